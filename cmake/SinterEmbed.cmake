@@ -1,0 +1,19 @@
+# sinter_embed(target file.cuh symbol): compiles the file's text into `target` as
+# `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
+function(sinter_embed target file symbol)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.embedded.cpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  file(READ ${file} text)
+  string(LENGTH "${text}" length)
+  if(length GREATER 60000)
+    message(FATAL_ERROR "${file} is too long for one string literal")
+  endif()
+  file(CONFIGURE OUTPUT ${out} CONTENT [[
+#include <string_view>
+namespace sinter::inline v1::embedded {
+extern const std::string_view @symbol@;
+const std::string_view @symbol@ = R"~~~(@text@)~~~";
+}
+]] @ONLY)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

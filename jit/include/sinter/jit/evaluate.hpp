@@ -1,0 +1,46 @@
+// Evaluation: the calls that dsl/ makes.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <sinter/jit/program.hpp>
+
+namespace sinter::inline v1 {
+
+/// Counters of this process, all threads.
+struct JitStats {
+  std::uint64_t compiles;     // kernels compiled from text
+  std::uint64_t memory_hits;  // evaluations that found their kernel ready
+  std::uint64_t plans;        // graphs scheduled
+  std::uint64_t launches;     // kernels started, on GPUs and on the CPU
+};
+JitStats jit_stats() noexcept;
+
+}  // namespace sinter::inline v1
+
+namespace sinter::inline v1::jit {
+
+enum class Mode : std::uint8_t {
+  Fused,
+  Eager,    // one kernel for each operation
+  Prepare,  // compile what an evaluation would need; run nothing
+};
+
+/// Evaluates all outputs together. outputs[i] is an array to write to, or null and then receives a new one. Everything
+/// is read before anything is written. An expression without leaves runs on `device`.
+/// Throws DeviceError, ShapeError, DtypeError (an in-place result whose category does not fit), OutOfMemory, CudaError.
+void evaluate(const Bound& tree, runtime::TensorRef* outputs, Mode mode = Mode::Fused, Device device = {});
+
+/// The shape that the (first) output would have. Throws ShapeError, DeviceError.
+Shape result_shape(const Bound& tree);
+
+/// Writes `from` into `to`, broadcasting, converting the dtype and crossing devices as needed. Throws ShapeError.
+void copy(runtime::TensorImpl& to, const runtime::TensorImpl& from);
+
+/// The array itself where it already has this dtype and device, else a contiguous copy.
+runtime::TensorRef to(runtime::TensorImpl& from, DType dtype, Device device);
+
+/// The array itself where it is contiguous, else a contiguous copy on the same device.
+runtime::TensorRef contiguous(runtime::TensorImpl& from);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,70 @@
+// The graph: plain nodes in topological order. From here on no template is involved.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sinter/jit/ops.hpp>
+#include <sinter/jit/program.hpp>
+
+namespace sinter::inline v1::jit {
+
+using NodeId = std::int32_t;
+
+/// A result of a node. Every operation of the table has one; `output` numbers the results of those with several.
+struct Operand {
+  NodeId node = -1;
+  std::uint8_t output = 0;
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+struct Node {
+  Op op;
+  DType dtype;                  // of the result
+  std::uint16_t arity = 0;
+  std::uint32_t first = 0;      // its operands are [first, first + arity) of Graph::operands()
+  std::uint64_t attribute = 0;  // leaf, index: number of the leaf; scalar: of the scalar; constant: the value's bits
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// Nodes, each after its operands. Operands of an operation have the dtypes that it computes in: conversions are nodes.
+class Graph {
+ public:
+  Operand leaf(DType dtype, std::uint32_t number);
+  Operand index(std::uint32_t number);
+  /// A scalar that arrives as `category` and is used as `dtype`.
+  Operand scalar(DType dtype, Category category, std::uint32_t number);
+  /// `bits` is the value in `dtype`, zero-extended.
+  Operand constant(DType dtype, std::uint64_t bits);
+  /// The operand itself where it has the dtype already.
+  Operand cast(Operand a, DType dtype);
+  /// Inserts the casts that the operation's rule asks for. Throws DtypeError.
+  Operand apply(Op op, std::span<const Operand> operands);
+  /// Adds a node as it is; its operands must have the right dtypes.
+  Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
+  void output(Operand a) { outputs_.push_back(a); }
+
+  std::span<const Node> nodes() const noexcept { return nodes_; }
+  const Node& operator[](Operand a) const noexcept { return nodes_[static_cast<std::size_t>(a.node)]; }
+  std::span<const Operand> operands(const Node& n) const noexcept { return {operands_.data() + n.first, n.arity}; }
+  std::span<const Operand> outputs() const noexcept { return outputs_; }
+  friend bool operator==(const Graph&, const Graph&) = default;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<Operand> operands_;
+  std::vector<Operand> outputs_;
+};
+
+/// A content hash; equal graphs have equal hashes.
+Hash hash(const Graph& graph) noexcept;
+
+/// The graph of a program. `dtypes` are those of the leaves, `same_as[i] <= i` the first leaf that is the same array as
+/// leaf i. Scalars used with tensors take the dtype that promotion gives them. Throws DtypeError.
+Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as);
+
+/// The same values from fewer nodes: common subexpressions once, constants folded, x*y+z as fma, dead nodes gone.
+Graph simplify(const Graph& graph);
+
+}  // namespace sinter::inline v1::jit

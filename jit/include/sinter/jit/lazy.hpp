@@ -1,0 +1,41 @@
+// Expressions that only run time knows: a loop that grows a tree, text, another language.
+#pragma once
+#include <memory>
+#include <span>
+
+#include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/graph.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// A node of a lazily grown graph; immutable once made, shared by everything built on it. Destroying a long chain does
+/// not recurse.
+class LazyNode : public runtime::Counted<LazyNode> {
+ public:
+  static void destroy(LazyNode* node) noexcept;
+  DType dtype() const noexcept;
+  Device device() const noexcept;
+
+ private:
+  friend struct LazyAccess;
+  LazyNode();
+  struct State;
+  State* state_;
+};
+using LazyRef = runtime::Ref<LazyNode>;
+
+/// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
+LazyRef lazy(runtime::TensorImpl& leaf);
+/// A C++ scalar: weak in promotion, a parameter of the kernel.
+LazyRef lazy(Scalar value, Category category);
+/// A typed tree (one output) with its present leaves.
+LazyRef lazy(const Bound& tree);
+/// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
+LazyRef lazy(Op op, std::span<const LazyRef> operands);
+LazyRef lazy_cast(const LazyRef& a, DType dtype);
+
+inline constexpr int max_lazy_nodes = 16384;
+
+void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode = Mode::Fused);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,60 @@
+// A typed tree, flattened: postfix bytes that live in the type, and the handles and scalars that live in the value.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <sinter/jit/ops.hpp>
+#include <sinter/runtime/tensor_impl.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// A byte of a program is an Op, or one of these. Immediate bytes follow:
+///   leaf: DType, or any_dtype where only the tensor knows.   scalar: Category.
+///   constant: DType, then eight bytes of value, lowest first.  cast: DType.  reference: which binding, outermost first.
+/// bind names the value on top of the stack and takes it off; unbind forgets the innermost name.
+enum class Code : std::uint8_t { bind = 0xFD, reference = 0xFE, unbind = 0xFF };
+inline constexpr std::uint8_t any_dtype = 0xFF;
+
+struct Hash {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend constexpr bool operator==(const Hash&, const Hash&) = default;
+};
+
+/// What the type of an expression says. Leaves and scalars are numbered in the order in which the code names them.
+struct Program {
+  std::span<const std::uint8_t> code;  // leaves `outputs` values on the stack, the first at the bottom
+  std::uint16_t leaves = 0;
+  std::uint16_t scalars = 0;
+  std::uint16_t outputs = 1;
+  bool any_typed = false;  // some leaf's dtype is known at run time only
+  Hash hash;               // of the code
+};
+
+/// A C++ scalar: the bits of a bool, int64 or double, as its category says.
+struct Scalar {
+  std::uint64_t bits = 0;
+  constexpr Scalar() = default;
+  constexpr Scalar(bool v) : bits(v) {}
+  constexpr Scalar(std::int64_t v) : bits(static_cast<std::uint64_t>(v)) {}
+  constexpr Scalar(double v) : bits(__builtin_bit_cast(std::uint64_t, v)) {}
+};
+
+/// Where the plans of one expression type are found again. Constant-initialised; owned by the tree's type, while what it
+/// points to is owned by the library and never freed.
+struct Entry {
+  std::atomic<const void*> plans{nullptr};
+};
+
+/// A tree with its values: everything that an evaluation needs. Borrowed for the length of a call.
+struct Bound {
+  Entry* entry = nullptr;
+  const Program* program = nullptr;
+  runtime::TensorImpl* const* leaves = nullptr;
+  const Scalar* scalars = nullptr;
+};
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,49 @@
+// What the scheduler makes of a graph: kernels in order, and the temporaries between them.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sinter/jit/graph.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// Where a kernel's operand comes from or goes to.
+struct Slot {
+  enum class Kind : std::uint8_t { Leaf, Temporary, Output } kind;
+  std::uint32_t number;  // of the evaluation's leaf, of the plan's temporary, of the evaluation's output
+  friend bool operator==(const Slot&, const Slot&) = default;
+};
+
+/// One kernel: an elementwise graph whose leaves are numbered 0, 1, ... in the order of `inputs`. A leaf and an index
+/// node each take one input. Its parameters are one word for each output, then each input, then whatever the loop
+/// nest needs, then one word for each scalar node in the order of the nodes.
+struct Kernel {
+  Graph graph;
+  std::vector<Slot> inputs;   // Leaf or Temporary
+  std::vector<Slot> outputs;  // Output or Temporary, one for each of graph.outputs()
+  std::string name;           // sinter_add_exp_mul_f32_3f9a: the operations, the result, the hash
+};
+
+struct Plan {
+  Graph graph;  // simplified, of the whole evaluation
+  std::vector<Kernel> kernels;
+  std::vector<DType> temporaries;  // contiguous, of the shape that their node broadcasts to
+  std::vector<std::string> notes;  // why something is not fused, for explain()
+};
+
+/// One kernel where the limits allow; else cut where the fewest values cross. Never refuses, nothing recurses.
+Plan schedule(Graph simplified);
+
+/// One kernel for each operation of the graph as written.
+Plan schedule_eager(const Graph& recorded);
+
+/// Unpacks a scalar node's attribute.
+struct ScalarUse {
+  std::uint32_t number;
+  Category arrives_as;
+};
+ScalarUse scalar_use(const Node& node) noexcept;
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,75 @@
+// What a device must be able to do. One Backend per device; jit/ and dsl/ see nothing else of it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <sinter/runtime/device.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// Memory of one device. All functions throw what their failure is called in error.hpp.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Device device() const noexcept = 0;
+  virtual std::string name() const = 0;
+  virtual MemoryInfo memory() const = 0;
+
+  /// At least `bytes` (> 0) bytes, aligned to 256. Throws OutOfMemory.
+  virtual void* allocate(std::size_t bytes) = 0;
+  /// Returns what allocate gave. Work already issued to the device may still use it.
+  virtual void deallocate(void* data, std::size_t bytes) noexcept = 0;
+
+  /// From and to host memory. upload may return before the device has the bytes, but `host` may be reused at once.
+  virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  /// Waits for the device: `host` holds the bytes on return.
+  virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  /// Within this device, or from `source`, another device of the same kind.
+  virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
+  virtual void synchronize() = 0;
+};
+
+/// One kernel's CUDA text. The entry is `extern "C" __global__ void name(const __grid_constant__ Params p)`.
+struct KernelSource {
+  std::string name;
+  std::string text;
+};
+
+/// A kernel loaded on one device. Lives until the process ends.
+struct Function {
+  void* handle = nullptr;
+};
+
+/// One launch. `words` is the kernel's parameter struct: 8-byte words, of which the first `pointers` are pointers to
+/// device memory, outputs first (a word may be null where the operand has no memory).
+struct Launch {
+  Function function;
+  unsigned grid = 1;   // blocks
+  unsigned block = 1;  // threads
+  unsigned shared = 0; // bytes of dynamic shared memory
+  std::span<const std::uint64_t> words;
+  unsigned pointers = 0;
+};
+
+/// A device that runs CUDA text.
+class GpuBackend : public Backend {
+ public:
+  /// The architecture to compile for, as 10 * major + minor: 90.
+  virtual int architecture() const noexcept = 0;
+  virtual int multiprocessors() const noexcept = 0;
+  /// Distinguishes binaries: two backends with equal tags run each other's binaries ("sm_90 nvrtc 13.0", "host g++ 12").
+  virtual std::string binary_tag() const = 0;
+  /// Text to something that load() accepts. Thread-safe. Throws CompileError.
+  virtual std::string compile(const KernelSource& source) = 0;
+  virtual Function load(const std::string& binary, const std::string& name) = 0;
+  /// Asynchronous where the device is. Throws CudaError.
+  virtual void launch(const Launch& launch) = 0;
+};
+
+/// The backend of a device. Throws DeviceError ("CUDA error: invalid device ordinal", then what there is).
+Backend& backend(Device device);
+GpuBackend& gpu(int index);
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,79 @@
+// Reference-counted memory on a device.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include <sinter/runtime/device.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// Takes part in intrusive counting. Derived classes define `static void destroy(Derived*) noexcept`.
+template <class Derived>
+class Counted {
+ public:
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      Derived::destroy(const_cast<Derived*>(static_cast<const Derived*>(this)));
+  }
+
+ private:
+  mutable std::atomic<std::uint32_t> count_{1};
+};
+
+/// Owning handle of a Counted object.
+template <class T>
+class Ref {
+ public:
+  constexpr Ref() = default;
+  /// Takes over one count.
+  static Ref adopt(T* p) noexcept { return Ref(p); }
+  /// Adds one count.
+  static Ref share(T* p) noexcept {
+    if (p) p->retain();
+    return Ref(p);
+  }
+  Ref(const Ref& o) noexcept : p_(o.p_) {
+    if (p_) p_->retain();
+  }
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Ref() {
+    if (p_) p_->release();
+  }
+  T* get() const noexcept { return p_; }
+  T* release() noexcept { return std::exchange(p_, nullptr); }
+  T* operator->() const noexcept { return p_; }
+  T& operator*() const noexcept { return *p_; }
+  explicit operator bool() const noexcept { return p_ != nullptr; }
+  friend bool operator==(const Ref&, const Ref&) noexcept = default;
+
+ private:
+  explicit constexpr Ref(T* p) : p_(p) {}
+  T* p_ = nullptr;
+};
+
+/// Memory of one device, shared by the tensors that view it.
+class Buffer : public Counted<Buffer> {
+ public:
+  /// `bytes` may be 0. Throws OutOfMemory, DeviceError.
+  static Ref<Buffer> allocate(Device device, std::size_t bytes);
+
+  Device device() const noexcept { return device_; }
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  static void destroy(Buffer* buffer) noexcept;
+
+ private:
+  Buffer(Device device, std::byte* data, std::size_t bytes) noexcept : device_(device), data_(data), bytes_(bytes) {}
+
+  Device device_;
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,87 @@
+// Devices: what a user writes (tags, names, ordinals) and what there is.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sinter::inline v1 {
+
+inline constexpr int any_index = -1;
+
+/// Device types, which expressions check at compile time.
+struct Cpu {};
+template <int Index = any_index>
+struct Cuda {};       // Cuda<> is a GPU whose index is known at run time only
+struct AnyDevice {};  // known at run time only
+
+inline constexpr Cpu cpu{};
+template <int Index = any_index>
+inline constexpr Cuda<Index> cuda{};
+
+enum class DeviceKind : std::uint8_t { Cpu, Cuda };
+
+/// The index of the GPU that `cuda` without a number means.
+int current_device() noexcept;
+
+/// A place where tensors live. Naming one needs no GPU; using one does.
+class Device {
+ public:
+  constexpr Device() = default;
+  constexpr Device(Cpu) {}
+  template <int Index>
+  constexpr Device(Cuda<Index>) : kind_(DeviceKind::Cuda), index_(static_cast<std::int16_t>(Index)) {
+    if constexpr (Index == any_index) index_ = static_cast<std::int16_t>(current_device());
+  }
+  /// A GPU by its ordinal. Throws DeviceError when it is negative.
+  Device(int gpu);
+  /// "cpu", "cuda" (the first GPU), "cuda:1". Throws DeviceError for anything else.
+  Device(std::string_view name);
+  Device(const char* name) : Device(std::string_view(name)) {}
+  Device(const std::string& name) : Device(std::string_view(name)) {}
+  Device(std::nullptr_t) = delete;
+
+  constexpr DeviceKind kind() const noexcept { return kind_; }
+  constexpr bool is_cpu() const noexcept { return kind_ == DeviceKind::Cpu; }
+  constexpr bool is_cuda() const noexcept { return kind_ == DeviceKind::Cuda; }
+  constexpr int index() const noexcept { return index_; }
+  friend constexpr bool operator==(const Device&, const Device&) noexcept = default;
+
+ private:
+  DeviceKind kind_ = DeviceKind::Cpu;
+  std::int16_t index_ = 0;
+};
+
+/// "cpu" or "cuda:0".
+std::string to_string(const Device& device);
+
+/// Whether there is at least one GPU, real or virtual. Never throws.
+bool cuda_is_available() noexcept;
+/// Number of GPUs; 0 without a driver.
+int device_count() noexcept;
+/// Makes GPU `index` the current one of this thread. Throws DeviceError when it does not exist.
+void set_device(int index);
+/// "NVIDIA H200", "Virtual GPU 0". Throws DeviceError when the GPU does not exist.
+std::string device_name(int index = current_device());
+/// Waits until everything issued to the device, or to every device, is done.
+void synchronize(Device device);
+void synchronize();
+/// GPU `index` if it exists, else the CPU.
+Device try_gpu(int index = 0) noexcept;
+/// Every GPU, or the CPU alone.
+std::vector<Device> try_all_gpus();
+
+struct MemoryInfo {
+  std::size_t free;   // bytes
+  std::size_t total;  // bytes
+};
+MemoryInfo memory_info(Device device);
+
+struct Capability {
+  int major;
+  int minor;
+};
+/// Compute capability of a GPU; a virtual GPU reports the architecture that it stands for.
+Capability compute_capability(int index = current_device());
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,88 @@
+// Element types and PyTorch's promotion between them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace sinter::inline v1 {
+
+/// The element type of a tensor.
+enum class DType : std::uint8_t {
+#define SINTER_DTYPE(id, type, name, cuda, category) id,
+#include <sinter/runtime/dtypes.def>
+};
+
+/// bool < int < float: a result has the highest category among its operands.
+enum class Category : std::uint8_t { Bool, Int, Float };
+
+/// Stands for an element type known at run time only: `Tensor<AnyType>`.
+struct AnyType {};
+
+namespace detail {
+struct DTypeInfo {
+  std::string_view name;       // as printed: float32
+  std::string_view cuda_name;  // as written in a kernel: float
+  Category category;
+  std::uint8_t size;           // bytes
+};
+inline constexpr DTypeInfo dtype_info[] = {
+#define SINTER_DTYPE(id, type, name, cuda, category) {name, cuda, Category::category, sizeof(type)},
+#include <sinter/runtime/dtypes.def>
+};
+template <class T>
+struct DTypeOf;
+#define SINTER_DTYPE(id, type, name, cuda, category)        \
+  template <>                                               \
+  struct DTypeOf<type> {                                    \
+    static constexpr DType value = DType::id;               \
+  };
+#include <sinter/runtime/dtypes.def>
+}  // namespace detail
+
+inline constexpr int dtype_count = std::size(detail::dtype_info);
+
+constexpr const detail::DTypeInfo& info(DType t) noexcept {
+  return detail::dtype_info[static_cast<std::uint8_t>(t)];
+}
+/// "float32", as NumPy and PyTorch write it.
+constexpr std::string_view name(DType t) noexcept { return info(t).name; }
+constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
+constexpr Category category(DType t) noexcept { return info(t).category; }
+
+/// A C++ type that is an element type of tensors.
+template <class T>
+concept element = requires { detail::DTypeOf<T>::value; };
+
+template <element T>
+inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
+
+/// The dtype that both operands convert to: the higher category wins, then the wider type.
+constexpr DType promote(DType a, DType b) noexcept { return a < b ? b : a; }
+
+/// What a C++ literal of a category becomes by itself: bool, int64, float32.
+constexpr DType default_dtype(Category c) noexcept {
+  return c == Category::Bool ? DType::Bool : c == Category::Int ? DType::Int64 : DType::Float32;
+}
+
+/// A C++ scalar lifts the category of a tensor, never its width: int32 + 2.5 is float32, float + 2.5 is float.
+constexpr DType promote(DType tensor, Category scalar) noexcept {
+  return category(tensor) < scalar ? default_dtype(scalar) : tensor;
+}
+
+/// Whether a result of dtype `from` may be written in place to a tensor of dtype `to`.
+constexpr bool can_cast(DType from, DType to) noexcept { return category(from) <= category(to); }
+
+/// Calls f(std::type_identity<T>{}) with the C++ type of `t`.
+template <class F>
+constexpr decltype(auto) visit(DType t, F&& f) {
+  switch (t) {
+#define SINTER_DTYPE(id, type, name, cuda, category) \
+  case DType::id:                                    \
+    return f(std::type_identity<type>{});
+#include <sinter/runtime/dtypes.def>
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace sinter::inline v1

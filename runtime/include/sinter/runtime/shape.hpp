@@ -1,0 +1,64 @@
+// Extents of a tensor: up to eight dimensions, kept inline.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace sinter::inline v1 {
+
+inline constexpr int max_rank = 8;
+
+/// The extents (or strides) of a tensor, outermost first. Shapes accept any integrals: Shape{2, n, 3u}.
+class Shape {
+ public:
+  constexpr Shape() = default;
+  template <std::integral... I>
+  constexpr Shape(I... extents) : rank_(checked_rank(sizeof...(I))), extents_{static_cast<std::int64_t>(extents)...} {}
+  explicit Shape(std::span<const std::int64_t> extents);
+
+  constexpr int rank() const noexcept { return rank_; }
+  constexpr std::int64_t operator[](int axis) const noexcept { return extents_[axis]; }
+  constexpr std::int64_t& operator[](int axis) noexcept { return extents_[axis]; }
+  constexpr const std::int64_t* begin() const noexcept { return extents_.data(); }
+  constexpr const std::int64_t* end() const noexcept { return extents_.data() + rank_; }
+  constexpr std::size_t size() const noexcept { return static_cast<std::size_t>(rank_); }
+  constexpr bool empty() const noexcept { return rank_ == 0; }
+  /// Number of elements; 1 for rank 0.
+  constexpr std::int64_t numel() const noexcept {
+    std::int64_t n = 1;
+    for (std::int64_t e : *this) n *= e;
+    return n;
+  }
+  /// Throws ShapeError past eight dimensions.
+  void push_back(std::int64_t extent);
+
+  friend constexpr bool operator==(const Shape& a, const Shape& b) noexcept { return std::ranges::equal(a, b); }
+
+ private:
+  static constexpr std::uint8_t checked_rank(std::size_t n) {
+    if (n > max_rank) throw_rank(n);
+    return static_cast<std::uint8_t>(n);
+  }
+  [[noreturn]] static void throw_rank(std::size_t n);
+
+  std::uint8_t rank_ = 0;
+  std::array<std::int64_t, max_rank> extents_{};
+};
+
+/// "(2, 3)", "(3,)", "()" as Python writes tuples.
+std::string to_string(const Shape& shape);
+
+/// Throws ShapeError when an extent is negative or the number of elements times `element_size` passes 2^63 - 1.
+void check_shape(const Shape& shape, std::size_t element_size);
+
+/// Row-major strides in elements.
+Shape contiguous_strides(const Shape& shape) noexcept;
+
+/// The shape that both broadcast to, by NumPy's rule; false when there is none.
+[[nodiscard]] bool broadcast(Shape& into, const Shape& with) noexcept;
+
+}  // namespace sinter::inline v1

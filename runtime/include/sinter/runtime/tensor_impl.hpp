@@ -1,0 +1,40 @@
+// A strided array on a device, without its C++ element type: what jit/ reads and writes.
+#pragma once
+#include <sinter/runtime/buffer.hpp>
+#include <sinter/runtime/dtype.hpp>
+#include <sinter/runtime/shape.hpp>
+
+namespace sinter::inline v1::runtime {
+
+struct TensorImpl : Counted<TensorImpl> {
+  DType dtype = DType::Float32;
+  bool contiguous = true;     // row-major without gaps
+  Device device;
+  std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
+  std::int64_t numel = 1;
+  Shape shape;
+  Shape strides;              // in elements; any sign, 0 where expanded
+  Ref<Buffer> buffer;
+
+  int rank() const noexcept { return shape.rank(); }
+  static void destroy(TensorImpl* impl) noexcept;
+};
+
+using TensorRef = Ref<TensorImpl>;
+
+/// Uninitialised, contiguous. Throws ShapeError, OutOfMemory, DeviceError.
+TensorRef empty(const Shape& shape, DType dtype, Device device);
+
+/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides.
+TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0);
+
+/// A tensor without memory whose element i is its row-major position i (int64). Kernels compute it.
+TensorRef index_tensor(const Shape& shape, Device device);
+
+/// The bytes [first, second) that a tensor's elements lie in; empty when it has no elements or no memory.
+std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept;
+
+/// "float32 (2, 3) on cuda:0", for messages.
+std::string describe(const TensorImpl& t);
+
+}  // namespace sinter::inline v1::runtime
