@@ -26,11 +26,17 @@ struct Kernel {
   std::string name;           // sinter_add_exp_mul_f32_3f9a: the operations, the result, the hash
 };
 
+/// All outputs of a plan have one shape: an evaluation whose outputs differ in shape takes one plan for each of them.
+/// A kernel that writes an output has the outputs' shape, any other the shape that its inputs broadcast to (Slots:
+/// leaves and earlier temporaries); the temporaries that it writes are contiguous arrays of the kernel's shape. The
+/// outputs' shape comes from the recorded graph: simplifying drops leaves (x * 0), not shapes.
+/// With several kernels, an output that overlaps a leaf must not be written before the last kernel has read.
 struct Plan {
   Graph graph;  // simplified, of the whole evaluation
   std::vector<Kernel> kernels;
-  std::vector<DType> temporaries;  // contiguous, of the shape that their node broadcasts to
-  std::vector<std::string> notes;  // why something is not fused, for explain()
+  std::vector<DType> temporaries;
+  std::vector<std::uint32_t> last_use;  // for each temporary, the last kernel that reads it
+  std::vector<std::string> notes;       // why something is not fused, for explain()
 };
 
 /// One kernel where the limits allow; else cut where the fewest values cross. Never refuses, nothing recurses.
@@ -38,6 +44,10 @@ Plan schedule(Graph simplified);
 
 /// One kernel for each operation of the graph as written.
 Plan schedule_eager(const Graph& recorded);
+
+/// The most bytes of values that are alive at once, per element, when a kernel's nodes run in their order; leaves count
+/// from their first use. What a choice of lanes per thread depends on.
+int live_bytes(const Graph& kernel);
 
 /// Unpacks a scalar node's attribute.
 struct ScalarUse {

@@ -15,7 +15,7 @@ using NodeId = std::int32_t;
 /// A result of a node. Every operation of the table has one; `output` numbers the results of those with several.
 struct Operand {
   NodeId node = -1;
-  std::uint8_t output = 0;
+  std::uint32_t output = 0;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
@@ -24,9 +24,13 @@ struct Node {
   DType dtype;                  // of the result
   std::uint16_t arity = 0;
   std::uint32_t first = 0;      // its operands are [first, first + arity) of Graph::operands()
-  std::uint64_t attribute = 0;  // leaf, index: number of the leaf; scalar: of the scalar; constant: the value's bits
+  // leaf, index: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a recorded operation: weak_result
+  // where all its operands are weak, so that promotion sees it as a C++ scalar still.
+  std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
+
+inline constexpr std::uint64_t weak_result = 1;
 
 /// Nodes, each after its operands. Operands of an operation have the dtypes that it computes in: conversions are nodes.
 class Graph {
@@ -39,11 +43,15 @@ class Graph {
   Operand constant(DType dtype, std::uint64_t bits);
   /// The operand itself where it has the dtype already.
   Operand cast(Operand a, DType dtype);
-  /// Inserts the casts that the operation's rule asks for. Throws DtypeError.
+  /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws DtypeError.
   Operand apply(Op op, std::span<const Operand> operands);
   /// Adds a node as it is; its operands must have the right dtypes.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
+  /// A cast that the user wrote: its result is not weak, even of a scalar. Stays a node where the dtype is the same.
+  Operand explicit_cast(Operand a, DType dtype);
   void output(Operand a) { outputs_.push_back(a); }
+  /// Room for so many nodes and operands.
+  void reserve(std::size_t nodes, std::size_t operands);
 
   std::span<const Node> nodes() const noexcept { return nodes_; }
   const Node& operator[](Operand a) const noexcept { return nodes_[static_cast<std::size_t>(a.node)]; }
@@ -61,10 +69,13 @@ class Graph {
 Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves, `same_as[i] <= i` the first leaf that is the same array as
-/// leaf i. Scalars used with tensors take the dtype that promotion gives them. Throws DtypeError.
-Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as);
+/// leaf i, `is_index[i]` whether leaf i is an index tensor (empty: none is). Scalars used with tensors take the dtype
+/// that promotion gives them. Throws DtypeError, and Error for a program that makes no sense.
+Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
+             std::span<const bool> is_index = {});
 
 /// The same values from fewer nodes: common subexpressions once, constants folded, x*y+z as fma, dead nodes gone.
+/// Contracting to fma is left out under SINTER_FMA=off, for results that equal eager ones bit for bit.
 Graph simplify(const Graph& graph);
 
 }  // namespace sinter::inline v1::jit

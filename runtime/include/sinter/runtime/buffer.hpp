@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <sinter/runtime/device.hpp>
@@ -66,6 +67,10 @@ class Buffer : public Counted<Buffer> {
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
+  /// How often the contents were replaced; what a lazy expression compares.
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
+  /// To be called by whoever writes into memory that others may have read.
+  void touch() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
 
  private:
@@ -74,6 +79,7 @@ class Buffer : public Counted<Buffer> {
   Device device_;
   std::byte* data_;
   std::size_t bytes_;
+  std::atomic<std::uint64_t> version_{0};
 };
 
 }  // namespace sinter::inline v1::runtime

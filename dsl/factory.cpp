@@ -1,0 +1,85 @@
+#include <sinter/dsl/factory.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include <sinter/dsl/evaluate.hpp>
+#include <sinter/dsl/random.hpp>
+
+#include "index.hpp"
+
+namespace sinter::inline v1::detail {
+
+TensorRef from_host(const void* values, const Shape& shape, DType dtype, Device device) {
+  const TensorRef host = runtime::empty(shape, dtype, Device());
+  if (host->numel > 0) std::memcpy(host->data, values, static_cast<std::size_t>(host->numel) * size_of(dtype));
+  return jit::to(*host, dtype, device);
+}
+
+void throw_ragged(std::size_t expected, std::size_t got) {
+  throw ShapeError(fmt::format("tensor: the rows differ in length: expected {} values, got {}", expected, got));
+}
+
+void throw_wrong_count(std::size_t values, const Shape& shape) {
+  throw ShapeError(fmt::format("tensor: {} values given for shape {}, which holds {}", values, to_string(shape), shape.numel()));
+}
+
+TensorRef full(const Shape& shape, DType dtype, Device device, jit::Scalar value, Category category) {
+  TensorRef t = runtime::empty(shape, dtype, device);
+  // A float into an integer tensor truncates, which fill() as an in-place result would refuse.
+  if (!can_cast(default_dtype(category), dtype)) {
+    const TensorRef source = full(Shape(), DType::Float64, device, value, category);
+    jit::copy(*t, *source);
+  } else {
+    fill(*t, value, category);
+  }
+  return t;
+}
+
+namespace {
+
+std::int64_t checked_count(double count, double start, double end, double step) {
+  if (!(step != 0) || !std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step))
+    throw ShapeError(fmt::format("arange: from {} to {} by {}: the bounds must be finite and the step not 0", start, end, step));
+  if (count < 0)
+    throw ShapeError(fmt::format("arange: from {} to {} by {}: the step leads away from the end", start, end, step));
+  if (count >= 0x1p62) throw ShapeError(fmt::format("arange: from {} to {} by {}: too many elements", start, end, step));
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace
+
+TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType dtype, Device device) {
+  // Differences of int64 need 65 bits.
+  __extension__ using Wide = __int128;
+  const Wide span = static_cast<Wide>(end) - start;
+  const double direction = static_cast<double>(span) / static_cast<double>(step == 0 ? 1 : step);
+  checked_count(direction < 0 ? -1 : direction, static_cast<double>(start), static_cast<double>(end), static_cast<double>(step));
+  const Wide by = step;
+  const auto count = static_cast<std::int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
+  return convert(index(Shape(count), device) * step + start, dtype);
+}
+
+TensorRef arange(double start, double end, double step, DType dtype, Device device) {
+  const std::int64_t count = checked_count(std::ceil((end - start) / step), start, end, step);
+  return convert(cast<double>(index(Shape(count), device)) * step + start, dtype);
+}
+
+TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device) {
+  if (steps < 0) throw ShapeError(fmt::format("linspace: the number of steps is {}, which is negative", steps));
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  // From both ends, so that the last element is `end` itself.
+  const auto i = index(Shape(steps), device);
+  const auto from_start = cast<double>(i) * step + start;
+  const auto from_end = cast<double>(i - (steps - 1)) * step + end;
+  return convert(where(i < (steps + 1) / 2, from_start, from_end), dtype);
+}
+
+TensorRef eye(std::int64_t rows, std::int64_t columns, DType dtype, Device device) {
+  const auto i = index(Shape(rows, columns), device);
+  return convert(i.floor_divide(columns) == i % columns, dtype);
+}
+
+}  // namespace sinter::inline v1::detail

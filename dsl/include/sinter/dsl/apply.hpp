@@ -1,0 +1,205 @@
+// Applying an operation: operands become expressions, devices and dtypes are checked, the tree grows by one node.
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include <sinter/dsl/expression.hpp>
+
+namespace sinter::inline v1 {
+
+template <class T, class D>
+class Lazy;
+
+namespace detail {
+
+/// A compile-time integer such as boost::hana's 2_c or std::integral_constant.
+template <class C>
+concept integral_constant = std::is_empty_v<C> && requires {
+  typename C::value_type;
+  requires std::integral<typename C::value_type>;
+  { C::value } -> std::convertible_to<std::int64_t>;
+};
+
+template <class S>
+concept cpp_scalar = std::is_arithmetic_v<S>;
+
+/// What may stand beside an expression.
+template <class A>
+concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>>;
+
+template <class S>
+inline constexpr Category category_of = std::is_same_v<S, bool>    ? Category::Bool
+                                        : std::is_integral_v<S>    ? Category::Int
+                                                                   : Category::Float;
+/// The element type of a C++ scalar: it lifts the category of the tensors beside it and nothing else.
+template <Category C>
+struct Weak {};
+
+/// A C++ scalar as an operand.
+template <Category C>
+struct ScalarOperand {
+  using value_type = Weak<C>;
+  using device_type = NoDevice;
+  using tree = ScalarLeaf<C>;
+  static constexpr int leaf_count = 0, scalar_count = 1, byte_count = scalar_bytes;
+  jit::Scalar value;
+  const jit::Scalar* scalars() const noexcept { return &value; }
+  void forget() noexcept {}
+};
+template <std::int64_t Value>
+struct ConstantOperand {
+  using value_type = Weak<Category::Int>;
+  using device_type = NoDevice;
+  using tree = ConstantLeaf<Value>;
+  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes;
+  void forget() noexcept {}
+};
+
+template <class T, class D, class Tree, int L, int S, int B>
+Expression<T, D, Tree, L, S, B>&& lift(Expression<T, D, Tree, L, S, B>&& e) noexcept {
+  return std::move(e);
+}
+template <class T, class D, class Tree, int L, int S, int B>
+Expression<T, D, Tree, L, S, B> lift(const Expression<T, D, Tree, L, S, B>& e) noexcept {
+  return e;
+}
+template <cpp_scalar S>
+constexpr auto lift(const S& value) noexcept {
+  if constexpr (std::is_same_v<S, bool>)
+    return ScalarOperand<Category::Bool>{jit::Scalar(value)};
+  else if constexpr (std::integral<S>)
+    return ScalarOperand<Category::Int>{jit::Scalar(static_cast<std::int64_t>(value))};
+  else
+    return ScalarOperand<Category::Float>{jit::Scalar(static_cast<double>(value))};
+}
+template <integral_constant C>
+constexpr ConstantOperand<static_cast<std::int64_t>(C::value)> lift(const C&) noexcept {
+  return {};
+}
+
+template <class A>
+using lifted = std::remove_cvref_t<decltype(lift(std::declval<A>()))>;
+
+/// Promotion as types: the C++ type of a result, AnyType where only run time knows.
+template <class T>
+inline constexpr OperandType operand_type{};
+template <element T>
+inline constexpr OperandType operand_type<T>{dtype_of<T>, false};
+template <Category C>
+inline constexpr OperandType operand_type<Weak<C>>{default_dtype(C), true};
+
+template <DType t>
+struct TypeOf;
+#define SINTER_DTYPE(id, cpp, name, cuda, category) \
+  template <>                                       \
+  struct TypeOf<DType::id> {                        \
+    using type = cpp;                               \
+  };
+#include <sinter/runtime/dtypes.def>
+
+template <Op op, class... T>
+struct ResultType {
+  static constexpr OpTypes types = op_types(op, std::array{operand_type<T>...});
+  static constexpr bool ok = types.ok;
+  using type = typename TypeOf<types.result>::type;
+};
+/// With an operand whose dtype is known at run time only, so is the result's, unless the operation gives bools.
+template <Op op, class... T>
+  requires(std::is_same_v<T, AnyType> || ...)
+struct ResultType<op, T...> {
+  static constexpr bool ok = true;
+  static constexpr bool gives_bool = info(op).rule == DTypeRule::Compare || info(op).rule == DTypeRule::Logical;
+  using type = std::conditional_t<gives_bool, bool, AnyType>;
+};
+
+template <Op op>
+inline constexpr bool is_ordering = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
+template <class Tree>
+inline constexpr bool is_comparison = false;
+template <Op op, class... A>
+inline constexpr bool is_comparison<Apply<op, A...>> = is_ordering<op>;
+
+template <class L, class R>
+inline constexpr bool same_device = !different_devices<L, R>;
+
+/// The one place that reports operands on different devices.
+template <class Left, class Right>
+Reported report_devices() {
+  static_assert(same_device<Left, Right>,
+                "the operands are on different devices: move one with .to(device), .cuda() or .cpu()");
+  return Reported::join();
+}
+
+/// The first two device types that cannot meet.
+template <class... D>
+struct FirstConflict {
+  static constexpr bool found = false;
+};
+template <class L, class R, class... Rest>
+struct FirstConflict<L, R, Rest...> : FirstConflict<join<L, R>, Rest...> {};
+template <class L, class R, class... Rest>
+  requires different_devices<L, R>
+struct FirstConflict<L, R, Rest...> {
+  static constexpr bool found = true;
+  static Reported report() { return report_devices<L, R>(); }
+};
+
+template <class E>
+inline constexpr bool is_lazy = false;
+template <class T, class D>
+inline constexpr bool is_lazy<Lazy<T, D>> = true;
+
+/// One node of a lazy expression, and a conversion of one; see lazy.hpp.
+template <Op op, class... A>
+auto apply_lazy(const A&... operands);
+template <class To, class T, class D>
+auto cast_lazy(const Lazy<T, D>& e);
+
+template <Op op, class... E>
+auto join_operands(E&&... operands) {
+  using Types = ResultType<op, typename E::value_type...>;
+  static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  static_assert(!is_ordering<op> || (!is_comparison<typename E::tree> && ...),
+                "a < b < c compares the bools of a < b: write (a < b) & (b < c)");
+  using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
+                            Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
+                            (E::byte_count + ... + 1)>;
+  return Result::join(operands...);
+}
+
+/// Applies an operation to tensors, expressions and scalars. The one function that checks operands.
+template <Op op, class... A>
+constexpr auto apply(A&&... operands) {
+  static_assert(sizeof...(A) == info(op).arity, "this operation takes another number of operands; see docs/ops.md");
+  static_assert((operand<A> && ...), "an operand is a tensor, an expression, a C++ number or an integral constant");
+  using Conflict = FirstConflict<typename lifted<A>::device_type...>;
+  if constexpr (Conflict::found)
+    return Conflict::report();
+  else if constexpr ((std::is_same_v<typename lifted<A>::value_type, Unknown> || ...))
+    return Reported::join();
+  else if constexpr ((is_lazy<std::remove_cvref_t<A>> || ...))
+    return apply_lazy<op>(operands...);
+  else
+    return join_operands<op>(lift(std::forward<A>(operands))...);
+}
+
+/// The operand with elements of type T.
+template <class T, class A>
+auto apply_cast(A&& operand) {
+  using E = lifted<A>;
+  if constexpr (std::is_same_v<typename E::value_type, Unknown>) {
+    return Reported::join();
+  } else if constexpr (is_lazy<E>) {
+    return cast_lazy<T>(operand);
+  } else {
+    using Result = Expression<T, typename E::device_type, Cast<T, typename E::tree>, E::leaf_count, E::scalar_count,
+                              E::byte_count + cast_bytes>;
+    auto&& e = lift(std::forward<A>(operand));
+    return Result::join(e);
+  }
+}
+
+}  // namespace detail
+}  // namespace sinter::inline v1

@@ -1,0 +1,105 @@
+// Which device types may meet in one expression, and what comes of it.
+#pragma once
+#include <type_traits>
+
+#include <sinter/runtime/device.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+struct NoDevice {};  // of C++ scalars: they go anywhere
+struct Mismatch {};  // of an expression that has already been reported
+
+/// What two device types give: the more specific one, or Mismatch.
+template <class L, class R>
+struct Join {
+  using type = Mismatch;
+};
+template <class D>
+struct Join<D, D> {
+  using type = D;
+};
+template <class D>
+  requires(!std::is_same_v<D, NoDevice>)
+struct Join<NoDevice, D> {
+  using type = D;
+};
+template <class D>
+  requires(!std::is_same_v<D, NoDevice>)
+struct Join<D, NoDevice> {
+  using type = D;
+};
+template <class D>
+  requires(!std::is_same_v<D, NoDevice> && !std::is_same_v<D, AnyDevice>)
+struct Join<AnyDevice, D> {
+  using type = D;
+};
+template <class D>
+  requires(!std::is_same_v<D, NoDevice> && !std::is_same_v<D, AnyDevice>)
+struct Join<D, AnyDevice> {
+  using type = D;
+};
+template <int I>
+  requires(I != any_index)
+struct Join<Cuda<I>, Cuda<>> {
+  using type = Cuda<I>;
+};
+template <int I>
+  requires(I != any_index)
+struct Join<Cuda<>, Cuda<I>> {
+  using type = Cuda<I>;
+};
+
+template <class L, class R>
+using join = typename Join<L, R>::type;
+template <class... D>
+struct JoinAll {
+  using type = NoDevice;
+};
+template <class D>
+struct JoinAll<D> {
+  using type = D;
+};
+template <class L, class R, class... Rest>
+struct JoinAll<L, R, Rest...> : JoinAll<join<L, R>, Rest...> {};
+
+/// Both devices are known and differ: the one error of the compile-time device check.
+template <class L, class R>
+concept different_devices = std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
+
+/// Whether every tensor on From is one on To.
+template <class From, class To>
+inline constexpr bool widens = std::is_same_v<From, To> || std::is_same_v<To, AnyDevice>;
+template <int I>
+inline constexpr bool widens<Cuda<I>, Cuda<>> = true;
+
+/// The device type that a device argument gives: a tag its own type, an ordinal Cuda<>, a name or a Device AnyDevice.
+template <class Argument>
+struct DeviceTypeOf {
+  using type = AnyDevice;
+};
+template <>
+struct DeviceTypeOf<Cpu> {
+  using type = Cpu;
+};
+template <int I>
+struct DeviceTypeOf<Cuda<I>> {
+  using type = Cuda<I>;
+};
+template <>
+struct DeviceTypeOf<int> {
+  using type = Cuda<>;
+};
+
+}  // namespace detail
+
+/// A tag, a Device, its name, or a GPU's ordinal.
+template <class D>
+concept device_argument = std::is_convertible_v<D, Device> && !std::is_same_v<std::decay_t<D>, bool>;
+
+/// The device type of tensors made on `D`.
+template <device_argument D>
+using device_type_of = typename detail::DeviceTypeOf<std::decay_t<D>>::type;
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,154 @@
+// Evaluating on purpose, several expressions together, and looking at what becomes of them.
+#pragma once
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <sinter/dsl/tensor.hpp>
+#include <sinter/jit/inspect.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+template <class E>
+using tensor_of = Tensor<deduced_element<E>, deduced_device<E>>;
+
+/// Where a result goes, and the expression it comes from.
+template <class T, class D, class E>
+struct Into {
+  Tensor<T, D>& target;
+  E value;
+};
+template <class X>
+inline constexpr bool is_into = false;
+template <class T, class D, class E>
+inline constexpr bool is_into<Into<T, D, E>> = true;
+
+bool all_true(TensorImpl& bools);
+
+template <class... E>
+void evaluate_all(TensorRef* results, jit::Mode mode, const E&... e) {
+  if constexpr (sizeof...(E) == 1)
+    (evaluate_into(e, *results, mode), ...);
+  else
+    jit::evaluate(BoundTogether<E...>(e...).bound(), results, mode);
+}
+template <class... E, std::size_t... I>
+std::tuple<tensor_of<E>...> tuple_of(TensorRef* results, std::index_sequence<I...>) {
+  return {tensor_of<E>(std::move(results[I]))...};
+}
+template <class... E>
+auto evaluated(jit::Mode mode, E&&... e) {
+  TensorRef results[sizeof...(E)];
+  evaluate_all(results, mode, lift(std::forward<E>(e))...);
+  if constexpr (sizeof...(E) == 1)
+    return (tensor_of<E>(std::move(results[0])), ...);
+  else
+    return tuple_of<E...>(results, std::index_sequence_for<E...>{});
+}
+
+}  // namespace detail
+
+/// Evaluates expressions together, in one kernel where their shapes agree: a Tensor, or a tuple of them.
+template <expression... E>
+[[nodiscard]] auto evaluate(E&&... e) {
+  return detail::evaluated(jit::Mode::Fused, std::forward<E>(e)...);
+}
+
+/// A result that evaluate() writes into an existing tensor of the same dtype, broadcasting it to its shape.
+template <class T, class D, expression E>
+auto into(Tensor<T, D>& target, E&& value) {
+  using V = detail::lifted<E>;
+  static_assert(detail::same_dtype<typename V::value_type, T>, "the value has another dtype: convert it with cast<T>(x)");
+  static_assert(detail::same_device<typename V::device_type, D>,
+                "the value is on another device: move it with .to(device), .cuda() or .cpu()");
+  return detail::Into<T, D, V>{target, detail::lift(std::forward<E>(value))};
+}
+
+/// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written.
+template <class... I>
+  requires(detail::is_into<I> && ...)
+void evaluate(I&&... targets) {
+  runtime::TensorRef results[] = {runtime::TensorRef::share(&targets.target.impl())...};
+  detail::evaluate_all(results, jit::Mode::Fused, targets.value...);
+}
+
+/// Evaluates node by node, one kernel each, as a library without fusion does: the baseline of every comparison.
+template <expression... E>
+[[nodiscard]] auto eager(E&&... e) {
+  return detail::evaluated(jit::Mode::Eager, std::forward<E>(e)...);
+}
+
+/// Compiles what evaluating would need, and runs nothing.
+template <expression... E>
+void prepare(E&&... e) {
+  runtime::TensorRef results[sizeof...(E)];
+  detail::evaluate_all(results, jit::Mode::Prepare, detail::lift(std::forward<E>(e))...);
+}
+
+/// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
+template <expression E>
+std::string explain(E&& e) {
+  auto&& lifted = detail::lift(std::forward<E>(e));
+  return jit::explain(detail::bind(lifted));
+}
+
+/// The CUDA text of the plan's kernels. Operands on the CPU are taken as if they were on a GPU.
+template <expression E>
+std::string cuda_source(E&& e) {
+  auto&& lifted = detail::lift(std::forward<E>(e));
+  return jit::cuda_source(detail::bind(lifted));
+}
+
+/// The PTX of the plan's kernels for an architecture such as "sm_90". Needs NVRTC but no GPU. Throws CompileError,
+/// DeviceError where NVRTC is missing.
+template <expression E>
+std::string ptx(E&& e, std::string_view architecture) {
+  auto&& lifted = detail::lift(std::forward<E>(e));
+  return jit::ptx(detail::bind(lifted), architecture);
+}
+
+/// The simplified graph in Graphviz's language.
+template <expression E>
+std::string to_dot(E&& e) {
+  auto&& lifted = detail::lift(std::forward<E>(e));
+  return jit::to_dot(detail::bind(lifted));
+}
+
+/// The shape that evaluating would give. Throws ShapeError, DeviceError.
+template <expression E>
+Shape shape_of(E&& e) {
+  auto&& lifted = detail::lift(std::forward<E>(e));
+  return jit::result_shape(detail::bind(lifted));
+}
+
+/// Prints as PyTorch does; an expression is evaluated first.
+template <expression E>
+std::ostream& operator<<(std::ostream& out, const E& e) {
+  if constexpr (!detail::is_reported<E>) {
+    const Tensor value(e);
+    detail::print(out, value.impl());
+  }
+  return out;
+}
+
+/// Whether shapes and all elements are equal. Throws DeviceError when the devices differ.
+template <expression A, expression B>
+bool equal(const A& a, const B& b) {
+  const Tensor x(a);
+  const Tensor y(b);
+  return x.shape() == y.shape() && detail::all_true(Tensor<bool>(x == y).impl());
+}
+
+/// Whether |a - b| <= atol + rtol * |b| everywhere; NaN equals nothing unless equal_nan.
+template <expression A, expression B>
+bool allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+  const Tensor x(a);
+  const Tensor y(b);
+  auto near = (x == y) | ((abs(x - y) <= atol + rtol * abs(y)) & isfinite(y));
+  if (equal_nan) return detail::all_true(Tensor<bool>(near | (isnan(x) & isnan(y))).impl());
+  return detail::all_true(Tensor<bool>(near).impl());
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,126 @@
+// Tensors from a rule: zeros, ones, arange and their kin. Each takes a device; the elements are computed there.
+#pragma once
+#include <sinter/dsl/literal.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+TensorRef full(const Shape& shape, DType dtype, Device device, jit::Scalar value, Category category);
+TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType dtype, Device device);
+TensorRef arange(double start, double end, double step, DType dtype, Device device);
+TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device);
+TensorRef eye(std::int64_t rows, std::int64_t columns, DType dtype, Device device);
+
+template <class T>
+DType dtype_like(const TensorImpl& x) {
+  if constexpr (std::is_void_v<T>)
+    return x.dtype;
+  else
+    return dtype_of<T>;
+}
+template <class T, class X>
+using element_like = std::conditional_t<std::is_void_v<T>, X, T>;
+
+/// arange's arithmetic: in integers when all three are.
+template <class... S>
+using arange_number = std::conditional_t<(std::is_integral_v<S> && ...), std::int64_t, double>;
+
+}  // namespace detail
+
+/// Uninitialised memory. Throws ShapeError, DeviceError, OutOfMemory, as all of these do.
+template <element T = float, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> empty(const Shape& shape, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(runtime::empty(shape, dtype_of<T>, Device(device)));
+}
+template <element T = float, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> zeros(const Shape& shape, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), false, Category::Bool));
+}
+template <element T = float, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> ones(const Shape& shape, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), true, Category::Bool));
+}
+/// Every element `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64.
+template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
+  using U = detail::literal_type<T, S>;
+  return Tensor<U, device_type_of<D>>(
+      detail::full(shape, dtype_of<U>, Device(device), detail::lift(value).value, detail::category_of<S>));
+}
+
+/// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
+/// is 0 or leads away from end.
+template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, detail::cpp_scalar C = int, device_argument D = Cpu>
+auto arange(A start, B end, C step, const D& device = {}) {
+  using N = detail::arange_number<A, B, C>;
+  using U = detail::literal_type<T, N>;
+  return Tensor<U, device_type_of<D>>(detail::arange(static_cast<N>(start), static_cast<N>(end), static_cast<N>(step),
+                                                     dtype_of<U>, Device(device)));
+}
+template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B>
+auto arange(A start, B end) {
+  return arange<T>(start, end, 1);
+}
+/// 0, 1, ... before end.
+template <class T = void, detail::cpp_scalar B>
+auto arange(B end) {
+  return arange<T>(B(0), end, 1);
+}
+template <class T = void, detail::cpp_scalar B, device_argument D>
+  requires(!detail::cpp_scalar<D>)
+auto arange(B end, const D& device) {
+  return arange<T>(B(0), end, 1, device);
+}
+
+/// `steps` values from start to end, both included, evenly spaced.
+template <std::floating_point T = float, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> linspace(double start, double end, std::int64_t steps, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(detail::linspace(start, end, steps, dtype_of<T>, Device(device)));
+}
+/// Ones on the diagonal, zeros elsewhere, (rows, columns).
+template <element T = float, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> eye(std::int64_t rows, std::int64_t columns, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(detail::eye(rows, columns, dtype_of<T>, Device(device)));
+}
+template <element T = float>
+Tensor<T, Cpu> eye(std::int64_t rows) {
+  return eye<T>(rows, rows);
+}
+template <element T = float, device_argument D>
+  requires(!detail::cpp_scalar<D>)
+Tensor<T, device_type_of<D>> eye(std::int64_t rows, const D& device) {
+  return eye<T>(rows, rows, device);
+}
+
+// Like another: its shape, its dtype unless T says otherwise, its device unless one is given.
+template <class T = void, class X, class Dx>
+Tensor<detail::element_like<T, X>, Dx> empty_like(const Tensor<X, Dx>& x) {
+  return Tensor<detail::element_like<T, X>, Dx>(runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), x.device()));
+}
+template <class T = void, class X, class Dx, device_argument D>
+Tensor<detail::element_like<T, X>, device_type_of<D>> empty_like(const Tensor<X, Dx>& x, const D& device) {
+  return Tensor<detail::element_like<T, X>, device_type_of<D>>(
+      runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), Device(device)));
+}
+template <class T = void, class X, class Dx, detail::cpp_scalar S>
+Tensor<detail::element_like<T, X>, Dx> full_like(const Tensor<X, Dx>& x, S value) {
+  return Tensor<detail::element_like<T, X>, Dx>(detail::full(x.shape(), detail::dtype_like<T>(x.impl()), x.device(),
+                                                             detail::lift(value).value, detail::category_of<S>));
+}
+template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument D>
+Tensor<detail::element_like<T, X>, device_type_of<D>> full_like(const Tensor<X, Dx>& x, S value, const D& device) {
+  return Tensor<detail::element_like<T, X>, device_type_of<D>>(
+      detail::full(x.shape(), detail::dtype_like<T>(x.impl()), Device(device), detail::lift(value).value,
+                   detail::category_of<S>));
+}
+template <class T = void, class X, class Dx, device_argument... D>
+auto zeros_like(const Tensor<X, Dx>& x, const D&... device) {
+  return full_like<T>(x, false, device...);
+}
+template <class T = void, class X, class Dx, device_argument... D>
+auto ones_like(const Tensor<X, Dx>& x, const D&... device) {
+  return full_like<T>(x, true, device...);
+}
+
+}  // namespace sinter::inline v1

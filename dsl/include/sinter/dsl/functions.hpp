@@ -1,0 +1,37 @@
+// The operations as functions: sn::exp(x), sn::where(x > 0, x, 0). One of each for every line of ops.def.
+#pragma once
+#include <sinter/dsl/apply.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// A function object: it can be passed on, and one operator() serves every operation.
+template <Op op>
+struct Function {
+  template <class... A>
+    requires(expression<A> || ...)
+  auto operator()(A&&... operands) const {
+    return apply<op>(std::forward<A>(operands)...);
+  }
+};
+
+template <class T>
+struct CastFunction {
+  template <expression E>
+  auto operator()(E&& e) const {
+    return apply_cast<T>(std::forward<E>(e));
+  }
+};
+
+}  // namespace detail
+
+#define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
+#define SINTER_OP(name, arity, rule, body, doc) inline constexpr detail::Function<Op::name> name{};
+#include <sinter/jit/ops.def>
+
+/// `x` with elements of type T, as an expression: floats to integers truncate and saturate, NaN gives 0.
+template <element T>
+inline constexpr detail::CastFunction<T> cast{};
+
+}  // namespace sinter::inline v1

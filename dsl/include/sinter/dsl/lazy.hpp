@@ -1,0 +1,89 @@
+// Lazy: an expression whose tree only run time knows - grown by a loop, read from text.
+#pragma once
+#include <sinter/dsl/tensor.hpp>
+#include <sinter/jit/lazy.hpp>
+
+namespace sinter::inline v1 {
+
+/// An expression of T on D with its tree in the value: every operation gives the same type, so a loop may grow it.
+/// Made from any tensor or expression, usable beside them. Equal parts are computed once. Past
+/// jit::max_lazy_nodes operations the oldest part is evaluated, so a growing loop stays bounded. Throws when
+/// it is evaluated after one of its tensors was written to.
+template <class T, class D = AnyDevice>
+class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>> {
+ public:
+  using value_type = T;
+
+  template <expression E>
+    requires(!detail::is_lazy<std::remove_cvref_t<E>>)
+  Lazy(const E& e);
+  /// From one whose device type says more.
+  template <class From>
+    requires(detail::widens<From, D> && !std::is_same_v<From, D>)
+  Lazy(const Lazy<T, From>& o) : node_(o.node()) {}
+  explicit Lazy(jit::LazyRef node) : node_(std::move(node)) {}
+
+  const jit::LazyRef& node() const {
+    if (!node_) detail::throw_moved_from();
+    return node_;
+  }
+  Device device() const { return node()->device(); }
+
+ private:
+  jit::LazyRef node_;
+};
+
+template <expression E>
+Lazy(const E&) -> Lazy<value_type_of<E>, typename E::device_type>;
+
+namespace detail {
+
+template <class T, class D>
+const Lazy<T, D>& lift(const Lazy<T, D>& e) noexcept {
+  return e;
+}
+
+template <class A>
+jit::LazyRef lazy_node(const A& operand) {
+  if constexpr (is_lazy<A>) {
+    return operand.node();
+  } else if constexpr (cpp_scalar<A>) {
+    return jit::lazy(lift(operand).value, category_of<A>);
+  } else if constexpr (integral_constant<A>) {
+    return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
+  } else {
+    auto&& e = lift(operand);
+    return jit::lazy(bind(e));
+  }
+}
+
+template <Op op, class... A>
+auto apply_lazy(const A&... operands) {
+  using Types = ResultType<op, typename lifted<const A&>::value_type...>;
+  static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  using D = typename JoinAll<typename lifted<const A&>::device_type...>::type;
+  const jit::LazyRef nodes[] = {lazy_node(operands)...};
+  return Lazy<typename Types::type, D>(jit::lazy(op, nodes));
+}
+
+template <class To, class T, class D>
+auto cast_lazy(const Lazy<T, D>& e) {
+  return Lazy<To, D>(jit::lazy_cast(e.node(), dtype_of<To>));
+}
+
+template <class T, class D>
+void evaluate_into(const Lazy<T, D>& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
+  jit::evaluate(std::span(&e.node(), 1), &result, mode);
+}
+
+}  // namespace detail
+
+template <class T, class D>
+template <expression E>
+  requires(!detail::is_lazy<std::remove_cvref_t<E>>)
+Lazy<T, D>::Lazy(const E& e) : node_(detail::lazy_node(e)) {
+  static_assert(detail::same_dtype<value_type_of<E>, T>, "the expression has another dtype: convert it with cast<T>(x)");
+  static_assert(detail::widens<typename E::device_type, D>, "the expression is on another device: move it with .to(device)");
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,105 @@
+// Tensors from values: sn::tensor({{1, 2}, {3, 4}}), sn::tensor(vector, {2, 3}).
+#pragma once
+#include <initializer_list>
+#include <ranges>
+#include <vector>
+
+#include <sinter/dsl/tensor.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// Integer literals give int64 and floating ones float, as PyTorch's do; T says otherwise.
+template <class T, class S>
+struct LiteralType {
+  using type = T;
+};
+template <class S>
+struct LiteralType<void, S> {
+  using type = std::conditional_t<std::is_same_v<S, bool>, bool, std::conditional_t<std::is_integral_v<S>, std::int64_t, float>>;
+};
+template <class T, class S>
+using literal_type = typename LiteralType<T, S>::type;
+
+/// A contiguous tensor of these host values on `device`.
+TensorRef from_host(const void* values, const Shape& shape, DType dtype, Device device);
+[[noreturn]] void throw_ragged(std::size_t expected, std::size_t got);
+[[noreturn]] void throw_wrong_count(std::size_t values, const Shape& shape);
+
+template <class T, class S>
+class Flattened {
+ public:
+  void add(S value) { values_.push_back(static_cast<T>(value)); }
+  template <class Inner>
+  void add(std::initializer_list<Inner> row) {
+    for (const Inner& x : row) add(x);
+  }
+  template <class D>
+  Tensor<T, device_type_of<D>> on(const Shape& shape, const D& device) const {
+    return Tensor<T, device_type_of<D>>(from_host(values_.data(), shape, dtype_of<T>, Device(device)));
+  }
+
+ private:
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // vector<bool> has no data()
+  std::vector<Stored> values_;
+};
+
+template <class Inner>
+std::size_t common_size(std::initializer_list<std::initializer_list<Inner>> rows) {
+  const std::size_t n = rows.size() == 0 ? 0 : rows.begin()->size();
+  for (const auto& row : rows)
+    if (row.size() != n) throw_ragged(n, row.size());
+  return n;
+}
+
+}  // namespace detail
+
+/// A 0-d tensor.
+template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(S value, const D& device = {}) {
+  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  flat.add(value);
+  return flat.on(Shape(), device);
+}
+/// One to three levels of braces. Throws ShapeError when rows differ in length.
+template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(std::initializer_list<S> values, const D& device = {}) {
+  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  flat.add(values);
+  return flat.on(Shape(values.size()), device);
+}
+template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(std::initializer_list<std::initializer_list<S>> rows,
+                                                             const D& device = {}) {
+  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  flat.add(rows);
+  return flat.on(Shape(rows.size(), detail::common_size(rows)), device);
+}
+template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<S>>> blocks, const D& device = {}) {
+  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  flat.add(blocks);
+  const std::size_t rows = detail::common_size(blocks);
+  std::size_t columns = rows == 0 ? 0 : blocks.begin()->begin()->size();
+  for (const auto& block : blocks)
+    if (rows > 0 && detail::common_size(block) != columns) detail::throw_ragged(columns, block.begin()->size());
+  return flat.on(Shape(blocks.size(), rows, columns), device);
+}
+
+/// The values of any range, in row-major order, with the range's own element type. Throws ShapeError when the shape
+/// holds another number of elements.
+template <class T = void, std::ranges::input_range R, device_argument D = Cpu>
+  requires(element<std::ranges::range_value_t<R>>)
+auto tensor(const R& values, const Shape& shape, const D& device = {}) {
+  using S = std::ranges::range_value_t<R>;
+  using U = std::conditional_t<std::is_void_v<T>, S, T>;
+  detail::Flattened<U, S> flat;
+  std::size_t count = 0;
+  for (const auto& v : values) flat.add(v), ++count;
+  if (static_cast<std::int64_t>(count) != shape.numel()) detail::throw_wrong_count(count, shape);
+  return flat.on(shape, device);
+}
+
+}  // namespace sinter::inline v1

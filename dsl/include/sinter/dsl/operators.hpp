@@ -1,0 +1,173 @@
+// The C++ operators. Written out, since an error inside a macro prints twice as many lines.
+#pragma once
+#include <sinter/dsl/apply.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+template <class A>
+using device_of = typename lifted<A>::device_type;
+
+/// Two operands, at least one an expression, whose devices may meet as far as their types tell.
+template <class A, class B>
+concept operands = operand<A> && operand<B> && (expression<A> || expression<B>)&&same_device<device_of<A>, device_of<B>>;
+
+template <class A, class B>
+  requires operands<A, B>
+auto operator+(A&& a, B&& b) {
+  return apply<Op::add>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator-(A&& a, B&& b) {
+  return apply<Op::sub>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator*(A&& a, B&& b) {
+  return apply<Op::mul>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator/(A&& a, B&& b) {
+  return apply<Op::div>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator%(A&& a, B&& b) {
+  return apply<Op::remainder>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator&(A&& a, B&& b) {
+  return apply<Op::bitwise_and>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator|(A&& a, B&& b) {
+  return apply<Op::bitwise_or>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator^(A&& a, B&& b) {
+  return apply<Op::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator==(A&& a, B&& b) {
+  return apply<Op::eq>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator!=(A&& a, B&& b) {
+  return apply<Op::ne>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator<(A&& a, B&& b) {
+  return apply<Op::lt>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator<=(A&& a, B&& b) {
+  return apply<Op::le>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator>(A&& a, B&& b) {
+  return apply<Op::gt>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator>=(A&& a, B&& b) {
+  return apply<Op::ge>(std::forward<A>(a), std::forward<B>(b));
+}
+
+template <expression A>
+auto operator-(A&& a) {
+  return apply<Op::neg>(std::forward<A>(a));
+}
+template <expression A>
+auto operator!(A&& a) {
+  return apply<Op::logical_not>(std::forward<A>(a));
+}
+template <expression A>
+auto operator~(A&& a) {
+  return apply<Op::bitwise_not>(std::forward<A>(a));
+}
+
+// Operands on different devices: only the devices are deduced, so the message stays short.
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator+(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator-(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator*(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator/(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator%(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator&(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator|(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator^(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator==(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator!=(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator<(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator<=(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator>(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator>=(const On<L>&, const On<R>&) {
+  return report_devices<L, R>();
+}
+
+}  // namespace detail
+}  // namespace sinter::inline v1

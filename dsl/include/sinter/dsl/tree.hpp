@@ -1,0 +1,113 @@
+// Expression trees as types, and their flattening into postfix bytes. No object of these types ever exists.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <sinter/jit/program.hpp>
+
+namespace sinter::inline v1::detail {
+
+template <class T>
+struct Leaf;  // a tensor of T, or of AnyType
+struct IndexLeaf;  // the position of each element: a tensor without memory
+template <Category C>
+struct ScalarLeaf;  // a C++ scalar
+template <std::int64_t Value>
+struct ConstantLeaf;  // a compile-time integer, 2_c
+template <Op Operation, class... Operands>
+struct Apply;
+template <class T, class Operand>
+struct Cast;
+template <class Name, class Value, class Body>
+struct Let;  // Body, in which Reference<Name> stands for Value
+template <class Name>
+struct Reference;
+template <class... Trees>
+struct Outputs;  // several results of one evaluation
+
+/// Bytes that each node takes; see jit::Program.
+inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, constant_bytes = 10, cast_bytes = 2, let_bytes = 2,
+                     reference_bytes = 2;
+
+template <class T>
+inline constexpr std::uint8_t dtype_code = static_cast<std::uint8_t>(dtype_of<T>);
+template <>
+inline constexpr std::uint8_t dtype_code<AnyType> = jit::any_dtype;
+
+/// The names that are bound at a place of the tree, outermost first.
+template <class... Names>
+struct Scope {};
+template <class Name, class... Names>
+constexpr std::uint8_t position(Scope<Names...>*) {
+  // The innermost binding of a name counts.
+  std::uint8_t found = 0, i = 0;
+  ((std::is_same_v<Name, Names> ? found = i++ : i++), ...);
+  return found;
+}
+
+constexpr void put(std::uint8_t*& p, auto code) { *p++ = static_cast<std::uint8_t>(code); }
+
+template <class S, class T>
+constexpr void emit(std::uint8_t*& p, Leaf<T>*) {
+  put(p, Op::leaf);
+  put(p, dtype_code<T>);
+}
+template <class S>
+constexpr void emit(std::uint8_t*& p, IndexLeaf*) {
+  put(p, Op::index);
+}
+template <class S, Category C>
+constexpr void emit(std::uint8_t*& p, ScalarLeaf<C>*) {
+  put(p, Op::scalar);
+  put(p, C);
+}
+template <class S, std::int64_t Value>
+constexpr void emit(std::uint8_t*& p, ConstantLeaf<Value>*) {
+  put(p, Op::constant);
+  put(p, DType::Int64);
+  for (int i = 0; i < 8; ++i) put(p, static_cast<std::uint64_t>(Value) >> (8 * i) & 0xFF);
+}
+template <class S, class T, class A>
+constexpr void emit(std::uint8_t*& p, Cast<T, A>*);
+template <class S, class Name, class Value, class Body>
+constexpr void emit(std::uint8_t*& p, Let<Name, Value, Body>*);
+template <class S, class Name>
+constexpr void emit(std::uint8_t*& p, Reference<Name>*) {
+  put(p, jit::Code::reference);
+  put(p, position<Name>(static_cast<S*>(nullptr)));
+}
+template <class S, Op op, class... A>
+constexpr void emit(std::uint8_t*& p, Apply<op, A...>*) {
+  (emit<S>(p, static_cast<A*>(nullptr)), ...);
+  put(p, op);
+}
+template <class S, class... A>
+constexpr void emit(std::uint8_t*& p, Outputs<A...>*) {
+  (emit<S>(p, static_cast<A*>(nullptr)), ...);
+}
+template <class S, class T, class A>
+constexpr void emit(std::uint8_t*& p, Cast<T, A>*) {
+  emit<S>(p, static_cast<A*>(nullptr));
+  put(p, Op::cast);
+  put(p, dtype_code<T>);
+}
+template <class Name, class... Names>
+constexpr Scope<Names..., Name> inside(Scope<Names...>*);
+template <class S, class Name, class Value, class Body>
+constexpr void emit(std::uint8_t*& p, Let<Name, Value, Body>*) {
+  emit<S>(p, static_cast<Value*>(nullptr));
+  put(p, jit::Code::bind);
+  emit<decltype(inside<Name>(static_cast<S*>(nullptr)))>(p, static_cast<Body*>(nullptr));
+  put(p, jit::Code::unbind);
+}
+
+template <class Tree, int Bytes>
+constexpr std::array<std::uint8_t, Bytes> code_of() {
+  std::array<std::uint8_t, Bytes> code{};
+  std::uint8_t* p = code.data();
+  emit<Scope<>>(p, static_cast<Tree*>(nullptr));
+  return code;
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,21 @@
+// Expressions over element positions, of which factories are made.
+#pragma once
+#include <sinter/dsl/tensor.hpp>
+
+namespace sinter::inline v1::detail {
+
+using IndexExpression = Expression<std::int64_t, AnyDevice, IndexLeaf, 1, 0, index_bytes>;
+
+/// The row-major position of each element of a tensor of this shape, without memory.
+inline IndexExpression index(const Shape& shape, Device device) {
+  check_shape(shape, sizeof(std::int64_t));
+  return IndexExpression::leaf(runtime::index_tensor(shape, device).release());
+}
+
+/// Evaluates an expression as `dtype`.
+template <class E>
+TensorRef convert(const E& e, DType dtype) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) { return evaluate_one(apply_cast<T>(e)); });
+}
+
+}  // namespace sinter::inline v1::detail

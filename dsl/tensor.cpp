@@ -1,0 +1,84 @@
+#include <sinter/dsl/evaluate.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <sinter/runtime/backend.hpp>
+
+namespace sinter::inline v1::detail {
+
+void retain(TensorImpl* const* leaves, int count) noexcept {
+  for (int i = 0; i < count; ++i)
+    if (leaves[i]) leaves[i]->retain();
+}
+
+void release(TensorImpl* const* leaves, int count) noexcept {
+  for (int i = 0; i < count; ++i)
+    if (leaves[i]) leaves[i]->release();
+}
+
+void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {
+  if (t.device == wanted || (any_index && t.device.is_cuda())) return;
+  throw DeviceError(fmt::format("expected a tensor on {}, but got {}; move it with .to(device), .cuda() or .cpu()",
+                                any_index ? "a GPU" : to_string(wanted), describe(t)));
+}
+
+void check_dtype(const TensorImpl& t, DType wanted) {
+  if (t.dtype == wanted) return;
+  throw DtypeError(fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype, or convert it with .to<{0}>()",
+                               name(wanted), describe(t)));
+}
+
+void throw_moved_from() {
+  throw Error("this tensor or expression holds nothing: it was made empty or was moved from; assign to it before using it");
+}
+
+std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
+  const int rank = t.rank();
+  if (axis < -rank || axis >= rank)
+    throw IndexError(fmt::format("dimension out of range (expected to be in range of [{}, {}], but got {}) for {}", -rank,
+                                 rank - 1, axis, describe(t)));
+  return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
+}
+
+void read_item(const TensorImpl& t, void* to) {
+  if (t.numel != 1)
+    throw Error(fmt::format("a tensor with {} elements cannot be converted to a scalar: {}", t.numel, describe(t)));
+  runtime::backend(t.device).download(to, t.data, size_of(t.dtype));
+}
+
+void read_elements(TensorImpl& t, void* to) {
+  if (t.numel == 0) return;
+  const TensorRef packed = jit::contiguous(t);
+  runtime::backend(t.device).download(to, packed->data, static_cast<std::size_t>(t.numel) * size_of(t.dtype));
+}
+
+bool all_true(TensorImpl& bools) {
+  std::vector<char> values(static_cast<std::size_t>(bools.numel));
+  read_elements(bools, values.data());
+  return std::ranges::all_of(values, [](char v) { return v != 0; });
+}
+
+namespace {
+
+template <Category C>
+void fill_with(TensorImpl& t, const ScalarOperand<C>& value) {
+  using R = Recorded<ScalarLeaf<C>, 0, 1, 1, scalar_bytes>;
+  TensorRef into = TensorRef::share(&t);
+  jit::evaluate({&R::entry, &R::program, nullptr, &value.value}, &into, jit::Mode::Fused, t.device);
+}
+
+}  // namespace
+
+void fill(TensorImpl& t, jit::Scalar value, Category category) {
+  switch (category) {
+    case Category::Bool: return fill_with<Category::Bool>(t, {value});
+    case Category::Int: return fill_with<Category::Int>(t, {value});
+    case Category::Float: return fill_with<Category::Float>(t, {value});
+  }
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,171 @@
+#include <sinter/dsl/view.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::detail {
+
+namespace {
+
+int checked_axis(const TensorImpl& x, std::int64_t axis, const char* what, int rank) {
+  if (axis < -rank || axis >= rank)
+    throw IndexError(fmt::format("{}: dimension out of range (expected to be in range of [{}, {}], but got {}) for {}",
+                                 what, -rank, rank - 1, axis, describe(x)));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+int checked_axis(const TensorImpl& x, std::int64_t axis, const char* what) {
+  return checked_axis(x, axis, what, x.rank());
+}
+
+/// The shape with its one -1 replaced by what is left.
+Shape filled_in(const TensorImpl& x, Shape shape) {
+  int hole = -1;
+  std::int64_t known = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == -1 && hole < 0)
+      hole = i;
+    else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
+      throw ShapeError(fmt::format("reshape: shape {} is invalid for {}", to_string(shape), describe(x)));
+  }
+  if (hole >= 0 && known > 0 && x.numel % known == 0) shape[hole] = x.numel / known, known = x.numel;
+  if (known != x.numel || (hole >= 0 && shape[hole] < 0))
+    throw ShapeError(fmt::format("reshape: shape {} does not hold the {} elements of {}", to_string(shape), x.numel,
+                                 describe(x)));
+  return shape;
+}
+
+/// Strides of `shape` over the memory of x without moving an element, by walking groups of dims that x lays out as one.
+bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
+  strides = contiguous_strides(shape);
+  if (x.numel == 0 || x.contiguous) return true;
+  int to = shape.rank() - 1;
+  std::int64_t group = 1, covered = 1, inner = x.rank() > 0 ? x.strides[x.rank() - 1] : 1;
+  for (int from = x.rank() - 1; from >= 0; --from) {
+    group *= x.shape[from];
+    const bool ends = from == 0 || (x.shape[from - 1] != 1 && x.strides[from - 1] != group * inner);
+    if (!ends) continue;
+    while (to >= 0 && (covered < group || shape[to] == 1)) {
+      strides[to] = covered * inner;
+      covered *= shape[to--];
+    }
+    if (covered != group) return false;
+    if (from > 0) group = covered = 1, inner = x.strides[from - 1];
+  }
+  return to == -1;
+}
+
+}  // namespace
+
+TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
+  const int a = checked_axis(x, axis0, "transpose"), b = checked_axis(x, axis1, "transpose");
+  Shape shape = x.shape, strides = x.strides;
+  std::swap(shape[a], shape[b]);
+  std::swap(strides[a], strides[b]);
+  return runtime::view(x, shape, strides);
+}
+
+TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
+  unsigned seen = 0;
+  Shape shape, strides;
+  if (axes.size() != static_cast<std::size_t>(x.rank()))
+    throw ShapeError(fmt::format("permute: {} axes given for {}", axes.size(), describe(x)));
+  for (std::int64_t axis : axes) {
+    const int a = checked_axis(x, axis, "permute");
+    if (seen >> a & 1) throw IndexError(fmt::format("permute: axis {} is named twice for {}", axis, describe(x)));
+    seen |= 1u << a;
+    shape.push_back(x.shape[a]);
+    strides.push_back(x.strides[a]);
+  }
+  return runtime::view(x, shape, strides);
+}
+
+TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
+  const int a = checked_axis(x, axis, "slice");
+  if (r.step == 0) throw IndexError(fmt::format("slice: the step is 0 on axis {} of {}", axis, describe(x)));
+  const std::int64_t n = x.shape[a];
+  // Python's rule: a negative bound counts from the end; then both are cut to what the walk can reach.
+  const bool forwards = r.step > 0;
+  const std::int64_t low = forwards ? 0 : -1, high = forwards ? n : n - 1;
+  const auto cut = [&](std::int64_t i, std::int64_t otherwise) {
+    return i == range::none ? otherwise : std::clamp(i < 0 ? i + n : i, low, high);
+  };
+  const std::int64_t first = cut(r.first, forwards ? low : high), last = cut(r.last, forwards ? high : low);
+  const std::int64_t span = forwards ? last - first : first - last;
+  // The step may be any int64, so its magnitude is taken unsigned.
+  const std::uint64_t magnitude = forwards ? static_cast<std::uint64_t>(r.step) : -static_cast<std::uint64_t>(r.step);
+  const std::int64_t count = span <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(span) - 1) / magnitude + 1);
+  Shape shape = x.shape, strides = x.strides;
+  shape[a] = count;
+  strides[a] = count > 1 ? x.strides[a] * r.step : x.strides[a];
+  return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0);
+}
+
+TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {
+  const int a = checked_axis(x, axis, "select");
+  const std::int64_t n = x.shape[a];
+  if (index < -n || index >= n)
+    throw IndexError(fmt::format("index {} is out of bounds for dimension {} with size {} of {}", index, a, n, describe(x)));
+  Shape shape, strides;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  return runtime::view(x, shape, strides, (index < 0 ? index + n : index) * x.strides[a]);
+}
+
+TensorRef expand(const TensorImpl& x, const Shape& shape) {
+  const int extra = shape.rank() - x.rank();
+  Shape to = shape, strides;
+  const auto refuse = [&] {
+    return ShapeError(fmt::format("expand: {} cannot be expanded to {}: only extents of 1 and new leading ones grow",
+                                  describe(x), to_string(shape)));
+  };
+  if (extra < 0) throw refuse();
+  for (int i = 0; i < shape.rank(); ++i) {
+    const std::int64_t from = i < extra ? 1 : x.shape[i - extra];
+    if (to[i] == -1 && i >= extra) to[i] = from;
+    if (to[i] < 0 || (from != 1 && from != to[i])) throw refuse();
+    strides.push_back(from == to[i] && i >= extra ? x.strides[i - extra] : 0);
+  }
+  return runtime::view(x, to, strides);
+}
+
+TensorRef squeeze(const TensorImpl& x) {
+  Shape shape, strides;
+  for (int i = 0; i < x.rank(); ++i)
+    if (x.shape[i] != 1) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  return runtime::view(x, shape, strides);
+}
+
+TensorRef squeeze(const TensorImpl& x, std::int64_t axis) {
+  if (x.rank() == 0) return runtime::view(x, x.shape, x.strides);
+  const int a = checked_axis(x, axis, "squeeze");
+  return x.shape[a] == 1 ? select(x, a, 0) : runtime::view(x, x.shape, x.strides);
+}
+
+TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
+  const int a = checked_axis(x, axis, "unsqueeze", x.rank() + 1);
+  Shape shape, strides;
+  for (int i = 0; i <= x.rank(); ++i) {
+    if (i == a) shape.push_back(1), strides.push_back(i < x.rank() ? x.strides[i] * x.shape[i] : 1);
+    if (i < x.rank()) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  }
+  return runtime::view(x, shape, strides);
+}
+
+TensorRef reshaped_view(const TensorImpl& x, const Shape& shape) {
+  const Shape full = filled_in(x, shape);
+  Shape strides;
+  return regroup(x, full, strides) ? runtime::view(x, full, strides) : TensorRef{};
+}
+
+TensorRef reshape(TensorImpl& x, const Shape& shape) {
+  if (TensorRef v = reshaped_view(x, shape)) return v;
+  const TensorRef copy = jit::contiguous(x);
+  return reshaped_view(*copy, shape);
+}
+
+}  // namespace sinter::inline v1::detail

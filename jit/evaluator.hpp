@@ -1,0 +1,37 @@
+// What lazy.cpp, explain.cpp and dot.cpp ask of evaluate.cpp.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "plan.hpp"
+#include <sinter/jit/evaluate.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// Evaluates a graph that no type stands for; plans are found again by the graph's content (hash, then compared).
+/// `leaves` and `scalars` are what the numbers of the graph's leaf, index and scalar nodes mean; `outputs` as for
+/// evaluate(Bound). Bumps the version of every existing buffer that it writes to. Throws what evaluate(Bound) throws.
+void evaluate_graph(const Graph& recorded, std::span<runtime::TensorImpl* const> leaves, std::span<const Scalar> scalars,
+                    runtime::TensorRef* outputs, Mode mode, Device device);
+
+/// How an evaluation of a tree would go, without running it. Outputs of one shape share a part.
+struct Evaluation {
+  struct Part {
+    const Plan* plan;                   // owned by the library, never freed
+    std::vector<Shape> kernel_shapes;   // of plan->kernels
+    std::vector<std::uint32_t> outputs; // of the tree: what the plan's outputs 0, 1, ... are
+    Shape shape;                        // of these outputs
+  };
+  std::vector<Part> parts;
+  Graph recorded;  // of all outputs together; its leaves are the tree's
+  Device device;
+};
+
+/// Throws what evaluate(Bound) throws before it runs anything.
+Evaluation inspect(const Bound& tree);
+
+/// What the shape of a graph's output comes from: the leaves and index nodes that it depends on, as a bit for each
+/// leaf number. To be asked of a recorded graph, since simplifying can drop a leaf (x * 0) but not its shape.
+std::vector<bool> leaves_of(const Graph& recorded, Operand output);
+
+}  // namespace sinter::inline v1::jit

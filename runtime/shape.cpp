@@ -1,0 +1,67 @@
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/shape.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+
+namespace sinter::inline v1 {
+
+Shape::Shape(std::span<const std::int64_t> extents) : rank_(checked_rank(extents.size())) {
+  std::ranges::copy(extents, extents_.begin());
+}
+
+void Shape::push_back(std::int64_t extent) {
+  if (rank_ == max_rank)
+    throw ShapeError(fmt::format("shape {} cannot get a further dimension of extent {}: a tensor has at most {} "
+                                 "dimensions",
+                                 to_string(*this), extent, max_rank));
+  extents_[rank_++] = extent;
+}
+
+void Shape::throw_rank(std::size_t n) {
+  throw ShapeError(fmt::format("a shape of {} dimensions was asked for: a tensor has at most {}", n, max_rank));
+}
+
+std::string to_string(const Shape& shape) {
+  return fmt::format(shape.rank() == 1 ? "({},)" : "({})", fmt::join(shape, ", "));
+}
+
+void check_shape(const Shape& shape, std::size_t element_size) {
+  if (std::ranges::any_of(shape, [](std::int64_t e) { return e < 0; }))
+    throw ShapeError(fmt::format("shape {} has a negative extent", to_string(shape)));
+  // Extents of 0 are left out, so that strides cannot overflow either.
+  std::int64_t bytes = static_cast<std::int64_t>(element_size);
+  for (std::int64_t e : shape) {
+    if (e == 0 || !__builtin_mul_overflow(bytes, e, &bytes)) continue;
+    throw ShapeError(fmt::format("shape {} with elements of {} bytes is too large: a tensor has at most {} bytes",
+                                 to_string(shape), element_size, std::numeric_limits<std::int64_t>::max()));
+  }
+}
+
+Shape contiguous_strides(const Shape& shape) noexcept {
+  Shape strides = shape;
+  std::uint64_t step = 1;  // unsigned: shapes that were not checked may overflow
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[axis] = static_cast<std::int64_t>(step);
+    step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));
+  }
+  return strides;
+}
+
+bool broadcast(Shape& into, const Shape& with) noexcept {
+  const Shape& longer = into.rank() >= with.rank() ? into : with;
+  const Shape& shorter = into.rank() >= with.rank() ? with : into;
+  const int lead = longer.rank() - shorter.rank();
+  Shape result = longer;
+  for (int axis = 0; axis < shorter.rank(); ++axis) {
+    const std::int64_t a = longer[lead + axis], b = shorter[axis];
+    if (a != b && a != 1 && b != 1) return false;
+    result[lead + axis] = a == 1 ? b : a;
+  }
+  into = result;
+  return true;
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,103 @@
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/tensor_impl.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+/// Whether elements lie in row-major order without gaps. An extent of 1 makes its stride meaningless.
+bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 0) return true;
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != step) return false;
+    step *= shape[axis];
+  }
+  return true;
+}
+
+/// The elements that a view reaches, before and after its first: {-3, 5} is elements -3 to 4.
+std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Shape& strides) noexcept {
+  std::int64_t low = 0, high = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == 0) return {0, 0};
+    const std::int64_t reach = (shape[axis] - 1) * strides[axis];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high + 1};
+}
+
+void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t offset) {
+  if (result.numel == 0) return;
+  if (!of.buffer) {
+    if (offset == 0 && result.contiguous && result.shape == of.shape) return;
+    throw Error(fmt::format("a view of an index tensor ({}) has no memory to point into: evaluate it first",
+                            describe(of)));
+  }
+  const std::int64_t size = static_cast<std::int64_t>(size_of(of.dtype));
+  const std::int64_t first = of.data ? of.data - of.buffer->data() : 0;
+  const auto [low, high] = element_range(result.shape, result.strides);
+  if (first + (offset + low) * size >= 0 &&
+      first + (offset + high) * size <= static_cast<std::int64_t>(of.buffer->bytes()))
+    return;
+  throw IndexError(fmt::format("a view of shape {}, strides {} and offset {} leaves the {} bytes that {} lies in",
+                               to_string(result.shape), to_string(result.strides), offset, of.buffer->bytes(),
+                               describe(of)));
+}
+
+}  // namespace
+
+void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
+
+TensorRef empty(const Shape& shape, DType dtype, Device device) {
+  check_shape(shape, size_of(dtype));
+  TensorRef t = index_tensor(shape, device);
+  t->dtype = dtype;
+  t->buffer = Buffer::allocate(device, static_cast<std::size_t>(t->numel) * size_of(dtype));
+  t->data = t->buffer->data();
+  return t;
+}
+
+TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset) {
+  check_shape(shape, 1);
+  TensorRef t = TensorRef::adopt(new TensorImpl);
+  t->dtype = of.dtype;
+  t->device = of.device;
+  t->shape = shape;
+  t->strides = strides;
+  t->numel = shape.numel();
+  t->contiguous = is_contiguous(shape, strides);
+  t->buffer = of.buffer;
+  check_view(of, *t, offset);
+  const bool inside = of.data && t->numel != 0;  // an offset past the end of nothing is not computed
+  t->data = inside ? of.data + offset * static_cast<std::int64_t>(size_of(of.dtype)) : of.data;
+  return t;
+}
+
+TensorRef index_tensor(const Shape& shape, Device device) {
+  check_shape(shape, sizeof(std::int64_t));
+  TensorRef t = TensorRef::adopt(new TensorImpl);
+  t->dtype = DType::Int64;
+  t->device = device;
+  t->shape = shape;
+  t->strides = contiguous_strides(shape);
+  t->numel = shape.numel();
+  return t;
+}
+
+std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept {
+  if (!t.data || t.numel == 0) return {nullptr, nullptr};
+  const auto [low, high] = element_range(t.shape, t.strides);
+  const std::int64_t size = static_cast<std::int64_t>(size_of(t.dtype));
+  return {t.data + low * size, t.data + high * size};
+}
+
+std::string describe(const TensorImpl& t) {
+  return fmt::format("{} {} on {}", name(t.dtype), to_string(t.shape), to_string(t.device));
+}
+
+}  // namespace sinter::inline v1::runtime
