@@ -1,9 +1,11 @@
-# The CUDA toolkit's headers, for the types of the driver and of NVRTC. Both libraries are opened at run time.
+# sinter_cuda_headers: the types of the driver and of NVRTC. Both libraries are opened at run time, never linked.
 add_library(sinter_cuda_headers INTERFACE)
-find_path(SINTER_CUDA_INCLUDE cuda.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
-if(SINTER_CUDA_INCLUDE)
-  target_include_directories(sinter_cuda_headers SYSTEM INTERFACE ${SINTER_CUDA_INCLUDE})
+find_path(SINTER_CUDA_INCLUDE NAMES cuda.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(SINTER_NVRTC_INCLUDE NAMES nvrtc.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
+mark_as_advanced(SINTER_CUDA_INCLUDE SINTER_NVRTC_INCLUDE)
+if(SINTER_CUDA_INCLUDE AND SINTER_NVRTC_INCLUDE)
+  target_include_directories(sinter_cuda_headers SYSTEM INTERFACE ${SINTER_CUDA_INCLUDE} ${SINTER_NVRTC_INCLUDE})
   target_compile_definitions(sinter_cuda_headers INTERFACE SINTER_HAVE_CUDA_HEADERS=1)
 else()
-  message(STATUS "No CUDA headers found (set CUDA_HOME): building for the CPU and virtual GPUs only")
+  message(STATUS "No CUDA headers found (set CUDA_HOME to a toolkit): building for the CPU and virtual GPUs only")
 endif()

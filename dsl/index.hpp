@@ -9,7 +9,7 @@ using IndexExpression = Expression<std::int64_t, AnyDevice, IndexLeaf, 1, 0, ind
 /// The row-major position of each element of a tensor of this shape, without memory.
 inline IndexExpression index(const Shape& shape, Device device) {
   check_shape(shape, sizeof(std::int64_t));
-  return IndexExpression::leaf(runtime::index_tensor(shape, device).release());
+  return IndexExpression(runtime::index_tensor(shape, device).release());
 }
 
 /// Evaluates an expression as `dtype`.

@@ -10,9 +10,9 @@
 
 namespace sinter::inline v1::detail {
 
-void retain(TensorImpl* const* leaves, int count) noexcept {
+void retain(TensorImpl* const* leaves, int count, bool owned) noexcept {
   for (int i = 0; i < count; ++i)
-    if (leaves[i]) leaves[i]->retain();
+    if (owned && leaves[i]) leaves[i]->retain();
 }
 
 void release(TensorImpl* const* leaves, int count) noexcept {
@@ -65,19 +65,19 @@ bool all_true(TensorImpl& bools) {
 namespace {
 
 template <Category C>
-void fill_with(TensorImpl& t, const ScalarOperand<C>& value) {
+void fill_with(TensorImpl& t, jit::Scalar value) {
   using R = Recorded<ScalarLeaf<C>, 0, 1, 1, scalar_bytes>;
   TensorRef into = TensorRef::share(&t);
-  jit::evaluate({&R::entry, &R::program, nullptr, &value.value}, &into, jit::Mode::Fused, t.device);
+  jit::evaluate({&R::entry, &R::program, nullptr, &value}, &into, jit::Mode::Fused, t.device);
 }
 
 }  // namespace
 
 void fill(TensorImpl& t, jit::Scalar value, Category category) {
   switch (category) {
-    case Category::Bool: return fill_with<Category::Bool>(t, {value});
-    case Category::Int: return fill_with<Category::Int>(t, {value});
-    case Category::Float: return fill_with<Category::Float>(t, {value});
+    case Category::Bool: return fill_with<Category::Bool>(t, value);
+    case Category::Int: return fill_with<Category::Int>(t, value);
+    case Category::Float: return fill_with<Category::Float>(t, value);
   }
 }
 

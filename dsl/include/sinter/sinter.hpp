@@ -1,5 +1,10 @@
 // Everything: tensors, expressions, evaluation, devices, files.
 #pragma once
+// First, so that an error in an operator is two includes away from the user's file.
+#include <sinter/dsl/functions.hpp>
+#include <sinter/dsl/operators.hpp>
+#include <sinter/dsl/tensor.hpp>
+
 #include <sinter/dsl/constants.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/factory.hpp>

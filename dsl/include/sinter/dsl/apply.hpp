@@ -44,9 +44,9 @@ struct ScalarOperand {
   using device_type = NoDevice;
   using tree = ScalarLeaf<C>;
   static constexpr int leaf_count = 0, scalar_count = 1, byte_count = scalar_bytes;
-  jit::Scalar value;
-  const jit::Scalar* scalars() const noexcept { return &value; }
-  void forget() noexcept {}
+  Values<0, 1> value;
+
+  explicit constexpr ScalarOperand(jit::Scalar s) { value.scalars[0] = s; }
 };
 template <std::int64_t Value>
 struct ConstantOperand {
@@ -54,7 +54,7 @@ struct ConstantOperand {
   using device_type = NoDevice;
   using tree = ConstantLeaf<Value>;
   static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes;
-  void forget() noexcept {}
+  Values<0, 0> value;
 };
 
 template <class T, class D, class Tree, int L, int S, int B>
@@ -81,6 +81,8 @@ constexpr ConstantOperand<static_cast<std::int64_t>(C::value)> lift(const C&) no
 
 template <class A>
 using lifted = std::remove_cvref_t<decltype(lift(std::declval<A>()))>;
+template <class A>
+using device_of = typename lifted<A>::device_type;
 
 /// Promotion as types: the C++ type of a result, AnyType where only run time knows.
 template <class T>
@@ -121,30 +123,14 @@ inline constexpr bool is_comparison = false;
 template <Op op, class... A>
 inline constexpr bool is_comparison<Apply<op, A...>> = is_ordering<op>;
 
-template <class L, class R>
-inline constexpr bool same_device = !different_devices<L, R>;
-
-/// The one place that reports operands on different devices.
-template <class Left, class Right>
-Reported report_devices() {
-  static_assert(same_device<Left, Right>,
-                "the operands are on different devices: move one with .to(device), .cuda() or .cpu()");
-  return Reported::join();
-}
-
-/// The first two device types that cannot meet.
+/// Whether tensors of these device types may meet in one operation.
 template <class... D>
-struct FirstConflict {
-  static constexpr bool found = false;
-};
+inline constexpr bool same_device = true;
 template <class L, class R, class... Rest>
-struct FirstConflict<L, R, Rest...> : FirstConflict<join<L, R>, Rest...> {};
-template <class L, class R, class... Rest>
-  requires different_devices<L, R>
-struct FirstConflict<L, R, Rest...> {
-  static constexpr bool found = true;
-  static Reported report() { return report_devices<L, R>(); }
-};
+inline constexpr bool same_device<L, R, Rest...> = !different_devices<L, R> && same_device<join<L, R>, Rest...>;
+
+// Checked where the user's call arrives - each operator, Function, the methods - so that the message has one step.
+#define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"
 
 template <class E>
 inline constexpr bool is_lazy = false;
@@ -166,19 +152,16 @@ auto join_operands(E&&... operands) {
   using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
                             (E::byte_count + ... + 1)>;
-  return Result::join(operands...);
+  return Result(Joined{}, operands...);
 }
 
-/// Applies an operation to tensors, expressions and scalars. The one function that checks operands.
+/// Applies an operation to tensors, expressions and scalars, whose devices have been checked.
 template <Op op, class... A>
 constexpr auto apply(A&&... operands) {
   static_assert(sizeof...(A) == info(op).arity, "this operation takes another number of operands; see docs/ops.md");
   static_assert((operand<A> && ...), "an operand is a tensor, an expression, a C++ number or an integral constant");
-  using Conflict = FirstConflict<typename lifted<A>::device_type...>;
-  if constexpr (Conflict::found)
-    return Conflict::report();
-  else if constexpr ((std::is_same_v<typename lifted<A>::value_type, Unknown> || ...))
-    return Reported::join();
+  if constexpr (!same_device<device_of<A>...> || (std::is_same_v<typename lifted<A>::value_type, Unknown> || ...))
+    return Reported();
   else if constexpr ((is_lazy<std::remove_cvref_t<A>> || ...))
     return apply_lazy<op>(operands...);
   else
@@ -190,14 +173,14 @@ template <class T, class A>
 auto apply_cast(A&& operand) {
   using E = lifted<A>;
   if constexpr (std::is_same_v<typename E::value_type, Unknown>) {
-    return Reported::join();
+    return Reported();
   } else if constexpr (is_lazy<E>) {
     return cast_lazy<T>(operand);
   } else {
     using Result = Expression<T, typename E::device_type, Cast<T, typename E::tree>, E::leaf_count, E::scalar_count,
                               E::byte_count + cast_bytes>;
     auto&& e = lift(std::forward<A>(operand));
-    return Result::join(e);
+    return Result(Joined{}, e);
   }
 }
 

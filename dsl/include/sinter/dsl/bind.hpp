@@ -5,6 +5,8 @@
 
 namespace sinter::inline v1::detail {
 
+[[noreturn]] void throw_moved_from();
+
 /// Bytes that follow a code as its immediates.
 constexpr int immediate_bytes(std::uint8_t code) noexcept {
   switch (code) {
@@ -36,30 +38,30 @@ using RecordedAs = Recorded<typename E::tree, E::leaf_count, E::scalar_count, 1,
 
 /// One expression with its values; borrows from `e`.
 template <class E>
-jit::Bound bind(const E& e) noexcept {
+jit::Bound bind(const E& e) {
   using R = RecordedAs<E>;
-  return {&R::entry, &R::program, e.leaves(), e.scalars()};
+  if (!e.value.owns) throw_moved_from();
+  return {&R::entry, &R::program, e.value.leaves, e.value.scalars};
 }
 
 /// Several expressions as one evaluation with as many results; borrows their leaves.
 template <class... E>
 class BoundTogether {
  public:
-  explicit BoundTogether(const E&... e) noexcept {
-    int leaf = 0, scalar = 0;
-    ((std::memcpy(leaves_ + leaf, e.leaves(), sizeof(*leaves_) * E::leaf_count), leaf += E::leaf_count,
-      std::memcpy(scalars_ + scalar, e.scalars(), sizeof(*scalars_) * E::scalar_count), scalar += E::scalar_count),
-     ...);
+  explicit BoundTogether(const E&... e) {
+    runtime::TensorImpl** leaf = values_.leaves;
+    jit::Scalar* scalar = values_.scalars;
+    if (!(e.value.owns && ...)) throw_moved_from();
+    ((leaf = append(leaf, e.value.leaves, E::leaf_count), scalar = append(scalar, e.value.scalars, E::scalar_count)), ...);
   }
-  jit::Bound bound() const noexcept { return {&R::entry, &R::program, leaves_, scalars_}; }
+  jit::Bound bound() const noexcept { return {&R::entry, &R::program, values_.leaves, values_.scalars}; }
 
  private:
   static constexpr int leaf_count = (E::leaf_count + ...);
   static constexpr int scalar_count = (E::scalar_count + ...);
   using R = Recorded<Outputs<typename E::tree...>, leaf_count, scalar_count, sizeof...(E), (E::byte_count + ...)>;
 
-  runtime::TensorImpl* leaves_[leaf_count > 0 ? leaf_count : 1];
-  jit::Scalar scalars_[scalar_count > 0 ? scalar_count : 1];
+  Values<leaf_count, scalar_count> values_;
 };
 
 }  // namespace sinter::inline v1::detail

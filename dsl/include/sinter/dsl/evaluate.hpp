@@ -62,7 +62,7 @@ auto into(Tensor<T, D>& target, E&& value) {
   using V = detail::lifted<E>;
   static_assert(detail::same_dtype<typename V::value_type, T>, "the value has another dtype: convert it with cast<T>(x)");
   static_assert(detail::same_device<typename V::device_type, D>,
-                "the value is on another device: move it with .to(device), .cuda() or .cpu()");
+                SINTER_DIFFERENT_DEVICES);
   return detail::Into<T, D, V>{target, detail::lift(std::forward<E>(value))};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <cstring>
+#include <cstring>
 #include <type_traits>
 
 #include <sinter/dsl/device_rules.hpp>
@@ -20,8 +21,23 @@ struct On : ExpressionTag {
   using device_type = D;
 };
 
-void retain(runtime::TensorImpl* const* leaves, int count) noexcept;
+/// Adds one count to each leaf that is there, if `owned`.
+void retain(runtime::TensorImpl* const* leaves, int count, bool owned) noexcept;
 void release(runtime::TensorImpl* const* leaves, int count) noexcept;
+
+/// The leaves and scalars of an expression. One type for all trees of a size, so that the compiler has less to do.
+template <int Leaves, int Scalars>
+struct Values {
+  runtime::TensorImpl* leaves[Leaves > 0 ? Leaves : 1];
+  jit::Scalar scalars[Scalars > 0 ? Scalars : 1];
+  bool owns = true;  // false once moved from
+};
+template <class V>
+V* append(V* to, const V* from, std::size_t count) noexcept {
+  if (count > 0) std::memcpy(to, from, count * sizeof(V));
+  return to + count;
+}
+struct Joined {};
 
 /// The element type of an expression that has already been reported.
 struct Unknown {};
@@ -56,63 +72,37 @@ class [[nodiscard]] Expression : public detail::On<D>, public detail::Methods<Ex
   static constexpr int scalar_count = Scalars;
   static constexpr int byte_count = Bytes;
 
-  Expression(const Expression& o) noexcept : owns_(o.owns_) {
-    std::memcpy(leaves_, o.leaves_, sizeof leaves_);
-    std::memcpy(scalars_, o.scalars_, sizeof scalars_);
-    if (owns_) detail::retain(leaves_, Leaves);
+  Expression(const Expression& o) noexcept : value(o.value) {
+    if constexpr (Leaves > 0) detail::retain(value.leaves, Leaves, value.owns);
   }
-  Expression(Expression&& o) noexcept : owns_(o.owns_) {
-    std::memcpy(leaves_, o.leaves_, sizeof leaves_);
-    std::memcpy(scalars_, o.scalars_, sizeof scalars_);
-    o.forget();
-  }
+  Expression(Expression&& o) noexcept : value(o.value) { o.value.owns = false; }
   Expression& operator=(const Expression&) = delete;
   ~Expression() {
-    if (Leaves > 0 && owns_) detail::release(leaves_, Leaves);
+    if constexpr (Leaves > 0)
+      if (value.owns) detail::release(value.leaves, Leaves);
   }
 
-  /// Joins operands, in order; takes their leaves over.
-  template <class... E>
-  static Expression join(E&&... operands) noexcept {
-    Expression r;
-    int leaf = 0, scalar = 0;
-    (r.take(operands, leaf, scalar), ...);
-    return r;
-  }
-  static Expression leaf(runtime::TensorImpl* adopted) noexcept
-    requires(Leaves == 1)
+  /// An expression of no leaf and no scalar.
+  Expression() noexcept
+    requires(Leaves == 0 && Scalars == 0)
+  = default;
+  explicit Expression(runtime::TensorImpl* adopted) noexcept
+    requires(Leaves == 1 && Scalars == 0)
   {
-    Expression r;
-    r.leaves_[0] = adopted;
-    return r;
+    value.leaves[0] = adopted;
+  }
+  /// Joins operands in order, taking their leaves over.
+  template <class... E>
+  explicit Expression(detail::Joined, E&... operands) noexcept {
+    [[maybe_unused]] runtime::TensorImpl** leaf = value.leaves;
+    [[maybe_unused]] jit::Scalar* scalar = value.scalars;
+    ((operands.value.owns = false, leaf = detail::append(leaf, operands.value.leaves, E::leaf_count),
+      scalar = detail::append(scalar, operands.value.scalars, E::scalar_count)),
+     ...);
   }
 
-  runtime::TensorImpl* const* leaves() const noexcept { return leaves_; }
-  const jit::Scalar* scalars() const noexcept { return scalars_; }
-  void forget() noexcept {
-    owns_ = false;
-    for (auto& l : leaves_) l = nullptr;
-  }
-
- private:
-  Expression() noexcept = default;
-
-  template <class E>
-  void take(E& operand, int& leaf, int& scalar) noexcept {
-    if constexpr (E::leaf_count > 0) {
-      std::memcpy(leaves_ + leaf, operand.leaves(), sizeof(*leaves_) * E::leaf_count);
-      leaf += E::leaf_count;
-    }
-    if constexpr (E::scalar_count > 0) {
-      std::memcpy(scalars_ + scalar, operand.scalars(), sizeof(*scalars_) * E::scalar_count);
-      scalar += E::scalar_count;
-    }
-    operand.forget();
-  }
-
-  runtime::TensorImpl* leaves_[Leaves > 0 ? Leaves : 1] = {};
-  jit::Scalar scalars_[Scalars > 0 ? Scalars : 1];
-  bool owns_ = true;
+  /// For Sinter's own layers: the values, in the order of the tree.
+  detail::Values<Leaves, Scalars> value;
 };
 
 namespace detail {
@@ -121,7 +111,7 @@ template <class T, class D>
 using LeafExpression = Expression<T, D, Leaf<T>, 1, 0, leaf_bytes>;
 
 /// What an expression with mixed devices gives after its error: fits everywhere, so nothing else is reported.
-using Reported = Expression<Unknown, Mismatch, Leaf<AnyType>, 0, 0, 1>;
+using Reported = Expression<Unknown, Mismatch, Leaf<AnyType>, 0, 0, leaf_bytes>;
 
 }  // namespace detail
 

@@ -46,7 +46,7 @@ template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
   using U = detail::literal_type<T, S>;
   return Tensor<U, device_type_of<D>>(
-      detail::full(shape, dtype_of<U>, Device(device), detail::lift(value).value, detail::category_of<S>));
+      detail::full(shape, dtype_of<U>, Device(device), detail::lift(value).value.scalars[0], detail::category_of<S>));
 }
 
 /// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
@@ -106,12 +106,12 @@ Tensor<detail::element_like<T, X>, device_type_of<D>> empty_like(const Tensor<X,
 template <class T = void, class X, class Dx, detail::cpp_scalar S>
 Tensor<detail::element_like<T, X>, Dx> full_like(const Tensor<X, Dx>& x, S value) {
   return Tensor<detail::element_like<T, X>, Dx>(detail::full(x.shape(), detail::dtype_like<T>(x.impl()), x.device(),
-                                                             detail::lift(value).value, detail::category_of<S>));
+                                                             detail::lift(value).value.scalars[0], detail::category_of<S>));
 }
 template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument D>
 Tensor<detail::element_like<T, X>, device_type_of<D>> full_like(const Tensor<X, Dx>& x, S value, const D& device) {
   return Tensor<detail::element_like<T, X>, device_type_of<D>>(
-      detail::full(x.shape(), detail::dtype_like<T>(x.impl()), Device(device), detail::lift(value).value,
+      detail::full(x.shape(), detail::dtype_like<T>(x.impl()), Device(device), detail::lift(value).value.scalars[0],
                    detail::category_of<S>));
 }
 template <class T = void, class X, class Dx, device_argument... D>

@@ -6,15 +6,12 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// A function object: it can be passed on, and one operator() serves every operation.
 template <Op op>
-struct Function {
-  template <class... A>
-    requires(expression<A> || ...)
-  auto operator()(A&&... operands) const {
-    return apply<op>(std::forward<A>(operands)...);
-  }
-};
+template <class... A>
+constexpr auto Function<op>::operator()(A&&... operands) const {
+  static_assert(same_device<device_of<A>...>, SINTER_DIFFERENT_DEVICES);
+  return apply<op>(std::forward<A>(operands)...);
+}
 
 template <class T>
 struct CastFunction {

@@ -48,7 +48,7 @@ jit::LazyRef lazy_node(const A& operand) {
   if constexpr (is_lazy<A>) {
     return operand.node();
   } else if constexpr (cpp_scalar<A>) {
-    return jit::lazy(lift(operand).value, category_of<A>);
+    return jit::lazy(lift(operand).value.scalars[0], category_of<A>);
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
   } else {

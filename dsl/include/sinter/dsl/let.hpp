@@ -23,7 +23,7 @@ auto let(E&& value, F&& body) {
     using Placeholder = Expression<typename V::value_type, typename V::device_type, detail::Reference<Name>, 0, 0,
                                    detail::reference_bytes>;
     auto v = detail::lift(std::forward<E>(value));
-    auto b = detail::lift(std::forward<F>(body)(Placeholder::join()));
+    auto b = detail::lift(std::forward<F>(body)(Placeholder()));
     using B = decltype(b);
     if constexpr (detail::is_lazy<B>) {
       static_assert(!detail::is_lazy<B>, "the body of let gave a Lazy: make the value a Lazy as well, it shares by itself");
@@ -31,7 +31,7 @@ auto let(E&& value, F&& body) {
       using Result = Expression<typename B::value_type, detail::join<typename V::device_type, typename B::device_type>,
                                 detail::Let<Name, typename V::tree, typename B::tree>, V::leaf_count + B::leaf_count,
                                 V::scalar_count + B::scalar_count, V::byte_count + B::byte_count + detail::let_bytes>;
-      return Result::join(v, b);
+      return Result(detail::Joined{}, v, b);
     }
   }
 }

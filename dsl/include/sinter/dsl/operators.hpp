@@ -6,9 +6,6 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-template <class A>
-using device_of = typename lifted<A>::device_type;
-
 /// Two operands, at least one an expression, whose devices may meet as far as their types tell.
 template <class A, class B>
 concept operands = operand<A> && operand<B> && (expression<A> || expression<B>)&&same_device<device_of<A>, device_of<B>>;
@@ -101,72 +98,86 @@ auto operator~(A&& a) {
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator+(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator-(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator*(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator/(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator%(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator&(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator|(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator^(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator==(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator!=(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator<(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator<=(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator>(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator>=(const On<L>&, const On<R>&) {
-  return report_devices<L, R>();
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
 }
 
 }  // namespace detail

@@ -27,7 +27,6 @@ namespace detail {
 /// Throw DeviceError or DtypeError naming what the tensor is and what was asked for.
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
 void check_dtype(const TensorImpl& t, DType wanted);
-[[noreturn]] void throw_moved_from();
 std::int64_t extent(const TensorImpl& t, std::int64_t axis);
 /// Copies the only element to `to`. Throws Error when there are more or none.
 void read_item(const TensorImpl& t, void* to);
@@ -53,6 +52,10 @@ template <class From, class To>
 inline constexpr bool same_dtype = std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
 template <class From, class To>
 inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Mismatch>;
+
+template <class U, class From, class T, class D>
+inline constexpr bool checked_at_run_time =
+    (!same_dtype<U, T> && std::is_same_v<U, AnyType>) || (!device_fits<From, D> && same_device<From, D>);
 
 /// What a Tensor is made of when it is deduced from an expression.
 template <class E>
@@ -105,17 +108,15 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     requires(!requires(const std::remove_cvref_t<E>& e) { e.impl(); })
   Tensor(E&& e) : Tensor(evaluated(std::forward<E>(e))) {}
 
-  /// A tensor whose device type says more, or whose dtype is known. Shares its storage.
+  /// The same array under another type. Implicit where this type says less: Cuda<0> to Cuda<> to AnyDevice, float to
+  /// AnyType. Explicit where it says more, which is checked now: throws DeviceError, DtypeError.
   template <class U, class From>
-    requires(detail::same_dtype<U, T> && detail::device_fits<From, D>)
-  Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {}
-  /// The other way: checked now. Throws DeviceError, DtypeError.
-  template <class U, class From>
-    requires(!(detail::same_dtype<U, T> && detail::device_fits<From, D>) &&
-             (std::is_same_v<U, T> || std::is_same_v<U, AnyType>)&&!detail::different_devices<From, D>)
-  explicit Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {
-    if constexpr (!std::is_same_v<T, AnyType>) detail::check_dtype(o.impl(), dtype_of<T>);
-    detail::check_device<D>(o.impl());
+  explicit(detail::checked_at_run_time<U, From, T, D>) Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {
+    static_assert(detail::same_device<From, D>, SINTER_DIFFERENT_DEVICES);
+    static_assert(detail::same_dtype<U, T> || std::is_same_v<U, AnyType>,
+                  "the tensor has another dtype: convert it with cast<T>(x) or x.to<T>()");
+    if constexpr (!detail::same_dtype<U, T>) detail::check_dtype(o.impl(), dtype_of<T>);
+    if constexpr (!detail::device_fits<From, D>) detail::check_device<D>(o.impl());
   }
 
   /// A named tensor takes the other's array.
@@ -123,7 +124,9 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor& operator=(Tensor&&) & noexcept = default;
   template <expression E>
   Tensor& operator=(E&& e) & {
-    return *this = Tensor(std::forward<E>(e));
+    static_assert(detail::same_device<detail::device_of<E>, D>, SINTER_DIFFERENT_DEVICES);
+    if constexpr (detail::same_device<detail::device_of<E>, D>) *this = Tensor(std::forward<E>(e));
+    return *this;
   }
   /// A temporary, such as x[i] or x(range(0, 2)), writes into the array that it views.
   Tensor& operator=(const Tensor& o) && { return assign(o); }
@@ -140,7 +143,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     requires detail::operand<A>
   Tensor& assign(A&& value) {
     if constexpr (detail::cpp_scalar<std::remove_cvref_t<A>>) {
-      detail::fill(impl(), detail::lift(value).value, detail::category_of<std::remove_cvref_t<A>>);
+      detail::fill(impl(), detail::lift(value).value.scalars[0], detail::category_of<std::remove_cvref_t<A>>);
     } else {
       static_assert(detail::same_dtype<value_type_of<A>, T>, "the value has another dtype: convert it with cast<T>(x)");
       write(std::forward<A>(value));
@@ -309,9 +312,9 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   }
   const runtime::TensorRef& ref() const noexcept { return impl_; }
   detail::LeafExpression<T, D> leaf() const& noexcept {
-    return detail::LeafExpression<T, D>::leaf(runtime::TensorRef(impl_).release());
+    return detail::LeafExpression<T, D>(runtime::TensorRef(impl_).release());
   }
-  detail::LeafExpression<T, D> leaf() && noexcept { return detail::LeafExpression<T, D>::leaf(impl_.release()); }
+  detail::LeafExpression<T, D> leaf() && noexcept { return detail::LeafExpression<T, D>(impl_.release()); }
 
  private:
   template <class E>
@@ -323,7 +326,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
       static_assert(detail::same_dtype<typename Source::value_type, T>,
                     "the expression has another dtype: convert it with cast<T>(x)");
       static_assert(detail::same_device<typename Source::device_type, D>,
-                    "the expression is on another device: move it with .to(device), .cuda() or .cpu()");
+                    SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef result = detail::evaluate_one(e);
       if constexpr (!detail::device_fits<typename Source::device_type, D>) detail::check_device<D>(*result);
       return result;
@@ -333,7 +336,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor& write(A&& value) {
     if constexpr (!detail::is_reported<A>) {
       static_assert(detail::same_device<typename std::remove_cvref_t<A>::device_type, D>,
-                    "the value is on another device: move it with .to(device), .cuda() or .cpu(), or use copy_");
+                    SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&impl());
       auto&& e = detail::lift(std::forward<A>(value));
       detail::evaluate_into(e, into);

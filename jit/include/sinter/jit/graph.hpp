@@ -45,7 +45,7 @@ class Graph {
   Operand cast(Operand a, DType dtype);
   /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws DtypeError.
   Operand apply(Op op, std::span<const Operand> operands);
-  /// Adds a node as it is; its operands must have the right dtypes.
+  /// Adds a node as it is; its operands must have the right dtypes. `operands` is not the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
   /// A cast that the user wrote: its result is not weak, even of a scalar. Stays a node where the dtype is the same.
   Operand explicit_cast(Operand a, DType dtype);
@@ -56,6 +56,7 @@ class Graph {
   std::span<const Node> nodes() const noexcept { return nodes_; }
   const Node& operator[](Operand a) const noexcept { return nodes_[static_cast<std::size_t>(a.node)]; }
   std::span<const Operand> operands(const Node& n) const noexcept { return {operands_.data() + n.first, n.arity}; }
+  std::span<const Operand> all_operands() const noexcept { return operands_; }
   std::span<const Operand> outputs() const noexcept { return outputs_; }
   friend bool operator==(const Graph&, const Graph&) = default;
 
@@ -64,6 +65,13 @@ class Graph {
   std::vector<Operand> operands_;
   std::vector<Operand> outputs_;
 };
+
+/// What some of a graph's outputs need of it, with these outputs in this order.
+Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs);
+
+/// A value of one dtype as one of another, both zero-extended: floats to integers truncate and saturate, NaN gives 0,
+/// integers to narrower ones wrap, anything but 0 is true.
+std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept;
 
 /// A content hash; equal graphs have equal hashes.
 Hash hash(const Graph& graph) noexcept;

@@ -35,8 +35,8 @@ struct Program {
 
 /// A C++ scalar: the bits of a bool, int64 or double, as its category says.
 struct Scalar {
-  std::uint64_t bits = 0;
-  constexpr Scalar() = default;
+  std::uint64_t bits;
+  Scalar() = default;  // uninitialised, so that an array of them costs nothing
   constexpr Scalar(bool v) : bits(v) {}
   constexpr Scalar(std::int64_t v) : bits(static_cast<std::uint64_t>(v)) {}
   constexpr Scalar(double v) : bits(__builtin_bit_cast(std::uint64_t, v)) {}

@@ -1,0 +1,31 @@
+# What every target of ours is compiled with. Nothing here reaches users.
+add_library(sinter_options INTERFACE)
+target_compile_features(sinter_options INTERFACE cxx_std_20)
+target_compile_options(sinter_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(SINTER_WERROR)
+  target_compile_options(sinter_options INTERFACE -Werror)
+endif()
+# a*b+c is rounded twice unless the graph says fma, on every compiler and processor.
+target_compile_options(sinter_options INTERFACE -ffp-contract=off)
+
+set(sinter_sanitize_flags "")
+if(SINTER_SANITIZE)
+  set(sinter_sanitize_flags -fsanitize=${SINTER_SANITIZE})
+  target_compile_options(sinter_options INTERFACE ${sinter_sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(sinter_options INTERFACE ${sinter_sanitize_flags})
+endif()
+
+# sinter_layer(name [lower layers...]): an object library of a layer's sources, whose public headers are include/.
+function(sinter_layer name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS include/*.hpp include/*.def)
+  add_library(sinter_${name} OBJECT ${sources})
+  set_target_properties(sinter_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(sinter_${name} PUBLIC include PRIVATE .)
+  target_link_libraries(sinter_${name} PRIVATE sinter_options)
+  foreach(lower ${ARGN})
+    target_link_libraries(sinter_${name} PUBLIC sinter_${lower})
+  endforeach()
+  target_sources(sinter PRIVATE $<TARGET_OBJECTS:sinter_${name}>)
+  target_sources(sinter PUBLIC FILE_SET ${name} TYPE HEADERS BASE_DIRS include FILES ${headers})
+endfunction()

@@ -1,0 +1,19 @@
+# Quicker builds where the tools are present. Nothing here changes what is built.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+find_program(SINTER_CCACHE ccache)
+if(SINTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers are cached only when ccache may trust their time stamps.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${SINTER_CCACHE})
+endif()
+
+include(CheckLinkerFlag)
+foreach(linker mold lld)
+  check_linker_flag(CXX -fuse-ld=${linker} SINTER_LINKS_WITH_${linker})
+  if(SINTER_LINKS_WITH_${linker})
+    add_link_options(-fuse-ld=${linker})
+    break()
+  endif()
+endforeach()

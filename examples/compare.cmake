@@ -1,0 +1,11 @@
+# Runs PROGRAM and holds what it prints against the file EXPECTED.
+file(MAKE_DIRECTORY ${PROGRAM}.dir)
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed RESULT_VARIABLE status WORKING_DIRECTORY ${PROGRAM}.dir)
+file(READ ${EXPECTED} expected)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} ended with ${status} and printed\n${printed}")
+elseif(NOT printed STREQUAL expected)
+  file(WRITE ${PROGRAM}.dir/printed "${printed}")
+  execute_process(COMMAND diff -u ${EXPECTED} ${PROGRAM}.dir/printed OUTPUT_VARIABLE difference)
+  message(FATAL_ERROR "${PROGRAM} does not print what ${EXPECTED} says:\n${difference}")
+endif()

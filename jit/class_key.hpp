@@ -1,0 +1,85 @@
+// What of an evaluation is fixed in a kernel's text. Everything else - values, extents, strides - is a parameter.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "loop_nest.hpp"
+#include "plan.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// How an operand lies over the loop nest.
+enum class Pattern : std::uint8_t {
+  Linear,      // elements follow each other through the whole nest
+  Uniform,     // one element for all
+  Rows,        // elements follow each other through the innermost dim
+  RowUniform,  // one element for each walk through the innermost dim
+  Strided,
+};
+
+/// What the printer needs to know beside the graph.
+///
+/// The kernel's parameters are 8-byte words: pointers to the outputs and inputs; the count (of elements at rank 1, else
+/// of vectors of `lanes` elements); from the innermost dim to the second, its extent (the innermost one in vectors) and
+/// its divider (one word, two when wide); for each output and input the strides that its pattern needs (Rows and
+/// RowUniform: all but the innermost, Strided: all); the scalars.
+struct KernelClass {
+  int rank = 1;
+  int lanes = 1;         // elements that a thread handles at once
+  bool wide = false;     // 64-bit indices
+  bool aliased = false;  // an input may share memory with an output
+  std::vector<Pattern> patterns;  // outputs, then inputs
+};
+
+/// A KernelClass in comparable form. Kernels with more operands than it holds always run as their generic class.
+class ClassKey {
+ public:
+  static constexpr std::size_t max_operands = 128;
+
+  void set_head(int rank, int lanes, bool wide, bool aliased) noexcept {
+    words_[0] = static_cast<std::uint64_t>(rank | lanes << 8 | wide << 16 | aliased << 17);
+  }
+  void set_pattern(std::size_t operand, Pattern p) noexcept {
+    const std::size_t word = 1 + operand / 16;
+    if (operand % 16 == 0) words_[word] = 0;
+    words_[word] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
+  }
+  Pattern pattern(std::size_t operand) const noexcept {
+    return static_cast<Pattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
+  }
+  int rank() const noexcept { return static_cast<int>(words_[0] & 0xFF); }
+  int lanes() const noexcept { return static_cast<int>(words_[0] >> 8 & 0xFF); }
+  bool wide() const noexcept { return words_[0] >> 16 & 1; }
+  bool aliased() const noexcept { return words_[0] >> 17 & 1; }
+  bool equals(const ClassKey& o, std::size_t operands) const noexcept {
+    for (std::size_t word = 0; word <= (operands + 15) / 16; ++word)
+      if (words_[word] != o.words_[word]) return false;
+    return true;
+  }
+  KernelClass decode(std::size_t operands) const;
+
+ private:
+  std::array<std::uint64_t, 1 + max_operands / 16> words_;  // words past the last operand's are never read
+};
+
+/// What classification needs to know of a kernel.
+struct KernelTraits {
+  struct Access {
+    DType dtype;
+    bool memory;  // false for index operands, which are computed
+  };
+  explicit KernelTraits(const Kernel& kernel);
+
+  std::vector<Access> operands;  // outputs, then inputs
+  int outputs;
+  int lanes;  // 16 bytes of the widest operand, fewer where registers would not suffice
+};
+
+/// The narrowest class that holds the nest. `aliased`: an input is the same memory as an output.
+ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
+
+/// The class that holds every nest: any rank, any strides, 64-bit, aliased.
+KernelClass generic_class(const KernelTraits& traits);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,338 @@
+// What kernels call. Each paragraph is one chunk: a kernel's text takes the chunks whose names it uses and what these
+// use in turn, nothing else. No header is included, and everything also compiles as C++ on the host.
+
+#define SINTER_DEVICE static __device__ __forceinline__
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Lanes {
+  T at[N];
+};
+
+// Division of numbers below 2^31 by a fixed one.
+struct Divider {
+  unsigned multiplier, shift;
+};
+SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
+  return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
+}
+
+// The same for numbers below 2^63.
+struct WideDivider {
+  unsigned long long multiplier, shift;
+};
+SINTER_DEVICE unsigned long long wide_divide(unsigned long long a, WideDivider d) {
+  return (::__umul64hi(a, d.multiplier) + a) >> d.shift;
+}
+
+SINTER_DEVICE float float_bits(unsigned bits) { return ::__uint_as_float(bits); }
+
+SINTER_DEVICE double double_bits(unsigned long long bits) {
+  return ::__longlong_as_double(static_cast<long long>(bits));
+}
+
+using int64 = long long;
+
+using uint64 = unsigned long long;
+
+template <class T>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+  using type = unsigned;
+};
+template <>
+struct Unsigned<long long> {
+  using type = unsigned long long;
+};
+
+template <class T>
+struct IsFloat {
+  static constexpr bool value = false;
+};
+template <>
+struct IsFloat<float> {
+  static constexpr bool value = true;
+};
+template <>
+struct IsFloat<double> {
+  static constexpr bool value = true;
+};
+
+// Truncates and saturates; NaN gives 0.
+template <class To, class From>
+SINTER_DEVICE To truncate(From a) {
+  const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
+  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
+  if (!(a < limit)) return a != a ? To(0) : highest;
+  return a < -limit ? To(-highest - 1) : To(a);
+}
+
+template <class To, class From, bool Truncates>
+struct Conversion {
+  static __device__ __forceinline__ To of(From a) { return To(a); }
+};
+template <class To, class From>
+struct Conversion<To, From, true> {
+  static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
+};
+template <class From>
+struct Conversion<bool, From, true> {
+  static __device__ __forceinline__ bool of(From a) { return a != From(0); }
+};
+template <class To, class From>
+SINTER_DEVICE To convert(From a) {
+  return Conversion<To, From, IsFloat<From>::value && !IsFloat<To>::value>::of(a);
+}
+
+template <class T>
+SINTER_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+template <class T>
+SINTER_DEVICE T fmod(T a, T b) {
+  return b == 0 || b == -1 ? T(0) : T(a % b);
+}
+SINTER_DEVICE float fmod(float a, float b) { return ::fmodf(a, b); }
+SINTER_DEVICE double fmod(double a, double b) { return ::fmod(a, b); }
+
+template <class T>
+SINTER_DEVICE T floor(T a) {
+  return a;
+}
+SINTER_DEVICE float floor(float a) { return ::floorf(a); }
+SINTER_DEVICE double floor(double a) { return ::floor(a); }
+
+SINTER_DEVICE float copysign(float a, float b) { return ::copysignf(a, b); }
+SINTER_DEVICE double copysign(double a, double b) { return ::copysign(a, b); }
+
+template <class T>
+SINTER_DEVICE T floor_divide(T a, T b) {
+  if (b == 0) return 0;
+  if (b == -1) return T(0 - typename Unsigned<T>::type(a));
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+template <class T>
+SINTER_DEVICE T floor_divide_float(T a, T b) {
+  if (b == 0) return a / b;
+  const T rest = fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+  if (quotient == 0) return copysign(T(0), a / b);
+  const T whole = floor(quotient);
+  return quotient - whole > T(0.5) ? whole + 1 : whole;
+}
+SINTER_DEVICE float floor_divide(float a, float b) { return floor_divide_float(a, b); }
+SINTER_DEVICE double floor_divide(double a, double b) { return floor_divide_float(a, b); }
+
+template <class T>
+SINTER_DEVICE T remainder(T a, T b) {
+  if (b == 0 || b == -1) return 0;
+  const T rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+template <class T>
+SINTER_DEVICE T remainder_float(T a, T b) {
+  const T rest = fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+SINTER_DEVICE float remainder(float a, float b) { return remainder_float(a, b); }
+SINTER_DEVICE double remainder(double a, double b) { return remainder_float(a, b); }
+
+// By squaring; a negative exponent gives the truncated reciprocal, and 0 for the base 0.
+template <class T>
+SINTER_DEVICE T pow(T a, T b) {
+  if (b < 0) return a == 1 ? T(1) : a == -1 ? (b % 2 == 0 ? T(1) : T(-1)) : T(0);
+  typename Unsigned<T>::type base = a, result = 1;
+  for (; b != 0; b >>= 1, base *= base)
+    if (b & 1) result *= base;
+  return T(result);
+}
+SINTER_DEVICE float pow(float a, float b) { return ::powf(a, b); }
+SINTER_DEVICE double pow(double a, double b) { return ::pow(a, b); }
+
+template <class T>
+SINTER_DEVICE T fma(T a, T b, T c) {
+  using U = typename Unsigned<T>::type;
+  return T(U(a) * U(b) + U(c));
+}
+SINTER_DEVICE float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+SINTER_DEVICE double fma(double a, double b, double c) { return ::fma(a, b, c); }
+
+template <class T>
+SINTER_DEVICE T abs(T a) {
+  return a < 0 ? T(0 - typename Unsigned<T>::type(a)) : a;
+}
+SINTER_DEVICE float abs(float a) { return ::fabsf(a); }
+SINTER_DEVICE double abs(double a) { return ::fabs(a); }
+
+SINTER_DEVICE float sqrt(float a) { return ::sqrtf(a); }
+SINTER_DEVICE double sqrt(double a) { return ::sqrt(a); }
+
+SINTER_DEVICE float exp(float a) { return ::expf(a); }
+SINTER_DEVICE double exp(double a) { return ::exp(a); }
+
+SINTER_DEVICE float exp2(float a) { return ::exp2f(a); }
+SINTER_DEVICE double exp2(double a) { return ::exp2(a); }
+
+SINTER_DEVICE float expm1(float a) { return ::expm1f(a); }
+SINTER_DEVICE double expm1(double a) { return ::expm1(a); }
+
+SINTER_DEVICE float log(float a) { return ::logf(a); }
+SINTER_DEVICE double log(double a) { return ::log(a); }
+
+SINTER_DEVICE float log2(float a) { return ::log2f(a); }
+SINTER_DEVICE double log2(double a) { return ::log2(a); }
+
+SINTER_DEVICE float log10(float a) { return ::log10f(a); }
+SINTER_DEVICE double log10(double a) { return ::log10(a); }
+
+SINTER_DEVICE float log1p(float a) { return ::log1pf(a); }
+SINTER_DEVICE double log1p(double a) { return ::log1p(a); }
+
+SINTER_DEVICE float sin(float a) { return ::sinf(a); }
+SINTER_DEVICE double sin(double a) { return ::sin(a); }
+
+SINTER_DEVICE float cos(float a) { return ::cosf(a); }
+SINTER_DEVICE double cos(double a) { return ::cos(a); }
+
+SINTER_DEVICE float tan(float a) { return ::tanf(a); }
+SINTER_DEVICE double tan(double a) { return ::tan(a); }
+
+SINTER_DEVICE float asin(float a) { return ::asinf(a); }
+SINTER_DEVICE double asin(double a) { return ::asin(a); }
+
+SINTER_DEVICE float acos(float a) { return ::acosf(a); }
+SINTER_DEVICE double acos(double a) { return ::acos(a); }
+
+SINTER_DEVICE float atan(float a) { return ::atanf(a); }
+SINTER_DEVICE double atan(double a) { return ::atan(a); }
+
+SINTER_DEVICE float atan2(float a, float b) { return ::atan2f(a, b); }
+SINTER_DEVICE double atan2(double a, double b) { return ::atan2(a, b); }
+
+SINTER_DEVICE float sinh(float a) { return ::sinhf(a); }
+SINTER_DEVICE double sinh(double a) { return ::sinh(a); }
+
+SINTER_DEVICE float cosh(float a) { return ::coshf(a); }
+SINTER_DEVICE double cosh(double a) { return ::cosh(a); }
+
+SINTER_DEVICE float tanh(float a) { return ::tanhf(a); }
+SINTER_DEVICE double tanh(double a) { return ::tanh(a); }
+
+SINTER_DEVICE float hypot(float a, float b) { return ::hypotf(a, b); }
+SINTER_DEVICE double hypot(double a, double b) { return ::hypot(a, b); }
+
+SINTER_DEVICE float erf(float a) { return ::erff(a); }
+SINTER_DEVICE double erf(double a) { return ::erf(a); }
+
+SINTER_DEVICE float erfc(float a) { return ::erfcf(a); }
+SINTER_DEVICE double erfc(double a) { return ::erfc(a); }
+
+template <class T>
+SINTER_DEVICE T ceil(T a) {
+  return a;
+}
+SINTER_DEVICE float ceil(float a) { return ::ceilf(a); }
+SINTER_DEVICE double ceil(double a) { return ::ceil(a); }
+
+template <class T>
+SINTER_DEVICE T trunc(T a) {
+  return a;
+}
+SINTER_DEVICE float trunc(float a) { return ::truncf(a); }
+SINTER_DEVICE double trunc(double a) { return ::trunc(a); }
+
+// Halves to even.
+template <class T>
+SINTER_DEVICE T round(T a) {
+  return a;
+}
+SINTER_DEVICE float round(float a) { return ::rintf(a); }
+SINTER_DEVICE double round(double a) { return ::rint(a); }
+
+// NaN if either is.
+template <class T>
+SINTER_DEVICE T maximum(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+template <class T>
+SINTER_DEVICE T minimum(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+
+// The other one where one is NaN.
+template <class T>
+SINTER_DEVICE T fmax(T a, T b) {
+  return a > b || b != b ? a : b;
+}
+
+template <class T>
+SINTER_DEVICE T fmin(T a, T b) {
+  return a < b || b != b ? a : b;
+}
+
+// Infinity minus itself is NaN, as NaN is; no number of another type is infinite.
+template <class T>
+SINTER_DEVICE bool isinf(T a) {
+  return IsFloat<T>::value && a == a && a - a != a - a;
+}
+
+template <class T>
+SINTER_DEVICE bool isfinite(T a) {
+  return !IsFloat<T>::value || a - a == a - a;
+}
+
+template <class T>
+SINTER_DEVICE T bitwise_not(T a) {
+  return ~a;
+}
+SINTER_DEVICE bool bitwise_not(bool a) { return !a; }
+
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3").
+struct Philox {
+  unsigned word[4];
+};
+SINTER_DEVICE Philox philox(long long number, long long seed) {
+  Philox x = {{unsigned(number), unsigned(uint64(number) >> 32), 0, 0}};
+  unsigned key0 = unsigned(seed), key1 = unsigned(uint64(seed) >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const unsigned long long a = 0xD2511F53ull * x.word[0], b = 0xCD9E8D57ull * x.word[2];
+    x = {{unsigned(b >> 32) ^ x.word[1] ^ key0, unsigned(b), unsigned(a >> 32) ^ x.word[3] ^ key1, unsigned(a)}};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return x;
+}
+
+SINTER_DEVICE float uniform24(unsigned word) { return float(word >> 8) * 0x1p-24f; }
+
+SINTER_DEVICE double uniform53(unsigned low, unsigned high) {
+  return double((low | static_cast<unsigned long long>(high) << 32) >> 11) * 0x1p-53;
+}
+
+SINTER_DEVICE float random_uniform(long long a, long long b) { return uniform24(philox(a, b).word[0]); }
+
+SINTER_DEVICE double random_uniform_double(long long a, long long b) {
+  const Philox x = philox(a, b);
+  return uniform53(x.word[0], x.word[1]);
+}
+
+SINTER_DEVICE float random_normal(long long a, long long b) {
+  const Philox x = philox(a, b);
+  const float radius = ::sqrtf(-2.0f * ::logf(1.0f - uniform24(x.word[0])));
+  return radius * ::cosf(6.28318530717958647693f * uniform24(x.word[1]));
+}
+
+SINTER_DEVICE double random_normal_double(long long a, long long b) {
+  const Philox x = philox(a, b);
+  const double radius = ::sqrt(-2.0 * ::log(1.0 - uniform53(x.word[0], x.word[1])));
+  return radius * ::cos(6.28318530717958647693 * uniform53(x.word[2], x.word[3]));
+}
+
+SINTER_DEVICE long long random_below(long long a, long long b, long long c) {
+  const Philox x = philox(a, b);
+  const unsigned long long bits = x.word[0] | static_cast<unsigned long long>(x.word[1]) << 32;
+  return static_cast<long long>(::__umul64hi(bits, static_cast<unsigned long long>(c)));
+}

@@ -1,0 +1,61 @@
+// One kernel of a plan, ready to run: its tile program for the CPU, and its variants for GPUs.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "class_key.hpp"
+#include "cpu/tile_program.hpp"
+#include <sinter/runtime/backend.hpp>
+
+namespace sinter::inline v1::jit {
+
+class Executable {
+ public:
+  /// Classes that a kernel is compiled for before it falls back to the one that holds everything.
+  static constexpr std::size_t max_variants = 8;
+
+  /// Keeps a reference to `kernel`.
+  explicit Executable(const Kernel& kernel);
+  ~Executable();
+
+  const Kernel& kernel() const noexcept { return kernel_; }
+
+  /// Runs over a nest with at least one element. `aliased`: an input is the same memory as an output, element for
+  /// element. Thread-safe. Throws CompileError, CudaError.
+  void run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
+  /// Compiles what run would need.
+  void prepare(const LoopNest& nest, bool aliased, Device device) const;
+  /// The text that run would use on a GPU.
+  runtime::KernelSource source(const LoopNest& nest, bool aliased) const;
+
+ private:
+  struct Variant;
+  struct Variants;
+  struct ScalarSlot {
+    ScalarUse use;
+    DType dtype;
+  };
+
+  const cpu::TileProgram& tiles() const;
+  Variant& variant(const LoopNest& nest, bool aliased) const;
+  Variant& add_variant(const ClassKey& key) const;
+  Variant* generic() const;
+  runtime::KernelSource text(const KernelClass& c) const;
+  void launch(const Variant& v, runtime::Function function, const LoopNest& nest, const Scalar* scalars,
+              runtime::GpuBackend& device) const;
+
+  const Kernel& kernel_;
+  const KernelTraits traits_;
+  std::vector<ScalarSlot> scalars_;
+  mutable std::mutex mutex_;  // for adding a tile program or a variant
+  mutable std::atomic<const cpu::TileProgram*> tiles_{nullptr};
+  mutable std::atomic<const Variants*> variants_;
+  mutable std::vector<std::unique_ptr<const Variants>> retired_;  // readers may still look at them
+};
+
+}  // namespace sinter::inline v1::jit

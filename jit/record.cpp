@@ -1,0 +1,134 @@
+// Postfix bytes to a graph: a stack machine over operands.
+#include <fmt/format.h>
+
+#include <sinter/jit/graph.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+class Recorder {
+ public:
+  Recorder(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
+           std::span<const bool> is_index)
+      : program_(program), dtypes_(dtypes), same_as_(same_as), is_index_(is_index) {}
+
+  Graph run() {
+    check(dtypes_.size() >= program_.leaves && same_as_.size() >= program_.leaves, "has leaves that are not given");
+    check(is_index_.empty() || is_index_.size() >= program_.leaves, "has leaves that are not given");
+    leaf_nodes_.resize(program_.leaves);
+    graph_.reserve(program_.code.size(), program_.code.size());
+    while (at_ < program_.code.size()) step(byte());
+    check(stack_.size() == program_.outputs && program_.outputs > 0, "leaves another number of values than its outputs");
+    check(names_.empty(), "binds a name and does not unbind it");
+    for (Operand o : stack_) graph_.output(o);
+    return std::move(graph_);
+  }
+
+ private:
+  void check(bool ok, std::string_view what) const {
+    if (!ok) throw Error(fmt::format("malformed program: byte {} of {} {}", at_, program_.code.size(), what));
+  }
+
+  std::uint8_t byte() {
+    check(at_ < program_.code.size(), "is missing");
+    return program_.code[at_++];
+  }
+
+  DType dtype() {
+    const std::uint8_t b = byte();
+    check(b < dtype_count, "names a dtype that does not exist");
+    return static_cast<DType>(b);
+  }
+
+  Operand pop() {
+    check(!stack_.empty(), "takes a value that is not there");
+    const Operand top = stack_.back();
+    stack_.pop_back();
+    return top;
+  }
+
+  void step(std::uint8_t code) {
+    switch (code) {
+      case static_cast<std::uint8_t>(Op::leaf): return push_leaf(byte());
+      case static_cast<std::uint8_t>(Op::index): return push_leaf(static_cast<std::uint8_t>(DType::Int64));
+      case static_cast<std::uint8_t>(Op::scalar): return push_scalar(byte());
+      case static_cast<std::uint8_t>(Op::constant): return push_constant(dtype());
+      case static_cast<std::uint8_t>(Op::cast): {
+        const DType to = dtype();
+        return stack_.push_back(graph_.explicit_cast(pop(), to));
+      }
+      case static_cast<std::uint8_t>(Code::bind): return names_.push_back(pop());
+      case static_cast<std::uint8_t>(Code::reference): {
+        const std::uint8_t name = byte();
+        check(name < names_.size(), "refers to a name that is not bound");
+        return stack_.push_back(names_[name]);
+      }
+      case static_cast<std::uint8_t>(Code::unbind):
+        check(!names_.empty(), "unbinds a name that is not bound");
+        return names_.pop_back();
+      default: check(code < op_count, "is not a code"); return apply(static_cast<Op>(code));
+    }
+  }
+
+  void push_leaf(std::uint8_t written) {
+    check(leaf_ < program_.leaves, "names more leaves than the program has");
+    const std::uint16_t first = same_as_[leaf_];
+    const DType dtype = dtypes_[leaf_];
+    check(first <= leaf_ && same_as_[first] == first && dtypes_[first] == dtype, "is a leaf with a wrong twin");
+    check(written == any_dtype || written == static_cast<std::uint8_t>(dtype), "is a leaf of another dtype than given");
+    Operand& known = leaf_nodes_[first];
+    if (known.node < 0) {
+      const bool index = !is_index_.empty() && is_index_[first];
+      check(!index || dtype == DType::Int64, "is an index that is not int64");
+      known = index ? graph_.index(first) : graph_.leaf(dtype, first);
+    }
+    ++leaf_;
+    stack_.push_back(known);
+  }
+
+  void push_scalar(std::uint8_t category) {
+    check(scalar_ < program_.scalars, "names more scalars than the program has");
+    check(category <= static_cast<std::uint8_t>(Category::Float), "names a category that does not exist");
+    const auto c = static_cast<Category>(category);
+    stack_.push_back(graph_.scalar(default_dtype(c), c, scalar_++));
+  }
+
+  void push_constant(DType dtype) {
+    std::uint64_t bits = 0;
+    for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(byte()) << (8 * i);
+    // Bits past the dtype's size would tell equal constants apart.
+    stack_.push_back(graph_.constant(dtype, convert_bits(bits, dtype, dtype)));
+  }
+
+  void apply(Op op) {
+    const std::size_t arity = info(op).arity;
+    check(stack_.size() >= arity, "takes a value that is not there");
+    const std::span<const Operand> operands(stack_.data() + (stack_.size() - arity), arity);
+    const Operand result = graph_.apply(op, operands);
+    stack_.resize(stack_.size() - arity);
+    stack_.push_back(result);
+  }
+
+  const Program& program_;
+  std::span<const DType> dtypes_;
+  std::span<const std::uint16_t> same_as_;
+  std::span<const bool> is_index_;
+  std::size_t at_ = 0;
+  std::uint16_t leaf_ = 0;
+  std::uint16_t scalar_ = 0;
+  std::vector<Operand> leaf_nodes_;  // by leaf number
+  std::vector<Operand> stack_;
+  std::vector<Operand> names_;
+  Graph graph_;
+};
+
+}  // namespace
+
+Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
+             std::span<const bool> is_index) {
+  return Recorder(program, dtypes, same_as, is_index).run();
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,60 @@
+#include "stats.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include <sinter/jit/evaluate.hpp>
+
+namespace sinter::inline v1 {
+namespace jit {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<const ThreadStats*> threads;
+  JitStats ended{};  // sums of threads that are gone
+};
+
+/// Never destroyed: threads may end after main.
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
+void add(JitStats& sum, const ThreadStats& t) noexcept {
+  sum.compiles += t.compiles.load(std::memory_order_relaxed);
+  sum.memory_hits += t.memory_hits.load(std::memory_order_relaxed);
+  sum.plans += t.plans.load(std::memory_order_relaxed);
+  sum.launches += t.launches.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ThreadStats::ThreadStats() {
+  const std::lock_guard lock(registry().mutex);
+  registry().threads.push_back(this);
+}
+
+ThreadStats::~ThreadStats() {
+  const std::lock_guard lock(registry().mutex);
+  add(registry().ended, *this);
+  std::erase(registry().threads, this);
+}
+
+ThreadStats& stats() noexcept {
+  thread_local ThreadStats counters;
+  return counters;
+}
+
+}  // namespace jit
+
+JitStats jit_stats() noexcept {
+  jit::Registry& r = jit::registry();
+  const std::lock_guard lock(r.mutex);
+  JitStats sum = r.ended;
+  for (const jit::ThreadStats* t : r.threads) jit::add(sum, *t);
+  return sum;
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,29 @@
+// Counters of jit_stats(). Each thread counts for itself, so counting costs no atomic read-modify-write.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace sinter::inline v1::jit {
+
+class ThreadStats {
+ public:
+  ThreadStats();
+  ~ThreadStats();
+  ThreadStats(const ThreadStats&) = delete;
+  ThreadStats& operator=(const ThreadStats&) = delete;
+
+  /// Written by its own thread only.
+  static void count(std::atomic<std::uint64_t>& counter) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint64_t> compiles{0}, memory_hits{0}, plans{0}, launches{0};
+};
+
+/// This thread's counters.
+ThreadStats& stats() noexcept;
+
+inline void count_compile() noexcept { ThreadStats::count(stats().compiles); }
+inline void count_plan() noexcept { ThreadStats::count(stats().plans); }
+
+}  // namespace sinter::inline v1::jit

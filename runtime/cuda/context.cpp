@@ -1,0 +1,82 @@
+#include "context.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+/// Errors after which a context is lost, and which a kernel before the failing call may have caused.
+bool is_late(driver::CUresult result) {
+  constexpr driver::CUresult late[] = {700, 702, 710, 714, 715, 716, 717, 718, 719};
+  return std::ranges::find(late, result) != std::end(late);
+}
+
+}  // namespace
+
+CudaContext::CudaContext(int index) : driver_(driver::opened().functions), index_(index) {
+  check("cuDeviceGet", driver_.cuDeviceGet(&device_, index));
+  char text[256] = "";
+  check("cuDeviceGetName", driver_.cuDeviceGetName(text, sizeof text, device_));
+  name_ = text;
+  check("cuDevicePrimaryCtxRetain", driver_.cuDevicePrimaryCtxRetain(&handle_, device_));
+  try {
+    const Current current(*this);
+    check("cuStreamCreate", driver_.cuStreamCreate(&stream_, driver::stream_non_blocking));
+  } catch (...) {
+    driver_.cuDevicePrimaryCtxRelease(device_);
+    throw;
+  }
+}
+
+CudaContext::~CudaContext() {
+  driver_.cuStreamDestroy(stream_);
+  driver_.cuDevicePrimaryCtxRelease(device_);
+}
+
+int CudaContext::attribute(int which) const {
+  int value = 0;
+  return driver_.cuDeviceGetAttribute(&value, which, device_) == driver::success ? value : 0;
+}
+
+void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
+  std::string message = fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
+                                    name_.empty() ? "" : fmt::format(" ({})", name_),
+                                    driver::describe(driver_, result));
+  auto out = std::back_inserter(message);
+  if (!detail.empty()) fmt::format_to(out, "; {}", detail);
+  if (is_late(result)) {
+    const std::string* last = last_.load(std::memory_order_relaxed);
+    fmt::format_to(out,
+                   ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
+                   "with CUDA_LAUNCH_BLOCKING=1 to see which). The device cannot be used any more in this process",
+                   last ? *last : "none");
+  }
+  if (result == driver::error_not_initialized && driver::opened().process != getpid())
+    fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
+  throw CudaError(message);
+}
+
+Current::Current(const CudaContext& context) : driver_(context.driver()) {
+  driver::CUcontext now = nullptr;
+  context.check("cuCtxGetCurrent", driver_.cuCtxGetCurrent(&now));
+  if (now == context.handle()) [[likely]]
+    return;
+  if (now) {
+    context.check("cuCtxPushCurrent", driver_.cuCtxPushCurrent(context.handle()));
+    pushed_ = true;
+  } else {
+    context.check("cuCtxSetCurrent", driver_.cuCtxSetCurrent(context.handle()));
+  }
+}
+
+Current::~Current() {
+  driver::CUcontext popped = nullptr;
+  if (pushed_) driver_.cuCtxPopCurrent(&popped);
+}
+
+}  // namespace sinter::inline v1::runtime

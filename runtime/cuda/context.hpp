@@ -1,0 +1,61 @@
+// One GPU's context and stream, and what its errors say.
+#pragma once
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "driver.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// The primary context of a GPU, shared with the CUDA runtime's users in this process, and Sinter's stream on it.
+class CudaContext {
+ public:
+  /// Throws CudaError.
+  explicit CudaContext(int index);
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+  ~CudaContext();
+
+  const driver::Driver& driver() const noexcept { return driver_; }
+  int index() const noexcept { return index_; }
+  const std::string& name() const noexcept { return name_; }
+  driver::CUcontext handle() const noexcept { return handle_; }
+  driver::CUstream stream() const noexcept { return stream_; }
+  /// 0 for an attribute that the driver does not know.
+  int attribute(int which) const;
+
+  /// Throws CudaError, with `detail`, unless the call succeeded.
+  void check(const char* call, driver::CUresult result, std::string_view detail = {}) const {
+    if (result != driver::success) [[unlikely]]
+      fail(call, result, detail);
+  }
+  [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
+  /// Errors of kernels show up in later calls, which name the last kernel launched.
+  void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_relaxed); }
+
+ private:
+  const driver::Driver& driver_;
+  int index_;
+  driver::CUdevice device_ = 0;
+  std::string name_;
+  driver::CUcontext handle_ = nullptr;
+  driver::CUstream stream_ = nullptr;
+  mutable std::atomic<const std::string*> last_{nullptr};
+};
+
+/// Makes a context this thread's current one for a scope. A thread without a context keeps it; another library's
+/// context is put back.
+class Current {
+ public:
+  explicit Current(const CudaContext& context);
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  ~Current();
+
+ private:
+  const driver::Driver& driver_;
+  bool pushed_ = false;
+};
+
+}  // namespace sinter::inline v1::runtime

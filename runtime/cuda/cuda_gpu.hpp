@@ -1,0 +1,17 @@
+// Real GPUs, through the CUDA driver.
+#pragma once
+#include <memory>
+#include <string>
+
+#include <sinter/runtime/backend.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// The number of GPUs that the driver reports; 0 without a driver. Starts the driver on its first call.
+int cuda_gpu_count() noexcept;
+/// Why there is no GPU: what was searched, or what the driver says. Empty when there is one.
+std::string cuda_unavailable_reason();
+/// Throws CudaError. `index` is below cuda_gpu_count().
+std::unique_ptr<GpuBackend> make_cuda_gpu(int index);
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,90 @@
+#include "driver.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace sinter::inline v1::runtime::driver {
+namespace {
+
+std::vector<const char*> places() {
+  if (const char* named = std::getenv("SINTER_CUDA_DRIVER")) return {named};
+  return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+}
+
+void* open_library(std::string& problem) {
+  std::string tried;
+  for (const char* place : places()) {
+    if (void* library = dlopen(place, RTLD_LAZY | RTLD_LOCAL)) return library;
+    fmt::format_to(std::back_inserter(tried), "{}{}", tried.empty() ? "" : "; ", dlerror());
+  }
+  problem = fmt::format("no CUDA driver was found (searched: {})", tried);
+  return nullptr;
+}
+
+/// Fills the table; names the first required function that the library lacks.
+const char* resolve(void* library, Driver& driver) {
+  const char* missing = nullptr;
+#define SINTER_DRIVER_OPTIONAL(name, suffix, ...) \
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, #name #suffix));
+#define SINTER_DRIVER_REQUIRED(name, suffix, ...)    \
+  SINTER_DRIVER_OPTIONAL(name, suffix, __VA_ARGS__)  \
+  if (!driver.name && !missing) missing = #name #suffix;
+  SINTER_DRIVER_FUNCTIONS(SINTER_DRIVER_REQUIRED, SINTER_DRIVER_OPTIONAL)
+#undef SINTER_DRIVER_REQUIRED
+#undef SINTER_DRIVER_OPTIONAL
+  return missing;
+}
+
+Opened find() {
+  Opened found;
+  void* library = open_library(found.problem);
+  if (!library) return found;
+  if (const char* missing = resolve(library, found.functions)) {
+    found.problem = fmt::format("the CUDA driver is too old: it has no {}", missing);
+    return found;
+  }
+  if (const CUresult result = found.functions.cuDriverGetVersion(&found.version); result != success)
+    found.problem = "cuDriverGetVersion failed: " + describe(found.functions, result);
+  return found;
+}
+
+Opened start(Opened found) {
+  if (!found.problem.empty()) return found;
+  const Driver& driver = found.functions;
+  found.process = getpid();
+  if (const CUresult result = driver.cuInit(0); result != success)
+    found.problem = "the CUDA driver does not start: " + describe(driver, result);
+  else if (const CUresult counted = driver.cuDeviceGetCount(&found.devices); counted != success)
+    found.problem = "the CUDA driver cannot count its devices: " + describe(driver, counted);
+  else if (found.devices == 0)
+    found.problem = "the CUDA driver reports no device (CUDA_VISIBLE_DEVICES may hide them)";
+  return found;
+}
+
+const Opened& found_once() {
+  static const Opened& found = *new Opened(find());
+  return found;
+}
+
+}  // namespace
+
+int version() { return found_once().version; }
+
+const Opened& opened() {
+  static const Opened& started = *new Opened(start(found_once()));
+  return started;
+}
+
+std::string describe(const Driver& driver, CUresult result) {
+  const char* name = nullptr;
+  const char* meaning = nullptr;
+  driver.cuGetErrorName(result, &name);
+  driver.cuGetErrorString(result, &meaning);
+  return fmt::format("{} ({}): {}", name ? name : "an error without a name", result, meaning ? meaning : "unknown");
+}
+
+}  // namespace sinter::inline v1::runtime::driver

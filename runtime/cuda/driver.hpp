@@ -1,0 +1,102 @@
+// The CUDA driver, opened at run time: one binary runs with and without it. Its few types are declared here, so that no
+// header of CUDA's is needed.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace sinter::inline v1::runtime::driver {
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct Context*;
+using CUstream = struct Stream*;
+using CUevent = struct Event*;
+using CUmodule = struct Module*;
+using CUfunction = struct Kernel*;
+
+inline constexpr CUresult success = 0;
+inline constexpr CUresult error_out_of_memory = 2;
+inline constexpr CUresult error_not_initialized = 3;
+inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr unsigned event_disable_timing = 2;
+inline constexpr int attribute_multiprocessors = 16;
+inline constexpr int attribute_capability_major = 75;
+inline constexpr int attribute_capability_minor = 76;
+inline constexpr int attribute_memory_pools = 115;
+inline constexpr int function_max_dynamic_shared = 8;
+inline constexpr int jit_error_log = 5;
+inline constexpr int jit_error_log_size = 6;
+/// The `extra` argument of cuLaunchKernel: parameters as one packed buffer.
+inline void* const launch_end = nullptr;
+inline void* const launch_buffer = reinterpret_cast<void*>(1);
+inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
+
+// The functions used: REQUIRED or OPTIONAL (name, suffix of its current version, argument types...). An optional one is
+// null with a driver that lacks it.
+#define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                           \
+  REQUIRED(cuInit, , unsigned)                                                                                \
+  REQUIRED(cuDriverGetVersion, , int*)                                                                        \
+  REQUIRED(cuGetErrorName, , CUresult, const char**)                                                          \
+  REQUIRED(cuGetErrorString, , CUresult, const char**)                                                        \
+  REQUIRED(cuDeviceGetCount, , int*)                                                                          \
+  REQUIRED(cuDeviceGet, , CUdevice*, int)                                                                     \
+  REQUIRED(cuDeviceGetName, , char*, int, CUdevice)                                                           \
+  REQUIRED(cuDeviceGetAttribute, , int*, int, CUdevice)                                                       \
+  REQUIRED(cuDevicePrimaryCtxRetain, , CUcontext*, CUdevice)                                                  \
+  REQUIRED(cuDevicePrimaryCtxRelease, _v2, CUdevice)                                                          \
+  REQUIRED(cuCtxGetCurrent, , CUcontext*)                                                                     \
+  REQUIRED(cuCtxSetCurrent, , CUcontext)                                                                      \
+  REQUIRED(cuCtxPushCurrent, _v2, CUcontext)                                                                  \
+  REQUIRED(cuCtxPopCurrent, _v2, CUcontext*)                                                                  \
+  REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                             \
+  REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                    \
+  REQUIRED(cuStreamSynchronize, , CUstream)                                                                   \
+  REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                  \
+  REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                               \
+  REQUIRED(cuEventDestroy, _v2, CUevent)                                                                      \
+  REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                \
+  REQUIRED(cuEventSynchronize, , CUevent)                                                                     \
+  REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                     \
+  REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                        \
+  REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                       \
+  REQUIRED(cuMemHostAlloc, , void**, std::size_t, unsigned)                                                   \
+  REQUIRED(cuMemFreeHost, , void*)                                                                            \
+  REQUIRED(cuMemcpyHtoDAsync, _v2, CUdeviceptr, const void*, std::size_t, CUstream)                           \
+  REQUIRED(cuMemcpyDtoHAsync, _v2, void*, CUdeviceptr, std::size_t, CUstream)                                 \
+  REQUIRED(cuMemcpyDtoDAsync, _v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                           \
+  REQUIRED(cuMemcpyPeerAsync, , CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, std::size_t, CUstream)        \
+  REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                              \
+  REQUIRED(cuModuleUnload, , CUmodule)                                                                        \
+  REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                         \
+  REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                        \
+  REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+           CUstream, void**, void**)                                                                          \
+  OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                            \
+  OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
+
+/// The driver's functions, under the names of its manual.
+struct Driver {
+#define SINTER_DRIVER_MEMBER(name, suffix, ...) CUresult (*name)(__VA_ARGS__) = nullptr;
+  SINTER_DRIVER_FUNCTIONS(SINTER_DRIVER_MEMBER, SINTER_DRIVER_MEMBER)
+#undef SINTER_DRIVER_MEMBER
+};
+
+/// What became of opening the driver: `$SINTER_CUDA_DRIVER`, else libcuda.so.1. Done once.
+struct Opened {
+  Driver functions;
+  int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
+  int devices = 0;      // GPUs that the driver reports
+  long process = 0;     // in which it was initialised: a forked child cannot use it
+  std::string problem;  // why there are no devices
+};
+
+/// Finds the driver without starting it, for its version. Never throws but std::bad_alloc.
+int version();
+/// Finds and starts the driver.
+const Opened& opened();
+
+/// "CUDA_ERROR_INVALID_VALUE (1): invalid argument".
+std::string describe(const Driver& driver, CUresult result);
+
+}  // namespace sinter::inline v1::runtime::driver

@@ -1,0 +1,37 @@
+// NVRTC, the compiler of CUDA text, opened at run time. It needs no GPU.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <sinter/runtime/backend.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// Compiles for an architecture: "sm_90" gives a cubin, "compute_90" PTX. `verbose` adds line numbers to the code and
+/// writes the compiler's log, with registers and spills, to stderr. Thread-safe. Throws CompileError; DeviceError when
+/// NVRTC cannot be found (with the places searched) or does not know the architecture.
+std::string nvrtc_compile(const KernelSource& source, std::string_view architecture, bool verbose = false);
+
+/// What ptxas says of a kernel.
+struct KernelReport {
+  int registers = 0;     // per thread
+  int stack = 0;         // bytes per thread
+  int spill_stores = 0;  // bytes
+  int spill_loads = 0;   // bytes
+  int shared = 0;        // bytes of static shared memory per block
+  std::string log;
+};
+/// Compiles for an architecture such as "sm_90" only to learn that. Throws as nvrtc_compile.
+KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture);
+
+/// What to give nvrtc_compile for a device: its own architecture, or PTX of the newest one that NVRTC knows. `device`
+/// is 10 * major + minor. Throws DeviceError when there is nothing that the device could run.
+std::string nvrtc_target(int device);
+/// The same from `known`, the architectures that an NVRTC knows; `ptx_loads` says whether the driver takes its PTX.
+std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
+
+/// "sm_90 nvrtc 13.0": tells binaries apart. "sm_90" where there is no NVRTC.
+std::string nvrtc_tag(int device);
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,45 @@
+// Uploads pass through page-locked memory: the caller's buffer is free at once, whatever kind of memory it is.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "driver.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// A ring of page-locked memory on one stream. Thread-safe. The stream's context must be current in every call.
+class Staging {
+ public:
+  Staging(const driver::Driver& driver, driver::CUstream stream) : driver_(driver), stream_(stream) {}
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  /// Issues the copy of `bytes` bytes; waits only while the ring is full. Gives the first call's error.
+  driver::CUresult upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
+  /// Frees the ring. The stream must be idle.
+  void clear() noexcept;
+
+ private:
+  struct Piece {
+    std::uint64_t begin;  // in the ring's endless numbering
+    driver::CUevent done;
+  };
+  driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
+  driver::CUresult piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
+  driver::CUresult make_room(std::uint64_t end);
+  driver::CUresult record();
+
+  const driver::Driver& driver_;
+  driver::CUstream stream_;
+  std::mutex mutex_;
+  std::byte* ring_ = nullptr;
+  bool refused_ = false;    // the driver has no page-locked memory to give
+  std::uint64_t head_ = 0;  // where the next piece may begin
+  std::deque<Piece> pieces_;
+  std::vector<driver::CUevent> idle_events_;
+};
+
+}  // namespace sinter::inline v1::runtime

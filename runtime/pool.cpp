@@ -1,0 +1,172 @@
+#include "pool.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+#include <sinter/runtime/error.hpp>
+
+#include "text.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SINTER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SINTER_ASAN 1
+#endif
+#endif
+#ifdef SINTER_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(data, size) ((void)(data), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(data, size) ((void)(data), (void)(size))
+#endif
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+// Classes 0 to 7 are 256 to 2048 bytes in steps of 256; then eight to each doubling, up to 2^47 bytes.
+constexpr int smallest_log2 = 11;
+constexpr int largest_log2 = 47;
+constexpr int class_count = 8 * (1 + largest_log2 - smallest_log2);
+
+/// The class of a request; class_count or more when none is large enough.
+constexpr int class_of(std::size_t bytes) noexcept {
+  const int log2 = std::max(static_cast<int>(std::bit_width(bytes - 1)) - 1, smallest_log2 - 1);
+  if (log2 >= largest_log2) return class_count;
+  const int step = bytes <= 2048 ? 8 : log2 - 3;
+  const int doubling = bytes <= 2048 ? 0 : log2 - smallest_log2;
+  return 8 * doubling + static_cast<int>((bytes - 1) >> step);
+}
+
+constexpr std::size_t size_of_class(int c) noexcept {
+  return c < 8 ? std::size_t(c + 1) << 8 : std::size_t(c % 8 + 9) << (c / 8 - 1 + smallest_log2 - 3);
+}
+
+static_assert(class_of(1) == 0 && class_of(256) == 0 && class_of(257) == 1 && class_of(2048) == 7);
+static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(15) == 4096);
+static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
+static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
+
+}  // namespace
+
+Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache_limit)
+    : source_(source),
+      device_(device),
+      memory_(memory),
+      cache_limit_(cache_limit),
+      bins_(std::make_unique<Bin[]>(class_count)) {}
+
+Pool::~Pool() { trim(); }
+
+std::size_t Pool::rounded(std::size_t bytes) noexcept {
+  const int c = class_of(bytes);
+  return c < class_count ? size_of_class(c) : 0;
+}
+
+void* Pool::allocate(std::size_t bytes) {
+  const int c = class_of(bytes);
+  if (c >= class_count) throw_out_of_memory(bytes, 0);
+  const std::size_t size = size_of_class(c);
+  void* data = take(bins_[c]);
+  if (data) {
+    cached_.fetch_sub(size, std::memory_order_relaxed);
+  } else {
+    data = acquire(size, bytes);
+    const std::lock_guard lock(bins_[c].mutex);
+    ++bins_[c].live;
+  }
+  if (memory_ == Memory::Host) {
+    ASAN_POISON_MEMORY_REGION(data, size);  // the rest of the block is out of bounds
+    ASAN_UNPOISON_MEMORY_REGION(data, bytes);
+  }
+  return data;
+}
+
+void Pool::deallocate(void* data, std::size_t bytes) noexcept {
+  const int c = class_of(bytes);
+  const std::size_t size = size_of_class(c);
+  if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
+  if (size <= cache_limit_) {
+    // Past the limit everything cached goes: what is left over from other sizes would stay for ever.
+    if (cached_.fetch_add(size, std::memory_order_relaxed) + size > cache_limit_) trim();
+    if (keep(bins_[c], data)) return;
+    cached_.fetch_sub(size, std::memory_order_relaxed);
+  }
+  {
+    const std::lock_guard lock(bins_[c].mutex);
+    --bins_[c].live;
+  }
+  if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
+  source_.release(data, size);
+}
+
+void* Pool::take(Bin& bin) noexcept {
+  const std::lock_guard lock(bin.mutex);
+  if (bin.free.empty()) return nullptr;
+  void* data = bin.free.back();
+  bin.free.pop_back();
+  ++bin.live;
+  return data;
+}
+
+bool Pool::keep(Bin& bin, void* data) noexcept {
+  const std::lock_guard lock(bin.mutex);
+  try {
+    bin.free.push_back(data);
+  } catch (...) {
+    return false;
+  }
+  --bin.live;
+  return true;
+}
+
+void* Pool::acquire(std::size_t size, std::size_t bytes) {
+  if (void* data = source_.acquire(size)) return data;
+  const std::size_t returned = trim();
+  source_.settle();
+  if (void* data = source_.acquire(size)) return data;
+  throw_out_of_memory(bytes, returned);
+}
+
+std::size_t Pool::trim() noexcept {
+  std::size_t returned = 0;
+  for (int c = 0; c < class_count; ++c) {
+    std::vector<void*> blocks;
+    {
+      const std::lock_guard lock(bins_[c].mutex);
+      blocks.swap(bins_[c].free);
+    }
+    const std::size_t size = size_of_class(c);
+    for (void* data : blocks) {
+      if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
+      source_.release(data, size);
+    }
+    cached_.fetch_sub(blocks.size() * size, std::memory_order_relaxed);
+    returned += blocks.size() * size;
+  }
+  return returned;
+}
+
+Pool::Stats Pool::stats() const {
+  Stats stats{0, 0};
+  for (int c = 0; c < class_count; ++c) {
+    const std::lock_guard lock(bins_[c].mutex);
+    stats.in_use += bins_[c].live * size_of_class(c);
+    stats.cached += bins_[c].free.size() * size_of_class(c);
+  }
+  return stats;
+}
+
+void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
+  const Stats now = stats();
+  const MemoryInfo info = source_.memory();
+  throw OutOfMemory(fmt::format("out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "
+                                "{} were returned first), {} free of {} in all. Release tensors or work on smaller pieces",
+                                to_string(device_), format_bytes(bytes), bytes, format_bytes(now.in_use),
+                                format_bytes(now.cached + returned), format_bytes(returned), format_bytes(info.free),
+                                format_bytes(info.total)));
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,119 @@
+#include "registry.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include <sinter/runtime/error.hpp>
+
+#include "cpu/cpu_backend.hpp"
+#include "cuda/cuda_gpu.hpp"
+#include "text.hpp"
+#include "virtual/virtual_gpu.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+/// The CPU's backend, then the GPUs'. Filled on first use and never freed: tensors with static storage may outlive
+/// everything else.
+constinit std::array<std::atomic<Backend*>, 1 + max_gpus> backends{};
+
+constexpr std::size_t slot(Device device) noexcept {
+  return device.is_cpu() ? 0 : static_cast<std::size_t>(1 + device.index());
+}
+
+/// What SINTER_VIRTUAL_GPUS and the driver say, asked once.
+struct Gpus {
+  int count = 0;
+  bool are_virtual = false;
+  std::string problem;  // why SINTER_VIRTUAL_GPUS cannot be read
+};
+
+Gpus find_gpus() {
+  Gpus found;
+  if (const char* value = std::getenv("SINTER_VIRTUAL_GPUS")) {
+    try {
+      found.count = parse_virtual_gpus(value);
+      found.are_virtual = true;
+    } catch (const DeviceError& e) {
+      found.problem = e.what();
+    }
+  } else {
+    found.count = std::min(cuda_gpu_count(), max_gpus);
+  }
+  return found;
+}
+
+const Gpus& gpus() {
+  static const Gpus& found = *new Gpus(find_gpus());
+  return found;
+}
+
+std::string what_there_is(const Gpus& found) {
+  constexpr std::string_view how = "SINTER_VIRTUAL_GPUS=2 in the environment gives two virtual ones";
+  if (found.count == 0) return fmt::format("there is no GPU: {}. {}", cuda_unavailable_reason(), how);
+  const std::string_view kind = found.are_virtual ? "virtual GPU" : "GPU";
+  if (found.count == 1) return fmt::format("there is one {}, cuda:0", kind);
+  return fmt::format("there are {} {}s, cuda:0 to cuda:{}", found.count, kind, found.count - 1);
+}
+
+std::unique_ptr<Backend> start(Device device) {
+  if (device.is_cpu()) return make_cpu_backend();
+  require_gpu(device.index());
+  return gpus().are_virtual ? make_virtual_gpu(device.index()) : make_cuda_gpu(device.index());
+}
+
+Backend& start_once(Device device) {
+  static std::mutex& starting = *new std::mutex;
+  const std::lock_guard lock(starting);
+  if (Backend* started = started_backend(device)) return *started;
+  std::unique_ptr<Backend> fresh = start(device);
+  backends[slot(device)].store(fresh.get(), std::memory_order_release);
+  return *fresh.release();
+}
+
+}  // namespace
+
+int parse_virtual_gpus(std::string_view value) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 64) return count;
+  throw DeviceError(fmt::format("SINTER_VIRTUAL_GPUS={} cannot be read: expected the number of virtual GPUs, 1 to 64 "
+                                "(or leave it unset for real GPUs)",
+                                quoted(value)));
+}
+
+int gpu_count() {
+  const Gpus& found = gpus();
+  if (!found.problem.empty()) throw DeviceError(found.problem);
+  return found.count;
+}
+
+void require_gpu(int index) {
+  if (const int count = gpu_count(); index >= 0 && index < count) return;
+  throw DeviceError(fmt::format("CUDA error: invalid device ordinal: cuda:{} was asked for, but {}", index,
+                                what_there_is(gpus())));
+}
+
+Backend* started_backend(Device device) noexcept {
+  const std::size_t i = slot(device);
+  return i < backends.size() ? backends[i].load(std::memory_order_acquire) : nullptr;
+}
+
+Backend& backend(Device device) {
+  if (Backend* started = started_backend(device)) [[likely]]
+    return *started;
+  return start_once(device);
+}
+
+GpuBackend& gpu(int index) {
+  if (index < 0 || index >= max_gpus) require_gpu(index);
+  return static_cast<GpuBackend&>(backend(Device(index)));
+}
+
+}  // namespace sinter::inline v1::runtime

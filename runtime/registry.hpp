@@ -1,0 +1,25 @@
+// Which devices there are.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include <sinter/runtime/backend.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// GPUs beyond this number are not used.
+inline constexpr int max_gpus = 256;
+
+/// The value of SINTER_VIRTUAL_GPUS, 1 to 64. Throws DeviceError for anything else.
+int parse_virtual_gpus(std::string_view value);
+
+/// The number of GPUs, virtual ones when SINTER_VIRTUAL_GPUS is set. Throws DeviceError when its value cannot be read.
+int gpu_count();
+
+/// Throws DeviceError unless there is a GPU `index`. Does not start it.
+void require_gpu(int index);
+
+/// The backend of a device if something has used it already, else null.
+Backend* started_backend(Device device) noexcept;
+
+}  // namespace sinter::inline v1::runtime

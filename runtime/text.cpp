@@ -1,0 +1,28 @@
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+namespace sinter::inline v1::runtime {
+
+std::string format_bytes(std::size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  std::string_view units = "KMGTPE";
+  for (value /= 1024; value >= 1024 && units.size() > 1; value /= 1024) units.remove_prefix(1);
+  return fmt::format("{:.2f} {}iB", value, units.front());
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 60;
+  std::string out = "\"";
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7F)
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out + (text.size() > most ? "...\"" : "\"");
+}
+
+}  // namespace sinter::inline v1::runtime

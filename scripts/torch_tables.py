@@ -1,0 +1,368 @@
+#!/usr/bin/python3
+"""Makes the tables in tests/data from PyTorch and NumPy, which the tests hold Sinter against.
+
+    /usr/bin/python3 scripts/torch_tables.py [folder, tests/data by default]
+
+Needs python3-torch and python3-numpy (made with PyTorch 1.13, NumPy 1.24 of Debian 12). Two runs on the same versions
+give the same bytes: every random number comes from one seed, and PyTorch is told to use its portable kernels.
+
+print.tsv           what PyTorch prints. Columns: dtype, device, shape, print options, elements, text.
+                    Shape is "2,3", "" for 0-d. Options are precision, threshold, edgeitems, linewidth, sci_mode (auto, 0
+                    or 1). Elements are bits in hex; where there are fewer than the shape holds, they repeat.
+                    In the text, \\n is a new line. The dtype suffix is dtype=float64 instead of dtype=torch.float64; the
+                    device suffix is added where PyTorch would, since a machine without a GPU has no such tensor.
+promotion.tsv       dtypes of results. Columns: operation, operands, result. An operand is a dtype, or *bool, *int or
+                    *float for a Python scalar. The result is a dtype, "raises", or "lacks" for an operation (with operands
+                    "-") that PyTorch does not have. Where a PyTorch function takes tensors only, a scalar is passed as a
+                    0-d tensor of its default dtype, which PyTorch promotes alike.
+special_values.tsv  results at special values. "values, set, dtype, bits..." lists the elements of a set; "result,
+                    operation, operands' sets, dtype, bits..." the results for all combinations, the last operand
+                    changing fastest. A set is dtype/arity. "x" stands for what PyTorch does not define (it raises, or
+                    leaves it to the processor). NaN is always 7fc00000 or 7ff8000000000000.
+npy/                small files by numpy.save, and files.tsv: name, dtype, shape, elements in row-major order.
+"""
+import math
+import os
+import pathlib
+import random
+import struct
+import sys
+
+os.environ["ATEN_CPU_CAPABILITY"] = "default"  # results must not depend on the machine's vector instructions
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+DTYPES = {"bool": torch.bool, "int32": torch.int32, "int64": torch.int64, "float32": torch.float32, "float64": torch.float64}
+NAMES = {v: k for k, v in DTYPES.items()}
+FORMAT = {"bool": "?", "int32": "<i", "int64": "<q", "float32": "<f", "float64": "<d"}
+NAN = {"float32": "7fc00000", "float64": "7ff8000000000000"}
+
+
+def bits(value, dtype):
+    """The bits of a Python number in a dtype, as hex of fixed width."""
+    if dtype in NAN and math.isnan(value):
+        return NAN[dtype]
+    return struct.pack(FORMAT[dtype], value)[::-1].hex()
+
+
+def tensor_bits(t):
+    return [bits(v, NAMES[t.dtype]) for v in t.reshape(-1).tolist()]
+
+
+def write_rows(path, comment, rows):
+    with open(path, "w", encoding="utf-8", newline="\n") as f:
+        f.write(f"# {comment} Made by scripts/torch_tables.py with PyTorch {torch.__version__}, NumPy {np.__version__}.\n")
+        for row in rows:
+            f.write("\t".join(row) + "\n")
+
+
+# ---- print.tsv
+
+DEVICE = [""]
+original_add_suffixes = torch._tensor_str._add_suffixes
+
+
+def add_suffixes(text, suffixes, indent, force_newline):
+    """PyTorch's own wrapping over Sinter's suffixes."""
+    suffixes = [s.replace("dtype=torch.", "dtype=") for s in suffixes]
+    if DEVICE[0] != "cpu":
+        suffixes.insert(0, f"device='{DEVICE[0]}'")
+    return original_add_suffixes(text, suffixes, indent, force_newline)
+
+
+torch._tensor_str._add_suffixes = add_suffixes
+
+SHAPES = [(), (1,), (2,), (3,), (7,), (13,), (20,), (81,), (0,), (0, 3), (2, 0), (3, 0, 2), (1, 0, 1, 0), (1, 1), (1, 5), (5, 1),
+          (2, 3), (3, 4), (5, 12), (2, 40), (2, 2, 3), (3, 1, 4), (1, 1, 1), (4, 3, 2), (2, 3, 2, 2), (1, 1, 1, 1), (2, 1, 3, 1, 2),
+          (1, 2, 1, 2, 1, 2, 1, 2), (2, 2, 2, 2, 2, 2, 2, 2), (1000,), (1001,), (2500,), (1500, 1), (1, 1500), (10, 101), (6, 170),
+          (7, 150), (150, 7), (150, 6), (12, 10, 10), (2, 2, 500), (500, 2, 2), (7, 6, 30), (7, 7, 7, 7), (3, 3, 3, 3, 3, 3, 3, 1)]
+INF, NANV = math.inf, math.nan
+FLOAT_LISTS = [
+    [0.0], [-0.0], [0.0, -0.0], [1.0], [-1.0], [1.5], [NANV], [INF], [-INF], [NANV, INF, -INF], [NANV, 1.0], [INF, 1.0, -2.0], [NANV, 1.5],
+    [-INF, 0.25, 1e10], [NANV, 0.0, INF], [1.0, 2.0, 3.0], [1.0, 10.0, 100.0, 1000.0], [1.0, 10.0, 100.0, 1001.0], [1.0, 1000.0, 1000.5],
+    [0.5, 500.0], [0.5, 500.5], [1e8], [1e8, 1e7], [100000008.0], [99999992.0, 99999992.0], [1e8 + 8, 1e8], [1e-4, 1e-3], [0.00009999, 0.001],
+    [1e-5], [-1e-5, 2e-5], [0.1, 0.2, 0.3], [1.00005, 2.00015, 3.00025], [0.12345, 0.123450001], [2.5, 0.00005, 0.00015], [0.99995, 9.99995],
+    [0.99994, 9.99994], [99999.5, 12345.678], [123456.789, 234567.0], [1e-45, 3e-45], [1.17549435e-38, 1e-38], [3.4028234663852886e38],
+    [-3.4028234663852886e38, 1.0], [1e38, -1e-38], [16777216.0, 16777217.0], [-5.0, 3.25, NANV, 0.0], [-100.5, 3.0], [1e6, 1e6 + 1, 999999.0],
+    [1234567.0, -7654321.0], [20.0855, 109.1963, 445.2395], [-0.5, 0.5], [-0.0, 1.0, -1.0], [-0.0, 0.5], [1e5, 2e5, 0.0], [1e-3, 1.0], [9e-4, 1.0],
+    [1.0000001], [0.99999994], [8388609.0, 8388610.5], [4503599627370497.5], [NANV, 1e-10], [INF, 1e9, -1e9], [-INF, 2000.0, 1.0],
+]
+INT_LISTS = [[0], [1], [-1], [1, 22, 333], [-1, 22, -333], [2**31 - 1, -(2**31)], [7, -7, 70], [1000000], [5, 50, 500, -5000, 50000]]
+LONG_LISTS = INT_LISTS + [[2**63 - 1, -(2**63)], [2**53 + 1], [10**18, 1]]
+
+
+def random_values(rng, dtype, count):
+    if dtype == "bool":
+        return [rng.random() < 0.5 for _ in range(count)]
+    if dtype.startswith("int"):
+        width = rng.choice([4, 8, 16, 31] if dtype == "int32" else [4, 16, 40, 63])
+        return [rng.getrandbits(width) - (1 << (width - 1)) for _ in range(count)]
+    kind = rng.randrange(7)
+    scale = 10.0 ** rng.randint(-6, 9)
+    if kind == 0:
+        return [rng.gauss(0, 1) for _ in range(count)]
+    if kind == 1:
+        return [rng.random() for _ in range(count)]
+    if kind == 2:
+        return [float(rng.randint(-999, 999)) for _ in range(count)]
+    if kind == 3:
+        return [rng.gauss(0, 1) * scale for _ in range(count)]
+    if kind == 4:
+        return [rng.choice([rng.gauss(0, 1), 0.0, -0.0, NANV, INF, -INF]) for _ in range(count)]
+    if kind == 5:
+        return [rng.choice([rng.randint(-99, 99) * 1.0, NANV, -INF]) for _ in range(count)]
+    return [rng.choice([-1, 1]) * 10.0 ** rng.uniform(-9, 9) for _ in range(count)]
+
+
+def print_row(dtype, shape, values, device="cpu", precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None):
+    count = math.prod(shape)
+    flat = torch.tensor([values[i % len(values)] for i in range(count)], dtype=torch.float64 if dtype == "float64" else DTYPES[dtype])
+    t = flat.to(DTYPES[dtype]).reshape(shape)
+    torch.set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, sci_mode=sci_mode)
+    DEVICE[0] = device
+    text = repr(t)
+    torch.set_printoptions(profile="default")
+    sci = "auto" if sci_mode is None else str(int(sci_mode))
+    stored = tensor_bits(flat[: len(values)])
+    return [dtype, device, ",".join(map(str, shape)), f"{precision},{threshold},{edgeitems},{linewidth},{sci}", " ".join(stored),
+            text.replace("\n", "\\n")]
+
+
+def print_rows():
+    rng = random.Random(20)
+    rows = []
+    for dtype in DTYPES:
+        for shape in SHAPES:
+            device = "cuda:0" if rng.random() < 0.15 else "cpu"
+            count = min(math.prod(shape), 61)
+            rows.append(print_row(dtype, shape, random_values(rng, dtype, max(count, 1)), device))
+    for dtype in ("float32", "float64"):
+        for values in FLOAT_LISTS:
+            rows.append(print_row(dtype, (len(values),), values))
+            rows.append(print_row(dtype, rng.choice([(), (2, 2), (30,), (2, 1, 3), (1200,)]), values, rng.choice(["cpu", "cuda:1"])))
+    for dtype, lists in (("int32", INT_LISTS), ("int64", LONG_LISTS)):
+        for values in lists:
+            for shape in [(), (len(values),), (3, 17)]:
+                rows.append(print_row(dtype, shape, values))
+    for i in range(260):
+        dtype = rng.choice(list(DTYPES) + ["float32", "float64"])
+        shape = rng.choice(SHAPES + [tuple(rng.randint(1, 9) for _ in range(rng.randint(1, 4)))])
+        values = random_values(rng, dtype, 37)
+        options = {}
+        if i < 90 or rng.random() < 0.3:
+            options["linewidth"] = rng.choice([1, 10, 20, 31, 40, 60, 79, 81, 100, 120, 200])
+        if i >= 90 or rng.random() < 0.3:
+            options["precision"] = rng.choice([0, 1, 2, 3, 6, 8, 10, 17])
+        if rng.random() < 0.3:
+            options["threshold"] = rng.choice([0, 1, 5, 10, 100, 100000])
+        if rng.random() < 0.3:
+            options["edgeitems"] = rng.choice([1, 2, 4, 10])
+        if rng.random() < 0.4:
+            options["sci_mode"] = rng.random() < 0.5
+        rows.append(print_row(dtype, shape, values, rng.choice(["cpu", "cpu", "cuda:0", "cuda:12"]), **options))
+    # Suffixes around the end of the line.
+    for count in range(1, 20):
+        for device in ("cpu", "cuda:0"):
+            rows.append(print_row("float64", (count,), [1.25], device))
+            rows.append(print_row("int32", (count, 1), [10**rng.randint(0, 9)], device, linewidth=rng.randint(16, 60)))
+    return rows
+
+
+# ---- The operations, by the names of jit/include/sinter/jit/ops.def
+
+OPS = {
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "floor_divide": torch.floor_divide,
+    "remainder": torch.remainder, "fmod": torch.fmod, "pow": torch.pow, "neg": torch.neg, "abs": torch.abs, "sign": torch.sign,
+    "square": torch.square, "reciprocal": torch.reciprocal, "lerp": torch.lerp, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
+    "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "log": torch.log, "log2": torch.log2, "log10": torch.log10,
+    "log1p": torch.log1p, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos,
+    "atan": torch.atan, "atan2": torch.atan2, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh, "hypot": torch.hypot,
+    "erf": torch.erf, "erfc": torch.erfc, "sigmoid": torch.sigmoid, "silu": F.silu, "relu": torch.relu, "gelu": F.gelu,
+    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"), "softplus": F.softplus, "floor": torch.floor, "ceil": torch.ceil,
+    "trunc": torch.trunc, "round": torch.round, "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax,
+    "fmin": torch.fmin, "clamp": torch.clamp, "copysign": torch.copysign, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt,
+    "le": torch.le, "gt": torch.gt, "ge": torch.ge, "isnan": torch.isnan, "isinf": torch.isinf, "isfinite": torch.isfinite,
+    "where": torch.where, "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
+    "logical_not": torch.logical_not, "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
+    "bitwise_xor": torch.bitwise_xor, "bitwise_not": torch.bitwise_not,
+}
+BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2", "hypot", "maximum", "minimum", "fmax", "fmin",
+          "copysign", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
+          "bitwise_xor"]
+TERNARY = ["lerp", "clamp", "where"]
+LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below"]
+
+
+def arity(op):
+    return 2 if op in BINARY else 3 if op in TERNARY else 1
+
+
+# ---- promotion.tsv
+
+SCALARS = {"*bool": True, "*int": 1, "*float": 1.0}
+
+
+def result_dtype(op, operands):
+    args = [SCALARS[o] if o[0] == "*" else torch.ones(2, dtype=DTYPES[o]) for o in operands]
+    try:
+        try:
+            return NAMES[OPS[op](*args).dtype]
+        except TypeError:
+            return NAMES[OPS[op](*[a if torch.is_tensor(a) else torch.tensor(a) for a in args]).dtype]
+    except (RuntimeError, TypeError, IndexError):
+        return "raises"
+
+
+def promotion_rows():
+    operands = list(DTYPES) + list(SCALARS)
+    combinations = {1: [(a,) for a in operands], 2: [(a, b) for a in operands for b in operands],
+                    3: [(a, b, c) for a in operands for b in operands for c in operands]}
+    rows = [[op, "-", "lacks"] for op in LACKING]
+    for op in OPS:
+        for c in combinations[arity(op)]:
+            if all(o[0] == "*" for o in c) or (op == "where" and (c[0][0] == "*" or (c[1][0] == "*" and c[2][0] == "*"))):
+                continue
+            rows.append([op, ",".join(c), result_dtype(op, c)])
+    return rows
+
+
+# ---- special_values.tsv
+
+
+def float_set(dtype, count):
+    """Special values of a float dtype: many for unary operations, fewer for pairs and triples."""
+    big, tiny, denormal, eps = ((3.4028234663852886e38, 2.0**-126, 2.0**-149, 2.0**-23) if dtype == "float32" else
+                                (1.7976931348623157e308, 2.0**-1022, 2.0**-1074, 2.0**-52))
+    signed3 = [1.0, INF]
+    signed2 = signed3 + [0.5, 2.0, 3.0, 1.5, 7.0, 0.1, 1e-20, 1e20, big, tiny, denormal]
+    signed1 = signed2 + [2.5, 3.5, 4.5, 0.25, 0.75, 0.9, 0.99, 1 + eps, 1 - eps / 2, 0.5 + eps / 2, 0.5 - eps / 4, 1.1, 10.0, 1e-3, 1e-4,
+                         1e-5, 1e-8, 1e-30, math.pi / 4, math.pi / 2, math.pi, 4.0, 5.0, 6.0, 8.0, 9.0, 12.0, 17.0, 19.99, 20.0, 20.01, 27.0,
+                         37.0, 50.0, 87.0, 88.5, 88.72, 88.73, 88.73, 89.5, 90.0, 100.0, 103.9, 104.5, 126.0, 127.0, 127.5, 128.0, 149.0,
+                         150.0, 355.0, 709.7, 709.79, 710.4, 711.0, 745.0, 746.0, 1000.0, 1022.5, 1024.0, 1074.0, 1075.0, 12345.678, 1e5,
+                         1e7, 2.0**22 + 0.5, 2.0**23 - 0.5, 2.0**23 + 1, 2.0**24, 2.0**31, 2.0**32, 2.0**52 - 0.5, 2.0**53, 2.0**63, 1e10,
+                         1e15, 1e25, big / 2, tiny - denormal, 2 * denormal, 8.5, 0.3, 0.6931471805599453, 2.718281828459045]
+    signed = {1: signed1, 2: signed2, 3: signed3}[count]
+    rest = [0.5, 2.0, big, denormal] if count == 3 else []
+    return [0.0, -0.0, NANV] + [s * v for v in signed for s in (1, -1)] + rest
+
+
+def int_set(dtype, count):
+    top = 2**31 - 1 if dtype == "int32" else 2**63 - 1
+    small = [0, 1, -1, 2, -7, top, -top - 1]
+    if count == 3:
+        return small
+    pair = small + [-2, 3, -3, 7, 10, 31, 64, top - 1, -top, 46341 if dtype == "int32" else 3037000500]
+    return pair if count == 2 else pair + [100, -100, 65535, 65536, 2**24 + 1] + ([2**53 + 1, 2**62, -(2**40)] if dtype == "int64" else [])
+
+
+def value_set(dtype, count):
+    values = [False, True] if dtype == "bool" else int_set(dtype, count) if dtype.startswith("int") else float_set(dtype, count)
+    return torch.tensor(values, dtype=DTYPES[dtype])
+
+
+def defined(op, operands):
+    """Where PyTorch's integer division does not trap."""
+    if op not in ("floor_divide", "remainder", "fmod") or operands[0].is_floating_point() or operands[0].dtype == torch.bool:
+        return torch.ones_like(operands[0], dtype=torch.bool)
+    a, b = operands
+    return (b != 0) & ~((a == torch.iinfo(a.dtype).min) & (b == -1))
+
+
+def result_row(op, sets, results, mask):
+    tokens = iter(tensor_bits(results))
+    return ["result", op, ",".join(sets), NAMES[results.dtype], " ".join(next(tokens) if m else "x" for m in mask.tolist())]
+
+
+def operation_row(op, sets):
+    count = len(sets)
+    values = [value_set(s.split("/")[0], count) for s in sets]
+    grids = torch.meshgrid(*[torch.arange(len(v)) for v in values], indexing="ij")
+    operands = [v[g.reshape(-1)] for v, g in zip(values, grids)]
+    mask = defined(op, operands)
+    try:
+        return result_row(op, sets, OPS[op](*[o[mask].contiguous() for o in operands]), mask)
+    except RuntimeError:
+        return None
+
+
+def cast_row(source, target):
+    values = value_set(source, 1)
+    mask = torch.ones_like(values, dtype=torch.bool)
+    if values.is_floating_point() and target.startswith("int"):
+        limit = 2.0 ** (31 if target == "int32" else 63)
+        mask = values.isfinite() & (values > -limit - (1 if target == "int32" else 0)) & (values < limit)
+    return result_row("cast", [f"{source}/1"], values[mask].to(DTYPES[target]), mask)
+
+
+def special_value_rows():
+    rows = [["values", f"{d}/{n}", d, " ".join(tensor_bits(value_set(d, n)))] for d in DTYPES for n in (1, 2, 3)]
+    for op in OPS:
+        for dtype in DTYPES:
+            n = arity(op)
+            row = operation_row(op, [f"bool/{n}" if op == "where" and i == 0 else f"{dtype}/{n}" for i in range(n)])
+            if row:
+                rows.append(row)
+    return rows + [cast_row(a, b) for a in DTYPES for b in DTYPES if a != b]
+
+
+# ---- npy/
+
+
+def npy_arrays():
+    floats = np.array([1.5, -0.0, np.nan, np.inf, -2.25, 1e-30], dtype="<f4")
+    yield "f4", floats
+    yield "f8_matrix", np.arange(6, dtype="<f8").reshape(2, 3) / 3
+    yield "i4_cube", np.arange(24, dtype="<i4").reshape(2, 3, 4) - 12
+    yield "i8", np.array([0, -1, 2**63 - 1, -(2**63)], dtype="<i8")
+    yield "b1", np.array([[True, False, True], [False, False, True]])
+    yield "scalar", np.array(3.25, dtype="<f8")
+    yield "empty", np.zeros((0,), dtype="<f4")
+    yield "empty_matrix", np.zeros((3, 0, 2), dtype="<i8")
+    yield "fortran", np.asfortranarray(np.arange(6, dtype="<f4").reshape(2, 3))
+    yield "fortran_cube", np.asfortranarray(np.arange(24, dtype="<i8").reshape(2, 3, 4))
+    yield "big_f4", floats.astype(">f4")
+    yield "big_f8", (np.arange(4, dtype="<f8") / 7).astype(">f8")
+    yield "big_i4", np.array([1, -2, 2**31 - 1], dtype=">i4")
+    yield "big_i8_fortran", np.asfortranarray(np.arange(6, dtype=">i8").reshape(3, 2))
+    yield "eight_axes", np.arange(16, dtype="<i4").reshape(1, 2, 1, 2, 1, 2, 1, 2)
+    yield "ones", np.ones((1, 1, 1), dtype="<f4")
+    # The dictionary's length at which the padding is a whole block more.
+    yield "padding", np.zeros((1, 1, 1, 1, 1, 1, 0), dtype="<i4")
+
+
+def write_npy(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, array in npy_arrays():
+        np.save(folder / f"{name}.npy", array)
+        dtype = array.dtype.newbyteorder("=").name
+        rows.append([name, dtype, ",".join(map(str, array.shape)), " ".join(bits(v, dtype) for v in array.reshape(-1).tolist())])
+    for version, name in (((2, 0), "format2"), ((3, 0), "format3")):
+        array = np.arange(5, dtype="<f4")
+        with open(folder / f"{name}.npy", "wb") as f:
+            np.lib.format.write_array(f, array, version=version)
+        rows.append([name, "float32", "5", " ".join(bits(v, "float32") for v in array.tolist())])
+    # What Sinter refuses, each with the word that the message must hold.
+    refused = [("float16", np.zeros(2, "<f2"), "float16"), ("complex64", np.zeros(2, "<c8"), "complex64"), ("uint8", np.zeros(2, "u1"), "uint8"),
+               ("text", np.array(["ab"]), "str"), ("record", np.zeros(2, [("x", "<f4"), ("y", "<i4")]), "structured"),
+               ("object", np.array([None]), "object"), ("nine_axes", np.zeros((1,) * 9, "<f4"), "8 dimensions")]
+    for name, array, word in refused:
+        np.save(folder / f"refused_{name}.npy", array)
+        rows.append([f"refused_{name}", "-", "-", word])
+    write_rows(folder / "files.tsv", "Files by numpy.save: name, dtype, shape, elements row-major; or the word of the refusal.", rows)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent / "tests" / "data")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_rows(folder / "print.tsv", "dtype, device, shape, options, elements, text.", print_rows())
+    write_rows(folder / "promotion.tsv", "Operation, operands, result.", promotion_rows())
+    write_rows(folder / "special_values.tsv", "Values and results, as bits.", special_value_rows())
+    write_npy(folder / "npy")
+
+
+if __name__ == "__main__":
+    main()
