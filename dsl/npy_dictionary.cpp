@@ -219,7 +219,7 @@ std::string header_text(const Header& header) {
   // NumPy leaves room for the axis that appending would grow to take 21 digits.
   if (const int rank = header.shape.rank(); rank > 0)
     text.append(21 - std::to_string(header.shape[header.fortran_order ? rank - 1 : 0]).size(), ' ');
-  // The elements begin at a multiple of 64; where they would anyway, NumPy adds 64 more.
+  // The elements begin at a multiple of 64.
   constexpr std::size_t alignment = 64, prefix = 10;
   text.append(alignment - (prefix + text.size() + 1) % alignment, ' ');
   text += '\n';

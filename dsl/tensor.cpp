@@ -1,4 +1,5 @@
 #include <sinter/dsl/evaluate.hpp>
+#include <sinter/dsl/print.hpp>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,8 @@ std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
                                  rank - 1, axis, describe(t)));
   return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
 }
+
+std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
 void read_item(const TensorImpl& t, void* to) {
   if (t.numel != 1)

@@ -1,10 +1,11 @@
-// What lazy.cpp, explain.cpp and dot.cpp ask of evaluate.cpp.
+// What other parts of jit/ ask of evaluate.cpp.
 #pragma once
 #include <span>
 #include <vector>
 
 #include "plan.hpp"
 #include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/backend.hpp>
 
 namespace sinter::inline v1::jit {
 
@@ -13,6 +14,12 @@ namespace sinter::inline v1::jit {
 /// evaluate(Bound). Bumps the version of every existing buffer that it writes to. Throws what evaluate(Bound) throws.
 void evaluate_graph(const Graph& recorded, std::span<runtime::TensorImpl* const> leaves, std::span<const Scalar> scalars,
                     runtime::TensorRef* outputs, Mode mode, Device device);
+
+/// Evaluates a tree with one output into an array of any dtype: what copies do.
+void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
+
+/// The CUDA text of every kernel that an evaluation would run, in order, for new outputs.
+std::vector<runtime::KernelSource> kernel_texts(const Bound& tree);
 
 /// How an evaluation of a tree would go, without running it. Outputs of one shape share a part.
 struct Evaluation {

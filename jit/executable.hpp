@@ -14,6 +14,9 @@
 
 namespace sinter::inline v1::jit {
 
+/// For tests and benchmarks: kernels for GPU `index` go to `device` from now on; null ends it.
+void use_gpu(int index, runtime::GpuBackend* device) noexcept;
+
 class Executable {
  public:
   /// Classes that a kernel is compiled for before it falls back to the one that holds everything.
@@ -43,11 +46,9 @@ class Executable {
 
   const cpu::TileProgram& tiles() const;
   Variant& variant(const LoopNest& nest, bool aliased) const;
-  Variant& add_variant(const ClassKey& key) const;
-  Variant* generic() const;
+  Variant& add_variant(const ClassKey* key) const;  // null: the generic one
   runtime::KernelSource text(const KernelClass& c) const;
-  void launch(const Variant& v, runtime::Function function, const LoopNest& nest, const Scalar* scalars,
-              runtime::GpuBackend& device) const;
+  void* load(Variant& v, runtime::GpuBackend& device, std::size_t index) const;
 
   const Kernel& kernel_;
   const KernelTraits traits_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "class_key.hpp"
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {
@@ -14,6 +15,8 @@ namespace {
 constexpr int parameter_bytes = 32764 - 1024;
 constexpr int operand_bytes = 8 * (1 + max_rank);
 constexpr int scalar_bytes = 8;
+// More operands than the class key holds would run as the slowest variant.
+constexpr int max_operands = static_cast<int>(ClassKey::max_operands);
 // Past some 50 to 100 operations per element a kernel is bound by arithmetic, so a longer one saves little memory
 // traffic, while its compilation grows (some 3 ms for an operation on 4 elements). A call or division counts for several.
 constexpr int max_weight = 512;
@@ -50,6 +53,19 @@ std::string_view short_name(DType t) noexcept {
   return "";
 }
 
+/// A hash of what ends up in the text, where scalars are numbered by their order.
+Hash text_hash(const Graph& graph) {
+  Graph numbered;
+  for (std::uint32_t scalars = 0; const Node& n : graph.nodes()) {
+    if (n.op == Op::scalar)
+      numbered.scalar(n.dtype, scalar_use(n).arrives_as, scalars++);
+    else
+      numbered.node(n.op, n.dtype, graph.operands(n), n.attribute);
+  }
+  for (Operand o : graph.outputs()) numbered.output(o);
+  return hash(numbered);
+}
+
 std::string kernel_name(const Graph& graph) {
   constexpr int named = 5;
   std::string operations;
@@ -61,7 +77,7 @@ std::string kernel_name(const Graph& graph) {
   if (count > named) operations += fmt::format("_and_{}", count - named);
   if (count == 0) operations = casts > 0 ? "_cast" : "_copy";
   const DType result = graph[graph.outputs()[0]].dtype;
-  return fmt::format("sinter{}_{}_{:04x}", operations, short_name(result), hash(graph).low >> 48);
+  return fmt::format("sinter{}_{}_{:04x}", operations, short_name(result), text_hash(graph).low >> 48);
 }
 
 class Scheduler {
@@ -195,8 +211,10 @@ class Scheduler {
         ++stores;
       }
       // A value that is still open where the segment ends takes a temporary.
-      const int bytes = operand_bytes * (inputs + open + stores) + scalar_bytes * scalars;
-      if (i > begin && (total_weight > max_weight || bytes > parameter_bytes || live > max_live_bytes)) return i;
+      const int operands = inputs + open + stores;
+      const int bytes = operand_bytes * operands + scalar_bytes * scalars;
+      const bool fits = total_weight <= max_weight && operands <= max_operands && bytes <= parameter_bytes;
+      if (i > begin && (!fits || live > max_live_bytes)) return i;
     }
     return items_.size();
   }
@@ -270,9 +288,10 @@ class Scheduler {
   void add_note() {
     plan_.notes.push_back(fmt::format(
         "{} operations are too many for one kernel: cut into {} where the fewest values cross; each holds at most {} "
-        "simple operations (a function counts as {}), {} bytes of parameters and {} bytes of live values per element",
+        "simple operations (a function counts as {}), {} arrays, {} bytes of parameters and {} bytes of live values per "
+        "element",
         std::ranges::count_if(items_, [](const Item& i) { return i.output < 0; }), plan_.kernels.size(), max_weight,
-        call_weight, parameter_bytes, max_live_bytes));
+        call_weight, max_operands, parameter_bytes, max_live_bytes));
   }
 
   const Graph& graph_;

@@ -25,7 +25,7 @@ void Shape::throw_rank(std::size_t n) {
 }
 
 std::string to_string(const Shape& shape) {
-  return fmt::format(shape.rank() == 1 ? "({},)" : "({})", fmt::join(shape, ", "));
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.rank() == 1 ? "," : "");
 }
 
 void check_shape(const Shape& shape, std::size_t element_size) {

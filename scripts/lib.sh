@@ -1,6 +1,6 @@
 # Shared by the scripts: `source "$(dirname "$0")/lib.sh"`. Moves to the top of the source tree.
 # shellcheck shell=bash
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 jobs=$(nproc)
 
 say() { printf '%s\n' "$*"; }
@@ -39,6 +39,14 @@ build() {
 fail_build() {
   grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Re-running)' "$1" | tail -n 80 >&2
   fail "the build failed (all of its output: $1)"
+}
+
+# run_tests PRESET [CTEST OPTIONS...]
+run_tests() {
+  local preset=$1
+  shift
+  say "testing ($preset)"
+  ctest --preset "$preset" -j "$jobs" "$@"
 }
 
 # The CUDA toolkit that scripts/deps fetched, where the machine has none.

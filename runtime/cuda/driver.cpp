@@ -44,7 +44,7 @@ Opened find() {
   void* library = open_library(found.problem);
   if (!library) return found;
   if (const char* missing = resolve(library, found.functions)) {
-    found.problem = fmt::format("the CUDA driver is too old: it has no {}", missing);
+    found.problem = fmt::format("the CUDA driver cannot be used: it has no function {} (too old?)", missing);
     return found;
   }
   if (const CUresult result = found.functions.cuDriverGetVersion(&found.version); result != success)

@@ -29,22 +29,11 @@ enum class WarpOp : int {
 
 enum class Failure : int { Trap, Assertion, Misaligned, Index };
 
-/// A __shared__ variable: the control block that -femulated-tls makes for a thread_local one. `number` is ours from
-/// the first access on; the size of `extern __shared__` is dynamic_size.
-struct SharedVariable {
-  unsigned long size;
-  unsigned long alignment;
-  unsigned long number;
-  const void* initial;
-};
-constexpr unsigned long dynamic_size = ~0ul;
-
 /// What a kernel calls back for.
 struct Operations {
   int (*barrier)(BarrierKind kind, int predicate, int line);
   unsigned long long (*warp)(WarpOp op, unsigned mask, unsigned long long value, int argument, int width, int line);
   unsigned (*active_mask)();
-  void* (*shared)(SharedVariable* variable);
   /// Does not return. `value`: the address or the index; `what`: the type or the condition.
   void (*fail)(Failure failure, int line, unsigned long value, const char* what);
 };
@@ -53,6 +42,8 @@ struct Operations {
 struct State {
   Index thread, block, block_dim, grid_dim;
   const Operations* operations;
+  char* static_shared;   // the block's __shared__ variables
+  char* dynamic_shared;  // what `extern __shared__` names
 };
 
 /// The one symbol of a compiled kernel: `sinter_virtual_kernel`.
@@ -61,9 +52,11 @@ struct KernelInfo {
   const char* source;                                                // the CUDA text
   void (*run)(const void* parameters, unsigned first, unsigned last);  // threads [first, last) of the current block
   unsigned parameter_bytes;
-  unsigned max_block;            // from __launch_bounds__, else 1024
-  unsigned long shared_variables;  // __shared__ variables met so far
-  long* state_offset;            // where State lies from the thread pointer; set when the kernel is loaded
+  unsigned max_block;  // from __launch_bounds__, else 1024
+  // Set when the kernel is loaded: where State lies from the thread pointer, and what tells dynamic shared memory.
+  long* state_offset;
+  unsigned long* dynamic_offset;
+  void* (*dynamic_address)();  // null without `extern __shared__`
 };
 
 }  // namespace sinter_virtual

@@ -15,7 +15,8 @@
 #define __maxnreg__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
-// -femulated-tls asks __emutls_get_address below for every use, and the runtime gives each block its own memory.
+// Allowed wherever __shared__ is, with `extern` and inside functions. Our own __tls_get_addr below finds the memory, which
+// is that of the block in hand: the host's thread-local storage is never used.
 #define __shared__ __attribute__((aligned(16))) thread_local
 
 typedef __SIZE_TYPE__ size_t;
@@ -31,8 +32,12 @@ struct dim3 {
 namespace sinter_virtual {
 
 static long state_offset;
+static unsigned long dynamic_offset = ~0ul;
 
-static inline __attribute__((always_inline)) State* state() {
+// Alignment 1 in the type: -fsanitize=alignment checks what the kernel's text accesses, and not this.
+typedef State __attribute__((aligned(1))) UncheckedState;
+
+static inline __attribute__((always_inline)) UncheckedState* state() {
   char* thread_pointer;
 #if defined(__x86_64__)
   __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
@@ -41,7 +46,7 @@ static inline __attribute__((always_inline)) State* state() {
 #else
   thread_pointer = static_cast<char*>(__builtin_thread_pointer());
 #endif
-  return reinterpret_cast<State*>(thread_pointer + state_offset);
+  return reinterpret_cast<UncheckedState*>(thread_pointer + state_offset);
 }
 
 [[noreturn]] static inline void fail(Failure failure, int line, unsigned long value, const char* what) {
@@ -120,16 +125,20 @@ struct CheckedAccess {
   const TypeName* type;
 };
 extern "C" {
-__attribute__((visibility("hidden"), used)) void __ubsan_handle_type_mismatch_v1_abort(CheckedAccess* access,
+__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_type_mismatch_v1_abort(CheckedAccess* access,
                                                                                       unsigned long address) {
   fail(Failure::Misaligned, static_cast<int>(access->location.line), address, access->type->name);
 }
-__attribute__((visibility("hidden"), used)) void __ubsan_handle_out_of_bounds_abort(CheckedAccess* access,
+__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_out_of_bounds_abort(CheckedAccess* access,
                                                                                    unsigned long index) {
   fail(Failure::Index, static_cast<int>(access->location.line), index, access->type->name);
 }
-__attribute__((visibility("hidden"), used)) void* __emutls_get_address(void* variable) {
-  return state()->operations->shared(static_cast<SharedVariable*>(variable));
+struct ThreadLocalIndex {
+  unsigned long module, offset;
+};
+__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void* __tls_get_addr(ThreadLocalIndex* index) {
+  const UncheckedState* s = state();
+  return index->offset == dynamic_offset ? s->dynamic_shared : s->static_shared + index->offset;
 }
 }
 
@@ -280,10 +289,10 @@ static inline long long __mul64hi(long long a, long long b) {
 }
 
 // ---- Mathematics: the C library's functions, and CUDA's overloads for float
-#define SINTER_MATH_1(f)             \
-  extern "C" float f##f(float);      \
-  extern "C" double f(double);       \
-  static inline float f(float x) { return f##f(x); }
+#define SINTER_MATH_1(name)        \
+  extern "C" float name##f(float); \
+  extern "C" double name(double);  \
+  static inline float name(float x) { return name##f(x); }
 SINTER_MATH_1(acos)
 SINTER_MATH_1(acosh)
 SINTER_MATH_1(asin)
@@ -318,10 +327,10 @@ SINTER_MATH_1(tan)
 SINTER_MATH_1(tanh)
 SINTER_MATH_1(tgamma)
 SINTER_MATH_1(trunc)
-#define SINTER_MATH_2(f)                    \
-  extern "C" float f##f(float, float);      \
-  extern "C" double f(double, double);      \
-  static inline float f(float x, float y) { return f##f(x, y); }
+#define SINTER_MATH_2(name)               \
+  extern "C" float name##f(float, float);  \
+  extern "C" double name(double, double);  \
+  static inline float name(float x, float y) { return name##f(x, y); }
 SINTER_MATH_2(atan2)
 SINTER_MATH_2(copysign)
 SINTER_MATH_2(fdim)
@@ -553,10 +562,10 @@ struct Parameters<void(P)> {
   static constexpr unsigned bytes = __is_empty(P) ? 0 : sizeof(P);
 };
 }  // namespace sinter_virtual
-#define SINTER_VIRTUAL_ENTRY(kernel, max_block, text)                                                     \
+#define SINTER_VIRTUAL_ENTRY(kernel, max_block, text, dynamic)                                                   \
   namespace sinter_virtual {                                                                              \
   static void run(const void* parameters, unsigned first, unsigned last) {                                \
-    typedef Parameters<decltype(kernel)>::type P;                                                         \
+    typedef Parameters<decltype(kernel)>::type P __attribute__((aligned(1)));                                                         \
     for (unsigned t = first; t < last; ++t) {                                                             \
       state()->thread.x = t;                                                                              \
       kernel(*static_cast<const P*>(parameters));                                                         \
@@ -564,8 +573,27 @@ struct Parameters<void(P)> {
   }                                                                                                       \
   }                                                                                                       \
   extern "C" __attribute__((visibility("default"), used)) sinter_virtual::KernelInfo sinter_virtual_kernel = { \
-      #kernel, text, sinter_virtual::run, sinter_virtual::Parameters<decltype(kernel)>::bytes, max_block, 0,   \
-      &sinter_virtual::state_offset};
-#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol)                                                             \
-  extern "C" __attribute__((visibility("hidden"), used)) sinter_virtual::SharedVariable                   \
-      sinter_virtual_dynamic_shared __asm__(symbol) = {sinter_virtual::dynamic_size, 16, 0, nullptr};
+      #kernel,                                                                                            \
+      text,                                                                                               \
+      sinter_virtual::run,                                                                                \
+      sinter_virtual::Parameters<decltype(kernel)>::bytes,                                                \
+      max_block,                                                                                          \
+      &sinter_virtual::state_offset,                                                                      \
+      &sinter_virtual::dynamic_offset,                                                                    \
+      dynamic};
+// The memory of `extern __shared__ T symbol[]` is the launch's: what is missing is the symbol, and the function that
+// would initialise it. In assembly, since neither can be defined beside its declaration.
+#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser) \
+  __asm__(                                                 \
+      ".pushsection .tbss,\"awT\",%nobits\n"               \
+      ".hidden " #symbol "\n.globl " #symbol               \
+      "\n.balign 16\n" #symbol                             \
+      ": .zero 16\n"                                       \
+      ".popsection\n.pushsection .text\n"                  \
+      ".hidden " #initialiser "\n.globl " #initialiser     \
+      "\n" #initialiser                                    \
+      ": ret\n"                                            \
+      ".popsection\n");                                    \
+  namespace sinter_virtual {                               \
+  static void* dynamic_address() { return symbol; }        \
+  }

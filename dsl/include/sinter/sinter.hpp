@@ -8,6 +8,8 @@
 #include <sinter/dsl/constants.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/factory.hpp>
+#include <sinter/dsl/files.hpp>
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/dsl/let.hpp>
+#include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>

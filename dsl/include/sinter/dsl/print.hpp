@@ -10,11 +10,11 @@ namespace sinter::inline v1 {
 
 /// How tensors are printed, by PyTorch's names. A member without a value stands for "as it is".
 struct PrintOptions {
-  std::optional<int> precision;           // digits after the point of floats: 0 to 1074; 4 at start
-  std::optional<std::int64_t> threshold;  // tensors of more elements are summarised; 1000 at start
-  std::optional<int> edgeitems;           // elements shown at each end of a summarised axis; 3 at start
-  std::optional<int> linewidth;           // characters in a line; 80 at start
-  std::optional<bool> sci_mode;           // scientific notation; without a value each tensor's elements decide
+  std::optional<int> precision = {};           // digits after the point of floats: 0 to 1074; 4 at start
+  std::optional<std::int64_t> threshold = {};  // tensors of more elements are summarised; 1000 at start
+  std::optional<int> edgeitems = {};           // elements shown at each end of a summarised axis; 3 at start
+  std::optional<int> linewidth = {};           // characters in a line; 80 at start
+  std::optional<bool> sci_mode = {};           // scientific notation; without a value each tensor's elements decide
 };
 
 /// Changes what has a value, for all threads; sci_mode is set in any case, as by torch.set_printoptions. Returns what

@@ -32,7 +32,7 @@ std::int64_t extent(const TensorImpl& t, std::int64_t axis);
 void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
-std::ostream& print(std::ostream& out, TensorImpl& t);
+std::ostream& print(std::ostream& out, const TensorImpl& t);
 /// Writes one value to every element.
 void fill(TensorImpl& t, jit::Scalar value, Category category);
 

@@ -1,0 +1,26 @@
+// Tensors in files.
+#pragma once
+#include <sinter/dsl/npy.hpp>
+#include <sinter/dsl/tensor.hpp>
+
+namespace sinter::inline v1 {
+
+/// Reads a .npy file whose dtype is T. Throws FormatError when the file cannot be read or is malformed, DtypeError when
+/// it holds another dtype.
+template <element T, device_argument D = Cpu>
+Tensor<T, device_type_of<D>> load_npy(const std::filesystem::path& path, const D& device = {}) {
+  return Tensor<T, device_type_of<D>>(AnyTensor(detail::load_npy(path, Device(device))));
+}
+/// Reads a .npy file with the dtype that it has. Throws FormatError, DtypeError when Sinter lacks that dtype.
+inline AnyTensor load_npy(const std::filesystem::path& path, Device device = {}) {
+  return AnyTensor(detail::load_npy(path, device));
+}
+
+/// Writes the value as NumPy would. The file appears complete or not at all. Throws FormatError with the system's reason.
+template <expression E>
+void save_npy(const std::filesystem::path& path, const E& value) {
+  const Tensor t(value);
+  detail::save_npy(path, t.impl());
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,174 @@
+#include "checks.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "overlap.hpp"
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+
+/// What is known of a node's value: nothing for a scalar.
+struct Known {
+  std::optional<Device> device;
+  Shape shape;
+  bool is_scalar = true;
+};
+
+std::string describe(DType dtype, const Known& k) {
+  if (k.is_scalar) return fmt::format("{} scalar", name(dtype));
+  return fmt::format("{} {} on {}", name(dtype), to_string(k.shape), to_string(*k.device));
+}
+
+/// Walks a graph from its leaves and stops where an operation's operands do not go together.
+class Inference {
+ public:
+  Inference(const Graph& graph, Leaves leaves) : graph_(graph), leaves_(leaves), known_(graph.nodes().size()) {}
+
+  /// Calls meet(known, operand, node) for every operand of every node; false stops and returns that node.
+  template <class Meet>
+  const Node* first_failure(Meet meet) {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const Node& n = graph_.nodes()[i];
+      if (n.op == Op::leaf || n.op == Op::index) {
+        const TensorImpl& t = *leaves_[n.attribute];
+        known_[i] = {t.device, t.shape, false};
+      }
+      for (const Operand o : graph_.operands(n)) {
+        const Known& operand = known_[static_cast<std::size_t>(o.node)];
+        if (operand.is_scalar) continue;
+        if (known_[i].is_scalar) known_[i] = {operand.device, Shape(), false};
+        if (!meet(known_[i], operand)) return &n;
+      }
+    }
+    return nullptr;
+  }
+
+  /// "add(a, b)" and a line for each operand.
+  std::string describe_operation(const Node& n) const {
+    std::string call, lines;
+    for (char letter = 'a'; const Operand o : graph_.operands(n)) {
+      call += fmt::format("{}{}", call.empty() ? "" : ", ", letter);
+      lines += fmt::format("\n    {}: {}", letter++, describe_value(o));
+    }
+    return fmt::format("  in {}({}), where{}", name(n.op), call, lines);
+  }
+
+  const Known& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }
+
+ private:
+  /// A conversion that promotion inserted says nothing to the user: what it converts does.
+  std::string describe_value(Operand o) const {
+    while (graph_[o].op == Op::cast) o = graph_.operands(graph_[o])[0];
+    return describe(graph_[o].dtype, (*this)[o]);
+  }
+
+  const Graph& graph_;
+  Leaves leaves_;
+  std::vector<Known> known_;
+};
+
+/// The words of PyTorch for two shapes that do not broadcast.
+std::string mismatch(const Shape& a, const Shape& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    const int i = axis - (rank - a.rank()), j = axis - (rank - b.rank());
+    if (i >= 0 && j >= 0 && a[i] != b[j] && a[i] != 1 && b[j] != 1)
+      return fmt::format("The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}",
+                         a[i], b[j], axis);
+  }
+  return "The shapes do not broadcast";
+}
+
+[[noreturn]] void throw_shapes_differ(const Graph& recorded, Leaves leaves) {
+  Inference inference(recorded, leaves);
+  std::string first;
+  const Node* failed = inference.first_failure([&](Known& known, const Known& operand) {
+    Shape merged = known.shape;
+    if (broadcast(merged, operand.shape)) return known.shape = merged, true;
+    first = mismatch(known.shape, operand.shape);
+    return false;
+  });
+  throw ShapeError(fmt::format("{}\n{}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
+                               "of them 1. Bring them in line with reshape, expand or a slice",
+                               first, failed ? inference.describe_operation(*failed) : ""));
+}
+
+}  // namespace
+
+void throw_empty_expression() {
+  throw Error("this expression is empty: it was moved from. Use it before the move, or copy it where it is needed twice");
+}
+
+void throw_devices_differ(const Graph& recorded, Leaves leaves) {
+  Inference inference(recorded, leaves);
+  Device one, other;
+  const auto meet = [&](Known& known, const Known& operand) {
+    if (known.device == operand.device) {
+      if (!broadcast(known.shape, operand.shape)) known.shape = operand.shape;
+      return true;
+    }
+    one = *known.device, other = *operand.device;
+    return false;
+  };
+  std::string where = "  in evaluate(...), whose expressions run together";
+  if (const Node* failed = inference.first_failure(meet)) {
+    where = inference.describe_operation(*failed);
+  } else {
+    for (const Operand o : recorded.outputs()) {
+      const Known& k = inference[o];
+      if (k.is_scalar) continue;
+      const bool is_first = o == recorded.outputs()[0];
+      (is_first ? one : other) = *k.device;
+      where += fmt::format("\n    {}", describe(recorded[o].dtype, k));
+      if (!is_first && one != other) break;
+    }
+  }
+  throw DeviceError(
+      fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n{2}\n  Move "
+                  "one of them first, with .to(\"{0}\") or .to(\"{1}\")",
+                  to_string(one), to_string(other), where));
+}
+
+Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
+  const std::span<const std::uint32_t> numbers = recipe.leaves(output);
+  if (numbers.empty()) return Shape();
+  Shape shape = leaves[numbers[0]]->shape;
+  for (const std::uint32_t number : numbers.subspan(1)) {
+    const Shape& other = leaves[number]->shape;
+    if (!(shape == other) && !broadcast(shape, other)) throw_shapes_differ(recipe.recorded(), leaves);
+  }
+  return shape;
+}
+
+void check_castable(DType from, const TensorImpl& to) {
+  if (can_cast(from, to.dtype)) return;
+  throw DtypeError(fmt::format("result type {0} can't be cast to the desired output type {1}\n  the output is {2}\n  Convert "
+                               "the result first, with .to<...>() or cast<...>(...), or write it to a {0} tensor",
+                               name(from), name(to.dtype), runtime::describe(to)));
+}
+
+void check_output(const TensorImpl& to, const Shape& shape, Device device) {
+  if (to.device != device)
+    throw DeviceError(fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and "
+                                  "{1}!\n  the output is {2}, while the operands are on {0}\n  Move the operands with "
+                                  ".to(\"{1}\"), or write to a tensor on {0}",
+                                  to_string(device), to_string(to.device), runtime::describe(to)));
+  Shape merged = shape;
+  if (!(shape == to.shape) && !(broadcast(merged, to.shape) && merged == to.shape))
+    throw ShapeError(fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  A result "
+                                 "is written to an output of its own shape, or of one that it broadcasts to",
+                                 to_string(to.shape), to_string(shape), runtime::describe(to)));
+  if (!to.data && to.numel > 0)
+    throw Error(fmt::format("{} is an index tensor, which has no memory to write to", runtime::describe(to)));
+  if (overlaps_itself(to))
+    throw Error(fmt::format("unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                            "location\n  the output is {}, strides {}\n  Write to a contiguous copy of it instead",
+                            runtime::describe(to), to_string(to.strides)));
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,27 @@
+// What an evaluation demands of its operands and outputs, and the messages that teach it.
+#pragma once
+#include <span>
+
+#include "recipe.hpp"
+#include <sinter/runtime/tensor_impl.hpp>
+
+namespace sinter::inline v1::jit {
+
+using Leaves = std::span<runtime::TensorImpl* const>;
+
+/// Throws Error: an expression was used after it was moved from.
+[[noreturn]] void throw_empty_expression();
+
+/// Throws DeviceError: names the operation whose operands are on different devices.
+[[noreturn]] void throw_devices_differ(const Graph& recorded, Leaves leaves);
+
+/// The shape of one output. Throws ShapeError that names the operation whose operands do not broadcast.
+Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves);
+
+/// Throws DtypeError where a result of dtype `from` may not be written to `to`.
+void check_castable(DType from, const runtime::TensorImpl& to);
+
+/// Throws DeviceError, ShapeError or Error where a result of shape `shape` on `device` cannot be written to `to`.
+void check_output(const runtime::TensorImpl& to, const Shape& shape, Device device);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,173 @@
+#include <boost/container/small_vector.hpp>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "evaluator.hpp"
+#include "runner.hpp"
+#include "same_arrays.hpp"
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using boost::container::small_vector;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// SINTER_FUSION=off evaluates a whole program node by node.
+bool fusion_is_off() noexcept {
+  static const bool off = [] {
+    const char* value = std::getenv("SINTER_FUSION");
+    return value && std::string_view(value) == "off";
+  }();
+  return off;
+}
+
+bool is_eager(Mode mode) noexcept { return mode == Mode::Eager || fusion_is_off(); }
+
+bool is_index(const TensorImpl& t) noexcept { return !t.data && t.numel > 0; }
+
+/// Whether all leaves are on one device. Throws Error for a leaf that was moved away.
+bool check_leaves(Leaves leaves) {
+  for (const TensorImpl* t : leaves)
+    if (!t) [[unlikely]]
+      throw_empty_expression();
+  for (const TensorImpl* t : leaves)
+    if (t->device != leaves[0]->device) return false;
+  return true;
+}
+
+/// What a typed tree's recipe depends on beside the type: how it runs, the outputs' dtypes, for each leaf the first one
+/// that is the same array and whether it is an index, and the leaves' dtypes where the type leaves them open.
+class Key {
+ public:
+  Key(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
+    words_.push_back(static_cast<std::uint16_t>(eager | converts << 1));
+    for (std::size_t i = 0; i < program_.outputs; ++i)
+      words_.push_back(outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype);
+    const Leaves leaves(tree.leaves, program_.leaves);
+    words_.resize(words_.size() + leaves.size(), boost::container::default_init);
+    same_arrays(leaves, same_as());
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (is_index(*leaves[i])) same_as()[i] |= index_flag;
+    if (program_.any_typed)
+      for (const TensorImpl* t : leaves) words_.push_back(static_cast<std::uint16_t>(t->dtype));
+  }
+
+  operator RecipeKey() const noexcept { return {words_.data(), words_.size()}; }
+
+  Graph record(Leaves leaves) {
+    std::vector<DType> dtypes;
+    std::vector<std::uint16_t> same;
+    const std::unique_ptr<bool[]> index(new bool[leaves.size() + 1]());
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      dtypes.push_back(leaves[i]->dtype);
+      same.push_back(same_as()[i] & ~index_flag);
+      index[i] = same_as()[i] & index_flag;
+    }
+    return jit::record(program_, dtypes, same, {index.get(), leaves.size()});
+  }
+
+ private:
+  static constexpr std::uint16_t index_flag = 1 << 15;
+  std::uint16_t* same_as() noexcept { return words_.data() + 1 + program_.outputs; }
+
+  const Program& program_;
+  small_vector<std::uint16_t, 64> words_;
+};
+
+/// The recorded graph with its outputs in the dtypes of the arrays that they are written to.
+Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
+  std::vector<std::uint8_t> dtypes(recorded.outputs().size(), any_dtype);
+  for (std::size_t i = 0; outputs && i < dtypes.size(); ++i) {
+    if (!outputs[i]) continue;
+    if (!converts) check_castable(recorded[recorded.outputs()[i]].dtype, *outputs[i]);
+    dtypes[i] = static_cast<std::uint8_t>(outputs[i]->dtype);
+  }
+  return with_output_dtypes(std::move(recorded), dtypes);
+}
+
+const Recipe& recipe_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
+  const Leaves leaves(tree.leaves, tree.program->leaves);
+  const bool one_device = check_leaves(leaves);
+  Key key(tree, outputs, eager, converts);
+  if (!one_device) throw_devices_differ(key.record(leaves), leaves);
+  if (const Recipe* known = find_recipe(*tree.entry, key)) [[likely]]
+    return *known;
+  const Recipe& made = recipe_for(for_outputs(key.record(leaves), outputs, converts), eager);
+  add_recipe(*tree.entry, key, made);
+  return made;
+}
+
+Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) noexcept {
+  const Leaves leaves(tree.leaves, tree.program->leaves);
+  return {.leaves = leaves,
+          .scalars = tree.scalars,
+          .outputs = outputs,
+          .device = leaves.empty() ? device : leaves[0]->device,
+          .runs = mode != Mode::Prepare};
+}
+
+}  // namespace
+
+void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
+  const Recipe& recipe = recipe_of(tree, outputs, is_eager(mode), false);
+  run(recipe, call_of(tree, outputs, mode, device));
+}
+
+void evaluate_converting(const Bound& tree, TensorRef& output) {
+  const Recipe& recipe = recipe_of(tree, &output, false, true);
+  run(recipe, call_of(tree, &output, Mode::Fused, output->device));
+}
+
+void evaluate_graph(const Graph& recorded, std::span<TensorImpl* const> leaves, std::span<const Scalar> scalars,
+                    TensorRef* outputs, Mode mode, Device device) {
+  if (!check_leaves(leaves)) throw_devices_differ(recorded, leaves);
+  const Recipe& recipe = recipe_for(for_outputs(recorded, outputs, false), is_eager(mode));
+  run(recipe, {.leaves = leaves,
+               .scalars = scalars.data(),
+               .outputs = outputs,
+               .device = leaves.empty() ? device : leaves[0]->device,
+               .runs = mode != Mode::Prepare});
+}
+
+Shape result_shape(const Bound& tree) {
+  return output_shape(recipe_of(tree, nullptr, fusion_is_off(), false), 0, {tree.leaves, tree.program->leaves});
+}
+
+std::vector<runtime::KernelSource> kernel_texts(const Bound& tree) {
+  std::vector<runtime::KernelSource> texts;
+  Call call = call_of(tree, nullptr, Mode::Prepare, Device());
+  call.texts = &texts;
+  run(recipe_of(tree, nullptr, fusion_is_off(), false), call);
+  return texts;
+}
+
+Evaluation inspect(const Bound& tree) {
+  const Recipe& recipe = recipe_of(tree, nullptr, fusion_is_off(), false);
+  const Call call = call_of(tree, nullptr, Mode::Prepare, Device());
+  std::vector<Shape> shapes;
+  bool same_shape = true;
+  for (std::size_t i = 0; i < recipe.outputs(); ++i) {
+    shapes.push_back(output_shape(recipe, i, call.leaves));
+    same_shape &= shapes[i] == shapes[0];
+  }
+  Evaluation e{{}, recipe.recorded(), call.device};
+  for (std::size_t i = 0; i < (same_shape ? 1 : recipe.outputs()); ++i) {
+    const ReadyPlan& ready = same_shape ? recipe.together() : recipe.alone(i);
+    Evaluation::Part& part = e.parts.emplace_back(Evaluation::Part{&ready.plan, {}, ready.outputs, shapes[i]});
+    std::vector<Shape> temporaries(ready.plan.temporaries.size());
+    for (const Kernel& k : ready.plan.kernels) {
+      bool writes_output = false;
+      for (const Slot& s : k.outputs) writes_output |= s.kind == Slot::Kind::Output;
+      const Shape shape = writes_output ? shapes[i] : inner_shape(k, call.leaves, temporaries);
+      for (const Slot& s : k.outputs)
+        if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shape;
+      part.kernel_shapes.push_back(shape);
+    }
+  }
+  return e;
+}
+
+}  // namespace sinter::inline v1::jit

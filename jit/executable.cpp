@@ -1,0 +1,172 @@
+#include "executable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cuda/source.hpp"
+#include "kernel_cache.hpp"
+#include "parameters.hpp"
+#include "stats.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// GPUs by index, kept here so that a hit is one load; tests put their own in.
+constinit std::array<std::atomic<runtime::GpuBackend*>, 64> gpus{};
+
+runtime::GpuBackend& gpu_at(Device device) {
+  const auto index = static_cast<std::size_t>(device.index());
+  if (index >= gpus.size()) return runtime::gpu(device.index());
+  runtime::GpuBackend* known = gpus[index].load(std::memory_order_acquire);
+  if (known) [[likely]]
+    return *known;
+  runtime::GpuBackend& found = runtime::gpu(device.index());
+  gpus[index].store(&found, std::memory_order_release);
+  return found;
+}
+
+/// Blocks for `threads` threads of work: as many as run at once, each going over the nest in steps.
+unsigned blocks_for(std::int64_t threads, const runtime::GpuBackend& device) noexcept {
+  constexpr int blocks_per_multiprocessor = 8;
+  const std::int64_t wanted = (threads + cuda::block_threads - 1) / cuda::block_threads;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>(wanted, 1, std::int64_t{device.multiprocessors()} * blocks_per_multiprocessor));
+}
+
+}  // namespace
+
+void use_gpu(int index, runtime::GpuBackend* device) noexcept {
+  gpus[static_cast<std::size_t>(index)].store(device, std::memory_order_release);
+}
+
+struct Executable::Variant {
+  explicit Variant(const ClassKey& k, KernelClass c)
+      : key(k), kernel_class(std::move(c)), device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
+        functions(new std::atomic<void*>[device_count]()) {}
+
+  ClassKey key;
+  KernelClass kernel_class;
+  std::size_t device_count;
+  std::unique_ptr<std::atomic<void*>[]> functions;  // by GPU
+  std::mutex loading;
+};
+
+/// Immutable once published.
+struct Executable::Variants {
+  std::size_t count = 0;
+  std::array<Variant*, max_variants + 1> items{};  // the last one is the generic one
+};
+
+Executable::Executable(const Kernel& kernel) : kernel_(kernel), traits_(kernel) {
+  for (const Node& n : kernel.graph.nodes())
+    if (n.op == Op::scalar) scalars_.push_back({scalar_use(n), n.dtype});
+  retired_.push_back(std::make_unique<const Variants>());
+  variants_.store(retired_.back().get(), std::memory_order_release);
+}
+
+Executable::~Executable() {
+  const Variants& last = *variants_.load(std::memory_order_acquire);
+  for (Variant* v : last.items) delete v;
+  delete tiles_.load(std::memory_order_acquire);
+}
+
+const cpu::TileProgram& Executable::tiles() const {
+  if (const cpu::TileProgram* ready = tiles_.load(std::memory_order_acquire)) [[likely]]
+    return *ready;
+  const std::lock_guard lock(mutex_);
+  if (!tiles_.load(std::memory_order_relaxed))
+    tiles_.store(new cpu::TileProgram(kernel_.graph), std::memory_order_release);
+  return *tiles_.load(std::memory_order_relaxed);
+}
+
+Executable::Variant& Executable::variant(const LoopNest& nest, bool aliased) const {
+  const std::size_t operands = traits_.operands.size();
+  ClassKey key;
+  const bool fits = operands <= ClassKey::max_operands;
+  if (fits) {
+    key = classify(traits_, nest, aliased);
+    const Variants& known = *variants_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < known.count; ++i)
+      if (known.items[i]->key.equals(key, operands)) return *known.items[i];
+  }
+  return add_variant(fits ? &key : nullptr);
+}
+
+Executable::Variant& Executable::add_variant(const ClassKey* key) const {
+  const std::lock_guard lock(mutex_);
+  Variants next = *variants_.load(std::memory_order_relaxed);
+  const std::size_t operands = traits_.operands.size();
+  for (std::size_t i = 0; key && i < next.count; ++i)
+    if (next.items[i]->key.equals(*key, operands)) return *next.items[i];
+  Variant* added;
+  if (key && next.count < max_variants) {
+    added = next.items[next.count++] = new Variant(*key, key->decode(operands));
+  } else {
+    if (next.items.back()) return *next.items.back();
+    added = next.items.back() = new Variant(ClassKey(), generic_class(traits_));
+  }
+  retired_.push_back(std::make_unique<const Variants>(next));
+  variants_.store(retired_.back().get(), std::memory_order_release);
+  return *added;
+}
+
+runtime::KernelSource Executable::text(const KernelClass& c) const {
+  return {kernel_.name, cuda::source(kernel_, traits_, c)};
+}
+
+runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) const {
+  return text(variant(nest, aliased).kernel_class);
+}
+
+void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
+  const std::lock_guard lock(v.loading);
+  void* function = v.functions[index].load(std::memory_order_relaxed);
+  if (!function) {
+    const runtime::KernelSource s = text(v.kernel_class);
+    function = device.load(compiled(s, device), s.name).handle;
+    v.functions[index].store(function, std::memory_order_release);
+  }
+  return function;
+}
+
+void Executable::prepare(const LoopNest& nest, bool aliased, Device device) const {
+  if (device.is_cpu()) {
+    tiles();
+    return;
+  }
+  load(variant(nest, aliased), gpu_at(device), static_cast<std::size_t>(device.index()));
+}
+
+void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  ThreadStats& counters = stats();
+  Words words;
+  if (device.is_cpu()) {
+    const bool ready = tiles_.load(std::memory_order_relaxed);
+    const cpu::TileProgram& program = tiles();
+    for (const ScalarSlot& s : scalars_) words.push_back(scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype));
+    program.run(nest, words);
+    if (ready) ThreadStats::count(counters.memory_hits);
+    ThreadStats::count(counters.launches);
+    return;
+  }
+  runtime::GpuBackend& gpu = gpu_at(device);
+  const auto index = static_cast<std::size_t>(device.index());
+  Variant& v = variant(nest, aliased);
+  void* function = v.functions[index].load(std::memory_order_acquire);
+  if (function) [[likely]]
+    ThreadStats::count(counters.memory_hits);
+  else
+    function = load(v, gpu, index);
+  const std::int64_t threads = nest_words(words, v.kernel_class, nest);
+  for (const ScalarSlot& s : scalars_) words.push_back(scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype));
+  gpu.launch({.function = {function},
+              .grid = blocks_for(threads, gpu),
+              .block = cuda::block_threads,
+              .shared = 0,
+              .words = words,
+              .pointers = static_cast<unsigned>(nest.operands.size())});
+  ThreadStats::count(counters.launches);
+}
+
+}  // namespace sinter::inline v1::jit

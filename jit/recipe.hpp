@@ -1,0 +1,70 @@
+// From recorded graphs to plans that are ready to run, kept for the life of the process.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "executable.hpp"
+#include "plan.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// A plan with its kernels.
+struct ReadyPlan {
+  ReadyPlan(Plan p, std::vector<std::uint32_t> o);
+
+  Plan plan;
+  std::vector<std::unique_ptr<Executable>> kernels;  // of plan.kernels
+  std::vector<std::uint32_t> outputs;                // of the evaluation: what the plan's outputs 0, 1, ... are
+};
+
+/// What is known of one recorded graph. Plans are made when first asked for.
+class Recipe {
+ public:
+  Recipe(Graph recorded, bool eager);
+
+  const Graph& recorded() const noexcept { return recorded_; }
+  bool eager() const noexcept { return eager_; }
+  std::size_t outputs() const noexcept { return recorded_.outputs().size(); }
+  DType dtype(std::size_t output) const noexcept { return recorded_[recorded_.outputs()[output]].dtype; }
+  /// Numbers of the leaves that an output depends on: what its shape comes from.
+  std::span<const std::uint32_t> leaves(std::size_t output) const noexcept { return leaves_[output]; }
+
+  /// One plan for all outputs, which then have one shape.
+  const ReadyPlan& together() const {
+    const ReadyPlan* ready = plans_[0].load(std::memory_order_acquire);
+    return ready ? *ready : make(0);
+  }
+  const ReadyPlan& alone(std::size_t output) const {
+    const ReadyPlan* ready = plans_[1 + output].load(std::memory_order_acquire);
+    return ready ? *ready : make(1 + output);
+  }
+
+ private:
+  const ReadyPlan& make(std::size_t which) const;
+
+  Graph recorded_;
+  bool eager_;
+  std::vector<std::vector<std::uint32_t>> leaves_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<const ReadyPlan>> owned_;
+  mutable std::vector<std::atomic<const ReadyPlan*>> plans_;  // together, then each output alone
+};
+
+/// The recipe of a graph, found by its content: equal graphs share one. Thread-safe; never freed.
+const Recipe& recipe_for(Graph recorded, bool eager);
+
+/// The graph with its outputs converted; dtypes[i] is the dtype of output i, or absent (any_dtype) to leave it.
+Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);
+
+/// What, beside its type, an evaluation's recipe depends on, as words that are compared.
+using RecipeKey = std::span<const std::uint16_t>;
+
+/// The recipe that an entry holds for a key, or null. Lock-free.
+const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept;
+/// Adds one; does nothing when another thread did, or when the entry is full (then the global table still serves).
+void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,206 @@
+#include "runner.hpp"
+
+#include <boost/container/small_vector.hpp>
+
+#include "nest.hpp"
+#include "overlap.hpp"
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using boost::container::small_vector;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// Where one output goes.
+struct Target {
+  Shape shape;
+  TensorRef array;             // what kernels write
+  TensorImpl* given = nullptr; // what the caller gave; differs from `array` where that is a temporary
+};
+using Targets = small_vector<Target, 2>;
+
+/// An array for a kernel to write. Where nothing runs it has an address, which decides on vectors, but no memory.
+TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
+  if (call.runs) return runtime::empty(shape, dtype, call.device);
+  constexpr std::uintptr_t aligned_address = 4096;
+  TensorRef t = runtime::index_tensor(shape, call.device);
+  t->dtype = dtype;
+  t->data = reinterpret_cast<std::byte*>(aligned_address);
+  return t;
+}
+
+void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, bool aliased, const Call& call) {
+  if (operands[0]->numel == 0) return;
+  LoopNest nest;
+  make_nest(nest, operands, static_cast<int>(kernel.kernel().outputs.size()));
+  if (call.runs) [[likely]]
+    kernel.run(nest, aliased, call.scalars, call.device);
+  else if (call.texts)
+    call.texts->push_back(kernel.source(nest, aliased));
+  else
+    kernel.prepare(nest, aliased, call.device);
+}
+
+/// The kernels of a plan in order, with the temporaries between them.
+class PlanRun {
+ public:
+  PlanRun(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call)
+      : plan_(plan), targets_(targets), aliased_(aliased), call_(call), temporaries_(plan.plan.temporaries.size()), shapes_(temporaries_.size()) {}
+
+  void run() {
+    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
+      const Kernel& kernel = plan_.kernels[k]->kernel();
+      allocate(kernel);
+      gather(kernel);
+      run_kernel(*plan_.kernels[k], operands_, aliased_, call_);
+      for (const Slot& s : kernel.inputs)
+        if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
+    }
+  }
+
+ private:
+  TensorImpl* array(const Slot& s) const {
+    switch (s.kind) {
+      case Slot::Kind::Leaf: return call_.leaves[s.number];
+      case Slot::Kind::Temporary: return temporaries_[s.number].get();
+      case Slot::Kind::Output: break;
+    }
+    return targets_[plan_.outputs[s.number]].array.get();
+  }
+
+  void gather(const Kernel& kernel) {
+    operands_.clear();
+    for (const Slot& s : kernel.outputs) operands_.push_back(array(s));
+    for (const Slot& s : kernel.inputs) operands_.push_back(array(s));
+  }
+
+  void allocate(const Kernel& kernel) {
+    const Shape* shape = nullptr;
+    bool any = false;
+    for (const Slot& s : kernel.outputs)
+      if (s.kind == Slot::Kind::Output)
+        shape = &targets_[plan_.outputs[s.number]].shape;
+      else
+        any = true;
+    if (!any) return;
+    const Shape kernel_shape = shape ? *shape : inner_shape(kernel, call_.leaves, shapes_);
+    for (const Slot& s : kernel.outputs) {
+      if (s.kind != Slot::Kind::Temporary) continue;
+      shapes_[s.number] = kernel_shape;
+      temporaries_[s.number] = make_array(kernel_shape, plan_.plan.temporaries[s.number], call_);
+    }
+  }
+
+  const ReadyPlan& plan_;
+  Targets& targets_;
+  const bool aliased_;
+  const Call& call_;
+  std::vector<TensorRef> temporaries_;
+  std::vector<Shape> shapes_;  // of the temporaries written so far
+  small_vector<TensorImpl*, 16> operands_;
+};
+
+void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
+  if (targets[plan.outputs[0]].shape.numel() == 0) return;
+  if (plan.kernels.size() != 1) return PlanRun(plan, targets, aliased, call).run();
+  const Executable& only = *plan.kernels[0];
+  small_vector<TensorImpl*, 16> operands;
+  for (const Slot& s : only.kernel().outputs) operands.push_back(targets[plan.outputs[s.number]].array.get());
+  for (const Slot& s : only.kernel().inputs) operands.push_back(call.leaves[s.number]);
+  run_kernel(only, operands, aliased, call);
+}
+
+/// Whether the last kernel writes the plan's output, so that everything has been read when it is written.
+bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
+  for (const Slot& s : plan.plan.kernels.back().outputs)
+    if (s.kind == Slot::Kind::Output && s.number == output) return true;
+  return false;
+}
+
+/// How output i overlaps with what else the evaluation reads and writes; `together` is null where outputs have plans of
+/// their own, of which earlier ones must not write what later ones read.
+Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
+                      const Call& call) {
+  const TensorImpl& to = *targets[i].given;
+  Overlap worst = Overlap::None;
+  for (std::size_t j = 0; j < i; ++j)
+    if (targets[j].given && overlap(to, *targets[j].given) != Overlap::None) return Overlap::Some;
+  const bool in_place = together && (together->kernels.size() == 1 || last_kernel_writes(*together, static_cast<std::uint32_t>(i)));
+  for (std::size_t o = 0; o < recipe.outputs(); ++o)
+    for (const std::uint32_t leaf : recipe.leaves(o)) {
+      const Overlap with = overlap(to, *call.leaves[leaf]);
+      if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
+      worst = std::max(worst, with);
+    }
+  return worst;
+}
+
+/// Sets where outputs are written; returns whether some kernel reads and writes the same memory.
+bool choose_arrays(const Recipe& recipe, Targets& targets, const ReadyPlan* together, const Call& call) {
+  bool aliased = false;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    if (t.given) {
+      const Overlap with = worst_overlap(i, recipe, targets, together, call);
+      aliased |= with == Overlap::Same;
+      if (with != Overlap::Some) {
+        t.array = TensorRef::share(t.given);
+        continue;
+      }
+    }
+    t.array = make_array(t.shape, recipe.dtype(i), call);
+  }
+  return aliased;
+}
+
+/// Hands the results to the caller.
+void finish(Targets& targets, const Call& call) {
+  if (!call.runs) return;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    if (!t.given)
+      call.outputs[i] = std::move(t.array);
+    else if (t.array.get() != t.given)
+      copy(*t.given, *t.array);
+    else if (t.given->buffer)
+      t.given->buffer->touch();
+  }
+}
+
+}  // namespace
+
+Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
+  Shape shape;
+  for (const Slot& s : kernel.inputs) {
+    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
+  }
+  return shape;
+}
+
+void run(const Recipe& recipe, const Call& call) {
+  Targets targets(recipe.outputs());
+  bool same_shape = true;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    t.shape = output_shape(recipe, i, call.leaves);
+    if (call.outputs && call.outputs[i]) {
+      t.given = call.outputs[i].get();
+      check_output(*t.given, t.shape, call.device);
+      t.shape = t.given->shape;
+    }
+    same_shape &= t.shape == targets[0].shape;
+  }
+  const ReadyPlan* together = same_shape ? &recipe.together() : nullptr;
+  const bool aliased = choose_arrays(recipe, targets, together, call);
+  if (together) {
+    run_plan(*together, targets, aliased, call);
+  } else {
+    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(recipe.alone(i), targets, aliased, call);
+  }
+  finish(targets, call);
+}
+
+}  // namespace sinter::inline v1::jit

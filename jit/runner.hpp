@@ -1,0 +1,28 @@
+// Runs a recipe's plans on given arrays.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "checks.hpp"
+#include "recipe.hpp"
+#include <sinter/jit/evaluate.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// The values of one evaluation.
+struct Call {
+  Leaves leaves;
+  const Scalar* scalars = nullptr;
+  runtime::TensorRef* outputs = nullptr;  // of the recipe's outputs; null ones, or all: new arrays
+  Device device;
+  bool runs = true;                                     // false: compiles what running would need
+  std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
+};
+
+/// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was.
+void run(const Recipe& recipe, const Call& call);
+
+/// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
+Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,88 @@
+// Copies: between dtypes, layouts and devices.
+#include <fmt/format.h>
+
+#include "evaluator.hpp"
+#include "overlap.hpp"
+#include "checks.hpp"
+#include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+constexpr std::uint8_t copy_code[] = {static_cast<std::uint8_t>(Op::leaf), any_dtype};
+constexpr Program copy_program{.code = copy_code, .leaves = 1, .scalars = 0, .outputs = 1, .any_typed = true, .hash = {}};
+constinit Entry copy_entry;
+
+bool has_memory(const TensorImpl& t) noexcept { return t.data || t.numel == 0; }
+
+std::size_t bytes_of(const TensorImpl& t) noexcept { return static_cast<std::size_t>(t.numel) * size_of(t.dtype); }
+
+/// By a kernel of the device that both are on.
+void convert(TensorImpl& to, TensorImpl& from) {
+  TensorImpl* leaf = &from;
+  TensorRef output = TensorRef::share(&to);
+  evaluate_converting({&copy_entry, &copy_program, &leaf, nullptr}, output);
+}
+
+/// Between contiguous arrays of one dtype and shape that do not overlap.
+void move_bytes(TensorImpl& to, const TensorImpl& from) {
+  runtime::Backend& target = runtime::backend(to.device);
+  runtime::Backend& source = runtime::backend(from.device);
+  const std::size_t bytes = bytes_of(from);
+  if (bytes == 0) return;
+  if (to.device.is_cpu() && from.device.is_cuda())
+    source.download(to.data, from.data, bytes);
+  else if (to.device.is_cuda() && from.device.is_cpu())
+    target.upload(to.data, from.data, bytes);
+  else
+    target.copy(to.data, from.data, bytes, source);
+  if (to.buffer) to.buffer->touch();
+}
+
+bool bytes_match(const TensorImpl& to, const TensorImpl& from) noexcept {
+  return to.dtype == from.dtype && to.contiguous && from.contiguous && to.shape == from.shape && has_memory(from);
+}
+
+void cross(TensorImpl& to, TensorImpl& from) {
+  // The narrower dtype travels.
+  TensorRef staged = size_of(to.dtype) < size_of(from.dtype) ? jit::to(from, to.dtype, from.device) : TensorRef::share(&from);
+  staged = contiguous(*staged);
+  if (bytes_match(to, *staged)) return move_bytes(to, *staged);
+  const TensorRef landed = runtime::empty(staged->shape, staged->dtype, to.device);
+  move_bytes(*landed, *staged);
+  convert(to, *landed);
+}
+
+}  // namespace
+
+void copy(TensorImpl& to, const TensorImpl& source) {
+  // Only its count is written to.
+  auto& from = const_cast<TensorImpl&>(source);
+  check_output(to, from.shape, to.device);
+  if (to.device != from.device) return cross(to, from);
+  const Overlap shared = overlap(to, from);
+  if (shared == Overlap::Same && to.dtype == from.dtype) return;
+  if (shared == Overlap::None && bytes_match(to, from)) return move_bytes(to, from);
+  convert(to, from);
+}
+
+TensorRef to(TensorImpl& from, DType dtype, Device device) {
+  if (from.dtype == dtype && from.device == device && has_memory(from)) return TensorRef::share(&from);
+  TensorRef result = runtime::empty(from.shape, dtype, device);
+  copy(*result, from);
+  return result;
+}
+
+TensorRef contiguous(TensorImpl& from) {
+  if (from.contiguous && has_memory(from)) return TensorRef::share(&from);
+  TensorRef result = runtime::empty(from.shape, from.dtype, from.device);
+  copy(*result, from);
+  return result;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,224 @@
+#include "virtual/arena.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sinter/runtime/error.hpp>
+#include <vector>
+
+namespace sinter::inline v1::runtime::vgpu {
+namespace {
+
+constexpr std::size_t quarantine_entries = 512;
+constexpr std::size_t quarantine_bytes = arena_bytes / 4;
+// Freed pages of this size go back to the system; smaller ones are kept, since a page fault costs more than a fill.
+constexpr std::size_t discard_bytes = 256 << 10;
+// Larger allocations are poisoned at both ends only: filling them would make them resident.
+constexpr std::size_t poison_limit = std::size_t{256} << 20;
+constexpr std::size_t poison_ends = std::size_t{1} << 20;
+
+std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+void fill(std::uintptr_t first, std::size_t bytes) {
+  std::fill_n(reinterpret_cast<std::uint32_t*>(first), bytes / sizeof poison, poison);
+}
+
+void fill_fresh(Pages pages) {
+  if (pages.bytes <= poison_limit) return fill(pages.first, pages.bytes);
+  fill(pages.first, poison_ends);
+  fill(pages.end() - poison_ends, poison_ends);
+}
+
+std::byte poison_byte(std::uintptr_t address) {
+  return static_cast<std::byte>(poison >> 8 * (address % sizeof poison));
+}
+
+/// The part of [first, last) that no longer holds poison; repaired.
+Pages repair(std::uintptr_t first, std::uintptr_t last) {
+  Pages changed;
+  for (std::uintptr_t a = first; a < last; ++a) {
+    auto* byte = reinterpret_cast<std::byte*>(a);
+    if (*byte == poison_byte(a)) continue;
+    if (!changed.first) changed.first = a;
+    changed.bytes = a + 1 - changed.first;
+    *byte = poison_byte(a);
+  }
+  return changed;
+}
+
+// All arenas of the process, to say whose memory an address is.
+struct Registry {
+  std::mutex mutex;
+  std::vector<const Arena*> arenas;
+};
+Registry& registry() {
+  static auto* r = new Registry;  // outlives every arena
+  return *r;
+}
+
+std::string relative(std::uintptr_t address, const Allocation& a) {
+  const std::uintptr_t end = a.data + a.bytes;
+  const std::string what = fmt::format("allocation #{} ({} bytes{})", a.number, a.bytes, a.freed ? ", freed" : "");
+  if (address < a.data) return fmt::format("{} bytes before {}", a.data - address, what);
+  if (address >= end) return fmt::format("{} bytes past the end of {}", address - end, what);
+  return fmt::format("at byte {} of {}", address - a.data, what);
+}
+
+}  // namespace
+
+Arena::Arena(int device) : device_(device) {
+  void* p = ::mmap(nullptr, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw OutOfMemory(fmt::format("Virtual GPU {}: cannot reserve 64 GiB of addresses ({}). Raise the limit of the "
+                                  "address space (ulimit -v).", device, std::strerror(errno)));
+  range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
+  give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
+  std::lock_guard lock(registry().mutex);
+  registry().arenas.push_back(this);
+}
+
+Arena::~Arena() {
+  {
+    std::lock_guard lock(registry().mutex);
+    std::erase(registry().arenas, this);
+  }
+  ::munmap(reinterpret_cast<void*>(range_.first), range_.bytes);
+}
+
+int Arena::device_of(std::uintptr_t address) {
+  std::lock_guard lock(registry().mutex);
+  for (const Arena* a : registry().arenas)
+    if (a->contains(address)) return a->device_;
+  return -1;
+}
+
+std::size_t Arena::in_use() const noexcept {
+  std::lock_guard lock(mutex_);
+  return in_use_;
+}
+
+std::optional<Pages> Arena::take(std::size_t bytes) {
+  const auto it = free_by_size_.lower_bound({bytes, 0});
+  if (it == free_by_size_.end()) return std::nullopt;
+  const Pages found{it->second, it->first};
+  free_by_size_.erase(it);
+  free_.erase(found.first);
+  if (found.bytes > bytes) give_back({found.first + bytes, found.bytes - bytes});
+  return Pages{found.first, bytes};
+}
+
+void Arena::give_back(Pages pages) {
+  auto next = free_.lower_bound(pages.first);
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == pages.first) {
+      pages = {before->first, before->second + pages.bytes};
+      free_by_size_.erase({before->second, before->first});
+      free_.erase(before);
+    }
+  }
+  if (next != free_.end() && pages.end() == next->first) {
+    pages.bytes += next->second;
+    free_by_size_.erase({next->second, next->first});
+    free_.erase(next);
+  }
+  free_.emplace(pages.first, pages.bytes);
+  free_by_size_.emplace(pages.bytes, pages.first);
+}
+
+void Arena::release_oldest() {
+  const Pages pages = quarantine_.front().pages;
+  quarantine_.pop_front();
+  quarantined_ -= pages.bytes;
+  give_back({pages.first - page_bytes, pages.bytes + page_bytes});  // with the guard page before it
+}
+
+void* Arena::allocate(std::size_t bytes) {
+  const std::size_t body = round_up(std::max<std::size_t>(bytes, 1), page_bytes);
+  std::lock_guard lock(mutex_);
+  std::optional<Pages> taken;
+  if (bytes < arena_bytes)
+    for (taken = take(body + page_bytes); !taken && !quarantine_.empty(); taken = take(body + page_bytes))
+      release_oldest();
+  if (!taken)
+    throw OutOfMemory(fmt::format("Virtual GPU {}: out of memory: asked for {} bytes, {} of {} bytes are in use.", device_,
+                                  bytes, in_use_, arena_bytes));
+  Allocation a;
+  a.pages = {taken->first + page_bytes, body};
+  if (::mprotect(reinterpret_cast<void*>(a.pages.first), body, PROT_READ | PROT_WRITE) != 0) {
+    const int error = errno;
+    give_back(*taken);
+    throw OutOfMemory(fmt::format("Virtual GPU {}: the system refused {} bytes ({}), with {} allocations alive. Each takes "
+                                  "two memory mappings: raise vm.max_map_count for more.", device_, bytes,
+                                  std::strerror(error), live_.size()));
+  }
+  fill_fresh(a.pages);
+  a.bytes = bytes;
+  a.data = a.pages.end() - round_up(std::max<std::size_t>(bytes, 1), allocation_alignment);
+  a.number = ++count_;
+  in_use_ += bytes;
+  live_.emplace(a.pages.first, a);
+  return reinterpret_cast<void*>(a.data);
+}
+
+void Arena::deallocate(void* data) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto it = live_.find(reinterpret_cast<std::uintptr_t>(data) / page_bytes * page_bytes);
+  if (it == live_.end() || it->second.data != reinterpret_cast<std::uintptr_t>(data)) {
+    fmt::print(stderr, "sinter: virtual GPU {}: {} was released, but is no allocation\n", device_, data);
+    return;
+  }
+  Allocation a = it->second;
+  live_.erase(it);
+  in_use_ -= a.bytes;
+  a.freed = true;
+  void* const first = reinterpret_cast<void*>(a.pages.first);
+  if (a.pages.bytes >= discard_bytes) ::madvise(first, a.pages.bytes, MADV_DONTNEED);
+  ::mprotect(first, a.pages.bytes, PROT_NONE);
+  quarantine_.push_back(a);
+  quarantined_ += a.pages.bytes;
+  while (quarantine_.size() > quarantine_entries || quarantined_ > quarantine_bytes) release_oldest();
+}
+
+const Allocation* Arena::find_locked(std::uintptr_t address) const {
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin()) return nullptr;
+  const Allocation& a = std::prev(it)->second;
+  return a.contains(address) || address == a.data + a.bytes ? &a : nullptr;
+}
+
+std::optional<Allocation> Arena::find(const void* address) const {
+  std::lock_guard lock(mutex_);
+  const Allocation* a = find_locked(reinterpret_cast<std::uintptr_t>(address));
+  return a ? std::optional(*a) : std::nullopt;
+}
+
+std::string Arena::locate(std::uintptr_t address) const {
+  std::lock_guard lock(mutex_);
+  if (const Allocation* a = find_locked(address)) return relative(address, *a);
+  for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
+    if (it->contains(address)) return relative(address, *it);
+  // In a gap: of the two neighbours the nearer one was meant.
+  const auto next = live_.upper_bound(address);
+  const Allocation* after = next == live_.end() ? nullptr : &next->second;
+  const Allocation* before = next == live_.begin() ? nullptr : &std::prev(next)->second;
+  if (!before && !after) return "where nothing is allocated";
+  const bool nearer_after = after && (!before || after->data - address < address - (before->data + before->bytes));
+  return relative(address, nearer_after ? *after : *before);
+}
+
+std::string Arena::check_edges(const Allocation& a) {
+  const std::uintptr_t end = a.data + a.bytes;
+  const std::uintptr_t first = std::max(a.pages.first, a.data - std::min<std::uintptr_t>(a.data, allocation_alignment));
+  if (const Pages changed = repair(end, a.pages.end()); changed.bytes)
+    return fmt::format("{} bytes written {}", changed.bytes, relative(changed.first, a));
+  if (const Pages changed = repair(first, a.data); changed.bytes)
+    return fmt::format("{} bytes written {}", changed.bytes, relative(changed.first, a));
+  return {};
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

@@ -1,0 +1,86 @@
+// The memory of one virtual GPU: a reserved range of addresses in which every allocation ends at a guard page.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace sinter::inline v1::runtime::vgpu {
+
+inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
+inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t allocation_alignment = 256;
+/// What memory holds that nobody wrote: a NaN as float, as double and as half.
+inline constexpr std::uint32_t poison = 0x7fa5a5a5u;
+
+/// A run of pages: [first, first + bytes).
+struct Pages {
+  std::uintptr_t first = 0;
+  std::size_t bytes = 0;
+  std::uintptr_t end() const noexcept { return first + bytes; }
+};
+
+struct Allocation {
+  std::uintptr_t data = 0;  // what the caller got
+  std::size_t bytes = 0;    // what the caller asked for
+  Pages pages;              // what is accessible, [data, data + bytes) rounded outwards
+  std::uint64_t number = 0;
+  bool freed = false;
+
+  bool contains(std::uintptr_t address) const noexcept { return address - data < bytes; }
+};
+
+/// Thread-safe. What a stray access of a kernel meets:
+///  - past the end: within the last `-bytes % 256` bytes it meets poison, which check_edges() finds overwritten; from
+///    there on a guard page, so it faults. With sizes that are multiples of 256 the very first byte faults;
+///  - before the start: poison to the start of the page (check_edges() looks at 256 bytes), then a guard page;
+///  - after the release: inaccessible pages until the range leaves the quarantine of the last 512 releases.
+class Arena {
+ public:
+  /// Throws OutOfMemory when the addresses cannot be reserved.
+  explicit Arena(int device);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  int device() const noexcept { return device_; }
+  /// Throws OutOfMemory.
+  void* allocate(std::size_t bytes);
+  void deallocate(void* data) noexcept;
+  std::size_t in_use() const noexcept;
+
+  /// The live allocation that `address` lies in, or whose end it is.
+  std::optional<Allocation> find(const void* address) const;
+  /// "3 bytes past the end of allocation #7 (1000 bytes)", of a live or a freed allocation in the neighbourhood.
+  std::string locate(std::uintptr_t address) const;
+  /// Says where bytes outside an allocation were overwritten, and repairs them; empty when all is well.
+  std::string check_edges(const Allocation& allocation);
+
+  bool contains(std::uintptr_t address) const noexcept { return address - range_.first < range_.bytes; }
+  /// The arena of any device that an address belongs to, or -1.
+  static int device_of(std::uintptr_t address);
+
+ private:
+  std::optional<Pages> take(std::size_t bytes);
+  void give_back(Pages pages);
+  void release_oldest();
+  const Allocation* find_locked(std::uintptr_t address) const;
+
+  int device_;
+  Pages range_;
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, Allocation> live_;              // by first accessible page
+  std::map<std::uintptr_t, std::size_t> free_;             // by first page; neighbours are merged
+  std::set<std::pair<std::size_t, std::uintptr_t>> free_by_size_;
+  std::deque<Allocation> quarantine_;
+  std::size_t quarantined_ = 0;
+  std::size_t in_use_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace sinter::inline v1::runtime::vgpu

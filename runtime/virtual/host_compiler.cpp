@@ -1,0 +1,181 @@
+#include "virtual/host_compiler.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sinter/runtime/error.hpp>
+#include <sstream>
+
+#include "virtual/abi.h"
+#include "virtual/process.hpp"
+
+namespace sinter::inline v1::embedded {
+extern const std::string_view virtual_abi, virtual_shim;
+}
+
+namespace sinter::inline v1::runtime::vgpu {
+namespace {
+
+constexpr std::size_t max_static_shared = 48 << 10;  // bytes; what ptxas accepts
+constexpr std::size_t dynamic_symbol_bytes = 16;     // of the shim's stand-in for `extern __shared__`
+
+// Contraction, aliasing and overflow as NVRTC is told to do them; checks that report through the shim.
+constexpr const char* flags[] = {
+    "-xc++", "-std=gnu++17", "-O1", "-g1", "-w", "-pipe", "-shared", "-fPIC", "-nostdlib", "-Wl,-Bsymbolic", "-Wl,-z,norelro",
+#if defined(__x86_64__)
+    "-march=native",
+#elif defined(__aarch64__)
+    "-mcpu=native", "-mtls-dialect=trad",
+#endif
+    "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
+    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-stack-protector",
+    "-fno-threadsafe-statics", "-fvisibility=hidden", "-fsanitize=alignment,bounds", "-fno-sanitize-recover=all"};
+
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<std::string> result;
+  for (std::string w; words >> w;) result.push_back(w);
+  return result;
+}
+
+std::string cpu_features() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("flags") || line.starts_with("Features")) return line;
+  return "";
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// N of `__launch_bounds__(N`; 1024 when there is none or it is no number.
+unsigned launch_bound(std::string_view text) {
+  constexpr std::string_view keyword = "__launch_bounds__";
+  const std::size_t at = text.find(keyword);
+  if (at == text.npos) return 1024;
+  const std::size_t digit = text.find_first_not_of(" (\t", at + keyword.size());
+  unsigned bound = 1024;
+  if (digit != text.npos) std::from_chars(text.data() + digit, text.data() + text.size(), bound);
+  return bound;
+}
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// NAME of `extern __shared__ T NAME[]`; empty when there is none.
+std::string dynamic_shared_name(std::string_view text) {
+  const std::size_t at = text.find("extern __shared__");
+  const std::size_t bracket = at == text.npos ? at : text.find('[', at);
+  if (bracket == text.npos) return "";
+  std::size_t end = bracket;
+  while (end > at && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > at && is_name(text[begin - 1])) --begin;
+  return std::string(text.substr(begin, end - begin));
+}
+
+/// A C++ string literal, in pieces since compilers limit the length of one.
+std::string quoted(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); i += 8000) result += fmt::format("R\"~~~({})~~~\"\n", text.substr(i, 8000));
+  return result.empty() ? "\"\"" : result;
+}
+
+}  // namespace
+
+std::string translation_unit(const KernelSource& source) {
+  const std::string shared = dynamic_shared_name(source.text);
+  std::string unit = fmt::format("#line 1 \"virtual_abi.h\"\n{}#line 1 \"virtual_shim.h\"\n{}#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
+                                 embedded::virtual_abi, embedded::virtual_shim, source.name, source.text);
+  if (!shared.empty()) unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
+  return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text), quoted(source.text),
+                            shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
+}
+
+long static_shared_bytes(std::string_view binary) noexcept {
+  Elf64_Ehdr header;
+  if (binary.size() < sizeof header || !binary.starts_with(ELFMAG)) return -1;
+  std::memcpy(&header, binary.data(), sizeof header);
+  long bytes = 0;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const std::size_t at = header.e_phoff + std::size_t{i} * sizeof segment;
+    if (at > binary.size() || binary.size() - at < sizeof segment) return -1;
+    std::memcpy(&segment, binary.data() + at, sizeof segment);
+    if (segment.p_type == PT_TLS) bytes = static_cast<long>(segment.p_memsz);
+  }
+  return bytes;
+}
+
+const HostCompiler& HostCompiler::instance() {
+  static const HostCompiler compiler;
+  return compiler;
+}
+
+HostCompiler::HostCompiler() {
+  const char* chosen = std::getenv("SINTER_HOST_CXX");
+  const std::vector<std::string> candidates =
+      chosen && *chosen ? std::vector<std::string>{chosen} : std::vector<std::string>{"c++", "g++", "clang++"};
+  searched_ = fmt::format("{}{}", chosen && *chosen ? "SINTER_HOST_CXX=" : "c++, g++, clang++ in PATH: ",
+                          chosen && *chosen ? chosen : std::getenv("PATH") ? std::getenv("PATH") : "(not set)");
+  for (const std::string& candidate : candidates) {
+    std::vector<std::string> command = split(candidate);
+    if (command.empty() || find_program(command[0]).empty()) continue;
+    command.push_back("--version");
+    const ProcessResult version = run_process(command);
+    if (version.status != 0) continue;
+    command.pop_back();
+    command_ = command;
+    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
+                                        embedded::virtual_abi, embedded::virtual_shim);
+    tag_ = fmt::format("host {} {:016x}", first_line(version.output), XXH3_64bits(key.data(), key.size()));
+    return;
+  }
+  tag_ = "host (no compiler)";
+}
+
+std::string HostCompiler::compile(const KernelSource& source) const {
+  if (command_.empty())
+    throw CompileError(fmt::format("Virtual GPUs compile kernels with the host's C++ compiler, and none was found. Searched: "
+                                   "{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", searched_), "", source.text);
+  const TemporaryFolder folder;
+  const std::string input = folder.file("kernel.cpp"), output = folder.file("kernel.so");
+  write_file(input, translation_unit(source));
+  std::vector<std::string> command = command_;
+  command.insert(command.end(), std::begin(flags), std::end(flags));
+  command.insert(command.end(), {input, "-o", output});
+  const ProcessResult result = run_process(command);
+  if (result.status != 0)
+    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, exit status {}).", source.name,
+                                   fmt::join(command_, " "), result.status), result.output, source.text);
+  std::string binary = read_file(output);
+  const long shared = static_shared_bytes(binary);
+  const std::size_t limit = max_static_shared + (dynamic_shared_name(source.text).empty() ? 0 : dynamic_symbol_bytes);
+  if (shared > 0 && static_cast<std::size_t>(shared) > limit)
+    throw CompileError(fmt::format("Kernel {} has {} bytes of __shared__ variables; a GPU takes {} at most. Use dynamic shared "
+                                   "memory (extern __shared__).", source.name, shared, max_static_shared), "", source.text);
+  return binary;
+}
+
+int line_of(const std::string& binary, unsigned long address) noexcept try {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("kernel.so");
+  write_file(file, binary);
+  const ProcessResult result = run_process({"addr2line", "-e", file, fmt::format("{:#x}", address)});
+  // "name.cu:12" or "name.cu:12 (discriminator 3)"
+  const std::size_t suffix = result.output.find(".cu:");
+  int line = 0;
+  if (result.status == 0 && suffix != std::string::npos)
+    std::from_chars(result.output.data() + suffix + 4, result.output.data() + result.output.size(), line);
+  return line;
+} catch (...) {
+  return 0;
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

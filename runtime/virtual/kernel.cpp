@@ -1,0 +1,92 @@
+#include "virtual/kernel.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <sinter/runtime/error.hpp>
+
+#include "virtual/host_compiler.hpp"
+#include "virtual/worker.hpp"
+
+namespace sinter::inline v1::runtime::vgpu {
+namespace {
+
+/// A path to an open file that no other call gives: the loader takes two equal paths for one object, and descriptors
+/// are used again.
+std::string unique_path(int fd) {
+  static std::atomic<unsigned> serial{0};
+  std::string path = "/proc/self/fd";
+  for (unsigned n = ++serial; n; n >>= 1) path += n & 1 ? "/." : "/";
+  return fmt::format("{}/{}", path, fd);
+}
+
+void* open_object(const std::string& binary, const std::string& name) {
+  const int fd = ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
+  if (fd < 0) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
+  std::size_t written = 0;
+  while (written < binary.size()) {
+    const ssize_t n = ::write(fd, binary.data() + written, binary.size() - written);
+    if (n <= 0 && errno != EINTR) break;
+    if (n > 0) written += static_cast<std::size_t>(n);
+  }
+  void* handle = written == binary.size() ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const char* problem = handle ? nullptr : written < binary.size() ? std::strerror(errno) : ::dlerror();
+  ::close(fd);
+  if (!handle) throw CudaError(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
+  return handle;
+}
+
+/// Kernels name functions of the C library without linking to it, and see what is global only.
+void open_mathematics() {
+  static void* const library = ::dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
+  static_cast<void>(library);
+}
+
+void find_extent(void* handle, Kernel& kernel) {
+  const link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return;
+  kernel.base = map->l_addr;
+  kernel.end = kernel.base + kernel.binary.size() + (1 << 20);  // code lies in the file's part, which comes first
+}
+
+/// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
+void connect(Kernel& kernel) {
+  *kernel.info.state_offset = Worker::state_offset();
+  const long shared = static_shared_bytes(kernel.binary);
+  kernel.static_shared = shared > 0 ? static_cast<std::size_t>(shared) : 0;
+  if (kernel.info.dynamic_address)
+    *kernel.info.dynamic_offset = Worker::offset_of_dynamic_shared(kernel.info.dynamic_address);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name) {
+  if (static_shared_bytes(binary) < 0)
+    throw CudaError(fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name,
+                                binary.size()));
+  open_mathematics();
+  auto kernel = std::make_unique<Kernel>();
+  kernel->name = name;
+  kernel->binary = binary;
+  void* handle = open_object(binary, name);
+  const auto* info = static_cast<const sinter_virtual::KernelInfo*>(::dlsym(handle, "sinter_virtual_kernel"));
+  if (!info || name != info->name) {
+    const std::string holds = info ? info->name : "no kernel";
+    ::dlclose(handle);
+    throw CudaError(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
+  }
+  kernel->info = *info;
+  kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");
+  find_extent(handle, *kernel);
+  connect(*kernel);
+  return kernel;
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

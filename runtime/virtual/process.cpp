@@ -1,0 +1,109 @@
+#include "virtual/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sinter/runtime/error.hpp>
+#include <sstream>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace sinter::inline v1::runtime::vgpu {
+namespace {
+
+int spawn(const std::vector<std::string>& arguments, int output, pid_t& child) {
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_adddup2(&actions, output, 2);
+  const int error = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n > 0)
+      text.append(buffer, static_cast<std::size_t>(n));
+    else if (n == 0 || errno != EINTR)
+      return text;
+  }
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
+  int pipe[2];
+  if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
+  pid_t child = 0;
+  const int error = spawn(arguments, pipe[1], child);
+  ::close(pipe[1]);
+  ProcessResult result{-1, error ? std::strerror(error) : ""};
+  if (!error) {
+    result.output = read_all(pipe[0]);
+    result.status = wait_for(child);
+  }
+  ::close(pipe[0]);
+  return result;
+}
+
+std::string find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? program : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string file = (folder.empty() ? "." : folder) + "/" + program;
+    if (::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file)) return file;
+  }
+  return "";
+}
+
+TemporaryFolder::TemporaryFolder() {
+  const char* base = std::getenv("TMPDIR");
+  path_ = fmt::format("{}/sinter-virtual-XXXXXX", base && *base ? base : "/tmp");
+  if (!::mkdtemp(path_.data()))
+    throw Error(fmt::format("Cannot make the folder {} for compiling a kernel ({}). Set TMPDIR to a folder that can be "
+                            "written.", path_, std::strerror(errno)));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!file.flush()) throw Error(fmt::format("Cannot write {} ({}).", path, std::strerror(errno)));
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw Error(fmt::format("Cannot read {} ({}).", path, std::strerror(errno)));
+  return content;
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

@@ -1,0 +1,106 @@
+#include "virtual/signals.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "virtual/worker.hpp"
+
+namespace sinter::inline v1::runtime::vgpu {
+namespace {
+
+constexpr int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::size_t stack_bytes = 64 << 10;
+struct sigaction previous[std::size(handled)];
+
+#if defined(__x86_64__)
+std::uintptr_t instruction(const ucontext_t& c) { return static_cast<std::uintptr_t>(c.uc_mcontext.gregs[REG_RIP]); }
+bool is_write(const ucontext_t& c) { return c.uc_mcontext.gregs[REG_ERR] & 2; }
+void resume_at(ucontext_t& c, void (*function)(), void* stack) {
+  constexpr greg_t direction_flag = 0x400;
+  c.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(function);
+  c.uc_mcontext.gregs[REG_RSP] = reinterpret_cast<greg_t>(stack) - 8;  // as after a call
+  c.uc_mcontext.gregs[REG_EFL] &= ~direction_flag;
+}
+#elif defined(__aarch64__)
+std::uintptr_t instruction(const ucontext_t& c) { return c.uc_mcontext.pc; }
+bool is_write(const ucontext_t&) { return false; }
+void resume_at(ucontext_t& c, void (*function)(), void* stack) {
+  c.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(function);
+  c.uc_mcontext.sp = reinterpret_cast<std::uintptr_t>(stack);
+}
+#else
+#error "Virtual GPUs know the signal frames of x86-64 and AArch64 only"
+#endif
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+  for (std::size_t i = 0; i < std::size(handled); ++i) {
+    if (handled[i] != signal) continue;
+    const struct sigaction& before = previous[i];
+    if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
+    if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
+    if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+    // The default: as if there were no handler. A fault happens again on return; a sent signal is sent again.
+    ::signal(signal, SIG_DFL);
+    if (info->si_code <= 0) ::raise(signal);
+    return;
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  Worker* worker = Worker::of_this_thread();
+  auto& frame = *static_cast<ucontext_t*>(context);
+  const bool from_watchdog = signal == SIGBUS && info->si_code == SI_TKILL && info->si_pid == ::getpid();
+  if (worker && from_watchdog && worker->ignores_timeout()) return;
+  if (!worker || !worker->running()) return pass_on(signal, info, context);
+  Fault fault;
+  fault.kind = from_watchdog ? Fault::Kind::Timeout : Fault::Kind::Signal;
+  fault.signal = signal;
+  fault.code = info->si_code;
+  fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  fault.instruction = instruction(frame);
+  fault.write = is_write(frame);
+  worker->record(fault);
+  resume_at(frame, &Worker::escape, worker->escape_stack());
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  static const bool installed = [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < std::size(handled); ++i) ::sigaction(handled[i], &action, &previous[i]);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+SignalStack::SignalStack() {
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE) && now.ss_size >= stack_bytes / 2) return;
+  memory_ = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory_ == MAP_FAILED) {
+    memory_ = nullptr;
+    return;
+  }
+  stack_t ours{};
+  ours.ss_sp = memory_;
+  ours.ss_size = stack_bytes;
+  ::sigaltstack(&ours, nullptr);
+}
+
+SignalStack::~SignalStack() {
+  if (!memory_) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  ::sigaltstack(&none, nullptr);
+  ::munmap(memory_, stack_bytes);
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

@@ -1,0 +1,31 @@
+// Ends kernels that do not end by themselves.
+#pragma once
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+
+namespace sinter::inline v1::runtime::vgpu {
+
+/// What the watchdog knows of a thread that runs blocks. It sends SIGBUS to a thread that has spent more than its limit
+/// of processor time (not of wall time: a busy machine or a debugger is no fault) in one block.
+struct Watched {
+  pthread_t thread{};
+  clockid_t clock{};
+  std::atomic<bool> running{false};
+  std::atomic<std::uint64_t> blocks{0};    // begun so far, ever
+  std::atomic<std::int64_t> limit_ns{0};   // 0: none
+  std::atomic<std::uint64_t> expired{0};   // the value of `blocks` that the signal is for
+  // The watchdog's own:
+  std::uint64_t seen = 0;
+  std::int64_t since_ns = 0;
+
+  /// For the calling thread; starts the watchdog with the first one.
+  Watched();
+  ~Watched();
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+};
+
+}  // namespace sinter::inline v1::runtime::vgpu

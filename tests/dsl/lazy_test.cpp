@@ -1,0 +1,51 @@
+#include "devices.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sn = sinter;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+TEST(Lazy, GrowsInALoop) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::tensor({1.f, 2.f}, d);
+    sn::Lazy sum = x * 1;
+    for (int i = 0; i < 40; ++i) sum = sum * 0.5f + x;
+    std::vector<float> expected{1, 2};
+    for (int i = 0; i < 40; ++i)
+      for (std::size_t k = 0; k < 2; ++k) expected[k] = expected[k] * 0.5f + static_cast<float>(k + 1);
+    EXPECT_EQ(sn::Tensor(sum).to_vector(), expected);
+  }
+}
+
+TEST(Lazy, MixesWithEverything) {
+  const auto x = sn::tensor({1.f, 2.f});
+  const auto i = sn::tensor({10, 20});
+  sn::Lazy e = x + 1;
+  static_assert(std::is_same_v<decltype(e), sn::Lazy<float, sn::Cpu>>);
+  auto f = sn::where(e > 2, i * 2 + e, 0);
+  static_assert(std::is_same_v<decltype(f)::value_type, float>);
+  EXPECT_THAT(sn::Tensor(f).to_vector(), ElementsAre(0, 43));
+  EXPECT_THAT(sn::Tensor(sn::cast<std::int64_t>(e.exp())).to_vector(), ElementsAre(7, 20));
+  sn::Lazy<float> anywhere = e;
+  EXPECT_THAT(sn::Tensor(-anywhere).to_vector(), ElementsAre(-2, -3));
+  EXPECT_EQ(sinter_tests::printed(e), "tensor([2., 3.])");
+}
+
+TEST(Lazy, RefusesLeavesThatChanged) {
+  auto x = sn::tensor({1.f});
+  sn::Lazy e = x + 1;
+  x += 1;
+  EXPECT_THROW(sn::Tensor r = e, sn::Error);
+}
+
+TEST(Lazy, LongLoopsStayBounded) {
+  const auto x = sn::tensor({1.f});
+  sn::Lazy sum = x * 0;
+  for (int i = 0; i < 50'000; ++i) sum = sum + x;
+  EXPECT_EQ(sn::Tensor(sum).item(), 50'000.f);
+}
+
+}  // namespace

@@ -1,0 +1,36 @@
+// A .npy file in memory.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include <dsl/npy_format.hpp>
+
+namespace sinter::testing {
+
+class Bytes final : public detail::npy::Source {
+ public:
+  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+  std::string name() const override { return "'bytes.npy'"; }
+  std::uint64_t size() const override { return bytes_.size(); }
+  void read(std::uint64_t offset, std::span<std::byte> to) override {
+    // Out of range means that a reader forgot to check.
+    if (offset > bytes_.size() || to.size() > bytes_.size() - offset) __builtin_trap();
+    if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+/// A file of format `major`.0 with this dictionary and these elements.
+inline std::string npy_file(std::string_view dictionary, std::string_view elements = {}, int major = 1) {
+  std::string file("\x93NUMPY", 6);
+  file += static_cast<char>(major);
+  file += '\0';
+  for (std::size_t i = 0; i < (major == 1 ? 2u : 4u); ++i) file += static_cast<char>(dictionary.size() >> 8 * i & 0xFF);
+  return file.append(dictionary).append(elements);
+}
+
+}  // namespace sinter::testing

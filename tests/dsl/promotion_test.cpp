@@ -1,0 +1,78 @@
+// The dtypes of results against PyTorch's (tests/data/promotion.tsv).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "table.hpp"
+#include <sinter/jit/ops.hpp>
+
+namespace sinter {
+namespace {
+
+using testing::Row;
+
+/// Every difference from PyTorch, with its reason. One that no row needs any more, or that more rows need, fails.
+const struct {
+  std::string_view op;
+  std::string_view pytorch;  // its result, or "raises"; Sinter's is another
+  int rows;
+  std::string_view reason;
+} differences[] = {
+    {"sub", "raises", 20, "PyTorch refuses one bool among the operands; Sinter, as for add and mul, only two"},
+    {"lerp", "raises", 355, "PyTorch wants three equal dtypes; Sinter promotes, as everywhere"},
+    {"square", "int64", 1, "PyTorch squares a bool as the integer power; Sinter refuses it, as pow(bool, bool) is in both"},
+};
+
+std::optional<Op> op_named(std::string_view text) {
+  for (int i = 0; i < op_count; ++i)
+    if (name(static_cast<Op>(i)) == text) return static_cast<Op>(i);
+  return {};
+}
+
+OperandType parse_operand(const std::string& text) {
+  if (text == "*bool") return {DType::Bool, true};
+  if (text == "*int") return {DType::Int64, true};
+  if (text == "*float") return {DType::Float32, true};
+  return {testing::dtype_named(text)};
+}
+
+std::string sinter_result(Op op, const std::string& operands) {
+  std::vector<OperandType> types;
+  for (const std::string& operand : testing::split(operands, ',')) types.push_back(parse_operand(operand));
+  EXPECT_EQ(types.size(), info(op).arity) << name(op);
+  const OpTypes result = op_types(op, types);
+  return result.ok ? std::string(name(result.result)) : "raises";
+}
+
+TEST(Promotion, IsPyTorchsButForTheListedDifferences) {
+  std::map<std::pair<std::string, std::string>, int> found;
+  for (const Row& row : testing::read_table("promotion.tsv")) {
+    if (row[2] == "lacks") continue;
+    const std::optional<Op> op = op_named(row[0]);
+    ASSERT_TRUE(op) << row[0] << " is in the table and not in ops.def: remake the table";
+    const std::string ours = sinter_result(*op, row[1]);
+    if (ours == row[2]) continue;
+    ++found[{row[0], row[2]}];
+    const bool listed = std::ranges::any_of(differences, [&](const auto& d) { return d.op == row[0] && d.pytorch == row[2]; });
+    EXPECT_TRUE(listed) << row[0] << "(" << row[1] << "): PyTorch " << row[2] << ", Sinter " << ours;
+  }
+  for (const auto& d : differences)
+    EXPECT_EQ((found[{std::string(d.op), std::string(d.pytorch)}]), d.rows) << d.op << ": " << d.reason;
+}
+
+TEST(Promotion, TheTableHasEveryOperationWithAllOperands) {
+  std::map<std::string, int, std::less<>> rows;
+  for (const Row& row : testing::read_table("promotion.tsv")) rows[row[0]] += row[2] == "lacks" ? -1 : 1;
+  for (int i = static_cast<int>(first_table_op); i < op_count; ++i) {
+    const OpInfo& op = info(static_cast<Op>(i));
+    // Five dtypes and three kinds of scalars, but for scalars alone; where's condition and one of its values are tensors.
+    const int all = op.arity == 1 ? 5 : op.arity == 2 ? 8 * 8 - 3 * 3 : 8 * 8 * 8 - 3 * 3 * 3;
+    const int expected = op.name == "where" ? 5 * (8 * 8 - 3 * 3) : all;
+    const int count = rows[std::string(op.name)];
+    EXPECT_TRUE(count == -1 || count == expected) << op.name << ": " << count << " rows: remake the table";
+  }
+}
+
+}  // namespace
+}  // namespace sinter

@@ -1,0 +1,168 @@
+// Tensors: handles, conversions, moving, writing in place.
+#include "devices.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sn = sinter;
+using sinter_tests::message_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+using F = sn::Tensor<float, sn::Cpu>;
+
+class OnEveryDevice : public testing::TestWithParam<sn::Device> {};
+INSTANTIATE_TEST_SUITE_P(Tensor, OnEveryDevice, testing::ValuesIn(sinter_tests::devices()), [](const auto& info) {
+  return info.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(info.param.index());
+});
+
+TEST(Tensor, ConversionsThatSayLessAreImplicit) {
+  static_assert(std::is_convertible_v<sn::Tensor<float, sn::Cuda<0>>, sn::Tensor<float, sn::Cuda<>>>);
+  static_assert(std::is_convertible_v<sn::Tensor<float, sn::Cuda<>>, sn::Tensor<float>>);
+  static_assert(std::is_convertible_v<F, sn::AnyTensor>);
+  static_assert(!std::is_convertible_v<sn::Tensor<float>, F>);
+  static_assert(!std::is_convertible_v<sn::AnyTensor, sn::Tensor<float>>);
+  static_assert(sizeof(F) == sizeof(void*));
+}
+
+TEST(Tensor, ConversionsThatSayMoreAreChecked) {
+  const sn::Tensor<float> cpu = sn::ones({2}), gpu = sn::ones({2}, "cuda:1");
+  EXPECT_EQ(F(cpu).device(), sn::Device("cpu"));
+  EXPECT_NO_THROW((sn::Tensor<float, sn::Cuda<>>(gpu)));
+  EXPECT_NO_THROW((sn::Tensor<float, sn::Cuda<1>>(gpu)));
+  EXPECT_THAT(message_of<sn::DeviceError>([&] { F f(gpu); }), testing::AllOf(HasSubstr("cpu"), HasSubstr("float32 (2,) on cuda:1")));
+  EXPECT_THROW((sn::Tensor<float, sn::Cuda<0>>(gpu)), sn::DeviceError);
+  const sn::AnyTensor any = gpu;
+  EXPECT_NO_THROW(sn::Tensor<float>{any});
+  EXPECT_THROW(sn::Tensor<double>{any}, sn::DtypeError);
+}
+
+TEST_P(OnEveryDevice, DescribesItself) {
+  const auto x = sn::ones({2, 3}, GetParam());
+  EXPECT_EQ(x.shape(), sn::Shape(2, 3));
+  EXPECT_EQ(x.strides(), sn::Shape(3, 1));
+  EXPECT_EQ(x.dim(), 2);
+  EXPECT_EQ(x.numel(), 6);
+  EXPECT_EQ(x.size(-1), 3);
+  EXPECT_EQ(x.dtype(), sn::DType::Float32);
+  EXPECT_EQ(x.device(), GetParam());
+  EXPECT_TRUE(x.is_contiguous());
+  EXPECT_THAT(message_of<sn::IndexError>([&] { x.size(2); }), HasSubstr("[-2, 1], but got 2"));
+}
+
+TEST_P(OnEveryDevice, MovingToWhereItIsShares) {
+  const auto x = sn::tensor({1.f, 2.f}, GetParam());
+  EXPECT_TRUE(x.to(GetParam()).same_storage(x));
+  EXPECT_TRUE(x.to<float>().same_storage(x));
+  EXPECT_FALSE(x.to<double>().same_storage(x));
+  EXPECT_FALSE(x.clone().same_storage(x));
+  auto y = x;
+  EXPECT_TRUE(y.copy_(y).same_storage(x));
+  EXPECT_THAT(x.to<double>(sn::cpu).to_vector(), ElementsAre(1.0, 2.0));
+  if (GetParam().is_cuda()) EXPECT_TRUE(x.cuda().same_storage(x));
+  EXPECT_THAT(x.cpu().to_vector(), ElementsAre(1, 2));
+}
+
+TEST_P(OnEveryDevice, MovesEverywhere) {
+  const auto x = sn::arange(7, GetParam());
+  for (const sn::Device& d : sinter_tests::devices()) {
+    EXPECT_EQ(x.to(d).device(), d);
+    EXPECT_TRUE(sn::equal(x.to(d).cpu(), x.cpu()));
+    const auto strided = x.slice(0, 6, sn::range::none, -2).to(d);
+    EXPECT_THAT(strided.to_vector(), ElementsAre(6, 4, 2, 0));
+  }
+}
+
+TEST_P(OnEveryDevice, NamedTensorsRebindAndTemporariesWrite) {
+  auto x = sn::zeros({2, 3}, GetParam());
+  const auto alias = x;
+  x[0] = 5.f;
+  x(sn::range(), 2) = sn::tensor({7.f, 8.f}, GetParam());
+  EXPECT_THAT(alias.to_vector(), ElementsAre(5, 5, 7, 0, 0, 8));
+  x[1] = x[0] + 1;
+  EXPECT_THAT(alias.to_vector(), ElementsAre(5, 5, 7, 6, 6, 8));
+  x = x + 1;
+  EXPECT_FALSE(x.same_storage(alias));
+  EXPECT_THAT(alias.to_vector(), ElementsAre(5, 5, 7, 6, 6, 8));
+}
+
+TEST_P(OnEveryDevice, WritesInPlace) {
+  auto x = sn::tensor({1.f, 2.f, 3.f}, GetParam());
+  const auto alias = x;
+  x += 1;
+  x *= x;
+  x -= sn::tensor({1}, GetParam());
+  x /= 2;
+  EXPECT_THAT(alias.to_vector(), ElementsAre(1.5f, 4.f, 7.5f));
+  x.assign(x.slice(0, sn::range::none, sn::range::none, -1));
+  EXPECT_THAT(alias.to_vector(), ElementsAre(7.5f, 4.f, 1.5f));
+  x.copy_(sn::tensor({1, 2, 3}));
+  EXPECT_THAT(alias.to_vector(), ElementsAre(1, 2, 3));
+  auto i = sn::tensor({7, 8, 9}, GetParam());
+  i %= 4;
+  i |= 4;
+  i ^= 1;
+  i &= 6;
+  EXPECT_THAT(i.to_vector(), ElementsAre(6, 4, 4));
+}
+
+TEST_P(OnEveryDevice, OverlappingWritesReadEverythingFirst) {
+  for (std::int64_t n : {4, 33, 1025, 70'000}) {
+    auto x = sn::arange(n, GetParam());
+    x(sn::range(1, n)) = x(sn::range(0, n - 1));
+    const std::vector<std::int64_t> got = x.to_vector();
+    ASSERT_EQ(got[0], 0);
+    for (std::int64_t i = 1; i < n; ++i) ASSERT_EQ(got[static_cast<std::size_t>(i)], i - 1) << n;
+    auto m = sn::arange(n * n > 1'000'000 ? 9 : n * n, GetParam());
+    const std::int64_t side = n * n > 1'000'000 ? 3 : n;
+    m = m.reshape({side, side});
+    m.assign(m.t());
+    EXPECT_EQ(m[1][0].item(), 1);
+    EXPECT_EQ(m[0][1].item(), side);
+  }
+}
+
+TEST_P(OnEveryDevice, InPlaceKeepsTheCategory) {
+  auto mask = sn::tensor({true, false}, GetParam());
+  EXPECT_THAT(message_of<sn::DtypeError>([&] { mask += 1; }), testing::AllOf(HasSubstr("int64"), HasSubstr("bool"), HasSubstr("can't be cast")));
+  auto i = sn::tensor({1, 2}, GetParam());
+  EXPECT_THROW(i *= 0.5, sn::DtypeError);
+  EXPECT_THAT(i.to_vector(), ElementsAre(1, 2));
+  auto f = sn::tensor({1.f, 2.f}, GetParam());
+  f += i;
+  EXPECT_THAT(f.to_vector(), ElementsAre(2, 4));
+}
+
+TEST_P(OnEveryDevice, OutputsGrowByBroadcastingAndNeverShrink) {
+  auto x = sn::zeros({2, 3}, GetParam());
+  x.assign(sn::tensor({1.f, 2.f, 3.f}, GetParam()));
+  EXPECT_THAT(x.to_vector(), ElementsAre(1, 2, 3, 1, 2, 3));
+  EXPECT_THROW(x[0].assign(x), sn::ShapeError);
+  EXPECT_THROW(x.expand({2, 2, 3}) += 1, sn::Error);
+}
+
+TEST_P(OnEveryDevice, ReadsItems) {
+  EXPECT_EQ(sn::tensor(2.5f, GetParam()).item(), 2.5f);
+  EXPECT_EQ(sn::tensor({{true}}, GetParam()).item(), true);
+  EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::ones({3}, GetParam()).item(); }), HasSubstr("3 elements"));
+  EXPECT_THAT(sn::tensor({true, false, true}, GetParam()).to_vector(), ElementsAre(true, false, true));
+  EXPECT_TRUE(sn::zeros({0, 3}, GetParam()).to_vector().empty());
+}
+
+TEST(Tensor, MovingToAMissingGpuSaysWhatThereIs) {
+  const F x = sn::ones({2});
+  const std::string text = message_of<sn::DeviceError>([&] { (void)x.cuda(7); });
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("CUDA error: invalid device ordinal"), HasSubstr("cuda:7"), HasSubstr("2")));
+  EXPECT_THROW(sn::ones({2}, "cuda:9"), sn::DeviceError);
+  EXPECT_THROW(sn::ones({2}, "gpu"), sn::DeviceError);
+}
+
+TEST_P(OnEveryDevice, PrintsItsDevice) {
+  const std::string suffix = GetParam().is_cpu() ? "" : ", device='" + to_string(GetParam()) + "'";
+  EXPECT_EQ(sinter_tests::printed(sn::tensor({1.f, 2.f, 3.f}, GetParam())), "tensor([1., 2., 3.]" + suffix + ")");
+  const auto x = sn::tensor({1, 2, 3}, GetParam());
+  EXPECT_EQ(sinter_tests::printed(x.pow(2)), "tensor([1, 4, 9]" + suffix + ")");
+}
+
+}  // namespace

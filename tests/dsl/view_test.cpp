@@ -1,0 +1,154 @@
+// Views against an independent walk over coordinates.
+#include "devices.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace sn = sinter;
+using sinter_tests::message_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+using I = sn::Tensor<std::int64_t, sn::Cpu>;
+
+I counted(const sn::Shape& shape) { return sn::arange(shape.numel()).reshape(shape); }
+
+TEST(View, TransposePermuteSelect) {
+  const I x = counted({2, 3, 4});
+  EXPECT_EQ(x.transpose(0, -1).shape(), sn::Shape(4, 3, 2));
+  EXPECT_EQ(x.transpose(0, 2)[3][1][1].item(), 1 * 12 + 1 * 4 + 3);
+  EXPECT_EQ(x.permute(1, 2, 0).shape(), sn::Shape(3, 4, 2));
+  EXPECT_EQ(x.permute(1, 2, 0)[2][3][1].item(), 23);
+  EXPECT_TRUE(x.permute(1, 2, 0).same_storage(x));
+  EXPECT_EQ(counted({2, 3}).t().shape(), sn::Shape(3, 2));
+  EXPECT_FALSE(counted({2, 3}).t().is_contiguous());
+  EXPECT_THROW(x.permute(0, 0, 1), sn::IndexError);
+  EXPECT_THROW(x.permute(0, 1), sn::ShapeError);
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x[2]; }), HasSubstr("index 2 is out of bounds for dimension 0 with size 2"));
+  EXPECT_EQ(x[-1][-1][-1].item(), 23);
+  EXPECT_THROW((void)counted({2})[0][0], sn::IndexError);
+}
+
+// Python's rule, from its documentation, one position at a time.
+std::vector<std::int64_t> python_slice(std::int64_t n, sn::range r) {
+  std::vector<std::int64_t> positions;
+  const bool forwards = r.step > 0;
+  std::int64_t i = r.first == sn::range::none ? (forwards ? 0 : n - 1) : r.first < 0 ? r.first + n : r.first;
+  std::int64_t end = r.last == sn::range::none ? (forwards ? n : -1) : r.last < 0 ? r.last + n : r.last;
+  if (forwards) {
+    if (i < 0) i = 0;
+    for (; i < end && i < n; i += r.step) positions.push_back(i);
+  } else {
+    if (i >= n) i = n - 1;
+    if (r.last != sn::range::none && end < -1) end = -1;
+    for (; i > end && i >= 0; i += r.step) positions.push_back(i);
+  }
+  return positions;
+}
+
+TEST(View, SlicesAsPythonDoes) {
+  for (std::int64_t n : {0, 1, 2, 7}) {
+    const I x = sn::arange(n);
+    for (std::int64_t first : {sn::range::none, std::int64_t{-9}, std::int64_t{-2}, std::int64_t{0}, std::int64_t{3}, std::int64_t{9}})
+      for (std::int64_t last : {sn::range::none, std::int64_t{-9}, std::int64_t{-1}, std::int64_t{0}, std::int64_t{4}, std::int64_t{9}})
+        for (std::int64_t step : {1, 2, 5, -1, -3}) {
+          const sn::range r(first, last, step);
+          EXPECT_EQ(x(r).to_vector(), python_slice(n, r)) << n << ' ' << first << ' ' << last << ' ' << step;
+        }
+  }
+  EXPECT_THROW(sn::arange(3).slice(0, 0, 3, 0), sn::IndexError);
+  EXPECT_THAT(sn::arange(9)(sn::range(0, 9, std::numeric_limits<std::int64_t>::max())).to_vector(), ElementsAre(0));
+}
+
+TEST(View, IndexesSeveralAxes) {
+  const I x = counted({3, 4});
+  EXPECT_THAT(x(sn::range(0, 2), sn::range()).to_vector(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(x(sn::range(), 1).to_vector(), ElementsAre(1, 5, 9));
+  EXPECT_THAT(x(2, sn::range(1, 3)).to_vector(), ElementsAre(9, 10));
+  EXPECT_EQ(x(1, 2).item(), 6);
+  EXPECT_THROW((void)x(0, 0, 0), sn::IndexError);
+}
+
+TEST(View, ExpandSqueezeUnsqueeze) {
+  const I x = counted({3, 1});
+  EXPECT_EQ(x.expand({2, 3, 4}).shape(), sn::Shape(2, 3, 4));
+  EXPECT_EQ(x.expand({2, 3, 4})[1][2][3].item(), 2);
+  EXPECT_EQ(x.expand({-1, 4}).shape(), sn::Shape(3, 4));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.expand({2, 4}); }), testing::AllOf(HasSubstr("(3, 1)"), HasSubstr("(2, 4)")));
+  EXPECT_THROW((void)x.expand({3}), sn::ShapeError);
+  EXPECT_EQ(x.squeeze().shape(), sn::Shape(3));
+  EXPECT_EQ(x.squeeze(0).shape(), sn::Shape(3, 1));
+  EXPECT_EQ(x.squeeze(1).shape(), sn::Shape(3));
+  EXPECT_EQ(x.unsqueeze(0).shape(), sn::Shape(1, 3, 1));
+  EXPECT_EQ(x.unsqueeze(-1).shape(), sn::Shape(3, 1, 1));
+}
+
+TEST(View, ReshapeSharesWhereTheLayoutAllows) {
+  const I x = counted({4, 6});
+  EXPECT_TRUE(x.reshape({2, -1, 3}).same_storage(x));
+  EXPECT_EQ(x.reshape({2, -1, 3}).shape(), sn::Shape(2, 4, 3));
+  EXPECT_FALSE(x.t().reshape({24}).same_storage(x));
+  EXPECT_EQ(x.t().reshape({24})[1].item(), 6);
+  EXPECT_TRUE(x(sn::range(), sn::range(0, 4)).reshape({2, 2, 4}).same_storage(x));
+  EXPECT_EQ(counted({0, 3}).reshape({3, 0}).shape(), sn::Shape(3, 0));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.reshape({5, 5}); }), testing::AllOf(HasSubstr("(5, 5)"), HasSubstr("24")));
+  EXPECT_THROW((void)x.reshape({-1, -1}), sn::ShapeError);
+  EXPECT_THROW((void)x.reshape({5, -1}), sn::ShapeError);
+  EXPECT_THROW((void)counted({0}).reshape({0, -1}), sn::ShapeError);
+  EXPECT_THROW((void)x.reshape({std::int64_t{1} << 62, 4}), sn::ShapeError);
+}
+
+// Random chains of views: every element is where the coordinates say.
+TEST(View, RandomChains) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  for (int round = 0; round < 200; ++round) {
+    I x = counted({1 + below(4), 1 + below(5), 1 + below(6)});
+    std::vector<std::int64_t> values = x.to_vector();
+    for (int step = 0; step < 4; ++step) {
+      I y = x;
+      switch (below(4)) {
+        case 0: y = x.transpose(below(x.dim()), below(x.dim())); break;
+        case 1: {
+          const std::int64_t by = 1 + below(3);
+          y = x.slice(below(x.dim()), sn::range::none, sn::range::none, below(2) ? by : -by);
+          break;
+        }
+        case 2: y = x.dim() < 6 ? x.unsqueeze(below(x.dim() + 1)) : x.squeeze(); break;
+        default: y = x.reshape({x.numel(), 1}); break;
+      }
+      if (y.dim() == 0) continue;
+      // Each element by indices agrees with the flat list of the same view.
+      const std::vector<std::int64_t> flat = y.to_vector();
+      for (int probe = 0; probe < 5 && y.numel() > 0; ++probe) {
+        I e = y;
+        std::int64_t at = 0;
+        for (int axis = 0; axis < y.dim(); ++axis) {
+          const std::int64_t i = below(y.size(axis));
+          at = at * y.size(axis) + i;
+          e = e[i];
+        }
+        ASSERT_EQ(e.item(), flat[static_cast<std::size_t>(at)]);
+      }
+      x = y;
+    }
+  }
+}
+
+TEST(View, ExpressionsOverViewsOnEveryDevice) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::arange(24, d).reshape({4, 6});
+    const sn::Tensor r = x.t() * 10 + x(sn::range(0, 4), sn::range(sn::range::none, sn::range::none, -1))[0].unsqueeze(1);
+    EXPECT_EQ(r.shape(), sn::Shape(6, 4));
+    const auto v = r.cpu();
+    for (std::int64_t i = 0; i < 6; ++i)
+      for (std::int64_t j = 0; j < 4; ++j) ASSERT_EQ(v[i][j].item(), (j * 6 + i) * 10 + (5 - i)) << to_string(d);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include <sinter/runtime/buffer.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace {
+
+using sinter::runtime::Buffer;
+using sinter::runtime::Counted;
+using sinter::runtime::Ref;
+
+struct Probe : Counted<Probe> {
+  explicit Probe(int& destroyed) : destroyed_(destroyed) {}
+  static void destroy(Probe* p) noexcept {
+    ++p->destroyed_;
+    delete p;
+  }
+  int& destroyed_;
+};
+
+TEST(Ref, DestroysOnceWhenTheLastHandleGoes) {
+  int destroyed = 0;
+  {
+    auto a = Ref<Probe>::adopt(new Probe(destroyed));
+    Ref<Probe> b = a, c = std::move(a), d;
+    EXPECT_FALSE(a);
+    EXPECT_TRUE(b == c);
+    d = b;
+    d = std::move(d);
+    d = *&d;
+    EXPECT_EQ(d, b);
+    b = Ref<Probe>();
+    c = Ref<Probe>();
+    EXPECT_EQ(destroyed, 0);
+  }
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST(Ref, ReleaseAndAdoptHandOverOneCount) {
+  int destroyed = 0;
+  auto a = Ref<Probe>::adopt(new Probe(destroyed));
+  Probe* raw = a.release();
+  EXPECT_FALSE(a);
+  auto shared = Ref<Probe>::share(raw);
+  auto back = Ref<Probe>::adopt(raw);
+  shared = {};
+  EXPECT_EQ(destroyed, 0);
+  back = {};
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_FALSE(Ref<Probe>::share(nullptr));
+}
+
+TEST(Ref, ThreadsCountTogether) {
+  int destroyed = 0;
+  {
+    auto a = Ref<Probe>::adopt(new Probe(destroyed));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([a] {
+        std::vector<Ref<Probe>> copies;
+        for (int i = 0; i < 20000; ++i) {
+          copies.push_back(a);
+          if (i % 3 == 0) copies.clear();
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(destroyed, 0);
+  }
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST(Buffer, HoldsMemoryOfItsDevice) {
+  for (const std::size_t bytes : {0, 1, 255, 256, 257, 1 << 22}) {
+    const auto b = Buffer::allocate(sinter::try_gpu(), bytes);
+    EXPECT_EQ(b->bytes(), bytes);
+    EXPECT_EQ(b->device(), sinter::try_gpu());
+    EXPECT_EQ(b->data() != nullptr, bytes != 0);
+  }
+}
+
+TEST(Buffer, ErrorsComeFromTheDevice) {
+  EXPECT_THROW(Buffer::allocate(sinter::cpu, std::size_t(1) << 46), sinter::OutOfMemory);
+  EXPECT_THROW(Buffer::allocate(sinter::Device(255), 4), sinter::DeviceError);
+  EXPECT_THROW(Buffer::allocate(sinter::Device(255), 0), sinter::DeviceError);
+}
+
+// Outlives everything that main() and other static objects use.
+const auto leftover = Buffer::allocate(sinter::cpu, 100);
+TEST(Buffer, MayOutliveMain) { EXPECT_TRUE(leftover); }
+
+}  // namespace

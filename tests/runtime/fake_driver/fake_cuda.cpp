@@ -1,0 +1,407 @@
+#include "fake_cuda.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include <runtime/cuda/driver.hpp>
+
+namespace sinter::inline v1::runtime::driver {
+
+struct Context {
+  int device = 0;
+  int retained = 0;
+};
+struct Stream {
+  Context* context;
+  std::deque<std::function<void()>> queue;
+  std::uint64_t issued = 0, done = 0;
+};
+struct Event {
+  Stream* stream = nullptr;
+  std::uint64_t position = 0;
+};
+struct Module {
+  std::string text;
+};
+struct Kernel {
+  std::string name;
+  unsigned most_shared = 48 * 1024;
+};
+
+}  // namespace sinter::inline v1::runtime::driver
+
+namespace {
+
+using namespace sinter::runtime::driver;
+
+constexpr CUresult invalid_value = 1, deinitialized_context = 201, invalid_device = 101, invalid_image = 200,
+                   invalid_handle = 400, not_found = 500, illegal_address = 700;
+
+struct Block {
+  std::size_t size;
+  int device;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  fake_cuda::Control control;
+  bool initialised = false;
+  CUresult sticky = 0;
+  Context contexts[8];
+  std::map<CUdeviceptr, Block> blocks;
+  std::set<Stream*> streams;
+  std::map<std::pair<Module*, std::string>, Kernel> kernels;
+};
+State& state() {
+  static State& s = *new State;
+  return s;
+}
+thread_local std::vector<Context*> current;
+
+/// Counts a call and gives the failure that a test asked for.
+CUresult enter(const char* name, bool needs_context = false) {
+  State& s = state();
+  fake_cuda::Control& c = s.control;
+  ++c.calls[name];
+  if (c.fail_call == name && c.fail_after-- <= 0) {
+    if (c.fail_once) c.fail_call.clear();
+    return c.fail_result;
+  }
+  if (!s.initialised && std::strcmp(name, "cuInit") != 0) return error_not_initialized;
+  if (s.sticky) return s.sticky;
+  return needs_context && current.empty() ? deinitialized_context : success;
+}
+
+#define ENTER(...)                                                       \
+  const std::lock_guard lock(state().mutex);                             \
+  if (const CUresult entered = enter(__func__ __VA_OPT__(,) __VA_ARGS__)) return entered
+
+CUresult on_stream(Stream* stream) {
+  if (!state().streams.contains(stream)) return invalid_handle;
+  return current.back() == stream->context ? success : deinitialized_context;
+}
+
+bool inside(CUdeviceptr address, std::size_t bytes, int device) {
+  auto after = state().blocks.upper_bound(address);
+  if (after == state().blocks.begin()) return false;
+  const auto& [start, block] = *--after;
+  return block.device == device && address + bytes <= start + block.size;
+}
+
+void issue(Stream* stream, std::function<void()> work) {
+  stream->queue.push_back(std::move(work));
+  ++stream->issued;
+}
+
+void run_to(Stream* stream, std::uint64_t position) {
+  while (stream->done < position && !stream->queue.empty()) {
+    const std::function<void()> work = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    ++stream->done;
+    work();
+  }
+}
+
+CUresult take(CUdeviceptr* address, std::size_t bytes) {
+  State& s = state();
+  const int device = current.back()->device;
+  if (s.control.used[device] + bytes > s.control.total) return error_out_of_memory;
+  void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  std::memset(memory, 0xFF, bytes);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  s.control.used[device] += bytes;
+  ++s.control.blocks;
+  s.blocks[*address] = {bytes, device};
+  return success;
+}
+
+/// Ends the use of a block at once; gives what really frees it.
+std::function<void()> give_back(CUdeviceptr address) {
+  const auto found = state().blocks.find(address);
+  if (found == state().blocks.end()) return nullptr;
+  const Block block = found->second;
+  state().blocks.erase(found);
+  return [address, block] {
+    state().control.used[block.device] -= block.size;
+    --state().control.blocks;
+    std::free(reinterpret_cast<void*>(address));
+  };
+}
+
+void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+void run_kernel(const fake_cuda::Launch& launch) {
+  if (launch.kernel == "fake_fault") state().sticky = illegal_address;
+  if (launch.kernel != "fake_add_one") return;
+  auto* out = static_cast<float*>(host(launch.words[0]));
+  const auto* in = static_cast<const float*>(host(launch.words[1]));
+  for (std::uint64_t i = 0; i < launch.words[2]; ++i) out[i] = in[i] + 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+fake_cuda::Control* fake_cuda_control() { return &state().control; }
+
+CUresult cuInit(unsigned) {
+  ENTER();
+  state().initialised = true;
+  return success;
+}
+CUresult cuDriverGetVersion(int* version) {
+  *version = state().control.version;
+  return success;
+}
+CUresult cuGetErrorName(CUresult result, const char** name) {
+  *name = result == error_out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == invalid_value     ? "CUDA_ERROR_INVALID_VALUE"
+          : result == illegal_address   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                        : nullptr;
+  return *name ? success : invalid_value;
+}
+CUresult cuGetErrorString(CUresult result, const char** text) {
+  *text = result == invalid_value ? "invalid argument" : nullptr;
+  return *text ? success : invalid_value;
+}
+CUresult cuDeviceGetCount(int* count) {
+  ENTER();
+  *count = state().control.devices;
+  return success;
+}
+CUresult cuDeviceGet(CUdevice* device, int index) {
+  ENTER();
+  *device = index;
+  return index < state().control.devices ? success : invalid_device;
+}
+CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  ENTER();
+  std::snprintf(name, static_cast<std::size_t>(length), "Fake GPU %d", device);
+  return success;
+}
+CUresult cuDeviceGetAttribute(int* value, int which, CUdevice) {
+  ENTER();
+  const fake_cuda::Control& c = state().control;
+  switch (which) {
+    case attribute_multiprocessors: *value = 132; return success;
+    case attribute_capability_major: *value = c.capability / 10; return success;
+    case attribute_capability_minor: *value = c.capability % 10; return success;
+    case attribute_memory_pools: *value = c.memory_pools; return success;
+    default: return invalid_value;
+  }
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  ENTER();
+  *context = &state().contexts[device];
+  (*context)->device = device;
+  ++(*context)->retained;
+  ++state().control.objects;
+  return success;
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
+  ENTER();
+  --state().control.objects;
+  return success;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  ENTER();
+  *context = current.empty() ? nullptr : current.back();
+  return success;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  ENTER();
+  if (!current.empty()) current.pop_back();
+  if (context) current.push_back(context);
+  return success;
+}
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  ENTER();
+  current.push_back(context);
+  return success;
+}
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  ENTER(true);
+  *context = current.back();
+  current.pop_back();
+  return success;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  ENTER(true);
+  if (flags != stream_non_blocking) return invalid_value;
+  state().streams.insert(*stream = new Stream{current.back(), {}});
+  ++state().control.objects;
+  return success;
+}
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  ENTER();
+  run_to(stream, stream->issued);
+  --state().control.objects;
+  state().streams.erase(stream);
+  delete stream;
+  return success;
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  run_to(stream, stream->issued);
+  return state().sticky;
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (!event->stream || flags) return invalid_handle;
+  issue(stream, [from = event->stream, position = event->position] { run_to(from, position); });
+  return success;
+}
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  ENTER(true);
+  *event = new Event;
+  ++state().control.objects;
+  return flags == event_disable_timing ? success : invalid_value;
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+  ENTER();
+  delete event;
+  --state().control.objects;
+  return success;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  *event = {stream, stream->issued};
+  return success;
+}
+CUresult cuEventSynchronize(CUevent event) {
+  ENTER();
+  if (event->stream) run_to(event->stream, event->position);
+  return state().sticky;
+}
+CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  ENTER(true);
+  *total = state().control.total;
+  *free = *total - state().control.used[current.back()->device];
+  return success;
+}
+CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+  ENTER(true);
+  return take(address, bytes);
+}
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  ENTER(true);
+  for (Stream* stream : state().streams) run_to(stream, stream->issued);  // as the real one waits for the device
+  const std::function<void()> free = give_back(address);
+  if (free) free();
+  return free ? success : invalid_value;
+}
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  return take(address, bytes);
+}
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  std::function<void()> free = give_back(address);
+  if (!free) return invalid_value;
+  issue(stream, std::move(free));
+  return success;
+}
+CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  ENTER(true);
+  *memory = std::malloc(bytes);
+  ++state().control.objects;
+  return success;
+}
+CUresult cuMemFreeHost(void* memory) {
+  ENTER(true);
+  std::free(memory);
+  --state().control.objects;
+  return success;
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (!inside(to, bytes, stream->context->device)) return invalid_value;
+  issue(stream, [=] { std::memcpy(host(to), from, bytes); });
+  return success;
+}
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (!inside(from, bytes, stream->context->device)) return invalid_value;
+  issue(stream, [=] { std::memcpy(to, host(from), bytes); });
+  return success;
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  const int device = stream->context->device;
+  if (!inside(to, bytes, device) || !inside(from, bytes, device)) return invalid_value;
+  issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
+  return success;
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                           std::size_t bytes, CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (!inside(to, bytes, to_context->device) || !inside(from, bytes, from_context->device)) return invalid_value;
+  issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
+  return success;
+}
+/// A binary is "FAKE" and the names of its kernels.
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* data, unsigned count, int* options, void** values) {
+  ENTER(true);
+  const std::string text = static_cast<const char*>(data);
+  if (!text.starts_with("FAKE ")) {
+    if (count == 2 && options[0] == jit_error_log && options[1] == jit_error_log_size)
+      std::snprintf(static_cast<char*>(values[0]), reinterpret_cast<std::size_t>(values[1]), "this is no binary");
+    return invalid_image;
+  }
+  *module = new Module{text};
+  ++state().control.objects;
+  return success;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  ENTER(true);
+  delete module;
+  --state().control.objects;
+  return success;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  ENTER(true);
+  std::istringstream words(module->text);
+  for (std::string word; words >> word;)
+    if (word == name) {
+      *function = &(state().kernels[{module, name}] = Kernel{name});
+      return success;
+    }
+  return not_found;
+}
+CUresult cuFuncSetAttribute(CUfunction function, int which, int value) {
+  ENTER(true);
+  if (which != function_max_dynamic_shared || value > 227 * 1024) return invalid_value;
+  function->most_shared = static_cast<unsigned>(value);
+  return success;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                        unsigned bz, unsigned shared, CUstream stream, void** parameters, void** extra) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (parameters || extra[0] != launch_buffer || extra[2] != launch_buffer_size || extra[4] != launch_end)
+    return invalid_value;
+  if (!gx || !bx || bx > 1024 || shared > function->most_shared) return invalid_value;
+  const std::size_t bytes = *static_cast<const std::size_t*>(extra[3]);
+  fake_cuda::Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, shared, std::vector<std::uint64_t>(bytes / 8)};
+  if (bytes) std::memcpy(launch.words.data(), extra[1], bytes);
+  state().control.launches.push_back(launch);
+  issue(stream, [launch] { run_kernel(launch); });
+  return success;
+}
+
+}  // extern "C"

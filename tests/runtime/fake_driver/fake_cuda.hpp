@@ -1,0 +1,40 @@
+// A CUDA driver on host memory, which the tests open in place of the real one. Work on a stream is put off until
+// something waits for it, so that a buffer that is reused too early is seen every time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fake_cuda {
+
+struct Launch {
+  std::string kernel;
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared;
+  std::vector<std::uint64_t> words;
+};
+
+/// What a test sets and reads, while no other thread calls the driver.
+struct Control {
+  int version = 12080;
+  int devices = 2;
+  int capability = 90;
+  bool memory_pools = true;
+  std::size_t total = std::size_t(64) << 20;   // bytes of each device
+  std::string fail_call;                       // this call gives fail_result, once fail_after calls of it have passed
+  int fail_result = 0;
+  int fail_after = 0;
+  bool fail_once = true;
+  std::size_t used[8] = {};                    // bytes of each device
+  int blocks = 0;                              // allocations that live
+  int objects = 0;                             // streams, events, modules and contexts that live
+  std::map<std::string, int> calls;
+  std::vector<Launch> launches;
+};
+
+}  // namespace fake_cuda
+
+extern "C" fake_cuda::Control* fake_cuda_control();

@@ -1,0 +1,26 @@
+#include <gtest/gtest.h>
+
+#include <runtime/text.hpp>
+
+namespace {
+
+using sinter::runtime::format_bytes;
+using sinter::runtime::quoted;
+
+TEST(Text, Bytes) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(format_bytes(std::size_t(3) << 29), "1.50 GiB");
+  EXPECT_EQ(format_bytes(~std::size_t(0)), "16.00 EiB");
+}
+
+TEST(Text, Quoted) {
+  EXPECT_EQ(quoted(""), "\"\"");
+  EXPECT_EQ(quoted("cuda:1"), "\"cuda:1\"");
+  EXPECT_EQ(quoted(std::string_view("a\0\n\xff", 4)), "\"a\\x00\\x0a\\xff\"");
+  EXPECT_EQ(quoted(std::string(60, 'x')), '"' + std::string(60, 'x') + '"');
+  EXPECT_EQ(quoted(std::string(61, 'x')), '"' + std::string(60, 'x') + "...\"");
+}
+
+}  // namespace
