@@ -36,14 +36,14 @@ std::vector<std::byte> read_part(Source& source, std::uint64_t offset, std::uint
   return bytes;
 }
 
-/// The bytes that the elements take. Throws FormatError past 2^63 - 1; extents of 0 do not excuse the others.
+/// The bytes that the elements take. Throws FormatError past what any tensor holds; extents of 0 do not excuse the others.
 std::uint64_t payload_bytes(const Header& header, const std::string& file) {
-  std::int64_t bytes = static_cast<std::int64_t>(size_of(header.dtype));
+  std::int64_t most = sizeof(std::int64_t);
   for (std::int64_t extent : header.shape)
-    if (extent > 0 && __builtin_mul_overflow(bytes, extent, &bytes))
-      throw FormatError(fmt::format("{}: the header's shape {} of {} elements takes more than 2^63 - 1 bytes", file,
-                                    to_string(header.shape), name(header.dtype)));
-  return header.shape.numel() == 0 ? 0 : static_cast<std::uint64_t>(bytes);
+    if (extent > 0 && __builtin_mul_overflow(most, extent, &most))
+      throw FormatError(fmt::format("{}: the header's shape {} is too large: a tensor has less than 2^60 elements", file,
+                                    to_string(header.shape)));
+  return static_cast<std::uint64_t>(header.shape.numel()) * size_of(header.dtype);
 }
 
 template <std::size_t size>

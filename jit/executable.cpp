@@ -145,7 +145,7 @@ void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, 
     const bool ready = tiles_.load(std::memory_order_relaxed);
     const cpu::TileProgram& program = tiles();
     for (const ScalarSlot& s : scalars_) words.push_back(scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype));
-    program.run(nest, words);
+    program.run(nest, {words.data(), words.size()});
     if (ready) ThreadStats::count(counters.memory_hits);
     ThreadStats::count(counters.launches);
     return;
@@ -164,7 +164,7 @@ void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, 
               .grid = blocks_for(threads, gpu),
               .block = cuda::block_threads,
               .shared = 0,
-              .words = words,
+              .words = {words.data(), words.size()},
               .pointers = static_cast<unsigned>(nest.operands.size())});
   ThreadStats::count(counters.launches);
 }

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "checks.hpp"
 #include "evaluator.hpp"
 #include "fold.hpp"
+#include "same_arrays.hpp"
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
@@ -389,22 +392,21 @@ LazyRef lazy(Scalar value, Category category) {
 LazyRef lazy(const Bound& tree) {
   const Program& program = *tree.program;
   if (program.outputs != 1) throw Error("a lazy expression is made from a tree with one result");
-  std::unordered_map<const runtime::TensorImpl*, std::uint16_t> first;
+  const Leaves arrays(tree.leaves, program.leaves);
+  if (std::ranges::find(arrays, nullptr) != arrays.end()) throw_empty_expression();
+  std::vector<std::uint16_t> same_as(arrays.size());
+  same_arrays(arrays, same_as.data());
   std::vector<DType> dtypes;
-  std::vector<std::uint16_t> same_as;
-  std::unique_ptr<bool[]> indices(new bool[program.leaves]);
+  std::unique_ptr<bool[]> indices(new bool[arrays.size()]);
   std::vector<LazyRef> leaves;
-  for (std::uint16_t i = 0; i < program.leaves; ++i) {
-    runtime::TensorImpl* t = tree.leaves[i];
-    if (!t) throw Error("an operand is an expression that was moved from");
-    same_as.push_back(first.try_emplace(t, i).first->second);
-    dtypes.push_back(t->dtype);
-    indices[i] = is_index(*t);
-    leaves.push_back(same_as.back() == i ? lazy(*t) : leaves[same_as.back()]);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    dtypes.push_back(arrays[i]->dtype);
+    indices[i] = is_index(*arrays[i]);
+    leaves.push_back(same_as[i] == i ? lazy(*arrays[i]) : leaves[same_as[i]]);
   }
   std::vector<std::uint64_t> scalars;
   for (int i = 0; i < program.scalars; ++i) scalars.push_back(tree.scalars[i].bits);
-  return import(record(program, dtypes, same_as, {indices.get(), program.leaves}), "lazy", leaves, scalars);
+  return import(record(program, dtypes, same_as, {indices.get(), arrays.size()}), "lazy", leaves, scalars);
 }
 
 LazyRef lazy(Op op, std::span<const LazyRef> operands) {

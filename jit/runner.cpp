@@ -54,7 +54,7 @@ class PlanRun {
       const Kernel& kernel = plan_.kernels[k]->kernel();
       allocate(kernel);
       gather(kernel);
-      run_kernel(*plan_.kernels[k], operands_, aliased_, call_);
+      run_kernel(*plan_.kernels[k], {operands_.data(), operands_.size()}, aliased_, call_);
       for (const Slot& s : kernel.inputs)
         if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
     }
@@ -109,7 +109,7 @@ void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call&
   small_vector<TensorImpl*, 16> operands;
   for (const Slot& s : only.kernel().outputs) operands.push_back(targets[plan.outputs[s.number]].array.get());
   for (const Slot& s : only.kernel().inputs) operands.push_back(call.leaves[s.number]);
-  run_kernel(only, operands, aliased, call);
+  run_kernel(only, {operands.data(), operands.size()}, aliased, call);
 }
 
 /// Whether the last kernel writes the plan's output, so that everything has been read when it is written.

@@ -15,7 +15,7 @@ using runtime::TensorImpl;
 using runtime::TensorRef;
 
 constexpr std::uint8_t copy_code[] = {static_cast<std::uint8_t>(Op::leaf), any_dtype};
-constexpr Program copy_program{.code = copy_code, .leaves = 1, .scalars = 0, .outputs = 1, .any_typed = true, .hash = {}};
+constexpr Program copy_program{.code = copy_code, .leaves = 1, .scalars = 0, .outputs = 1, .any_typed = true};
 constinit Entry copy_entry;
 
 bool has_memory(const TensorImpl& t) noexcept { return t.data || t.numel == 0; }

@@ -45,7 +45,7 @@ Device::Device(std::string_view name) {
   if (index < 0)
     throw DeviceError(fmt::format("{} is not a device: expected \"cpu\", \"cuda\" (the first GPU) or \"cuda:N\" with N "
                                   "from 0 to {}",
-                                  runtime::quoted(name), max_index));
+                                  runtime::quote(name), max_index));
   index_ = static_cast<std::int16_t>(index);
 }
 

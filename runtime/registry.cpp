@@ -85,7 +85,7 @@ int parse_virtual_gpus(std::string_view value) {
   if (error == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 64) return count;
   throw DeviceError(fmt::format("SINTER_VIRTUAL_GPUS={} cannot be read: expected the number of virtual GPUs, 1 to 64 "
                                 "(or leave it unset for real GPUs)",
-                                quoted(value)));
+                                quote(value)));
 }
 
 int gpu_count() {

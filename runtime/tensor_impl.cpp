@@ -10,9 +10,9 @@ namespace {
 
 /// Whether elements lie in row-major order without gaps. An extent of 1 makes its stride meaningless.
 bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    if (shape[axis] == 0) return true;
     if (shape[axis] == 1) continue;
     if (strides[axis] != step) return false;
     step *= shape[axis];

@@ -12,7 +12,7 @@ std::string format_bytes(std::size_t bytes) {
   return fmt::format("{:.2f} {}iB", value, units.front());
 }
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr std::size_t most = 60;
   std::string out = "\"";
   for (const char c : text.substr(0, most)) {

@@ -10,6 +10,6 @@ namespace sinter::inline v1::runtime {
 std::string format_bytes(std::size_t bytes);
 
 /// In double quotes, cut after 60 characters, with \x escapes for what does not print.
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 }  // namespace sinter::inline v1::runtime

@@ -13,6 +13,7 @@
 #define SINTER_ISA sse4
 #endif
 #define SINTER_INLINE inline __attribute__((always_inline))
+#define SINTER_LAMBDA __attribute__((always_inline))
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
@@ -174,14 +175,14 @@ struct Mask {
 
   static SINTER_INLINE Mask load(const element* p) { return {widen(p) != 0}; }
   static SINTER_INLINE Mask load(const element* p, int count) {
-    alignas(16) element bytes[lanes] = {};
+    alignas(16) element bytes[vector_bytes] = {};
     copy_bytes(bytes, p, count);
     return load(bytes);
   }
   static SINTER_INLINE Mask broadcast(const element* p) { return {(NativeMask<T>{} + static_cast<Bits<T>>(*p)) != 0}; }
   SINTER_INLINE void store(element* p) const;
   SINTER_INLINE void store(element* p, int count) const {
-    alignas(16) element bytes[lanes];
+    alignas(16) element bytes[vector_bytes];
     store(bytes);
     copy_bytes(p, bytes, count);
   }

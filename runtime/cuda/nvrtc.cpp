@@ -122,10 +122,11 @@ int parse_architecture(std::string_view architecture) {
     if (digits.starts_with(prefix)) digits.remove_prefix(prefix.size());
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const auto rest = digits.data() + digits.size() - end;
-  if (digits.size() == architecture.size() || error != std::errc{} || number < 10 || rest > 1)
+  const std::string_view variant(end, digits.data() + digits.size());
+  const bool known_variant = variant.empty() || variant == "a" || variant == "f";
+  if (digits.size() == architecture.size() || error != std::errc{} || number < 10 || !known_variant)
     throw DeviceError(fmt::format("{} is not an architecture: expected \"sm_90\" for a binary or \"compute_90\" for PTX",
-                                  quoted(architecture)));
+                                  quote(architecture)));
   return number;
 }
 

@@ -46,6 +46,18 @@ struct State {
   char* dynamic_shared;  // what `extern __shared__` names
 };
 
+inline char* thread_pointer() {
+  char* p;
+#if defined(__x86_64__)
+  __asm__("mov %%fs:0, %0" : "=r"(p));
+#elif defined(__aarch64__)
+  __asm__("mrs %0, tpidr_el0" : "=r"(p));
+#else
+#error "Virtual GPUs know the thread pointer of x86-64 and AArch64 only"
+#endif
+  return p;
+}
+
 /// The one symbol of a compiled kernel: `sinter_virtual_kernel`.
 struct KernelInfo {
   const char* name;

@@ -1,9 +1,10 @@
-#include "virtual/arena.hpp"
+#include "arena.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,21 +34,27 @@ void fill_fresh(Pages pages) {
   fill(pages.end() - poison_ends, poison_ends);
 }
 
-std::byte poison_byte(std::uintptr_t address) {
-  return static_cast<std::byte>(poison >> 8 * (address % sizeof poison));
+/// Poison as it lies from any address on.
+const std::byte* poison_at(std::uintptr_t address) {
+  static const auto pattern = [] {
+    std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words;
+    words.fill(poison);
+    return words;
+  }();
+  return reinterpret_cast<const std::byte*>(pattern.data()) + address % sizeof poison;
 }
 
-/// The part of [first, last) that no longer holds poison; repaired.
+/// The part of [first, last), at most 256 bytes, that no longer holds poison; repaired.
 Pages repair(std::uintptr_t first, std::uintptr_t last) {
-  Pages changed;
-  for (std::uintptr_t a = first; a < last; ++a) {
-    auto* byte = reinterpret_cast<std::byte*>(a);
-    if (*byte == poison_byte(a)) continue;
-    if (!changed.first) changed.first = a;
-    changed.bytes = a + 1 - changed.first;
-    *byte = poison_byte(a);
-  }
-  return changed;
+  auto* bytes = reinterpret_cast<std::byte*>(first);
+  const std::byte* expected = poison_at(first);
+  const std::size_t n = last - first;
+  if (std::memcmp(bytes, expected, n) == 0) return {};
+  const std::size_t begin = static_cast<std::size_t>(std::mismatch(bytes, bytes + n, expected).first - bytes);
+  std::size_t end = n;
+  while (bytes[end - 1] == expected[end - 1]) --end;
+  std::memcpy(bytes, expected, n);
+  return {first + begin, end - begin};
 }
 
 // All arenas of the process, to say whose memory an address is.
@@ -89,11 +96,11 @@ Arena::~Arena() {
   ::munmap(reinterpret_cast<void*>(range_.first), range_.bytes);
 }
 
-int Arena::device_of(std::uintptr_t address) {
+std::string Arena::whose(std::uintptr_t address) {
   std::lock_guard lock(registry().mutex);
   for (const Arena* a : registry().arenas)
-    if (a->contains(address)) return a->device_;
-  return -1;
+    if (a->contains(address)) return fmt::format("cuda:{}, {}", a->device_, a->locate(address));
+  return address < page_bytes ? "no memory (a null pointer)" : "no memory of a virtual GPU (of the host, or none at all)";
 }
 
 std::size_t Arena::in_use() const noexcept {

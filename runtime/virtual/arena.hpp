@@ -62,8 +62,8 @@ class Arena {
   std::string check_edges(const Allocation& allocation);
 
   bool contains(std::uintptr_t address) const noexcept { return address - range_.first < range_.bytes; }
-  /// The arena of any device that an address belongs to, or -1.
-  static int device_of(std::uintptr_t address);
+  /// Of which device an address is, and what locate() says there.
+  static std::string whose(std::uintptr_t address);
 
  private:
   std::optional<Pages> take(std::size_t bytes);

@@ -1,4 +1,4 @@
-#include "virtual/host_compiler.hpp"
+#include "host_compiler.hpp"
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -14,11 +14,11 @@
 #include <sinter/runtime/error.hpp>
 #include <sstream>
 
-#include "virtual/abi.h"
-#include "virtual/process.hpp"
+#include "abi.h"
+#include "process.hpp"
 
 namespace sinter::inline v1::embedded {
-extern const std::string_view virtual_abi, virtual_shim;
+extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math;
 }
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -91,8 +91,9 @@ std::string quoted(std::string_view text) {
 
 std::string translation_unit(const KernelSource& source) {
   const std::string shared = dynamic_shared_name(source.text);
-  std::string unit = fmt::format("#line 1 \"virtual_abi.h\"\n{}#line 1 \"virtual_shim.h\"\n{}#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
-                                 embedded::virtual_abi, embedded::virtual_shim, source.name, source.text);
+  std::string unit = fmt::format("#line 1 \"abi.h\"\n{}#line 1 \"shim.h\"\n{}#line 1 \"shim_math.h\"\n{}"
+                                 "#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
+                                 embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math, source.name, source.text);
   if (!shared.empty()) unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
   return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text), quoted(source.text),
                             shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
@@ -102,6 +103,8 @@ long static_shared_bytes(std::string_view binary) noexcept {
   Elf64_Ehdr header;
   if (binary.size() < sizeof header || !binary.starts_with(ELFMAG)) return -1;
   std::memcpy(&header, binary.data(), sizeof header);
+  // The section headers come last: without them the object was cut short.
+  if (header.e_shoff > binary.size() || binary.size() - header.e_shoff < std::size_t{header.e_shnum} * header.e_shentsize) return -1;
   long bytes = 0;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
@@ -132,8 +135,8 @@ HostCompiler::HostCompiler() {
     if (version.status != 0) continue;
     command.pop_back();
     command_ = command;
-    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
-                                        embedded::virtual_abi, embedded::virtual_shim);
+    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
+                                        embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math);
     tag_ = fmt::format("host {} {:016x}", first_line(version.output), XXH3_64bits(key.data(), key.size()));
     return;
   }

@@ -1,9 +1,8 @@
-#include "virtual/kernel.hpp"
+#include "kernel.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,8 +11,8 @@
 #include <cstring>
 #include <sinter/runtime/error.hpp>
 
-#include "virtual/host_compiler.hpp"
-#include "virtual/worker.hpp"
+#include "host_compiler.hpp"
+#include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -49,13 +48,6 @@ void open_mathematics() {
   static_cast<void>(library);
 }
 
-void find_extent(void* handle, Kernel& kernel) {
-  const link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return;
-  kernel.base = map->l_addr;
-  kernel.end = kernel.base + kernel.binary.size() + (1 << 20);  // code lies in the file's part, which comes first
-}
-
 /// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
@@ -66,6 +58,15 @@ void connect(Kernel& kernel) {
 }
 
 }  // namespace
+
+int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
+  Dl_info of_instruction{}, of_kernel{};
+  if (!::dladdr(reinterpret_cast<void*>(instruction), &of_instruction) ||
+      !::dladdr(reinterpret_cast<void*>(kernel.info.run), &of_kernel) ||
+      of_instruction.dli_fbase != of_kernel.dli_fbase)
+    return 0;
+  return line_of(kernel.binary, instruction - reinterpret_cast<std::uintptr_t>(of_kernel.dli_fbase));
+}
 
 std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
@@ -84,7 +85,6 @@ std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string
   }
   kernel->info = *info;
   kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");
-  find_extent(handle, *kernel);
   connect(*kernel);
   return kernel;
 }

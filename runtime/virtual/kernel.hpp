@@ -1,10 +1,11 @@
 // A compiled kernel in this process.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "virtual/abi.h"
+#include "abi.h"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -14,9 +15,10 @@ struct Kernel {
   sinter_virtual::KernelInfo info{};
   bool has_barriers = false;      // its threads wait for each other, so each needs a stack
   std::size_t static_shared = 0;  // bytes of __shared__ variables
-  std::uintptr_t base = 0;        // where the shared object lies
-  std::uintptr_t end = 0;
 };
+
+/// The line of the kernel's text that an instruction belongs to; 0 when it cannot be told. For errors: it is slow.
+int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept;
 
 /// Loads what HostCompiler::compile gave. Throws CudaError when it is not that, or another kernel. Kernels stay loaded
 /// until the process ends.

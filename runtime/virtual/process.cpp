@@ -1,4 +1,4 @@
-#include "virtual/process.hpp"
+#include "process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

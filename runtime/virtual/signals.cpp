@@ -1,4 +1,4 @@
-#include "virtual/signals.hpp"
+#include "signals.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "virtual/worker.hpp"
+#include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -18,6 +18,7 @@ struct sigaction previous[std::size(handled)];
 
 #if defined(__x86_64__)
 std::uintptr_t instruction(const ucontext_t& c) { return static_cast<std::uintptr_t>(c.uc_mcontext.gregs[REG_RIP]); }
+std::uintptr_t stack_pointer(const ucontext_t& c) { return static_cast<std::uintptr_t>(c.uc_mcontext.gregs[REG_RSP]); }
 bool is_write(const ucontext_t& c) { return c.uc_mcontext.gregs[REG_ERR] & 2; }
 void resume_at(ucontext_t& c, void (*function)(), void* stack) {
   constexpr greg_t direction_flag = 0x400;
@@ -27,6 +28,7 @@ void resume_at(ucontext_t& c, void (*function)(), void* stack) {
 }
 #elif defined(__aarch64__)
 std::uintptr_t instruction(const ucontext_t& c) { return c.uc_mcontext.pc; }
+std::uintptr_t stack_pointer(const ucontext_t& c) { return c.uc_mcontext.sp; }
 bool is_write(const ucontext_t&) { return false; }
 void resume_at(ucontext_t& c, void (*function)(), void* stack) {
   c.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(function);
@@ -54,8 +56,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::of_this_thread();
   auto& frame = *static_cast<ucontext_t*>(context);
   const bool from_watchdog = signal == SIGBUS && info->si_code == SI_TKILL && info->si_pid == ::getpid();
-  if (worker && from_watchdog && worker->ignores_timeout()) return;
-  if (!worker || !worker->running()) return pass_on(signal, info, context);
+  const bool in_kernel = worker && worker->in_kernel(stack_pointer(frame));
+  if (from_watchdog && worker && !(in_kernel && worker->is_timed_out())) return;  // too late: the block has ended
+  if (!in_kernel) return pass_on(signal, info, context);
   Fault fault;
   fault.kind = from_watchdog ? Fault::Kind::Timeout : Fault::Kind::Signal;
   fault.signal = signal;

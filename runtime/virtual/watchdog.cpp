@@ -1,4 +1,4 @@
-#include "virtual/watchdog.hpp"
+#include "watchdog.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ constexpr int period_us = 50'000;
 struct Watch {
   std::mutex mutex;
   std::vector<Watched*> threads;
-  bool started = false;
+  std::atomic<bool> started{false};
 };
 
 Watch& watch() {
@@ -72,14 +72,18 @@ void after_fork_in_child() {
 
 }  // namespace
 
-Watched::Watched() : thread(pthread_self()) {
-  pthread_getcpuclockid(thread, &clock);
+void keep_watch() {
+  if (watch().started.load(std::memory_order_acquire)) return;
   static const int registered = pthread_atfork(hold, release, after_fork_in_child);
   static_cast<void>(registered);
   std::lock_guard lock(watch().mutex);
+  if (!watch().started.exchange(true)) start();
+}
+
+Watched::Watched() : thread(pthread_self()) {
+  pthread_getcpuclockid(thread, &clock);
+  std::lock_guard lock(watch().mutex);
   watch().threads.push_back(this);
-  if (!watch().started) start();
-  watch().started = true;
 }
 
 Watched::~Watched() {

@@ -21,11 +21,14 @@ struct Watched {
   std::uint64_t seen = 0;
   std::int64_t since_ns = 0;
 
-  /// For the calling thread; starts the watchdog with the first one.
+  /// For the calling thread.
   Watched();
   ~Watched();
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
 };
+
+/// Starts the watchdog where there is none: with the first launch, and in the child of a fork.
+void keep_watch();
 
 }  // namespace sinter::inline v1::runtime::vgpu

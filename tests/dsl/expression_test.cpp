@@ -117,6 +117,9 @@ TEST(Expression, TakesCompileTimeIntegers) {
   static_assert(std::is_same_v<T<decltype(sn::Tensor<std::int32_t, sn::Cpu>() + 2_c)>, std::int32_t>);
   const sn::Tensor<std::int32_t, sn::Cpu> i = sn::tensor<std::int32_t>({1, 2});
   EXPECT_THAT(sn::Tensor(i + 2_c).to_vector(), ElementsAre(3, 4));
+  EXPECT_THAT(sn::Tensor(10_c - i).to_vector(), ElementsAre(9, 8));
+  EXPECT_THAT(sn::Tensor((i * 3_c) % 2_c == 0_c).to_vector(), ElementsAre(false, true));
+  EXPECT_THAT(sn::Tensor((i < 2_c) | (2_c <= i)).to_vector(), ElementsAre(true, true));
 }
 
 TEST(Expression, DtypesKnownAtRunTimePromoteByTheSameTable) {

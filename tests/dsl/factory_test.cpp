@@ -12,8 +12,8 @@ using testing::HasSubstr;
 namespace {
 
 class Factory : public testing::TestWithParam<sn::Device> {};
-INSTANTIATE_TEST_SUITE_P(Devices, Factory, testing::ValuesIn(sinter_tests::devices()), [](const auto& info) {
-  return info.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(info.param.index());
+INSTANTIATE_TEST_SUITE_P(Devices, Factory, testing::ValuesIn(sinter_tests::devices()), [](const auto& p) {
+  return p.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(p.param.index());
 });
 
 TEST(Literal, TypesFollowTheBraces) {

@@ -221,9 +221,10 @@ TEST_F(Npy, MalformedHeadersSayWhereAndWhat) {
       {"{'shape': (1,1,1,1,1,1,1,1,1)}", "expected at most 8 dimensions"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x", "expected nothing but spaces behind the dictionary, found 'x'"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)", "expected ',' or '}' behind a value, found the header's end"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "takes more than 2^63 - 1 bytes"},
-      {"{'descr': '|b1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "takes more than 2^63 - 1 bytes"},
-      {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", "takes more than 2^63 - 1 bytes"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "is too large: a tensor has less than 2^60 elements"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, 0, 1, 2, 1, 2, 192213372036854775, 2)}", "is too large"},
+      {"{'descr': '|b1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "is too large: a tensor has less than 2^60 elements"},
+      {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", "is too large: a tensor has less than 2^60 elements"},
       {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 5)}", "shape (3, 5) of float64 takes 120 bytes from byte 67, but the file ends at byte 67"},
   };
   for (const auto& c : cases)

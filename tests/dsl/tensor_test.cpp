@@ -13,8 +13,8 @@ namespace {
 using F = sn::Tensor<float, sn::Cpu>;
 
 class OnEveryDevice : public testing::TestWithParam<sn::Device> {};
-INSTANTIATE_TEST_SUITE_P(Tensor, OnEveryDevice, testing::ValuesIn(sinter_tests::devices()), [](const auto& info) {
-  return info.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(info.param.index());
+INSTANTIATE_TEST_SUITE_P(Tensor, OnEveryDevice, testing::ValuesIn(sinter_tests::devices()), [](const auto& p) {
+  return p.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(p.param.index());
 });
 
 TEST(Tensor, ConversionsThatSayLessAreImplicit) {
@@ -60,7 +60,9 @@ TEST_P(OnEveryDevice, MovingToWhereItIsShares) {
   auto y = x;
   EXPECT_TRUE(y.copy_(y).same_storage(x));
   EXPECT_THAT(x.to<double>(sn::cpu).to_vector(), ElementsAre(1.0, 2.0));
-  if (GetParam().is_cuda()) EXPECT_TRUE(x.cuda().same_storage(x));
+  if (GetParam().is_cuda()) {
+    EXPECT_TRUE(x.cuda().same_storage(x));
+  }
   EXPECT_THAT(x.cpu().to_vector(), ElementsAre(1, 2));
 }
 

@@ -5,7 +5,7 @@
 namespace {
 
 using sinter::runtime::format_bytes;
-using sinter::runtime::quoted;
+using sinter::runtime::quote;
 
 TEST(Text, Bytes) {
   EXPECT_EQ(format_bytes(0), "0 B");
@@ -16,11 +16,11 @@ TEST(Text, Bytes) {
 }
 
 TEST(Text, Quoted) {
-  EXPECT_EQ(quoted(""), "\"\"");
-  EXPECT_EQ(quoted("cuda:1"), "\"cuda:1\"");
-  EXPECT_EQ(quoted(std::string_view("a\0\n\xff", 4)), "\"a\\x00\\x0a\\xff\"");
-  EXPECT_EQ(quoted(std::string(60, 'x')), '"' + std::string(60, 'x') + '"');
-  EXPECT_EQ(quoted(std::string(61, 'x')), '"' + std::string(60, 'x') + "...\"");
+  EXPECT_EQ(quote(""), "\"\"");
+  EXPECT_EQ(quote("cuda:1"), "\"cuda:1\"");
+  EXPECT_EQ(quote(std::string_view("a\0\n\xff", 4)), "\"a\\x00\\x0a\\xff\"");
+  EXPECT_EQ(quote(std::string(60, 'x')), '"' + std::string(60, 'x') + '"');
+  EXPECT_EQ(quote(std::string(61, 'x')), '"' + std::string(60, 'x') + "...\"");
 }
 
 }  // namespace

@@ -1,0 +1,2 @@
+// A program that does nothing: what any process costs.
+int main() {}

@@ -1,0 +1,88 @@
+// Expressions of many operations: near linear is right, so the time for each node should not depend on how many there
+// are.
+#include <benchmark/benchmark.h>
+
+#include <jit/class_key.hpp>
+#include <jit/cuda/source.hpp>
+#include <jit/plan.hpp>
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+namespace jit = sn::jit;
+
+namespace {
+
+void report(benchmark::State& state) {
+  state.counters["per_node"] = benchmark::Counter(static_cast<double>(state.range(0)),
+                                                  benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+sn::Lazy<float> grow(const sn::Tensor<float>& x, std::int64_t nodes) {
+  sn::Lazy<float> e = x;
+  for (std::int64_t i = 0; i < nodes; ++i) e = i % 2 == 0 ? e + x : e * x;
+  return e;
+}
+
+/// Growing a Lazy, and letting it go.
+void lazy_grow(benchmark::State& state) {
+  const sn::Tensor<float> x = sn::ones({8});
+  for (auto _ : state) benchmark::DoNotOptimize(grow(x, state.range(0)));
+  report(state);
+}
+/// Growing a Lazy and evaluating it on the CPU, where its plan is found again from the second time on.
+void lazy_evaluate(benchmark::State& state) {
+  const sn::Tensor<float> x = sn::ones({8});
+  for (auto _ : state) benchmark::DoNotOptimize(sn::Tensor<float>(grow(x, state.range(0))));
+  report(state);
+}
+
+/// A graph of as many operations, alternating between chains and joins.
+jit::Graph make_graph(std::int64_t nodes) {
+  jit::Graph graph;
+  jit::Operand recent[] = {graph.leaf(sn::DType::Float32, 0), graph.leaf(sn::DType::Float32, 1)};
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    const jit::Operand next = i % 3 == 0 ? graph.apply(sn::Op::exp, std::span(recent, 1))
+                                         : graph.apply(i % 3 == 1 ? sn::Op::add : sn::Op::mul, recent);
+    recent[1] = recent[0];
+    recent[0] = next;
+  }
+  graph.output(recent[0]);
+  return graph;
+}
+
+void graph_record(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(make_graph(state.range(0)));
+  report(state);
+}
+void graph_simplify(benchmark::State& state) {
+  const jit::Graph graph = make_graph(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(jit::simplify(graph));
+  report(state);
+}
+void graph_schedule(benchmark::State& state) {
+  const jit::Graph graph = jit::simplify(make_graph(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(jit::schedule(graph));
+  report(state);
+}
+/// The CUDA text of all kernels, contiguous operands.
+void graph_print(benchmark::State& state) {
+  const jit::Plan plan = jit::schedule(jit::simplify(make_graph(state.range(0))));
+  for (auto _ : state) {
+    for (const jit::Kernel& kernel : plan.kernels) {
+      jit::KernelClass c;
+      c.lanes = 4;
+      c.patterns.assign(kernel.outputs.size() + kernel.inputs.size(), jit::Pattern::Linear);
+      benchmark::DoNotOptimize(jit::cuda::source(kernel, jit::KernelTraits(kernel), c));
+    }
+  }
+  report(state);
+}
+
+BENCHMARK(lazy_grow)->RangeMultiplier(10)->Range(10, 10'000);
+BENCHMARK(lazy_evaluate)->RangeMultiplier(10)->Range(10, 10'000);
+BENCHMARK(graph_record)->RangeMultiplier(10)->Range(10, 10'000);
+BENCHMARK(graph_simplify)->RangeMultiplier(10)->Range(10, 10'000);
+BENCHMARK(graph_schedule)->RangeMultiplier(10)->Range(10, 10'000);
+BENCHMARK(graph_print)->RangeMultiplier(10)->Range(10, 10'000);
+
+}  // namespace

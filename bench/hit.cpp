@@ -1,0 +1,90 @@
+// Host time of an evaluation whose kernel is ready: three elements, so that the arithmetic costs nothing. "bare" is what
+// cannot be saved: the call that starts a kernel of as many operands.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdint>
+#include <sinter/runtime/backend.hpp>
+#include <sinter/sinter.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sn = sinter;
+
+namespace {
+
+template <class D, std::size_t N>
+using Operands = std::array<sn::Tensor<float, D>, N>;
+
+/// Every second operand is broadcast along the first axis where asked.
+template <std::size_t N, class D>
+Operands<D, N> operands(const D& device, bool broadcast) {
+  Operands<D, N> all;
+  for (std::size_t i = 0; i < N; ++i)
+    all[i] = broadcast && i % 2 == 1 ? sn::Tensor<float, D>(sn::ones({3}, device)) : sn::Tensor<float, D>(sn::ones({3, 3}, device));
+  return all;
+}
+
+template <class D, std::size_t N, std::size_t... I>
+auto sum(const Operands<D, N>& all, std::index_sequence<I...>) {
+  return (all[I] + ...);
+}
+
+template <std::size_t N, class D>
+void hit(benchmark::State& state, D device, bool broadcast) {
+  const auto all = operands<N>(device, broadcast);
+  auto out = sn::Tensor<float, D>(sn::empty({3, 3}, device));
+  const auto evaluate = [&] { out.assign(sum(all, std::make_index_sequence<N>{})); };
+  evaluate();
+  for (auto _ : state) evaluate();
+  sn::synchronize();
+}
+
+/// A new result each time.
+template <std::size_t N, class D>
+void hit_new(benchmark::State& state, D device) {
+  const auto all = operands<N>(device, false);
+  const auto evaluate = [&] { return sn::Tensor<float, D>(sum(all, std::make_index_sequence<N>{})); };
+  benchmark::DoNotOptimize(evaluate());
+  for (auto _ : state) benchmark::DoNotOptimize(evaluate());
+  sn::synchronize();
+}
+
+template <std::size_t N>
+void bare(benchmark::State& state) {
+  namespace runtime = sn::runtime;
+  auto& gpu = runtime::gpu(0);
+  const std::string name = "bare" + std::to_string(N);
+  const std::string text = "struct Params { unsigned long long words[" + std::to_string(N + 1) + "]; };\n" +
+                           "extern \"C\" __global__ void " + name + "(const __grid_constant__ Params p) {\n" +
+                           "  reinterpret_cast<float*>(p.words[0])[threadIdx.x] = 1.0f;\n}\n";
+  const auto function = gpu.load(gpu.compile({name, text}), name);
+  const auto all = operands<N + 1>(sn::cuda<>, false);
+  std::array<std::uint64_t, N + 1> words;
+  for (std::size_t i = 0; i <= N; ++i) words[i] = reinterpret_cast<std::uint64_t>(all[i].data());
+  const runtime::Launch launch{function, 1, 9, 0, words, N + 1};
+  for (auto _ : state) gpu.launch(launch);
+  sn::synchronize();
+}
+
+template <std::size_t N>
+void add() {
+  const std::string n = std::to_string(N);
+  benchmark::RegisterBenchmark(("cpu/" + n).c_str(), [](auto& state) { hit<N>(state, sn::cpu, false); });
+  benchmark::RegisterBenchmark(("cpu_new/" + n).c_str(), [](auto& state) { hit_new<N>(state, sn::cpu); });
+  if (!sn::cuda_is_available()) return;
+  benchmark::RegisterBenchmark(("bare/" + n).c_str(), [](auto& state) { bare<N>(state); });
+  benchmark::RegisterBenchmark(("gpu/" + n).c_str(), [](auto& state) { hit<N>(state, sn::cuda<>, false); });
+  benchmark::RegisterBenchmark(("gpu_broadcast/" + n).c_str(), [](auto& state) { hit<N>(state, sn::cuda<>, true); });
+  benchmark::RegisterBenchmark(("gpu_new/" + n).c_str(), [](auto& state) { hit_new<N>(state, sn::cuda<>); });
+}
+
+[[maybe_unused]] const bool registered = [] {
+  add<2>();
+  add<5>();
+  add<10>();
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,112 @@
+// From an operation's tokens to its loops.
+#pragma once
+#include "rows.hpp"
+#include "vector_math.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+enum class Rule : std::uint8_t {
+  Same, Number, Integer, Float, FloatOnly, Compare, Logical, Select, RandomFloat32, RandomFloat64, RandomInt64
+};
+
+/// The table's tokens as functions on vectors.
+namespace functions {
+#define SINTER_OP(name, arity_, rule_, body, doc)                                                             \
+  struct name##_op {                                                                                             \
+    static constexpr int arity = arity_;                                                                      \
+    static constexpr Rule rule = Rule::rule_;                                                                 \
+    template <class T, class A, class B, class C>                                                             \
+    static SINTER_INLINE auto apply([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] C c) {       \
+      return body;                                                                                            \
+    }                                                                                                         \
+  };
+#include <sinter/jit/ops.def>
+}  // namespace functions
+
+/// Whether an operation of this rule computes in T.
+template <class T>
+constexpr bool takes(Rule rule) {
+  constexpr bool is_bool = std::is_same_v<T, bool>, is_float = std::is_floating_point_v<T>;
+  switch (rule) {
+    case Rule::Same:
+    case Rule::Compare:
+    case Rule::Select: return true;
+    case Rule::Number: return !is_bool;
+    case Rule::Integer: return !is_float;
+    case Rule::Float:
+    case Rule::FloatOnly: return is_float;
+    case Rule::Logical: return is_bool;
+    case Rule::RandomFloat32:
+    case Rule::RandomFloat64:
+    case Rule::RandomInt64: return std::is_same_v<T, std::int64_t>;
+  }
+  return false;
+}
+
+/// What operand k of F is held in.
+template <class F, class T, int k>
+using Held = std::conditional_t<F::rule == Rule::Select && k == 0, Mask<T>,
+                                std::conditional_t<F::rule == Rule::RandomFloat32, LongPair, Vec<T>>>;
+
+/// An operand in memory: a row, or one element for all.
+template <class V, bool uniform>
+struct Source {
+  const typename V::element* p;
+  explicit SINTER_INLINE Source(const void* data) : p(static_cast<const typename V::element*>(data)) {}
+  SINTER_INLINE V at(std::int64_t i) const { return V::load(p + i); }
+  SINTER_INLINE V at(std::int64_t i, int count) const { return V::load(p + i, count); }
+};
+template <class V>
+struct Source<V, true> {
+  V v;
+  explicit SINTER_INLINE Source(const void* data) : v(V::broadcast(static_cast<const typename V::element*>(data))) {}
+  SINTER_INLINE V at(std::int64_t) const { return v; }
+  SINTER_INLINE V at(std::int64_t, int) const { return v; }
+};
+
+/// out[i] = f(sources.at(i)...), the last elements by masked loads and stores.
+template <class F, class... S>
+SINTER_INLINE void loop(void* out, std::int64_t n, F f, S... sources) {
+  using R = decltype(f(sources.at(0)...));
+  auto* o = static_cast<typename R::element*>(out);
+  std::int64_t i = 0;
+#pragma GCC unroll 2
+  for (; i + R::lanes <= n; i += R::lanes) f(sources.at(i)...).store(o + i);
+  if (const int rest = static_cast<int>(n - i); rest > 0) f(sources.at(i, rest)...).store(o + i, rest);
+}
+
+template <class F, class T, int form>
+void row(void* out, const void* const* in, std::int64_t n) {
+  const Source<Held<F, T, 0>, (form & 1) != 0> a(in[0]);
+  if constexpr (F::arity == 1) {
+    loop(out, n, [](auto x) SINTER_LAMBDA { return F::template apply<Vec<T>>(x, x, x); }, a);
+  } else {
+    const Source<Held<F, T, 1>, (form & 2) != 0> b(in[1]);
+    if constexpr (F::arity == 2) {
+      loop(out, n, [](auto x, auto y) SINTER_LAMBDA { return F::template apply<Vec<T>>(x, y, y); }, a, b);
+    } else {
+      const Source<Held<F, T, 2>, (form & 4) != 0> c(in[2]);
+      loop(out, n, [](auto x, auto y, auto z) SINTER_LAMBDA { return F::template apply<Vec<T>>(x, y, z); }, a, b, c);
+    }
+  }
+}
+
+/// All forms but the one whose operands are all uniform: that is one element of form 0.
+template <class F, class T>
+constexpr Rows rows_of() {
+  if constexpr (!takes<T>(F::rule))
+    return {};
+  else if constexpr (F::arity == 1)
+    return {{row<F, T, 0>}};
+  else if constexpr (F::arity == 2)
+    return {{row<F, T, 0>, row<F, T, 1>, row<F, T, 2>}};
+  else
+    return {{row<F, T, 0>, row<F, T, 1>, row<F, T, 2>, row<F, T, 3>, row<F, T, 4>, row<F, T, 5>, row<F, T, 6>}};
+}
+
+extern const Rows bool_rows[row_op_count], int32_rows[row_op_count], int64_rows[row_op_count];
+extern const Rows float32_rows[row_op_count], float64_rows[row_op_count];
+extern const Rows cast_rows[cast_count], memory_rows[static_cast<int>(Memory::count)];
+extern const Rows fused32_rows[fused_count], fused64_rows[fused_count];
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

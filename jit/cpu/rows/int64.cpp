@@ -1,0 +1,11 @@
+// Every operation that computes in int64.
+#include "../row_loops.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+constinit const Rows int64_rows[row_op_count] = {
+#define SINTER_OP(name, arity, rule, body, doc) rows_of<functions::name##_op, std::int64_t>(),
+#include <sinter/jit/ops.def>
+};
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

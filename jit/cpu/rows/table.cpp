@@ -1,0 +1,9 @@
+// All loops of one instruction set.
+#include "../row_loops.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+constinit const RowTable row_table = {{bool_rows, int32_rows, int64_rows, float32_rows, float64_rows, cast_rows,
+                                       memory_rows, fused32_rows, fused64_rows}};
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -1,0 +1,87 @@
+// Own approximations for float where they are faster than the library's: at most 2 ulp, right at special values.
+// The polynomials of exp, log and tanh are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
+#pragma once
+#include "vector_basic.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+using Floats = Vec<float>;
+using Ints = Vec<std::int32_t>;
+
+SINTER_INLINE Floats as_floats(Ints a) { return {(Native<float>)a.v}; }
+SINTER_INLINE Ints as_ints(Floats a) { return {(Native<std::int32_t>)a.v}; }
+
+/// Horner's scheme, the highest coefficient first.
+template <class... C>
+SINTER_INLINE Floats polynomial(Floats x, float highest, C... rest) {
+  Floats p(highest);
+  ((p = mad(p, x, Floats(rest))), ...);
+  return p;
+}
+
+/// e^x = 2^n e^r, |r| <= log(2) / 2.
+SINTER_INLINE Floats exp(Floats x) {
+#if defined(__AVX512F__)
+  // scalef brings overflow, underflow and denormals; native_min and native_max keep NaN in this order of operands.
+  const Floats limited = native_max(Floats(-200.f), native_min(Floats(200.f), x));
+  const Floats n = round(limited * Floats(1.44269504f));
+#else
+  const Floats limited = native_max(Floats(-104.f), native_min(Floats(89.f), x));
+  const Floats n = round(limited * Floats(1.44269504f));
+#endif
+  const Floats r = mad(n, Floats(-1.42860677e-6f), mad(n, Floats(-0.693145752f), limited));
+  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                              5.0000001201e-1f);
+  const Floats e = mad(p, r * r, r) + Floats(1.f);
+#if defined(__AVX512F__)
+  return {(Native<float>)_mm512_maskz_scalef_ps(0xFFFF, e.v, n.v)};
+#else
+  // Two factors, since 2^n alone may be out of range; only the second product can be a denormal.
+  const NativeMask<float> exponent = __builtin_convertvector(n.v, NativeMask<float>), half = exponent >> 1;
+  return e * Floats((Native<float>)((half << 23) + 0x3f800000)) *
+         Floats((Native<float>)(((exponent - half) << 23) + 0x3f800000));
+#endif
+}
+
+/// log(2^e m) = e log(2) + log(m), sqrt(0.5) <= m < sqrt(2).
+SINTER_INLINE Floats log(Floats x) {
+  const Mask<float> denormal = x < Floats(0x1p-126f);
+  const Native<float> scaled = select(denormal, x * Floats(0x1p23f), x).v;
+  const NativeMask<float> shifted = (NativeMask<float>)scaled - 0x3f3504f3;
+  const Floats m = Floats((Native<float>)((shifted & 0x007fffff) + 0x3f3504f3)) - Floats(1.f);
+  const Floats e =
+      Floats(__builtin_convertvector(shifted >> 23, Native<float>)) - select(denormal, Floats(23.f), Floats(0.f));
+  const Floats z = m * m;
+  const Floats p =
+      polynomial(m, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                 -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+  const Floats low = mad(z, Floats(-0.5f), mad(e, Floats(-2.12194440e-4f), p * m * z));
+  Floats r = mad(e, Floats(0.693359375f), m + low);
+  r = select(x == Floats(infinity<float>), x, r);
+  r = select(x == Floats(0.f), Floats(-infinity<float>), r);
+  return select(!(x >= Floats(0.f)), Floats(__builtin_nanf("")), r);
+}
+
+/// A polynomial near 0, else 1 - 2 / (e^2|x| + 1) with the sign of x.
+SINTER_INLINE Floats tanh(Floats x) {
+  const Floats a = abs(x), z = x * x;
+  const Floats p = polynomial(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                              -3.33332819422e-1f);
+  const Floats far = Floats(1.f) - Floats(2.f) / (exp(a + a) + Floats(1.f));
+  return select(a < Floats(0.625f), mad(p * z, x, x), copysign(far, x));
+}
+
+SINTER_INLINE Floats erf(Floats x) {
+  const Floats a = abs(x), z = x * x;
+  const Floats high = polynomial(a, -1.72853470e-5f, 3.83197126e-4f);
+  Floats r = mad(high, z, polynomial(a, -3.88396438e-3f, 2.42546219e-2f));
+  r = mad(r, a, Floats(-1.06777877e-1f));
+  r = mad(r, a, Floats(-6.34846687e-1f));
+  r = mad(r, a, Floats(-1.28717512e-1f));
+  const Floats far = Floats(1.f) - exp(mad(r, a, -a));
+  const Floats near = polynomial(z, -5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f,
+                                 1.28379166e-1f);
+  return select(a > Floats(0.927734375f), copysign(far, x), mad(near, x, x));
+}
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

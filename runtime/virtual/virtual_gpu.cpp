@@ -1,0 +1,91 @@
+#include "virtual_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <sinter/runtime/error.hpp>
+#include <string_view>
+
+#include "arena.hpp"
+#include "host_compiler.hpp"
+#include "kernel.hpp"
+#include "launcher.hpp"
+#include "signals.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace vgpu {
+namespace {
+
+constexpr double default_limit_s = 10;
+
+double limit_from_environment() {
+  const char* value = std::getenv("SINTER_VIRTUAL_TIMEOUT");
+  if (!value || !*value) return default_limit_s;
+  const std::string_view text(value);
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0 && seconds < 1e9) return seconds;
+  throw Error(fmt::format("SINTER_VIRTUAL_TIMEOUT={} cannot be read: expected the seconds of processor time that one block of "
+                          "a kernel may take on a virtual GPU, such as 10 or 0.5 (0: any)", text));
+}
+
+class VirtualGpu final : public GpuBackend {
+ public:
+  explicit VirtualGpu(int index) : arena_(index), limit_s_(limit_from_environment()) { install_signal_handlers(); }
+
+  Device device() const noexcept override { return Device(arena_.device()); }
+  std::string name() const override { return fmt::format("Virtual GPU {}", arena_.device()); }
+  MemoryInfo memory() const override { return {arena_bytes - arena_.in_use(), arena_bytes}; }
+  int architecture() const noexcept override { return 90; }
+  int multiprocessors() const noexcept override { return 4; }
+  std::string binary_tag() const override { return HostCompiler::instance().tag(); }
+
+  void* allocate(std::size_t bytes) override { return arena_.allocate(bytes); }
+  void deallocate(void* data, std::size_t) noexcept override { arena_.deallocate(data); }
+
+  void upload(void* to, const void* host, std::size_t bytes) override {
+    check("upload to", to, bytes);
+    if (bytes) std::memcpy(to, host, bytes);
+  }
+  void download(void* host, const void* from, std::size_t bytes) override {
+    check("download from", from, bytes);
+    if (bytes) std::memcpy(host, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
+    auto* other = dynamic_cast<VirtualGpu*>(&source);
+    if (!other) throw CudaError(fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy to {} from {}: only "
+                                            "virtual GPUs copy among themselves.", name(), source.name()));
+    check("copy to", to, bytes);
+    other->check("copy from", from, bytes);
+    if (bytes) std::memmove(to, from, bytes);
+  }
+  void synchronize() override {}
+
+  std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
+  Function load(const std::string& binary, const std::string& kernel) override {
+    return {load_kernel(binary, kernel).release()};
+  }
+  void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
+
+ private:
+  void check(std::string_view what, const void* data, std::size_t bytes) const {
+    if (bytes == 0) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    const auto allocation = arena_.find(data);
+    if (allocation && bytes <= allocation->data + allocation->bytes - address) return;
+    throw CudaError(fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): {} {}: {} bytes at {} are not inside one of its "
+                                "allocations. The address is of {}.", what, name(), bytes, data, Arena::whose(address)));
+  }
+
+  Arena arena_;
+  double limit_s_;
+};
+
+}  // namespace
+}  // namespace vgpu
+
+std::unique_ptr<GpuBackend> make_virtual_gpu(int index) { return std::make_unique<vgpu::VirtualGpu>(index); }
+
+}  // namespace sinter::inline v1::runtime

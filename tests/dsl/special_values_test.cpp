@@ -1,0 +1,244 @@
+// Every operation at special values against PyTorch's results (tests/data/special_values.tsv): on the CPU, with every
+// build of its loops, fused and eager, and on a GPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "table.hpp"
+#include <jit/cpu/tile_program.hpp>
+#include <jit/evaluator.hpp>
+
+namespace sinter {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+using testing::Row;
+
+// Set before anything asks for a device; where it is set already, or there is a real GPU, the tests use that one.
+[[maybe_unused]] const int virtual_gpus = ::setenv("SINTER_VIRTUAL_GPUS", "2", 0);
+
+/// How far results may be from PyTorch's, in units of the last place. Operations that are not named are exact. NaN, and
+/// the signs of infinity and zero, are right in any case.
+struct Bound {
+  std::string_view op;
+  std::int64_t ulps;
+};
+const Bound bounds[] = {
+    {"exp", 2}, {"exp2", 2}, {"expm1", 2}, {"log", 2},  {"log2", 2},  {"log10", 2}, {"log1p", 2},   {"sin", 2},
+    {"cos", 2}, {"tan", 2},  {"asin", 2},  {"acos", 2}, {"atan", 2},  {"atan2", 2}, {"sinh", 2},    {"cosh", 2},
+    {"tanh", 2}, {"hypot", 2}, {"erf", 2}, {"erfc", 2}, {"pow", 2},
+};
+
+/// Where Sinter differs from PyTorch on purpose. One that nothing needs any more fails the test.
+struct Difference {
+  std::string_view op;
+  std::function<bool(std::span<const double> operands)> where;
+  std::string_view reason;
+};
+const std::vector<Difference> differences = {};
+
+/// A set of operands, or of results, as bits.
+struct Values {
+  DType dtype;
+  std::vector<std::optional<std::uint64_t>> bits;  // none where PyTorch defines no result
+};
+
+Values parse_values(const std::string& dtype, const std::string& text) {
+  Values values{testing::dtype_named(dtype), {}};
+  for (const std::string& token : testing::split(text, ' '))
+    values.bits.push_back(token == "x" ? std::optional<std::uint64_t>() : std::stoull(token, nullptr, 16));
+  return values;
+}
+
+struct Expected {
+  std::string op;
+  Values results;
+};
+
+/// Operations that take the same sets of operands: they are evaluated together.
+struct Group {
+  std::vector<Values> sets;
+  std::vector<Expected> operations;
+
+  std::size_t count() const { return operations[0].results.bits.size(); }
+  /// Which element of set `operand` combination i takes: the last operand changes fastest.
+  std::size_t element(std::size_t i, std::size_t operand) const {
+    for (std::size_t k = sets.size(); --k > operand;) i /= sets[k].bits.size();
+    return i % sets[operand].bits.size();
+  }
+  TensorRef leaf(std::size_t operand) const {
+    std::vector<std::uint64_t> bits;
+    for (std::size_t i = 0; i < count(); ++i) bits.push_back(*sets[operand].bits[element(i, operand)]);
+    return testing::host_tensor(sets[operand].dtype, Shape{count()}, bits);
+  }
+};
+
+Op op_named(std::string_view text) {
+  for (int i = 0; i < op_count; ++i)
+    if (name(static_cast<Op>(i)) == text) return static_cast<Op>(i);
+  throw Error("no operation is called " + std::string(text) + ": remake the table");
+}
+
+/// Whether Sinter has the operation for these dtypes: promotion_test lists where it does not and PyTorch does.
+bool is_taken(std::string_view op, const std::vector<Values>& sets) {
+  std::vector<OperandType> types;
+  for (const Values& set : sets) types.push_back({set.dtype});
+  return op == "cast" || op_types(op_named(op), types).ok;
+}
+
+std::map<std::string, Group> read_groups() {
+  std::map<std::string, Values> sets;
+  std::map<std::string, Group> groups;
+  for (const Row& row : testing::read_table("special_values.tsv")) {
+    if (row[0] == "values") {
+      sets.emplace(row[1], parse_values(row[2], row[3]));
+      continue;
+    }
+    std::vector<Values> operands;
+    for (const std::string& set : testing::split(row[2], ',')) operands.push_back(sets.at(set));
+    if (!is_taken(row[1], operands)) continue;
+    Group& group = groups[row[2]];
+    group.operations.push_back({row[1], parse_values(row[3], row[4])});
+    group.sets = std::move(operands);
+  }
+  return groups;
+}
+
+std::vector<TensorRef> evaluate(const Group& group, Device device, jit::Mode mode) {
+  jit::Graph graph;
+  std::vector<TensorRef> leaves;
+  std::vector<TensorImpl*> pointers;
+  std::vector<jit::Operand> operands;
+  for (std::size_t k = 0; k < group.sets.size(); ++k) {
+    leaves.push_back(jit::to(*group.leaf(k), group.sets[k].dtype, device));
+    pointers.push_back(leaves.back().get());
+    operands.push_back(graph.leaf(group.sets[k].dtype, static_cast<std::uint32_t>(k)));
+  }
+  for (const Expected& e : group.operations)
+    graph.output(e.op == "cast" ? graph.explicit_cast(operands[0], e.results.dtype) : graph.apply(op_named(e.op), operands));
+  std::vector<TensorRef> outputs(group.operations.size());
+  jit::evaluate_graph(graph, pointers, {}, outputs.data(), mode, device);
+  for (TensorRef& t : outputs) t = jit::contiguous(*jit::to(*t, t->dtype, Device()));
+  return outputs;
+}
+
+double as_double(std::uint64_t bits, DType dtype) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return static_cast<double>(value);
+  });
+}
+
+std::uint64_t bits_at(const TensorImpl& t, std::size_t i) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, t.data + i * size_of(t.dtype), size_of(t.dtype));
+  return bits;
+}
+
+/// Distance in representable numbers between two of one sign. Of other things, whether they are the same: 0, or all.
+std::int64_t distance(std::uint64_t a, std::uint64_t b, DType dtype) {
+  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
+  if (a == b) return 0;
+  if (category(dtype) != Category::Float) return far;
+  const double x = as_double(a, dtype), y = as_double(b, dtype);
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y) ? 0 : far;
+  if (std::isinf(x) || std::isinf(y) || std::signbit(x) != std::signbit(y)) return far;
+  return static_cast<std::int64_t>(a > b ? a - b : b - a);
+}
+
+class Comparison {
+ public:
+  explicit Comparison(std::string where) : where_(std::move(where)) {}
+  ~Comparison() {
+    for (const auto& [op, count] : failures_)
+      if (count > shown) ADD_FAILURE() << where_ << ": " << op << ": " << count - shown << " more";
+  }
+
+  void compare(const Group& group, const Expected& expected, const TensorImpl& got) {
+    ASSERT_EQ(got.dtype, expected.results.dtype) << where_ << ": " << expected.op;
+    ASSERT_EQ(static_cast<std::size_t>(got.numel), group.count());
+    for (std::size_t i = 0; i < group.count(); ++i) {
+      if (!expected.results.bits[i]) continue;
+      const std::uint64_t ours = bits_at(got, i), theirs = *expected.results.bits[i];
+      const std::int64_t d = distance(ours, theirs, got.dtype);
+      std::int64_t& worst = worst_[expected.op + " " + std::string(name(got.dtype))];
+      if (d <= bound(expected.op))
+        worst = std::max(worst, d);
+      else if (!is_listed(group, expected.op, i))
+        fail(group, expected, i, ours, theirs, d);
+    }
+  }
+  std::string worst() const {
+    std::string text;
+    for (const auto& [op, ulps] : worst_)
+      if (ulps > 0) text += fmt::format("{} {}, ", op, ulps);
+    return text;
+  }
+  static inline std::vector<int> needed = std::vector<int>(std::size(differences));
+
+ private:
+  static constexpr int shown = 200;  // of each operation
+
+  static std::int64_t bound(std::string_view op) {
+    for (const Bound& b : bounds)
+      if (b.op == op) return b.ulps;
+    return 0;
+  }
+  static bool is_listed(const Group& group, std::string_view op, std::size_t i) {
+    std::vector<double> operands;
+    for (std::size_t k = 0; k < group.sets.size(); ++k)
+      operands.push_back(as_double(*group.sets[k].bits[group.element(i, k)], group.sets[k].dtype));
+    for (std::size_t d = 0; d < std::size(differences); ++d)
+      if (differences[d].op == op && differences[d].where(operands)) return ++needed[d], true;
+    return false;
+  }
+  void fail(const Group& group, const Expected& expected, std::size_t i, std::uint64_t ours, std::uint64_t theirs, std::int64_t d) {
+    if (++failures_[expected.op] > shown) return;
+    std::string operands;
+    for (std::size_t k = 0; k < group.sets.size(); ++k)
+      operands += fmt::format("{}{:.9g}", k ? ", " : "", as_double(*group.sets[k].bits[group.element(i, k)], group.sets[k].dtype));
+    const DType dtype = expected.results.dtype;
+    ADD_FAILURE() << fmt::format("{}: {}({}) of {}: PyTorch {:.9g} ({:x}), Sinter {:.9g} ({:x}), {} ulps", where_, expected.op, operands,
+                                 name(group.sets.back().dtype), as_double(theirs, dtype), theirs, as_double(ours, dtype), ours, d);
+  }
+
+  std::string where_;
+  std::map<std::string, int> failures_;
+  std::map<std::string, std::int64_t> worst_;
+};
+
+void compare_all(const std::string& where, Device device, jit::Mode mode) {
+  static const std::map<std::string, Group> groups = read_groups();
+  Comparison comparison(where);
+  for (const auto& [sets, group] : groups) {
+    const std::vector<TensorRef> results = evaluate(group, device, mode);
+    for (std::size_t i = 0; i < results.size(); ++i) comparison.compare(group, group.operations[i], *results[i]);
+  }
+  ::testing::Test::RecordProperty("worst", comparison.worst());
+  for (std::size_t d = 0; d < std::size(differences); ++d)
+    EXPECT_GT(Comparison::needed[d], 0) << differences[d].op << " agrees with PyTorch now: " << differences[d].reason;
+}
+
+TEST(SpecialValues, OnTheCpuWithEveryBuild) {
+  const jit::cpu::Isa before = jit::cpu::isa();
+  for (auto [isa, isa_name] : {std::pair(jit::cpu::Isa::Sse4, "sse4"), {jit::cpu::Isa::Avx2, "avx2"}, {jit::cpu::Isa::Avx512, "avx512"}}) {
+    if (isa > before) continue;
+    jit::cpu::set_isa(isa);
+    compare_all(isa_name, Device(), jit::Mode::Fused);
+  }
+  jit::cpu::set_isa(before);
+}
+
+TEST(SpecialValues, OnTheCpuEagerly) { compare_all("eager", Device(), jit::Mode::Eager); }
+
+TEST(SpecialValues, OnAGpu) { compare_all("cuda:0", Device("cuda:0"), jit::Mode::Fused); }
+
+}  // namespace
+}  // namespace sinter

@@ -1,0 +1,289 @@
+// What a graph means, one element at a time and in plain C++: the reference that executors are held against. Written
+// from the documentation of the operations, not from their bodies in ops.def.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <jit/plan.hpp>
+
+namespace sinter::test {
+
+using Bits = std::uint64_t;  // a value of some dtype, zero-extended
+
+template <class T>
+T as(Bits bits) noexcept {
+  if constexpr (sizeof(T) == 8)
+    return std::bit_cast<T>(bits);
+  else if constexpr (sizeof(T) == 4)
+    return std::bit_cast<T>(static_cast<std::uint32_t>(bits));
+  else
+    return bits != 0;
+}
+template <class T>
+Bits to_bits(T v) noexcept {
+  if constexpr (sizeof(T) == 8)
+    return std::bit_cast<Bits>(v);
+  else if constexpr (sizeof(T) == 4)
+    return std::bit_cast<std::uint32_t>(v);
+  else
+    return v ? 1 : 0;
+}
+
+template <class To, class From>
+To convert_value(From v) noexcept {
+  if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    if (std::isnan(v)) return 0;
+    const long double wide = std::trunc(static_cast<long double>(v));
+    if (wide <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (wide >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(wide);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+inline Bits convert_bits(Bits bits, DType from, DType to) {
+  return visit(from, [&]<class From>(std::type_identity<From>) {
+    return visit(to, [&]<class To>(std::type_identity<To>) { return to_bits(convert_value<To>(as<From>(bits))); });
+  });
+}
+
+/// Philox4x32-10 with the counter {a, 0} and the key b.
+inline std::array<std::uint32_t, 4> philox(std::uint64_t a, std::uint64_t b) {
+  std::array<std::uint32_t, 4> c{static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(a >> 32), 0, 0};
+  std::uint32_t k0 = static_cast<std::uint32_t>(b), k1 = static_cast<std::uint32_t>(b >> 32);
+  for (int i = 0; i < 10; ++i, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+    const std::uint64_t p = std::uint64_t{0xD2511F53u} * c[0], q = std::uint64_t{0xCD9E8D57u} * c[2];
+    c = {static_cast<std::uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(q),
+         static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p)};
+  }
+  return c;
+}
+
+inline Bits random_value(Op op, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  const auto w = philox(a, b);
+  const auto wide = [&](int i) { return w[static_cast<std::size_t>(i)] | std::uint64_t{w[static_cast<std::size_t>(i) + 1]} << 32; };
+  const auto u24 = [&](int i) { return static_cast<float>(w[static_cast<std::size_t>(i)] >> 8) * 0x1p-24f; };
+  const auto u53 = [&](int i) { return static_cast<double>(wide(i) >> 11) * 0x1p-53; };
+  const double two_pi = 6.283185307179586476925;
+  switch (op) {
+    case Op::random_uniform: return to_bits(u24(0));
+    case Op::random_uniform_double: return to_bits(u53(0));
+    case Op::random_normal:
+      return to_bits(static_cast<float>(std::sqrt(-2 * std::log(1.0 - static_cast<double>(u24(0)))) *
+                                        std::cos(two_pi * static_cast<double>(u24(1)))));
+    case Op::random_normal_double: return to_bits(std::sqrt(-2 * std::log(1 - u53(0))) * std::cos(two_pi * u53(2)));
+    case Op::random_below: {
+      __extension__ using Wide = unsigned __int128;
+      return static_cast<std::uint64_t>(static_cast<Wide>(wide(0)) * c >> 64);
+    }
+    default: throw std::logic_error("not a random operation");
+  }
+}
+
+template <class T>
+bool compare(Op op, T a, T b) {
+  switch (op) {
+    case Op::eq: return a == b;
+    case Op::ne: return a != b;
+    case Op::lt: return a < b;
+    case Op::le: return a <= b;
+    case Op::gt: return a > b;
+    case Op::ge: return a >= b;
+    default: break;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (op) {
+      case Op::isnan: return std::isnan(a);
+      case Op::isinf: return std::isinf(a);
+      case Op::isfinite: return std::isfinite(a);
+      default: break;
+    }
+  }
+  return op == Op::isfinite;
+}
+
+/// Floats: transcendental functions in double, rounded once.
+template <std::floating_point T>
+T real(Op op, T a, T b, T c) {
+  const auto d = [](T v) { return static_cast<double>(v); };
+  const auto r = [](double v) { return static_cast<T>(v); };
+  const double x = d(a), y = d(b);
+  switch (op) {
+    case Op::add: return a + b;
+    case Op::sub: return a - b;
+    case Op::mul: return a * b;
+    case Op::div: return a / b;
+    case Op::floor_divide: {  // as PyTorch: from the remainder, so that it agrees with it
+      if (b == 0) return a / b;
+      const T rest = std::fmod(a, b);
+      T q = (a - rest) / b;
+      if (rest != 0 && (b < 0) != (rest < 0)) q -= 1;
+      if (q == 0) return std::copysign(T(0), a / b);
+      return q - std::floor(q) > T(0.5) ? std::floor(q) + 1 : std::floor(q);
+    }
+    case Op::remainder: {
+      const T rest = std::fmod(a, b);
+      return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+    }
+    case Op::fmod: return std::fmod(a, b);
+    case Op::pow: return r(std::pow(x, y));
+    case Op::fma: return std::fma(a, b, c);
+    case Op::neg: return -a;
+    case Op::abs: return std::fabs(a);
+    case Op::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
+    case Op::square: return a * a;
+    case Op::reciprocal: return 1 / a;
+    case Op::lerp: return std::fma(c, b - a, a);
+    case Op::sqrt: return std::sqrt(a);
+    case Op::rsqrt: return 1 / std::sqrt(a);
+    case Op::exp: return r(std::exp(x));
+    case Op::exp2: return r(std::exp2(x));
+    case Op::expm1: return r(std::expm1(x));
+    case Op::log: return r(std::log(x));
+    case Op::log2: return r(std::log2(x));
+    case Op::log10: return r(std::log10(x));
+    case Op::log1p: return r(std::log1p(x));
+    case Op::sin: return r(std::sin(x));
+    case Op::cos: return r(std::cos(x));
+    case Op::tan: return r(std::tan(x));
+    case Op::asin: return r(std::asin(x));
+    case Op::acos: return r(std::acos(x));
+    case Op::atan: return r(std::atan(x));
+    case Op::atan2: return r(std::atan2(x, y));
+    case Op::sinh: return r(std::sinh(x));
+    case Op::cosh: return r(std::cosh(x));
+    case Op::tanh: return r(std::tanh(x));
+    case Op::hypot: return r(std::hypot(x, y));
+    case Op::erf: return r(std::erf(x));
+    case Op::erfc: return r(std::erfc(x));
+    case Op::sigmoid: return r(1 / (1 + std::exp(-x)));
+    case Op::silu: return r(x / (1 + std::exp(-x)));
+    case Op::relu: return a < 0 ? T(0) : a;
+    case Op::gelu: return r(0.5 * x * (1 + std::erf(x * 0.70710678118654752440)));
+    case Op::gelu_tanh: return r(0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))));
+    case Op::softplus: return x > 20 ? a : r(std::log1p(std::exp(x)));
+    case Op::floor: return std::floor(a);
+    case Op::ceil: return std::ceil(a);
+    case Op::trunc: return std::trunc(a);
+    case Op::round: return std::nearbyint(a);
+    case Op::maximum: return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
+    case Op::minimum: return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b);
+    case Op::fmax: return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
+    case Op::fmin: return std::isnan(a) ? b : std::isnan(b) ? a : std::min(a, b);
+    case Op::clamp: {
+      const T low = std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
+      return std::isnan(low) ? low : std::isnan(c) ? c : std::min(low, c);
+    }
+    case Op::copysign: return std::copysign(a, b);
+    default: throw std::logic_error("not an operation on floats: " + std::string(name(op)));
+  }
+}
+
+/// Integers: two's complement, wrapping.
+template <class T, class U = std::make_unsigned_t<T>>
+T whole(Op op, T a, T b, T c) {
+  const U ua = static_cast<U>(a), ub = static_cast<U>(b);
+  const auto quotient = [&] { return b == -1 ? static_cast<T>(0 - ua) : static_cast<T>(a / b); };
+  const auto rest = [&] { return b == -1 ? T(0) : static_cast<T>(a % b); };
+  switch (op) {
+    case Op::add: return static_cast<T>(ua + ub);
+    case Op::sub: return static_cast<T>(ua - ub);
+    case Op::mul: return static_cast<T>(ua * ub);
+    case Op::fma: return static_cast<T>(ua * ub + static_cast<U>(c));
+    case Op::floor_divide:
+      return b == 0 ? T(0) : rest() != 0 && (rest() < 0) != (b < 0) ? static_cast<T>(quotient() - 1) : quotient();
+    case Op::remainder:
+      return b == 0 ? T(0) : rest() != 0 && (rest() < 0) != (b < 0) ? static_cast<T>(rest() + b) : rest();
+    case Op::fmod: return b == 0 ? T(0) : rest();
+    case Op::pow: {
+      if (b < 0) return a == 1 ? T(1) : a == -1 ? (b & 1 ? T(-1) : T(1)) : T(0);
+      U result = 1;
+      for (int bit = 62; bit >= 0; --bit) {
+        result *= result;
+        if (static_cast<std::uint64_t>(b) >> bit & 1) result *= ua;
+      }
+      return static_cast<T>(result);
+    }
+    case Op::neg: return static_cast<T>(0 - ua);
+    case Op::abs: return a < 0 ? static_cast<T>(0 - ua) : a;
+    case Op::sign: return a > 0 ? T(1) : a < 0 ? T(-1) : T(0);
+    case Op::square: return static_cast<T>(ua * ua);
+    case Op::relu: return a < 0 ? T(0) : a;
+    case Op::floor: case Op::ceil: case Op::trunc: case Op::round: return a;
+    case Op::maximum: case Op::fmax: return std::max(a, b);
+    case Op::minimum: case Op::fmin: return std::min(a, b);
+    case Op::clamp: return std::min(std::max(a, b), c);
+    case Op::bitwise_and: return a & b;
+    case Op::bitwise_or: return a | b;
+    case Op::bitwise_xor: return a ^ b;
+    case Op::bitwise_not: return ~a;
+    default: throw std::logic_error("not an operation on integers: " + std::string(name(op)));
+  }
+}
+
+inline bool truth(Op op, bool a, bool b) {
+  switch (op) {
+    case Op::add: case Op::logical_or: case Op::bitwise_or: case Op::maximum: case Op::fmax: return a || b;
+    case Op::mul: case Op::logical_and: case Op::bitwise_and: case Op::minimum: case Op::fmin: return a && b;
+    case Op::logical_xor: case Op::bitwise_xor: return a != b;
+    case Op::logical_not: case Op::bitwise_not: return !a;
+    case Op::sign: return a;
+    default: throw std::logic_error("not an operation on bools: " + std::string(name(op)));
+  }
+}
+
+/// One operation on operands of dtype `compute`.
+inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
+  const Bits a = v[0], b = v.size() > 1 ? v[1] : 0, c = v.size() > 2 ? v[2] : 0;
+  if (op == Op::where) return a ? b : c;
+  switch (info(op).rule) {
+    case DTypeRule::RandomFloat32: case DTypeRule::RandomFloat64: case DTypeRule::RandomInt64:
+      return random_value(op, a, b, c);
+    case DTypeRule::Compare:
+      return visit(compute, [&]<class T>(std::type_identity<T>) { return to_bits(compare(op, as<T>(a), as<T>(b))); });
+    default: break;
+  }
+  return visit(compute, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, bool>)
+      return to_bits(truth(op, as<bool>(a), as<bool>(b)));
+    else if constexpr (std::is_floating_point_v<T>)
+      return to_bits(real(op, as<T>(a), as<T>(b), as<T>(c)));
+    else
+      return to_bits(whole(op, as<T>(a), as<T>(b), as<T>(c)));
+  });
+}
+
+/// The outputs of one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` a scalar's, in the
+/// node's dtype.
+inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<Bits(std::uint64_t)>& leaf,
+                                   const std::function<Bits(const jit::Node&)>& scalar) {
+  std::vector<Bits> values;
+  for (const jit::Node& n : graph.nodes()) {
+    std::vector<Bits> operands;
+    DType compute = n.dtype;
+    for (const jit::Operand o : graph.operands(n)) {
+      operands.push_back(values[static_cast<std::size_t>(o.node)]);
+      compute = graph[o].dtype;
+    }
+    switch (n.op) {
+      case Op::leaf: case Op::index: values.push_back(leaf(n.attribute)); break;
+      case Op::scalar: values.push_back(scalar(n)); break;
+      case Op::constant: values.push_back(n.attribute); break;
+      case Op::cast: values.push_back(convert_bits(operands[0], compute, n.dtype)); break;
+      default: values.push_back(apply(n.op, compute, operands));
+    }
+  }
+  std::vector<Bits> outputs;
+  for (const jit::Operand o : graph.outputs()) outputs.push_back(values[static_cast<std::size_t>(o.node)]);
+  return outputs;
+}
+
+}  // namespace sinter::test

@@ -1,0 +1,73 @@
+// The driver's table against CUDA's own header: every function exists there, and takes arguments of the same sizes.
+#include <gtest/gtest.h>
+
+#include <runtime/cuda/driver.hpp>
+#include <runtime/cuda/nvrtc_library.hpp>
+
+// Before cuda.h, whose macros rename functions.
+namespace sinter::inline v1::runtime::driver {
+struct Declared {
+#define SINTER_DECLARED(name, suffix, ...) using name##suffix = CUresult (*)(__VA_ARGS__);
+  SINTER_DRIVER_FUNCTIONS(SINTER_DECLARED, SINTER_DECLARED)
+#undef SINTER_DECLARED
+};
+}  // namespace sinter::inline v1::runtime::driver
+
+#if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include <type_traits>
+
+namespace {
+
+namespace ours = sinter::runtime::driver;
+using ours::Declared;
+
+/// Alike when passed: pointers, or numbers of one size.
+template <class A, class B>
+constexpr bool alike = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
+
+template <class F, class G>
+struct SameCall : std::false_type {};
+template <class R, class... A, class S, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+struct SameCall<R (*)(A...), S (*)(B...)> : std::bool_constant<alike<R, S> && (alike<A, B> && ...)> {};
+
+TEST(Driver, FunctionsAreDeclaredAsInCudasHeader) {
+#define SINTER_CHECK(name, suffix, ...) static_assert(SameCall<Declared::name##suffix, decltype(&::name##suffix)>::value);
+  SINTER_DRIVER_FUNCTIONS(SINTER_CHECK, SINTER_CHECK)
+#undef SINTER_CHECK
+}
+
+TEST(Driver, ConstantsAreCudas) {
+  EXPECT_EQ(ours::success, CUDA_SUCCESS);
+  EXPECT_EQ(ours::error_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(ours::error_not_initialized, CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
+  EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(ours::attribute_capability_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(ours::attribute_capability_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(ours::attribute_memory_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+  EXPECT_EQ(ours::function_max_dynamic_shared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  EXPECT_EQ(ours::jit_error_log, CU_JIT_ERROR_LOG_BUFFER);
+  EXPECT_EQ(ours::jit_error_log_size, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+  EXPECT_EQ(ours::launch_end, CU_LAUNCH_PARAM_END);
+  EXPECT_EQ(ours::launch_buffer, CU_LAUNCH_PARAM_BUFFER_POINTER);
+  EXPECT_EQ(ours::launch_buffer_size, CU_LAUNCH_PARAM_BUFFER_SIZE);
+  EXPECT_EQ(sinter::runtime::nvrtc_success, NVRTC_SUCCESS);
+  EXPECT_EQ(sinter::runtime::nvrtc_invalid_option, NVRTC_ERROR_INVALID_OPTION);
+}
+
+TEST(Driver, NvrtcIsDeclaredAsInItsHeader) {
+#define SINTER_CHECK(result, name, ...) \
+  static_assert(SameCall<decltype(sinter::runtime::Nvrtc::name), decltype(&::name)>::value, #name);
+  SINTER_NVRTC_FUNCTIONS(SINTER_CHECK, SINTER_CHECK)
+#undef SINTER_CHECK
+}
+
+}  // namespace
+#else
+TEST(Driver, FunctionsAreDeclaredAsInCudasHeader) { GTEST_SKIP() << "no CUDA headers here"; }
+#endif
