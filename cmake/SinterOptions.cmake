@@ -16,15 +16,20 @@ if(SINTER_SANITIZE)
   target_link_options(sinter_options INTERFACE ${sinter_sanitize_flags})
 endif()
 
-# sinter_layer(name [lower layers...]): an object library of a layer's sources, whose public headers are include/.
+# sinter_layer(name [ON lower layers...] [WITHOUT folder]): an object library of a layer's sources, whose public headers
+# are include/. It sees the headers of the layers that it is on and of no other. The folder's sources are left out.
 function(sinter_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "WITHOUT" "ON")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  if(layer_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${layer_WITHOUT}/")
+  endif()
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS include/*.hpp include/*.def)
   add_library(sinter_${name} OBJECT ${sources})
   set_target_properties(sinter_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(sinter_${name} PUBLIC include PRIVATE .)
   target_link_libraries(sinter_${name} PRIVATE sinter_options)
-  foreach(lower ${ARGN})
+  foreach(lower ${layer_ON})
     target_link_libraries(sinter_${name} PUBLIC sinter_${lower})
   endforeach()
   target_sources(sinter PRIVATE $<TARGET_OBJECTS:sinter_${name}>)

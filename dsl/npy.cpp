@@ -1,6 +1,7 @@
+#include <sinter/dsl/npy.hpp>
+
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sinter/dsl/npy.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "npy_format.hpp"
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include "npy_format.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -47,8 +48,9 @@ class Descriptor {
 class FileSource final : public npy::Source {
  public:
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
-  explicit FileSource(fs::path path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
+  explicit FileSource(fs::path path)
+      : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status{};
     if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0) fail("read", path_, errno);
     if (!S_ISREG(status.st_mode))
       throw FormatError(fmt::format("cannot read '{}': it is {}, not a file", path_.string(),
@@ -62,7 +64,8 @@ class FileSource final : public npy::Source {
       const ssize_t n = ::pread(file_.get(), to.data(), to.size(), static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail("read", path_, errno);
-      if (n == 0) throw FormatError(fmt::format("'{}' became shorter while it was read, at byte {}", path_.string(), offset));
+      if (n == 0)
+        throw FormatError(fmt::format("'{}' became shorter while it was read, at byte {}", path_.string(), offset));
       offset += static_cast<std::uint64_t>(n);
       to = to.subspan(static_cast<std::size_t>(n));
     }
@@ -125,7 +128,7 @@ class Replacement {
       const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (fd >= 0) {
         // Who could not read the old file shall not read the new one.
-        struct stat old {};
+        struct stat old{};
         if (::stat(target_.c_str(), &old) == 0) std::ignore = ::fchmod(fd, old.st_mode & 07777);
         return Descriptor(fd);
       }

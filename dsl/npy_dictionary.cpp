@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "npy_format.hpp"
 #include <sinter/runtime/error.hpp>
+#include "npy_format.hpp"
 
 namespace sinter::inline v1::detail::npy {
 
@@ -18,7 +18,8 @@ constexpr std::string_view supported =
 constexpr struct {
   std::string_view code;
   DType dtype;
-} codes[] = {{"b1", DType::Bool}, {"i4", DType::Int32}, {"i8", DType::Int64}, {"f4", DType::Float32}, {"f8", DType::Float64}};
+} codes[] = {
+    {"b1", DType::Bool}, {"i4", DType::Int32}, {"i8", DType::Int64}, {"f4", DType::Float32}, {"f8", DType::Float64}};
 
 /// What NumPy calls an element type that Sinter lacks, for messages; empty where the code means nothing here.
 std::string foreign_name(std::string_view code) {
@@ -26,9 +27,9 @@ std::string foreign_name(std::string_view code) {
     char kind;
     std::string_view name;
     bool sized;  // the number behind the letter is a size in bytes
-  } kinds[] = {{'i', "int", true},      {'u', "uint", true},       {'f', "float", true},  {'c', "complex", true},
-               {'O', "object", false},  {'S', "bytes", false},     {'a', "bytes", false}, {'U', "str", false},
-               {'V', "void", false},    {'M', "datetime64", false}, {'m', "timedelta64", false}};
+  } kinds[] = {{'i', "int", true},     {'u', "uint", true},        {'f', "float", true},       {'c', "complex", true},
+               {'O', "object", false}, {'S', "bytes", false},      {'a', "bytes", false},      {'U', "str", false},
+               {'V', "void", false},   {'M', "datetime64", false}, {'m', "timedelta64", false}};
   for (const auto& kind : kinds) {
     if (code.empty() || code[0] != kind.kind) continue;
     int bytes = 0;
@@ -54,7 +55,8 @@ std::string quoted(std::string_view text) {
 /// A strict reader of the one literal that the format allows. Nothing recurses, so nothing can be nested too deep.
 class Parser {
  public:
-  Parser(std::string_view text, std::uint64_t offset, const std::string& file) : text_(text), offset_(offset), file_(file) {}
+  Parser(std::string_view text, std::uint64_t offset, const std::string& file)
+      : text_(text), offset_(offset), file_(file) {}
 
   Header dictionary() {
     expect('{', "a dictionary");
@@ -177,19 +179,20 @@ class Parser {
   }
 
   [[noreturn]] void fail(std::string_view wanted) const {
-    const std::string found = at_ < text_.size() ? fmt::format("'{}'", quoted(text_.substr(at_, 20))) : "the header's end";
-    throw FormatError(fmt::format("{}: the header of this .npy file is malformed at byte {}: expected {}, found {}", file_,
-                                  offset_ + at_, wanted, found));
+    const std::string found =
+        at_ < text_.size() ? fmt::format("'{}'", quoted(text_.substr(at_, 20))) : "the header's end";
+    throw FormatError(fmt::format("{}: the header of this .npy file is malformed at byte {}: expected {}, found {}",
+                                  file_, offset_ + at_, wanted, found));
   }
   [[noreturn]] void missing(std::string_view key) const {
     throw FormatError(fmt::format("{}: the header of this .npy file, {} bytes from byte {}, lacks the key '{}'", file_,
                                   text_.size(), offset_, key));
   }
   [[noreturn]] void unsupported(std::string_view descr, const std::string& name, std::size_t at) const {
-    throw DtypeError(fmt::format("{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
-                                 "Convert it with NumPy: np.save(path, array.astype('float32'))",
-                                 file_, quoted(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at,
-                                 supported));
+    throw DtypeError(
+        fmt::format("{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
+                    "Convert it with NumPy: np.save(path, array.astype('float32'))",
+                    file_, quoted(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported));
   }
 
   std::string_view text_;
@@ -213,9 +216,9 @@ std::string header_text(const Header& header) {
   for (const auto& known : codes)
     if (known.dtype == header.dtype) code = known.code;
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}",
-                                 header.dtype == DType::Bool ? '|' : native, code,
-                                 header.fortran_order ? "True" : "False", to_string(header.shape));
+  std::string text =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", header.dtype == DType::Bool ? '|' : native,
+                  code, header.fortran_order ? "True" : "False", to_string(header.shape));
   // NumPy leaves room for the axis that appending would grow to take 21 digits.
   if (const int rank = header.shape.rank(); rank > 0)
     text.append(21 - std::to_string(header.shape[header.fortran_order ? rank - 1 : 0]).size(), ' ');

@@ -36,13 +36,14 @@ std::vector<std::byte> read_part(Source& source, std::uint64_t offset, std::uint
   return bytes;
 }
 
-/// The bytes that the elements take. Throws FormatError past what any tensor holds; extents of 0 do not excuse the others.
+/// The bytes that the elements take. Throws FormatError past what any tensor holds; extents of 0 do not excuse the
+/// others.
 std::uint64_t payload_bytes(const Header& header, const std::string& file) {
   std::int64_t most = sizeof(std::int64_t);
   for (std::int64_t extent : header.shape)
     if (extent > 0 && __builtin_mul_overflow(most, extent, &most))
-      throw FormatError(fmt::format("{}: the header's shape {} is too large: a tensor has less than 2^60 elements", file,
-                                    to_string(header.shape)));
+      throw FormatError(fmt::format("{}: the header's shape {} is too large: a tensor has less than 2^60 elements",
+                                    file, to_string(header.shape)));
   return static_cast<std::uint64_t>(header.shape.numel()) * size_of(header.dtype);
 }
 
@@ -97,8 +98,8 @@ Header read_header(Source& source) {
   const std::vector<std::byte> begin = read_part(source, 0, std::min<std::uint64_t>(source.size(), 8), "the start");
   for (std::size_t i = 0; i < std::min(begin.size(), magic.size()); ++i)
     if (begin[i] != static_cast<std::byte>(magic[i]))
-      throw FormatError(fmt::format("{}: not a .npy file: byte {} is 0x{:02x}, where one begins with \\x93NUMPY. {}", file, i,
-                                    std::to_integer<int>(begin[i]), reads));
+      throw FormatError(fmt::format("{}: not a .npy file: byte {} is 0x{:02x}, where one begins with \\x93NUMPY. {}",
+                                    file, i, std::to_integer<int>(begin[i]), reads));
   read_part(source, 0, 8, "the magic number with the version");
   const int major = std::to_integer<int>(begin[6]), minor = std::to_integer<int>(begin[7]);
   if (major < 1 || major > 3 || minor != 0)
@@ -106,16 +107,17 @@ Header read_header(Source& source) {
   const std::uint64_t length_bytes = major == 1 ? 2 : 4, text_offset = 8 + length_bytes;
   const std::uint64_t length = little_endian(read_part(source, 8, length_bytes, "the header's length"));
   if (length > longest_header)
-    throw FormatError(fmt::format("{}: a header of {} bytes is announced at byte 8; Sinter reads headers of up to {} bytes",
-                                  file, length, longest_header));
+    throw FormatError(
+        fmt::format("{}: a header of {} bytes is announced at byte 8; Sinter reads headers of up to {} bytes", file,
+                    length, longest_header));
   const std::vector<std::byte> text = read_part(source, text_offset, length, "the header");
   Header header = parse_dictionary({reinterpret_cast<const char*>(text.data()), text.size()}, text_offset, file);
   header.data_offset = text_offset + length;
   const std::uint64_t bytes = payload_bytes(header, file);
   if (bytes > source.size() - header.data_offset)
-    throw FormatError(fmt::format("{}: truncated: shape {} of {} takes {} bytes from byte {}, but the file ends at byte {}",
-                                  file, to_string(header.shape), name(header.dtype), bytes, header.data_offset,
-                                  source.size()));
+    throw FormatError(
+        fmt::format("{}: truncated: shape {} of {} takes {} bytes from byte {}, but the file ends at byte {}", file,
+                    to_string(header.shape), name(header.dtype), bytes, header.data_offset, source.size()));
   return header;
 }
 

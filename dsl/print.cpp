@@ -93,7 +93,7 @@ class ShownElements {
   template <class T>
   std::vector<T> values() const {
     std::vector<T> v(bytes_.size() / sizeof(T));
-    std::memcpy(v.data(), bytes_.data(), bytes_.size());
+    if (!v.empty()) std::memcpy(v.data(), bytes_.data(), bytes_.size());
     return v;
   }
 
@@ -181,7 +181,8 @@ struct FloatFormat {
       const bool scientific = high / low > 1000.0 || high > 1.0e8 || (!integers && low < 1.0e-4);
       notation = scientific ? Notation::Scientific : plain;
       for (double v : values)
-        if (counts(v)) width = std::max(width, static_cast<std::int64_t>(format_float(v, notation, s.precision).size()));
+        if (counts(v))
+          width = std::max(width, static_cast<std::int64_t>(format_float(v, notation, s.precision).size()));
       if (s.sci_mode) notation = *s.sci_mode ? Notation::Scientific : plain;
     }
   }
@@ -283,7 +284,8 @@ class Layout {
 void add_suffixes(std::string& text, const std::vector<std::string>& suffixes, std::int64_t indent, const Settings& s) {
   const std::size_t last_break = text.rfind('\n');
   // One more than the line's length, and two more for a text of one line: so PyTorch counts, and wraps accordingly.
-  auto line = static_cast<std::int64_t>(last_break == std::string::npos ? text.size() + 2 : text.size() - last_break + 1);
+  auto line =
+      static_cast<std::int64_t>(last_break == std::string::npos ? text.size() + 2 : text.size() - last_break + 1);
   for (const std::string& suffix : suffixes) {
     const auto length = static_cast<std::int64_t>(suffix.size());
     if (line + length + 2 > s.linewidth) {

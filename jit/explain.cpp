@@ -109,7 +109,7 @@ std::size_t repeated_operations(const Graph& g) {
 
 /// "add, exp, mul"; neighbours that repeat as "add x 3", and at most so many that the line stays readable.
 std::string computed(const Graph& g) {
-  constexpr std::size_t shown = 24;
+  constexpr std::size_t shown = 12;
   std::vector<std::pair<std::string, int>> runs;
   for (const Node& n : g.nodes()) {
     if (!is_operation(n)) continue;
@@ -179,7 +179,10 @@ class Explanation {
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
       if (n.op == Op::leaf || n.op == Op::index) dtypes[n.attribute] = n.dtype;
-    for (std::size_t i = 0; i < k.inputs.size(); ++i) item(heading, input(k.inputs[i], dtypes[i], shape));
+    constexpr std::size_t shown = 10;
+    const std::size_t listed = k.inputs.size() <= shown + 1 ? k.inputs.size() : shown;
+    for (std::size_t i = 0; i < listed; ++i) item(heading, input(k.inputs[i], dtypes[i], shape));
+    if (listed < k.inputs.size()) item(heading, counted(k.inputs.size() - listed, "more array"));
     const auto is_scalar = [](const Node& n) { return n.op == Op::scalar; };
     if (const auto scalars = static_cast<std::size_t>(std::ranges::count_if(k.graph.nodes(), is_scalar)))
       item(heading, counted(scalars, "number") + ", given at each launch");
@@ -197,7 +200,7 @@ class Explanation {
     const runtime::TensorImpl& t = *leaves_[s.number];
     const auto uses = std::ranges::count(leaves_, &t);
     return fmt::format("leaf {}: {} {}, {}{}", s.number, name(dtype), to_string(t.shape), layout(t, kernel),
-                       uses > 1 ? fmt::format(", written {} times in the expression", uses) : "");
+                       uses > 1 ? fmt::format(", {} times in the expression", uses) : "");
   }
 
   void memory() {
@@ -238,7 +241,7 @@ class Explanation {
     if (written == fused_operations_ && repeated == 0 && contracted == 0) return;
     line("simplified: {} as written, {} left", counted(written, "operation"), fused_operations_);
     if (repeated > 0) line("  {}, computed once", counted(repeated, "common subexpression"));
-    if (contracted > 0) line("  {} x * y + z contracted to fma, rounded once", contracted);
+    if (contracted > 0) line("  {} contracted to fma: x * y + z, rounded once", counted(contracted, "product"));
   }
 
   void notes() {

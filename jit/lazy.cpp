@@ -40,11 +40,14 @@ bool is_index(const runtime::TensorImpl& t) noexcept { return t.data == nullptr 
 
 /// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.
 struct LazyNode::State {
+  static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+
   struct Content {
     Op op = Op::leaf;
     DType dtype = DType::Float32;
     Category category = Category::Bool;  // of a scalar
-    std::uint32_t size = 0;              // operations below it, counted as a tree
+    std::uint32_t size = 0;              // operations that it depends on, itself included: never too few
+    std::uint64_t oldest = none;         // the first of them, by number of creation
     std::uint64_t bits = 0;              // of a scalar, as it arrived; of a constant
     Taken leaf;
     Taken result;  // of an earlier evaluation; the user may have written to it since
@@ -126,9 +129,27 @@ namespace {
 
 using Content = LazyAccess::Content;
 
-std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
-  return b > std::numeric_limits<std::uint32_t>::max() - a ? std::numeric_limits<std::uint32_t>::max() : a + b;
-}
+/// How much hangs on an operation, from what hangs on its operands. Two bounds: counted as a tree, where a shared
+/// operand counts again; and everything created since the oldest, where unrelated operations count too.
+class Extent {
+ public:
+  void add(const Content& operand) noexcept {
+    tree_ += operand.size;
+    oldest_ = std::min(oldest_, operand.oldest);
+  }
+  /// Of a new operation on these operands.
+  void put(Content& c) const noexcept {
+    static std::atomic<std::uint64_t> created{0};
+    const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
+    c.oldest = std::min(oldest_, now);
+    c.size = static_cast<std::uint32_t>(std::min({tree_ + 1, now - c.oldest + 1, std::uint64_t{most}}));
+  }
+
+ private:
+  static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t tree_ = 0;
+  std::uint64_t oldest_ = LazyAccess::State::none;
+};
 
 std::string describe(std::span<const LazyRef> operands) {
   std::string list;
@@ -169,11 +190,12 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
     c.op = n.op;
     c.dtype = n.dtype;
     c.bits = n.op == Op::constant ? n.attribute : 0;
-    c.size = n.arity > 0;
+    Extent extent;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
-      c.size = saturating_add(c.size, LazyAccess::snapshot(c.operands[i++]).size);
+      extent.add(LazyAccess::snapshot(c.operands[i++]));
     }
+    if (n.arity > 0) extent.put(c);
     made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
   }
   return made[static_cast<std::size_t>(graph.outputs()[0].node)];
@@ -303,18 +325,16 @@ void settle(std::span<const LazyRef> operands) {
   }
 }
 
-/// Sizes count shared operands again, so a DAG with much sharing is counted properly before it is cut short.
-constexpr std::uint32_t min_settled_operations = max_lazy_nodes / 16;
-
-/// Bounds what hangs on the operands; returns the size of an operation on them.
-std::uint32_t bound_size(std::span<const LazyRef> operands) {
-  std::uint32_t size = 1;
-  for (const LazyRef& o : operands) size = saturating_add(size, LazyAccess::snapshot(o).size);
-  if (size <= max_lazy_nodes) return size;
-  const std::uint32_t exact = count_operations(operands, min_settled_operations);
-  if (exact <= min_settled_operations) return exact + 1;
+/// Keeps what hangs on a new operation bounded: past the limit, its operands become leaves.
+void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
+  Content& content = LazyAccess::state(*made).content;  // nobody else has it yet
+  if (content.size <= max_lazy_nodes) return;
+  // Both bounds can be far off where many expressions that share operands grow in turns.
+  constexpr std::uint32_t worth_settling = max_lazy_nodes / 16;
+  content.size = count_operations(operands, worth_settling) + 1;
+  if (content.size <= worth_settling) return;
   settle(operands);
-  return 1;
+  Extent().put(content);
 }
 
 /// An operation on C++ scalars alone is a C++ scalar: computed now, in bool, int64 or double.
@@ -421,9 +441,8 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands) {
   graph.output(graph.apply(op, as_nodes(graph, contents)));
   if (std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; })) return fold_scalars(op, contents);
   placed_operand(name(op), operands);
-  const std::uint32_t size = bound_size(operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
-  LazyAccess::state(*result).content.size = size;
+  bound_size(result, operands);
   return result;
 }
 
@@ -431,11 +450,10 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   if (!a) throw Error("cast: the operand is a lazy expression that was moved from");
   const Content content = LazyAccess::snapshot(a);
   if (content.op != Op::scalar && content.op != Op::constant && content.dtype == dtype) return a;
-  const std::uint32_t size = bound_size({&a, 1});
   Graph graph;
   graph.output(graph.explicit_cast(as_nodes(graph, {&content, 1})[0], dtype));
   LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});
-  LazyAccess::state(*result).content.size = size;
+  bound_size(result, {&a, 1});
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "class_key.hpp"
 #include "plan.hpp"
@@ -213,8 +214,12 @@ class Scheduler {
       // A value that is still open where the segment ends takes a temporary.
       const int operands = inputs + open + stores;
       const int bytes = operand_bytes * operands + scalar_bytes * scalars;
-      const bool fits = total_weight <= max_weight && operands <= max_operands && bytes <= parameter_bytes;
-      if (i > begin && (!fits || live > max_live_bytes)) return i;
+      const bool exceeded[] = {total_weight > max_weight, operands > max_operands, bytes > parameter_bytes,
+                               live > max_live_bytes};
+      const auto* which = std::ranges::find(exceeded, true);
+      if (i == begin || which == std::end(exceeded)) continue;
+      limits_hit_.insert(which - exceeded);
+      return i;
     }
     return items_.size();
   }
@@ -286,12 +291,14 @@ class Scheduler {
   }
 
   void add_note() {
-    plan_.notes.push_back(fmt::format(
-        "{} operations are too many for one kernel: cut into {} where the fewest values cross; each holds at most {} "
-        "simple operations (a function counts as {}), {} arrays, {} bytes of parameters and {} bytes of live values per "
-        "element",
-        std::ranges::count_if(items_, [](const Item& i) { return i.output < 0; }), plan_.kernels.size(), max_weight,
-        call_weight, max_operands, parameter_bytes, max_live_bytes));
+    const std::string limits[] = {
+        fmt::format("more than {} operations (a division or function counts as {})", max_weight, call_weight),
+        fmt::format("more than {} arrays", max_operands), fmt::format("more than {} bytes of parameters", parameter_bytes),
+        fmt::format("more than {} bytes of values at once per element", max_live_bytes)};
+    std::string reasons;
+    for (std::ptrdiff_t limit : limits_hit_) reasons += (reasons.empty() ? "" : " or ") + limits[limit];
+    plan_.notes.push_back(fmt::format("one kernel would have {}: cut into {} where the fewest values cross", reasons,
+                                      plan_.kernels.size()));
   }
 
   const Graph& graph_;
@@ -300,6 +307,7 @@ class Scheduler {
   std::vector<Item> items_;
   std::vector<std::int64_t> crossing_;
   int sweep_ = -1;
+  std::set<std::ptrdiff_t> limits_hit_;
   Plan plan_;
 };
 

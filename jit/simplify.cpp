@@ -31,7 +31,7 @@ Graph without_dead_nodes(const Graph& graph) {
 template <class Make>
 Graph rebuild(const Graph& graph, Make make) {
   Builder builder;
-  builder.graph().reserve(graph.nodes().size(), graph.all_operands().size());
+  builder.reserve(graph.nodes().size());
   std::vector<Operand> moved, operands;
   moved.reserve(graph.nodes().size());
   for (const Node& n : graph.nodes()) {

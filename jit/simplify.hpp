@@ -32,6 +32,10 @@ class Builder {
     return n.op == Op::constant && n.attribute == bits_of(n.dtype, value);
   }
   Graph& graph() noexcept { return graph_; }
+  void reserve(std::size_t nodes) {
+    graph_.reserve(nodes, 2 * nodes);
+    known_.reserve(nodes);
+  }
 
  private:
   struct Key {

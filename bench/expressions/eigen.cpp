@@ -10,10 +10,10 @@ using Array = Eigen::ArrayXf;
 using View = Eigen::Map<const Array>;
 
 struct Operands {
-  explicit Operands(std::size_t n)
-      : in(n), x(map(in.x)), y(map(in.y)), s(map(in.s)), k(map(in.k)), t(map(in.t)), r(static_cast<Eigen::Index>(n)) {}
-  static Array map(const std::vector<float>& v) { return View(v.data(), static_cast<Eigen::Index>(v.size())); }
-  bench::Inputs in;
+  explicit Operands(std::size_t n) : Operands(bench::inputs(n)) {}
+  explicit Operands(const bench::Inputs& in)
+      : x(copy(in.x)), y(copy(in.y)), s(copy(in.s)), k(copy(in.k)), t(copy(in.t)), r(x.size()) {}
+  static Array copy(const std::vector<float>& v) { return View(v.data(), static_cast<Eigen::Index>(v.size())); }
   Array x, y, s, k, t, r;
 };
 

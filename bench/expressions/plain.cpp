@@ -6,7 +6,7 @@ namespace {
 template <class F>
 void add(const char* name, F element) {
   bench::add(name, "plain", [element](std::size_t n) {
-    return [element, in = bench::Inputs(n), r = std::vector<float>(n)]() mutable {
+    return [element, &in = bench::inputs(n), r = std::vector<float>(n)]() mutable {
       const float *x = in.x.data(), *y = in.y.data(), *s = in.s.data(), *k = in.k.data(), *t = in.t.data();
       float* out = r.data();
       for (std::size_t i = 0; i < r.size(); ++i) out[i] = element(x[i], y[i], s[i], k[i], t[i]);

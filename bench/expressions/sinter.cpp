@@ -9,7 +9,7 @@ namespace sn = sinter;
 namespace {
 
 struct Operands {
-  explicit Operands(std::size_t n) : Operands(bench::Inputs(n)) {}
+  explicit Operands(std::size_t n) : Operands(bench::inputs(n)) {}
   explicit Operands(const bench::Inputs& in)
       : x(copy(in.x)), y(copy(in.y)), s(copy(in.s)), k(copy(in.k)), t(copy(in.t)), r(sn::empty_like(x)) {}
   static sn::Tensor<float, sn::Cpu> copy(const std::vector<float>& v) { return sn::tensor(v, {v.size()}); }

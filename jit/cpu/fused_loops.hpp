@@ -75,6 +75,18 @@ constexpr Rows pair_rows() {
   return {{pair_row<f, s, T, 0>, pair_row<f, s, T, 1>, pair_row<f, s, T, 2>, pair_row<f, s, T, 3>, pair_row<f, s, T, 4>,
            pair_row<f, s, T, 5>, pair_row<f, s, T, 6>}};
 }
+/// in: a, b, c. The form as of other operations.
+template <bool factor, class T, int form>
+void negated_row(void* out, const void* const* in, std::int64_t n) {
+  using V = Vec<T>;
+  loop(out, n, [](V a, V b, V c) SINTER_LAMBDA { return factor ? fma(-a, b, c) : fma(a, b, -c); },
+       Source<V, (form & 1) != 0>(in[0]), Source<V, (form & 2) != 0>(in[1]), Source<V, (form & 4) != 0>(in[2]));
+}
+template <bool factor, class T>
+constexpr Rows negated_rows() {
+  return {{negated_row<factor, T, 0>, negated_row<factor, T, 1>, negated_row<factor, T, 2>, negated_row<factor, T, 3>,
+           negated_row<factor, T, 4>, negated_row<factor, T, 5>, negated_row<factor, T, 6>}};
+}
 #define SINTER_PAIRS(first, T)                                                                             \
   pair_rows<Cheap::first, Cheap::add, T>(), pair_rows<Cheap::first, Cheap::sub, T>(),                      \
       pair_rows<Cheap::first, Cheap::mul, T>(), pair_rows<Cheap::first, Cheap::rsub, T>()
@@ -86,7 +98,7 @@ constexpr Rows pair_rows() {
    wrapped_rows<Inner::sigmoid, T>(), wrapped_rows<Inner::reciprocal, T>(),                                \
    wrapped_rows<Inner::square, T>(), wrapped_rows<Inner::abs, T>(), wrapped_rows<Inner::relu, T>(),        \
    horner_rows<T, 2>(), horner_rows<T, 3>(), horner_rows<T, 4>(), SINTER_PAIRS(add, T),                    \
-   SINTER_PAIRS(sub, T), SINTER_PAIRS(mul, T)}
+   SINTER_PAIRS(sub, T), SINTER_PAIRS(mul, T), negated_rows<true, T>(), negated_rows<false, T>()}
 #else  // where fma is emulated the operations one by one are faster
 #define SINTER_FUSED_ROWS(T) {}
 #endif

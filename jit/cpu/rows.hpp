@@ -30,15 +30,15 @@ inline constexpr int group_count = static_cast<int>(Group::count);
 /// Casts: from * 5 + to, in the order of the dtypes. One form.
 inline constexpr int cast_count = 25;
 
-/// Memory: copies of one element size; form 1 fills with one value.
-enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, Stream1, Stream4, Stream8, Index, count };
+/// Memory: copies of one element size, in form 1 of one value; a copy of n bytes that passes the cache by.
+enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, Stream, count };
 
 /// What a fused row computes between two multiply-adds: out = fma(f(fma(x, s, t)), p, q), where s and t are uniform.
 enum class Inner : std::uint8_t { none, exp, log, tanh, erf, sqrt, sigmoid, reciprocal, square, abs, relu, count };
 inline constexpr int inner_count = static_cast<int>(Inner::count);
 
-/// Fused rows beside the Inner ones: a polynomial's steps, r = fma(r, x, c) for the uniform c1, c2, ...; and pairs of
-/// cheap operations on three operands, second(first(a, b), c), or second(c, first(a, b)) for the reversed difference.
+/// Fused rows beside the Inner ones: a polynomial's steps, r = fma(r, x, c) for the uniform c1, c2, ...; pairs of cheap
+/// operations on three operands, second(first(a, b), c) (rsub: c - first(a, b)); and fma with a negated operand.
 inline constexpr int horner_longest = 4;  // 2, 3 or 4 steps
 inline constexpr int first_horner = inner_count;
 enum class Cheap : std::uint8_t { add, sub, mul, rsub };
@@ -46,7 +46,9 @@ inline constexpr int first_pair = first_horner + horner_longest - 1;
 constexpr int pair_index(Cheap first, Cheap second) {
   return first_pair + static_cast<int>(first) * 4 + static_cast<int>(second);
 }
-inline constexpr int fused_count = first_pair + 12;
+inline constexpr int negated_factor = first_pair + 12;    // fma(-a, b, c)
+inline constexpr int negated_addend = negated_factor + 1;  // fma(a, b, -c)
+inline constexpr int fused_count = negated_addend + 1;
 
 /// The loops of one instruction set.
 struct RowTable {

@@ -118,7 +118,11 @@ struct Vec {
     return {(Native<T>)*reinterpret_cast<const typename NativeVector<element>::unaligned*>(p)};
   }
   static SINTER_INLINE Vec load(const element* p, int count) { return {load_first<T>(p, count)}; }
-  static SINTER_INLINE Vec broadcast(const element* p) { return {broadcast_value(*p)}; }
+  static SINTER_INLINE Vec broadcast(const element* p) {
+    element s;
+    __builtin_memcpy(&s, p, sizeof s);  // copies read words of any type
+    return {broadcast_value(s)};
+  }
   SINTER_INLINE void store(element* p) const { *reinterpret_cast<typename NativeVector<element>::unaligned*>(p) = v; }
   SINTER_INLINE void store(element* p, int count) const { store_first<T>(p, v, count); }
 

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::string_view word_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
+/// A type as one word, so that T(2) can be written.
+std::string_view word_type(DType dtype) noexcept { return dtype == DType::Int64 ? "int64" : info(dtype).cuda_name; }
+
 /// Whether a body is sums and products of its operands alone: what signed integers must compute as unsigned ones, since
 /// C++ defines their overflow there only.
 bool is_ring_expression(std::string_view body) noexcept {
@@ -81,7 +84,7 @@ class Writer {
         assign(i, literal(n.dtype, n.attribute), category(n.dtype) == Category::Float ? shortest(n.dtype, n.attribute) : "");
         break;
       case Op::cast:
-        assign(i, fmt::format("convert<{}>({})", info(n.dtype).cuda_name, name(graph_.operands(n)[0])));
+        assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0])));
         break;
       default: assign(i, operation(n));
     }
@@ -93,7 +96,7 @@ class Writer {
     const DType compute = graph_[graph_.operands(n).back()].dtype;
     const OpInfo& op = info(n.op);
     if (category(compute) != Category::Int || !is_ring_expression(op.body))
-      return substitute(op.body, info(compute).cuda_name, operands);
+      return substitute(op.body, word_type(compute), operands);
     const bool word = compute == DType::Int32;
     for (std::string& o : operands) o = fmt::format("{}({})", word ? "unsigned" : "uint64", o);
     return fmt::format("{}({})", word ? "int" : "int64", substitute(op.body, "", operands));
@@ -101,7 +104,7 @@ class Writer {
 
   void assign(std::size_t i, std::string_view value, std::string_view comment = {}) {
     names_[i] = fmt::format("t{}", temporaries_++);
-    out_ += fmt::format("  const {} {} = {};", info(graph_.nodes()[i].dtype).cuda_name, names_[i], value);
+    out_ += fmt::format("  const {} {} = {};", word_type(graph_.nodes()[i].dtype), names_[i], value);
     if (!comment.empty()) out_ += fmt::format("  // {}", comment);
     out_ += '\n';
   }

@@ -16,7 +16,7 @@ SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
   return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
 }
 
-// The same for numbers below 2^63.
+// Division of numbers below 2^63 by a fixed one.
 struct WideDivider {
   unsigned long long multiplier, shift;
 };
@@ -251,27 +251,35 @@ SINTER_DEVICE T round(T a) {
 SINTER_DEVICE float round(float a) { return ::rintf(a); }
 SINTER_DEVICE double round(double a) { return ::rint(a); }
 
-// NaN if either is.
+// NaN if either is; -0 counts as less than +0.
 template <class T>
 SINTER_DEVICE T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return a < b ? b : a;
 }
+SINTER_DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : ::fmaxf(a, b); }
+SINTER_DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : ::fmax(a, b); }
 
 template <class T>
 SINTER_DEVICE T minimum(T a, T b) {
-  return a < b || a != a ? a : b;
+  return b < a ? b : a;
 }
+SINTER_DEVICE float minimum(float a, float b) { return a != a || b != b ? a + b : ::fminf(a, b); }
+SINTER_DEVICE double minimum(double a, double b) { return a != a || b != b ? a + b : ::fmin(a, b); }
 
 // The other one where one is NaN.
 template <class T>
 SINTER_DEVICE T fmax(T a, T b) {
-  return a > b || b != b ? a : b;
+  return a < b ? b : a;
 }
+SINTER_DEVICE float fmax(float a, float b) { return ::fmaxf(a, b); }
+SINTER_DEVICE double fmax(double a, double b) { return ::fmax(a, b); }
 
 template <class T>
 SINTER_DEVICE T fmin(T a, T b) {
-  return a < b || b != b ? a : b;
+  return b < a ? b : a;
 }
+SINTER_DEVICE float fmin(float a, float b) { return ::fminf(a, b); }
+SINTER_DEVICE double fmin(double a, double b) { return ::fmin(a, b); }
 
 // Infinity minus itself is NaN, as NaN is; no number of another type is infinite.
 template <class T>

@@ -95,6 +95,8 @@ class Printer {
     out += coordinates(lanes);
     if (lanes == 1) return out + "    " + call(1) + "  }\n";
     for (const Access& a : accesses_) {
+      if (a.memory && a.pattern == Pattern::RowUniform)
+        out += fmt::format("    const {0} {1}_row = {1}[{1}_at];\n", a.type, a.name);
       if (!is_vector(a)) continue;
       const std::string type = fmt::format("sinter::Lanes<{}, {}>", a.type, lanes);
       out += a.output ? fmt::format("    {} {}_lanes;\n", type, a.name)
@@ -161,6 +163,7 @@ class Printer {
   std::string value(const Access& a, int lanes) const {
     if (a.pattern == Pattern::Uniform) return a.name;
     if (lanes > 1 && is_vector(a)) return a.name + "_lanes.at[l]";
+    if (lanes > 1 && a.memory && a.pattern == Pattern::RowUniform) return a.name + "_row";
     const std::string at = position(a, lanes);
     return a.memory ? fmt::format("{}[{}]", a.name, at) : fmt::format("static_cast<long long>({})", at);
   }

@@ -57,6 +57,14 @@ std::string what_happened(const Fault& f, const Launch& launch, const Kernel& ke
   return memory_fault(f, launch, kernel);
 }
 
+/// Of the instruction, else of the first caller in the kernel's text.
+int find_line(const Fault& f, const Kernel& kernel) {
+  int line = f.line ? f.line : f.instruction ? line_of(kernel, f.instruction) : 0;
+  for (std::uintptr_t word : f.stack_words)
+    if (!line && f.instruction) line = line_of(kernel, word - 1);  // of the call, not of what follows
+  return line;
+}
+
 /// Line `number` (from 1) without its indentation.
 std::string_view line_text(std::string_view source, int number) {
   for (; number > 1; --number) {
@@ -72,7 +80,7 @@ std::string_view line_text(std::string_view source, int number) {
 }  // namespace
 
 std::string describe(const Fault& f, const Kernel& kernel, const Launch& launch, int device, double limit_s) {
-  const int line = f.line ? f.line : f.instruction ? line_of(kernel, f.instruction) : 0;
+  const int line = find_line(f, kernel);
   std::string message = fmt::format("CUDA error: {}: kernel {} on cuda:{} (virtual), block {} of {}, thread {} of {}",
                                     driver_name(f), kernel.name, device, f.block, launch.grid, f.thread, launch.block);
   if (line) message += fmt::format(", line {}: {}", line, line_text(kernel.info.source, line));

@@ -33,6 +33,8 @@ struct Fault {
   unsigned thread = 0;
   std::uintptr_t address = 0;
   std::uintptr_t instruction = 0;  // 0: unknown
+  std::uintptr_t stack_pointer = 0;
+  std::uintptr_t stack_words[32] = {};  // what lies there
   char text[400] = {};
 
   explicit operator bool() const noexcept { return kind != Kind::None; }

@@ -170,8 +170,8 @@ int line_of(const std::string& binary, unsigned long address) noexcept try {
   const TemporaryFolder folder;
   const std::string file = folder.file("kernel.so");
   write_file(file, binary);
-  const ProcessResult result = run_process({"addr2line", "-e", file, fmt::format("{:#x}", address)});
-  // "name.cu:12" or "name.cu:12 (discriminator 3)"
+  const ProcessResult result = run_process({"addr2line", "-i", "-e", file, fmt::format("{:#x}", address)});
+  // "name.cu:12" or "name.cu:12 (discriminator 3)"; after functions of the shim that were inlined there.
   const std::size_t suffix = result.output.find(".cu:");
   int line = 0;
   if (result.status == 0 && suffix != std::string::npos)

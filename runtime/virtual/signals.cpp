@@ -65,6 +65,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   fault.code = info->si_code;
   fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   fault.instruction = instruction(frame);
+  fault.stack_pointer = stack_pointer(frame);
   fault.write = is_write(frame);
   worker->record(fault);
   resume_at(frame, &Worker::escape, worker->escape_stack());

@@ -33,9 +33,9 @@ double limit_from_environment() {
 
 class VirtualGpu final : public GpuBackend {
  public:
-  explicit VirtualGpu(int index) : arena_(index), limit_s_(limit_from_environment()) { install_signal_handlers(); }
+  explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) { install_signal_handlers(); }
 
-  Device device() const noexcept override { return Device(arena_.device()); }
+  Device device() const noexcept override { return device_; }
   std::string name() const override { return fmt::format("Virtual GPU {}", arena_.device()); }
   MemoryInfo memory() const override { return {arena_bytes - arena_.in_use(), arena_bytes}; }
   int architecture() const noexcept override { return 90; }
@@ -79,6 +79,7 @@ class VirtualGpu final : public GpuBackend {
                                 "allocations. The address is of {}.", what, name(), bytes, data, Arena::whose(address)));
   }
 
+  Device device_;
   Arena arena_;
   double limit_s_;
 };

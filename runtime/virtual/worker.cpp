@@ -1,5 +1,6 @@
 #include "worker.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -175,7 +176,7 @@ void Worker::fibre_main(Transfer from) {
 void Worker::suspend() {
   const unsigned self = me_;
   const Context next = next_context();
-  if (me_ == self) return;
+  if (me_ == self && status_[self] == Status::Ready) return;
   arrive(jump_fcontext(next, &context_[self]));
 }
 
@@ -268,13 +269,16 @@ Fault& Worker::new_fault(Fault::Kind kind, unsigned thread, int line) noexcept {
 void Worker::record(const Fault& fault) noexcept {
   running_ = false;  // a fault from here on is nobody's
   Fault& f = new_fault(fault.kind, state.thread.x, 0);
+  f.stack = memory_.is_stack_guard(fault.address);
+  f.shared = memory_.is_shared(fault.address);
   f.signal = fault.signal;
   f.code = fault.code;
   f.address = fault.address;
   f.instruction = fault.instruction;
   f.write = fault.write;
-  f.stack = memory_.is_stack_guard(fault.address);
-  f.shared = memory_.is_shared(fault.address);
+  // Return addresses are among what lies on the stack: the line of a fault in a function of the C library.
+  const std::size_t above = memory_.bytes_above(fault.stack_pointer);
+  if (!f.stack) std::memcpy(f.stack_words, reinterpret_cast<const void*>(fault.stack_pointer), std::min(above, sizeof f.stack_words));
 }
 
 void Worker::fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what) {

@@ -50,6 +50,8 @@ class WorkerMemory {
   /// Where stack `i` begins (it grows down), and which stack an address lies in.
   char* stack_top(unsigned i) const noexcept;
   unsigned stack_of(const void* address) const noexcept;
+  /// Bytes from a stack pointer to where its stack begins; 0 when it is in no stack.
+  std::size_t bytes_above(std::uintptr_t stack_pointer) const noexcept;
   /// Whether a stack pointer is a kernel's.
   bool contains(std::uintptr_t address) const noexcept;
   char* escape_stack_top() const noexcept { return base_ + escape_bytes; }

@@ -53,6 +53,13 @@ unsigned WorkerMemory::stack_of(const void* address) const noexcept {
   return static_cast<unsigned>((static_cast<const char*>(address) - (base_ + stacks_at)) / static_cast<std::ptrdiff_t>(stack_bytes));
 }
 
+std::size_t WorkerMemory::bytes_above(std::uintptr_t stack_pointer) const noexcept {
+  const std::uintptr_t offset = stack_pointer - reinterpret_cast<std::uintptr_t>(base_ + stacks_at);
+  if (offset >= open_ * stack_bytes) return 0;
+  const auto top = reinterpret_cast<std::uintptr_t>(stack_top(static_cast<unsigned>(offset / stack_bytes)));
+  return top > stack_pointer ? top - stack_pointer : 0;
+}
+
 bool WorkerMemory::contains(std::uintptr_t address) const noexcept {
   return address - reinterpret_cast<std::uintptr_t>(base_) < all_bytes;
 }

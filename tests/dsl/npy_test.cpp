@@ -13,10 +13,10 @@
 #include <random>
 #include <thread>
 
-#include "npy_bytes.hpp"
-#include "table.hpp"
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/backend.hpp>
+#include "npy_bytes.hpp"
+#include "table.hpp"
 
 namespace sinter {
 namespace {
@@ -26,8 +26,8 @@ using detail::load_npy;
 using detail::save_npy;
 using runtime::TensorRef;
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::Bytes;
+using ::testing::HasSubstr;
 using testing::npy_file;
 
 // Set before anything asks for a device; where it is set already, or there is a real GPU, the tests use that one.
@@ -149,12 +149,17 @@ TEST_F(Npy, ViewsAreWrittenAsTheirElements) {
     Shape shape, strides;
     std::int64_t offset;
     std::vector<std::uint64_t> expected;
-  } views[] = {{{3}, {2}, 1, {1, 3, 5}},       {{6}, {-1}, 5, {5, 4, 3, 2, 1, 0}},   {{2, 3}, {0, 1}, 2, {2, 3, 4, 2, 3, 4}},
-               {{2, 2}, {1, 3}, 0, {0, 3, 1, 4}}, {{2, 1, 2}, {1, 9, 2}, 1, {1, 3, 2, 4}}, {{}, {}, 4, {4}}};
+  } views[] = {{{3}, {2}, 1, {1, 3, 5}},
+               {{6}, {-1}, 5, {5, 4, 3, 2, 1, 0}},
+               {{2, 3}, {0, 1}, 2, {2, 3, 4, 2, 3, 4}},
+               {{2, 2}, {1, 3}, 0, {0, 3, 1, 4}},
+               {{2, 1, 2}, {1, 9, 2}, 1, {1, 3, 2, 4}},
+               {{}, {}, 4, {4}}};
   for (const char* device : devices)
     for (const auto& v : views) {
       save_npy(path("v.npy"), *runtime::view(*jit::to(*t, t->dtype, Device(device)), v.shape, v.strides, v.offset));
-      EXPECT_EQ(elements(load_npy(path("v.npy"), Device())), elements(testing::host_tensor(DType::Int32, v.shape, v.expected)));
+      EXPECT_EQ(elements(load_npy(path("v.npy"), Device())),
+                elements(testing::host_tensor(DType::Int32, v.shape, v.expected)));
     }
 }
 
@@ -170,16 +175,18 @@ TEST_F(Npy, ArraysLongerThanAChunk) {
 }
 
 TEST_F(Npy, BoolsAreZeroOrOneWhateverTheFileHolds) {
-  const TensorRef t = read(npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (4,), }\n", std::string("\0\1\2\xFF", 4)));
+  const TensorRef t =
+      read(npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (4,), }\n", std::string("\0\1\2\xFF", 4)));
   EXPECT_EQ(elements(t), std::string("\0\1\1\1", 4));
 }
 
 TEST_F(Npy, ReadsEveryWayToWriteTheHeader) {
   const std::string data(16, '\1');
-  for (const char* text :
-       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "{'shape':(4,),'descr':'<f4','fortran_order':False}",
-        "  {\"descr\": \"<f4\",\n\t'fortran_order' : False , 'shape': ( 4 , ) }  \n", "{'descr': 'f4', 'fortran_order': True, 'shape': (4L,)}",
-        "{'descr': '=f4', 'fortran_order': False, 'shape': (2, 2,), }"})
+  for (const char* text : {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }",
+                           "{'shape':(4,),'descr':'<f4','fortran_order':False}",
+                           "  {\"descr\": \"<f4\",\n\t'fortran_order' : False , 'shape': ( 4 , ) }  \n",
+                           "{'descr': 'f4', 'fortran_order': True, 'shape': (4L,)}",
+                           "{'descr': '=f4', 'fortran_order': False, 'shape': (2, 2,), }"})
     for (int major : {1, 2, 3}) EXPECT_EQ(elements(read(npy_file(text, data, major))), data) << text;
 }
 
@@ -219,26 +226,45 @@ TEST_F(Npy, MalformedHeadersSayWhereAndWhat) {
       {"{'shape': (0x3,)}", "expected ',' or ')' behind an extent"},
       {"{'shape': (9223372036854775808,)}", "at byte 21: expected an extent"},
       {"{'shape': (1,1,1,1,1,1,1,1,1)}", "expected at most 8 dimensions"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x", "expected nothing but spaces behind the dictionary, found 'x'"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)", "expected ',' or '}' behind a value, found the header's end"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "is too large: a tensor has less than 2^60 elements"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x",
+       "expected nothing but spaces behind the dictionary, found 'x'"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)",
+       "expected ',' or '}' behind a value, found the header's end"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}",
+       "is too large: a tensor has less than 2^60 elements"},
       {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, 0, 1, 2, 1, 2, 192213372036854775, 2)}", "is too large"},
-      {"{'descr': '|b1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "is too large: a tensor has less than 2^60 elements"},
-      {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", "is too large: a tensor has less than 2^60 elements"},
-      {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 5)}", "shape (3, 5) of float64 takes 120 bytes from byte 67, but the file ends at byte 67"},
+      {"{'descr': '|b1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+       "is too large: a tensor has less than 2^60 elements"},
+      {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}",
+       "is too large: a tensor has less than 2^60 elements"},
+      {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 5)}",
+       "shape (3, 5) of float64 takes 120 bytes from byte 67, but the file ends at byte 67"},
   };
   for (const auto& c : cases)
-    EXPECT_THAT(message<FormatError>([&] { read(npy_file(c.text)); }), AllOf(HasSubstr("'bytes.npy'"), HasSubstr(c.expected))) << c.text;
+    EXPECT_THAT(message<FormatError>([&] { read(npy_file(c.text)); }),
+                AllOf(HasSubstr("'bytes.npy'"), HasSubstr(c.expected)))
+        << c.text;
 }
 
 TEST_F(Npy, OtherElementTypesAreNamed) {
   const struct {
     const char* descr;
     const char* expected;
-  } cases[] = {{"'<f2'", "'<f2', float16 (at byte 20 of the file)"}, {"'<c8'", "'<c8', complex64"}, {"'|O'", "'|O', object"},
-               {"'<i2'", "'<i2', int16"}, {"'|u1'", "'|u1', uint8"}, {"'<u8'", "'<u8', uint64"}, {"'<f16'", "'<f16', float128"},
-               {"'<U7'", "'<U7', str"}, {"'<M8[ns]'", "'<M8[ns]', datetime64"}, {"''", "''"}, {"'<'", "'<'"}, {"'float32'", "'float32'"},
-               {"'|f4'", "'|f4', float32"}, {"'<f4\x01\xff'", "'<f4\\x01\\xff'"}, {"[('x', '<f4'), ('y', '<i4')]", "a structured type"}};
+  } cases[] = {{"'<f2'", "'<f2', float16 (at byte 20 of the file)"},
+               {"'<c8'", "'<c8', complex64"},
+               {"'|O'", "'|O', object"},
+               {"'<i2'", "'<i2', int16"},
+               {"'|u1'", "'|u1', uint8"},
+               {"'<u8'", "'<u8', uint64"},
+               {"'<f16'", "'<f16', float128"},
+               {"'<U7'", "'<U7', str"},
+               {"'<M8[ns]'", "'<M8[ns]', datetime64"},
+               {"''", "''"},
+               {"'<'", "'<'"},
+               {"'float32'", "'float32'"},
+               {"'|f4'", "'|f4', float32"},
+               {"'<f4\x01\xff'", "'<f4\\x01\\xff'"},
+               {"[('x', '<f4'), ('y', '<i4')]", "a structured type"}};
   for (const auto& c : cases) {
     const std::string text = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (3,)}}", c.descr);
     EXPECT_THAT(message<DtypeError>([&] { read(npy_file(text)); }),
@@ -250,8 +276,10 @@ TEST_F(Npy, WhatIsNoNpyFile) {
   EXPECT_THAT(message<FormatError>([] { read(""); }), HasSubstr("the file is empty"));
   EXPECT_THAT(message<FormatError>([] { read("PK\3\4 a zip file"); }), HasSubstr("not a .npy file: byte 0 is 0x50"));
   EXPECT_THAT(message<FormatError>([] { read("\x93NUMPX\1"); }), HasSubstr("byte 5 is 0x58"));
-  EXPECT_THAT(message<FormatError>([] { read(npy_file("{}", "", 4)); }), HasSubstr("unknown .npy format 4.0 (at byte 6)"));
-  EXPECT_THAT(message<FormatError>([] { read(std::string_view("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12)); }), HasSubstr("a header of 4294967295 bytes"));
+  EXPECT_THAT(message<FormatError>([] { read(npy_file("{}", "", 4)); }),
+              HasSubstr("unknown .npy format 4.0 (at byte 6)"));
+  EXPECT_THAT(message<FormatError>([] { read(std::string_view("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12)); }),
+              HasSubstr("a header of 4294967295 bytes"));
 }
 
 TEST_F(Npy, EveryTruncationIsAFormatError) {
@@ -297,7 +325,8 @@ TEST_F(Npy, FilesThatCannotBeWritten) {
               AllOf(HasSubstr("cannot write"), HasSubstr("none/a.npy"), HasSubstr("No such file")));
   EXPECT_THAT(message<FormatError>([&] { save_npy(folder_, *small()); }), HasSubstr("it is a directory"));
   EXPECT_THAT(message<FormatError>([&] { save_npy("/dev/null", *small()); }), HasSubstr("not a file"));
-  EXPECT_THAT(message<FormatError>([&] { save_npy(path(std::string(300, 'a')), *small()); }), HasSubstr("File name too long"));
+  EXPECT_THAT(message<FormatError>([&] { save_npy(path(std::string(300, 'a')), *small()); }),
+              HasSubstr("File name too long"));
   EXPECT_THAT(message<FormatError>([&] { save_npy("", *small()); }), HasSubstr("cannot write"));
   EXPECT_EQ(files(), 0);
 }
@@ -332,7 +361,8 @@ TEST_F(Npy, LinksAreFollowedAndPermissionsKept) {
 }
 
 TEST_F(Npy, LongNamesAndOddNamesAreFiles) {
-  for (const std::string& name : {std::string(255, 'n'), std::string("a b\tc'\".npy"), std::string("\xC3\xA4.npy"), std::string("{}.npy")}) {
+  for (const std::string& name :
+       {std::string(255, 'n'), std::string("a b\tc'\".npy"), std::string("\xC3\xA4.npy"), std::string("{}.npy")}) {
     save_npy(path(name), *small());
     EXPECT_EQ(elements(load_npy(path(name), Device())), elements(small()));
   }

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "table.hpp"
 #include <sinter/jit/evaluate.hpp>
+#include "table.hpp"
 
 namespace sinter {
 namespace {
@@ -81,7 +81,8 @@ TEST_F(Print, ViewsPrintAsTheirElements) {
       Shape shape, strides;
       std::int64_t offset;
     } views[] = {{{50, 40}, {1, 50}, 0},  {{40, 50}, {-50, -1}, 1999}, {{4, 5}, {100, 7}, 3},
-                 {{1200, 3}, {1, 0}, 20}, {{9, 8, 50}, {0, 50, 1}, 0}, {{}, {}, 77}, {{0, 3}, {3, 1}, 0}};
+                 {{1200, 3}, {1, 0}, 20}, {{9, 8, 50}, {0, 50, 1}, 0}, {{}, {}, 77},
+                 {{0, 3}, {3, 1}, 0}};
     for (const auto& [shape, strides, offset] : views) {
       std::vector<std::int64_t> elements;
       const TensorRef view = runtime::view(*t, shape, strides, offset);
@@ -91,7 +92,8 @@ TEST_F(Print, ViewsPrintAsTheirElements) {
         elements.push_back(at);
       }
       const TensorRef plain = host(shape, elements);
-      EXPECT_EQ(to_string(*view), to_string(*jit::to(*plain, DType::Int64, Device(device)))) << sinter::to_string(shape);
+      EXPECT_EQ(to_string(*view), to_string(*jit::to(*plain, DType::Int64, Device(device))))
+          << sinter::to_string(shape);
     }
   }
 }
@@ -145,7 +147,8 @@ TEST_F(Print, OptionsOutOfRangeAreRefusedAndChangeNothing) {
 TEST_F(Print, ExtremeOptionsPrint) {
   set_printoptions({.precision = 1074, .threshold = INT64_MAX, .edgeitems = INT32_MAX, .linewidth = 0});
   const std::string text = to_string(*host<double>(Shape{}, {4.9406564584124654e-324}));
-  EXPECT_TRUE(text.starts_with("tensor(4.94065645841246544176568792868221372365059802614324764425585682500675507270208751"));
+  EXPECT_TRUE(
+      text.starts_with("tensor(4.94065645841246544176568792868221372365059802614324764425585682500675507270208751"));
   EXPECT_TRUE(text.ends_with("000e-324,\n       dtype=float64)"));
   EXPECT_EQ(text.size(), std::string_view("tensor(4.e-324,\n       dtype=float64)").size() + 1074);
   set_printoptions({.precision = 0, .threshold = 0, .edgeitems = INT32_MAX, .linewidth = INT32_MAX});

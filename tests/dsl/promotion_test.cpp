@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "table.hpp"
 #include <sinter/jit/ops.hpp>
+#include "table.hpp"
 
 namespace sinter {
 namespace {
@@ -21,7 +21,8 @@ const struct {
 } differences[] = {
     {"sub", "raises", 20, "PyTorch refuses one bool among the operands; Sinter, as for add and mul, only two"},
     {"lerp", "raises", 355, "PyTorch wants three equal dtypes; Sinter promotes, as everywhere"},
-    {"square", "int64", 1, "PyTorch squares a bool as the integer power; Sinter refuses it, as pow(bool, bool) is in both"},
+    {"square", "int64", 1,
+     "PyTorch squares a bool as the integer power; Sinter refuses it, as pow(bool, bool) is in both"},
 };
 
 std::optional<Op> op_named(std::string_view text) {
@@ -54,7 +55,8 @@ TEST(Promotion, IsPyTorchsButForTheListedDifferences) {
     const std::string ours = sinter_result(*op, row[1]);
     if (ours == row[2]) continue;
     ++found[{row[0], row[2]}];
-    const bool listed = std::ranges::any_of(differences, [&](const auto& d) { return d.op == row[0] && d.pytorch == row[2]; });
+    const bool listed =
+        std::ranges::any_of(differences, [&](const auto& d) { return d.op == row[0] && d.pytorch == row[2]; });
     EXPECT_TRUE(listed) << row[0] << "(" << row[1] << "): PyTorch " << row[2] << ", Sinter " << ours;
   }
   for (const auto& d : differences)
@@ -66,7 +68,8 @@ TEST(Promotion, TheTableHasEveryOperationWithAllOperands) {
   for (const Row& row : testing::read_table("promotion.tsv")) rows[row[0]] += row[2] == "lacks" ? -1 : 1;
   for (int i = static_cast<int>(first_table_op); i < op_count; ++i) {
     const OpInfo& op = info(static_cast<Op>(i));
-    // Five dtypes and three kinds of scalars, but for scalars alone; where's condition and one of its values are tensors.
+    // Five dtypes and three kinds of scalars, but for scalars alone; where's condition and one of its values are
+    // tensors.
     const int all = op.arity == 1 ? 5 : op.arity == 2 ? 8 * 8 - 3 * 3 : 8 * 8 * 8 - 3 * 3 * 3;
     const int expected = op.name == "where" ? 5 * (8 * 8 - 3 * 3) : all;
     const int count = rows[std::string(op.name)];

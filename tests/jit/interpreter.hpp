@@ -15,6 +15,7 @@ namespace sinter::testing {
 
 using jit::Graph;
 using jit::Node;
+using jit::NodeId;
 using jit::Operand;
 using test::to_bits;
 

@@ -1,13 +1,19 @@
 // What a graph means, one element at a time and in plain C++: the reference that executors are held against. Written
 // from the documentation of the operations, not from their bodies in ops.def.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <jit/plan.hpp>
 
@@ -110,6 +116,16 @@ bool compare(Op op, T a, T b) {
   return op == Op::isfinite;
 }
 
+/// The larger of two numbers; -0 is less than +0.
+template <std::floating_point T>
+T larger(T a, T b) noexcept {
+  return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
+}
+template <std::floating_point T>
+T smaller(T a, T b) noexcept {
+  return -larger(-a, -b);
+}
+
 /// Floats: transcendental functions in double, rounded once.
 template <std::floating_point T>
 T real(Op op, T a, T b, T c) {
@@ -141,7 +157,7 @@ T real(Op op, T a, T b, T c) {
     case Op::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
     case Op::square: return a * a;
     case Op::reciprocal: return 1 / a;
-    case Op::lerp: return std::fma(c, b - a, a);
+    case Op::lerp: return c < T(0.5) ? std::fma(c, b - a, a) : std::fma(-(b - a), T(1) - c, b);
     case Op::sqrt: return std::sqrt(a);
     case Op::rsqrt: return 1 / std::sqrt(a);
     case Op::exp: return r(std::exp(x));
@@ -174,13 +190,13 @@ T real(Op op, T a, T b, T c) {
     case Op::ceil: return std::ceil(a);
     case Op::trunc: return std::trunc(a);
     case Op::round: return std::nearbyint(a);
-    case Op::maximum: return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
-    case Op::minimum: return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b);
-    case Op::fmax: return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
-    case Op::fmin: return std::isnan(a) ? b : std::isnan(b) ? a : std::min(a, b);
+    case Op::maximum: return std::isnan(a) ? a : std::isnan(b) ? b : larger(a, b);
+    case Op::minimum: return std::isnan(a) ? a : std::isnan(b) ? b : smaller(a, b);
+    case Op::fmax: return std::isnan(a) ? b : std::isnan(b) ? a : larger(a, b);
+    case Op::fmin: return std::isnan(a) ? b : std::isnan(b) ? a : smaller(a, b);
     case Op::clamp: {
-      const T low = std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
-      return std::isnan(low) ? low : std::isnan(c) ? c : std::min(low, c);
+      const T low = std::isnan(a) ? a : std::isnan(b) ? b : larger(a, b);
+      return std::isnan(low) ? low : std::isnan(c) ? c : smaller(low, c);
     }
     case Op::copysign: return std::copysign(a, b);
     default: throw std::logic_error("not an operation on floats: " + std::string(name(op)));
@@ -284,6 +300,62 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
   std::vector<Bits> outputs;
   for (const jit::Operand o : graph.outputs()) outputs.push_back(values[static_cast<std::size_t>(o.node)]);
   return outputs;
+}
+
+/// A value as text, for messages.
+inline std::string show(DType dtype, Bits bits) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+    return fmt::format("{} ({:#x})", as<T>(bits), bits);
+  });
+}
+
+/// Units in the last place between two floats of one sign.
+template <std::floating_point T>
+double distance_in_ulp(T a, T b) noexcept {
+  const auto ordered = [](T v) {
+    using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    const I i = std::bit_cast<I>(v);
+    return static_cast<double>(i < 0 ? std::numeric_limits<I>::min() - i : i);
+  };
+  return std::fabs(ordered(a) - ordered(b));
+}
+
+/// How far an executor's result may be from the reference's, in units in the last place.
+inline double allowed_ulp(Op op) noexcept {
+  switch (op) {
+    case Op::sqrt: case Op::rsqrt: case Op::reciprocal: case Op::lerp: return 0;
+    case Op::gelu: case Op::gelu_tanh: return 16;
+    case Op::random_normal: case Op::random_normal_double: return 64;
+    case Op::sigmoid: case Op::silu: case Op::softplus: return 8;
+    default: break;
+  }
+  return info(op).rule == DTypeRule::Float || info(op).rule == DTypeRule::FloatOnly || op == Op::pow ? 8 : 0;
+}
+
+/// Whether a result is as good as the reference's: equal bits where an operation is exact, else within its bound. Sums
+/// that cancel are judged by the size of what they sum.
+inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType compute, Bits expected, Bits got) {
+  if (expected == got) return true;
+  if (category(result) != Category::Float) return false;
+  return visit(result, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T e = as<T>(expected), g = as<T>(got);
+      if (std::isnan(e) || std::isnan(g)) return std::isnan(e) && std::isnan(g);
+      double scale = 0;
+      if ((op == Op::gelu || op == Op::gelu_tanh) && category(compute) == Category::Float)
+        scale = std::fabs(static_cast<double>(as<T>(operands[0])));
+      const double tiny = static_cast<double>(std::numeric_limits<T>::epsilon());
+      if (std::isfinite(scale) && std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 4 * tiny * scale) return true;
+      // exp(-a) overflows before its reciprocal underflows.
+      if ((op == Op::sigmoid || op == Op::silu) && std::fabs(e) < std::numeric_limits<T>::min() * 512 && std::fabs(g) <= std::fabs(e))
+        return true;
+      if (op == Op::random_normal || op == Op::random_normal_double)
+        return std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 16 * tiny;
+      return allowed_ulp(op) > 0 && distance_in_ulp(e, g) <= allowed_ulp(op);
+    } else {
+      return false;
+    }
+  });
 }
 
 }  // namespace sinter::test

@@ -218,7 +218,7 @@ TEST(HostMemory, SmallMappedAndImpossible) {
 TEST(PoolDeathTest, AFreeBlockIsPoisoned) {
   sinter::runtime::HostMemory memory;
   Pool pool(memory, Device(), Pool::Memory::Host, unlimited);
-  for (const std::size_t bytes : {std::size_t(1000), std::size_t(5) << 20}) {
+  for (const std::size_t bytes : {std::size_t(1000), (std::size_t(5) << 20) - 1000}) {
     auto* data = static_cast<volatile char*>(pool.allocate(bytes));
     data[bytes - 1] = 1;
     EXPECT_DEATH(data[bytes] = 1, "use-after-poison");  // past what was asked for, within the class

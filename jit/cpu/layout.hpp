@@ -1,0 +1,42 @@
+// How the executor walks a loop nest: the inner dims make rows, rows are cut into tiles.
+#pragma once
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+
+#include "../loop_nest.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+
+/// How an operand lies in a row.
+enum class Walk : std::uint8_t {
+  InPlace,  // neighbours in memory: loops read and write it where it is
+  Same,     // one element for the whole nest
+  RowSame,  // one element for a row
+  Packed,   // anything else, and indices: through a tile
+};
+
+struct Layout {
+  int split = 0;             // the dims [split, rank) are a row
+  std::int64_t row = 1;      // its elements
+  std::int64_t rows = 1;
+  bool any_same = false;     // some operand is Same or RowSame
+  boost::container::small_vector<Walk, 8> walks;
+};
+
+/// Rows are made long enough for the cost of starting on one not to matter.
+void make_layout(Layout& layout, const LoopNest& nest);
+
+/// Offset in elements of the operand's first element in a row.
+std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row);
+
+/// The elements [first, first + n) of the row that starts at `row` to neighbouring ones at `to`.
+void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
+          std::int64_t first, std::int64_t n);
+/// The other way.
+void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
+            const NestOperand& operand, std::int64_t first, std::int64_t n);
+/// The offsets of those elements, as an index operand's values.
+void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
+                std::int64_t first, std::int64_t n);
+
+}  // namespace sinter::inline v1::jit::cpu

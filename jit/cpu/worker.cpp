@@ -1,0 +1,241 @@
+#include "worker.hpp"
+
+#include <algorithm>
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+/// Loops read through pointers to const alone; values are kept as the pointers that may also be written through.
+std::byte* bytes(const std::uint64_t* word) { return reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(word)); }
+
+}  // namespace
+
+void Worker::run(const Job& job, std::int64_t first, std::int64_t last) {
+  bind(job);
+  const std::int64_t per_row = job.tiles_in_row();
+  for (std::int64_t tile = first; tile < last;) {
+    const std::int64_t row = per_row == 1 ? tile : tile / per_row;
+    const std::int64_t row_end = std::min(last, (row + 1) * per_row);
+    std::int64_t at = (tile - row * per_row) * job.tile;
+    start_row(row, at);
+    for (; tile < row_end; ++tile, at += job.tile) run_tile(at, std::min(job.tile, job.layout.row - at));
+  }
+}
+
+void Worker::bind(const Job& job) {
+  job_ = &job;
+  reserve_memory();
+  bind_values();
+  bind_inputs();
+  row_steps_.clear();
+  tile_steps_.clear();
+  for (const Step& s : job.steps.once) bind_step(s);
+  for (const Step& s : job.steps.tiles) bind_step(s);
+  bind_outputs();
+}
+
+/// Every tile starts on a cache line, and an odd number of them keeps tiles from sharing the same sets of the cache.
+std::size_t Worker::tile_bytes(std::size_t size) const noexcept {
+  return (static_cast<std::size_t>(job_->tile) * size + 63) / 64 * 64 + 64;
+}
+
+/// Room for every tile that this run can need: the slots, packed inputs, outputs on their way.
+void Worker::reserve_memory() {
+  const Steps& steps = job_->steps;
+  std::size_t needed = 0;
+  for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
+  for (const ValueId v : steps.inputs)
+    if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed) needed += tile_bytes(steps.values[v].size);
+  for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
+  if (needed > memory_bytes_) {
+    memory_.reset();
+    memory_bytes_ = 0;
+    memory_.reset(static_cast<std::byte*>(::operator new(needed, std::align_val_t{64})));
+    memory_bytes_ = needed;
+  }
+  memory_used_ = 0;
+}
+
+std::byte* Worker::take_tile(std::size_t size) {
+  std::byte* const tile = memory_.get() + memory_used_;
+  memory_used_ += tile_bytes(size);
+  return tile;
+}
+
+void Worker::bind_values() {
+  const Steps& steps = job_->steps;
+  const std::size_t count = steps.values.size();
+  if (at_.size() < count) at_.resize(count), levels_.resize(count), words_.resize(count);
+  slots_.clear();
+  for (const std::uint8_t size : steps.slots) slots_.push_back(take_tile(size));
+  for (std::size_t v = 0; v < count; ++v) {
+    const Value& value = steps.values[v];
+    levels_[v] = value.uniform ? Level::Once : Level::EachTile;
+    if (value.kind == Value::Kind::Scalar)
+      at_[v] = bytes(job_->scalars + value.number);
+    else if (value.kind == Value::Kind::Constant)
+      at_[v] = bytes(&steps.constants[value.number]);
+    else
+      at_[v] = value.slot != no_slot ? slots_[value.slot] : bytes(&words_[v]);
+  }
+}
+
+void Worker::bind_inputs() {
+  const Steps& steps = job_->steps;
+  in_place_.clear();
+  row_same_.clear();
+  packed_.clear();
+  for (const ValueId v : steps.inputs) {
+    const std::uint32_t operand = job_->operand_of(steps.values[v]);
+    switch (job_->layout.walks[operand]) {
+      case Walk::InPlace: in_place_.push_back({v, operand}); break;
+      case Walk::Same:
+        at_[v] = job_->nest.operands[operand].data;
+        levels_[v] = Level::Once;
+        break;
+      case Walk::RowSame:
+        row_same_.push_back({v, operand});
+        levels_[v] = Level::EachRow;
+        break;
+      case Walk::Packed:
+        packed_.push_back({v, operand});
+        at_[v] = take_tile(steps.values[v].size);
+        break;
+    }
+  }
+}
+
+/// A step of uniform values runs at once; the others wait for their row or tile.
+void Worker::bind_step(const Step& s) {
+  const Rows& rows = job_->table.groups[static_cast<int>(s.group)][s.row];
+  if (job_->layout.any_same) {
+    Level level = Level::Once;
+    for (int k = 0; k < s.arity; ++k) level = std::max(level, levels_[s.in[k]]);
+    levels_[s.out] = level;
+  }
+  if (levels_[s.out] == Level::EachTile) {
+    int form = 0;
+    for (int k = 0; k < s.forms.count; ++k) form |= (levels_[s.in[s.forms.first + k]] != Level::EachTile) << k;
+    tile_steps_.push_back({rows.forms[form], &s});
+    return;
+  }
+  at_[s.out] = bytes(&words_[s.out]);
+  if (levels_[s.out] == Level::Once)
+    call({rows.forms[0], &s}, 1);
+  else
+    row_steps_.push_back({rows.forms[0], &s});
+}
+
+void Worker::bind_outputs() {
+  const auto count = static_cast<std::uint32_t>(job_->nest.outputs);
+  outputs_.clear();
+  for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back(bind_output(k));
+  // A value that no step writes to an output directly gets a tile.
+  for (Output& o : outputs_) {
+    const Value& value = job_->steps.values[o.value];
+    const bool waits = o.kind != Output::Kind::Direct && value.kind == Value::Kind::Result &&
+                       levels_[o.value] == Level::EachTile && at_[o.value] == bytes(&words_[o.value]);
+    const bool direct = std::ranges::any_of(
+        outputs_, [&](const Output& p) { return p.kind == Output::Kind::Direct && p.value == o.value; });
+    if (waits && !direct) at_[o.value] = take_tile(value.size);
+    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(value.size);
+  }
+}
+
+Worker::Output Worker::bind_output(std::uint32_t k) {
+  const ValueId v = job_->steps.outputs[k];
+  const bool in_place = job_->layout.walks[k] == Walk::InPlace;
+  Output o{Output::Kind::Copy, v, nullptr, nullptr};
+  if (levels_[v] != Level::EachTile) {
+    o.kind = in_place ? Output::Kind::Fill : Output::Kind::FillUnpack;
+  } else if (!in_place) {
+    o.kind = Output::Kind::Unpack;
+  } else if (job_->stream) {
+    o.kind = Output::Kind::Stream;
+  } else if (job_->steps.values[v].kind == Value::Kind::Result) {
+    const bool again = std::ranges::any_of(
+        outputs_, [&](const Output& p) { return p.kind == Output::Kind::Direct && p.value == v; });
+    if (!again) o.kind = Output::Kind::Direct;
+  }
+  return o;
+}
+
+/// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
+std::byte* Worker::place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
+  const NestOperand& o = job_->nest.operands[operand];
+  std::int64_t offset = job_->layout.walks[operand] == Walk::InPlace ? first : 0;
+  if (job_->layout.split > 0) offset += row_offset(job_->nest, job_->layout, o, row);
+  return o.data + offset * static_cast<std::int64_t>(size);
+}
+
+void Worker::start_row(std::int64_t row, std::int64_t first) {
+  const auto size_of = [&](ValueId v) -> std::size_t { return job_->steps.values[v].size; };
+  row_ = row;
+  for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
+  for (const Input& i : row_same_) at_[i.value] = place(i.operand, size_of(i.value), row, 0);
+  for (const BoundStep& s : row_steps_) call(s, 1);
+  for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
+    Output& o = outputs_[k];
+    o.to = place(k, size_of(o.value), row, first);
+    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
+    if (o.kind == Output::Kind::FillUnpack) copy(at_[o.value], o.tile, size_of(o.value), 1, job_->tile);
+  }
+}
+
+void Worker::run_tile(std::int64_t first, std::int64_t n) {
+  if (!packed_.empty()) pack_inputs(first, n);
+  for (const BoundStep& s : tile_steps_) call(s, n);
+  for (std::uint32_t k = 0; k < outputs_.size(); ++k) write_output(k, first, n);
+  for (const Input& i : in_place_) at_[i.value] += n * job_->steps.values[i.value].size;
+}
+
+void Worker::call(const BoundStep& bound, std::int64_t n) const {
+  const Step& s = *bound.step;
+  const void* in[max_inputs];
+  for (int k = 0; k < 3; ++k) in[k] = at_[s.in[k]];
+  for (int k = 3; k < s.arity; ++k) in[k] = at_[s.in[k]];
+  bound.row(at_[s.out], in, n);
+}
+
+void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {
+  const Memory m = size == 1 ? Memory::Copy1 : size == 4 ? Memory::Copy4 : Memory::Copy8;
+  const void* const in[] = {from};
+  job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)].forms[form](to, in, n);
+}
+
+void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
+  for (const Input& i : packed_) {
+    const NestOperand& o = job_->nest.operands[i.operand];
+    const Layout& layout = job_->layout;
+    if (o.data == nullptr)
+      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), row_offset(job_->nest, layout, o, row_), job_->nest,
+                 layout.split, o, first, n);
+    else
+      pack(at_[i.value], place(i.operand, job_->steps.values[i.value].size, row_, 0),
+           job_->steps.values[i.value].size, job_->nest, layout.split, o, first, n);
+  }
+}
+
+/// Writes this tile of an output, and moves on to the next.
+void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
+  Output& o = outputs_[k];
+  const std::size_t size = job_->steps.values[o.value].size;
+  const std::int64_t size_n = n * static_cast<std::int64_t>(size);
+  const void* const in[] = {at_[o.value]};
+  switch (o.kind) {
+    case Output::Kind::Direct: break;
+    case Output::Kind::Copy: copy(in[0], o.to, size, 0, n); break;
+    case Output::Kind::Fill: copy(in[0], o.to, size, 1, n); break;
+    case Output::Kind::Stream:
+      job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(Memory::Stream)].forms[0](o.to, in, size_n);
+      break;
+    case Output::Kind::Unpack:
+      return unpack(o.to, in[0], size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+    case Output::Kind::FillUnpack:
+      return unpack(o.to, o.tile, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+  }
+  o.to += size_n;
+  if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
+}
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,89 @@
+// One thread's part of a run: its tiles, and where every value is at the moment.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "layout.hpp"
+#include "steps.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+
+/// What all threads of a run share.
+struct Job {
+  const Steps& steps;
+  const LoopNest& nest;
+  const Layout& layout;
+  const RowTable& table;
+  const std::uint64_t* scalars;
+  std::int64_t tile;  // elements
+  bool stream;        // outputs pass the cache by
+
+  /// Tiles in a row; a run's tiles are numbered row after row.
+  std::int64_t tiles_in_row() const noexcept { return (layout.row + tile - 1) / tile; }
+  std::uint32_t operand_of(const Value& input) const noexcept {
+    return static_cast<std::uint32_t>(nest.outputs) + input.number;
+  }
+};
+
+class Worker {
+ public:
+  /// Computes the tiles [first, last).
+  void run(const Job& job, std::int64_t first, std::int64_t last);
+
+ private:
+  /// How often a value is computed.
+  enum class Level : std::uint8_t { Once, EachRow, EachTile };
+  struct BoundStep {
+    Row row;
+    const Step* step;
+  };
+  struct Input {
+    ValueId value;
+    std::uint32_t operand;
+  };
+  struct Output {
+    enum class Kind : std::uint8_t { Direct, Copy, Fill, Stream, Unpack, FillUnpack } kind;
+    ValueId value;
+    std::byte* to;    // the output's elements of this tile; of the row where it is unpacked
+    std::byte* tile;  // what a uniform value is spread over before it is unpacked
+  };
+
+  void bind(const Job& job);
+  void bind_values();
+  void bind_inputs();
+  void bind_step(const Step& step);
+  void bind_outputs();
+  Output bind_output(std::uint32_t k);
+  void reserve_memory();
+  std::byte* take_tile(std::size_t size);
+  std::size_t tile_bytes(std::size_t size) const noexcept;
+
+  void start_row(std::int64_t row, std::int64_t first);
+  void run_tile(std::int64_t first, std::int64_t n);
+  void pack_inputs(std::int64_t first, std::int64_t n);
+  void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
+  void call(const BoundStep& bound, std::int64_t n) const;
+  void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;
+  std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
+
+  const Job* job_ = nullptr;
+  std::int64_t row_ = 0;
+  std::vector<std::byte*> at_;  // where each value's elements are
+  std::vector<Level> levels_;
+  std::vector<std::uint64_t> words_;  // uniform results
+  std::vector<std::byte*> slots_;
+  std::vector<BoundStep> row_steps_, tile_steps_;
+  std::vector<Input> in_place_, row_same_, packed_;
+  std::vector<Output> outputs_;
+
+  struct Release {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, Release> memory_;
+  std::size_t memory_bytes_ = 0, memory_used_ = 0;
+};
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,199 @@
+// jit::evaluate on every device against the reference: random programs over arrays of every layout.
+#include <sinter/jit/evaluate.hpp>
+
+#include <gtest/gtest.h>
+
+#include <jit/evaluator.hpp>
+
+#include "device_arrays.hpp"
+#include "programs.hpp"
+
+namespace sinter::testing {
+namespace {
+
+/// Bits agree with the reference only where nothing is contracted.
+const bool without_fma = setenv("SINTER_FMA", "off", 1) == 0;
+
+/// A random program with arrays and scalars for it.
+struct Case {
+  Written text;
+  std::vector<TensorRef> arrays;
+  std::vector<jit::Scalar> scalars;
+  std::vector<TensorImpl*> leaves;
+  jit::Program program;
+  jit::Entry entry;
+
+  Case(std::mt19937_64& random, Device device, Layout layout) : text(random_program(random, 30, random() % 2)) {
+    const Shape shape = random_shape(random);
+    for (std::size_t i = 0; i < text.dtypes.size(); ++i) {
+      if (text.same_as[i] < i)
+        arrays.push_back(arrays[text.same_as[i]]);
+      else
+        arrays.push_back(random_array(text.dtypes[i], broadcastable(shape, random), device, layout, random));
+      leaves.push_back(arrays.back().get());
+    }
+    for (const std::uint64_t bits : text.scalar_values(random)) {
+      scalars.emplace_back(false);
+      scalars.back().bits = bits;
+    }
+    program = text.program();
+  }
+
+  jit::Bound bound() { return {&entry, &program, leaves.data(), scalars.data()}; }
+
+  Shape shape_of(std::size_t output) const {
+    const Graph g = text.record();
+    const std::vector<bool> used = jit::leaves_of(g, g.outputs()[output]);
+    Shape shape;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      const bool fits = !used[i] || broadcast(shape, arrays[i]->shape);
+      EXPECT_TRUE(fits);
+    }
+    return shape;
+  }
+
+  /// The reference's values of an output.
+  std::vector<std::uint64_t> expected(std::size_t output) const {
+    const Graph g = text.record();
+    const Shape shape = shape_of(output);
+    const std::vector<bool> used = jit::leaves_of(g, g.outputs()[output]);
+    std::vector<std::vector<std::uint64_t>> inputs(arrays.size());
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (used[i]) inputs[i] = values_over(*arrays[i], shape);
+    std::vector<std::uint64_t> bits, values;
+    for (const jit::Scalar& s : scalars) bits.push_back(s.bits);
+    const std::uint32_t number = static_cast<std::uint32_t>(output);
+    const Graph part = jit::part_of(g, {&number, 1});
+    for (std::size_t e = 0; e < static_cast<std::size_t>(shape.numel()); ++e) {
+      std::vector<std::uint64_t> at(arrays.size());
+      for (std::size_t i = 0; i < at.size(); ++i)
+        if (!inputs[i].empty()) at[i] = inputs[i][e];
+      values.push_back(outputs_of(part, at, bits)[0]);
+    }
+    return values;
+  }
+};
+
+void expect_equal(DType t, const std::vector<std::uint64_t>& expected, const std::vector<std::uint64_t>& got) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_TRUE(same_value(t, expected[i], got[i]))
+        << "element " << i << " of " << got.size() << " " << name(t) << ": " << std::hex << expected[i] << ", got " << got[i];
+}
+
+class Evaluate : public ::testing::TestWithParam<Device> {};
+
+TEST_P(Evaluate, RandomProgramsMatchTheReference) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    Case c(random, GetParam(), seed % 4 ? Layout::Any : Layout::Contiguous);
+    std::vector<TensorRef> outputs(c.program.outputs);
+    const jit::Mode mode = seed % 5 == 4 && GetParam().is_cpu() ? jit::Mode::Eager : jit::Mode::Fused;
+    jit::evaluate(c.bound(), outputs.data(), mode, GetParam());
+    const Graph g = c.text.record();
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      EXPECT_EQ(outputs[o]->dtype, g[g.outputs()[o]].dtype);
+      EXPECT_EQ(outputs[o]->shape, c.shape_of(o));
+      EXPECT_TRUE(outputs[o]->contiguous);
+      expect_equal(outputs[o]->dtype, c.expected(o), values_of(*outputs[o]));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(Evaluate, SizesAroundVectorsBlocksAndTiles) {
+  Written p;
+  p.leaf(DType::Float32).leaf(DType::Float32).op(Op::mul).leaf(DType::Int32).op(Op::add);
+  const jit::Program program = p.program();
+  jit::Entry entry;
+  std::mt19937_64 random(7);
+  for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 8191, 8192, 8193, 65535, 65536, 65537}) {
+    SCOPED_TRACE(::testing::Message() << n << " elements");
+    const TensorRef x = random_array(DType::Float32, Shape{n}, GetParam(), Layout::Contiguous, random),
+                    y = random_array(DType::Float32, Shape{n}, GetParam(), Layout::Contiguous, random),
+                    z = random_array(DType::Int32, Shape{n}, GetParam(), Layout::Contiguous, random);
+    TensorImpl* const leaves[] = {x.get(), y.get(), z.get()};
+    TensorRef out;
+    jit::evaluate({&entry, &program, leaves, nullptr}, &out);
+    const auto a = values_of(*x), b = values_of(*y), c = values_of(*z);
+    std::vector<std::uint64_t> expected;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      expected.push_back(to_bits(test::as<float>(a[i]) * test::as<float>(b[i]) + static_cast<float>(test::as<std::int32_t>(c[i]))));
+    expect_equal(DType::Float32, expected, values_of(*out));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Evaluate, EveryOperationOnEveryDtype) {
+  // Every operation on 300 values that are likely to go wrong, each dtype by itself.
+  std::mt19937_64 random(11);
+  for (int number = static_cast<int>(first_table_op); number < op_count; ++number)
+    for (int d = 0; d < dtype_count; ++d) {
+      const Op op = static_cast<Op>(number);
+      const DType t = static_cast<DType>(d);
+      const bool selects = op == Op::where;
+      const OperandType types[] = {{selects ? DType::Bool : t}, {t}, {t}};
+      const OpTypes rule = op_types(op, {types, info(op).arity});
+      if (!rule.ok) continue;
+      SCOPED_TRACE(::testing::Message() << name(op) << " of " << name(t));
+      Written p;
+      for (std::size_t i = 0; i < info(op).arity; ++i) p.leaf(types[i].dtype);
+      p.op(op);
+      std::vector<TensorRef> arrays;
+      std::vector<TensorImpl*> leaves;
+      std::vector<std::vector<std::uint64_t>> inputs;
+      for (std::size_t i = 0; i < info(op).arity; ++i) {
+        arrays.push_back(random_array(p.dtypes[i], Shape{300}, GetParam(), Layout::Contiguous, random));
+        leaves.push_back(arrays[i].get());
+        inputs.push_back(values_of(*arrays[i]));
+      }
+      const jit::Program program = p.program();
+      jit::Entry entry;
+      TensorRef out;
+      jit::evaluate({&entry, &program, leaves.data(), nullptr}, &out);
+      ASSERT_EQ(out->dtype, rule.result);
+      const Graph g = p.record();
+      const std::vector<std::uint64_t> got = values_of(*out);
+      for (std::size_t e = 0; e < got.size(); ++e) {
+        std::vector<std::uint64_t> at;
+        for (const auto& input : inputs) at.push_back(input[e]);
+        const std::uint64_t expected = outputs_of(g, at, {})[0];
+        const bool close = test::close(op, rule.result, at, rule.compute, expected, got[e]);
+        EXPECT_TRUE(close)
+            << "element " << e << ": " << test::show(rule.result, expected) << ", got " << test::show(rule.result, got[e])
+            << " from " << test::show(p.dtypes[0], at[0]) << (at.size() > 1 ? ", " + test::show(p.dtypes[1], at[1]) : "");
+        if (!close) break;
+      }
+    }
+}
+
+TEST_P(Evaluate, RandomNumbersHaveTheirBits) {
+  for (const Op op : {Op::random_uniform, Op::random_uniform_double, Op::random_normal, Op::random_normal_double, Op::random_below}) {
+    SCOPED_TRACE(name(op));
+    Written p;
+    p.leaf(DType::Int64).scalar(Category::Int).op(Op::add).scalar(Category::Int);
+    if (op == Op::random_below) p.scalar(Category::Int);
+    p.op(op);
+    const TensorRef index = runtime::index_tensor(Shape{37, 29}, GetParam());
+    TensorImpl* const leaf = index.get();
+    const std::int64_t first = 0x1'0000'0000 - 500, seed = -12345, below = 1'000'000'007;
+    const jit::Scalar scalars[] = {first, seed, below};
+    const jit::Program program = p.program();
+    jit::Entry entry;
+    TensorRef out;
+    jit::evaluate({&entry, &program, &leaf, scalars}, &out);
+    const std::vector<std::uint64_t> got = values_of(*out);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const std::uint64_t expected = test::random_value(op, static_cast<std::uint64_t>(first) + i, static_cast<std::uint64_t>(seed), below);
+      ASSERT_TRUE(test::close(op, out->dtype, {i}, DType::Int64, expected, got[i]))
+          << i << ": " << test::show(out->dtype, expected) << ", got " << test::show(out->dtype, got[i]);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Evaluate, ::testing::ValuesIn(test_devices()),
+                         [](const auto& i) { return std::string(i.param.is_cpu() ? "Cpu" : "Gpu"); });
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,277 @@
+// Lazy expressions: values, weak scalars, versions of storage, loops that grow, threads.
+#include <sinter/jit/lazy.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "arrays.hpp"
+#include "programs.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using jit::lazy;
+using jit::LazyRef;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+LazyRef apply(Op op, std::initializer_list<LazyRef> operands) { return lazy(op, {operands.begin(), operands.size()}); }
+LazyRef number(double v) { return lazy(jit::Scalar(v), Category::Float); }
+LazyRef number(std::int64_t v) { return lazy(jit::Scalar(v), Category::Int); }
+LazyRef operator+(const LazyRef& a, const LazyRef& b) { return apply(Op::add, {a, b}); }
+LazyRef operator*(const LazyRef& a, const LazyRef& b) { return apply(Op::mul, {a, b}); }
+
+TensorRef evaluated(const LazyRef& v) {
+  TensorRef result;
+  jit::evaluate({&v, 1}, &result);
+  return result;
+}
+
+template <element T>
+std::vector<T> values(const LazyRef& v) {
+  return testing::values<T>(evaluated(v));
+}
+
+/// Writes `value` into an existing array, as y.assign() does.
+void write(const TensorRef& to, float value) {
+  TensorRef out = to;
+  const LazyRef v = lazy(*array<float>({value}));
+  jit::evaluate({&v, 1}, &out);
+}
+
+TEST(Lazy, TheExample) {
+  const LazyRef z = lazy(*array<float>({1, 2, 3})), y = lazy(*array<float>({1, 0, 2}));
+  const LazyRef e = apply(Op::exp, {z + number(std::int64_t{2})}) * y;
+  EXPECT_EQ(e->dtype(), DType::Float32);
+  EXPECT_TRUE(e->device().is_cpu());
+  const auto v = values<float>(e);
+  ASSERT_EQ(v.size(), 3u);
+  EXPECT_NEAR(v[0], 20.085537f, 1e-5);
+  EXPECT_EQ(v[1], 0);
+  EXPECT_NEAR(v[2], 296.8263f, 1e-3);
+}
+
+TEST(Lazy, BroadcastsAndKeepsOnePlanForEqualStructures) {
+  const LazyRef row = lazy(*array<float>({1, 2, 3})), column = lazy(*array<float>({10, 20}, Shape{2, 1}));
+  const TensorRef r = evaluated(row + column);
+  EXPECT_EQ(r->shape, (Shape{2, 3}));
+  EXPECT_THAT(testing::values<float>(r), ElementsAre(11, 12, 13, 21, 22, 23));
+  const auto plans = jit_stats().plans;
+  evaluated(lazy(*array<float>({5})) + lazy(*array<float>({6})));
+  EXPECT_EQ(jit_stats().plans, plans);
+}
+
+TEST(Lazy, NumbersLiftTheCategoryOnly) {
+  const LazyRef i = lazy(*array<std::int32_t>({1, 2})), d = lazy(*array<double>({1, 2}));
+  EXPECT_EQ((i * number(std::int64_t{2}))->dtype(), DType::Int32);
+  EXPECT_EQ((i * number(2.5))->dtype(), DType::Float32);
+  // Numbers alone are computed as C++ would, so nothing is lost on the way to double.
+  const LazyRef fifth = number(std::int64_t{2}) * number(0.1);
+  EXPECT_EQ((d * fifth)->dtype(), DType::Float64);
+  EXPECT_THAT(values<double>(d * fifth), ElementsAre(0.2, 0.4));
+  EXPECT_EQ((i * fifth)->dtype(), DType::Float32);
+  EXPECT_EQ(apply(Op::lt, {number(1.0), number(2.0)})->dtype(), DType::Bool);
+  EXPECT_THAT(values<float>(number(0.5)), ElementsAre(0.5f));
+  const LazyRef quotient = apply(Op::div, {number(std::int64_t{1}), number(std::int64_t{4})});
+  EXPECT_THAT(values<std::int32_t>(apply(Op::maximum, {i, number(std::int64_t{2})})), ElementsAre(2, 2));
+  EXPECT_THAT(values<float>(i * quotient), ElementsAre(0.25f, 0.5f));
+}
+
+TEST(Lazy, CastsAreStrong) {
+  const LazyRef f = lazy(*array<float>({1.75f, -2.5f}));
+  EXPECT_THAT(values<std::int32_t>(jit::lazy_cast(f, DType::Int32)), ElementsAre(1, -2));
+  EXPECT_EQ((f + jit::lazy_cast(number(0.1), DType::Float64))->dtype(), DType::Float64);
+  EXPECT_EQ(jit::lazy_cast(f, DType::Float32), f);
+  EXPECT_THAT(values<double>(jit::lazy_cast(number(0.1), DType::Float64)), ElementsAre(0.1));
+}
+
+TEST(Lazy, FromATypedTree) {
+  Written p;
+  p.leaf(DType::Float32).leaf(DType::Float32).op(Op::mul).scalar(Category::Float).op(Op::add).leaf(DType::Float32).op(Op::sub);
+  const jit::Program program = p.program();
+  jit::Entry entry;
+  const TensorRef x = array<float>({1, 2}), y = array<float>({3, 4});
+  TensorImpl* const leaves[] = {x.get(), y.get(), x.get()};
+  const jit::Scalar scalars[] = {0.5};
+  const LazyRef e = lazy(jit::Bound{&entry, &program, leaves, scalars});
+  EXPECT_THAT(values<float>(e + e), ElementsAre(5, 13));
+  TensorImpl* const moved[] = {x.get(), nullptr, x.get()};
+  EXPECT_THROW(lazy(jit::Bound{&entry, &program, moved, scalars}), Error);
+}
+
+TEST(Lazy, IndexTensors) {
+  const LazyRef i = lazy(*runtime::index_tensor(Shape{4}, Device()));
+  EXPECT_THAT(values<std::int64_t>(i * number(std::int64_t{3})), ElementsAre(0, 3, 6, 9));
+}
+
+TEST(Lazy, SeveralAtOnce) {
+  const LazyRef x = lazy(*array<float>({1, 2, 3})), s = lazy(*array<float>({10}, Shape{}));
+  const LazyRef all[] = {x + s, s + s, jit::lazy_cast(x, DType::Int64)};
+  TensorRef results[3];
+  jit::evaluate(all, results);
+  EXPECT_THAT(testing::values<float>(results[0]), ElementsAre(11, 12, 13));
+  EXPECT_EQ(results[1]->shape, Shape{});
+  EXPECT_THAT(testing::values<float>(results[1]), ElementsAre(20));
+  EXPECT_THAT(testing::values<std::int64_t>(results[2]), ElementsAre(1, 2, 3));
+}
+
+TEST(Lazy, ALeafThatWasWrittenToIsRefused) {
+  const TensorRef x = array<float>({1, 2});
+  const LazyRef e = lazy(*x) + number(1.0);
+  write(x, 7);
+  try {
+    evaluated(e);
+    FAIL() << "must throw";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("float32 (2,) on cpu"));
+    EXPECT_THAT(error.what(), HasSubstr("written to after"));
+  }
+  EXPECT_THAT(values<float>(lazy(*x) + number(1.0)), ElementsAre(8, 8));
+}
+
+TEST(Lazy, ResultsAreKeptUntilSomeoneWritesToThem) {
+  const LazyRef x = lazy(*array<float>({1, 2}));
+  const LazyRef e = apply(Op::exp, {x}) * x;
+  const TensorRef first = evaluated(e);
+  const auto before = testing::values<float>(first);
+  const auto plans = jit_stats().plans;
+  evaluated(e + number(1.0));  // one addition on the kept result, a structure that has no plan yet
+  EXPECT_LE(jit_stats().plans, plans + 1);
+  write(first, 0);  // the result was the user's to overwrite; the expression still means what it did
+  EXPECT_EQ(values<float>(e), before);
+}
+
+TEST(Lazy, WritingInPlaceBumpsTheVersion) {
+  const TensorRef x = array<float>({1, 2});
+  const auto version = x->buffer->version();
+  write(x, 3);
+  EXPECT_GT(x->buffer->version(), version);
+  EXPECT_THAT(testing::values<float>(x), ElementsAre(3, 3));
+}
+
+TEST(Lazy, ErrorsAreThoseOfTypedExpressions) {
+  const LazyRef f = lazy(*array<float>({1})), b = lazy(*array<bool>({true}));
+  EXPECT_THROW(apply(Op::bitwise_and, {f, b}), DtypeError);
+  EXPECT_THROW(apply(Op::sub, {b, b}), DtypeError);
+  EXPECT_THROW(apply(Op::add, {f}), Error);
+  EXPECT_THROW(apply(Op::leaf, {}), Error);
+  EXPECT_THROW(apply(Op::add, {f, LazyRef()}), Error);
+  EXPECT_THROW(jit::lazy_cast(LazyRef(), DType::Bool), Error);
+  EXPECT_THROW(evaluated(LazyRef()), Error);
+  EXPECT_THROW(evaluated(lazy(*array<float>({1, 2})) + lazy(*array<float>({1, 2, 3}))), ShapeError);
+  try {
+    apply(Op::add, {lazy(*runtime::index_tensor(Shape{1}, Device("cuda:1"))), f});
+    FAIL() << "must throw";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("add"));
+    EXPECT_THAT(error.what(), HasSubstr("int64 on cuda:1, float32 on cpu"));
+  }
+}
+
+TEST(Lazy, ALoopOfManyStepsStaysBounded) {
+  LazyRef y = lazy(*array<float>({1, -3}));
+  float a = 1, b = -3;
+  const auto before = jit_stats();
+  for (int i = 0; i < 100'000; ++i) {
+    y = y * number(0.5) + number(static_cast<double>(i % 7));
+    a = a * 0.5f + static_cast<float>(i % 7);
+    b = b * 0.5f + static_cast<float>(i % 7);
+  }
+  EXPECT_THAT(values<float>(y), ElementsAre(a, b));
+  // 200,000 operations in chunks of about 16,384: the chunks are alike and share a plan; the rest has its own.
+  EXPECT_LE(jit_stats().plans - before.plans, 3u);
+}
+
+TEST(Lazy, ALoopWithSharingIsCountedAsTheGraphItIs) {
+  LazyRef y = lazy(*array<double>({0.5}));
+  double v = 0.5;
+  const auto before = jit_stats();
+  for (int i = 0; i < 1'000; ++i) {
+    const LazyRef half = y * number(0.5);
+    y = apply(Op::maximum, {half * half, half}) + half;
+    const double h = v * 0.5;
+    v = std::max(h * h, h) + h;
+  }
+  EXPECT_THAT(values<double>(y), ElementsAre(v));
+  EXPECT_LE(jit_stats().plans - before.plans, 8u);
+}
+
+TEST(Lazy, ManyExpressionsOnOneNode) {
+  const LazyRef x = lazy(*array<float>({1, 2})) * number(2.0);
+  std::vector<LazyRef> all;
+  for (int i = 0; i < 50'000; ++i) all.push_back(x + number(static_cast<double>(i)));
+  EXPECT_THAT(values<float>(all[49'999]), ElementsAre(50'001, 50'003));
+}
+
+TEST(Lazy, DestroyingALongChainDoesNotRecurse) {
+  Written p;
+  p.leaf(DType::Float32);
+  for (int i = 0; i < 1'000'000; ++i) p.op(i % 2 ? Op::relu : Op::neg);
+  const jit::Program program = p.program();
+  jit::Entry entry;
+  const TensorRef x = array<float>({1});
+  TensorImpl* const leaves[] = {x.get()};
+  const jit::Scalar none[1] = {};
+  LazyRef chain = lazy(jit::Bound{&entry, &program, leaves, none});
+  chain = LazyRef();
+}
+
+TEST(Lazy, SharedByThreads) {
+  const LazyRef x = lazy(*array<float>({1, 2, 3}));
+  LazyRef shared = x;
+  for (int i = 0; i < 200; ++i) shared = shared * number(0.5) + x;
+  const auto expected = values<float>(shared * number(2.0));
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 20; ++round) {
+        LazyRef mine = shared;
+        // Some grow past the limit, which replaces nodes that the others read.
+        for (int i = 0; i < (t == 0 ? 10'000 : 1); ++i) mine = mine * number(2.0);
+        if (t > 0) wrong += values<float>(mine) != expected;
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Lazy, RandomDagsAgreeWithTheInterpreter) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    constexpr Op ops[] = {Op::add, Op::sub, Op::mul, Op::maximum, Op::minimum, Op::neg, Op::abs, Op::floor};
+    const double leaf_values[] = {1, -2, 3};
+    Graph g;
+    std::vector<LazyRef> nodes;
+    std::vector<Operand> ids;
+    std::vector<std::uint64_t> leaves;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      nodes.push_back(lazy(*array<double>({leaf_values[i]})));
+      ids.push_back(g.leaf(DType::Float64, i));
+      leaves.push_back(to_bits(leaf_values[i]));
+    }
+    for (int i = 0; i < 60; ++i) {
+      const Op op = ops[random() % std::size(ops)];
+      std::vector<LazyRef> operands;
+      std::vector<Operand> operand_ids;
+      for (int k = 0; k < info(op).arity; ++k) {
+        const std::size_t which = nodes.size() - 1 - random() % std::min<std::size_t>(nodes.size(), 6);
+        operands.push_back(nodes[which]);
+        operand_ids.push_back(ids[which]);
+      }
+      nodes.push_back(lazy(op, operands));
+      ids.push_back(g.apply(op, operand_ids));
+    }
+    g.output(ids.back());
+    // Contraction must be on both sides, since products overflow the integers that doubles hold.
+    const auto expected = outputs_of(jit::simplify(g), leaves, {});
+    EXPECT_TRUE(same_value(DType::Float64, to_bits(values<double>(nodes.back())[0]), expected[0]));
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
