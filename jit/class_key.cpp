@@ -26,62 +26,55 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   return lanes;
 }
 
-/// Element k of a linear operand is k elements after its first.
-bool is_linear(const LoopNest& nest, const NestOperand& o) noexcept {
-  std::int64_t step = 1;
-  for (int d = nest.rank - 1; d >= 0; --d) {
-    if (o.strides[d] != step) return false;
-    step *= nest.extents[d];
-  }
-  return true;
-}
-
-bool all_zero(const LoopNest& nest, const NestOperand& o) noexcept {
-  for (int d = 0; d < nest.rank; ++d)
-    if (o.strides[d] != 0) return false;
-  return true;
-}
-
-Pattern pattern_of(const LoopNest& nest, const NestOperand& o) noexcept {
-  const std::int64_t inner = o.strides[nest.rank - 1];
-  if (inner == 1) return nest.rank == 1 || is_linear(nest, o) ? Pattern::Linear : Pattern::Rows;
-  if (inner == 0) return nest.rank == 1 || all_zero(nest, o) ? Pattern::Uniform : Pattern::RowUniform;
-  return Pattern::Strided;
-}
-
-/// Whether every vector of `lanes` elements of the operand is aligned.
-bool is_aligned(const LoopNest& nest, const NestOperand& o, Pattern p, std::uintptr_t bytes, int lanes) noexcept {
-  if (reinterpret_cast<std::uintptr_t>(o.data) & (bytes - 1)) return false;
-  if (p == Pattern::Rows)
-    for (int d = 0; d < nest.rank - 1; ++d)
-      if (o.strides[d] & (lanes - 1)) return false;
-  return true;
-}
+constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
 
 /// Whether all offsets into the operand fit in 31 bits.
 bool is_narrow(const LoopNest& nest, const NestOperand& o) noexcept {
-  constexpr std::int64_t limit = std::int64_t{1} << 31;
   std::int64_t reach = 0;
   for (int d = 0; d < nest.rank; ++d) {
-    std::int64_t step;
-    if (__builtin_mul_overflow(o.strides[d] < 0 ? -o.strides[d] : o.strides[d], nest.extents[d] - 1, &step) ||
-        step >= limit)
-      return false;
-    reach += step;
+    const std::int64_t stride = o.strides[d] < 0 ? -o.strides[d] : o.strides[d];
+    if (stride >= narrow_limit) return false;  // extents are below the limit, so products do not overflow
+    reach += stride * (nest.extents[d] - 1);
+    if (reach >= narrow_limit) return false;
   }
-  return reach < limit;
+  return true;
+}
+
+/// How an operand lies over a nest of several dims, and what all its strides but the innermost have in common.
+struct Lie {
+  Pattern pattern;
+  std::int64_t outer_bits;  // of all outer strides
+  bool within;              // no stride is larger than a linear operand's, so offsets are below the nest's numel
+};
+
+/// `steps` are the strides of a linear operand.
+Lie lie_of(const LoopNest& nest, const NestOperand& o, const std::int64_t* steps) noexcept {
+  const int inner = nest.rank - 1;
+  std::int64_t outer_bits = 0, differs = 0;
+  bool within = o.strides[inner] == 0 || o.strides[inner] == 1;
+  for (int d = 0; d < inner; ++d) {
+    outer_bits |= o.strides[d];
+    differs |= o.strides[d] ^ steps[d];
+    within &= static_cast<std::uint64_t>(o.strides[d]) <= static_cast<std::uint64_t>(steps[d]);
+  }
+  switch (o.strides[inner]) {
+    case 1: return {differs ? Pattern::Rows : Pattern::Linear, outer_bits, within};
+    case 0: return {outer_bits ? Pattern::RowUniform : Pattern::Uniform, outer_bits, within};
+    default: return {Pattern::Strided, outer_bits, within};
+  }
 }
 
 }  // namespace
 
 KernelTraits::KernelTraits(const Kernel& kernel) : outputs(static_cast<int>(kernel.outputs.size())) {
   const Graph& graph = kernel.graph;
-  for (const Operand output : graph.outputs()) operands.push_back({graph[output].dtype, true});
-  operands.resize(kernel.outputs.size() + kernel.inputs.size(), Access{DType::Bool, true});
+  for (const Operand output : graph.outputs()) operands.push_back({graph[output].dtype, true, 0});
+  operands.resize(kernel.outputs.size() + kernel.inputs.size(), Access{DType::Bool, true, 0});
   for (const Node& n : graph.nodes())
     if (n.op == Op::leaf || n.op == Op::index)
-      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op == Op::leaf};
+      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op == Op::leaf, 0};
   lanes = lanes_for(*this, graph);
+  for (Access& o : operands) o.misalignment = o.memory ? static_cast<std::uintptr_t>(lanes) * size_of(o.dtype) - 1 : 0;
 }
 
 KernelClass ClassKey::decode(std::size_t operands) const {
@@ -90,24 +83,49 @@ KernelClass ClassKey::decode(std::size_t operands) const {
   return c;
 }
 
-ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+namespace {
+
+/// One dim: most evaluations.
+ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   ClassKey key;
-  bool vectors = traits.lanes > 1 && (nest.rank == 1 || nest.extents[nest.rank - 1] % traits.lanes == 0);
-  bool wide = nest.numel >= std::int64_t{1} << 31;
+  std::uintptr_t misaligned = 0;
+  bool wide = nest.numel >= narrow_limit, scattered = false;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     const NestOperand& o = nest.operands[k];
-    const Pattern p = pattern_of(nest, o);
+    const std::int64_t stride = o.strides[0];
+    const Pattern p = stride == 1 ? Pattern::Linear : stride == 0 ? Pattern::Uniform : Pattern::Strided;
     key.set_pattern(k, p);
-    if (p == Pattern::Linear || p == Pattern::Rows) {
-      const KernelTraits::Access& trait = traits.operands[k];
-      const std::uintptr_t bytes = static_cast<std::uintptr_t>(traits.lanes) * size_of(trait.dtype);
-      if (trait.memory && vectors) vectors = is_aligned(nest, o, p, bytes, traits.lanes);
-    } else if (static_cast<int>(k) < nest.outputs) {
-      vectors = false;
-    }
-    if (p != Pattern::Linear && !wide) wide = !is_narrow(nest, o);
+    if (p == Pattern::Linear) misaligned |= reinterpret_cast<std::uintptr_t>(o.data) & traits.operands[k].misalignment;
+    if (p == Pattern::Strided && !wide) wide = !is_narrow(nest, o);
+    scattered |= p != Pattern::Linear && static_cast<int>(k) < nest.outputs;
   }
-  key.set_head(nest.rank, vectors ? traits.lanes : 1, wide, aliased);
+  key.set_head(1, misaligned || scattered ? 1 : traits.lanes, wide, aliased);
+  return key;
+}
+
+}  // namespace
+
+ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  if (nest.rank == 1) return classify_line(traits, nest, aliased);
+  std::int64_t steps[max_rank];
+  std::int64_t step = 1;
+  for (int d = nest.rank - 1; d >= 0; step *= nest.extents[d--]) steps[d] = step;
+  ClassKey key;
+  bool wide = nest.numel >= narrow_limit;
+  std::int64_t misaligned = nest.extents[nest.rank - 1] & (traits.lanes - 1);
+  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+    const NestOperand& o = nest.operands[k];
+    const auto [pattern, outer_bits, within] = lie_of(nest, o, steps);
+    key.set_pattern(k, pattern);
+    const std::uintptr_t misalignment = traits.operands[k].misalignment;
+    if (pattern == Pattern::Linear || pattern == Pattern::Rows)
+      misaligned |= static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & misalignment) |
+                    (misalignment ? outer_bits & (traits.lanes - 1) : 0);
+    else
+      misaligned |= static_cast<int>(k) < nest.outputs;  // vectors are not scattered
+    if (!within && !wide) wide = !is_narrow(nest, o);
+  }
+  key.set_head(nest.rank, misaligned ? 1 : traits.lanes, wide, aliased);
   return key;
 }
 

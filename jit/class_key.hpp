@@ -67,7 +67,8 @@ class ClassKey {
 struct KernelTraits {
   struct Access {
     DType dtype;
-    bool memory;  // false for index operands, which are computed
+    bool memory;                  // false for index operands, which are computed
+    std::uintptr_t misalignment;  // bits of an address that must be 0 for vectors; none of an index operand
   };
   explicit KernelTraits(const Kernel& kernel);
 

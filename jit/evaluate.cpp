@@ -30,12 +30,13 @@ bool is_index(const TensorImpl& t) noexcept { return !t.data && t.numel > 0; }
 
 /// Whether all leaves are on one device. Throws Error for a leaf that was moved away.
 bool check_leaves(Leaves leaves) {
-  for (const TensorImpl* t : leaves)
+  bool one_device = true;
+  for (const TensorImpl* t : leaves) {
     if (!t) [[unlikely]]
       throw_empty_expression();
-  for (const TensorImpl* t : leaves)
-    if (t->device != leaves[0]->device) return false;
-  return true;
+    one_device &= t->device == leaves[0]->device;
+  }
+  return one_device;
 }
 
 /// What a typed tree's recipe depends on beside the type: how it runs, the outputs' dtypes, for each leaf the first one
@@ -43,16 +44,16 @@ bool check_leaves(Leaves leaves) {
 class Key {
  public:
   Key(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
-    words_.push_back(static_cast<std::uint16_t>(eager | converts << 1));
-    for (std::size_t i = 0; i < program_.outputs; ++i)
-      words_.push_back(outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype);
     const Leaves leaves(tree.leaves, program_.leaves);
-    words_.resize(words_.size() + leaves.size(), boost::container::default_init);
-    same_arrays(leaves, same_as());
-    for (std::size_t i = 0; i < leaves.size(); ++i)
-      if (is_index(*leaves[i])) same_as()[i] |= index_flag;
+    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1), boost::container::default_init);
+    std::uint16_t* word = words_.data();
+    *word++ = static_cast<std::uint16_t>(eager | converts << 1);
+    for (std::size_t i = 0; i < program_.outputs; ++i)
+      *word++ = outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype;
+    same_arrays(leaves, word);
+    for (const TensorImpl* t : leaves) *word++ |= is_index(*t) ? index_flag : 0;
     if (program_.any_typed)
-      for (const TensorImpl* t : leaves) words_.push_back(static_cast<std::uint16_t>(t->dtype));
+      for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
   }
 
   operator RecipeKey() const noexcept { return {words_.data(), words_.size()}; }

@@ -42,11 +42,12 @@ void use_gpu(int index, runtime::GpuBackend* device) noexcept {
 
 struct Executable::Variant {
   explicit Variant(const ClassKey& k, KernelClass c)
-      : key(k), kernel_class(std::move(c)), device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
+      : key(k), kernel_class(std::move(c)), nest_words(nest_word_count(kernel_class)), device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
         functions(new std::atomic<void*>[device_count]()) {}
 
   ClassKey key;
   KernelClass kernel_class;
+  std::size_t nest_words;
   std::size_t device_count;
   std::unique_ptr<std::atomic<void*>[]> functions;  // by GPU
   std::mutex loading;
@@ -138,18 +139,29 @@ void Executable::prepare(const LoopNest& nest, bool aliased, Device device) cons
   load(variant(nest, aliased), gpu_at(device), static_cast<std::size_t>(device.index()));
 }
 
+void Executable::write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept {
+  for (const ScalarSlot& s : scalars_) *words++ = scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype);
+}
+
 void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  if (device.is_cpu())
+    run_tiles(nest, scalars);
+  else
+    launch(nest, aliased, scalars, device);
+}
+
+void Executable::run_tiles(const LoopNest& nest, const Scalar* scalars) const {
   ThreadStats& counters = stats();
-  Words words;
-  if (device.is_cpu()) {
-    const bool ready = tiles_.load(std::memory_order_relaxed);
-    const cpu::TileProgram& program = tiles();
-    for (const ScalarSlot& s : scalars_) words.push_back(scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype));
-    program.run(nest, {words.data(), words.size()});
-    if (ready) ThreadStats::count(counters.memory_hits);
-    ThreadStats::count(counters.launches);
-    return;
-  }
+  if (tiles_.load(std::memory_order_relaxed)) ThreadStats::count(counters.memory_hits);
+  const cpu::TileProgram& program = tiles();
+  Words words(scalars_.size(), boost::container::default_init);
+  write_scalars(words.data(), scalars);
+  program.run(nest, {words.data(), words.size()});
+  ThreadStats::count(counters.launches);
+}
+
+void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  ThreadStats& counters = stats();
   runtime::GpuBackend& gpu = gpu_at(device);
   const auto index = static_cast<std::size_t>(device.index());
   Variant& v = variant(nest, aliased);
@@ -158,10 +170,10 @@ void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, 
     ThreadStats::count(counters.memory_hits);
   else
     function = load(v, gpu, index);
-  const std::int64_t threads = nest_words(words, v.kernel_class, nest);
-  for (const ScalarSlot& s : scalars_) words.push_back(scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype));
+  Words words(v.nest_words + scalars_.size(), boost::container::default_init);
+  write_scalars(write_nest(words.data(), v.kernel_class, nest), scalars);
   gpu.launch({.function = {function},
-              .grid = blocks_for(threads, gpu),
+              .grid = blocks_for(thread_count(v.kernel_class, nest), gpu),
               .block = cuda::block_threads,
               .shared = 0,
               .words = {words.data(), words.size()},

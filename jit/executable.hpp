@@ -48,6 +48,9 @@ class Executable {
   Variant& variant(const LoopNest& nest, bool aliased) const;
   Variant& add_variant(const ClassKey* key) const;  // null: the generic one
   runtime::KernelSource text(const KernelClass& c) const;
+  void write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept;
+  void run_tiles(const LoopNest& nest, const Scalar* scalars) const;
+  void launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   void* load(Variant& v, runtime::GpuBackend& device, std::size_t index) const;
 
   const Kernel& kernel_;

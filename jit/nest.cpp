@@ -15,14 +15,14 @@ bool walks_as_one(std::span<TensorImpl* const> operands) noexcept {
   return true;
 }
 
-/// Axes of the output, innermost first: by memory, so that neighbours in memory are neighbours in time.
+/// Axes of the output, outermost first: by memory, so that neighbours in memory are neighbours in time.
 void order_axes(const TensorImpl& output, int (&axes)[max_rank]) noexcept {
   const int rank = output.rank();
-  for (int i = 0; i < rank; ++i) axes[i] = rank - 1 - i;
+  for (int i = 0; i < rank; ++i) axes[i] = i;
   if (output.contiguous) return;
   const auto step = [&](int axis) { return std::abs(output.strides[axis]); };
   for (int i = 1; i < rank; ++i)  // insertion sort: stable, and never allocates
-    for (int j = i; j > 0 && step(axes[j]) < step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
+    for (int j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
 }
 
 /// The operand's stride along an axis of the output; 0 where it is broadcast.
@@ -47,25 +47,25 @@ void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int output
   }
   int axes[max_rank];
   order_axes(output, axes);
-  int rank = 0;  // dims found so far, innermost first
+  int rank = 0;
   for (int i = 0; i < output.rank(); ++i) {
     const std::int64_t extent = output.shape[axes[i]];
     if (extent == 1) continue;
     const int from_end = output.rank() - 1 - axes[i];
-    bool merges = rank > 0;
+    bool merges = rank > 0;  // into the dim before
     for (std::size_t k = 0; k < operands.size(); ++k) {
       NestOperand& o = nest.operands[k];
       o.strides[rank] = stride_along(*operands[k], from_end);
-      if (merges) merges = o.strides[rank] == o.strides[rank - 1] * nest.extents[rank - 1];
+      if (merges) merges = o.strides[rank - 1] == o.strides[rank] * extent;
     }
-    if (merges)
+    if (merges) {
       nest.extents[rank - 1] *= extent;
-    else
+      for (NestOperand& o : nest.operands) o.strides[rank - 1] = o.strides[rank], o.strides[rank] = 0;
+    } else {
       nest.extents[rank++] = extent;
+    }
   }
   nest.rank = rank;
-  std::reverse(nest.extents, nest.extents + rank);
-  for (NestOperand& o : nest.operands) std::reverse(o.strides, o.strides + rank);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -20,39 +20,45 @@ std::uint64_t wide_multiplier(std::uint64_t d, int shift) noexcept {
   return static_cast<std::uint64_t>((static_cast<Wide>((std::uint64_t{1} << shift) - d) << 64) / d + 1);
 }
 
-void extent_words(Words& words, std::int64_t extent, bool wide) {
+std::uint64_t* write_extent(std::uint64_t* words, std::int64_t extent, bool wide) noexcept {
   const auto d = static_cast<std::uint64_t>(extent);
-  words.push_back(d);
+  *words++ = d;
   if (!wide) {
-    words.push_back(divider(d));
-    return;
+    *words++ = divider(d);
+    return words;
   }
   const int shift = log2_ceil(d);
-  words.push_back(wide_multiplier(d, shift));
-  words.push_back(static_cast<std::uint64_t>(shift));
+  *words++ = wide_multiplier(d, shift);
+  *words++ = static_cast<std::uint64_t>(shift);
+  return words;
+}
+
+/// Strides that the kernel receives of an operand.
+int stride_count(Pattern p, int rank) noexcept {
+  return p == Pattern::Strided ? rank : p == Pattern::Rows || p == Pattern::RowUniform ? rank - 1 : 0;
 }
 
 }  // namespace
 
-std::int64_t nest_words(Words& words, const KernelClass& c, const LoopNest& nest) {
-  for (const NestOperand& o : nest.operands) words.push_back(reinterpret_cast<std::uintptr_t>(o.data));
-  const std::int64_t vectors = nest.numel / c.lanes;
-  const std::int64_t count = c.rank == 1 ? nest.numel : vectors;
-  words.push_back(static_cast<std::uint64_t>(count));
+std::size_t nest_word_count(const KernelClass& c) noexcept {
+  std::size_t count = c.patterns.size() + 1 + static_cast<std::size_t>(c.rank - 1) * (c.wide ? 3 : 2);
+  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(stride_count(p, c.rank));
+  return count;
+}
+
+std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
+  for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
+  *words++ = static_cast<std::uint64_t>(c.rank == 1 ? nest.numel : nest.numel / c.lanes);
   // The generic class has more dims than the nest: the outermost ones have extent 1.
   const int missing = c.rank - nest.rank;
   for (int d = c.rank - 1; d >= 1; --d) {
     const std::int64_t extent = d < missing ? 1 : nest.extents[d - missing];
-    extent_words(words, d == c.rank - 1 ? extent / c.lanes : extent, c.wide);
+    words = write_extent(words, d == c.rank - 1 ? extent / c.lanes : extent, c.wide);
   }
-  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
-    const Pattern p = c.patterns[k];
-    if (p == Pattern::Linear || p == Pattern::Uniform) continue;
-    const int strides = p == Pattern::Strided ? c.rank : c.rank - 1;
-    for (int d = 0; d < strides; ++d)
-      words.push_back(d < missing ? 0 : static_cast<std::uint64_t>(nest.operands[k].strides[d - missing]));
-  }
-  return vectors > 0 ? vectors : nest.numel;
+  for (std::size_t k = 0; k < nest.operands.size(); ++k)
+    for (int d = 0, count = stride_count(c.patterns[k], c.rank); d < count; ++d)
+      *words++ = d < missing ? 0 : static_cast<std::uint64_t>(nest.operands[k].strides[d - missing]);
+  return words;
 }
 
 std::uint64_t scalar_word(Scalar value, Category arrives_as, DType dtype) noexcept {

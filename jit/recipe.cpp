@@ -1,6 +1,5 @@
 #include "recipe.hpp"
 
-#include <cstring>
 #include <unordered_map>
 
 #include "evaluator.hpp"
@@ -23,7 +22,10 @@ struct EntryTable {
 };
 
 bool equal(RecipeKey a, const std::vector<std::uint16_t>& b) noexcept {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)  // a few words: shorter than a call of memcmp
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
 struct Recipes {

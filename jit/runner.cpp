@@ -102,6 +102,7 @@ class PlanRun {
   small_vector<TensorImpl*, 16> operands_;
 };
 
+/// One plan for the outputs that it names.
 void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
   if (targets[plan.outputs[0]].shape.numel() == 0) return;
   if (plan.kernels.size() != 1) return PlanRun(plan, targets, aliased, call).run();
@@ -169,18 +170,8 @@ void finish(Targets& targets, const Call& call) {
   }
 }
 
-}  // namespace
-
-Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
-  Shape shape;
-  for (const Slot& s : kernel.inputs) {
-    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
-    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
-  }
-  return shape;
-}
-
-void run(const Recipe& recipe, const Call& call) {
+/// Any number of outputs, kernels and overlaps.
+void run_any(const Recipe& recipe, const Call& call) {
   Targets targets(recipe.outputs());
   bool same_shape = true;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -201,6 +192,53 @@ void run(const Recipe& recipe, const Call& call) {
     for (std::size_t i = 0; i < targets.size(); ++i) run_plan(recipe.alone(i), targets, aliased, call);
   }
   finish(targets, call);
+}
+
+/// One output of one kernel, which needs no temporary: almost every evaluation. False: nothing was done.
+bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape, TensorImpl* given) {
+  bool aliased = false;
+  if (given)
+    for (const std::uint32_t leaf : recipe.leaves(0)) {
+      const Overlap with = overlap(*given, *call.leaves[leaf]);
+      if (with == Overlap::Some) return false;
+      aliased |= with == Overlap::Same;
+    }
+  TensorRef made;
+  if (!given) made = runtime::empty(shape, recipe.dtype(0), call.device);
+  small_vector<TensorImpl*, 16> operands(1 + plan.plan.kernels[0].inputs.size(), boost::container::default_init);
+  TensorImpl** operand = operands.data();
+  *operand++ = given ? given : made.get();
+  for (const Slot& s : plan.plan.kernels[0].inputs) *operand++ = call.leaves[s.number];
+  run_kernel(*plan.kernels[0], {operands.data(), operands.size()}, aliased, call);
+  if (!given)
+    call.outputs[0] = std::move(made);
+  else if (given->buffer)
+    given->buffer->touch();
+  return true;
+}
+
+}  // namespace
+
+Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
+  Shape shape;
+  for (const Slot& s : kernel.inputs) {
+    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
+  }
+  return shape;
+}
+
+void run(const Recipe& recipe, const Call& call) {
+  if (recipe.outputs() == 1 && call.runs) [[likely]] {
+    const ReadyPlan& plan = recipe.together();
+    if (plan.kernels.size() == 1) [[likely]] {
+      const Shape shape = output_shape(recipe, 0, call.leaves);
+      TensorImpl* const given = call.outputs[0].get();
+      if (given) check_output(*given, shape, call.device);
+      if (run_directly(recipe, call, plan, shape, given)) return;
+    }
+  }
+  run_any(recipe, call);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -4,22 +4,8 @@
 #include <unordered_map>
 
 namespace sinter::inline v1::jit {
-namespace {
 
-/// Comparing every pair is fastest up to here.
-constexpr std::size_t few = 16;
-
-}  // namespace
-
-void same_arrays(Leaves leaves, std::uint16_t* same_as) {
-  if (leaves.size() <= few) {
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-      std::size_t first = 0;
-      while (leaves[first] != leaves[i]) ++first;
-      same_as[i] = static_cast<std::uint16_t>(first);
-    }
-    return;
-  }
+void same_arrays_of_many(Leaves leaves, std::uint16_t* same_as) {
   // A hash table of leaf numbers by address, half full at most; a tree's type holds few enough leaves for the stack.
   constexpr std::size_t slots_on_stack = 1024;
   if (leaves.size() * 2 <= slots_on_stack) {

@@ -49,14 +49,29 @@ void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t off
                                describe(of)));
 }
 
+/// A contiguous tensor that has no memory yet.
+TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
+  check_shape(shape, size_of(dtype));
+  TensorRef t = TensorRef::adopt(new TensorImpl);
+  t->dtype = dtype;
+  t->device = device;
+  t->shape = shape;
+  t->strides = shape;  // written in place: copying strides just computed would wait for their stores
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    t->strides[axis] = step;
+    step *= std::max<std::int64_t>(shape[axis], 1);
+  }
+  t->numel = shape.numel();
+  return t;
+}
+
 }  // namespace
 
 void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
 
 TensorRef empty(const Shape& shape, DType dtype, Device device) {
-  check_shape(shape, size_of(dtype));
-  TensorRef t = index_tensor(shape, device);
-  t->dtype = dtype;
+  TensorRef t = laid_out(shape, dtype, device);
   t->buffer = Buffer::allocate(device, static_cast<std::size_t>(t->numel) * size_of(dtype));
   t->data = t->buffer->data();
   return t;
@@ -78,16 +93,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   return t;
 }
 
-TensorRef index_tensor(const Shape& shape, Device device) {
-  check_shape(shape, sizeof(std::int64_t));
-  TensorRef t = TensorRef::adopt(new TensorImpl);
-  t->dtype = DType::Int64;
-  t->device = device;
-  t->shape = shape;
-  t->strides = contiguous_strides(shape);
-  t->numel = shape.numel();
-  return t;
-}
+TensorRef index_tensor(const Shape& shape, Device device) { return laid_out(shape, DType::Int64, device); }
 
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept {
   if (!t.data || t.numel == 0) return {nullptr, nullptr};

@@ -12,7 +12,7 @@ using Word8 [[gnu::may_alias]] = std::uint64_t;
 
 Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
   if (o.data == nullptr) return Walk::Packed;
-  if (nest.numel == 1) return Walk::InPlace;
+  if (nest.numel == 1 || (nest.rank == 1 && o.strides[0] == 1)) return Walk::InPlace;
   bool neighbours = true, still = true;
   std::int64_t step = 1;
   for (int d = nest.rank; d-- > split;) {
@@ -82,7 +82,7 @@ void make_layout(Layout& layout, const LoopNest& nest) {
   layout.split = nest.rank - 1;
   layout.row = nest.extents[layout.split];
   while (layout.split > 0 && layout.row < shortest_row) layout.row *= nest.extents[--layout.split];
-  layout.rows = nest.numel / layout.row;
+  layout.rows = layout.split == 0 ? 1 : nest.numel / layout.row;
   layout.any_same = false;
   layout.walks.clear();
   for (const NestOperand& o : nest.operands) {

@@ -10,6 +10,8 @@ namespace {
 static_assert(row_op_count == op_count - static_cast<int>(first_table_op));
 static_assert(static_cast<int>(Group::Float64) == static_cast<int>(DType::Float64) && dtype_count == 5);
 
+constexpr std::int64_t cache_for_tiles = 24 * 1024;
+
 std::uint16_t row_of(Op op) { return static_cast<std::uint16_t>(static_cast<int>(op) - static_cast<int>(first_table_op)); }
 
 /// Roughly, in nanoseconds for an element: what decides about threads.
@@ -45,6 +47,7 @@ class Builder {
     if (fuse_) fuse_steps(steps_, uses_);
     std::erase_if(steps_.tiles, [](const Step& s) { return s.arity == 0; });
     assign_slots();
+    choose_tile();
     return std::move(steps_);
   }
 
@@ -140,6 +143,16 @@ class Builder {
   }
   void give_back(const Value& v) {
     if (v.slot != no_slot) free_[v.size].push_back(v.slot);
+  }
+
+  void choose_tile() {
+    std::int64_t bytes = 0;
+    for (const std::uint8_t size : steps_.slots) bytes += size;
+    for (const ValueId v : steps_.inputs) bytes += steps_.values[v].size;
+    for (const ValueId v : steps_.outputs) steps_.output_bytes += steps_.values[v].size;
+    bytes += steps_.output_bytes;
+    steps_.cost += 0.05 * static_cast<double>(bytes);
+    steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 64 * 64;
   }
 
   const Graph& graph_;

@@ -45,6 +45,8 @@ struct Steps {
   std::vector<std::uint8_t> slots;        // the element size of each
   std::uint32_t leaves = 0;               // how many the graph numbers
   double cost = 0;                        // nanoseconds for an element, roughly
+  std::int64_t tile = 0;                  // elements: so many that a tile's values fit the first cache
+  std::int64_t output_bytes = 0;          // of one element of all outputs
 };
 
 /// Neighbouring operations become one step where `fuse` is set and a row for both exists. Time is linear.

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
-#include <mutex>
-#include <optional>
+#include <utility>
 
 #include "worker.hpp"
 
@@ -17,7 +17,6 @@ namespace {
 
 constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
 constexpr double chunk_ns = 15'000;          // what a task does at least
-constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
 const RowTable& table_of(Isa isa) {
   return isa == Isa::Avx512 ? avx512::row_table : isa == Isa::Avx2 ? avx2::row_table : sse4::row_table;
@@ -36,19 +35,6 @@ std::int64_t last_level_cache() {
   return bytes;
 }
 
-/// Bytes in L1 for each element: tiles, and what is read and written in place.
-std::int64_t bytes_per_element(const Steps& steps) {
-  std::int64_t bytes = 0;
-  for (const std::uint8_t size : steps.slots) bytes += size;
-  for (const ValueId v : steps.inputs) bytes += steps.values[v].size;
-  for (const ValueId v : steps.outputs) bytes += steps.values[v].size;
-  return bytes;
-}
-
-std::int64_t tile_elements(const Steps& steps) {
-  return std::clamp<std::int64_t>(cache_for_tiles / bytes_per_element(steps), 128, 2048) / 64 * 64;
-}
-
 /// Whether an input is an output's array: the two coincide element for element.
 bool is_output(const LoopNest& nest, const NestOperand& input) {
   for (int k = 0; k < nest.outputs; ++k)
@@ -58,9 +44,7 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 
 /// Large outputs that nobody reads meanwhile are written past the cache, which saves reading their lines first.
 bool worth_streaming(const LoopNest& nest, const Layout& layout, const Steps& steps) {
-  std::int64_t bytes = 0;
-  for (const ValueId v : steps.outputs) bytes += nest.numel * steps.values[v].size;
-  if (bytes < last_level_cache() || layout.row < 4096) return false;
+  if (layout.row < 4096 || nest.numel * steps.output_bytes < last_level_cache()) return false;
   for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
     if (is_output(nest, nest.operands[k])) return false;
   return true;
@@ -70,17 +54,22 @@ bool worth_streaming(const LoopNest& nest, const Layout& layout, const Steps& st
 
 struct TileProgram::Impl {
   explicit Impl(const Graph& g) : graph(g) {}
-
-  /// The fused steps need fma instructions, and take what is uniform from the graph alone; the plain steps find out in
-  /// each run.
-  const Steps& steps(bool fused) const {
-    std::call_once(made[fused], [&] { forms[fused] = make_steps(graph, fused); });
-    return forms[fused];
+  ~Impl() {
+    for (std::atomic<const Steps*>& s : made) delete s.load();
   }
 
-  Graph graph;
-  mutable std::once_flag made[2];
-  mutable Steps forms[2];
+  /// The fused steps need fma instructions, and take what is uniform from the graph alone; the plain steps find out in
+  /// each run. Whoever comes first makes them.
+  const Steps& steps(bool fused) {
+    const Steps* have = made[fused].load(std::memory_order_acquire);
+    if (have != nullptr) return *have;
+    auto mine = std::make_unique<const Steps>(make_steps(graph, fused));
+    if (!made[fused].compare_exchange_strong(have, mine.get(), std::memory_order_acq_rel)) return *have;
+    return *mine.release();
+  }
+
+  const Graph graph;
+  std::atomic<const Steps*> made[2] = {};
 };
 
 TileProgram::TileProgram(const Graph& graph) : impl_(new Impl(graph)) { impl_->steps(isa() != Isa::Sse4); }
@@ -96,17 +85,18 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
       if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
   const Isa chosen = isa();
   const Steps& steps = impl_->steps(chosen != Isa::Sse4 && !layout.any_same);
-  const Job job{steps, nest, layout, table_of(chosen), scalars.data(), tile_elements(steps), worth_streaming(nest, layout, steps)};
+  const Job job{steps, nest, layout, table_of(chosen), scalars.data(), std::min(steps.tile, layout.row),
+                worth_streaming(nest, layout, steps)};
   const std::int64_t tiles = layout.rows * job.tiles_in_row();
-
-  const double work = static_cast<double>(nest.numel) * (steps.cost + 0.06 * static_cast<double>(bytes_per_element(steps)));
-  const int threads = work > worth_threads_ns ? tbb::this_task_arena::max_concurrency() : 1;
-  const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), std::int64_t{8} * threads});
   const auto run_part = [&](std::int64_t first, std::int64_t last) {
     this_threads_worker().run(job, first, last);
     if (job.stream) __builtin_ia32_sfence();
   };
-  if (threads == 1 || chunks < 2) return run_part(0, tiles);
+  const double work = static_cast<double>(nest.numel) * steps.cost;
+  if (work < worth_threads_ns || tiles == 1) return run_part(0, tiles);
+  const std::int64_t threads = tbb::this_task_arena::max_concurrency();
+  const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
+  if (threads == 1) return run_part(0, tiles);
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
     run_part(part.begin() * tiles / chunks, part.end() * tiles / chunks);
   });

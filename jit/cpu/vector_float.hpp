@@ -68,7 +68,7 @@ SINTER_INLINE Floats tanh(Floats x) {
   const Floats p = polynomial(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
                               -3.33332819422e-1f);
   const Floats far = Floats(1.f) - Floats(2.f) / (exp(a + a) + Floats(1.f));
-  return select(a < Floats(0.625f), mad(p * z, x, x), copysign(far, x));
+  return copysign(select(a < Floats(0.625f), mad(p * z, a, a), far), x);
 }
 
 SINTER_INLINE Floats erf(Floats x) {

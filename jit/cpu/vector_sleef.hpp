@@ -37,19 +37,71 @@ SINTER_BOTH1(exp2, exp2, u10)
 SINTER_BOTH1(expm1, expm1, u10)
 SINTER_BOTH1(log2, log2, u10)
 SINTER_BOTH1(log10, log10, u10)
-SINTER_BOTH1(log1p, log1p, u10)
-SINTER_BOTH1(sin, sin, u10)
-SINTER_BOTH1(cos, cos, u10)
-SINTER_BOTH1(tan, tan, u10)
+SINTER_BOTH1(sleef_log1p, log1p, u10)
+SINTER_BOTH1(sleef_sin, sin, u10)
+SINTER_BOTH1(sleef_cos, cos, u10)
+SINTER_BOTH1(sleef_tan, tan, u10)
 SINTER_BOTH1(asin, asin, u10)
 SINTER_BOTH1(acos, acos, u10)
 SINTER_BOTH1(atan, atan, u10)
-SINTER_BOTH1(sinh, sinh, u10)
-SINTER_BOTH1(cosh, cosh, u10)
+SINTER_BOTH1(sleef_sinh, sinh, u10)
+SINTER_BOTH1(sleef_cosh, cosh, u10)
 SINTER_BOTH1(erfc, erfc, u15)
 SINTER_BOTH2(atan2, atan2, u10)
 SINTER_BOTH2(pow, pow, u10)
 SINTER_BOTH2(hypot, hypot, u05)
+
+/// SLEEF reduces the angles of a vector by the way that the largest of them needs, and the ways differ in the last bit.
+/// Each lane gets its own way here, so that a result does not depend on what stands beside it.
+template <Floating T, class F>
+SINTER_INLINE Vec<T> by_magnitude(F f, Vec<T> x) {
+  const Vec<T> a = abs(x);
+  const Mask<T> small = a < Vec<T>(sizeof(T) == 4 ? 125 : 15), huge = !(a < Vec<T>(1e14));
+  if (!any(!small)) return f(x);
+  const auto of = [&](Mask<T> lanes, double other) SINTER_LAMBDA { return f(select(lanes, x, Vec<T>(other))); };
+  Vec<T> r = of(huge, 1e30);
+  if (any(small)) r = select(small, of(small, 0), r);
+  if (const Mask<T> middle = !(small | huge); any(middle)) r = select(middle, of(middle, 1e3), r);
+  return r;
+}
+#define SINTER_PERIODIC(name)                                                                    \
+  template <Floating T>                                                                          \
+  SINTER_INLINE Vec<T> name(Vec<T> x) {                                                          \
+    return by_magnitude([](Vec<T> y) SINTER_LAMBDA { return sleef_##name(y); }, x);              \
+  }
+SINTER_PERIODIC(sin)
+SINTER_PERIODIC(cos)
+SINTER_PERIODIC(tan)
+#undef SINTER_PERIODIC
+
+/// SLEEF's gives infinity near the largest numbers.
+template <Floating T>
+SINTER_INLINE Vec<T> log1p(Vec<T> x) {
+  const Mask<T> huge = x > Vec<T>(0x1p100);
+  const Vec<T> r = sleef_log1p(x);
+  return any(huge) ? select(huge, log(x), r) : r;
+}
+
+/// e^|x| / 2 where e^|x| may overflow and SLEEF's hyperbolic functions give infinity; within 3 ulp.
+template <Floating T>
+SINTER_INLINE Vec<T> half_exp(Vec<T> x) {
+  const Vec<T> root = exp(abs(x) * Vec<T>(0.5));
+  return root * Vec<T>(0.5) * root;
+}
+template <Floating T>
+inline constexpr T hyperbolic_limit = sizeof(T) == 4 ? 88 : 709;
+template <Floating T>
+SINTER_INLINE Vec<T> sinh(Vec<T> x) {
+  const Mask<T> huge = abs(x) > Vec<T>(hyperbolic_limit<T>);
+  const Vec<T> r = sleef_sinh(x);
+  return any(huge) ? select(huge, copysign(half_exp(x), x), r) : r;
+}
+template <Floating T>
+SINTER_INLINE Vec<T> cosh(Vec<T> x) {
+  const Mask<T> huge = abs(x) > Vec<T>(hyperbolic_limit<T>);
+  const Vec<T> r = sleef_cosh(x);
+  return any(huge) ? select(huge, half_exp(x), r) : r;
+}
 
 #undef SINTER_FLOAT1
 #undef SINTER_DOUBLE1

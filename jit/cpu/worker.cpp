@@ -133,8 +133,9 @@ void Worker::bind_outputs() {
   // A value that no step writes to an output directly gets a tile.
   for (Output& o : outputs_) {
     const Value& value = job_->steps.values[o.value];
-    const bool waits = o.kind != Output::Kind::Direct && value.kind == Value::Kind::Result &&
-                       levels_[o.value] == Level::EachTile && at_[o.value] == bytes(&words_[o.value]);
+    if (o.kind == Output::Kind::Direct) continue;
+    const bool waits = value.kind == Value::Kind::Result && levels_[o.value] == Level::EachTile &&
+                       at_[o.value] == bytes(&words_[o.value]);
     const bool direct = std::ranges::any_of(
         outputs_, [&](const Output& p) { return p.kind == Output::Kind::Direct && p.value == o.value; });
     if (waits && !direct) at_[o.value] = take_tile(value.size);
@@ -186,6 +187,11 @@ void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
   for (const BoundStep& s : tile_steps_) call(s, n);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k) write_output(k, first, n);
+  for (Output& o : outputs_) {
+    if (o.kind >= Output::Kind::Unpack) continue;
+    o.to += n * job_->steps.values[o.value].size;
+    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
+  }
   for (const Input& i : in_place_) at_[i.value] += n * job_->steps.values[i.value].size;
 }
 
@@ -216,9 +222,8 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
   }
 }
 
-/// Writes this tile of an output, and moves on to the next.
 void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
-  Output& o = outputs_[k];
+  const Output& o = outputs_[k];
   const std::size_t size = job_->steps.values[o.value].size;
   const std::int64_t size_n = n * static_cast<std::int64_t>(size);
   const void* const in[] = {at_[o.value]};
@@ -230,12 +235,12 @@ void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
       job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(Memory::Stream)].forms[0](o.to, in, size_n);
       break;
     case Output::Kind::Unpack:
-      return unpack(o.to, in[0], size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      unpack(o.to, in[0], size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      break;
     case Output::Kind::FillUnpack:
-      return unpack(o.to, o.tile, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      unpack(o.to, o.tile, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      break;
   }
-  o.to += size_n;
-  if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
 }
 
 }  // namespace sinter::inline v1::jit::cpu

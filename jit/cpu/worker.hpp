@@ -22,7 +22,9 @@ struct Job {
   bool stream;        // outputs pass the cache by
 
   /// Tiles in a row; a run's tiles are numbered row after row.
-  std::int64_t tiles_in_row() const noexcept { return (layout.row + tile - 1) / tile; }
+  std::int64_t tiles_in_row() const noexcept {
+    return layout.row == tile ? 1 : (layout.row + tile - 1) / tile;
+  }
   std::uint32_t operand_of(const Value& input) const noexcept {
     return static_cast<std::uint32_t>(nest.outputs) + input.number;
   }

@@ -27,7 +27,7 @@ class Printer {
         offset_(c.wide ? "long long" : "int") {
     for (std::size_t k = 0; k < traits.operands.size(); ++k) {
       const bool output = k < kernel.outputs.size();
-      const auto [dtype, memory] = traits.operands[k];
+      const auto& [dtype, memory, misalignment] = traits.operands[k];
       accesses_.push_back({fmt::format("{}{}", output ? 'y' : 'x', output ? k : k - kernel.outputs.size()),
                            std::string(storage_type(dtype)), output, memory, c.patterns[k]});
     }

@@ -61,7 +61,7 @@ inline char* thread_pointer() {
 /// The one symbol of a compiled kernel: `sinter_virtual_kernel`.
 struct KernelInfo {
   const char* name;
-  const char* source;                                                // the CUDA text
+  const char* source;                                                  // the CUDA text
   void (*run)(const void* parameters, unsigned first, unsigned last);  // threads [first, last) of the current block
   unsigned parameter_bytes;
   unsigned max_block;  // from __launch_bounds__, else 1024

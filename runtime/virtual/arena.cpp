@@ -80,9 +80,12 @@ std::string relative(std::uintptr_t address, const Allocation& a) {
 Arena::Arena(int device) : device_(device) {
   void* p = ::mmap(nullptr, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
-    throw OutOfMemory(fmt::format("Virtual GPU {}: cannot reserve 64 GiB of addresses ({}). Raise the limit of the "
-                                  "address space (ulimit -v).", device, std::strerror(errno)));
+    throw OutOfMemory(
+        fmt::format("Virtual GPU {}: cannot reserve 64 GiB of addresses ({}). Raise the limit of the "
+                    "address space (ulimit -v).",
+                    device, std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
+  ::madvise(p, arena_bytes, MADV_HUGEPAGE);              // large allocations take fewer page faults
   give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
   std::lock_guard lock(registry().mutex);
   registry().arenas.push_back(this);
@@ -100,7 +103,8 @@ std::string Arena::whose(std::uintptr_t address) {
   std::lock_guard lock(registry().mutex);
   for (const Arena* a : registry().arenas)
     if (a->contains(address)) return fmt::format("cuda:{}, {}", a->device_, a->locate(address));
-  return address < page_bytes ? "no memory (a null pointer)" : "no memory of a virtual GPU (of the host, or none at all)";
+  return address < page_bytes ? "no memory (a null pointer)"
+                              : "no memory of a virtual GPU (of the host, or none at all)";
 }
 
 std::size_t Arena::in_use() const noexcept {
@@ -152,16 +156,17 @@ void* Arena::allocate(std::size_t bytes) {
     for (taken = take(body + page_bytes); !taken && !quarantine_.empty(); taken = take(body + page_bytes))
       release_oldest();
   if (!taken)
-    throw OutOfMemory(fmt::format("Virtual GPU {}: out of memory: asked for {} bytes, {} of {} bytes are in use.", device_,
-                                  bytes, in_use_, arena_bytes));
+    throw OutOfMemory(fmt::format("Virtual GPU {}: out of memory: asked for {} bytes, {} of {} bytes are in use.",
+                                  device_, bytes, in_use_, arena_bytes));
   Allocation a;
   a.pages = {taken->first + page_bytes, body};
   if (::mprotect(reinterpret_cast<void*>(a.pages.first), body, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     give_back(*taken);
-    throw OutOfMemory(fmt::format("Virtual GPU {}: the system refused {} bytes ({}), with {} allocations alive. Each takes "
-                                  "two memory mappings: raise vm.max_map_count for more.", device_, bytes,
-                                  std::strerror(error), live_.size()));
+    throw OutOfMemory(
+        fmt::format("Virtual GPU {}: the system refused {} bytes ({}), with {} allocations alive. Each takes "
+                    "two memory mappings: raise vm.max_map_count for more.",
+                    device_, bytes, std::strerror(error), live_.size()));
   }
   fill_fresh(a.pages);
   a.bytes = bytes;

@@ -74,8 +74,8 @@ class Arena {
   int device_;
   Pages range_;
   mutable std::mutex mutex_;
-  std::map<std::uintptr_t, Allocation> live_;              // by first accessible page
-  std::map<std::uintptr_t, std::size_t> free_;             // by first page; neighbours are merged
+  std::map<std::uintptr_t, Allocation> live_;   // by first accessible page
+  std::map<std::uintptr_t, std::size_t> free_;  // by first page; neighbours are merged
   std::set<std::pair<std::size_t, std::uintptr_t>> free_by_size_;
   std::deque<Allocation> quarantine_;
   std::size_t quarantined_ = 0;

@@ -41,12 +41,15 @@ std::string memory_fault(const Fault& f, const Launch& launch, const Kernel& ker
 std::string what_happened(const Fault& f, const Launch& launch, const Kernel& kernel, double limit_s) {
   switch (f.kind) {
     case Fault::Kind::Timeout:
-      return fmt::format("the block ran for more than {} s of processor time: it spins, or waits for another block. "
-                         "SINTER_VIRTUAL_TIMEOUT (in seconds, 0 for none) sets the limit", limit_s);
+      return fmt::format(
+          "the block ran for more than {} s of processor time: it spins, or waits for another block. "
+          "SINTER_VIRTUAL_TIMEOUT (in seconds, 0 for none) sets the limit",
+          limit_s);
     case Fault::Kind::Trap: return "__trap()";
     case Fault::Kind::Assertion: return fmt::format("assert({}) failed", f.text);
     case Fault::Kind::Misaligned:
-      return fmt::format("{:#x} is misaligned{}{}: {}", f.address, *f.text ? " for " : "", f.text, Arena::whose(f.address));
+      return fmt::format("{:#x} is misaligned{}{}: {}", f.address, *f.text ? " for " : "", f.text,
+                         Arena::whose(f.address));
     case Fault::Kind::Index:
       return fmt::format("index {} is outside an array of type {}", static_cast<std::int64_t>(f.address), f.text);
     case Fault::Kind::Synchronisation: return f.text;

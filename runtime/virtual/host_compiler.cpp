@@ -28,16 +28,37 @@ constexpr std::size_t max_static_shared = 48 << 10;  // bytes; what ptxas accept
 constexpr std::size_t dynamic_symbol_bytes = 16;     // of the shim's stand-in for `extern __shared__`
 
 // Contraction, aliasing and overflow as NVRTC is told to do them; checks that report through the shim.
-constexpr const char* flags[] = {
-    "-xc++", "-std=gnu++17", "-O1", "-g1", "-w", "-pipe", "-shared", "-fPIC", "-nostdlib", "-Wl,-Bsymbolic", "-Wl,-z,norelro",
+constexpr const char* flags[] = {"-xc++",
+                                 "-std=gnu++17",
+                                 "-O1",
+                                 "-foptimize-sibling-calls",
+                                 "-g1",
+                                 "-w",
+                                 "-pipe",
+                                 "-shared",
+                                 "-fPIC",
+                                 "-nostdlib",
+                                 "-Wl,-Bsymbolic",
+                                 "-Wl,-z,norelro",
 #if defined(__x86_64__)
-    "-march=native",
+                                 "-march=native",
 #elif defined(__aarch64__)
-    "-mcpu=native", "-mtls-dialect=trad",
+                                 "-mcpu=native",
+                                 "-mtls-dialect=trad",
 #endif
-    "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
-    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-stack-protector",
-    "-fno-threadsafe-statics", "-fvisibility=hidden", "-fsanitize=alignment,bounds", "-fno-sanitize-recover=all"};
+                                 "-ffp-contract=off",
+                                 "-fno-math-errno",
+                                 "-fno-strict-aliasing",
+                                 "-fwrapv",
+                                 "-fno-delete-null-pointer-checks",
+                                 "-fno-exceptions",
+                                 "-fno-rtti",
+                                 "-fno-asynchronous-unwind-tables",
+                                 "-fno-stack-protector",
+                                 "-fno-threadsafe-statics",
+                                 "-fvisibility=hidden",
+                                 "-fsanitize=alignment,bounds",
+                                 "-fno-sanitize-recover=all"};
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream words(text);
@@ -91,12 +112,14 @@ std::string quoted(std::string_view text) {
 
 std::string translation_unit(const KernelSource& source) {
   const std::string shared = dynamic_shared_name(source.text);
-  std::string unit = fmt::format("#line 1 \"abi.h\"\n{}#line 1 \"shim.h\"\n{}#line 1 \"shim_math.h\"\n{}"
-                                 "#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
-                                 embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math, source.name, source.text);
-  if (!shared.empty()) unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
-  return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text), quoted(source.text),
-                            shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
+  std::string unit = fmt::format(
+      "#line 1 \"abi.h\"\n{}#line 1 \"shim.h\"\n{}#line 1 \"shim_math.h\"\n{}"
+      "#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
+      embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math, source.name, source.text);
+  if (!shared.empty())
+    unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
+  return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text),
+                            quoted(source.text), shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
 }
 
 long static_shared_bytes(std::string_view binary) noexcept {
@@ -104,7 +127,9 @@ long static_shared_bytes(std::string_view binary) noexcept {
   if (binary.size() < sizeof header || !binary.starts_with(ELFMAG)) return -1;
   std::memcpy(&header, binary.data(), sizeof header);
   // The section headers come last: without them the object was cut short.
-  if (header.e_shoff > binary.size() || binary.size() - header.e_shoff < std::size_t{header.e_shnum} * header.e_shentsize) return -1;
+  if (header.e_shoff > binary.size() ||
+      binary.size() - header.e_shoff < std::size_t{header.e_shnum} * header.e_shentsize)
+    return -1;
   long bytes = 0;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
@@ -126,7 +151,9 @@ HostCompiler::HostCompiler() {
   const std::vector<std::string> candidates =
       chosen && *chosen ? std::vector<std::string>{chosen} : std::vector<std::string>{"c++", "g++", "clang++"};
   searched_ = fmt::format("{}{}", chosen && *chosen ? "SINTER_HOST_CXX=" : "c++, g++, clang++ in PATH: ",
-                          chosen && *chosen ? chosen : std::getenv("PATH") ? std::getenv("PATH") : "(not set)");
+                          chosen && *chosen     ? chosen
+                          : std::getenv("PATH") ? std::getenv("PATH")
+                                                : "(not set)");
   for (const std::string& candidate : candidates) {
     std::vector<std::string> command = split(candidate);
     if (command.empty() || find_program(command[0]).empty()) continue;
@@ -135,8 +162,9 @@ HostCompiler::HostCompiler() {
     if (version.status != 0) continue;
     command.pop_back();
     command_ = command;
-    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
-                                        embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math);
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
+                    embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math);
     tag_ = fmt::format("host {} {:016x}", first_line(version.output), XXH3_64bits(key.data(), key.size()));
     return;
   }
@@ -145,8 +173,11 @@ HostCompiler::HostCompiler() {
 
 std::string HostCompiler::compile(const KernelSource& source) const {
   if (command_.empty())
-    throw CompileError(fmt::format("Virtual GPUs compile kernels with the host's C++ compiler, and none was found. Searched: "
-                                   "{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", searched_), "", source.text);
+    throw CompileError(
+        fmt::format("Virtual GPUs compile kernels with the host's C++ compiler, and none was found. Searched: "
+                    "{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.",
+                    searched_),
+        "", source.text);
   const TemporaryFolder folder;
   const std::string input = folder.file("kernel.cpp"), output = folder.file("kernel.so");
   write_file(input, translation_unit(source));
@@ -156,13 +187,17 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   const ProcessResult result = run_process(command);
   if (result.status != 0)
     throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, exit status {}).", source.name,
-                                   fmt::join(command_, " "), result.status), result.output, source.text);
+                                   fmt::join(command_, " "), result.status),
+                       result.output, source.text);
   std::string binary = read_file(output);
   const long shared = static_shared_bytes(binary);
   const std::size_t limit = max_static_shared + (dynamic_shared_name(source.text).empty() ? 0 : dynamic_symbol_bytes);
   if (shared > 0 && static_cast<std::size_t>(shared) > limit)
-    throw CompileError(fmt::format("Kernel {} has {} bytes of __shared__ variables; a GPU takes {} at most. Use dynamic shared "
-                                   "memory (extern __shared__).", source.name, shared, max_static_shared), "", source.text);
+    throw CompileError(
+        fmt::format("Kernel {} has {} bytes of __shared__ variables; a GPU takes {} at most. Use dynamic shared "
+                    "memory (extern __shared__).",
+                    source.name, shared, max_static_shared),
+        "", source.text);
   return binary;
 }
 

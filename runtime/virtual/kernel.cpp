@@ -9,7 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <sinter/runtime/error.hpp>
+#include <vector>
 
 #include "host_compiler.hpp"
 #include "worker.hpp"
@@ -48,6 +51,14 @@ void open_mathematics() {
   static_cast<void>(library);
 }
 
+/// Until the process ends.
+const Kernel& keep(std::unique_ptr<Kernel> kernel) {
+  static std::mutex mutex;
+  static auto& kernels = *new std::vector<std::unique_ptr<Kernel>>;
+  std::lock_guard lock(mutex);
+  return *kernels.emplace_back(std::move(kernel));
+}
+
 /// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
@@ -68,10 +79,10 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
   return line_of(kernel.binary, instruction - reinterpret_cast<std::uintptr_t>(of_kernel.dli_fbase));
 }
 
-std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name) {
+const Kernel& load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
-    throw CudaError(fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name,
-                                binary.size()));
+    throw CudaError(
+        fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
   open_mathematics();
   auto kernel = std::make_unique<Kernel>();
   kernel->name = name;
@@ -86,7 +97,7 @@ std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string
   kernel->info = *info;
   kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");
   connect(*kernel);
-  return kernel;
+  return keep(std::move(kernel));
 }
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "abi.h"
@@ -22,6 +21,6 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept;
 
 /// Loads what HostCompiler::compile gave. Throws CudaError when it is not that, or another kernel. Kernels stay loaded
 /// until the process ends.
-std::unique_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name);
+const Kernel& load_kernel(const std::string& binary, const std::string& name);
 
 }  // namespace sinter::inline v1::runtime::vgpu

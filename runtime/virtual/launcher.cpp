@@ -21,25 +21,32 @@ constexpr unsigned max_grid = 2147483647;
 constexpr std::chrono::nanoseconds worth_sharing = std::chrono::microseconds(100);
 
 [[noreturn]] void refuse(const Kernel& kernel, int device, const std::string& why) {
-  throw CudaError(fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): launch of kernel {} on cuda:{} (virtual): {}.",
-                              kernel.name, device, why));
+  throw CudaError(fmt::format(
+      "CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): launch of kernel {} on cuda:{} (virtual): {}.",
+      kernel.name, device, why));
 }
 
 void check_geometry(const Launch& l, const Kernel& k, int device) {
-  if (l.grid < 1 || l.grid > max_grid) refuse(k, device, fmt::format("a grid of {} blocks; 1 to {} are allowed", l.grid, max_grid));
+  if (l.grid < 1 || l.grid > max_grid)
+    refuse(k, device, fmt::format("a grid of {} blocks; 1 to {} are allowed", l.grid, max_grid));
   if (l.block < 1 || l.block > max_threads)
     refuse(k, device, fmt::format("blocks of {} threads; 1 to {} are allowed", l.block, max_threads));
   if (l.block > k.info.max_block)
-    refuse(k, device, fmt::format("blocks of {} threads; __launch_bounds__ promises at most {}", l.block, k.info.max_block));
+    refuse(k, device,
+           fmt::format("blocks of {} threads; __launch_bounds__ promises at most {}", l.block, k.info.max_block));
   if (l.words.size_bytes() > max_parameter_bytes)
-    refuse(k, device, fmt::format("{} bytes of parameters; at most {} are allowed", l.words.size_bytes(), max_parameter_bytes));
+    refuse(k, device,
+           fmt::format("{} bytes of parameters; at most {} are allowed", l.words.size_bytes(), max_parameter_bytes));
   if (l.words.size_bytes() != k.info.parameter_bytes)
-    refuse(k, device, fmt::format("{} bytes of parameters; the kernel's struct has {}", l.words.size_bytes(), k.info.parameter_bytes));
+    refuse(k, device,
+           fmt::format("{} bytes of parameters; the kernel's struct has {}", l.words.size_bytes(),
+                       k.info.parameter_bytes));
   if (l.pointers > l.words.size())
     refuse(k, device, fmt::format("{} pointers among {} parameters", l.pointers, l.words.size()));
   if (k.static_shared + l.shared > max_shared)
-    refuse(k, device, fmt::format("{} + {} bytes of shared memory, static and dynamic; at most {} are allowed", k.static_shared, l.shared,
-                                  max_shared));
+    refuse(k, device,
+           fmt::format("{} + {} bytes of shared memory, static and dynamic; at most {} are allowed", k.static_shared,
+                       l.shared, max_shared));
 }
 
 const void* pointer(const Launch& l, unsigned i) { return reinterpret_cast<const void*>(l.words[i]); }
@@ -47,9 +54,11 @@ const void* pointer(const Launch& l, unsigned i) { return reinterpret_cast<const
 void check_pointers(const Launch& l, const Kernel& k, const Arena& arena) {
   for (unsigned i = 0; i < l.pointers; ++i)
     if (pointer(l, i) && !arena.find(pointer(l, i)))
-      refuse(k, arena.device(), fmt::format("pointer {} of {} is {}, which is not memory of cuda:{}. It is of {}. A kernel takes memory of "
-                                            "its own device: move the tensor with .to(...)", i, l.pointers, pointer(l, i), arena.device(),
-                                            Arena::whose(l.words[i])));
+      refuse(
+          k, arena.device(),
+          fmt::format("pointer {} of {} is {}, which is not memory of cuda:{}. It is of {}. A kernel takes memory of "
+                      "its own device: move the tensor with .to(...)",
+                      i, l.pointers, pointer(l, i), arena.device(), Arena::whose(l.words[i])));
 }
 
 /// Damage around the operands, which the guard pages are too coarse to catch; empty when there is none.
@@ -89,8 +98,9 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     next = last;
     const auto spent = Clock::now() - start;
     if (spent < worth_sharing || next == grid.blocks) continue;
-    const std::uint64_t piece = std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
-                                                               static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
+    const std::uint64_t piece =
+        std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
+                                       static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(next, grid.blocks, piece),
                       [&](const auto& range) { fault.run(grid, range.begin(), range.end()); });
     return;
@@ -108,11 +118,14 @@ void run_launch(const Launch& launch, Arena& arena, double limit_s) {
   FirstFault fault;
   run_blocks(grid, fault);
   const std::string damage = check_edges(launch, arena);
-  if (fault.get()) throw CudaError(describe(fault.get(), kernel, launch, arena.device(), limit_s) +
-                                   (damage.empty() ? "" : "\n  and " + damage));
+  if (fault.get())
+    throw CudaError(describe(fault.get(), kernel, launch, arena.device(), limit_s) +
+                    (damage.empty() ? "" : "\n  and " + damage));
   if (!damage.empty())
-    throw CudaError(fmt::format("CUDA error: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS): kernel {} on cuda:{} "
-                                "(virtual)\n  {}, found after the launch", kernel.name, arena.device(), damage));
+    throw CudaError(fmt::format(
+        "CUDA error: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS): kernel {} on cuda:{} "
+        "(virtual)\n  {}, found after the launch",
+        kernel.name, arena.device(), damage));
 }
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -84,8 +84,10 @@ TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   path_ = fmt::format("{}/sinter-virtual-XXXXXX", base && *base ? base : "/tmp");
   if (!::mkdtemp(path_.data()))
-    throw Error(fmt::format("Cannot make the folder {} for compiling a kernel ({}). Set TMPDIR to a folder that can be "
-                            "written.", path_, std::strerror(errno)));
+    throw Error(
+        fmt::format("Cannot make the folder {} for compiling a kernel ({}). Set TMPDIR to a folder that can be "
+                    "written.",
+                    path_, std::strerror(errno)));
 }
 
 TemporaryFolder::~TemporaryFolder() {

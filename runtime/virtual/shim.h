@@ -15,8 +15,8 @@
 #define __maxnreg__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
-// Allowed wherever __shared__ is, with `extern` and inside functions. Our own __tls_get_addr below finds the memory, which
-// is that of the block in hand: the host's thread-local storage is never used.
+// Allowed wherever __shared__ is, with `extern` and inside functions. Our own __tls_get_addr below finds the memory,
+// which is that of the block in hand: the host's thread-local storage is never used.
 #define __shared__ __attribute__((aligned(16))) thread_local
 
 typedef __SIZE_TYPE__ size_t;
@@ -117,12 +117,12 @@ struct CheckedAccess {
   const TypeName* type;
 };
 extern "C" {
-__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_type_mismatch_v1_abort(CheckedAccess* access,
-                                                                                      unsigned long address) {
+__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_type_mismatch_v1_abort(
+    CheckedAccess* access, unsigned long address) {
   fail(Failure::Misaligned, static_cast<int>(access->location.line), address, access->type->name);
 }
-__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_out_of_bounds_abort(CheckedAccess* access,
-                                                                                   unsigned long index) {
+__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_out_of_bounds_abort(
+    CheckedAccess* access, unsigned long index) {
   fail(Failure::Index, static_cast<int>(access->location.line), index, access->type->name);
 }
 struct ThreadLocalIndex {
@@ -143,7 +143,8 @@ __attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void* __tl
 static const int warpSize = 32;
 
 #define __syncthreads() ((void)sinter_virtual::sinter_virtual_barrier(sinter_virtual::BarrierKind::Sync, 0, __LINE__))
-#define __syncthreads_count(p) sinter_virtual::sinter_virtual_barrier(sinter_virtual::BarrierKind::Count, !!(p), __LINE__)
+#define __syncthreads_count(p) \
+  sinter_virtual::sinter_virtual_barrier(sinter_virtual::BarrierKind::Count, !!(p), __LINE__)
 #define __syncthreads_and(p) sinter_virtual::sinter_virtual_barrier(sinter_virtual::BarrierKind::And, !!(p), __LINE__)
 #define __syncthreads_or(p) sinter_virtual::sinter_virtual_barrier(sinter_virtual::BarrierKind::Or, !!(p), __LINE__)
 #define __shfl_sync(...) sinter_virtual::shuffle(__LINE__, sinter_virtual::WarpOp::Shuffle, __VA_ARGS__)
@@ -192,38 +193,36 @@ struct Parameters<void(P)> {
   static constexpr unsigned bytes = __is_empty(P) ? 0 : sizeof(P);
 };
 }  // namespace sinter_virtual
-#define SINTER_VIRTUAL_ENTRY(kernel, max_block, text, dynamic)                                                   \
-  namespace sinter_virtual {                                                                              \
-  static void run(const void* parameters, unsigned first, unsigned last) {                                \
-    typedef Parameters<decltype(kernel)>::type P __attribute__((aligned(1)));                                                         \
-    for (unsigned t = first; t < last; ++t) {                                                             \
-      state()->thread.x = t;                                                                              \
-      kernel(*static_cast<const P*>(parameters));                                                         \
-    }                                                                                                     \
-  }                                                                                                       \
-  }                                                                                                       \
+#define SINTER_VIRTUAL_ENTRY(kernel, max_block, text, dynamic)                                                 \
+  namespace sinter_virtual {                                                                                   \
+  static void run(const void* parameters, unsigned first, unsigned last) {                                     \
+    typedef Parameters<decltype(kernel)>::type P __attribute__((aligned(1)));                                  \
+    for (unsigned t = first; t < last; ++t) {                                                                  \
+      state()->thread.x = t;                                                                                   \
+      kernel(*static_cast<const P*>(parameters));                                                              \
+    }                                                                                                          \
+  }                                                                                                            \
+  }                                                                                                            \
   extern "C" __attribute__((visibility("default"), used)) sinter_virtual::KernelInfo sinter_virtual_kernel = { \
-      #kernel,                                                                                            \
-      text,                                                                                               \
-      sinter_virtual::run,                                                                                \
-      sinter_virtual::Parameters<decltype(kernel)>::bytes,                                                \
-      max_block,                                                                                          \
-      &sinter_virtual::state_offset,                                                                      \
-      &sinter_virtual::dynamic_offset,                                                                    \
+      #kernel,                                                                                                 \
+      text,                                                                                                    \
+      sinter_virtual::run,                                                                                     \
+      sinter_virtual::Parameters<decltype(kernel)>::bytes,                                                     \
+      max_block,                                                                                               \
+      &sinter_virtual::state_offset,                                                                           \
+      &sinter_virtual::dynamic_offset,                                                                         \
       dynamic};
 // The memory of `extern __shared__ T symbol[]` is the launch's: what is missing is the symbol, and the function that
 // would initialise it. In assembly, since neither can be defined beside its declaration.
-#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser) \
-  __asm__(                                                 \
-      ".pushsection .tbss,\"awT\",%nobits\n"               \
-      ".hidden " #symbol "\n.globl " #symbol               \
-      "\n.balign 16\n" #symbol                             \
-      ": .zero 16\n"                                       \
-      ".popsection\n.pushsection .text\n"                  \
-      ".hidden " #initialiser "\n.globl " #initialiser     \
-      "\n" #initialiser                                    \
-      ": ret\n"                                            \
-      ".popsection\n");                                    \
-  namespace sinter_virtual {                               \
-  static void* dynamic_address() { return symbol; }        \
+#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser)               \
+  __asm__(                                                               \
+      ".pushsection .tbss,\"awT\",%nobits\n"                             \
+      ".hidden " #symbol "\n.globl " #symbol "\n.balign 16\n" #symbol    \
+      ": .zero 16\n"                                                     \
+      ".popsection\n.pushsection .text\n"                                \
+      ".hidden " #initialiser "\n.globl " #initialiser "\n" #initialiser \
+      ": ret\n"                                                          \
+      ".popsection\n");                                                  \
+  namespace sinter_virtual {                                             \
+  static void* dynamic_address() { return symbol; }                      \
   }

@@ -1,22 +1,14 @@
 // CUDA C++ for the host compiler: vectors, bits, mathematics, conversions, atomics, with CUDA's names and results.
 // ---- Vectors
 #define SINTER_VECTORS(T, name, align2, align4)                                     \
-  struct name##1 {                                                                  \
-    T x;                                                                            \
-  };                                                                                \
-  struct __attribute__((aligned(align2))) name##2 {                                 \
-    T x, y;                                                                         \
-  };                                                                                \
-  struct name##3 {                                                                  \
-    T x, y, z;                                                                      \
-  };                                                                                \
-  struct __attribute__((aligned(align4))) name##4 {                                 \
-    T x, y, z, w;                                                                   \
-  };                                                                                \
-  static inline name##1 make_##name##1(T x) { return name##1{x}; }                  \
-  static inline name##2 make_##name##2(T x, T y) { return name##2{x, y}; }          \
-  static inline name##3 make_##name##3(T x, T y, T z) { return name##3{x, y, z}; }  \
-  static inline name##4 make_##name##4(T x, T y, T z, T w) { return name##4{x, y, z, w}; }
+  struct name##1 { T x; };                                                          \
+  struct __attribute__((aligned(align2))) name##2 { T x, y; };                      \
+  struct name##3 { T x, y, z; };                                                    \
+  struct __attribute__((aligned(align4))) name##4 { T x, y, z, w; };                \
+  static inline name##1 make_##name##1(T x) { return name##1 {x}; }                 \
+  static inline name##2 make_##name##2(T x, T y) { return name##2 {x, y}; }         \
+  static inline name##3 make_##name##3(T x, T y, T z) { return name##3 {x, y, z}; } \
+  static inline name##4 make_##name##4(T x, T y, T z, T w) { return name##4 {x, y, z, w}; }
 SINTER_VECTORS(signed char, char, 2, 4)
 SINTER_VECTORS(unsigned char, uchar, 2, 4)
 SINTER_VECTORS(short, short, 4, 8)
@@ -43,11 +35,11 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return uint
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
 
 // ---- Bits
-#define SINTER_BITS(name, From, To)            \
-  static inline To name(From x) {              \
-    To y;                                      \
-    __builtin_memcpy(&y, &x, sizeof y);        \
-    return y;                                  \
+#define SINTER_BITS(name, From, To)     \
+  static inline To name(From x) {       \
+    To y;                               \
+    __builtin_memcpy(&y, &x, sizeof y); \
+    return y;                           \
   }
 SINTER_BITS(__int_as_float, int, float)
 SINTER_BITS(__float_as_int, float, int)
@@ -137,8 +129,8 @@ SINTER_MATH_1(tanh)
 SINTER_MATH_1(tgamma)
 SINTER_MATH_1(trunc)
 #define SINTER_MATH_2(name)               \
-  extern "C" float name##f(float, float);  \
-  extern "C" double name(double, double);  \
+  extern "C" float name##f(float, float); \
+  extern "C" double name(double, double); \
   static inline float name(float x, float y) { return name##f(x, y); }
 SINTER_MATH_2(atan2)
 SINTER_MATH_2(copysign)
@@ -212,14 +204,14 @@ static inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
 static inline float cospif(float x) { return static_cast<float>(cospi(x)); }
 
 // A GPU's maximum and minimum: the other one where one is NaN, and -0 below +0.
-#define SINTER_EXTREMES(T, suffix)                                                     \
-  static inline T fmax##suffix(T a, T b) {                                             \
+#define SINTER_EXTREMES(T, suffix)                                                            \
+  static inline T fmax##suffix(T a, T b) {                                                    \
     return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b; \
-  }                                                                                    \
-  static inline T fmin##suffix(T a, T b) {                                             \
+  }                                                                                           \
+  static inline T fmin##suffix(T a, T b) {                                                    \
     return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? a : b) : a < b ? a : b; \
-  }                                                                                    \
-  static inline T max(T a, T b) { return fmax##suffix(a, b); }                         \
+  }                                                                                           \
+  static inline T max(T a, T b) { return fmax##suffix(a, b); }                                \
   static inline T min(T a, T b) { return fmin##suffix(a, b); }
 SINTER_EXTREMES(float, f)
 SINTER_EXTREMES(double, )
@@ -229,8 +221,8 @@ static inline double max(float a, double b) { return fmax(static_cast<double>(a)
 static inline double max(double a, float b) { return fmax(a, static_cast<double>(b)); }
 static inline double min(float a, double b) { return fmin(static_cast<double>(a), b); }
 static inline double min(double a, float b) { return fmin(a, static_cast<double>(b)); }
-#define SINTER_INTEGER_EXTREMES(T)                                \
-  static inline T max(T a, T b) { return a < b ? b : a; }         \
+#define SINTER_INTEGER_EXTREMES(T)                        \
+  static inline T max(T a, T b) { return a < b ? b : a; } \
   static inline T min(T a, T b) { return b < a ? b : a; }
 SINTER_INTEGER_EXTREMES(int)
 SINTER_INTEGER_EXTREMES(unsigned)
@@ -298,10 +290,10 @@ static inline To saturate(double x, bool wide) {
   return static_cast<To>(x);
 }
 }  // namespace sinter_virtual
-#define SINTER_CONVERT(From, from, To, to, wide)                                                                       \
-  static inline To __##from##2##to##_rz(From x) { return sinter_virtual::saturate<To>(trunc((double)x), wide); }       \
-  static inline To __##from##2##to##_rn(From x) { return sinter_virtual::saturate<To>(rint((double)x), wide); }        \
-  static inline To __##from##2##to##_rd(From x) { return sinter_virtual::saturate<To>(floor((double)x), wide); }       \
+#define SINTER_CONVERT(From, from, To, to, wide)                                                                 \
+  static inline To __##from##2##to##_rz(From x) { return sinter_virtual::saturate<To>(trunc((double)x), wide); } \
+  static inline To __##from##2##to##_rn(From x) { return sinter_virtual::saturate<To>(rint((double)x), wide); }  \
+  static inline To __##from##2##to##_rd(From x) { return sinter_virtual::saturate<To>(floor((double)x), wide); } \
   static inline To __##from##2##to##_ru(From x) { return sinter_virtual::saturate<To>(ceil((double)x), wide); }
 SINTER_CONVERT(float, float, int, int, false)
 SINTER_CONVERT(float, float, unsigned, uint, false)
@@ -327,26 +319,33 @@ template <class T, class F>
 static inline T update(T* p, F next) {
   T old, desired;
   __atomic_load(p, &old, __ATOMIC_RELAXED);
-  do
-    desired = next(old);
+  do desired = next(old);
   while (!__atomic_compare_exchange(p, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
 }
 }  // namespace sinter_virtual
-#define SINTER_ATOMICS(T)                                                                                             \
-  static inline T atomicExch(T* p, T v) { return sinter_virtual::update(p, [=](T) { return v; }); }                   \
-  static inline T atomicAdd(T* p, T v) { return sinter_virtual::update(p, [=](T o) { return static_cast<T>(o + v); }); }
-#define SINTER_INTEGER_ATOMICS(T)                                                                            \
-  SINTER_ATOMICS(T)                                                                                          \
-  static inline T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                \
-  static inline T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                \
-  static inline T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                  \
-  static inline T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }                \
-  static inline T atomicMax(T* p, T v) { return sinter_virtual::update(p, [=](T o) { return max(o, v); }); } \
-  static inline T atomicMin(T* p, T v) { return sinter_virtual::update(p, [=](T o) { return min(o, v); }); } \
-  static inline T atomicCAS(T* p, T expected, T v) {                                                         \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                 \
-    return expected;                                                                                         \
+#define SINTER_ATOMICS(T)                                                         \
+  static inline T atomicExch(T* p, T v) {                                         \
+    return sinter_virtual::update(p, [=](T) { return v; });                       \
+  }                                                                               \
+  static inline T atomicAdd(T* p, T v) {                                          \
+    return sinter_virtual::update(p, [=](T o) { return static_cast<T>(o + v); }); \
+  }
+#define SINTER_INTEGER_ATOMICS(T)                                                             \
+  SINTER_ATOMICS(T)                                                                           \
+  static inline T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); } \
+  static inline T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); } \
+  static inline T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }   \
+  static inline T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); } \
+  static inline T atomicMax(T* p, T v) {                                                      \
+    return sinter_virtual::update(p, [=](T o) { return max(o, v); });                         \
+  }                                                                                           \
+  static inline T atomicMin(T* p, T v) {                                                      \
+    return sinter_virtual::update(p, [=](T o) { return min(o, v); });                         \
+  }                                                                                           \
+  static inline T atomicCAS(T* p, T expected, T v) {                                          \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);  \
+    return expected;                                                                          \
   }
 SINTER_ATOMICS(float)
 SINTER_ATOMICS(double)

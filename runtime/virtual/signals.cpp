@@ -75,7 +75,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 void install_signal_handlers() {
   static const bool installed = [] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);

@@ -3,8 +3,8 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL while a kernel runs on the thread that gets one, by ending the kernel; any
-/// other goes to the handler that was installed before. Once per process.
+/// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL while a kernel runs on the thread that gets one, by ending the kernel;
+/// any other goes to the handler that was installed before. Once per process.
 void install_signal_handlers();
 
 /// Gives the calling thread a stack for signal handlers, so that a kernel's stack overflow can be handled; for as long

@@ -27,13 +27,17 @@ double limit_from_environment() {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0 && seconds < 1e9) return seconds;
-  throw Error(fmt::format("SINTER_VIRTUAL_TIMEOUT={} cannot be read: expected the seconds of processor time that one block of "
-                          "a kernel may take on a virtual GPU, such as 10 or 0.5 (0: any)", text));
+  throw Error(
+      fmt::format("SINTER_VIRTUAL_TIMEOUT={} cannot be read: expected the seconds of processor time that one block of "
+                  "a kernel may take on a virtual GPU, such as 10 or 0.5 (0: any)",
+                  text));
 }
 
 class VirtualGpu final : public GpuBackend {
  public:
-  explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) { install_signal_handlers(); }
+  explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
+    install_signal_handlers();
+  }
 
   Device device() const noexcept override { return device_; }
   std::string name() const override { return fmt::format("Virtual GPU {}", arena_.device()); }
@@ -55,8 +59,11 @@ class VirtualGpu final : public GpuBackend {
   }
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
     auto* other = dynamic_cast<VirtualGpu*>(&source);
-    if (!other) throw CudaError(fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy to {} from {}: only "
-                                            "virtual GPUs copy among themselves.", name(), source.name()));
+    if (!other)
+      throw CudaError(
+          fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy to {} from {}: only "
+                      "virtual GPUs copy among themselves.",
+                      name(), source.name()));
     check("copy to", to, bytes);
     other->check("copy from", from, bytes);
     if (bytes) std::memmove(to, from, bytes);
@@ -65,7 +72,7 @@ class VirtualGpu final : public GpuBackend {
 
   std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
   Function load(const std::string& binary, const std::string& kernel) override {
-    return {load_kernel(binary, kernel).release()};
+    return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
   void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
 
@@ -75,8 +82,10 @@ class VirtualGpu final : public GpuBackend {
     const auto address = reinterpret_cast<std::uintptr_t>(data);
     const auto allocation = arena_.find(data);
     if (allocation && bytes <= allocation->data + allocation->bytes - address) return;
-    throw CudaError(fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): {} {}: {} bytes at {} are not inside one of its "
-                                "allocations. The address is of {}.", what, name(), bytes, data, Arena::whose(address)));
+    throw CudaError(fmt::format(
+        "CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): {} {}: {} bytes at {} are not inside one of its "
+        "allocations. The address is of {}.",
+        what, name(), bytes, data, Arena::whose(address)));
   }
 
   Device device_;

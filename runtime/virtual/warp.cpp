@@ -18,8 +18,10 @@ unsigned long long Worker::warp(WarpOp op, unsigned mask, unsigned long long val
 std::uint64_t Worker::wait_at_warp(const WarpCall& call) {
   const unsigned lane = me_ % warp_lanes;
   if (!has(call.mask, lane))
-    fail_synchronisation(me_, call.line, "the mask %#010x of a warp operation does not name its own lane %u", call.mask, lane);
-  if (call.width < 1 || call.width > static_cast<int>(warp_lanes) || !std::has_single_bit(static_cast<unsigned>(call.width)))
+    fail_synchronisation(me_, call.line, "the mask %#010x of a warp operation does not name its own lane %u", call.mask,
+                         lane);
+  if (call.width < 1 || call.width > static_cast<int>(warp_lanes) ||
+      !std::has_single_bit(static_cast<unsigned>(call.width)))
     fail_synchronisation(me_, call.line, "a shuffle of width %d: 1, 2, 4, 8, 16 or 32 is allowed", call.width);
   call_[me_] = call;
   status_[me_] = Status::AtWarp;
@@ -38,9 +40,10 @@ bool Worker::complete_warp(unsigned thread) {
   for (unsigned l = 0; l < warp_lanes; ++l) {
     const WarpCall& other = call_[first + l];
     if (has(lanes, l) && (other.op != call.op || other.mask != call.mask))
-      fail_synchronisation(thread, call.line,
-                           "different warp operations: thread %u at line %d with mask %#010x, thread %u at line %d with mask %#010x",
-                           thread, call.line, call.mask, first + l, other.line, other.mask);
+      fail_synchronisation(
+          thread, call.line,
+          "different warp operations: thread %u at line %d with mask %#010x, thread %u at line %d with mask %#010x",
+          thread, call.line, call.mask, first + l, other.line, other.mask);
   }
   compute_warp(first, lanes);
   w.waiting &= ~lanes;
@@ -85,9 +88,9 @@ void Worker::compute_warp(unsigned first, unsigned lanes) {
     const WarpCall& call = call_[first + l];
     const unsigned from = source_lane(call, l);
     if (!has(lanes, from))
-      fail_synchronisation(first + l, call.line, "a shuffle reads lane %u, %s (mask %#010x)", from,
-                           has(call.mask, from) ? "which has returned or does not exist" : "which its mask does not name",
-                           call.mask);
+      fail_synchronisation(
+          first + l, call.line, "a shuffle reads lane %u, %s (mask %#010x)", from,
+          has(call.mask, from) ? "which has returned or does not exist" : "which its mask does not name", call.mask);
     switch (call.op) {
       case WarpOp::Ballot: result[l] = ballot; break;
       case WarpOp::Add: result[l] = sum; break;

@@ -14,9 +14,9 @@ struct Watched {
   pthread_t thread{};
   clockid_t clock{};
   std::atomic<bool> running{false};
-  std::atomic<std::uint64_t> blocks{0};    // begun so far, ever
-  std::atomic<std::int64_t> limit_ns{0};   // 0: none
-  std::atomic<std::uint64_t> expired{0};   // the value of `blocks` that the signal is for
+  std::atomic<std::uint64_t> blocks{0};   // begun so far, ever
+  std::atomic<std::int64_t> limit_ns{0};  // 0: none
+  std::atomic<std::uint64_t> expired{0};  // the value of `blocks` that the signal is for
   // The watchdog's own:
   std::uint64_t seen = 0;
   std::int64_t since_ns = 0;

@@ -136,7 +136,8 @@ void Worker::reset_threads() {
   }
 }
 
-/// Chooses who runs next and where its stack stands: threads that have not begun, then those that can go on, then run().
+/// Chooses who runs next and where its stack stands: threads that have not begun, then those that can go on, then
+/// run().
 Worker::Context Worker::next_context() {
   if (fresh_ < count_) {
     const unsigned stack = free_stacks_ ? free_stack_[--free_stacks_] : stacks_used_++;
@@ -237,13 +238,14 @@ void Worker::check_barrier_complete() {
   if (done_ > 0) {
     unsigned left = 0;
     while (status_[left] != Status::Done) ++left;
-    fail_synchronisation(first, line_[first],
-                         "%u of %u threads (the first is thread %u) returned before the barrier at line %d, where %u wait",
-                         done_, count_, left, line_[first], at_barrier_);
+    fail_synchronisation(
+        first, line_[first],
+        "%u of %u threads (the first is thread %u) returned before the barrier at line %d, where %u wait", done_,
+        count_, left, line_[first], at_barrier_);
   }
   if (other != first)
-    fail_synchronisation(other, line_[other], "different barriers: thread %u waits at line %d, thread %u at line %d", first,
-                         line_[first], other, line_[other]);
+    fail_synchronisation(other, line_[other], "different barriers: thread %u waits at line %d, thread %u at line %d",
+                         first, line_[first], other, line_[other]);
   barrier_result_ = barrier_kind_ == BarrierKind::Count ? static_cast<int>(barrier_votes_)
                     : barrier_kind_ == BarrierKind::And ? barrier_votes_ == count_
                                                         : barrier_votes_ != 0;
@@ -278,7 +280,9 @@ void Worker::record(const Fault& fault) noexcept {
   f.write = fault.write;
   // Return addresses are among what lies on the stack: the line of a fault in a function of the C library.
   const std::size_t above = memory_.bytes_above(fault.stack_pointer);
-  if (!f.stack) std::memcpy(f.stack_words, reinterpret_cast<const void*>(fault.stack_pointer), std::min(above, sizeof f.stack_words));
+  if (!f.stack)
+    std::memcpy(f.stack_words, reinterpret_cast<const void*>(fault.stack_pointer),
+                std::min(above, sizeof f.stack_words));
 }
 
 void Worker::fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what) {
@@ -309,15 +313,17 @@ void Worker::explain_deadlock() {
     if (status_[t] == Status::AtBarrier) barrier = t, ++at_barrier;
     if (status_[t] == Status::AtWarp) warp = t, ++at_warp;
   }
-  Fault& f = new_fault(Fault::Kind::Synchronisation, at_warp ? warp : barrier, at_warp ? call_[warp].line : line_[barrier]);
+  Fault& f =
+      new_fault(Fault::Kind::Synchronisation, at_warp ? warp : barrier, at_warp ? call_[warp].line : line_[barrier]);
   int n = std::snprintf(f.text, sizeof f.text, "deadlock: ");
   const auto rest = [&] { return sizeof f.text - static_cast<std::size_t>(n); };
   if (at_barrier)
-    n += std::snprintf(f.text + n, rest(), "%u threads (the first is thread %u) wait at the barrier at line %d, ", at_barrier,
-                       barrier, line_[barrier]);
+    n += std::snprintf(f.text + n, rest(), "%u threads (the first is thread %u) wait at the barrier at line %d, ",
+                       at_barrier, barrier, line_[barrier]);
   if (at_warp)
-    n += std::snprintf(f.text + n, rest(), "%u (the first is thread %u) at the warp operation at line %d with mask %#010x, ",
-                       at_warp, warp, call_[warp].line, call_[warp].mask);
+    n += std::snprintf(f.text + n, rest(),
+                       "%u (the first is thread %u) at the warp operation at line %d with mask %#010x, ", at_warp, warp,
+                       call_[warp].line, call_[warp].mask);
   std::snprintf(f.text + n, rest(), "%u have returned", done_);
 }
 

@@ -3,9 +3,9 @@
 // Everything here and in worker.cpp and warp.cpp runs on stacks that the sanitizers do not know, or switches to them;
 // these files are compiled without sanitizers.
 #pragma once
-#include <boost/context/detail/fcontext.hpp>
 #include <array>
 #include <atomic>
+#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,9 +18,9 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-inline constexpr unsigned max_threads = 1024;          // of a block
+inline constexpr unsigned max_threads = 1024;  // of a block
 inline constexpr unsigned warp_lanes = 32;
-inline constexpr std::size_t max_shared = 227 << 10;   // bytes of a block, static and dynamic
+inline constexpr std::size_t max_shared = 227 << 10;  // bytes of a block, static and dynamic
 
 /// What all blocks of a launch share.
 struct Grid {
@@ -29,8 +29,8 @@ struct Grid {
   unsigned blocks;
   unsigned threads;
   std::size_t dynamic_shared;
-  double limit_s;                    // for one block; 0: none
-  std::atomic<bool> stop{false};     // set by the first fault: no block starts after it
+  double limit_s;                 // for one block; 0: none
+  std::atomic<bool> stop{false};  // set by the first fault: no block starts after it
 };
 
 /// Memory of a worker: a stack for each thread of a block and two areas of shared memory, each ending at a guard page.
@@ -78,7 +78,8 @@ class Worker {
   /// The same, or null where there is none. Async-signal-safe.
   static Worker* of_this_thread() noexcept;
 
-  /// Runs blocks [first, last) until one has a fault or grid.stop is set; the fault goes to `fault`. Throws OutOfMemory.
+  /// Runs blocks [first, last) until one has a fault or grid.stop is set; the fault goes to `fault`. Throws
+  /// OutOfMemory.
   void run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault);
 
   // For the signal handler.

@@ -12,12 +12,14 @@ namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 // Tops of stacks 64 KiB apart would share cache sets: each is moved by another number of cache lines.
-constexpr std::size_t stagger_bytes = 192;
-constexpr unsigned staggers = 16;
+constexpr std::size_t stagger_bytes = 64;
+constexpr unsigned staggers = 128;
 
 [[noreturn]] void throw_out_of_memory() {
-  throw OutOfMemory(fmt::format("Virtual GPUs: no memory for the stacks of a kernel's threads ({}). Many allocations that are "
-                                "alive use up memory mappings: raise vm.max_map_count.", std::strerror(errno)));
+  throw OutOfMemory(
+      fmt::format("Virtual GPUs: no memory for the stacks of a kernel's threads ({}). Many allocations that are "
+                  "alive use up memory mappings: raise vm.max_map_count.",
+                  std::strerror(errno)));
 }
 
 void open(char* at, std::size_t bytes) {
@@ -46,11 +48,12 @@ void WorkerMemory::open_stacks(unsigned n) {
 }
 
 char* WorkerMemory::stack_top(unsigned i) const noexcept {
-  return base_ + stacks_at + (i + 1) * stack_bytes - i % staggers * stagger_bytes;
+  return base_ + stacks_at + (i + 1) * stack_bytes - i * 5 % staggers * stagger_bytes;
 }
 
 unsigned WorkerMemory::stack_of(const void* address) const noexcept {
-  return static_cast<unsigned>((static_cast<const char*>(address) - (base_ + stacks_at)) / static_cast<std::ptrdiff_t>(stack_bytes));
+  return static_cast<unsigned>((static_cast<const char*>(address) - (base_ + stacks_at)) /
+                               static_cast<std::ptrdiff_t>(stack_bytes));
 }
 
 std::size_t WorkerMemory::bytes_above(std::uintptr_t stack_pointer) const noexcept {

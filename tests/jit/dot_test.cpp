@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include <jit/dot.hpp>
@@ -15,7 +14,7 @@
 namespace sinter::testing {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 TEST(Dot, OneNodeALine) {
   Written p;
@@ -58,17 +57,19 @@ TEST(Dot, ConstantsAreExactInAnyLocale) {
 }
 
 TEST(Dot, EveryLineIsAStatement) {
-  const std::regex statement(
+  const std::string statement =
       R"(  (rankdir=TB|node \[fontname="monospace"\]|(n|output)[0-9]+( -> (n|output)[0-9]+)?)"
-      R"(( \[(shape=[a-z]+, )?label="([^"\\]|\\["\\n])*"\])?);)");
-  for (unsigned seed = 0; seed < 50; ++seed) {
+      R"(( \[(shape=[a-z]+, )?label="([^"\\]|\\["\\n])*"\])?);)";
+  for (unsigned seed = 0; seed < 15; ++seed) {
     std::mt19937_64 random(seed);
     std::istringstream text(jit::to_dot(jit::simplify(random_program(random, 60).record())));
     std::string line, last;
     ASSERT_TRUE(std::getline(text, line));
     EXPECT_EQ(line, "digraph sinter {");
     while (std::getline(text, line)) {
-      EXPECT_TRUE(line == "}" || std::regex_match(line, statement)) << line;
+      if (line != "}") {
+        EXPECT_THAT(line, MatchesRegex(statement));
+      }
       last = line;
     }
     EXPECT_EQ(last, "}");

@@ -1,24 +1,9 @@
 // jit::schedule: every plan computes what its graph does, each kernel is within the limits, and the work is near linear.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <set>
 
 #include "programs.hpp"
-
-namespace {
-std::atomic<std::size_t> allocated_bytes = 0;
-}
-
-void* operator new(std::size_t size) {
-  allocated_bytes += size;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace sinter::testing {
 namespace {
@@ -301,16 +286,6 @@ TEST(Schedule, KernelsGrowInNumberNotInSize) {
     for (const Kernel& k : p.kernels) nodes += k.graph.nodes().size();
     EXPECT_LE(nodes, static_cast<std::size_t>(length) + 3 * p.kernels.size());
   }
-}
-
-TEST(Schedule, MemoryGrowsWithTheGraph) {
-  const auto bytes_for = [](int length) {
-    const std::size_t before = allocated_bytes;
-    (void)jit::schedule(jit::simplify(chain(length)));
-    return static_cast<double>(allocated_bytes - before);
-  };
-  const double small = bytes_for(10'000);
-  EXPECT_LT(bytes_for(100'000) / small, 14);  // powers of two in the growth of arrays and tables
 }
 
 TEST(Schedule, LiveBytes) {

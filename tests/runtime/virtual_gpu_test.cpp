@@ -35,7 +35,9 @@ class Environment {
 };
 
 const KernelSource& copy_source() {
-  static const KernelSource source = kernel_source("copy_words", "float* y; const float* x; long long n;", "  if (threadIdx.x < p.n) p.y[threadIdx.x] = p.x[threadIdx.x];", "", "__launch_bounds__(256)");
+  static const KernelSource source =
+      kernel_source("copy_words", "float* y; const float* x; long long n;",
+                    "  if (threadIdx.x < p.n) p.y[threadIdx.x] = p.x[threadIdx.x];", "", "__launch_bounds__(256)");
   return source;
 }
 const TestKernel& copy_kernel() {
@@ -71,8 +73,10 @@ TEST(VirtualGpu, AllocationsAreAlignedPoisonedAndApart) {
     const Array<unsigned char> a(n), b(n);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 256, 0u);
     const std::vector<unsigned char> bytes = a.get();
-    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(bytes[i], (runtime::vgpu::poison >> 8 * (i % 4)) & 0xff) << n << " " << i;
-    EXPECT_GE(std::abs(reinterpret_cast<std::intptr_t>(a.data()) - reinterpret_cast<std::intptr_t>(b.data())), static_cast<std::ptrdiff_t>(n + 4096));
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_EQ(bytes[i], (runtime::vgpu::poison >> 8 * (i % 4)) & 0xff) << n << " " << i;
+    EXPECT_GE(std::abs(reinterpret_cast<std::intptr_t>(a.data()) - reinterpret_cast<std::intptr_t>(b.data())),
+              static_cast<std::ptrdiff_t>(n + 4096));
   }
 }
 
@@ -127,7 +131,8 @@ TEST(VirtualGpu, OutOfMemory) {
       gpu.allocate(bytes);
       ADD_FAILURE() << bytes;
     } catch (const OutOfMemory& e) {
-      EXPECT_THAT(e.what(), AllOf(HasSubstr("Virtual GPU 0: out of memory"), HasSubstr(std::to_string(bytes)), HasSubstr("are in use")));
+      EXPECT_THAT(e.what(), AllOf(HasSubstr("Virtual GPU 0: out of memory"), HasSubstr(std::to_string(bytes)),
+                                  HasSubstr("are in use")));
     }
   }
 }
@@ -136,13 +141,19 @@ TEST(VirtualGpu, TransfersCheckTheirAddresses) {
   GpuBackend &first = virtual_gpu(0), &second = virtual_gpu(1);
   const Array<float> a(100, 0), b(100, 1);
   float host[200] = {};
-  EXPECT_THAT(error_of([&] { first.upload(a.data(), host, 404); }), AllOf(HasSubstr("upload to Virtual GPU 0: 404 bytes at"), HasSubstr("cuda:0, at byte 0 of allocation #"), HasSubstr("(400 bytes)")));
+  EXPECT_THAT(error_of([&] { first.upload(a.data(), host, 404); }),
+              AllOf(HasSubstr("upload to Virtual GPU 0: 404 bytes at"), HasSubstr("cuda:0, at byte 0 of allocation #"),
+                    HasSubstr("(400 bytes)")));
   EXPECT_THAT(error_of([&] { first.upload(a.data() + 99, host, 8); }), HasSubstr("at byte 396"));
-  EXPECT_THAT(error_of([&] { first.upload(b.data(), host, 4); }), AllOf(HasSubstr("Virtual GPU 0"), HasSubstr("is of cuda:1, at byte 0")));
-  EXPECT_THAT(error_of([&] { first.download(host, b.data(), 4); }), AllOf(HasSubstr("download from Virtual GPU 0"), HasSubstr("cuda:1")));
+  EXPECT_THAT(error_of([&] { first.upload(b.data(), host, 4); }),
+              AllOf(HasSubstr("Virtual GPU 0"), HasSubstr("is of cuda:1, at byte 0")));
+  EXPECT_THAT(error_of([&] { first.download(host, b.data(), 4); }),
+              AllOf(HasSubstr("download from Virtual GPU 0"), HasSubstr("cuda:1")));
   EXPECT_THAT(error_of([&] { first.download(host, host + 100, 4); }), HasSubstr("of the host"));
-  EXPECT_THAT(error_of([&] { second.copy(a.data(), a.data(), 4, first); }), AllOf(HasSubstr("copy to Virtual GPU 1"), HasSubstr("cuda:0")));
-  EXPECT_THAT(error_of([&] { second.copy(b.data(), b.data(), 4, first); }), AllOf(HasSubstr("copy from Virtual GPU 0"), HasSubstr("cuda:1")));
+  EXPECT_THAT(error_of([&] { second.copy(a.data(), a.data(), 4, first); }),
+              AllOf(HasSubstr("copy to Virtual GPU 1"), HasSubstr("cuda:0")));
+  EXPECT_THAT(error_of([&] { second.copy(b.data(), b.data(), 4, first); }),
+              AllOf(HasSubstr("copy from Virtual GPU 0"), HasSubstr("cuda:1")));
   EXPECT_THAT(error_of([&] { second.copy(b.data(), a.data(), 401, first); }), HasSubstr("401 bytes"));
   EXPECT_EQ(error_of([&] { first.upload(a.data() + 100, host, 0); }), "no error");
 }
@@ -163,7 +174,8 @@ TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
   const TestKernel& k = copy_kernel();
   const Array<float> y(32), x(32);
   const auto error = [&](Geometry g) { return error_of([&] { k(g, y, x, 32LL); }); };
-  EXPECT_THAT(error({0, 32}), AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("kernel copy_words on cuda:0"), HasSubstr("a grid of 0 blocks")));
+  EXPECT_THAT(error({0, 32}), AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("kernel copy_words on cuda:0"),
+                                    HasSubstr("a grid of 0 blocks")));
   EXPECT_THAT(error({1u << 31, 1}), HasSubstr("a grid of 2147483648 blocks"));
   EXPECT_THAT(error({1, 0}), HasSubstr("blocks of 0 threads; 1 to 1024"));
   EXPECT_THAT(error({1, 1025}), HasSubstr("blocks of 1025 threads"));
@@ -172,9 +184,11 @@ TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
   EXPECT_EQ(error({1, 32, 227 << 10}), "no error");
   EXPECT_THAT(error_of([&] { k({1, 32}, y, x); }), HasSubstr("16 bytes of parameters; the kernel's struct has 24"));
   const std::vector<std::uint64_t> wide(4096);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = wide}); }), HasSubstr("32768 bytes of parameters; at most 32764"));
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = wide}); }),
+              HasSubstr("32768 bytes of parameters; at most 32764"));
   const std::vector<std::uint64_t> words(3);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = words, .pointers = 4}); }), HasSubstr("4 pointers among 3 parameters"));
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = words, .pointers = 4}); }),
+              HasSubstr("4 pointers among 3 parameters"));
 }
 
 TEST(VirtualGpu, PointersMayBeNullOrInsideOrAtTheEnd) {
@@ -186,20 +200,26 @@ TEST(VirtualGpu, PointersMayBeNullOrInsideOrAtTheEnd) {
 }
 
 TEST(VirtualGpu, CompileErrorsCarryLogAndSource) {
-  const KernelSource bad{"bad", "extern \"C\" __global__ void bad(const __grid_constant__ int* p) {\n  int x = undefined_name;\n}\n"};
+  const KernelSource bad{
+      "bad", "extern \"C\" __global__ void bad(const __grid_constant__ int* p) {\n  int x = undefined_name;\n}\n"};
   try {
     virtual_gpu(0).compile(bad);
     FAIL();
   } catch (const CompileError& e) {
     EXPECT_THAT(e.log(), AllOf(HasSubstr("bad.cu:2:"), HasSubstr("undefined_name")));
     EXPECT_EQ(e.source(), bad.text);
-    EXPECT_THAT(e.what(), AllOf(HasSubstr("kernel bad"), HasSubstr("undefined_name"), HasSubstr("2 |   int x = undefined_name;")));
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("kernel bad"), HasSubstr("undefined_name"),
+                                HasSubstr("2 |   int x = undefined_name;")));
   }
 }
 
 TEST(VirtualGpu, TooMuchStaticSharedMemoryDoesNotCompile) {
   const auto source = [](int bytes) {
-    return kernel_source("shared_bytes", "char* y;", fmt::format("  __shared__ char s[{}];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  p.y[threadIdx.x] = s[threadIdx.x];", bytes));
+    return kernel_source(
+        "shared_bytes", "char* y;",
+        fmt::format(
+            "  __shared__ char s[{}];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  p.y[threadIdx.x] = s[threadIdx.x];",
+            bytes));
   };
   EXPECT_NO_THROW(virtual_gpu(0).compile(source(48 << 10)));
   try {
@@ -211,7 +231,8 @@ TEST(VirtualGpu, TooMuchStaticSharedMemoryDoesNotCompile) {
 }
 
 TEST(VirtualGpu, CompileLeavesNoFiles) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("sinter-test-{}", ::getpid());
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("sinter-test-{}", ::getpid());
   std::filesystem::create_directory(folder);
   {
     const Environment there("TMPDIR", folder.c_str());
@@ -232,8 +253,10 @@ TEST(VirtualGpu, LoadRefusesWhatItCannotRun) {
   GpuBackend& gpu = virtual_gpu(0);
   const std::string binary = gpu.compile(copy_source());
   EXPECT_THAT(error_of([&] { gpu.load(binary, "other"); }), HasSubstr("kernel other: the binary holds copy_words"));
-  for (const std::string& broken : {std::string(), std::string("text"), std::string(1000, '\0'), binary.substr(0, 100), binary.substr(0, binary.size() / 2), binary.substr(0, binary.size() - 1)})
-    EXPECT_THAT(error_of([&] { gpu.load(broken, "copy_words"); }), HasSubstr("Cannot load kernel copy_words")) << broken.size();
+  for (const std::string& broken : {std::string(), std::string("text"), std::string(1000, '\0'), binary.substr(0, 100),
+                                    binary.substr(0, binary.size() / 2), binary.substr(0, binary.size() - 1)})
+    EXPECT_THAT(error_of([&] { gpu.load(broken, "copy_words"); }), HasSubstr("Cannot load kernel copy_words"))
+        << broken.size();
 }
 
 TEST(VirtualGpu, EachLoadIsAnObjectOfItsOwn) {
@@ -283,8 +306,11 @@ TEST(VirtualGpuDeathTest, CompilerIsFoundOrTheErrorSaysHow) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(expect_compile(nullptr, nullptr, "compiled"), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(expect_compile("g++ -DEXTRA", nullptr, "compiled"), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(expect_compile(nullptr, "/nowhere", "Searched: c++, g++, clang++ in PATH: /nowhere. Install one (apt install g++)"), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(expect_compile("/no/compiler", nullptr, "Searched: SINTER_HOST_CXX=/no/compiler"), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_compile(nullptr, "/nowhere",
+                             "Searched: c++, g++, clang++ in PATH: /nowhere. Install one (apt install g++)"),
+              testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_compile("/no/compiler", nullptr, "Searched: SINTER_HOST_CXX=/no/compiler"),
+              testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ TEST(VirtualThreads, LaunchesOnTwoDevices) {
         launch(gpu, add.on(device), {200, 128}, y, x, static_cast<long long>(values.size()));
         launch(gpu, sum.on(device), {100, 128}, z, y, 1000LL);
         const std::vector<float> r = z.get();
-        for (int b = 0; b < 100; ++b) ASSERT_NEAR(r[b], 1000.0 * (t + 1 + b * 1000) + 499500, 1.0 + b * 1000) << t << " " << b;
+        for (int b = 0; b < 100; ++b)
+          ASSERT_NEAR(r[b], 1000.0 * (t + 1 + b * 1000) + 499500, 1.0 + b * 1000) << t << " " << b;
         EXPECT_THAT(error_of([&] { launch(gpu, bad.on(device), {1, 32}, z, 1LL << 20); }),
                     AllOf(HasSubstr(fmt::format("on cuda:{}", device)), HasSubstr("thread 3 of 32")));
       }
@@ -50,7 +51,10 @@ TEST(VirtualThreads, LaunchesOnTwoDevices) {
 }
 
 TEST(VirtualThreads, OneKernelOnOneDevice) {
-  const TestKernel k(kernel_source("shared_counter", "int* y;", "  __shared__ int s;\n  if (threadIdx.x == 0) s = 0;\n  __syncthreads();\n  atomicAdd(&s, 1);\n  __syncthreads();\n  if (threadIdx.x == 0) atomicAdd(p.y, s);"));
+  const TestKernel k(
+      kernel_source("shared_counter", "int* y;",
+                    "  __shared__ int s;\n  if (threadIdx.x == 0) s = 0;\n  __syncthreads();\n  atomicAdd(&s, 1);\n  "
+                    "__syncthreads();\n  if (threadIdx.x == 0) atomicAdd(p.y, s);"));
   const Array<int> y(std::vector<int>{0});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

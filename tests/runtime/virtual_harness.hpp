@@ -28,7 +28,8 @@ inline GpuBackend& virtual_gpu(int index) {
 template <class T>
 class Array {
  public:
-  explicit Array(std::size_t n, int gpu = 0) : n_(n), gpu_(gpu), data_(static_cast<T*>(virtual_gpu(gpu).allocate(n * sizeof(T)))) {}
+  explicit Array(std::size_t n, int gpu = 0)
+      : n_(n), gpu_(gpu), data_(static_cast<T*>(virtual_gpu(gpu).allocate(n * sizeof(T)))) {}
   explicit Array(const std::vector<T>& values, int gpu = 0) : Array(values.size(), gpu) { set(values); }
   ~Array() { virtual_gpu(gpu_).deallocate(data_, n_ * sizeof(T)); }
   Array(const Array&) = delete;
@@ -51,7 +52,8 @@ class Array {
 /// A kernel whose parameters are `p`, with the fields written as in a struct. Line 3 is the first one of the body.
 inline KernelSource kernel_source(const std::string& name, const std::string& fields, const std::string& body,
                                   const std::string& before = "", const std::string& attributes = "") {
-  return {name, fmt::format("struct {0}_params {{ {1} }}; {3}\nextern \"C\" __global__ void {4} {0}(const __grid_constant__ {0}_params p) {{\n{2}\n}}\n",
+  return {name, fmt::format("struct {0}_params {{ {1} }}; {3}\nextern \"C\" __global__ void {4} {0}(const "
+                            "__grid_constant__ {0}_params p) {{\n{2}\n}}\n",
                             name, fields, body, before, attributes)};
 }
 
@@ -83,7 +85,12 @@ void launch(GpuBackend& gpu, Function function, Geometry g, const A&... argument
   const bool is_pointer[] = {is_pointer_argument<A>..., false};
   unsigned pointers = 0;
   while (is_pointer[pointers]) ++pointers;
-  gpu.launch({.function = function, .grid = g.grid, .block = g.block, .shared = g.shared, .words = words, .pointers = pointers});
+  gpu.launch({.function = function,
+              .grid = g.grid,
+              .block = g.block,
+              .shared = g.shared,
+              .words = words,
+              .pointers = pointers});
 }
 
 /// A kernel compiled once and loaded on both devices.

@@ -45,7 +45,8 @@ TEST(VirtualKernels, ElementwiseWithVectorsAndTail) {
     } else {
       for (long long j = i; j < p.n; ++j) p.y[j] = fmaf(p.a, p.x[j], p.y[j]);
     }
-  })", "", "__launch_bounds__(256)"));
+  })",
+                                   "", "__launch_bounds__(256)"));
   for (std::size_t n : sizes) {
     const std::vector<float> x = random_floats(n, 1), y0 = random_floats(n, 2);
     Array<float> dx(x), dy(y0);
@@ -66,7 +67,8 @@ TEST(VirtualKernels, BlockReduction) {
   if (threadIdx.x < 32) {
     v = warp_sum(threadIdx.x < (blockDim.x >> 5) ? s[threadIdx.x] : 0.0);
     if (threadIdx.x == 0) { atomicAdd(p.total, v); atomicAdd(p.blocks, 1u); }
-  })", warp_helpers));
+  })",
+                                   warp_helpers));
   for (std::size_t n : sizes)
     for (unsigned block : {32u, 256u, 1024u}) {
       const std::vector<float> x = random_floats(n);
@@ -88,7 +90,8 @@ TEST(VirtualKernels, TreeReductionInDynamicSharedMemory) {
     if (t < o) tree_memory[t] += tree_memory[t + o];
     __syncthreads();
   }
-  if (t == 0) p.part[blockIdx.x] = tree_memory[0];)", "extern __shared__ float tree_memory[];"));
+  if (t == 0) p.part[blockIdx.x] = tree_memory[0];)",
+                                   "extern __shared__ float tree_memory[];"));
   for (unsigned block : {1u, 2u, 32u, 64u, 512u, 1024u}) {
     const std::size_t n = 8193;
     std::vector<float> x(n);
@@ -123,7 +126,8 @@ TEST(VirtualKernels, RowSoftmax) {
   __syncthreads();
   if (w == 0) { z = warp_sum(lane < warps ? s[lane] : 0.0f); if (lane == 0) s[32] = z; }
   __syncthreads();
-  for (long long c = threadIdx.x; c < p.columns; c += blockDim.x) y[c] = expf(x[c] - m) / s[32];)", warp_helpers));
+  for (long long c = threadIdx.x; c < p.columns; c += blockDim.x) y[c] = expf(x[c] - m) / s[32];)",
+                                   warp_helpers));
   constexpr std::size_t rows = 5;
   for (std::size_t columns : sizes) {
     const std::vector<float> x = random_floats(rows * columns);
@@ -177,15 +181,18 @@ int shuffle_source(int mode, int lane, int b, int width) {
 TEST(VirtualKernels, Shuffles) {
   const char* names[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"};
   for (int mode = 0; mode < 4; ++mode) {
-    const TestKernel k(kernel_source(fmt::format("shuffle{}", mode), "long long* y; long long b; long long width;",
-                                     fmt::format("  p.y[threadIdx.x] = {}(0xffffffffu, 1000LL + threadIdx.x, (int)p.b, (int)p.width);", names[mode])));
+    const TestKernel k(
+        kernel_source(fmt::format("shuffle{}", mode), "long long* y; long long b; long long width;",
+                      fmt::format("  p.y[threadIdx.x] = {}(0xffffffffu, 1000LL + threadIdx.x, (int)p.b, (int)p.width);",
+                                  names[mode])));
     Array<long long> y(64);
     for (int width : {1, 2, 4, 8, 16, 32})
       for (int b : {0, 1, 2, 3, 5, 8, 15, 16, 17, 31}) {
         k({1, 64}, y, static_cast<long long>(b), static_cast<long long>(width));
         const std::vector<long long> r = y.get();
         for (int t = 0; t < 64; ++t)
-          ASSERT_EQ(r[t], 1000 + t / 32 * 32 + shuffle_source(mode, t % 32, b, width)) << names[mode] << " " << b << " " << width << " " << t;
+          ASSERT_EQ(r[t], 1000 + t / 32 * 32 + shuffle_source(mode, t % 32, b, width))
+              << names[mode] << " " << b << " " << width << " " << t;
       }
   }
 }
@@ -283,7 +290,8 @@ TEST(VirtualKernels, ManyBarriersInLoopsAndDivergentWarps) {
 }
 
 TEST(VirtualKernels, GridsOfAllSizes) {
-  const TestKernel k(kernel_source("count_all", "unsigned* y;", "  atomicAdd(p.y + (blockIdx.x * 7 + threadIdx.x) % 61, 1u);"));
+  const TestKernel k(
+      kernel_source("count_all", "unsigned* y;", "  atomicAdd(p.y + (blockIdx.x * 7 + threadIdx.x) % 61, 1u);"));
   for (Geometry g : {Geometry{1, 1}, {1, 1024}, {70000, 1}, {3000, 33}, {100000, 64}}) {
     Array<unsigned> y(std::vector<unsigned>(61));
     k(g, y);
@@ -294,7 +302,9 @@ TEST(VirtualKernels, GridsOfAllSizes) {
 
 TEST(VirtualKernels, ManyParameters) {
   // 4,095 words: 32,760 bytes.
-  const TestKernel k(kernel_source("wide", "long long* y; long long v[4094];", "  long long s = 0;\n  for (int i = 0; i < 4094; ++i) s += p.v[i] * (i + 1);\n  *p.y = s;"));
+  const TestKernel k(
+      kernel_source("wide", "long long* y; long long v[4094];",
+                    "  long long s = 0;\n  for (int i = 0; i < 4094; ++i) s += p.v[i] * (i + 1);\n  *p.y = s;"));
   Array<long long> y(1);
   std::vector<std::uint64_t> words{word(y)};
   long long expected = 0;
@@ -304,7 +314,8 @@ TEST(VirtualKernels, ManyParameters) {
 }
 
 TEST(VirtualKernels, VariablesOfADeviceAreItsOwn) {
-  const TestKernel k(kernel_source("device_variable", "int* y;", "  *p.y = atomicAdd(&counter, 1);", "__device__ int counter;"));
+  const TestKernel k(
+      kernel_source("device_variable", "int* y;", "  *p.y = atomicAdd(&counter, 1);", "__device__ int counter;"));
   Array<int> a(1, 0), b(1, 1);
   for (int i = 0; i < 3; ++i) {
     launch(virtual_gpu(0), k.on(0), {1, 1}, a);

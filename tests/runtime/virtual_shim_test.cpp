@@ -13,7 +13,8 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> inputs() {
-  std::vector<double> v{0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 10.0, -10.0, 88.0, 100.0, -104.0, 1e-40, -1e-40, 1e-310, 1e10, -1e10, 1e30, inf, -inf, nan};
+  std::vector<double> v{0.0,  -0.0,  1.0,    -1.0,  0.5,    -0.5,   1.5,  2.5,   -2.5, 3.0, 10.0, -10.0,
+                        88.0, 100.0, -104.0, 1e-40, -1e-40, 1e-310, 1e10, -1e10, 1e30, inf, -inf, nan};
   std::mt19937 generator(7);  // NOLINT(cert-msc51-cpp): the same numbers in every run
   std::uniform_real_distribution<double> uniform(-20, 20);
   for (int i = 0; i < 200; ++i) v.push_back(uniform(generator));
@@ -22,7 +23,8 @@ std::vector<double> inputs() {
 
 template <class T>
 ::testing::AssertionResult same(T a, T b) {
-  if ((std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b))) return ::testing::AssertionSuccess();
+  if ((std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)))
+    return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << fmt::format("{} and {}", a, b);
 }
 
@@ -30,8 +32,10 @@ template <class T>
 template <class T>
 void check_unary(const char* type, const std::vector<std::pair<std::string, T (*)(T)>>& functions) {
   std::string body = "  const int i = threadIdx.x, n = (int)p.n;\n  if (i >= n) return;\n";
-  for (std::size_t f = 0; f < functions.size(); ++f) body += fmt::format("  p.y[{} * n + i] = {}(p.x[i]);\n", f, functions[f].first);
-  const TestKernel k(kernel_source(fmt::format("unary_{}", type), fmt::format("{0}* y; const {0}* x; long long n;", type), body));
+  for (std::size_t f = 0; f < functions.size(); ++f)
+    body += fmt::format("  p.y[{} * n + i] = {}(p.x[i]);\n", f, functions[f].first);
+  const TestKernel k(
+      kernel_source(fmt::format("unary_{}", type), fmt::format("{0}* y; const {0}* x; long long n;", type), body));
   std::vector<T> x;
   for (double v : inputs()) x.push_back(static_cast<T>(v));
   Array<T> dx(x), dy(x.size() * functions.size());
@@ -47,23 +51,64 @@ void check_unary(const char* type, const std::vector<std::pair<std::string, T (*
 
 TEST(VirtualShim, FloatFunctionsByBothNames) {
   using T = float;
-  check_unary<T>("float", {UNARY_F(exp), UNARY_F(exp2), UNARY_F(expm1), UNARY_F(log), UNARY_F(log2), UNARY_F(log10), UNARY_F(log1p), UNARY_F(sin), UNARY_F(cos),
-                           UNARY_F(tan), UNARY_F(asin), UNARY_F(acos), UNARY_F(atan), UNARY_F(sinh), UNARY_F(cosh), UNARY_F(tanh), UNARY_F(asinh), UNARY_F(acosh),
-                           UNARY_F(atanh), UNARY_F(erf), UNARY_F(erfc), UNARY_F(sqrt), UNARY_F(cbrt), UNARY_F(floor), UNARY_F(ceil), UNARY_F(trunc), UNARY_F(round),
-                           UNARY_F(rint), UNARY_F(nearbyint), UNARY_F(fabs), UNARY_F(lgamma), UNARY_F(tgamma), UNARY(exp), UNARY(log), UNARY(tanh), UNARY(erf),
-                           UNARY(sqrt), UNARY(floor), UNARY(rint), UNARY(abs), UNARY(fabs), {"__expf", [](T x) { return std::exp(x); }},
+  check_unary<T>("float", {UNARY_F(exp),
+                           UNARY_F(exp2),
+                           UNARY_F(expm1),
+                           UNARY_F(log),
+                           UNARY_F(log2),
+                           UNARY_F(log10),
+                           UNARY_F(log1p),
+                           UNARY_F(sin),
+                           UNARY_F(cos),
+                           UNARY_F(tan),
+                           UNARY_F(asin),
+                           UNARY_F(acos),
+                           UNARY_F(atan),
+                           UNARY_F(sinh),
+                           UNARY_F(cosh),
+                           UNARY_F(tanh),
+                           UNARY_F(asinh),
+                           UNARY_F(acosh),
+                           UNARY_F(atanh),
+                           UNARY_F(erf),
+                           UNARY_F(erfc),
+                           UNARY_F(sqrt),
+                           UNARY_F(cbrt),
+                           UNARY_F(floor),
+                           UNARY_F(ceil),
+                           UNARY_F(trunc),
+                           UNARY_F(round),
+                           UNARY_F(rint),
+                           UNARY_F(nearbyint),
+                           UNARY_F(fabs),
+                           UNARY_F(lgamma),
+                           UNARY_F(tgamma),
+                           UNARY(exp),
+                           UNARY(log),
+                           UNARY(tanh),
+                           UNARY(erf),
+                           UNARY(sqrt),
+                           UNARY(floor),
+                           UNARY(rint),
+                           UNARY(abs),
+                           UNARY(fabs),
+                           {"__expf", [](T x) { return std::exp(x); }},
                            {"rsqrtf", [](T x) { return static_cast<T>(1 / std::sqrt(static_cast<double>(x))); }}});
 }
 
 TEST(VirtualShim, DoubleFunctions) {
   using T = double;
-  check_unary<T>("double", {UNARY(exp), UNARY(exp2), UNARY(expm1), UNARY(log), UNARY(log2), UNARY(log10), UNARY(log1p), UNARY(sin), UNARY(cos), UNARY(tan), UNARY(asin),
-                            UNARY(acos), UNARY(atan), UNARY(sinh), UNARY(cosh), UNARY(tanh), UNARY(erf), UNARY(erfc), UNARY(sqrt), UNARY(cbrt), UNARY(floor), UNARY(ceil),
-                            UNARY(trunc), UNARY(round), UNARY(rint), UNARY(fabs), UNARY(abs)});
+  check_unary<T>("double",
+                 {UNARY(exp),  UNARY(exp2),  UNARY(expm1), UNARY(log),  UNARY(log2), UNARY(log10), UNARY(log1p),
+                  UNARY(sin),  UNARY(cos),   UNARY(tan),   UNARY(asin), UNARY(acos), UNARY(atan),  UNARY(sinh),
+                  UNARY(cosh), UNARY(tanh),  UNARY(erf),   UNARY(erfc), UNARY(sqrt), UNARY(cbrt),  UNARY(floor),
+                  UNARY(ceil), UNARY(trunc), UNARY(round), UNARY(rint), UNARY(fabs), UNARY(abs)});
 }
 
 TEST(VirtualShim, SinPi) {
-  const TestKernel k(kernel_source("sinpi_test", "double* y; const double* x; long long n;", "  if (threadIdx.x < p.n) sincospi(p.x[threadIdx.x], p.y + 2 * threadIdx.x, p.y + 2 * threadIdx.x + 1);"));
+  const TestKernel k(kernel_source(
+      "sinpi_test", "double* y; const double* x; long long n;",
+      "  if (threadIdx.x < p.n) sincospi(p.x[threadIdx.x], p.y + 2 * threadIdx.x, p.y + 2 * threadIdx.x + 1);"));
   std::vector<double> x;
   for (int i = -20; i <= 20; ++i) x.push_back(i * 0.25), x.push_back(i * 0.25 + 0.01);
   Array<double> dx(x), dy(2 * x.size());
@@ -84,13 +129,18 @@ TEST(VirtualShim, SinPi) {
 
 TEST(VirtualShim, BinaryFunctions) {
   const std::pair<std::string, float (*)(float, float)> functions[] = {
-      {"powf", [](float a, float b) { return std::pow(a, b); }},       {"pow", [](float a, float b) { return std::pow(a, b); }},
-      {"atan2f", [](float a, float b) { return std::atan2(a, b); }},   {"fmodf", [](float a, float b) { return std::fmod(a, b); }},
-      {"fmod", [](float a, float b) { return std::fmod(a, b); }},      {"hypotf", [](float a, float b) { return std::hypot(a, b); }},
-      {"copysignf", [](float a, float b) { return std::copysign(a, b); }}, {"remainderf", [](float a, float b) { return std::remainder(a, b); }},
+      {"powf", [](float a, float b) { return std::pow(a, b); }},
+      {"pow", [](float a, float b) { return std::pow(a, b); }},
+      {"atan2f", [](float a, float b) { return std::atan2(a, b); }},
+      {"fmodf", [](float a, float b) { return std::fmod(a, b); }},
+      {"fmod", [](float a, float b) { return std::fmod(a, b); }},
+      {"hypotf", [](float a, float b) { return std::hypot(a, b); }},
+      {"copysignf", [](float a, float b) { return std::copysign(a, b); }},
+      {"remainderf", [](float a, float b) { return std::remainder(a, b); }},
       {"fdimf", [](float a, float b) { return std::fdim(a, b); }}};
   std::string body = "  const int i = threadIdx.x, n = (int)p.n, j = (i * 37 + 11) % n;\n  if (i >= n) return;\n";
-  for (std::size_t f = 0; f < std::size(functions); ++f) body += fmt::format("  p.y[{} * n + i] = {}(p.x[i], p.x[j]);\n", f, functions[f].first);
+  for (std::size_t f = 0; f < std::size(functions); ++f)
+    body += fmt::format("  p.y[{} * n + i] = {}(p.x[i], p.x[j]);\n", f, functions[f].first);
   const TestKernel k(kernel_source("binary_float", "float* y; const float* x; long long n;", body));
   std::vector<float> x;
   for (double v : inputs()) x.push_back(static_cast<float>(v));
@@ -129,7 +179,9 @@ TEST(VirtualShim, ExtremesAreThoseOfAGpu) {
 }
 
 TEST(VirtualShim, ConversionsSaturate) {
-  const std::vector<double> x{0, 0.5, 1.5, 2.5, -0.5, -1.5, 2147483646.5, 2147483648.0, -2147483649.0, 4294967295.5, 1e19, 1e20, -1e20, 9.3e18, -9.3e18, inf, -inf, nan};
+  const std::vector<double> x{
+      0,    0.5,  1.5,   2.5,    -0.5,    -1.5, 2147483646.5, 2147483648.0, -2147483649.0, 4294967295.5,
+      1e19, 1e20, -1e20, 9.3e18, -9.3e18, inf,  -inf,         nan};
   const TestKernel k(kernel_source("conversions", "long long* y; const double* x; long long n;", R"(
   for (int i = 0; i < p.n; ++i) {
     const double v = p.x[i];
@@ -142,7 +194,9 @@ TEST(VirtualShim, ConversionsSaturate) {
   Array<long long> dy(9 * x.size());
   k({1, 1}, dy, dx, static_cast<long long>(x.size()));
   const std::vector<long long> y = dy.get();
-  const auto clamp = [](double v, double lo, double hi, long long low, long long high) { return v >= hi ? high : v <= lo ? low : static_cast<long long>(v); };
+  const auto clamp = [](double v, double lo, double hi, long long low, long long high) {
+    return v >= hi ? high : v <= lo ? low : static_cast<long long>(v);
+  };
   constexpr double two31 = 2147483648.0, two32 = 4294967296.0, two63 = 9223372036854775808.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     SCOPED_TRACE(x[i]);
@@ -159,7 +213,9 @@ TEST(VirtualShim, ConversionsSaturate) {
     EXPECT_EQ(r[0], to_int(std::trunc(x[i])));
     EXPECT_EQ(r[1], to_unsigned(std::trunc(x[i])));
     EXPECT_EQ(r[2], to_ll(std::trunc(x[i])));
-    EXPECT_EQ(static_cast<std::uint64_t>(r[3]), x[i] >= 2 * two63 ? UINT64_MAX : x[i] <= 0 ? 0 : static_cast<std::uint64_t>(x[i]));
+    EXPECT_EQ(static_cast<std::uint64_t>(r[3]), x[i] >= 2 * two63 ? UINT64_MAX
+                                                : x[i] <= 0       ? 0
+                                                                  : static_cast<std::uint64_t>(x[i]));
     EXPECT_EQ(r[4], to_int(std::trunc(f)));
     EXPECT_EQ(r[5], to_unsigned(std::trunc(f)));
     EXPECT_EQ(r[6], to_ll(std::trunc(f)));
@@ -207,7 +263,8 @@ TEST(VirtualShim, BitsAndIntegers) {
     EXPECT_EQ(r[10], reverse(c, 32));
     EXPECT_EQ(r[11], reverse(a, 64));
     const std::uint64_t both = std::uint64_t{d} << 32 | c;
-    EXPECT_EQ(r[12], (both >> 40 & 0xff) | (both >> 8 & 0xff) << 8 | (both >> 48 & 0xff) << 16 | (both >> 24 & 0xff) << 24);
+    EXPECT_EQ(r[12],
+              (both >> 40 & 0xff) | (both >> 8 & 0xff) << 8 | (both >> 48 & 0xff) << 16 | (both >> 24 & 0xff) << 24);
     EXPECT_EQ(r[13], static_cast<std::uint32_t>(both << 5 >> 32));
     EXPECT_EQ(r[14], static_cast<std::uint32_t>(both >> 5));
     EXPECT_EQ(r[15], c);
@@ -275,7 +332,8 @@ TEST(VirtualShim, VectorTypesHaveCudasLayout) {
   p.y[27] = dim3(3).y + warpSize;)"));
   Array<int> y(28);
   k({1, 1}, y);
-  EXPECT_EQ(y.get(), (std::vector<int>{4, 4, 8, 12, 16, 12, 16, 16, 8, 12, 16, 16, 32, 4, 4, 8, 4, 16, 4, 16, 16, 8, 4, 16, 16, 16, 4335, 33}));
+  EXPECT_EQ(y.get(), (std::vector<int>{4, 4, 8, 12, 16, 12, 16, 16, 8, 12, 16, 16, 32,   4,
+                                       4, 8, 4, 16, 4,  16, 16, 8,  4, 16, 16, 16, 4335, 33}));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -32,13 +31,12 @@ using testing::ThrowsMessage;
 
 constexpr std::size_t mib = std::size_t(1) << 20;
 
-/// Opens the fake, which is built beside the test, before anything asks for a driver.
+/// Opens the fake before anything asks for a driver.
 fake_cuda::Control& fake() {
   static fake_cuda::Control& control = []() -> fake_cuda::Control& {
-    const std::string file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_cuda.so";
     unsetenv("SINTER_VIRTUAL_GPUS");
-    setenv("SINTER_CUDA_DRIVER", file.c_str(), 1);
-    void* library = dlopen(file.c_str(), RTLD_LAZY);
+    setenv("SINTER_CUDA_DRIVER", SINTER_FAKE_CUDA, 1);
+    void* library = dlopen(SINTER_FAKE_CUDA, RTLD_LAZY);
     if (!library) throw std::runtime_error(dlerror());
     return *reinterpret_cast<fake_cuda::Control* (*)()>(dlsym(library, "fake_cuda_control"))();
   }();

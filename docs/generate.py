@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Fills the marked parts of the documentation, or checks that they are current.
+
+    <!-- file: examples/01_quickstart.cpp [example] -->   the lines between `// [example]` and `// [/example]`
+    <!-- file: examples/01_quickstart.out -->             a whole file
+    <!-- ops -->                                          the operations, from jit/include/sinter/jit/ops.def
+each up to the next <!-- end -->.
+"""
+import difflib
+import pathlib
+import re
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OPS = ROOT / "jit/include/sinter/jit/ops.def"
+RULES = {
+    "Same": "any; the result has the promoted dtype",
+    "Number": "any but bool",
+    "Integer": "bool and integers",
+    "Float": "any; bool and integers become float32",
+    "FloatOnly": "floats",
+    "Compare": "any; the result is bool",
+    "Logical": "any, as x != 0; the result is bool",
+    "Select": "a is a bool; b and c promote",
+}
+LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake"}
+
+
+def part_of(path, section):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if section:
+        found = re.search(rf"^ *// \[{re.escape(section)}\]\n(.*?)^ *// \[/{re.escape(section)}\]", text, re.MULTILINE | re.DOTALL)
+        if not found:
+            sys.exit(f"{path} has no part [{section}]")
+        text = textwrap.dedent(found.group(1))
+    # Marks of other parts are for this program, not for readers.
+    return re.sub(r"^ *// \[.*\]\n", "", text, flags=re.MULTILINE)
+
+
+def quoted(path, section):
+    return f"```{LANGUAGES.get(pathlib.Path(path).suffix, '')}\n{part_of(path, section).rstrip()}\n```\n"
+
+
+def operations():
+    """A table for each group of ops.def."""
+    lines, title = [], None
+    for line in OPS.read_text(encoding="utf-8").splitlines():
+        if group := re.fullmatch(r"// ([A-Z][^:]*)", line):
+            title = group.group(1)
+        elif found := re.fullmatch(r'SINTER_OP\((\w+), (\d), (\w+), (.*), "(.*)"\)', line):
+            name, arity, rule, body, doc = found.groups()
+            if title:
+                lines += ["", f"### {title}", "", "| operation | value | operands | computed as |", "| --- | --- | --- | --- |"]
+                title = None
+            call = f"`{name}({', '.join('abc'[:int(arity)])})`"
+            cells = [call, doc, RULES[rule], f"`{body}`"]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines[1:]) + "\n"
+
+
+def filled(text):
+    def fill(found):
+        mark, path, section = found.group(1), found.group(2), found.group(3)
+        return f"{mark}\n{quoted(path, section) if path else operations()}<!-- end -->"
+
+    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+
+
+def undocumented_variables():
+    """Environment variables that the code reads and docs/environment.md does not name, or the other way round."""
+    named = set(re.findall(r"`(SINTER_\w+)", (ROOT / "docs/environment.md").read_text(encoding="utf-8")))
+    read = set()
+    for folder in ("runtime", "jit", "dsl", "tests"):
+        for path in (ROOT / folder).rglob("*.[ch]pp"):
+            read |= set(re.findall(r'(?:getenv|environment)\("(SINTER_\w+)"', path.read_text(encoding="utf-8")))
+    return [f"docs/environment.md does not name {name}, which the code reads" for name in sorted(read - named)] + \
+           [f"docs/environment.md names {name}, which nothing reads" for name in sorted(named - read)]
+
+
+def broken_links():
+    for path in pages():
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if not (path.parent / target).exists():
+                yield f"{path.relative_to(ROOT)} links to {target}, which does not exist"
+
+
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    problems = undocumented_variables() + list(broken_links())
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        current = filled(text)
+        if current == text:
+            continue
+        if check:
+            name = str(path.relative_to(ROOT))
+            problems.append(f"{name} is not current; run scripts/docs\n" +
+                            "".join(difflib.unified_diff(text.splitlines(True), current.splitlines(True), name, name, n=1)))
+        else:
+            path.write_text(current, encoding="utf-8")
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

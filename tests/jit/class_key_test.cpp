@@ -1,0 +1,188 @@
+#include <jit/class_key.hpp>
+
+#include <gtest/gtest.h>
+
+#include "programs.hpp"
+#include <jit/nest.hpp>
+#include <sinter/runtime/tensor_impl.hpp>
+
+namespace sinter::testing {
+namespace {
+
+using jit::ClassKey;
+using jit::Pattern;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// The kernel of x + y.
+jit::Plan sum_plan(DType x, DType y) {
+  Written p;
+  return jit::schedule(jit::simplify(p.leaf(x).leaf(y).op(Op::add).record()));
+}
+
+/// An array of any size that nobody reads: kernels are classified by addresses alone.
+TensorRef array(DType t, const Shape& shape, const Shape& strides, std::uintptr_t address = 4096) {
+  TensorRef a = runtime::index_tensor(shape, Device());
+  a->dtype = t;
+  a->strides = strides;
+  a->contiguous = strides == contiguous_strides(shape);
+  a->data = reinterpret_cast<std::byte*>(address);
+  return a;
+}
+TensorRef array(DType t, const Shape& shape, std::uintptr_t address = 4096) {
+  return array(t, shape, contiguous_strides(shape), address);
+}
+
+class Classes {
+ public:
+  explicit Classes(DType x = DType::Float32, DType y = DType::Float32) : plan_(sum_plan(x, y)), traits_(plan_.kernels[0]) {}
+
+  ClassKey operator()(const TensorRef& out, const TensorRef& x, const TensorRef& y, bool aliased = false) const {
+    std::vector<TensorImpl*> operands{out.get(), x.get(), y.get()};
+    jit::LoopNest nest;
+    jit::make_nest(nest, operands, 1);
+    return jit::classify(traits_, nest, aliased);
+  }
+  const jit::KernelTraits& traits() const { return traits_; }
+  bool same(const ClassKey& a, const ClassKey& b) const { return a.equals(b, 3); }
+
+ private:
+  jit::Plan plan_;
+  jit::KernelTraits traits_;
+};
+
+constexpr auto f32 = DType::Float32;
+
+TEST(ClassKey, LanesAreSixteenBytesOfTheWidestOperand) {
+  EXPECT_EQ(Classes().traits().lanes, 4);
+  EXPECT_EQ(Classes(DType::Float64, f32).traits().lanes, 2);
+  EXPECT_EQ(Classes(DType::Bool, DType::Bool).traits().lanes, 16);
+  EXPECT_EQ(Classes(DType::Bool, f32).traits().lanes, 4);
+}
+
+TEST(ClassKey, ContiguousOperandsShareOneClass) {
+  const Classes classes;
+  const auto key = [&](const Shape& s) { return classes(array(f32, s), array(f32, s), array(f32, s)); };
+  const ClassKey one = key(Shape{5});
+  EXPECT_EQ(one.rank(), 1);
+  EXPECT_EQ(one.lanes(), 4);
+  EXPECT_FALSE(one.wide());
+  EXPECT_EQ(one.pattern(1), Pattern::Linear);
+  for (const Shape& s : {Shape{1}, Shape{}, Shape{2, 3}, Shape{1024, 1024, 8}, Shape{1, 1}}) EXPECT_TRUE(classes.same(one, key(s)));
+}
+
+TEST(ClassKey, AlignmentDecidesOnVectors) {
+  const Classes classes;
+  const Shape s{64};
+  EXPECT_EQ(classes(array(f32, s), array(f32, s, 4096 + 16), array(f32, s)).lanes(), 4);
+  for (const int misaligned : {0, 1, 2})
+    for (const std::uintptr_t by : {4, 8, 12})
+      EXPECT_EQ(classes(array(f32, s, misaligned == 0 ? 4096 + by : 4096), array(f32, s, misaligned == 1 ? 4096 + by : 4096),
+                        array(f32, s, misaligned == 2 ? 4096 + by : 4096))
+                    .lanes(),
+                1);
+  // A bool beside floats is read 4 bytes at a time.
+  const Classes mixed(DType::Bool, f32);
+  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 4), array(f32, s)).lanes(), 4);
+  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 2), array(f32, s)).lanes(), 1);
+}
+
+TEST(ClassKey, PatternsOfRows) {
+  const Classes classes;
+  const ClassKey key = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}));
+  EXPECT_EQ(key.rank(), 2);
+  EXPECT_EQ(key.lanes(), 4);
+  EXPECT_EQ(key.pattern(0), Pattern::Linear);
+  EXPECT_EQ(key.pattern(1), Pattern::Rows);
+  EXPECT_EQ(key.pattern(2), Pattern::RowUniform);
+  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(1), Pattern::Strided);
+  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(2), Pattern::Uniform);
+}
+
+TEST(ClassKey, RowsAreVectorsWhereEveryRowIsAligned) {
+  const Classes classes;
+  const auto lanes = [&](std::int64_t width, std::int64_t step) {
+    return classes(array(f32, Shape{6, width}), array(f32, Shape{6, width}, Shape{step, 1}), array(f32, Shape{width})).lanes();
+  };
+  EXPECT_EQ(lanes(8, 12), 4);
+  EXPECT_EQ(lanes(8, 13), 1);
+  EXPECT_EQ(lanes(7, 12), 1);
+}
+
+TEST(ClassKey, AnotherSizeOrStrideIsTheSameClass) {
+  const Classes classes;
+  const auto key = [&](std::int64_t rows, std::int64_t width, std::int64_t step) {
+    return classes(array(f32, Shape{rows, width}), array(f32, Shape{rows, width}, Shape{step, 1}), array(f32, Shape{width}));
+  };
+  EXPECT_TRUE(classes.same(key(6, 8, 12), key(100, 4096, 8192)));
+  const auto strided = [&](std::int64_t step) { return classes(array(f32, Shape{9}), array(f32, Shape{9}, Shape{step}), array(f32, Shape{9})); };
+  EXPECT_TRUE(classes.same(strided(2), strided(-3)));
+}
+
+TEST(ClassKey, LargeOffsetsAreWide) {
+  const Classes classes;
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  const auto line = [&](std::int64_t n) { return classes(array(f32, Shape{n}), array(f32, Shape{n}), array(f32, Shape{n})).wide(); };
+  EXPECT_FALSE(line(limit - 1));
+  EXPECT_TRUE(line(limit));
+  const auto strided = [&](std::int64_t n, std::int64_t step) {
+    return classes(array(f32, Shape{n}), array(f32, Shape{n}, Shape{step}), array(f32, Shape{n})).wide();
+  };
+  EXPECT_FALSE(strided(3, (limit - 1) / 2));
+  EXPECT_TRUE(strided(3, limit / 2));
+  EXPECT_TRUE(strided(3, -limit / 2));
+  EXPECT_TRUE(strided(2, std::int64_t{1} << 40));
+  const auto rows = [&](std::int64_t step) {
+    return classes(array(f32, Shape{4, 8}), array(f32, Shape{4, 8}, Shape{step, 1}), array(f32, Shape{8})).wide();
+  };
+  EXPECT_FALSE(rows(limit / 4));
+  EXPECT_TRUE(rows(limit / 3));
+  EXPECT_TRUE(rows(-limit));
+}
+
+TEST(ClassKey, AliasingIsPartOfIt) {
+  const Classes classes;
+  const TensorRef a = array(f32, Shape{9});
+  EXPECT_FALSE(classes.same(classes(a, a, a, true), classes(a, a, a, false)));
+}
+
+TEST(ClassKey, DecodesToWhatItHolds) {
+  const Classes classes;
+  const jit::KernelClass c = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}), true).decode(3);
+  EXPECT_EQ(c.rank, 2);
+  EXPECT_EQ(c.lanes, 4);
+  EXPECT_TRUE(c.aliased);
+  EXPECT_EQ(c.patterns, (std::vector{Pattern::Linear, Pattern::Rows, Pattern::RowUniform}));
+  const jit::KernelClass generic = jit::generic_class(classes.traits());
+  EXPECT_EQ(generic.rank, max_rank);
+  EXPECT_TRUE(generic.wide && generic.aliased);
+}
+
+TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
+  ClassKey a, b;
+  for (ClassKey* key : {&a, &b}) {
+    key->set_head(1, 4, false, false);
+    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) key->set_pattern(k, Pattern::Linear);
+  }
+  EXPECT_TRUE(a.equals(b, ClassKey::max_operands));
+  for (const std::size_t changed : {std::size_t{0}, std::size_t{15}, std::size_t{16}, std::size_t{127}}) {
+    ClassKey c = a;
+    ClassKey rebuilt;
+    rebuilt.set_head(1, 4, false, false);
+    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) rebuilt.set_pattern(k, k == changed ? Pattern::Uniform : c.pattern(k));
+    EXPECT_FALSE(a.equals(rebuilt, ClassKey::max_operands)) << changed;
+  }
+}
+
+TEST(ClassKey, ManyOperandsTakeFewerLanes) {
+  Written p;
+  for (int i = 0; i < 100; ++i) {
+    p.leaf(f32);
+    if (i) p.op(Op::add);
+  }
+  const jit::Plan plan = jit::schedule(jit::simplify(p.record()));
+  EXPECT_LT(jit::KernelTraits(plan.kernels[0]).lanes, 4);
+}
+
+}  // namespace
+}  // namespace sinter::testing
