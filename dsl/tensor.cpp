@@ -11,9 +11,9 @@
 
 namespace sinter::inline v1::detail {
 
-void retain(TensorImpl* const* leaves, int count, bool owned) noexcept {
+void retain(TensorImpl* const* leaves, int count) noexcept {
   for (int i = 0; i < count; ++i)
-    if (owned && leaves[i]) leaves[i]->retain();
+    if (leaves[i]) leaves[i]->retain();
 }
 
 void release(TensorImpl* const* leaves, int count) noexcept {

@@ -43,15 +43,14 @@ Device::Device(std::string_view name) {
   if (name == "cuda") return;
   const int index = name.starts_with(prefix) ? parse_index(name.substr(prefix.size())) : -1;
   if (index < 0)
-    throw DeviceError(fmt::format("{} is not a device: expected \"cpu\", \"cuda\" (the first GPU) or \"cuda:N\" with N "
-                                  "from 0 to {}",
-                                  runtime::quote(name), max_index));
+    throw DeviceError(
+        fmt::format("{} is not a device: expected \"cpu\", \"cuda\" (the first GPU) or \"cuda:N\" with N "
+                    "from 0 to {}",
+                    runtime::quote(name), max_index));
   index_ = static_cast<std::int16_t>(index);
 }
 
-std::string to_string(const Device& device) {
-  return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index());
-}
+std::string to_string(const Device& device) { return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index()); }
 
 bool cuda_is_available() noexcept { return device_count() > 0; }
 

@@ -162,11 +162,11 @@ Pool::Stats Pool::stats() const {
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
   const Stats now = stats();
   const MemoryInfo info = source_.memory();
-  throw OutOfMemory(fmt::format("out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "
-                                "{} were returned first), {} free of {} in all. Release tensors or work on smaller pieces",
-                                to_string(device_), format_bytes(bytes), bytes, format_bytes(now.in_use),
-                                format_bytes(now.cached + returned), format_bytes(returned), format_bytes(info.free),
-                                format_bytes(info.total)));
+  throw OutOfMemory(fmt::format(
+      "out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "
+      "{} were returned first), {} free of {} in all. Release tensors or work on smaller pieces",
+      to_string(device_), format_bytes(bytes), bytes, format_bytes(now.in_use), format_bytes(now.cached + returned),
+      format_bytes(returned), format_bytes(info.free), format_bytes(info.total)));
 }
 
 }  // namespace sinter::inline v1::runtime

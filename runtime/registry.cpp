@@ -83,9 +83,10 @@ int parse_virtual_gpus(std::string_view value) {
   int count = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
   if (error == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 64) return count;
-  throw DeviceError(fmt::format("SINTER_VIRTUAL_GPUS={} cannot be read: expected the number of virtual GPUs, 1 to 64 "
-                                "(or leave it unset for real GPUs)",
-                                quote(value)));
+  throw DeviceError(
+      fmt::format("SINTER_VIRTUAL_GPUS={} cannot be read: expected the number of virtual GPUs, 1 to 64 "
+                  "(or leave it unset for real GPUs)",
+                  quote(value)));
 }
 
 int gpu_count() {
@@ -96,8 +97,8 @@ int gpu_count() {
 
 void require_gpu(int index) {
   if (const int count = gpu_count(); index >= 0 && index < count) return;
-  throw DeviceError(fmt::format("CUDA error: invalid device ordinal: cuda:{} was asked for, but {}", index,
-                                what_there_is(gpus())));
+  throw DeviceError(
+      fmt::format("CUDA error: invalid device ordinal: cuda:{} was asked for, but {}", index, what_there_is(gpus())));
 }
 
 Backend* started_backend(Device device) noexcept {

@@ -14,9 +14,10 @@ Shape::Shape(std::span<const std::int64_t> extents) : rank_(checked_rank(extents
 
 void Shape::push_back(std::int64_t extent) {
   if (rank_ == max_rank)
-    throw ShapeError(fmt::format("shape {} cannot get a further dimension of extent {}: a tensor has at most {} "
-                                 "dimensions",
-                                 to_string(*this), extent, max_rank));
+    throw ShapeError(
+        fmt::format("shape {} cannot get a further dimension of extent {}: a tensor has at most {} "
+                    "dimensions",
+                    to_string(*this), extent, max_rank));
   extents_[rank_++] = extent;
 }
 

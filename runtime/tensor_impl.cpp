@@ -35,8 +35,8 @@ void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t off
   if (result.numel == 0) return;
   if (!of.buffer) {
     if (offset == 0 && result.contiguous && result.shape == of.shape) return;
-    throw Error(fmt::format("a view of an index tensor ({}) has no memory to point into: evaluate it first",
-                            describe(of)));
+    throw Error(
+        fmt::format("a view of an index tensor ({}) has no memory to point into: evaluate it first", describe(of)));
   }
   const std::int64_t size = static_cast<std::int64_t>(size_of(of.dtype));
   const std::int64_t first = of.data ? of.data - of.buffer->data() : 0;

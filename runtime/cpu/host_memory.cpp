@@ -36,8 +36,7 @@ void* map_huge(std::size_t bytes) {
   const auto start = reinterpret_cast<std::uintptr_t>(raw);
   const std::uintptr_t aligned = (start + huge_page - 1) & ~(huge_page - 1);
   if (aligned != start) munmap(raw, aligned - start);
-  if (const std::size_t rest = start + huge_page - aligned)
-    munmap(reinterpret_cast<void*>(aligned + bytes), rest);
+  if (const std::size_t rest = start + huge_page - aligned) munmap(reinterpret_cast<void*>(aligned + bytes), rest);
   void* data = reinterpret_cast<void*>(aligned);
   madvise(data, bytes, MADV_HUGEPAGE);  // a hint: kernels without huge pages refuse it
   return data;
@@ -46,7 +45,7 @@ void* map_huge(std::size_t bytes) {
 }  // namespace
 
 HostMemory::HostMemory() {
-  struct sysinfo system{};
+  struct sysinfo system {};
   sysinfo(&system);
   const std::size_t limit = cgroup_limit();
   total_ = std::min(system.totalram * system.mem_unit, limit);

@@ -44,17 +44,18 @@ int CudaContext::attribute(int which) const {
 }
 
 void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
-  std::string message = fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
-                                    name_.empty() ? "" : fmt::format(" ({})", name_),
-                                    driver::describe(driver_, result));
+  std::string message =
+      fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
+                  name_.empty() ? "" : fmt::format(" ({})", name_), driver::describe(driver_, result));
   auto out = std::back_inserter(message);
   if (!detail.empty()) fmt::format_to(out, "; {}", detail);
   if (is_late(result)) {
     const std::string* last = last_.load(std::memory_order_relaxed);
-    fmt::format_to(out,
-                   ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
-                   "with CUDA_LAUNCH_BLOCKING=1 to see which). The device cannot be used any more in this process",
-                   last ? *last : "none");
+    fmt::format_to(
+        out,
+        ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
+        "with CUDA_LAUNCH_BLOCKING=1 to see which). The device cannot be used any more in this process",
+        last ? *last : "none");
   }
   if (result == driver::error_not_initialized && driver::opened().process != getpid())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");

@@ -158,8 +158,7 @@ CudaGpu::~CudaGpu() {
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
-  context_.check("cuMemcpyHtoDAsync",
-                 staging_.upload(address(device), static_cast<const std::byte*>(host), bytes),
+  context_.check("cuMemcpyHtoDAsync", staging_.upload(address(device), static_cast<const std::byte*>(host), bytes),
                  fmt::format("{} bytes from the host", bytes));
 }
 
@@ -237,8 +236,7 @@ void CudaGpu::launch(const Launch& launch) {
   const Current current(context_);
   if (launch.shared > always_allowed) {
     const int shared = static_cast<int>(launch.shared);
-    if (const CUresult result =
-            d_.cuFuncSetAttribute(kernel.function, driver::function_max_dynamic_shared, shared);
+    if (const CUresult result = d_.cuFuncSetAttribute(kernel.function, driver::function_max_dynamic_shared, shared);
         result != driver::success)
       launch_failed(launch, "cuFuncSetAttribute", result);
   }

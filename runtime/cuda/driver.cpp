@@ -30,8 +30,8 @@ const char* resolve(void* library, Driver& driver) {
   const char* missing = nullptr;
 #define SINTER_DRIVER_OPTIONAL(name, suffix, ...) \
   driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, #name #suffix));
-#define SINTER_DRIVER_REQUIRED(name, suffix, ...)    \
-  SINTER_DRIVER_OPTIONAL(name, suffix, __VA_ARGS__)  \
+#define SINTER_DRIVER_REQUIRED(name, suffix, ...)   \
+  SINTER_DRIVER_OPTIONAL(name, suffix, __VA_ARGS__) \
   if (!driver.name && !missing) missing = #name #suffix;
   SINTER_DRIVER_FUNCTIONS(SINTER_DRIVER_REQUIRED, SINTER_DRIVER_OPTIONAL)
 #undef SINTER_DRIVER_REQUIRED

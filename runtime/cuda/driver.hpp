@@ -34,45 +34,45 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
 
 // The functions used: REQUIRED or OPTIONAL (name, suffix of its current version, argument types...). An optional one is
 // null with a driver that lacks it.
-#define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                           \
-  REQUIRED(cuInit, , unsigned)                                                                                \
-  REQUIRED(cuDriverGetVersion, , int*)                                                                        \
-  REQUIRED(cuGetErrorName, , CUresult, const char**)                                                          \
-  REQUIRED(cuGetErrorString, , CUresult, const char**)                                                        \
-  REQUIRED(cuDeviceGetCount, , int*)                                                                          \
-  REQUIRED(cuDeviceGet, , CUdevice*, int)                                                                     \
-  REQUIRED(cuDeviceGetName, , char*, int, CUdevice)                                                           \
-  REQUIRED(cuDeviceGetAttribute, , int*, int, CUdevice)                                                       \
-  REQUIRED(cuDevicePrimaryCtxRetain, , CUcontext*, CUdevice)                                                  \
-  REQUIRED(cuDevicePrimaryCtxRelease, _v2, CUdevice)                                                          \
-  REQUIRED(cuCtxGetCurrent, , CUcontext*)                                                                     \
-  REQUIRED(cuCtxSetCurrent, , CUcontext)                                                                      \
-  REQUIRED(cuCtxPushCurrent, _v2, CUcontext)                                                                  \
-  REQUIRED(cuCtxPopCurrent, _v2, CUcontext*)                                                                  \
-  REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                             \
-  REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                    \
-  REQUIRED(cuStreamSynchronize, , CUstream)                                                                   \
-  REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                  \
-  REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                               \
-  REQUIRED(cuEventDestroy, _v2, CUevent)                                                                      \
-  REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                \
-  REQUIRED(cuEventSynchronize, , CUevent)                                                                     \
-  REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                     \
-  REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                        \
-  REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                       \
-  REQUIRED(cuMemHostAlloc, , void**, std::size_t, unsigned)                                                   \
-  REQUIRED(cuMemFreeHost, , void*)                                                                            \
-  REQUIRED(cuMemcpyHtoDAsync, _v2, CUdeviceptr, const void*, std::size_t, CUstream)                           \
-  REQUIRED(cuMemcpyDtoHAsync, _v2, void*, CUdeviceptr, std::size_t, CUstream)                                 \
-  REQUIRED(cuMemcpyDtoDAsync, _v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                           \
-  REQUIRED(cuMemcpyPeerAsync, , CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, std::size_t, CUstream)        \
-  REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                              \
-  REQUIRED(cuModuleUnload, , CUmodule)                                                                        \
-  REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                         \
-  REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                        \
+#define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                            \
+  REQUIRED(cuInit, , unsigned)                                                                                 \
+  REQUIRED(cuDriverGetVersion, , int*)                                                                         \
+  REQUIRED(cuGetErrorName, , CUresult, const char**)                                                           \
+  REQUIRED(cuGetErrorString, , CUresult, const char**)                                                         \
+  REQUIRED(cuDeviceGetCount, , int*)                                                                           \
+  REQUIRED(cuDeviceGet, , CUdevice*, int)                                                                      \
+  REQUIRED(cuDeviceGetName, , char*, int, CUdevice)                                                            \
+  REQUIRED(cuDeviceGetAttribute, , int*, int, CUdevice)                                                        \
+  REQUIRED(cuDevicePrimaryCtxRetain, , CUcontext*, CUdevice)                                                   \
+  REQUIRED(cuDevicePrimaryCtxRelease, _v2, CUdevice)                                                           \
+  REQUIRED(cuCtxGetCurrent, , CUcontext*)                                                                      \
+  REQUIRED(cuCtxSetCurrent, , CUcontext)                                                                       \
+  REQUIRED(cuCtxPushCurrent, _v2, CUcontext)                                                                   \
+  REQUIRED(cuCtxPopCurrent, _v2, CUcontext*)                                                                   \
+  REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                              \
+  REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                     \
+  REQUIRED(cuStreamSynchronize, , CUstream)                                                                    \
+  REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                   \
+  REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                \
+  REQUIRED(cuEventDestroy, _v2, CUevent)                                                                       \
+  REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                 \
+  REQUIRED(cuEventSynchronize, , CUevent)                                                                      \
+  REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                      \
+  REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                         \
+  REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                        \
+  REQUIRED(cuMemHostAlloc, , void**, std::size_t, unsigned)                                                    \
+  REQUIRED(cuMemFreeHost, , void*)                                                                             \
+  REQUIRED(cuMemcpyHtoDAsync, _v2, CUdeviceptr, const void*, std::size_t, CUstream)                            \
+  REQUIRED(cuMemcpyDtoHAsync, _v2, void*, CUdeviceptr, std::size_t, CUstream)                                  \
+  REQUIRED(cuMemcpyDtoDAsync, _v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                            \
+  REQUIRED(cuMemcpyPeerAsync, , CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, std::size_t, CUstream)         \
+  REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                               \
+  REQUIRED(cuModuleUnload, , CUmodule)                                                                         \
+  REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                          \
+  REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                         \
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
-           CUstream, void**, void**)                                                                          \
-  OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                            \
+           CUstream, void**, void**)                                                                           \
+  OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                             \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 
 /// The driver's functions, under the names of its manual.

@@ -125,8 +125,8 @@ int parse_architecture(std::string_view architecture) {
   const std::string_view variant(end, digits.data() + digits.size());
   const bool known_variant = variant.empty() || variant == "a" || variant == "f";
   if (digits.size() == architecture.size() || error != std::errc{} || number < 10 || !known_variant)
-    throw DeviceError(fmt::format("{} is not an architecture: expected \"sm_90\" for a binary or \"compute_90\" for PTX",
-                                  quote(architecture)));
+    throw DeviceError(fmt::format(
+        "{} is not an architecture: expected \"sm_90\" for a binary or \"compute_90\" for PTX", quote(architecture)));
   return number;
 }
 
@@ -199,16 +199,18 @@ std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads)
   const auto above = std::ranges::upper_bound(known, device);
   if (known.empty() || (above != known.begin() && above[-1] == device)) return fmt::format("sm_{}", device);
   if (above == known.begin())
-    throw DeviceError(fmt::format("this NVRTC does not compile for sm_{} any more: it knows {}. Install an older one, "
-                                  "and name it in SINTER_NVRTC",
-                                  device, list(known)));
+    throw DeviceError(
+        fmt::format("this NVRTC does not compile for sm_{} any more: it knows {}. Install an older one, "
+                    "and name it in SINTER_NVRTC",
+                    device, list(known)));
   const int nearest = above[-1];
   if (ptx_loads) return fmt::format("compute_{}", nearest);
   // A binary runs on later devices of the same major version.
   if (nearest / 10 == device / 10) return fmt::format("sm_{}", nearest);
-  throw DeviceError(fmt::format("this NVRTC knows {} but not sm_{}, and the CUDA driver is too old for its PTX: update "
-                                "one of them",
-                                list(known), device));
+  throw DeviceError(
+      fmt::format("this NVRTC knows {} but not sm_{}, and the CUDA driver is too old for its PTX: update "
+                  "one of them",
+                  list(known), device));
 }
 
 std::string nvrtc_tag(int device) {

@@ -21,8 +21,8 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 /// As the loader knows them, newest first.
-constexpr const char* sonames[] = {"libnvrtc.so.14",   "libnvrtc.so.13",   "libnvrtc.so.12",
-                                   "libnvrtc.so.11.2", "libnvrtc.so"};
+constexpr const char* sonames[] = {"libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                   "libnvrtc.so"};
 
 std::string environment(const char* name, const char* suffix = "") {
   const char* value = std::getenv(name);
@@ -36,9 +36,9 @@ std::vector<std::string> folders() {
                                      std::string("/usr/local/cuda-*"), std::string("/opt/cuda")})
     if (!toolkit.empty())
       for (const char* lib : {"/lib64", "/lib", "/targets/*/lib"}) all.push_back(toolkit + lib);
-  for (const std::string& prefix : {environment("VIRTUAL_ENV", "/lib"), environment("CONDA_PREFIX", "/lib"),
-                                    environment("HOME", "/.local/lib"), std::string("/usr/local/lib"),
-                                    std::string("/usr/lib")})
+  for (const std::string& prefix :
+       {environment("VIRTUAL_ENV", "/lib"), environment("CONDA_PREFIX", "/lib"), environment("HOME", "/.local/lib"),
+        std::string("/usr/local/lib"), std::string("/usr/lib")})
     if (!prefix.empty())
       for (const char* packages : {"/python3*/site-packages", "/python3*/dist-packages"})
         all.push_back(prefix + packages + "/nvidia/*/lib");
@@ -52,12 +52,13 @@ std::vector<std::string> matches(const std::string& pattern) {
   glob_t result{};
   if (glob(pattern.c_str(), 0, nullptr, &result) == 0) found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
   globfree(&result);
-  std::ranges::sort(found, [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
+  std::ranges::sort(found,
+                    [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
   return found;
 }
 
 bool is_folder(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
@@ -153,9 +154,10 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
   if (newer) return finish(std::move(*newer), driver);
   std::string where = environment("SINTER_NVRTC");
   if (where.empty()) where = fmt::format("the loader's path, {}", fmt::join(folders(), ", "));
-  throw DeviceError(fmt::format("NVRTC, the compiler of CUDA kernels, was not found (libnvrtc.so). Searched: {}.{}\nInstall "
-                                "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or name it in SINTER_NVRTC",
-                                where, problems));
+  throw DeviceError(
+      fmt::format("NVRTC, the compiler of CUDA kernels, was not found (libnvrtc.so). Searched: {}.{}\nInstall "
+                  "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or name it in SINTER_NVRTC",
+                  where, problems));
 }
 
 const Nvrtc& nvrtc() {

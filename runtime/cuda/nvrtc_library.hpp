@@ -13,20 +13,20 @@ inline constexpr nvrtcResult nvrtc_success = 0;
 inline constexpr nvrtcResult nvrtc_invalid_option = 5;
 
 // REQUIRED or OPTIONAL (result, name, argument types...); older versions lack the optional ones.
-#define SINTER_NVRTC_FUNCTIONS(REQUIRED, OPTIONAL)                                                                    \
-  REQUIRED(nvrtcResult, nvrtcVersion, int*, int*)                                                                     \
-  REQUIRED(const char*, nvrtcGetErrorString, nvrtcResult)                                                             \
-  REQUIRED(nvrtcResult, nvrtcCreateProgram, nvrtcProgram*, const char*, const char*, int, const char* const*,         \
-           const char* const*)                                                                                        \
-  REQUIRED(nvrtcResult, nvrtcDestroyProgram, nvrtcProgram*)                                                           \
-  REQUIRED(nvrtcResult, nvrtcCompileProgram, nvrtcProgram, int, const char* const*)                                   \
-  REQUIRED(nvrtcResult, nvrtcGetPTXSize, nvrtcProgram, std::size_t*)                                                  \
-  REQUIRED(nvrtcResult, nvrtcGetPTX, nvrtcProgram, char*)                                                             \
-  REQUIRED(nvrtcResult, nvrtcGetCUBINSize, nvrtcProgram, std::size_t*)                                                \
-  REQUIRED(nvrtcResult, nvrtcGetCUBIN, nvrtcProgram, char*)                                                           \
-  REQUIRED(nvrtcResult, nvrtcGetProgramLogSize, nvrtcProgram, std::size_t*)                                           \
-  REQUIRED(nvrtcResult, nvrtcGetProgramLog, nvrtcProgram, char*)                                                      \
-  OPTIONAL(nvrtcResult, nvrtcGetNumSupportedArchs, int*)                                                              \
+#define SINTER_NVRTC_FUNCTIONS(REQUIRED, OPTIONAL)                                                            \
+  REQUIRED(nvrtcResult, nvrtcVersion, int*, int*)                                                             \
+  REQUIRED(const char*, nvrtcGetErrorString, nvrtcResult)                                                     \
+  REQUIRED(nvrtcResult, nvrtcCreateProgram, nvrtcProgram*, const char*, const char*, int, const char* const*, \
+           const char* const*)                                                                                \
+  REQUIRED(nvrtcResult, nvrtcDestroyProgram, nvrtcProgram*)                                                   \
+  REQUIRED(nvrtcResult, nvrtcCompileProgram, nvrtcProgram, int, const char* const*)                           \
+  REQUIRED(nvrtcResult, nvrtcGetPTXSize, nvrtcProgram, std::size_t*)                                          \
+  REQUIRED(nvrtcResult, nvrtcGetPTX, nvrtcProgram, char*)                                                     \
+  REQUIRED(nvrtcResult, nvrtcGetCUBINSize, nvrtcProgram, std::size_t*)                                        \
+  REQUIRED(nvrtcResult, nvrtcGetCUBIN, nvrtcProgram, char*)                                                   \
+  REQUIRED(nvrtcResult, nvrtcGetProgramLogSize, nvrtcProgram, std::size_t*)                                   \
+  REQUIRED(nvrtcResult, nvrtcGetProgramLog, nvrtcProgram, char*)                                              \
+  OPTIONAL(nvrtcResult, nvrtcGetNumSupportedArchs, int*)                                                      \
   OPTIONAL(nvrtcResult, nvrtcGetSupportedArchs, int*)
 
 struct Nvrtc {

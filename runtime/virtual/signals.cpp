@@ -58,7 +58,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const bool from_watchdog = signal == SIGBUS && info->si_code == SI_TKILL && info->si_pid == ::getpid();
   const bool in_kernel = worker && worker->in_kernel(stack_pointer(frame));
   if (from_watchdog && worker && !(in_kernel && worker->is_timed_out())) return;  // too late: the block has ended
-  if (!in_kernel) return pass_on(signal, info, context);
+  const bool sent_by_others = info->si_code <= 0 && !from_watchdog;
+  if (!in_kernel || sent_by_others) return pass_on(signal, info, context);
   Fault fault;
   fault.kind = from_watchdog ? Fault::Kind::Timeout : Fault::Kind::Signal;
   fault.signal = signal;

@@ -80,6 +80,10 @@ TEST(Expression, UsingAMovedFromOneThrows) {
   [[maybe_unused]] auto taken = std::move(e);
   EXPECT_THAT(sinter_tests::message_of<sn::Error>([&] { sn::Tensor r = e; }), HasSubstr("was moved from"));
   EXPECT_THROW(sn::Tensor r = e * 2, sn::Error);
+  EXPECT_THROW(sn::Tensor r = std::move(e) + make(), sn::Error);
+  EXPECT_THROW(sn::Tensor r = -std::move(e) * taken, sn::Error);
+  auto copy = e;
+  EXPECT_THROW(sn::Tensor r = copy, sn::Error);
   F x = make();
   F y = std::move(x);
   EXPECT_THROW(sn::Tensor r = x + y, sn::Error);

@@ -38,7 +38,9 @@ TEST(Parameters, DividersAreExact) {
     };
     for (const std::int64_t a : {std::int64_t{0}, d - 1, d, d + 1, std::int64_t{0x7FFFFFFF}, static_cast<std::int64_t>(random() >> 33),
                                  static_cast<std::int64_t>(random() >> 33) / d * d, static_cast<std::int64_t>(random() >> 33) / d * d - 1})
-      if (a >= 0 && a <= 0x7FFFFFFF) ASSERT_EQ(divide(static_cast<std::uint32_t>(a)), static_cast<std::uint32_t>(a / d)) << a << " / " << d;
+      if (a >= 0 && a <= 0x7FFFFFFF) {
+        ASSERT_EQ(divide(static_cast<std::uint32_t>(a)), static_cast<std::uint32_t>(a / d)) << a << " / " << d;
+      }
   }
 }
 
@@ -55,7 +57,9 @@ TEST(Parameters, WideDividersAreExact) {
     };
     const auto any = static_cast<std::int64_t>(random() >> 1);
     for (const std::int64_t a : {std::int64_t{0}, d - 1, d, INT64_MAX, any, any / d * d, any / d * d - 1})
-      if (a >= 0) ASSERT_EQ(divide(a), static_cast<std::uint64_t>(a / d)) << a << " / " << d;
+      if (a >= 0) {
+        ASSERT_EQ(divide(a), static_cast<std::uint64_t>(a / d)) << a << " / " << d;
+      }
   }
 }
 

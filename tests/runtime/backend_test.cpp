@@ -10,13 +10,15 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "gpus.hpp"
+
 namespace {
 
 using sinter::Device;
 using sinter::runtime::Backend;
 using sinter::runtime::backend;
 
-constexpr std::size_t sizes[] = {1,    31,   32,   33,   255,   256,   257,    1023,    1024,
+constexpr std::size_t sizes[] = {1,    31,   32,   33,   255,   256,   257,    1023,   1024,
                                  1025, 8191, 8192, 8193, 65535, 65537, 999999, 9437187};  // bytes
 
 std::vector<Device> devices() {
@@ -93,7 +95,8 @@ TEST(Backend, MoreThanThereIsIsOutOfMemory) {
   for (const Device d : devices()) {
     for (const std::size_t bytes : {std::size_t(1) << 46, ~std::size_t(0)})
       EXPECT_THAT([&] { backend(d).allocate(bytes); },
-                  testing::ThrowsMessage<sinter::OutOfMemory>(testing::HasSubstr(to_string(d))));
+                  testing::ThrowsMessage<sinter::OutOfMemory>(
+                      testing::AnyOf(testing::HasSubstr(to_string(d)), testing::HasSubstr(backend(d).name()))));
     void* data = backend(d).allocate(1);
     backend(d).deallocate(data, 1);
   }

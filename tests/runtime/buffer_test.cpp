@@ -6,6 +6,8 @@
 #include <sinter/runtime/buffer.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "gpus.hpp"
+
 namespace {
 
 using sinter::runtime::Buffer;

@@ -6,6 +6,8 @@
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "gpus.hpp"
+
 namespace {
 
 using sinter::Device;
@@ -31,13 +33,33 @@ TEST(Device, NamesAreReadAndWritten) {
 
 TEST(Device, EverythingElseIsRefusedWithWhatIsAccepted) {
   using namespace std::string_literals;
-  for (const std::string& name :
-       {"gpu"s, "cuda:"s, "cuda:-1"s, "cuda:1x"s, "cuda: 1"s, ""s, "cuda:99999999999"s, "cuda:32768"s, "CUDA"s, "Cpu"s,
-        "cuda:01"s, "cuda:00"s, "cuda:+1"s, "cuda:0x1"s, "cuda0"s, "cuda::0"s, "cpu:0"s, " cpu"s, "cpu "s, "cuda:1\n"s,
-        "cpu\0"s, "cuda:1\0"s, "\xff\xfe"s, std::string(100000, 'a')})
+  for (const std::string& name : {"gpu"s,
+                                  "cuda:"s,
+                                  "cuda:-1"s,
+                                  "cuda:1x"s,
+                                  "cuda: 1"s,
+                                  ""s,
+                                  "cuda:99999999999"s,
+                                  "cuda:32768"s,
+                                  "CUDA"s,
+                                  "Cpu"s,
+                                  "cuda:01"s,
+                                  "cuda:00"s,
+                                  "cuda:+1"s,
+                                  "cuda:0x1"s,
+                                  "cuda0"s,
+                                  "cuda::0"s,
+                                  "cpu:0"s,
+                                  " cpu"s,
+                                  "cpu "s,
+                                  "cuda:1\n"s,
+                                  "cpu\0"s,
+                                  "cuda:1\0"s,
+                                  "\xff\xfe"s,
+                                  std::string(100000, 'a')})
     EXPECT_THAT([&] { (void)Device(name); },
-                ThrowsMessage<sinter::DeviceError>(AllOf(HasSubstr("\"cpu\""), HasSubstr("\"cuda:N\""),
-                                                         testing::SizeIs(testing::Lt(300u)))))
+                ThrowsMessage<sinter::DeviceError>(
+                    AllOf(HasSubstr("\"cpu\""), HasSubstr("\"cuda:N\""), testing::SizeIs(testing::Lt(300u)))))
         << name;
   EXPECT_THAT([] { (void)Device("g\n\"p"); }, ThrowsMessage<sinter::DeviceError>(HasSubstr("g\\x0a\"p")));
 }
@@ -48,9 +70,7 @@ TEST(Device, IndicesOutsideTheRangeAreRefused) {
     EXPECT_THAT([&] { (void)Device(index); }, ThrowsMessage<sinter::DeviceError>(HasSubstr(std::to_string(index))));
 }
 
-TEST(Device, NeverComesFromANullPointer) {
-  static_assert(!std::is_constructible_v<Device, std::nullptr_t>);
-}
+TEST(Device, NeverComesFromANullPointer) { static_assert(!std::is_constructible_v<Device, std::nullptr_t>); }
 
 TEST(Device, TheCurrentOneIsPerThread) {
   if (sinter::device_count() < 2) GTEST_SKIP() << "needs two GPUs";

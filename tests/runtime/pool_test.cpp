@@ -138,9 +138,9 @@ TEST(Pool, ReturnsWhatItKeepsBeforeItGivesUp) {
                                                        HasSubstr("(3221225472 bytes)"), HasSubstr("in use by tensors"),
                                                        HasSubstr("1.00 MiB in all"))));
   pool.deallocate(large, 700 << 10);
-  EXPECT_THAT([&] { pool.allocate(1 << 20); },
-              ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("704.00 KiB were returned"),
-                                                       HasSubstr("256.00 KiB in use"))));
+  EXPECT_THAT(
+      [&] { pool.allocate(1 << 20); },
+      ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("704.00 KiB were returned"), HasSubstr("256.00 KiB in use"))));
   void* after = pool.allocate(512 << 10);  // an error leaves the pool usable
   pool.deallocate(after, 512 << 10);
   pool.deallocate(kept, 256 << 10);
@@ -201,8 +201,8 @@ TEST(Pool, ThreadsNeverShareABlock) {
 
 TEST(HostMemory, SmallMappedAndImpossible) {
   sinter::runtime::HostMemory memory;
-  for (const std::size_t bytes : {std::size_t(256), std::size_t(1) << 20, std::size_t(4) << 20, std::size_t(9) << 19,
-                                  std::size_t(36) << 20}) {
+  for (const std::size_t bytes :
+       {std::size_t(256), std::size_t(1) << 20, std::size_t(4) << 20, std::size_t(9) << 19, std::size_t(36) << 20}) {
     void* data = memory.acquire(bytes);
     ASSERT_NE(data, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u);

@@ -181,8 +181,8 @@ TEST_F(CudaGpu, AFailedLaunchNamesKernelAndShape) {
 TEST_F(CudaGpu, BinariesThatDoNotLoad) {
   GpuBackend& g = gpu();
   EXPECT_THAT([&] { g.load("rubbish", "k"); },
-              ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuModuleLoadDataEx"), HasSubstr("kernel k"),
-                                                     HasSubstr("this is no binary"))));
+              ThrowsMessage<sinter::CudaError>(
+                  AllOf(HasSubstr("cuModuleLoadDataEx"), HasSubstr("kernel k"), HasSubstr("this is no binary"))));
   EXPECT_THAT([&] { g.load("FAKE a b", "c"); },
               ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuModuleGetFunction"), HasSubstr("kernel c"))));
 }
@@ -242,10 +242,10 @@ TEST_F(CudaGpu, CopiesBetweenGpusAreInOrderWithBoth) {
   const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
   a.upload(x, counted(n).data(), 4 * n);
   a.launch({.function = add, .words = words});
-  b.copy(y, x, 4 * n, a);                                        // after the kernel on a
-  a.upload(x, std::vector<float>(n, -5.f).data(), 4 * n);        // after the copy
+  b.copy(y, x, 4 * n, a);                                  // after the kernel on a
+  a.upload(x, std::vector<float>(n, -5.f).data(), 4 * n);  // after the copy
   a.deallocate(x, 4 * n);
-  a.synchronize();                                               // even when a gets there first
+  a.synchronize();  // even when a gets there first
   std::vector<float> expected = counted(n);
   for (float& v : expected) ++v;
   EXPECT_TRUE(fetch(b, y, n) == expected);
@@ -384,9 +384,9 @@ TEST_F(CudaGpu, TheRegistryUsesThem) {
   EXPECT_EQ(sinter::device_name(1), "Fake GPU 1");
   EXPECT_EQ(sinter::compute_capability(0).major, 9);
   EXPECT_EQ(sinter::try_gpu(1), Device(1));
-  EXPECT_THAT([] { backend(Device(2)); },
-              ThrowsMessage<sinter::DeviceError>("CUDA error: invalid device ordinal: cuda:2 was asked for, but there are "
-                                                 "2 GPUs, cuda:0 to cuda:1"));
+  EXPECT_THAT([] { backend(Device(2)); }, ThrowsMessage<sinter::DeviceError>(
+                                              "CUDA error: invalid device ordinal: cuda:2 was asked for, but there are "
+                                              "2 GPUs, cuda:0 to cuda:1"));
   sinter::synchronize();
   fake().objects = 0;  // the registry keeps its GPUs for ever
 }

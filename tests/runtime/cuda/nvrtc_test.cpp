@@ -39,7 +39,10 @@ class Nvrtc : public testing::Test {
 TEST_F(Nvrtc, CubinsForOldAndNewArchitectures) {
   for (const char* architecture : {"sm_75", "sm_80", "sm_90", "sm_120"}) {
     const std::string cubin = nvrtc_compile(add, architecture);
-    EXPECT_EQ(cubin.substr(0, 4), "\x7f" "ELF") << architecture;
+    EXPECT_EQ(cubin.substr(0, 4),
+              "\x7f"
+              "ELF")
+        << architecture;
     EXPECT_THAT(cubin, HasSubstr("sinter_add"));
     EXPECT_EQ(nvrtc_compile(add, architecture), cubin) << "not reproducible";
   }
@@ -47,7 +50,8 @@ TEST_F(Nvrtc, CubinsForOldAndNewArchitectures) {
 
 TEST_F(Nvrtc, Ptx) {
   const std::string ptx = nvrtc_compile(add, "compute_90");
-  EXPECT_THAT(ptx, AllOf(HasSubstr(".target sm_90"), HasSubstr(".visible .entry sinter_add"), Not(HasSubstr("fma.rn"))));
+  EXPECT_THAT(ptx,
+              AllOf(HasSubstr(".target sm_90"), HasSubstr(".visible .entry sinter_add"), Not(HasSubstr("fma.rn"))));
   EXPECT_EQ(ptx.find('\0'), std::string::npos);
 }
 
@@ -91,7 +95,8 @@ TEST_F(Nvrtc, ErrorsCarryLogAndNumberedSource) {
 }
 
 TEST_F(Nvrtc, ArchitecturesThatAreNone) {
-  for (const char* name : {"", "sm_", "sm90", "90", "compute_", "sm_9", "sm_ninety", "sm_90 ", "sm_90abc", "SM_90", "sm_-90"})
+  for (const char* name :
+       {"", "sm_", "sm90", "90", "compute_", "sm_9", "sm_ninety", "sm_90 ", "sm_90abc", "SM_90", "sm_-90"})
     EXPECT_THAT([&] { nvrtc_compile(add, name); }, ThrowsMessage<sinter::DeviceError>(HasSubstr("\"sm_90\""))) << name;
   EXPECT_THAT([] { nvrtc_compile(add, "sm_35"); },
               ThrowsMessage<sinter::DeviceError>(AllOf(HasSubstr("sm_35"), HasSubstr("sm_90"))));

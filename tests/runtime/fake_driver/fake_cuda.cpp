@@ -78,9 +78,9 @@ CUresult enter(const char* name, bool needs_context = false) {
   return needs_context && current.empty() ? deinitialized_context : success;
 }
 
-#define ENTER(...)                                                       \
-  const std::lock_guard lock(state().mutex);                             \
-  if (const CUresult entered = enter(__func__ __VA_OPT__(,) __VA_ARGS__)) return entered
+#define ENTER(...)                           \
+  const std::lock_guard lock(state().mutex); \
+  if (const CUresult entered = enter(__func__ __VA_OPT__(, ) __VA_ARGS__)) return entered
 
 CUresult on_stream(Stream* stream) {
   if (!state().streams.contains(stream)) return invalid_handle;

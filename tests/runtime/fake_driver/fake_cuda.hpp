@@ -23,14 +23,14 @@ struct Control {
   int devices = 2;
   int capability = 90;
   bool memory_pools = true;
-  std::size_t total = std::size_t(64) << 20;   // bytes of each device
-  std::string fail_call;                       // this call gives fail_result, once fail_after calls of it have passed
+  std::size_t total = std::size_t(64) << 20;  // bytes of each device
+  std::string fail_call;                      // this call gives fail_result, once fail_after calls of it have passed
   int fail_result = 0;
   int fail_after = 0;
   bool fail_once = true;
-  std::size_t used[8] = {};                    // bytes of each device
-  int blocks = 0;                              // allocations that live
-  int objects = 0;                             // streams, events, modules and contexts that live
+  std::size_t used[8] = {};  // bytes of each device
+  int blocks = 0;            // allocations that live
+  int objects = 0;           // streams, events, modules and contexts that live
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
 };

@@ -59,6 +59,7 @@ struct ConstantOperand {
 
 template <class T, class D, class Tree, int L, int S, int B>
 Expression<T, D, Tree, L, S, B>&& lift(Expression<T, D, Tree, L, S, B>&& e) noexcept {
+  if constexpr (L > 0) e.value.revive();
   return std::move(e);
 }
 template <class T, class D, class Tree, int L, int S, int B>

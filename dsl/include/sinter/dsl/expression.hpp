@@ -21,8 +21,8 @@ struct On : ExpressionTag {
   using device_type = D;
 };
 
-/// Adds one count to each leaf that is there, if `owned`.
-void retain(runtime::TensorImpl* const* leaves, int count, bool owned) noexcept;
+/// Adds one count to each leaf that is there.
+void retain(runtime::TensorImpl* const* leaves, int count) noexcept;
 void release(runtime::TensorImpl* const* leaves, int count) noexcept;
 
 /// The leaves and scalars of an expression. One type for all trees of a size, so that the compiler has less to do.
@@ -31,6 +31,14 @@ struct Values {
   runtime::TensorImpl* leaves[Leaves > 0 ? Leaves : 1];
   jit::Scalar scalars[Scalars > 0 ? Scalars : 1];
   bool owns = true;  // false once moved from
+
+  /// What was moved from holds null leaves when it is used again, which evaluation refuses.
+  void revive() noexcept {
+    if (owns) [[likely]]
+      return;
+    for (auto& leaf : leaves) leaf = nullptr;
+    owns = true;
+  }
 };
 template <class V>
 V* append(V* to, const V* from, std::size_t count) noexcept {
@@ -73,7 +81,10 @@ class [[nodiscard]] Expression : public detail::On<D>, public detail::Methods<Ex
   static constexpr int byte_count = Bytes;
 
   Expression(const Expression& o) noexcept : value(o.value) {
-    if constexpr (Leaves > 0) detail::retain(value.leaves, Leaves, value.owns);
+    if constexpr (Leaves > 0) {
+      value.revive();
+      detail::retain(value.leaves, Leaves);
+    }
   }
   Expression(Expression&& o) noexcept : value(o.value) { o.value.owns = false; }
   Expression& operator=(const Expression&) = delete;

@@ -1,0 +1,78 @@
+// A GPU that compiles and launches nothing and remembers what it was asked to.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::testing {
+
+class FakeGpu : public runtime::GpuBackend {
+ public:
+  explicit FakeGpu(std::string tag = "fake") : tag_(std::move(tag)) {}
+
+  std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, most_compiling{0};
+  std::chrono::milliseconds compile_time{0};
+  bool refuses = false;
+
+  std::vector<runtime::KernelSource> sources() {
+    const std::lock_guard lock(mutex_);
+    return sources_;
+  }
+  struct Seen {
+    unsigned grid, block, pointers;
+    std::vector<std::uint64_t> words;
+  };
+  Seen last() {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+
+  Device device() const noexcept override { return Device(0); }
+  std::string name() const override { return "fake"; }
+  MemoryInfo memory() const override { return {}; }
+  void* allocate(std::size_t) override { return nullptr; }
+  void deallocate(void*, std::size_t) noexcept override {}
+  void upload(void*, const void*, std::size_t) override {}
+  void download(void*, const void*, std::size_t) override {}
+  void copy(void*, const void*, std::size_t, Backend&) override {}
+  void synchronize() override {}
+  int architecture() const noexcept override { return 90; }
+  int multiprocessors() const noexcept override { return 4; }
+  std::string binary_tag() const override { return tag_; }
+
+  std::string compile(const runtime::KernelSource& source) override {
+    const int now = ++compiling;
+    for (int most = most_compiling; now > most && !most_compiling.compare_exchange_weak(most, now);) {
+    }
+    std::this_thread::sleep_for(compile_time);
+    --compiling;
+    ++compiles;
+    if (refuses) throw CompileError("refused", "the log", source.text);
+    const std::lock_guard lock(mutex_);
+    sources_.push_back(source);
+    return "binary of " + source.name + " for " + tag_;
+  }
+  runtime::Function load(const std::string& binary, const std::string& name) override {
+    ++loads;
+    if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos) throw CudaError("a wrong binary");
+    return {this};
+  }
+  void launch(const runtime::Launch& l) override {
+    ++launches;
+    const std::lock_guard lock(mutex_);
+    last_ = {l.grid, l.block, l.pointers, {l.words.begin(), l.words.end()}};
+  }
+
+ private:
+  std::string tag_;
+  std::mutex mutex_;
+  std::vector<runtime::KernelSource> sources_;
+  Seen last_{};
+};
+
+}  // namespace sinter::testing

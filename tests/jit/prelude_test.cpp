@@ -1,0 +1,52 @@
+#include <jit/cuda/prelude.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sinter/jit/ops.hpp>
+
+namespace sinter::testing {
+namespace {
+
+using jit::cuda::identifiers;
+using jit::cuda::prelude_for;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Prelude, Identifiers) {
+  EXPECT_THAT(identifiers("a + ::expf(x.at[l]) * sinter::divide(0x1p-24f, 1.5e3f)  // not this\nT(2u)"),
+              ElementsAre("a", "x", "l", "sinter", "divide", "T"));
+  EXPECT_TRUE(identifiers("").empty());
+}
+
+TEST(Prelude, TakesWhatIsUsedAndNothingElse) {
+  EXPECT_EQ(prelude_for("t0 + t1"), "");
+  const std::string exp = prelude_for("exp(t0)");
+  EXPECT_THAT(exp, HasSubstr("float exp(float a)"));
+  EXPECT_THAT(exp, HasSubstr("#define SINTER_DEVICE"));
+  EXPECT_THAT(exp, Not(HasSubstr("expm1")));
+  EXPECT_THAT(exp, Not(HasSubstr("philox")));
+}
+
+TEST(Prelude, FollowsUsesInOrder) {
+  const std::string text = prelude_for("random_normal(t0, p.s0)");
+  const auto at = [&](const char* what) { return text.find(what); };
+  EXPECT_LT(at("struct Philox"), at("float random_normal("));
+  EXPECT_LT(at("using uint64"), at("struct Philox"));
+  EXPECT_LT(at("float uniform24("), at("float random_normal("));
+  EXPECT_EQ(at("random_below"), std::string::npos);
+}
+
+TEST(Prelude, DefinesEveryFunctionOfTheTable) {
+  for (int number = 0; number < op_count; ++number) {
+    const OpInfo& op = info(static_cast<Op>(number));
+    for (const std::string_view word : identifiers(op.body)) {
+      if (word.size() == 1) continue;  // operands and T
+      EXPECT_THAT(prelude_for(std::string(word) + "(a)"), HasSubstr(std::string(word) + "(")) << op.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
