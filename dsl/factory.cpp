@@ -23,7 +23,8 @@ void throw_ragged(std::size_t expected, std::size_t got) {
 }
 
 void throw_wrong_count(std::size_t values, const Shape& shape) {
-  throw ShapeError(fmt::format("tensor: {} values given for shape {}, which holds {}", values, to_string(shape), shape.numel()));
+  throw ShapeError(
+      fmt::format("tensor: {} values given for shape {}, which holds {}", values, to_string(shape), shape.numel()));
 }
 
 TensorRef full(const Shape& shape, DType dtype, Device device, jit::Scalar value, Category category) {
@@ -42,10 +43,12 @@ namespace {
 
 std::int64_t checked_count(double count, double start, double end, double step) {
   if (!(step != 0) || !std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step))
-    throw ShapeError(fmt::format("arange: from {} to {} by {}: the bounds must be finite and the step not 0", start, end, step));
+    throw ShapeError(
+        fmt::format("arange: from {} to {} by {}: the bounds must be finite and the step not 0", start, end, step));
   if (count < 0)
     throw ShapeError(fmt::format("arange: from {} to {} by {}: the step leads away from the end", start, end, step));
-  if (count >= 0x1p62) throw ShapeError(fmt::format("arange: from {} to {} by {}: too many elements", start, end, step));
+  if (count >= 0x1p62)
+    throw ShapeError(fmt::format("arange: from {} to {} by {}: too many elements", start, end, step));
   return static_cast<std::int64_t>(count);
 }
 
@@ -56,7 +59,8 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
   __extension__ using Wide = __int128;
   const Wide span = static_cast<Wide>(end) - start;
   const double direction = static_cast<double>(span) / static_cast<double>(step == 0 ? 1 : step);
-  checked_count(direction < 0 ? -1 : direction, static_cast<double>(start), static_cast<double>(end), static_cast<double>(step));
+  checked_count(direction < 0 ? -1 : direction, static_cast<double>(start), static_cast<double>(end),
+                static_cast<double>(step));
   const Wide by = step;
   const auto count = static_cast<std::int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
   return convert(index(Shape(count), device) * step + start, dtype);

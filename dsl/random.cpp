@@ -49,7 +49,8 @@ namespace detail {
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) != Category::Float)
-    throw DtypeError(fmt::format("random numbers of {} were asked for; they are float32 or float64 (randint gives integers)", name(dtype)));
+    throw DtypeError(fmt::format(
+        "random numbers of {} were asked for; they are float32 or float64 (randint gives integers)", name(dtype)));
   const auto i = index(shape, device);
   const Draw draw = generator().draw(shape.numel());
   const auto number = i + draw.first;
@@ -62,7 +63,8 @@ TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Dev
 }
 
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device) {
-  if (low >= high) throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
+  if (low >= high)
+    throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
   const auto i = index(shape, device);
   const Draw draw = generator().draw(shape.numel());
   // The distance of two int64 fits when read as unsigned.

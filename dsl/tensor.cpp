@@ -29,19 +29,21 @@ void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {
 
 void check_dtype(const TensorImpl& t, DType wanted) {
   if (t.dtype == wanted) return;
-  throw DtypeError(fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype, or convert it with .to<{0}>()",
-                               name(wanted), describe(t)));
+  throw DtypeError(
+      fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype, or convert it with .to<{0}>()",
+                  name(wanted), describe(t)));
 }
 
 void throw_moved_from() {
-  throw Error("this tensor or expression holds nothing: it was made empty or was moved from; assign to it before using it");
+  throw Error(
+      "this tensor or expression holds nothing: it was made empty or was moved from; assign to it before using it");
 }
 
 std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
   const int rank = t.rank();
   if (axis < -rank || axis >= rank)
-    throw IndexError(fmt::format("dimension out of range (expected to be in range of [{}, {}], but got {}) for {}", -rank,
-                                 rank - 1, axis, describe(t)));
+    throw IndexError(fmt::format("dimension out of range (expected to be in range of [{}, {}], but got {}) for {}",
+                                 -rank, rank - 1, axis, describe(t)));
   return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
 }
 

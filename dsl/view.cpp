@@ -34,8 +34,8 @@ Shape filled_in(const TensorImpl& x, Shape shape) {
   }
   if (hole >= 0 && known > 0 && x.numel % known == 0) shape[hole] = x.numel / known, known = x.numel;
   if (known != x.numel || (hole >= 0 && shape[hole] < 0))
-    throw ShapeError(fmt::format("reshape: shape {} does not hold the {} elements of {}", to_string(shape), x.numel,
-                                 describe(x)));
+    throw ShapeError(
+        fmt::format("reshape: shape {} does not hold the {} elements of {}", to_string(shape), x.numel, describe(x)));
   return shape;
 }
 
@@ -98,7 +98,8 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   const std::int64_t span = forwards ? last - first : first - last;
   // The step may be any int64, so its magnitude is taken unsigned.
   const std::uint64_t magnitude = forwards ? static_cast<std::uint64_t>(r.step) : -static_cast<std::uint64_t>(r.step);
-  const std::int64_t count = span <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(span) - 1) / magnitude + 1);
+  const std::int64_t count =
+      span <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(span) - 1) / magnitude + 1);
   Shape shape = x.shape, strides = x.strides;
   shape[a] = count;
   strides[a] = count > 1 ? x.strides[a] * r.step : x.strides[a];
@@ -109,7 +110,8 @@ TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {
   const int a = checked_axis(x, axis, "select");
   const std::int64_t n = x.shape[a];
   if (index < -n || index >= n)
-    throw IndexError(fmt::format("index {} is out of bounds for dimension {} with size {} of {}", index, a, n, describe(x)));
+    throw IndexError(
+        fmt::format("index {} is out of bounds for dimension {} with size {} of {}", index, a, n, describe(x)));
   Shape shape, strides;
   for (int i = 0; i < x.rank(); ++i)
     if (i != a) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);

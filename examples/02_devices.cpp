@@ -11,7 +11,7 @@ int main() {
   // [/names]
 
   // [asking]
-  std::cout << sn::cuda_is_available() << " " << sn::device_count() << " " << sn::current_device() << "\n";
+  std::cout << std::boolalpha << sn::cuda_is_available() << " " << sn::device_count() << " " << sn::current_device() << "\n";
   for (const sn::Device& device : sn::try_all_gpus()) std::cout << sn::to_string(device) << "\n";
   std::cout << sn::to_string(sn::try_gpu(10)) << "\n";  // there is no such GPU: the CPU
   // [/asking]

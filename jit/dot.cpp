@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include <sinter/jit/inspect.hpp>
 #include "dot.hpp"
 #include "evaluator.hpp"
 #include "plan.hpp"
-#include <sinter/jit/inspect.hpp>
 
 namespace sinter::inline v1::jit {
 
@@ -25,7 +25,8 @@ std::string escaped(std::string_view text) {
 
 std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
   switch (n.op) {
-    case Op::leaf: case Op::index: {
+    case Op::leaf:
+    case Op::index: {
       std::string text = fmt::format("{} {}\n{}", name(n.op), n.attribute, name(n.dtype));
       if (n.attribute < leaves.size()) text += " " + to_string(leaves[n.attribute]->shape);
       return text;
@@ -58,7 +59,8 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
   for (std::size_t i = 0; i < graph.nodes().size(); ++i)
     for (int place = 0; Operand o : graph.operands(graph.nodes()[i])) {
       const bool ordered = graph.nodes()[i].arity > 1;
-      text += fmt::format("  n{} -> n{}{};\n", o.node, i, ordered ? fmt::format(" [label=\"{:c}\"]", 'a' + place++) : "");
+      text +=
+          fmt::format("  n{} -> n{}{};\n", o.node, i, ordered ? fmt::format(" [label=\"{:c}\"]", 'a' + place++) : "");
     }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     text += fmt::format("  n{} -> output{};\n", graph.outputs()[i].node, i);

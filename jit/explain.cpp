@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "evaluator.hpp"
 #include <sinter/jit/inspect.hpp>
+#include "evaluator.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -28,7 +28,9 @@ std::string in_bytes(double bytes) {
 
 bool is_operation(const Node& n) noexcept { return n.arity > 0; }
 
-std::size_t operations(const Graph& g) { return static_cast<std::size_t>(std::ranges::count_if(g.nodes(), is_operation)); }
+std::size_t operations(const Graph& g) {
+  return static_cast<std::size_t>(std::ranges::count_if(g.nodes(), is_operation));
+}
 
 /// Elements of memory that a tensor stands for: an expanded dim holds one.
 double stored_elements(const runtime::TensorImpl& t) {
@@ -191,7 +193,8 @@ class Explanation {
       const DType dtype = k.graph[k.graph.outputs()[i]].dtype;
       const bool is_output = k.outputs[i].kind == Slot::Kind::Output;
       const std::uint32_t number = is_output ? part.outputs[k.outputs[i].number] : k.outputs[i].number;
-      item(heading, fmt::format("{} {}: {} {}", is_output ? "output" : "temporary", number, name(dtype), to_string(shape)));
+      item(heading,
+           fmt::format("{} {}: {} {}", is_output ? "output" : "temporary", number, name(dtype), to_string(shape)));
     }
   }
 
@@ -236,8 +239,8 @@ class Explanation {
     std::size_t contracted = 0;
     for (const Part& part : evaluation_.parts)
       contracted += static_cast<std::size_t>(std::ranges::count(part.plan->graph.nodes(), Op::fma, &Node::op));
-    contracted -= std::min(contracted, static_cast<std::size_t>(
-                                           std::ranges::count(evaluation_.recorded.nodes(), Op::fma, &Node::op)));
+    contracted -= std::min(
+        contracted, static_cast<std::size_t>(std::ranges::count(evaluation_.recorded.nodes(), Op::fma, &Node::op)));
     if (written == fused_operations_ && repeated == 0 && contracted == 0) return;
     line("simplified: {} as written, {} left", counted(written, "operation"), fused_operations_);
     if (repeated > 0) line("  {}, computed once", counted(repeated, "common subexpression"));

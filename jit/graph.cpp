@@ -9,19 +9,13 @@
 #include <limits>
 #include <type_traits>
 
+#include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
 #include "plan.hpp"
-#include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
 
 namespace {
-
-constexpr std::size_t max_arity = [] {
-  std::size_t most = 0;
-  for (const OpInfo& about : detail::op_info) most = about.arity > most ? about.arity : most;
-  return most;
-}();
 
 OperandType operand_type(const Node& n) noexcept {
   if (n.op == Op::scalar) return {default_dtype(scalar_use(n).arrives_as), true};

@@ -35,8 +35,15 @@ bool holds_all(const Node& scalar) noexcept {
 class Identity {
  public:
   Identity(Builder& b, Op op, DType dtype, Builder::Operands operands)
-      : b_(b), op_(op), dtype_(dtype), operands_(operands), x_(operands[0]), y_(operands[operands.size() > 1]),
-        t_(b[y_].dtype), is_float_(category(t_) == Category::Float), is_bool_(t_ == DType::Bool) {}
+      : b_(b),
+        op_(op),
+        dtype_(dtype),
+        operands_(operands),
+        x_(operands[0]),
+        y_(operands[operands.size() > 1]),
+        t_(b[y_].dtype),
+        is_float_(category(t_) == Category::Float),
+        is_bool_(t_ == DType::Bool) {}
 
   Simpler find() {
     switch (op_) {
@@ -48,20 +55,38 @@ class Identity {
       case Op::fma: return fma();
       case Op::square: return make(Op::mul, x_, x_);
       case Op::pow: return pow();
-      case Op::neg: case Op::logical_not: case Op::bitwise_not: return inverse();
-      case Op::abs: case Op::relu: case Op::floor: case Op::ceil: case Op::trunc: case Op::round: return idempotent();
+      case Op::neg:
+      case Op::logical_not:
+      case Op::bitwise_not: return inverse();
+      case Op::abs:
+      case Op::relu:
+      case Op::floor:
+      case Op::ceil:
+      case Op::trunc:
+      case Op::round: return idempotent();
       case Op::floor_divide: return !is_float_ && b_.is(y_, 1) ? Simpler(x_) : std::nullopt;
-      case Op::remainder: case Op::fmod: return !is_float_ && b_.is(y_, 1) ? Simpler(number(0)) : std::nullopt;
-      case Op::maximum: case Op::minimum: case Op::fmax: case Op::fmin: return same() ? Simpler(x_) : std::nullopt;
+      case Op::remainder:
+      case Op::fmod: return !is_float_ && b_.is(y_, 1) ? Simpler(number(0)) : std::nullopt;
+      case Op::maximum:
+      case Op::minimum:
+      case Op::fmax:
+      case Op::fmin: return same() ? Simpler(x_) : std::nullopt;
       case Op::where: return where();
-      case Op::eq: case Op::le: case Op::ge: return same() && !is_float_ ? Simpler(number(1)) : std::nullopt;
+      case Op::eq:
+      case Op::le:
+      case Op::ge: return same() && !is_float_ ? Simpler(number(1)) : std::nullopt;
       case Op::ne: return same() && !is_float_ ? Simpler(number(0)) : std::nullopt;
-      case Op::lt: case Op::gt: return same() ? Simpler(number(0)) : std::nullopt;
-      case Op::isnan: case Op::isinf: return is_float_ ? std::nullopt : Simpler(number(0));
+      case Op::lt:
+      case Op::gt: return same() ? Simpler(number(0)) : std::nullopt;
+      case Op::isnan:
+      case Op::isinf: return is_float_ ? std::nullopt : Simpler(number(0));
       case Op::isfinite: return is_float_ ? std::nullopt : Simpler(number(1));
-      case Op::logical_and: case Op::bitwise_and: return is_bool_ ? as_logical(Op::logical_and) : all_bits(-1, 0);
-      case Op::logical_or: case Op::bitwise_or: return is_bool_ ? as_logical(Op::logical_or) : all_bits(0, -1);
-      case Op::logical_xor: case Op::bitwise_xor: return exclusive();
+      case Op::logical_and:
+      case Op::bitwise_and: return is_bool_ ? as_logical(Op::logical_and) : all_bits(-1, 0);
+      case Op::logical_or:
+      case Op::bitwise_or: return is_bool_ ? as_logical(Op::logical_or) : all_bits(0, -1);
+      case Op::logical_xor:
+      case Op::bitwise_xor: return exclusive();
       default: return std::nullopt;
     }
   }

@@ -3,131 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <limits>
 #include <memory>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "checks.hpp"
-#include "evaluator.hpp"
-#include "fold.hpp"
-#include "same_arrays.hpp"
 #include <sinter/runtime/error.hpp>
+#include "checks.hpp"
+#include "fold.hpp"
+#include "lazy_graph.hpp"
+#include "same_arrays.hpp"
 
 namespace sinter::inline v1::jit {
 
 namespace {
 
-/// A tensor at the moment when it was taken.
-struct Taken {
-  runtime::TensorRef tensor;
-  std::uint64_t version = 0;
-
-  static Taken of(runtime::TensorRef t) {
-    const std::uint64_t version = t->buffer ? t->buffer->version() : 0;
-    return {std::move(t), version};
-  }
-  bool is_current() const noexcept { return tensor && (!tensor->buffer || tensor->buffer->version() == version); }
-};
-
-constexpr std::size_t max_arity = 3;
-
-bool is_index(const runtime::TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
-
-}  // namespace
-
-/// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.
-struct LazyNode::State {
-  static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
-
-  struct Content {
-    Op op = Op::leaf;
-    DType dtype = DType::Float32;
-    Category category = Category::Bool;  // of a scalar
-    std::uint32_t size = 0;              // operations that it depends on, itself included: never too few
-    std::uint64_t oldest = none;         // the first of them, by number of creation
-    std::uint64_t bits = 0;              // of a scalar, as it arrived; of a constant
-    Taken leaf;
-    Taken result;  // of an earlier evaluation; the user may have written to it since
-    std::array<LazyRef, max_arity> operands;
-  };
-
-  class Lock {
-   public:
-    explicit Lock(State& s) : busy_(s.busy_) {
-      while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true);
-    }
-    ~Lock() {
-      busy_.clear(std::memory_order_release);
-      busy_.notify_one();
-    }
-
-   private:
-    std::atomic_flag& busy_;
-  };
-
-  bool has_device = false;
-  Device device;
-  LazyNode* next_to_destroy = nullptr;
-  Content content;
-
-  Content snapshot() {
-    Lock lock(*this);
-    return content;
-  }
-  void replace(Content&& c) {
-    {
-      Lock lock(*this);
-      std::swap(content, c);
-    }
-    // What it was is released here, after the lock.
-  }
-  void keep_result(Taken result) {
-    Lock lock(*this);
-    std::swap(content.result, result);
-  }
-
- private:
-  std::atomic_flag busy_;
-};
-
-struct LazyAccess {
-  using State = LazyNode::State;
-  using Content = State::Content;
-
-  static State& state(const LazyNode& n) noexcept { return *n.state_; }
-  static Content snapshot(const LazyRef& n) { return n->state_->snapshot(); }
-
-  static LazyRef make(Content content, bool has_device, Device device) {
-    LazyRef r = LazyRef::adopt(new LazyNode);
-    r->state_->content = std::move(content);
-    r->state_->has_device = has_device;
-    r->state_->device = device;
-    return r;
-  }
-  static LazyRef leaf(runtime::TensorRef t) {
-    Content c;
-    c.op = is_index(*t) ? Op::index : Op::leaf;
-    c.dtype = t->dtype;
-    const Device device = t->device;
-    c.leaf = Taken::of(std::move(t));
-    return make(std::move(c), true, device);
-  }
-  static LazyRef scalar(DType dtype, Category category, std::uint64_t bits) {
-    Content c;
-    c.op = Op::scalar;
-    c.dtype = dtype;
-    c.category = category;
-    c.bits = bits;
-    return make(std::move(c), false, {});
-  }
-};
-
-namespace {
-
-using Content = LazyAccess::Content;
+using Content = LazyContent;
 
 /// How much hangs on an operation, from what hangs on its operands. Two bounds: counted as a tree, where a shared
 /// operand counts again; and everything created since the oldest, where unrelated operations count too.
@@ -150,26 +39,6 @@ class Extent {
   std::uint64_t tree_ = 0;
   std::uint64_t oldest_ = LazyAccess::State::none;
 };
-
-std::string describe(std::span<const LazyRef> operands) {
-  std::string list;
-  for (const LazyRef& o : operands)
-    list += fmt::format("{}{} on {}", list.empty() ? "" : ", ", name(o->dtype()), to_string(o->device()));
-  return list;
-}
-
-/// The device of the operands that have one. Throws DeviceError where they differ.
-const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> operands) {
-  const LazyNode* placed = nullptr;
-  for (const LazyRef& o : operands) {
-    if (!LazyAccess::state(*o).has_device) continue;
-    if (placed && placed->device() != o->device())
-      throw DeviceError(fmt::format("{}: the operands are on different devices ({}): move one with .to(device)", what,
-                                    describe(operands)));
-    placed = o.get();
-  }
-  return placed;
-}
 
 /// Lazy nodes for a graph's nodes. `leaves` and `scalars` are what its numbers mean.
 LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
@@ -201,122 +70,13 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
   return made[static_cast<std::size_t>(graph.outputs()[0].node)];
 }
 
-/// A DAG of lazy nodes as a graph, with what its numbers mean. Holds everything that it read.
-class Flattened {
- public:
-  explicit Flattened(std::span<const LazyRef> values) {
-    for (const LazyRef& v : values) {
-      visit(v);
-      placed_.push_back(v);
-    }
-    const LazyNode* placed = placed_operand("evaluate", placed_);
-    if (placed) device_ = placed->device();
-    for (const LazyRef& v : values) graph_.output(known_.at(v.get()));
-  }
-
-  void evaluate(runtime::TensorRef* outputs, Mode mode) {
-    evaluate_graph(graph_, leaves_, scalars_, outputs, mode, device_);
-  }
-
- private:
-  struct Frame {
-    const LazyNode* node;
-    std::size_t content;
-    std::size_t next = 0;  // operand to visit
-  };
-
-  void visit(const LazyRef& root) {
-    std::vector<Frame> path;
-    enter(path, root.get());
-    while (!path.empty()) {
-      Frame& top = path.back();
-      const Content& c = contents_[top.content];
-      if (top.next < max_arity && c.operands[top.next]) {
-        enter(path, c.operands[top.next++].get());
-        continue;
-      }
-      known_[top.node] = add(c);
-      path.pop_back();
-    }
-  }
-
-  void enter(std::vector<Frame>& path, const LazyNode* node) {
-    if (known_.contains(node)) return;
-    Content c = LazyAccess::state(*node).snapshot();
-    if (c.result.is_current()) {
-      c.op = Op::leaf;
-      c.leaf = std::move(c.result);
-      c.operands = {};
-    }
-    contents_.push_back(std::move(c));
-    path.push_back({node, contents_.size() - 1});
-  }
-
-  Operand add(const Content& c) {
-    switch (c.op) {
-      case Op::leaf: case Op::index: return add_leaf(c);
-      case Op::scalar: scalars_.push_back(Scalar()); scalars_.back().bits = c.bits;
-        return graph_.scalar(c.dtype, c.category, static_cast<std::uint32_t>(scalars_.size() - 1));
-      case Op::constant: return graph_.constant(c.dtype, c.bits);
-      default: break;
-    }
-    std::array<Operand, max_arity> operands;
-    std::size_t arity = 0;
-    for (; arity < max_arity && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
-    return graph_.node(c.op, c.dtype, std::span(operands).first(arity));
-  }
-
-  Operand add_leaf(const Content& c) {
-    runtime::TensorImpl* t = c.leaf.tensor.get();
-    if (!c.leaf.is_current())
-      throw Error(fmt::format("a lazy expression reads {}, which was written to after the expression was built: "
-                              "evaluate the expression before writing, or build it from a copy",
-                              runtime::describe(*t)));
-    const auto [place, is_new] = leaf_nodes_.try_emplace(t);
-    if (is_new) {
-      const auto number = static_cast<std::uint32_t>(leaves_.size());
-      leaves_.push_back(t);
-      place->second = c.op == Op::index ? graph_.index(number) : graph_.leaf(c.dtype, number);
-    }
-    return place->second;
-  }
-
-  Graph graph_;
-  Device device_;
-  std::vector<runtime::TensorImpl*> leaves_;
-  std::vector<Scalar> scalars_;
-  std::vector<Content> contents_;
-  std::vector<LazyRef> placed_;
-  std::unordered_map<const LazyNode*, Operand> known_;
-  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_;
-};
-
-/// Operations that the operands depend on, each once; stops counting past `enough`.
-std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough) {
-  std::vector<LazyRef> pending(operands.begin(), operands.end());
-  std::unordered_set<const LazyNode*> seen;
-  std::vector<LazyRef> held;  // an address in `seen` must not be given to another node meanwhile
-  std::uint32_t count = 0;
-  while (!pending.empty() && count <= enough) {
-    LazyRef node = std::move(pending.back());
-    pending.pop_back();
-    if (!seen.insert(node.get()).second) continue;
-    const Content c = LazyAccess::snapshot(node);
-    count += c.size > 0;
-    for (const LazyRef& o : c.operands)
-      if (o) pending.push_back(o);
-    held.push_back(std::move(node));
-  }
-  return count;
-}
-
 /// Evaluates what the operands depend on, so that each of them is a leaf.
 void settle(std::span<const LazyRef> operands) {
   std::vector<LazyRef> large;
   for (const LazyRef& o : operands)
     if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
   std::vector<runtime::TensorRef> results(large.size());
-  Flattened(large).evaluate(results.data(), Mode::Fused);
+  evaluate_dag(large, results.data(), Mode::Fused);
   for (std::size_t i = 0; i < large.size(); ++i) {
     Content leaf;
     leaf.dtype = large[i]->dtype();
@@ -351,7 +111,8 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
   }
   const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
   const Category category = sinter::category(t.result);
-  return LazyAccess::scalar(default_dtype(category), category, convert_bits(bits, t.result, wide[static_cast<int>(category)]));
+  return LazyAccess::scalar(default_dtype(category), category,
+                            convert_bits(bits, t.result, wide[static_cast<int>(category)]));
 }
 
 /// The operands as the first nodes of a graph, which then decides about dtypes.
@@ -439,7 +200,8 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands) {
   }
   Graph graph;
   graph.output(graph.apply(op, as_nodes(graph, contents)));
-  if (std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; })) return fold_scalars(op, contents);
+  if (std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
+    return fold_scalars(op, contents);
   placed_operand(name(op), operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
   bound_size(result, operands);
@@ -462,7 +224,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
     if (!v) throw Error("evaluate: a lazy expression was moved from");
   std::vector<bool> is_new;
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
-  Flattened(values).evaluate(outputs, mode);
+  evaluate_dag(values, outputs, mode);
   if (mode == Mode::Prepare) return;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0)

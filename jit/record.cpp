@@ -20,7 +20,8 @@ class Recorder {
     leaf_nodes_.resize(program_.leaves);
     graph_.reserve(program_.code.size(), program_.code.size());
     while (at_ < program_.code.size()) step(byte());
-    check(stack_.size() == program_.outputs && program_.outputs > 0, "leaves another number of values than its outputs");
+    check(stack_.size() == program_.outputs && program_.outputs > 0,
+          "leaves another number of values than its outputs");
     check(names_.empty(), "binds a name and does not unbind it");
     for (Operand o : stack_) graph_.output(o);
     return std::move(graph_);

@@ -19,7 +19,8 @@ constexpr int scalar_bytes = 8;
 // More operands than the class key holds would run as the slowest variant.
 constexpr int max_operands = static_cast<int>(ClassKey::max_operands);
 // Past some 50 to 100 operations per element a kernel is bound by arithmetic, so a longer one saves little memory
-// traffic, while its compilation grows (some 3 ms for an operation on 4 elements). A call or division counts for several.
+// traffic, while its compilation grows (some 3 ms for an operation on 4 elements). A call or division counts for
+// several.
 constexpr int max_weight = 512;
 constexpr int call_weight = 8;
 // Values of one element that are alive at once: 192 words leave a thread that handles one element without spills.
@@ -27,11 +28,17 @@ constexpr int max_live_bytes = 4 * 192;
 
 int weight(Op op) noexcept {
   switch (op) {
-    case Op::pow: case Op::floor_divide: case Op::remainder: case Op::fmod: return call_weight;
+    case Op::pow:
+    case Op::floor_divide:
+    case Op::remainder:
+    case Op::fmod: return call_weight;
     default: break;
   }
   switch (info(op).rule) {
-    case DTypeRule::Float: case DTypeRule::FloatOnly: case DTypeRule::RandomFloat32: case DTypeRule::RandomFloat64:
+    case DTypeRule::Float:
+    case DTypeRule::FloatOnly:
+    case DTypeRule::RandomFloat32:
+    case DTypeRule::RandomFloat64:
     case DTypeRule::RandomInt64: return call_weight;
     default: return 1;
   }
@@ -103,10 +110,10 @@ class Scheduler {
   struct NodeState {
     bool needed = false;
     bool free = false;
-    int defined = -1;         // the item that computes it
-    int last_use = -1;        // the last item that reads it
-    int counted_in = -1;      // the sweep that saw it as an input last
-    int built_in = -1;        // the kernel that `built` belongs to
+    int defined = -1;     // the item that computes it
+    int last_use = -1;    // the last item that reads it
+    int counted_in = -1;  // the sweep that saw it as an input last
+    int built_in = -1;    // the kernel that `built` belongs to
     Operand built;
     int temporary = -1;
   };
@@ -293,7 +300,8 @@ class Scheduler {
   void add_note() {
     const std::string limits[] = {
         fmt::format("more than {} operations (a division or function counts as {})", max_weight, call_weight),
-        fmt::format("more than {} arrays", max_operands), fmt::format("more than {} bytes of parameters", parameter_bytes),
+        fmt::format("more than {} arrays", max_operands),
+        fmt::format("more than {} bytes of parameters", parameter_bytes),
         fmt::format("more than {} bytes of values at once per element", max_live_bytes)};
     std::string reasons;
     for (std::ptrdiff_t limit : limits_hit_) reasons += (reasons.empty() ? "" : " or ") + limits[limit];

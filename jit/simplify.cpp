@@ -15,8 +15,17 @@ namespace {
 
 bool commutes(Op op) noexcept {
   switch (op) {
-    case Op::add: case Op::mul: case Op::fma: case Op::eq: case Op::ne: case Op::logical_and: case Op::logical_or:
-    case Op::logical_xor: case Op::bitwise_and: case Op::bitwise_or: case Op::bitwise_xor: return true;
+    case Op::add:
+    case Op::mul:
+    case Op::fma:
+    case Op::eq:
+    case Op::ne:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_xor:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor: return true;
     default: return false;
   }
 }
@@ -62,9 +71,7 @@ class Contraction {
   }
 
  private:
-  bool is_product(Operand o) const {
-    return graph_[o].op == Op::mul && uses_[static_cast<std::size_t>(o.node)] == 1;
-  }
+  bool is_product(Operand o) const { return graph_[o].op == Op::mul && uses_[static_cast<std::size_t>(o.node)] == 1; }
 
   /// product + other, product - other or, with `right`, other - product.
   static Operand contract(Builder& b, const Node& n, Operand product, Operand other, bool right) {
@@ -110,13 +117,14 @@ Operand Builder::unique(Op op, DType dtype, Operands operands, std::uint64_t att
 Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
   if (operands.empty()) return unique(op, dtype, {}, attribute);
   // identity() may grow the graph, and the operands may lie in it.
-  std::array<Operand, 3> copy;
+  std::array<Operand, max_arity> copy;
   std::ranges::copy(operands, copy.begin());
   operands = Operands(copy).first(operands.size());
   if (const auto simpler = identity(*this, op, dtype, operands)) return *simpler;
   if (std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
-    std::array<Value, 3> values;
-    std::ranges::transform(operands, values.begin(), [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
+    std::array<Value, max_arity> values;
+    std::ranges::transform(operands, values.begin(),
+                           [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
     return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
   }
   return unique(op, dtype, operands, 0);

@@ -44,7 +44,7 @@ class Builder {
     std::uint16_t arity = 0;
     std::uint32_t padding = 0;
     std::uint64_t attribute = 0;
-    std::array<Operand, 3> operands{};
+    std::array<Operand, max_arity> operands{};
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
@@ -60,8 +60,8 @@ class Builder {
   std::unordered_map<Key, Operand, KeyHash> known_;
 };
 
-/// A simpler value that equals the operation for every input, NaN, infinities and -0 included; the sign of a NaN and the
-/// bits in it are not kept. Powers follow PyTorch: x^2 is x*x, x^3 is x*x*x, x^-1 is 1/x.
+/// A simpler value that equals the operation for every input, NaN, infinities and -0 included; the sign of a NaN and
+/// the bits in it are not kept. Powers follow PyTorch: x^2 is x*x, x^3 is x*x*x, x^-1 is 1/x.
 std::optional<Operand> identity(Builder& b, Op op, DType dtype, Builder::Operands operands);
 
 }  // namespace sinter::inline v1::jit

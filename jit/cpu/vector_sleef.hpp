@@ -48,7 +48,7 @@ SINTER_BOTH1(sleef_sinh, sinh, u10)
 SINTER_BOTH1(sleef_cosh, cosh, u10)
 SINTER_BOTH1(erfc, erfc, u15)
 SINTER_BOTH2(atan2, atan2, u10)
-SINTER_BOTH2(pow, pow, u10)
+SINTER_BOTH2(sleef_pow, pow, u10)
 SINTER_BOTH2(hypot, hypot, u05)
 
 /// SLEEF reduces the angles of a vector by the way that the largest of them needs, and the ways differ in the last bit.
@@ -71,15 +71,34 @@ SINTER_INLINE Vec<T> by_magnitude(F f, Vec<T> x) {
   }
 SINTER_PERIODIC(sin)
 SINTER_PERIODIC(cos)
-SINTER_PERIODIC(tan)
 #undef SINTER_PERIODIC
+
+/// f(x) is x itself here, while SLEEF's makes 0 of the smallest denormals.
+template <Floating T>
+SINTER_INLINE Vec<T> or_tiny(Vec<T> x, Vec<T> f) {
+  return select(abs(x) < Vec<T>(0x1p-60), x, f);
+}
+template <Floating T>
+SINTER_INLINE Vec<T> tan(Vec<T> x) {
+  return or_tiny(x, by_magnitude([](Vec<T> y) SINTER_LAMBDA { return sleef_tan(y); }, x));
+}
 
 /// SLEEF's gives infinity near the largest numbers.
 template <Floating T>
 SINTER_INLINE Vec<T> log1p(Vec<T> x) {
   const Mask<T> huge = x > Vec<T>(0x1p100);
-  const Vec<T> r = sleef_log1p(x);
+  const Vec<T> r = or_tiny(x, sleef_log1p(x));
   return any(huge) ? select(huge, log(x), r) : r;
+}
+
+/// SLEEF's gives infinity for the largest results: these are made from the root of the power.
+template <Floating T>
+SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
+  const Vec<T> r = sleef_pow(a, b);
+  const Mask<T> huge = isinf(r) & isfinite(a) & isfinite(b);
+  if (!any(huge)) return r;
+  const Vec<T> root = sleef_pow(abs(a), b * Vec<T>(0.5));
+  return select(b == Vec<T>(1), a, select(huge, copysign(root * root, r), r));
 }
 
 /// e^|x| / 2 where e^|x| may overflow and SLEEF's hyperbolic functions give infinity; within 3 ulp.

@@ -1,4 +1,5 @@
-// The devices that a test of the DSL runs on: the CPU and two GPUs - virtual ones, or real ones where SINTER_TEST_GPU=1.
+// The devices that a test of the DSL runs on: the CPU and two GPUs - virtual ones, or real ones where
+// SINTER_TEST_GPU=1.
 #pragma once
 #include <cstdlib>
 #include <cstring>

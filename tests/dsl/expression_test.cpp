@@ -62,7 +62,8 @@ F make() { return sn::tensor({1.f, 2.f, 3.f}); }
 TEST(Expression, OwnsWhatATemporaryGave) {
   auto e = (make() + 2).exp();
   const sn::Tensor r = e;
-  EXPECT_THAT(r.to_vector(), ElementsAre(std::exp(3.f), testing::FloatNear(std::exp(4.f), 1e-4f), testing::FloatNear(std::exp(5.f), 1e-3f)));
+  EXPECT_THAT(r.to_vector(), ElementsAre(std::exp(3.f), testing::FloatNear(std::exp(4.f), 1e-4f),
+                                         testing::FloatNear(std::exp(5.f), 1e-3f)));
 }
 
 TEST(Expression, CopiesAndMoves) {
@@ -137,15 +138,18 @@ TEST(Expression, DtypesKnownAtRunTimePromoteByTheSameTable) {
   EXPECT_THAT(sn::Tensor(i * f).as<float>().to_vector(), ElementsAre(0.5f, 1.f, 1.5f));
   const auto bits = [](const sn::AnyTensor& x) { return sn::Tensor(x & 1); };
   EXPECT_EQ(bits(i).dtype(), sn::DType::Int64);
-  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { bits(f); }), testing::AllOf(HasSubstr("bitwise_and"), HasSubstr("float32")));
-  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { f.as<double>(); }), testing::AllOf(HasSubstr("float64"), HasSubstr("float32 (3,)")));
+  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { bits(f); }),
+              testing::AllOf(HasSubstr("bitwise_and"), HasSubstr("float32")));
+  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { f.as<double>(); }),
+              testing::AllOf(HasSubstr("float64"), HasSubstr("float32 (3,)")));
 }
 
 TEST(Expression, MixedRunTimeDevicesNameEveryOperand) {
   const sn::Tensor<float> x = sn::ones({2, 3}), y = sn::ones({2, 3}, "cuda:1"), z = sn::ones({3}, "cuda:0");
   const std::string both = sinter_tests::message_of<sn::DeviceError>([&] { sn::Tensor r = (x + 1) * y; });
-  EXPECT_THAT(both, testing::AllOf(HasSubstr("Expected all tensors to be on the same device"), HasSubstr("mul"), HasSubstr("cpu"),
-                                   HasSubstr("cuda:1"), HasSubstr("float32"), HasSubstr("(2, 3)"), HasSubstr(".to(")));
+  EXPECT_THAT(both, testing::AllOf(HasSubstr("Expected all tensors to be on the same device"), HasSubstr("mul"),
+                                   HasSubstr("cpu"), HasSubstr("cuda:1"), HasSubstr("float32"), HasSubstr("(2, 3)"),
+                                   HasSubstr(".to(")));
   EXPECT_THROW(sn::Tensor r = y + z, sn::DeviceError);
   EXPECT_EQ(sn::Tensor(y + z.to("cuda:1")).device(), sn::Device("cuda:1"));
 }
@@ -153,7 +157,8 @@ TEST(Expression, MixedRunTimeDevicesNameEveryOperand) {
 TEST(Expression, ShapesThatDoNotBroadcastNameTheOperation) {
   const F a = sn::ones({2, 3}), b = sn::ones({4});
   const std::string text = sinter_tests::message_of<sn::ShapeError>([&] { sn::Tensor r = (a + 1) * (b - 2); });
-  EXPECT_THAT(text, testing::AllOf(HasSubstr("mul"), HasSubstr("(2, 3)"), HasSubstr("(4,)"), HasSubstr("3"), HasSubstr("4")));
+  EXPECT_THAT(text,
+              testing::AllOf(HasSubstr("mul"), HasSubstr("(2, 3)"), HasSubstr("(4,)"), HasSubstr("3"), HasSubstr("4")));
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ TEST_P(Factory, Literals) {
   EXPECT_EQ(v.dtype(), sn::DType::Float64);
   EXPECT_EQ(v[1][0].item(), 3.0);
   EXPECT_EQ(sn::tensor(3, GetParam()).dim(), 0);
-  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::tensor({{1, 2}, {3}}, GetParam()); }), testing::AllOf(HasSubstr("2"), HasSubstr("1")));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::tensor({{1, 2}, {3}}, GetParam()); }),
+              testing::AllOf(HasSubstr("2"), HasSubstr("1")));
   EXPECT_THROW((void)sn::tensor({{{1, 2}, {3, 4}}, {{5, 6}, {7}}}, GetParam()), sn::ShapeError);
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::tensor(std::vector<int>{1, 2, 3}, {2, 2}, GetParam()); }),
               testing::AllOf(HasSubstr("3 values"), HasSubstr("(2, 2)")));

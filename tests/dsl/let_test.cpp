@@ -17,7 +17,8 @@ TEST(Let, ComputesTheSharedPartOnce) {
 
 TEST(Let, Nests) {
   const auto x = sn::tensor({2.f}), y = sn::tensor({10.f});
-  const sn::Tensor inner = sn::let(x * 2, [&](auto v) { return sn::let(y + 1, [&](auto w) { return v * w - v + x; }); });
+  const sn::Tensor inner =
+      sn::let(x * 2, [&](auto v) { return sn::let(y + 1, [&](auto w) { return v * w - v + x; }); });
   EXPECT_EQ(inner.item(), 4.f * 11 - 4 + 2);
   const sn::Tensor in_value = sn::let(sn::let(x, [](auto v) { return v * v; }), [](auto w) { return w + w; });
   EXPECT_EQ(in_value.item(), 8.f);

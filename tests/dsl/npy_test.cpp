@@ -22,8 +22,6 @@ namespace sinter {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::load_npy;
-using detail::save_npy;
 using runtime::TensorRef;
 using ::testing::AllOf;
 using testing::Bytes;
@@ -89,11 +87,11 @@ TEST_F(Npy, ReadsWhatNumPyWrote) {
     for (const char* device : devices) {
       SCOPED_TRACE(row[0] + " on " + device);
       if (row[0].starts_with("refused_")) {
-        const std::string text = message<Error>([&] { load_npy(file, Device(device)); });
+        const std::string text = message<Error>([&] { detail::load_npy(file, Device(device)); });
         EXPECT_THAT(text, AllOf(HasSubstr(file), HasSubstr(row[3]), HasSubstr("byte")));
         continue;
       }
-      const TensorRef t = load_npy(file, Device(device));
+      const TensorRef t = detail::load_npy(file, Device(device));
       const Shape shape = testing::parse_shape(row[2]);
       const DType dtype = testing::dtype_named(row[1]);
       EXPECT_EQ(t->device, Device(device));
@@ -111,7 +109,7 @@ TEST_F(Npy, WritesTheBytesOfNumPy) {
     if (name.starts_with("refused_") || name.starts_with("big_") || name.starts_with("format")) continue;
     const fs::path original = testing::data_path("npy/" + name + ".npy");
     for (const char* device : devices) {
-      save_npy(path("out.npy"), *load_npy(original, Device(device)));
+      detail::save_npy(path("out.npy"), *detail::load_npy(original, Device(device)));
       EXPECT_EQ(file_bytes(path("out.npy")), file_bytes(original)) << name << " on " << device;
     }
   }
@@ -135,8 +133,8 @@ TEST_F(Npy, RoundTripsOfRandomShapesAndViews) {
       t = runtime::view(*t, t->shape, t->strides);
     }
     const Device device(devices[i % 2]);
-    save_npy(path("t.npy"), *jit::to(*t, dtype, device));
-    const TensorRef back = load_npy(path("t.npy"), device);
+    detail::save_npy(path("t.npy"), *jit::to(*t, dtype, device));
+    const TensorRef back = detail::load_npy(path("t.npy"), device);
     EXPECT_EQ(back->shape, t->shape);
     EXPECT_EQ(back->dtype, dtype);
     EXPECT_EQ(elements(back), elements(t));
@@ -157,8 +155,9 @@ TEST_F(Npy, ViewsAreWrittenAsTheirElements) {
                {{}, {}, 4, {4}}};
   for (const char* device : devices)
     for (const auto& v : views) {
-      save_npy(path("v.npy"), *runtime::view(*jit::to(*t, t->dtype, Device(device)), v.shape, v.strides, v.offset));
-      EXPECT_EQ(elements(load_npy(path("v.npy"), Device())),
+      detail::save_npy(path("v.npy"),
+                       *runtime::view(*jit::to(*t, t->dtype, Device(device)), v.shape, v.strides, v.offset));
+      EXPECT_EQ(elements(detail::load_npy(path("v.npy"), Device())),
                 elements(testing::host_tensor(DType::Int32, v.shape, v.expected)));
     }
 }
@@ -169,8 +168,8 @@ TEST_F(Npy, ArraysLongerThanAChunk) {
   const std::int64_t count = 2 * static_cast<std::int64_t>(detail::npy::chunk_bytes) / 8 + 17;
   const TensorRef t = testing::host_tensor(DType::Int64, Shape{count}, bits);
   for (const char* device : devices) {
-    save_npy(path("long.npy"), *jit::to(*t, t->dtype, Device(device)));
-    EXPECT_EQ(elements(load_npy(path("long.npy"), Device(device))), elements(t));
+    detail::save_npy(path("long.npy"), *jit::to(*t, t->dtype, Device(device)));
+    EXPECT_EQ(elements(detail::load_npy(path("long.npy"), Device(device))), elements(t));
   }
 }
 
@@ -312,27 +311,28 @@ TEST_F(Npy, EveryFlippedBitReadsOrIsRefused) {
 }
 
 TEST_F(Npy, FilesThatCannotBeRead) {
-  EXPECT_THAT(message<FormatError>([&] { load_npy(path("none.npy"), Device()); }),
+  EXPECT_THAT(message<FormatError>([&] { detail::load_npy(path("none.npy"), Device()); }),
               AllOf(HasSubstr("cannot read"), HasSubstr("none.npy"), HasSubstr("No such file")));
-  EXPECT_THAT(message<FormatError>([&] { load_npy(folder_, Device()); }), HasSubstr("it is a directory, not a file"));
+  EXPECT_THAT(message<FormatError>([&] { detail::load_npy(folder_, Device()); }),
+              HasSubstr("it is a directory, not a file"));
   ASSERT_EQ(::mkfifo(path("fifo.npy").c_str(), 0600), 0);
-  EXPECT_THAT(message<FormatError>([&] { load_npy(path("fifo.npy"), Device()); }), HasSubstr("not a file"));
-  EXPECT_THAT(message<FormatError>([&] { load_npy("/dev/zero", Device()); }), HasSubstr("not a file"));
+  EXPECT_THAT(message<FormatError>([&] { detail::load_npy(path("fifo.npy"), Device()); }), HasSubstr("not a file"));
+  EXPECT_THAT(message<FormatError>([&] { detail::load_npy("/dev/zero", Device()); }), HasSubstr("not a file"));
 }
 
 TEST_F(Npy, FilesThatCannotBeWritten) {
-  EXPECT_THAT(message<FormatError>([&] { save_npy(path("none") / "a.npy", *small()); }),
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy(path("none") / "a.npy", *small()); }),
               AllOf(HasSubstr("cannot write"), HasSubstr("none/a.npy"), HasSubstr("No such file")));
-  EXPECT_THAT(message<FormatError>([&] { save_npy(folder_, *small()); }), HasSubstr("it is a directory"));
-  EXPECT_THAT(message<FormatError>([&] { save_npy("/dev/null", *small()); }), HasSubstr("not a file"));
-  EXPECT_THAT(message<FormatError>([&] { save_npy(path(std::string(300, 'a')), *small()); }),
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy(folder_, *small()); }), HasSubstr("it is a directory"));
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy("/dev/null", *small()); }), HasSubstr("not a file"));
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy(path(std::string(300, 'a')), *small()); }),
               HasSubstr("File name too long"));
-  EXPECT_THAT(message<FormatError>([&] { save_npy("", *small()); }), HasSubstr("cannot write"));
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy("", *small()); }), HasSubstr("cannot write"));
   EXPECT_EQ(files(), 0);
 }
 
 TEST_F(Npy, AFullDiskLeavesTheOldFile) {
-  save_npy(path("a.npy"), *small());
+  detail::save_npy(path("a.npy"), *small());
   const std::string before = file_bytes(path("a.npy"));
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -340,7 +340,7 @@ TEST_F(Npy, AFullDiskLeavesTheOldFile) {
   const rlimit low{100000, limit.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
   const TensorRef large = testing::host_tensor(DType::Float64, Shape{100000}, {1, 2});
-  const std::string text = message<FormatError>([&] { save_npy(path("a.npy"), *large); });
+  const std::string text = message<FormatError>([&] { detail::save_npy(path("a.npy"), *large); });
   ::setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_THAT(text, AllOf(HasSubstr("cannot write"), HasSubstr("a.npy"), HasSubstr("File too large")));
@@ -352,23 +352,24 @@ TEST_F(Npy, LinksAreFollowedAndPermissionsKept) {
   write_file(path("real.npy"), "old");
   fs::permissions(path("real.npy"), fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink("real.npy", path("link.npy"));
-  save_npy(path("link.npy"), *small());
+  detail::save_npy(path("link.npy"), *small());
   EXPECT_TRUE(fs::is_symlink(path("link.npy")));
-  EXPECT_EQ(elements(load_npy(path("real.npy"), Device())), elements(small()));
+  EXPECT_EQ(elements(detail::load_npy(path("real.npy"), Device())), elements(small()));
   EXPECT_EQ(fs::status(path("real.npy")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink("missing.npy", path("dangling.npy"));
-  EXPECT_THAT(message<FormatError>([&] { save_npy(path("dangling.npy"), *small()); }), HasSubstr("No such file"));
+  EXPECT_THAT(message<FormatError>([&] { detail::save_npy(path("dangling.npy"), *small()); }),
+              HasSubstr("No such file"));
 }
 
 TEST_F(Npy, LongNamesAndOddNamesAreFiles) {
   for (const std::string& name :
        {std::string(255, 'n'), std::string("a b\tc'\".npy"), std::string("\xC3\xA4.npy"), std::string("{}.npy")}) {
-    save_npy(path(name), *small());
-    EXPECT_EQ(elements(load_npy(path(name), Device())), elements(small()));
+    detail::save_npy(path(name), *small());
+    EXPECT_EQ(elements(detail::load_npy(path(name), Device())), elements(small()));
   }
   const fs::path before = fs::current_path();
   fs::current_path(folder_);
-  save_npy("relative.npy", *small());
+  detail::save_npy("relative.npy", *small());
   fs::current_path(before);
   EXPECT_TRUE(fs::exists(path("relative.npy")));
 }
@@ -379,8 +380,8 @@ TEST_F(Npy, ThreadsThatWriteOneFileLeaveOneWhole) {
     threads.emplace_back([&, k] {
       const TensorRef t = testing::host_tensor(DType::Int64, Shape{static_cast<std::int64_t>(1000 * k)}, {k});
       for (int i = 0; i < 25; ++i) {
-        save_npy(path("shared.npy"), *t);
-        const TensorRef seen = load_npy(path("shared.npy"), Device());
+        detail::save_npy(path("shared.npy"), *t);
+        const TensorRef seen = detail::load_npy(path("shared.npy"), Device());
         const std::string all = elements(seen);
         EXPECT_EQ(all, elements(testing::host_tensor(DType::Int64, seen->shape, {static_cast<std::uint64_t>(all[0])})));
         EXPECT_EQ(seen->numel, all[0] * 1000);

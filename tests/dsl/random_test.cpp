@@ -70,7 +70,8 @@ TEST(Random, HasTheRightMoments) {
 
 TEST(Random, RefusesAnEmptyRange) {
   EXPECT_THROW((void)sn::randint(3, 3, {2}), sn::Error);
-  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min(),
+                         high = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(sn::randint(low, high, {3}).numel(), 3);
 }
 

@@ -31,7 +31,8 @@ TEST(Tensor, ConversionsThatSayMoreAreChecked) {
   EXPECT_EQ(F(cpu).device(), sn::Device("cpu"));
   EXPECT_NO_THROW((sn::Tensor<float, sn::Cuda<>>(gpu)));
   EXPECT_NO_THROW((sn::Tensor<float, sn::Cuda<1>>(gpu)));
-  EXPECT_THAT(message_of<sn::DeviceError>([&] { F f(gpu); }), testing::AllOf(HasSubstr("cpu"), HasSubstr("float32 (2,) on cuda:1")));
+  EXPECT_THAT(message_of<sn::DeviceError>([&] { F f(gpu); }),
+              testing::AllOf(HasSubstr("cpu"), HasSubstr("float32 (2,) on cuda:1")));
   EXPECT_THROW((sn::Tensor<float, sn::Cuda<0>>(gpu)), sn::DeviceError);
   const sn::AnyTensor any = gpu;
   EXPECT_NO_THROW(sn::Tensor<float>{any});
@@ -127,7 +128,8 @@ TEST_P(OnEveryDevice, OverlappingWritesReadEverythingFirst) {
 
 TEST_P(OnEveryDevice, InPlaceKeepsTheCategory) {
   auto mask = sn::tensor({true, false}, GetParam());
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { mask += 1; }), testing::AllOf(HasSubstr("int64"), HasSubstr("bool"), HasSubstr("can't be cast")));
+  EXPECT_THAT(message_of<sn::DtypeError>([&] { mask += 1; }),
+              testing::AllOf(HasSubstr("int64"), HasSubstr("bool"), HasSubstr("can't be cast")));
   auto i = sn::tensor({1, 2}, GetParam());
   EXPECT_THROW(i *= 0.5, sn::DtypeError);
   EXPECT_THAT(i.to_vector(), ElementsAre(1, 2));
@@ -155,7 +157,8 @@ TEST_P(OnEveryDevice, ReadsItems) {
 TEST(Tensor, MovingToAMissingGpuSaysWhatThereIs) {
   const F x = sn::ones({2});
   const std::string text = message_of<sn::DeviceError>([&] { (void)x.cuda(7); });
-  EXPECT_THAT(text, testing::AllOf(HasSubstr("CUDA error: invalid device ordinal"), HasSubstr("cuda:7"), HasSubstr("2")));
+  EXPECT_THAT(text,
+              testing::AllOf(HasSubstr("CUDA error: invalid device ordinal"), HasSubstr("cuda:7"), HasSubstr("2")));
   EXPECT_THROW(sn::ones({2}, "cuda:9"), sn::DeviceError);
   EXPECT_THROW(sn::ones({2}, "gpu"), sn::DeviceError);
 }

@@ -27,7 +27,8 @@ TEST(View, TransposePermuteSelect) {
   EXPECT_FALSE(counted({2, 3}).t().is_contiguous());
   EXPECT_THROW(x.permute(0, 0, 1), sn::IndexError);
   EXPECT_THROW(x.permute(0, 1), sn::ShapeError);
-  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x[2]; }), HasSubstr("index 2 is out of bounds for dimension 0 with size 2"));
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x[2]; }),
+              HasSubstr("index 2 is out of bounds for dimension 0 with size 2"));
   EXPECT_EQ(x[-1][-1][-1].item(), 23);
   EXPECT_THROW((void)counted({2})[0][0], sn::IndexError);
 }
@@ -52,8 +53,10 @@ std::vector<std::int64_t> python_slice(std::int64_t n, sn::range r) {
 TEST(View, SlicesAsPythonDoes) {
   for (std::int64_t n : {0, 1, 2, 7}) {
     const I x = sn::arange(n);
-    for (std::int64_t first : {sn::range::none, std::int64_t{-9}, std::int64_t{-2}, std::int64_t{0}, std::int64_t{3}, std::int64_t{9}})
-      for (std::int64_t last : {sn::range::none, std::int64_t{-9}, std::int64_t{-1}, std::int64_t{0}, std::int64_t{4}, std::int64_t{9}})
+    for (std::int64_t first :
+         {sn::range::none, std::int64_t{-9}, std::int64_t{-2}, std::int64_t{0}, std::int64_t{3}, std::int64_t{9}})
+      for (std::int64_t last :
+           {sn::range::none, std::int64_t{-9}, std::int64_t{-1}, std::int64_t{0}, std::int64_t{4}, std::int64_t{9}})
         for (std::int64_t step : {1, 2, 5, -1, -3}) {
           const sn::range r(first, last, step);
           EXPECT_EQ(x(r).to_vector(), python_slice(n, r)) << n << ' ' << first << ' ' << last << ' ' << step;
@@ -77,7 +80,8 @@ TEST(View, ExpandSqueezeUnsqueeze) {
   EXPECT_EQ(x.expand({2, 3, 4}).shape(), sn::Shape(2, 3, 4));
   EXPECT_EQ(x.expand({2, 3, 4})[1][2][3].item(), 2);
   EXPECT_EQ(x.expand({-1, 4}).shape(), sn::Shape(3, 4));
-  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.expand({2, 4}); }), testing::AllOf(HasSubstr("(3, 1)"), HasSubstr("(2, 4)")));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.expand({2, 4}); }),
+              testing::AllOf(HasSubstr("(3, 1)"), HasSubstr("(2, 4)")));
   EXPECT_THROW((void)x.expand({3}), sn::ShapeError);
   EXPECT_EQ(x.squeeze().shape(), sn::Shape(3));
   EXPECT_EQ(x.squeeze(0).shape(), sn::Shape(3, 1));
@@ -94,7 +98,8 @@ TEST(View, ReshapeSharesWhereTheLayoutAllows) {
   EXPECT_EQ(x.t().reshape({24})[1].item(), 6);
   EXPECT_TRUE(x(sn::range(), sn::range(0, 4)).reshape({2, 2, 4}).same_storage(x));
   EXPECT_EQ(counted({0, 3}).reshape({3, 0}).shape(), sn::Shape(3, 0));
-  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.reshape({5, 5}); }), testing::AllOf(HasSubstr("(5, 5)"), HasSubstr("24")));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.reshape({5, 5}); }),
+              testing::AllOf(HasSubstr("(5, 5)"), HasSubstr("24")));
   EXPECT_THROW((void)x.reshape({-1, -1}), sn::ShapeError);
   EXPECT_THROW((void)x.reshape({5, -1}), sn::ShapeError);
   EXPECT_THROW((void)counted({0}).reshape({0, -1}), sn::ShapeError);
@@ -106,7 +111,9 @@ TEST(View, RandomChains) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
   for (int round = 0; round < 200; ++round) {
     I x = counted({1 + below(4), 1 + below(5), 1 + below(6)});
     std::vector<std::int64_t> values = x.to_vector();
@@ -143,7 +150,8 @@ TEST(View, RandomChains) {
 TEST(View, ExpressionsOverViewsOnEveryDevice) {
   for (const sn::Device& d : sinter_tests::devices()) {
     const auto x = sn::arange(24, d).reshape({4, 6});
-    const sn::Tensor r = x.t() * 10 + x(sn::range(0, 4), sn::range(sn::range::none, sn::range::none, -1))[0].unsqueeze(1);
+    const sn::Tensor r =
+        x.t() * 10 + x(sn::range(0, 4), sn::range(sn::range::none, sn::range::none, -1))[0].unsqueeze(1);
     EXPECT_EQ(r.shape(), sn::Shape(6, 4));
     const auto v = r.cpu();
     for (std::int64_t i = 0; i < 6; ++i)

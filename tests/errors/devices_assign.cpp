@@ -7,7 +7,8 @@
 
 namespace sn = sinter;
 
-void f(sn::Tensor<float, sn::Cpu> r, [[maybe_unused]] const sn::Tensor<float, sn::Cpu>& x, const sn::Tensor<float, sn::Cuda<0>>& y) {
+void f(sn::Tensor<float, sn::Cpu> r, [[maybe_unused]] const sn::Tensor<float, sn::Cpu>& x,
+       const sn::Tensor<float, sn::Cuda<0>>& y) {
 #ifdef OK
   r = x + y.cpu();
 #else

@@ -57,9 +57,8 @@ TEST(Dot, ConstantsAreExactInAnyLocale) {
 }
 
 TEST(Dot, EveryLineIsAStatement) {
-  const std::string statement =
-      R"(  (rankdir=TB|node \[fontname="monospace"\]|(n|output)[0-9]+( -> (n|output)[0-9]+)?)"
-      R"(( \[(shape=[a-z]+, )?label="([^"\\]|\\["\\n])*"\])?);)";
+  const std::string statement = R"(  (rankdir=TB|node \[fontname="monospace"\]|(n|output)[0-9]+( -> (n|output)[0-9]+)?)"
+                                R"(( \[(shape=[a-z]+, )?label="([^"\\]|\\["\\n])*"\])?);)";
   for (unsigned seed = 0; seed < 15; ++seed) {
     std::mt19937_64 random(seed);
     std::istringstream text(jit::to_dot(jit::simplify(random_program(random, 60).record())));

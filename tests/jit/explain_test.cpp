@@ -73,7 +73,8 @@ TEST(Explain, KernelsThatWereCut) {
   EXPECT_THAT(text, ContainsRegex("               [0-9]+ more arrays\n"));
   EXPECT_THAT(text, HasSubstr("writes     temporary 0: float32 (100,)"));
   EXPECT_THAT(text, HasSubstr("reads      temporary 0: float32"));
-  EXPECT_THAT(text, ContainsRegex("temporaries: [0-9]+ \\(.*KB\\), the values that pass from one kernel to a later one"));
+  EXPECT_THAT(text,
+              ContainsRegex("temporaries: [0-9]+ \\(.*KB\\), the values that pass from one kernel to a later one"));
   EXPECT_THAT(text, HasSubstr("note: one kernel would have more than 128 arrays: cut into"));
 }
 

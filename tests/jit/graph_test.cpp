@@ -50,14 +50,16 @@ TEST(Graph, WeaknessSurvivesOperations) {
   EXPECT_EQ(g[apply(g, Op::add, {g.leaf(DType::Float64, 0), product})].dtype, DType::Float64);
   EXPECT_EQ(g[apply(g, Op::add, {g.leaf(DType::Int32, 1), product})].dtype, DType::Float32);
   // One that was cast counts in full, even to its own dtype.
-  EXPECT_EQ(g[apply(g, Op::add, {g.leaf(DType::Float32, 2), g.explicit_cast(s, DType::Float64)})].dtype, DType::Float64);
+  EXPECT_EQ(g[apply(g, Op::add, {g.leaf(DType::Float32, 2), g.explicit_cast(s, DType::Float64)})].dtype,
+            DType::Float64);
   const Operand strong = g.explicit_cast(g.scalar(DType::Int64, Category::Int, 1), DType::Int64);
   EXPECT_EQ(g[apply(g, Op::add, {g.leaf(DType::Int32, 3), strong})].dtype, DType::Int64);
 }
 
 TEST(Graph, ConditionOfWhereStaysBool) {
   Graph g;
-  const Operand r = apply(g, Op::where, {g.leaf(DType::Bool, 0), g.leaf(DType::Float32, 1), g.constant(DType::Int64, 0)});
+  const Operand r =
+      apply(g, Op::where, {g.leaf(DType::Bool, 0), g.leaf(DType::Float32, 1), g.constant(DType::Int64, 0)});
   EXPECT_EQ(g[r].dtype, DType::Float32);
   EXPECT_EQ(g[g.operands(g[r])[0]].dtype, DType::Bool);
   EXPECT_EQ(g[g.operands(g[r])[2]].dtype, DType::Float32);
@@ -127,8 +129,9 @@ TEST(Graph, PartOfKeepsWhatAnOutputNeeds) {
   g.output(apply(g, Op::add, {x, y}));
   g.output(apply(g, Op::log, {y}));
   const std::uint32_t last[] = {2, 0};
-  EXPECT_EQ(to_text(jit::part_of(g, last)),
-            "%0 = leaf 0 float32\n%1 = leaf 1 float32\n%2 = exp(%0) float32\n%3 = log(%1) float32\noutput %3\noutput %2\n");
+  EXPECT_EQ(
+      to_text(jit::part_of(g, last)),
+      "%0 = leaf 0 float32\n%1 = leaf 1 float32\n%2 = exp(%0) float32\n%3 = log(%1) float32\noutput %3\noutput %2\n");
   EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]), (std::vector<bool>{true}));
   EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]), (std::vector<bool>{true, true}));
   EXPECT_EQ(jit::leaves_of(g, g.outputs()[2]), (std::vector<bool>{false, true}));

@@ -90,7 +90,13 @@ TEST(Lazy, CastsAreStrong) {
 
 TEST(Lazy, FromATypedTree) {
   Written p;
-  p.leaf(DType::Float32).leaf(DType::Float32).op(Op::mul).scalar(Category::Float).op(Op::add).leaf(DType::Float32).op(Op::sub);
+  p.leaf(DType::Float32)
+      .leaf(DType::Float32)
+      .op(Op::mul)
+      .scalar(Category::Float)
+      .op(Op::add)
+      .leaf(DType::Float32)
+      .op(Op::sub);
   const jit::Program program = p.program();
   jit::Entry entry;
   const TensorRef x = array<float>({1, 2}), y = array<float>({3, 4});

@@ -8,9 +8,12 @@
 namespace sinter {
 namespace {
 
-OpTypes types(Op op, std::initializer_list<OperandType> operands) { return op_types(op, {operands.begin(), operands.size()}); }
+OpTypes types(Op op, std::initializer_list<OperandType> operands) {
+  return op_types(op, {operands.begin(), operands.size()});
+}
 
-constexpr OperandType boolean{DType::Bool}, i32{DType::Int32}, i64{DType::Int64}, f32{DType::Float32}, f64{DType::Float64};
+constexpr OperandType boolean{DType::Bool}, i32{DType::Int32}, i64{DType::Int64}, f32{DType::Float32},
+    f64{DType::Float64};
 constexpr OperandType weak_bool{DType::Bool, true}, weak_int{DType::Int64, true}, weak_float{DType::Float32, true};
 
 TEST(Ops, EveryLineOfTheTableIsComplete) {
@@ -29,7 +32,10 @@ TEST(Ops, EveryLineOfTheTableIsComplete) {
       const char operand = static_cast<char>('a' + k);
       bool reads = false;
       for (std::size_t p = about.body.find(operand); p != std::string_view::npos; p = about.body.find(operand, p + 1)) {
-        const auto is_word = [&](std::size_t at) { return at < about.body.size() && (std::isalnum(static_cast<unsigned char>(about.body[at])) || about.body[at] == '_'); };
+        const auto is_word = [&](std::size_t at) {
+          return at < about.body.size() &&
+                 (std::isalnum(static_cast<unsigned char>(about.body[at])) || about.body[at] == '_');
+        };
         reads |= !is_word(p + 1) && (p == 0 || !is_word(p - 1));
       }
       EXPECT_EQ(reads, k < about.arity) << about.name << ": " << operand;

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "interpreter.hpp"
 #include <sinter/jit/graph.hpp>
+#include "interpreter.hpp"
 
 namespace sinter::testing {
 
@@ -60,11 +60,13 @@ struct Written {
 /// copysign, which sees the sign of a NaN.
 inline Written random_program(std::mt19937_64& random, int steps, bool many_constants = true) {
   static constexpr Op operations[] = {
-      Op::add, Op::sub, Op::mul, Op::div, Op::fma, Op::neg, Op::abs, Op::sign, Op::square, Op::relu, Op::floor,
-      Op::ceil, Op::trunc, Op::round, Op::maximum, Op::minimum, Op::fmax, Op::fmin, Op::clamp, Op::eq,
-      Op::ne, Op::lt, Op::le, Op::gt, Op::ge, Op::isnan, Op::isinf, Op::isfinite, Op::where, Op::logical_and,
-      Op::logical_or, Op::logical_xor, Op::logical_not, Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor,
-      Op::bitwise_not, Op::floor_divide, Op::remainder, Op::fmod, Op::reciprocal, Op::sqrt};
+      Op::add,         Op::sub,          Op::mul,         Op::div,         Op::fma,        Op::neg,
+      Op::abs,         Op::sign,         Op::square,      Op::relu,        Op::floor,      Op::ceil,
+      Op::trunc,       Op::round,        Op::maximum,     Op::minimum,     Op::fmax,       Op::fmin,
+      Op::clamp,       Op::eq,           Op::ne,          Op::lt,          Op::le,         Op::gt,
+      Op::ge,          Op::isnan,        Op::isinf,       Op::isfinite,    Op::where,      Op::logical_and,
+      Op::logical_or,  Op::logical_xor,  Op::logical_not, Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor,
+      Op::bitwise_not, Op::floor_divide, Op::remainder,   Op::fmod,        Op::reciprocal, Op::sqrt};
   struct Entry {
     OperandType type;
     bool is_constant;
@@ -73,7 +75,8 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   std::vector<Entry> stack, names;
   const auto push_source = [&] {
     switch (random() % (many_constants ? 6 : 3)) {
-      case 0: case 1: {
+      case 0:
+      case 1: {
         const auto t = static_cast<DType>(random() % dtype_count);
         int same = -1;
         if (random() % 2)
@@ -97,7 +100,8 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
       default: {
         const auto t = static_cast<DType>(random() % dtype_count);
         constexpr double values[] = {0, -0.0, 1, -1, 2, 0.5, -4, 3};
-        p.constant(t, converted_bits(std::bit_cast<std::uint64_t>(values[random() % std::size(values)]), DType::Float64, t));
+        p.constant(
+            t, converted_bits(std::bit_cast<std::uint64_t>(values[random() % std::size(values)]), DType::Float64, t));
         return stack.push_back({{default_dtype(category(t)), true}, true});
       }
     }
@@ -121,7 +125,10 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   };
   for (int i = 0; i < steps; ++i) {
     switch (random() % 12) {
-      case 0: case 1: case 2: case 3: push_source(); break;
+      case 0:
+      case 1:
+      case 2:
+      case 3: push_source(); break;
       case 4:
         if (stack.empty()) break;
         p.cast(static_cast<DType>(random() % dtype_count));

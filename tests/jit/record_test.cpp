@@ -36,8 +36,9 @@ TEST(Record, NamesAreBoundAndUnbound) {
   p.byte(jit::Code::reference).byte(0).byte(jit::Code::reference).byte(0).op(Op::mul).byte(jit::Code::bind);
   p.byte(jit::Code::reference).byte(1).byte(jit::Code::reference).byte(0).op(Op::sub);
   p.byte(jit::Code::unbind).byte(jit::Code::unbind);
-  EXPECT_EQ(to_text(p.record()),
-            "%0 = leaf 0 float32\n%1 = add(%0, %0) float32\n%2 = mul(%1, %1) float32\n%3 = sub(%2, %1) float32\noutput %3\n");
+  EXPECT_EQ(
+      to_text(p.record()),
+      "%0 = leaf 0 float32\n%1 = add(%0, %0) float32\n%2 = mul(%1, %1) float32\n%3 = sub(%2, %1) float32\noutput %3\n");
 }
 
 TEST(Record, IndexLeaves) {
@@ -91,9 +92,19 @@ TEST(Record, MalformedPrograms) {
   refuses([](Written& p) { p.code.clear(); }, "no code");
   refuses([](Written& p) { p.code.pop_back(); }, "two values left");
   refuses([](Written& p) { p.op(Op::exp).op(Op::mul); }, "too few operands");
-  refuses([](Written& p) { p.outputs = 0; p.code.clear(); }, "no outputs");
+  refuses(
+      [](Written& p) {
+        p.outputs = 0;
+        p.code.clear();
+      },
+      "no outputs");
   refuses([](Written& p) { p.outputs = 3; }, "too few outputs");
-  refuses([](Written& p) { p.dtypes.pop_back(); p.same_as.pop_back(); }, "more leaves than given");
+  refuses(
+      [](Written& p) {
+        p.dtypes.pop_back();
+        p.same_as.pop_back();
+      },
+      "more leaves than given");
   refuses([](Written& p) { p.categories.clear(); }, "more scalars than given");
   refuses([](Written& p) { p.code[1] = 9; }, "no such dtype");
   refuses([](Written& p) { p.code[1] = static_cast<std::uint8_t>(DType::Int32); }, "another dtype");
@@ -119,8 +130,7 @@ TEST(Record, AnyBytesGiveAGraphOrAnError) {
       for (int flips = 1 + static_cast<int>(random() % 3); flips-- > 0 && !p.code.empty();)
         p.code[random() % p.code.size()] = static_cast<std::uint8_t>(random() % 3 ? random() % op_count : random());
     } else {
-      for (std::size_t n = random() % 64; n-- > 0;)
-        p.byte(random() % 8 ? random() % 20 : random());
+      for (std::size_t n = random() % 64; n-- > 0;) p.byte(random() % 8 ? random() % 20 : random());
       p.dtypes.assign(dtypes, dtypes + 6);
       p.same_as.assign(same_as, same_as + 6);
       p.categories = {0, 1, 2};

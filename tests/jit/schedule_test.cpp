@@ -1,4 +1,5 @@
-// jit::schedule: every plan computes what its graph does, each kernel is within the limits, and the work is near linear.
+// jit::schedule: every plan computes what its graph does, each kernel is within the limits, and the work is near
+// linear.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -64,10 +65,9 @@ void expect_valid(const Plan& p) {
     ASSERT_FALSE(kernel.outputs.empty());
     ASSERT_LE(kernel.inputs.size() + kernel.outputs.size(), 128u);
     std::vector<int> named(kernel.inputs.size());
-    std::size_t scalars = 0, inner = 0;
+    std::size_t scalars = 0;
     for (const Node& n : kernel.graph.nodes()) {
       scalars += n.op == Op::scalar;
-      inner += n.arity > 0;
       if (n.op != Op::leaf && n.op != Op::index) continue;
       ASSERT_LT(n.attribute, named.size());
       ++named[n.attribute];

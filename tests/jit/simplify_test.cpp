@@ -88,7 +88,8 @@ TEST(Simplify, Powers) {
   EXPECT_EQ(simplified(with_constant(f32, Op::pow, 2)), "%0 = leaf 0 float32\n%1 = mul(%0, %0) float32\noutput %1\n");
   EXPECT_EQ(simplified(with_constant(i32, Op::pow, 3)),
             "%0 = leaf 0 int32\n%1 = mul(%0, %0) int32\n%2 = mul(%1, %0) int32\noutput %2\n");
-  EXPECT_EQ(simplified(with_constant(f32, Op::pow, -1)), "%0 = leaf 0 float32\n%1 = reciprocal(%0) float32\noutput %1\n");
+  EXPECT_EQ(simplified(with_constant(f32, Op::pow, -1)),
+            "%0 = leaf 0 float32\n%1 = reciprocal(%0) float32\noutput %1\n");
   EXPECT_EQ(simplified(with_constant(f32, Op::pow, 0)), "%0 = constant 1 float32\noutput %0\n");
   // pow(-inf, 0.5) is inf and sqrt(-inf) NaN; an integer has no reciprocal.
   EXPECT_NE(simplified(with_constant(f32, Op::pow, 0.5)).find("pow"), std::string::npos);
@@ -101,7 +102,8 @@ TEST(Simplify, DivisionByPowersOfTwo) {
   EXPECT_NE(simplified(with_constant(f32, Op::div, 3)).find("div"), std::string::npos);
   EXPECT_NE(simplified(with_constant(f32, Op::div, 0)).find("div"), std::string::npos);
   EXPECT_NE(simplified(with_constant(f64, Op::div, 0x1p-1070)).find("div"), std::string::npos);
-  EXPECT_NE(simplified(with_constant(f32, Op::div, std::numeric_limits<double>::infinity())).find("div"), std::string::npos);
+  EXPECT_NE(simplified(with_constant(f32, Op::div, std::numeric_limits<double>::infinity())).find("div"),
+            std::string::npos);
 }
 
 TEST(Simplify, CastsThatLoseNothing) {
@@ -194,7 +196,9 @@ void expect_same_values(const Written& p, const Graph& before, const Graph& afte
     ASSERT_EQ(expected.size(), got.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       ASSERT_TRUE(same_value(before[before.outputs()[i]].dtype, expected[i], got[i]))
-          << std::hex << expected[i] << " became " << got[i] << "\n" << to_text(before) << "\n" << to_text(after);
+          << std::hex << expected[i] << " became " << got[i] << "\n"
+          << to_text(before) << "\n"
+          << to_text(after);
   }
 }
 
@@ -236,7 +240,8 @@ TEST(Simplify, ContractionIsExactWhereArithmeticIs) {
     }
     p.outputs = static_cast<std::uint16_t>(depth);
     const Graph before = p.record(), after = jit::simplify(before);
-    constexpr double values[] = {0, -0.0, 1, -1, 2, -3, 5, std::numeric_limits<double>::infinity(), std::nan("")};
+    using Limits = std::numeric_limits<double>;
+    constexpr double values[] = {0, -0.0, 1, -1, 2, -3, 5, Limits::infinity(), Limits::quiet_NaN()};
     for (int sample = 0; sample < 20; ++sample) {
       std::vector<std::uint64_t> leaves(12);
       for (std::size_t i = 0; i < 12; ++i)

@@ -71,6 +71,12 @@ TEST(VirtualFaults, NullPointer) {
               AllOf(HasSubstr("a read of 0x0"), HasSubstr("null pointer")));
 }
 
+TEST(VirtualFaults, FaultInAFunctionOfTheCLibrary) {
+  const TestKernel k = simple("library_fault", "  int* exponent = (int*)p.n;\n  p.y[0] = frexpf(p.x[0], exponent);");
+  Array<float> y(32), x(std::vector<float>(32, 8.0f));
+  EXPECT_THAT(run(k, {1, 1}, y, x, 64), AllOf(HasSubstr("a write of 0x40"), HasSubstr("line 4: p.y[0] = frexpf")));
+}
+
 TEST(VirtualFaults, PointersOfOthersAreRefusedBeforeTheLaunch) {
   const TestKernel k = simple("take", "  p.y[threadIdx.x] = p.x[threadIdx.x];");
   Array<float> y(std::vector<float>(32, 5.0f)), there(32, 1);

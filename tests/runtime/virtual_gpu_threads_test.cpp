@@ -27,7 +27,8 @@ TEST(VirtualThreads, LaunchesOnTwoDevices) {
   }
   if (threadIdx.x == 0) p.y[blockIdx.x] = s[0];)"));
   const TestKernel add(kernel_source("add_threads", "float* y; const float* x; long long n;", R"(
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < p.n; i += (long long)gridDim.x * blockDim.x) p.y[i] = p.x[i] + 1;)"));
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < p.n;
+    i += (long long)gridDim.x * blockDim.x) p.y[i] = p.x[i] + 1;)"));
   const TestKernel bad(kernel_source("bad_threads", "float* y; long long n;", "  if (threadIdx.x == 3) p.y[p.n] = 0;"));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -70,6 +71,27 @@ TEST(VirtualThreads, ThreadsThatComeAndGo) {
   const Array<int> y(std::vector<int>{0});
   for (int i = 0; i < 50; ++i) std::thread([&] { k({1, 32}, y); }).join();
   EXPECT_EQ(y.get()[0], 50 * 32);
+}
+
+/// Launches once more when its thread ends, after what the runtime keeps for the thread is gone.
+struct Last {
+  const TestKernel* kernel = nullptr;
+  const Array<int>* y = nullptr;
+  ~Last() {
+    if (kernel) (*kernel)({1, 32}, *y);
+  }
+};
+
+TEST(VirtualThreads, LaunchAtTheEndOfAThread) {
+  const TestKernel k(kernel_source("at_the_end", "int* y;", "  __syncthreads();\n  atomicAdd(p.y, 1);"));
+  const Array<int> y(std::vector<int>{0});
+  std::thread([&] {
+    static thread_local Last last;
+    last.kernel = &k;
+    last.y = &y;
+    k({1, 32}, y);
+  }).join();
+  EXPECT_EQ(y.get()[0], 64);
 }
 
 TEST(VirtualThreads, CompileAndLoadConcurrently) {

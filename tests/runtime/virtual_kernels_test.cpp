@@ -60,7 +60,8 @@ TEST(VirtualKernels, BlockReduction) {
   const TestKernel k(kernel_source("block_sum", "double* total; const float* x; unsigned* blocks; long long n;", R"(
   __shared__ double s[32];
   double v = 0;
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < p.n; i += (long long)gridDim.x * blockDim.x) v += p.x[i];
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < p.n;
+    i += (long long)gridDim.x * blockDim.x) v += p.x[i];
   v = warp_sum(v);
   if ((threadIdx.x & 31) == 0) s[threadIdx.x >> 5] = v;
   __syncthreads();
@@ -201,8 +202,10 @@ TEST(VirtualKernels, VotesAndReductions) {
   const TestKernel k(kernel_source("votes", "unsigned* y;", R"(
   const unsigned t = threadIdx.x, all = 0xffffffffu;
   const int v = (int)t - 16;
-  unsigned r[12] = {__ballot_sync(all, t % 3 == 0), (unsigned)__any_sync(all, t == 40), (unsigned)__all_sync(all, t < 40), __reduce_add_sync(all, t),
-                    (unsigned)__reduce_min_sync(all, v), (unsigned)__reduce_max_sync(all, v), __reduce_and_sync(all, t | 0x100), __reduce_or_sync(all, t),
+  unsigned r[12] = {__ballot_sync(all, t % 3 == 0), (unsigned)__any_sync(all, t == 40), (unsigned)__all_sync(all,
+    t < 40), __reduce_add_sync(all, t),
+                    (unsigned)__reduce_min_sync(all, v), (unsigned)__reduce_max_sync(all, v),
+                      __reduce_and_sync(all, t | 0x100), __reduce_or_sync(all, t),
                     __reduce_xor_sync(all, t * t), __match_any_sync(all, t % 5), __activemask(), 0};
   __syncwarp();
   if (t % 2) r[11] = __ballot_sync(0xaaaaaaaau, t > 16);

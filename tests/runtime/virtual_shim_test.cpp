@@ -186,8 +186,10 @@ TEST(VirtualShim, ConversionsSaturate) {
   for (int i = 0; i < p.n; ++i) {
     const double v = p.x[i];
     long long* y = p.y + 9 * i;
-    y[0] = __double2int_rz(v); y[1] = __double2uint_rz(v); y[2] = __double2ll_rz(v); y[3] = (long long)__double2ull_rz(v);
-    y[4] = __float2int_rz((float)v); y[5] = __float2uint_rz((float)v); y[6] = __float2ll_rz((float)v); y[7] = __double2int_rn(v);
+    y[0] = __double2int_rz(v); y[1] = __double2uint_rz(v); y[2] = __double2ll_rz(v);
+      y[3] = (long long)__double2ull_rz(v);
+    y[4] = __float2int_rz((float)v); y[5] = __float2uint_rz((float)v); y[6] = __float2ll_rz((float)v);
+      y[7] = __double2int_rn(v);
     y[8] = __double2ll_rd(v);
   })"));
   Array<double> dx(x);
@@ -228,11 +230,15 @@ TEST(VirtualShim, BitsAndIntegers) {
   const TestKernel k(kernel_source("bits", "unsigned long long* y; unsigned long long a; unsigned long long b;", R"(
   const unsigned long long a = p.a, b = p.b;
   const unsigned c = (unsigned)a, d = (unsigned)b;
-  unsigned long long r[] = {__umul64hi(a, b), (unsigned long long)__mul64hi((long long)a, (long long)b), __umulhi(c, d), (unsigned)__mulhi((int)c, (int)d),
-    (unsigned)__popc(c), (unsigned)__popcll(a), (unsigned)__clz((int)c), (unsigned)__clzll((long long)a), (unsigned)__ffs((int)c), (unsigned)__ffsll((long long)a),
+  unsigned long long r[] = {__umul64hi(a, b), (unsigned long long)__mul64hi((long long)a, (long long)b),
+    __umulhi(c, d), (unsigned)__mulhi((int)c, (int)d),
+    (unsigned)__popc(c), (unsigned)__popcll(a), (unsigned)__clz((int)c), (unsigned)__clzll((long long)a),
+      (unsigned)__ffs((int)c), (unsigned)__ffsll((long long)a),
     __brev(c), __brevll(a), __byte_perm(c, d, 0x3615), __funnelshift_l(c, d, 5), __funnelshift_r(c, d, 5),
-    (unsigned)__float_as_int(__int_as_float((int)c)), (unsigned long long)__double_as_longlong(__longlong_as_double((long long)a)),
-    min(c, d), max((int)c, (int)d) < 0 ? 0ull : (unsigned)max((int)c, (int)d), (unsigned long long)min((long long)a, (long long)b), (unsigned)abs((int)c)};
+    (unsigned)__float_as_int(__int_as_float((int)c)),
+      (unsigned long long)__double_as_longlong(__longlong_as_double((long long)a)),
+    min(c, d), max((int)c, (int)d) < 0 ? 0ull : (unsigned)max((int)c, (int)d),
+      (unsigned long long)min((long long)a, (long long)b), (unsigned)abs((int)c)};
   for (int i = 0; i < 21; ++i) p.y[i] = r[i];)"));
   Array<unsigned long long> y(21);
   std::mt19937_64 generator(3);  // NOLINT(cert-msc51-cpp)
@@ -280,7 +286,8 @@ TEST(VirtualShim, Atomics) {
   const TestKernel k(kernel_source("atomics", "int* i; unsigned* u; float* f; double* d; unsigned long long* l;", R"(
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   atomicAdd(p.i, t); atomicSub(p.i + 1, t); atomicMax(p.i + 2, t); atomicMin(p.i + 3, -t);
-  atomicInc(p.u, 9u); atomicOr(p.u + 1, 1u << (t % 32)); atomicAnd(p.u + 2, ~(1u << (t % 7))); atomicXor(p.u + 3, (unsigned)t);
+  atomicInc(p.u, 9u); atomicOr(p.u + 1, 1u << (t % 32)); atomicAnd(p.u + 2, ~(1u << (t % 7))); atomicXor(p.u + 3,
+    (unsigned)t);
   atomicAdd(p.f, 1.0f); atomicAdd(p.d, 0.5); atomicAdd(p.l, 1ull << 33); atomicMax(p.l + 1, (unsigned long long)t);
   unsigned seen = p.u[4], expected;
   do expected = seen; while ((seen = atomicCAS(p.u + 4, expected, expected + 2)) != expected);
@@ -306,7 +313,8 @@ TEST(VirtualShim, FloatArithmeticIsExact) {
   // No contraction, no excess precision, denormals kept.
   const TestKernel k(kernel_source("arithmetic", "float* y; const float* x;", R"(
   const float a = p.x[0], b = p.x[1], c = p.x[2], tiny = p.x[3];
-  p.y[0] = a * b + c; p.y[1] = fmaf(a, b, c); p.y[2] = tiny * 0.5f; p.y[3] = a * a - b * b; p.y[4] = a / b; p.y[5] = tiny + tiny;)"));
+  p.y[0] = a * b + c; p.y[1] = fmaf(a, b, c); p.y[2] = tiny * 0.5f; p.y[3] = a * a - b * b; p.y[4] = a / b;
+    p.y[5] = tiny + tiny;)"));
   const float a = 1.0000001f, b = 1.0000002f, c = -1.0000003f, tiny = 1e-40f;
   Array<float> x(std::vector<float>{a, b, c, tiny}), dy(6);
   k({1, 1}, dy, x);
@@ -324,10 +332,15 @@ TEST(VirtualShim, FloatArithmeticIsExact) {
 
 TEST(VirtualShim, VectorTypesHaveCudasLayout) {
   const TestKernel k(kernel_source("layout", "int* y;", R"(
-  const int s[] = {sizeof(char4), sizeof(short2), sizeof(int2), sizeof(int3), sizeof(int4), sizeof(uint3), sizeof(uint4), sizeof(longlong2), sizeof(float2), sizeof(float3), sizeof(float4), sizeof(double2), sizeof(double4),
-                   alignof(char4), alignof(short2), alignof(int2), alignof(int3), alignof(int4), alignof(uint3), alignof(uint4), alignof(longlong2), alignof(float2), alignof(float3), alignof(float4), alignof(double2), alignof(double4)};
+  const int s[] = {sizeof(char4), sizeof(short2), sizeof(int2), sizeof(int3), sizeof(int4), sizeof(uint3),
+    sizeof(uint4), sizeof(longlong2), sizeof(float2), sizeof(float3), sizeof(float4), sizeof(double2),
+    sizeof(double4),
+                   alignof(char4), alignof(short2), alignof(int2), alignof(int3), alignof(int4), alignof(uint3),
+                     alignof(uint4), alignof(longlong2), alignof(float2), alignof(float3), alignof(float4),
+                     alignof(double2), alignof(double4)};
   for (int i = 0; i < 26; ++i) p.y[i] = s[i];
-  const float4 v = make_float4(1, 2, 3, 4); const double2 d = make_double2(5, 6); const longlong2 l = make_longlong2(7, 8);
+  const float4 v = make_float4(1, 2, 3, 4); const double2 d = make_double2(5, 6);
+    const longlong2 l = make_longlong2(7, 8);
   p.y[26] = (int)(v.x + v.y * 10 + v.z * 100 + v.w * 1000 + d.y + l.y);
   p.y[27] = dim3(3).y + warpSize;)"));
   Array<int> y(28);

@@ -30,9 +30,9 @@ template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>>;
 
 template <class S>
-inline constexpr Category category_of = std::is_same_v<S, bool>    ? Category::Bool
-                                        : std::is_integral_v<S>    ? Category::Int
-                                                                   : Category::Float;
+inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
+                                        : std::is_integral_v<S> ? Category::Int
+                                                                : Category::Float;
 /// The element type of a C++ scalar: it lifts the category of the tensors beside it and nothing else.
 template <Category C>
 struct Weak {};

@@ -52,7 +52,8 @@ class BoundTogether {
     runtime::TensorImpl** leaf = values_.leaves;
     jit::Scalar* scalar = values_.scalars;
     if (!(e.value.owns && ...)) throw_moved_from();
-    ((leaf = append(leaf, e.value.leaves, E::leaf_count), scalar = append(scalar, e.value.scalars, E::scalar_count)), ...);
+    ((leaf = append(leaf, e.value.leaves, E::leaf_count), scalar = append(scalar, e.value.scalars, E::scalar_count)),
+     ...);
   }
   jit::Bound bound() const noexcept { return {&R::entry, &R::program, values_.leaves, values_.scalars}; }
 

@@ -14,14 +14,14 @@ using boost::hana::literals::operator""_c;
 namespace detail {
 
 // Hana has operators for its constants with anything; these are more specialised, and so win beside a tensor.
-#define SINTER_CONSTANT_OPERATOR(symbol, name)                                \
-  template <expression A, class T, T v>                                       \
-  auto operator symbol(A&& a, boost::hana::integral_constant<T, v> b) {       \
-    return Function<Op::name>{}(std::forward<A>(a), b);                       \
-  }                                                                           \
-  template <class T, T v, expression B>                                       \
-  auto operator symbol(boost::hana::integral_constant<T, v> a, B&& b) {       \
-    return Function<Op::name>{}(a, std::forward<B>(b));                       \
+#define SINTER_CONSTANT_OPERATOR(symbol, name)                          \
+  template <expression A, class T, T v>                                 \
+  auto operator symbol(A&& a, boost::hana::integral_constant<T, v> b) { \
+    return Function<Op::name>{}(std::forward<A>(a), b);                 \
+  }                                                                     \
+  template <class T, T v, expression B>                                 \
+  auto operator symbol(boost::hana::integral_constant<T, v> a, B&& b) { \
+    return Function<Op::name>{}(a, std::forward<B>(b));                 \
   }
 SINTER_CONSTANT_OPERATOR(+, add)
 SINTER_CONSTANT_OPERATOR(-, sub)

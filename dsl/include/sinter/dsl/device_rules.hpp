@@ -66,7 +66,8 @@ struct JoinAll<L, R, Rest...> : JoinAll<join<L, R>, Rest...> {};
 
 /// Both devices are known and differ: the one error of the compile-time device check.
 template <class L, class R>
-concept different_devices = std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
+concept different_devices =
+    std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
 
 /// Whether every tensor on From is one on To.
 template <class From, class To>

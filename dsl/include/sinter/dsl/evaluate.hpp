@@ -60,9 +60,9 @@ template <expression... E>
 template <class T, class D, expression E>
 auto into(Tensor<T, D>& target, E&& value) {
   using V = detail::lifted<E>;
-  static_assert(detail::same_dtype<typename V::value_type, T>, "the value has another dtype: convert it with cast<T>(x)");
-  static_assert(detail::same_device<typename V::device_type, D>,
-                SINTER_DIFFERENT_DEVICES);
+  static_assert(detail::same_dtype<typename V::value_type, T>,
+                "the value has another dtype: convert it with cast<T>(x)");
+  static_assert(detail::same_device<typename V::device_type, D>, SINTER_DIFFERENT_DEVICES);
   return detail::Into<T, D, V>{target, detail::lift(std::forward<E>(value))};
 }
 

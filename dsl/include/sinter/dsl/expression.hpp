@@ -2,7 +2,6 @@
 #pragma once
 #include <concepts>
 #include <cstring>
-#include <cstring>
 #include <type_traits>
 
 #include <sinter/dsl/device_rules.hpp>
@@ -68,10 +67,12 @@ concept expression_of = expression<E> && std::is_same_v<value_type_of<E>, T>;
 /// A tree of operations on tensors that has not been evaluated. It owns its leaves: keeping one in `auto` is safe.
 /// T is the element type, D the device type; the rest describes the tree. A moved-from expression throws when used.
 template <class T, class D, class Tree, int Leaves, int Scalars, int Bytes>
-class [[nodiscard]] Expression : public detail::On<D>, public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
-  static_assert(Bytes <= detail::max_code_bytes,
-                "this expression has more than about 256 operations; name a part that repeats with sinter::let, or grow "
-                "it at run time with sinter::Lazy");
+class [[nodiscard]] Expression : public detail::On<D>,
+                                 public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
+  static_assert(
+      Bytes <= detail::max_code_bytes,
+      "this expression has more than about 256 operations; name a part that repeats with sinter::let, or grow "
+      "it at run time with sinter::Lazy");
 
  public:
   using value_type = T;

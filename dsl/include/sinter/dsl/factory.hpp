@@ -51,12 +51,13 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S
 
 /// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
 /// is 0 or leads away from end.
-template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, detail::cpp_scalar C = int, device_argument D = Cpu>
+template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, detail::cpp_scalar C = int,
+          device_argument D = Cpu>
 auto arange(A start, B end, C step, const D& device = {}) {
   using N = detail::arange_number<A, B, C>;
   using U = detail::literal_type<T, N>;
-  return Tensor<U, device_type_of<D>>(detail::arange(static_cast<N>(start), static_cast<N>(end), static_cast<N>(step),
-                                                     dtype_of<U>, Device(device)));
+  return Tensor<U, device_type_of<D>>(
+      detail::arange(static_cast<N>(start), static_cast<N>(end), static_cast<N>(step), dtype_of<U>, Device(device)));
 }
 template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B>
 auto arange(A start, B end) {
@@ -106,7 +107,8 @@ Tensor<detail::element_like<T, X>, device_type_of<D>> empty_like(const Tensor<X,
 template <class T = void, class X, class Dx, detail::cpp_scalar S>
 Tensor<detail::element_like<T, X>, Dx> full_like(const Tensor<X, Dx>& x, S value) {
   return Tensor<detail::element_like<T, X>, Dx>(detail::full(x.shape(), detail::dtype_like<T>(x.impl()), x.device(),
-                                                             detail::lift(value).value.scalars[0], detail::category_of<S>));
+                                                             detail::lift(value).value.scalars[0],
+                                                             detail::category_of<S>));
 }
 template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument D>
 Tensor<detail::element_like<T, X>, device_type_of<D>> full_like(const Tensor<X, Dx>& x, S value, const D& device) {

@@ -16,7 +16,8 @@ inline AnyTensor load_npy(const std::filesystem::path& path, Device device = {})
   return AnyTensor(detail::load_npy(path, device));
 }
 
-/// Writes the value as NumPy would. The file appears complete or not at all. Throws FormatError with the system's reason.
+/// Writes the value as NumPy would. The file appears complete or not at all. Throws FormatError with the system's
+/// reason.
 template <expression E>
 void save_npy(const std::filesystem::path& path, const E& value) {
   const Tensor t(value);

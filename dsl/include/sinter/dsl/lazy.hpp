@@ -82,8 +82,10 @@ template <class T, class D>
 template <expression E>
   requires(!detail::is_lazy<std::remove_cvref_t<E>>)
 Lazy<T, D>::Lazy(const E& e) : node_(detail::lazy_node(e)) {
-  static_assert(detail::same_dtype<value_type_of<E>, T>, "the expression has another dtype: convert it with cast<T>(x)");
-  static_assert(detail::widens<typename E::device_type, D>, "the expression is on another device: move it with .to(device)");
+  static_assert(detail::same_dtype<value_type_of<E>, T>,
+                "the expression has another dtype: convert it with cast<T>(x)");
+  static_assert(detail::widens<typename E::device_type, D>,
+                "the expression is on another device: move it with .to(device)");
 }
 
 }  // namespace sinter::inline v1

@@ -26,7 +26,8 @@ auto let(E&& value, F&& body) {
     auto b = detail::lift(std::forward<F>(body)(Placeholder()));
     using B = decltype(b);
     if constexpr (detail::is_lazy<B>) {
-      static_assert(!detail::is_lazy<B>, "the body of let gave a Lazy: make the value a Lazy as well, it shares by itself");
+      static_assert(!detail::is_lazy<B>,
+                    "the body of let gave a Lazy: make the value a Lazy as well, it shares by itself");
     } else {
       using Result = Expression<typename B::value_type, detail::join<typename V::device_type, typename B::device_type>,
                                 detail::Let<Name, typename V::tree, typename B::tree>, V::leaf_count + B::leaf_count,

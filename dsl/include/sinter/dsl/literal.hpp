@@ -17,7 +17,8 @@ struct LiteralType {
 };
 template <class S>
 struct LiteralType<void, S> {
-  using type = std::conditional_t<std::is_same_v<S, bool>, bool, std::conditional_t<std::is_integral_v<S>, std::int64_t, float>>;
+  using type =
+      std::conditional_t<std::is_same_v<S, bool>, bool, std::conditional_t<std::is_integral_v<S>, std::int64_t, float>>;
 };
 template <class T, class S>
 using literal_type = typename LiteralType<T, S>::type;

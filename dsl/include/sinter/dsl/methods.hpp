@@ -17,17 +17,17 @@ struct Function {
 template <class Self>
 class Methods {
  public:
-#define SINTER_METHOD_1(name)                                                                   \
-  auto name() const& { return Function<Op::name>{}(static_cast<const Self&>(*this)); }           \
+#define SINTER_METHOD_1(name)                                                          \
+  auto name() const& { return Function<Op::name>{}(static_cast<const Self&>(*this)); } \
   auto name()&& { return Function<Op::name>{}(static_cast<Self&&>(*this)); }
-#define SINTER_METHOD_2(name)                                                                   \
-  template <class B>                                                                            \
-  auto name(B&& b) const {                                                                      \
-    return Function<Op::name>{}(static_cast<const Self&>(*this), std::forward<B>(b));           \
+#define SINTER_METHOD_2(name)                                                         \
+  template <class B>                                                                  \
+  auto name(B&& b) const {                                                            \
+    return Function<Op::name>{}(static_cast<const Self&>(*this), std::forward<B>(b)); \
   }
-#define SINTER_METHOD_3(name)                                                                   \
-  template <class B, class C>                                                                   \
-  auto name(B&& b, C&& c) const {                                                               \
+#define SINTER_METHOD_3(name)                                                                             \
+  template <class B, class C>                                                                             \
+  auto name(B&& b, C&& c) const {                                                                         \
     return Function<Op::name>{}(static_cast<const Self&>(*this), std::forward<B>(b), std::forward<C>(c)); \
   }
 #define SINTER_INTERNAL_OP(name, arity, rule, body, doc)

@@ -8,7 +8,8 @@ namespace detail {
 
 /// Two operands, at least one an expression, whose devices may meet as far as their types tell.
 template <class A, class B>
-concept operands = operand<A> && operand<B> && (expression<A> || expression<B>)&&same_device<device_of<A>, device_of<B>>;
+concept operands =
+    operand<A> && operand<B> && (expression<A> || expression<B>) && same_device<device_of<A>, device_of<B>>;
 
 template <class A, class B>
   requires operands<A, B>

@@ -19,7 +19,8 @@ void manual_seed(std::uint64_t seed) noexcept;
 /// Uniform in [0, 1).
 template <std::floating_point T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> rand(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, Device(device)));
+  return Tensor<T, device_type_of<D>>(
+      detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, Device(device)));
 }
 /// Normal with mean 0 and variance 1.
 template <std::floating_point T = float, device_argument D = Cpu>
@@ -38,7 +39,8 @@ Tensor<X, Dx> rand_like(const Tensor<X, Dx>& x) {
 }
 template <class X, class Dx, device_argument D>
 Tensor<X, device_type_of<D>> rand_like(const Tensor<X, Dx>& x, const D& device) {
-  return Tensor<X, device_type_of<D>>(detail::random(detail::Distribution::Uniform, x.shape(), x.dtype(), Device(device)));
+  return Tensor<X, device_type_of<D>>(
+      detail::random(detail::Distribution::Uniform, x.shape(), x.dtype(), Device(device)));
 }
 template <class X, class Dx>
 Tensor<X, Dx> randn_like(const Tensor<X, Dx>& x) {
@@ -46,7 +48,8 @@ Tensor<X, Dx> randn_like(const Tensor<X, Dx>& x) {
 }
 template <class X, class Dx, device_argument D>
 Tensor<X, device_type_of<D>> randn_like(const Tensor<X, Dx>& x, const D& device) {
-  return Tensor<X, device_type_of<D>>(detail::random(detail::Distribution::Normal, x.shape(), x.dtype(), Device(device)));
+  return Tensor<X, device_type_of<D>>(
+      detail::random(detail::Distribution::Normal, x.shape(), x.dtype(), Device(device)));
 }
 template <class X, class Dx>
 Tensor<X, Dx> randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high) {

@@ -49,7 +49,8 @@ inline constexpr bool is_reported = std::is_same_v<value_type_of<E>, Unknown>;
 
 /// The message that every use of another element type meets.
 template <class From, class To>
-inline constexpr bool same_dtype = std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
+inline constexpr bool same_dtype =
+    std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
 template <class From, class To>
 inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Mismatch>;
 
@@ -61,10 +62,9 @@ inline constexpr bool checked_at_run_time =
 template <class E>
 using deduced_element = std::conditional_t<is_reported<E>, AnyType, value_type_of<E>>;
 template <class E>
-using deduced_device =
-    std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, Mismatch> ||
-                           std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
-                       AnyDevice, typename std::remove_cvref_t<E>::device_type>;
+using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, Mismatch> ||
+                                              std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
+                                          AnyDevice, typename std::remove_cvref_t<E>::device_type>;
 
 /// Evaluates into `result`, or into a new array where it is null.
 template <class E>
@@ -275,16 +275,21 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor clone() const { return Tensor(detail::evaluate_one(leaf())); }
 
   // Views.
-  Tensor transpose(std::int64_t axis0, std::int64_t axis1) const { return Tensor(detail::transpose(impl(), axis0, axis1)); }
+  Tensor transpose(std::int64_t axis0, std::int64_t axis1) const {
+    return Tensor(detail::transpose(impl(), axis0, axis1));
+  }
   Tensor t() const { return dim() < 2 ? *this : transpose(0, 1); }
   template <std::integral... I>
   Tensor permute(I... axes) const {
     return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{static_cast<std::int64_t>(axes)...}));
   }
-  Tensor slice(std::int64_t axis, std::int64_t first = range::none, std::int64_t last = range::none, std::int64_t step = 1) const {
+  Tensor slice(std::int64_t axis, std::int64_t first = range::none, std::int64_t last = range::none,
+               std::int64_t step = 1) const {
     return Tensor(detail::slice(impl(), axis, range(first, last, step)));
   }
-  Tensor narrow(std::int64_t axis, std::int64_t start, std::int64_t length) const { return slice(axis, start, start + length); }
+  Tensor narrow(std::int64_t axis, std::int64_t start, std::int64_t length) const {
+    return slice(axis, start, start + length);
+  }
   Tensor select(std::int64_t axis, std::int64_t index) const { return Tensor(detail::select(impl(), axis, index)); }
   Tensor expand(const Shape& to) const { return Tensor(detail::expand(impl(), to)); }
   /// A view where the layout allows, else a copy.
@@ -297,7 +302,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor operator[](std::int64_t index) const { return select(0, index); }
   /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
   template <class... I>
-    requires((std::is_same_v<I, range> || std::is_integral_v<I>)&&...)
+    requires((std::is_same_v<I, range> || std::is_integral_v<I>) && ...)
   Tensor operator()(I... indices) const {
     Tensor view = *this;
     std::int64_t axis = 0;
@@ -325,8 +330,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     } else {
       static_assert(detail::same_dtype<typename Source::value_type, T>,
                     "the expression has another dtype: convert it with cast<T>(x)");
-      static_assert(detail::same_device<typename Source::device_type, D>,
-                    SINTER_DIFFERENT_DEVICES);
+      static_assert(detail::same_device<typename Source::device_type, D>, SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef result = detail::evaluate_one(e);
       if constexpr (!detail::device_fits<typename Source::device_type, D>) detail::check_device<D>(*result);
       return result;
@@ -335,8 +339,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   template <class A>
   Tensor& write(A&& value) {
     if constexpr (!detail::is_reported<A>) {
-      static_assert(detail::same_device<typename std::remove_cvref_t<A>::device_type, D>,
-                    SINTER_DIFFERENT_DEVICES);
+      static_assert(detail::same_device<typename std::remove_cvref_t<A>::device_type, D>, SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&impl());
       auto&& e = detail::lift(std::forward<A>(value));
       detail::evaluate_into(e, into);

@@ -9,7 +9,7 @@
 namespace sinter::inline v1::detail {
 
 template <class T>
-struct Leaf;  // a tensor of T, or of AnyType
+struct Leaf;       // a tensor of T, or of AnyType
 struct IndexLeaf;  // the position of each element: a tensor without memory
 template <Category C>
 struct ScalarLeaf;  // a C++ scalar
@@ -27,8 +27,8 @@ template <class... Trees>
 struct Outputs;  // several results of one evaluation
 
 /// Bytes that each node takes; see jit::Program.
-inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, constant_bytes = 10, cast_bytes = 2, let_bytes = 2,
-                     reference_bytes = 2;
+inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, constant_bytes = 10, cast_bytes = 2,
+                     let_bytes = 2, reference_bytes = 2;
 
 template <class T>
 inline constexpr std::uint8_t dtype_code = static_cast<std::uint8_t>(dtype_of<T>);

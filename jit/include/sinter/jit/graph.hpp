@@ -21,11 +21,11 @@ struct Operand {
 
 struct Node {
   Op op;
-  DType dtype;                  // of the result
+  DType dtype;  // of the result
   std::uint16_t arity = 0;
-  std::uint32_t first = 0;      // its operands are [first, first + arity) of Graph::operands()
-  // leaf, index: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a recorded operation: weak_result
-  // where all its operands are weak, so that promotion sees it as a C++ scalar still.
+  std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
+  // leaf, index: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a recorded operation:
+  // weak_result where all its operands are weak, so that promotion sees it as a C++ scalar still.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -43,7 +43,8 @@ class Graph {
   Operand constant(DType dtype, std::uint64_t bits);
   /// The operand itself where it has the dtype already.
   Operand cast(Operand a, DType dtype);
-  /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws DtypeError.
+  /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws
+  /// DtypeError.
   Operand apply(Op op, std::span<const Operand> operands);
   /// Adds a node as it is; its operands must have the right dtypes. `operands` is not the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);

@@ -55,6 +55,11 @@ inline constexpr OpInfo op_info[] = {
 
 inline constexpr int op_count = std::size(detail::op_info);
 inline constexpr Op first_table_op = Op::add;
+inline constexpr int max_arity = [] {
+  int most = 0;
+  for (const OpInfo& about : detail::op_info) most = about.arity > most ? about.arity : most;
+  return most;
+}();
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }

@@ -1,0 +1,156 @@
+#include "lazy_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <sinter/runtime/error.hpp>
+#include "evaluator.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+using Content = LazyContent;
+
+std::string describe(std::span<const LazyRef> operands) {
+  std::string list;
+  for (const LazyRef& o : operands)
+    list += fmt::format("{}{} on {}", list.empty() ? "" : ", ", name(o->dtype()), to_string(o->device()));
+  return list;
+}
+
+/// A DAG of lazy nodes as a graph, with what its numbers mean. Holds everything that it read.
+class Flattened {
+ public:
+  explicit Flattened(std::span<const LazyRef> values) {
+    for (const LazyRef& v : values) {
+      visit(v);
+      placed_.push_back(v);
+    }
+    const LazyNode* placed = placed_operand("evaluate", placed_);
+    if (placed) device_ = placed->device();
+    for (const LazyRef& v : values) graph_.output(known_.at(v.get()));
+  }
+
+  void evaluate(runtime::TensorRef* outputs, Mode mode) {
+    evaluate_graph(graph_, leaves_, scalars_, outputs, mode, device_);
+  }
+
+ private:
+  struct Frame {
+    const LazyNode* node;
+    std::size_t content;
+    std::size_t next = 0;  // operand to visit
+  };
+
+  void visit(const LazyRef& root) {
+    std::vector<Frame> path;
+    enter(path, root.get());
+    while (!path.empty()) {
+      Frame& top = path.back();
+      const Content& c = contents_[top.content];
+      if (top.next < c.operands.size() && c.operands[top.next]) {
+        enter(path, c.operands[top.next++].get());
+        continue;
+      }
+      known_[top.node] = add(c);
+      path.pop_back();
+    }
+  }
+
+  void enter(std::vector<Frame>& path, const LazyNode* node) {
+    if (known_.contains(node)) return;
+    Content c = LazyAccess::state(*node).snapshot();
+    if (c.result.is_current()) {
+      c.op = Op::leaf;
+      c.leaf = std::move(c.result);
+      c.operands = {};
+    }
+    contents_.push_back(std::move(c));
+    path.push_back({node, contents_.size() - 1});
+  }
+
+  Operand add(const Content& c) {
+    switch (c.op) {
+      case Op::leaf:
+      case Op::index: return add_leaf(c);
+      case Op::scalar:
+        scalars_.push_back(Scalar());
+        scalars_.back().bits = c.bits;
+        return graph_.scalar(c.dtype, c.category, static_cast<std::uint32_t>(scalars_.size() - 1));
+      case Op::constant: return graph_.constant(c.dtype, c.bits);
+      default: break;
+    }
+    std::array<Operand, max_arity> operands;
+    std::size_t arity = 0;
+    for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
+    return graph_.node(c.op, c.dtype, std::span(operands).first(arity));
+  }
+
+  Operand add_leaf(const Content& c) {
+    runtime::TensorImpl* t = c.leaf.tensor.get();
+    if (!c.leaf.is_current())
+      throw Error(
+          fmt::format("a lazy expression reads {}, which was written to after the expression was built: "
+                      "evaluate the expression before writing, or build it from a copy",
+                      runtime::describe(*t)));
+    const auto [place, is_new] = leaf_nodes_.try_emplace(t);
+    if (is_new) {
+      const auto number = static_cast<std::uint32_t>(leaves_.size());
+      leaves_.push_back(t);
+      place->second = c.op == Op::index ? graph_.index(number) : graph_.leaf(c.dtype, number);
+    }
+    return place->second;
+  }
+
+  Graph graph_;
+  Device device_;
+  std::vector<runtime::TensorImpl*> leaves_;
+  std::vector<Scalar> scalars_;
+  std::vector<Content> contents_;
+  std::vector<LazyRef> placed_;
+  std::unordered_map<const LazyNode*, Operand> known_;
+  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_;
+};
+
+}  // namespace
+
+const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> operands) {
+  const LazyNode* placed = nullptr;
+  for (const LazyRef& o : operands) {
+    if (!LazyAccess::state(*o).has_device) continue;
+    if (placed && placed->device() != o->device())
+      throw DeviceError(fmt::format("{}: the operands are on different devices ({}): move one with .to(device)", what,
+                                    describe(operands)));
+    placed = o.get();
+  }
+  return placed;
+}
+
+std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough) {
+  std::vector<LazyRef> pending(operands.begin(), operands.end());
+  std::unordered_set<const LazyNode*> seen;
+  std::vector<LazyRef> held;  // an address in `seen` must not be given to another node meanwhile
+  std::uint32_t count = 0;
+  while (!pending.empty() && count <= enough) {
+    LazyRef node = std::move(pending.back());
+    pending.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    const LazyContent c = LazyAccess::snapshot(node);
+    count += c.size > 0;
+    for (const LazyRef& o : c.operands)
+      if (o) pending.push_back(o);
+    held.push_back(std::move(node));
+  }
+  return count;
+}
+
+void evaluate_dag(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
+  Flattened(values).evaluate(outputs, mode);
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,19 @@
+// A DAG of lazy nodes seen as a whole. Nothing here recurses.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "lazy_node.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// The device of the operands that have one. Throws DeviceError where they differ.
+const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> operands);
+
+/// Operations that the operands depend on, each once; stops counting past `enough`.
+std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough);
+
+/// Evaluates as one graph. Throws what evaluate(Bound) throws, and Error for a leaf that was written to.
+void evaluate_dag(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode);
+
+}  // namespace sinter::inline v1::jit

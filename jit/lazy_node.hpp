@@ -1,0 +1,114 @@
+// What is inside a lazy node.
+#pragma once
+#include <array>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include <sinter/jit/lazy.hpp>
+
+namespace sinter::inline v1::jit {
+/// A tensor at the moment when it was taken.
+struct Taken {
+  runtime::TensorRef tensor;
+  std::uint64_t version = 0;
+
+  static Taken of(runtime::TensorRef t) {
+    const std::uint64_t version = t->buffer ? t->buffer->version() : 0;
+    return {std::move(t), version};
+  }
+  bool is_current() const noexcept { return tensor && (!tensor->buffer || tensor->buffer->version() == version); }
+};
+
+inline bool is_index(const runtime::TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
+
+/// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.
+struct LazyNode::State {
+  static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+
+  struct Content {
+    Op op = Op::leaf;
+    DType dtype = DType::Float32;
+    Category category = Category::Bool;  // of a scalar
+    std::uint32_t size = 0;              // operations that it depends on, itself included: never too few
+    std::uint64_t oldest = none;         // the first of them, by number of creation
+    std::uint64_t bits = 0;              // of a scalar, as it arrived; of a constant
+    Taken leaf;
+    Taken result;  // of an earlier evaluation; the user may have written to it since
+    std::array<LazyRef, max_arity> operands;
+  };
+
+  class Lock {
+   public:
+    explicit Lock(State& s) : busy_(s.busy_) {
+      while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true);
+    }
+    ~Lock() {
+      busy_.clear(std::memory_order_release);
+      busy_.notify_one();
+    }
+
+   private:
+    std::atomic_flag& busy_;
+  };
+
+  bool has_device = false;
+  Device device;
+  LazyNode* next_to_destroy = nullptr;
+  Content content;
+
+  Content snapshot() {
+    Lock lock(*this);
+    return content;
+  }
+  void replace(Content&& c) {
+    {
+      Lock lock(*this);
+      std::swap(content, c);
+    }
+    // What it was is released here, after the lock.
+  }
+  void keep_result(Taken result) {
+    Lock lock(*this);
+    std::swap(content.result, result);
+  }
+
+ private:
+  std::atomic_flag busy_;
+};
+
+struct LazyAccess {
+  using State = LazyNode::State;
+  using Content = State::Content;
+
+  static State& state(const LazyNode& n) noexcept { return *n.state_; }
+  static Content snapshot(const LazyRef& n) { return n->state_->snapshot(); }
+
+  static LazyRef make(Content content, bool has_device, Device device) {
+    LazyRef r = LazyRef::adopt(new LazyNode);
+    r->state_->content = std::move(content);
+    r->state_->has_device = has_device;
+    r->state_->device = device;
+    return r;
+  }
+  static LazyRef leaf(runtime::TensorRef t) {
+    Content c;
+    c.op = is_index(*t) ? Op::index : Op::leaf;
+    c.dtype = t->dtype;
+    const Device device = t->device;
+    c.leaf = Taken::of(std::move(t));
+    return make(std::move(c), true, device);
+  }
+  static LazyRef scalar(DType dtype, Category category, std::uint64_t bits) {
+    Content c;
+    c.op = Op::scalar;
+    c.dtype = dtype;
+    c.category = category;
+    c.bits = bits;
+    return make(std::move(c), false, {});
+  }
+};
+
+using LazyContent = LazyAccess::Content;
+
+}  // namespace sinter::inline v1::jit
