@@ -83,13 +83,26 @@ void make_layout(Layout& layout, const LoopNest& nest) {
   layout.row = nest.extents[layout.split];
   while (layout.split > 0 && layout.row < shortest_row) layout.row *= nest.extents[--layout.split];
   layout.rows = layout.split == 0 ? 1 : nest.numel / layout.row;
-  layout.any_same = false;
+  layout.uniform = {};
   layout.walks.clear();
+  int leaf = -nest.outputs;
   for (const NestOperand& o : nest.operands) {
-    const Walk w = walk_of(nest, layout.split, o);
+    Walk w = walk_of(nest, layout.split, o);
+    if (w == Walk::Same || w == Walk::RowSame) {
+      if (leaf >= 0 && leaf < 64)
+        (w == Walk::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
+      else
+        w = Walk::Packed;  // more than the steps keep account of
+    }
     layout.walks.push_back(w);
-    layout.any_same = layout.any_same || w == Walk::Same || w == Walk::RowSame;
+    ++leaf;
   }
+}
+
+void spread_uniform(Layout& layout) {
+  for (Walk& w : layout.walks)
+    if (w == Walk::Same || w == Walk::RowSame) w = Walk::Packed;
+  layout.uniform = {};
 }
 
 std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row) {

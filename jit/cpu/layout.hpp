@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "../loop_nest.hpp"
+#include "steps.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -19,12 +20,15 @@ struct Layout {
   int split = 0;             // the dims [split, rank) are a row
   std::int64_t row = 1;      // its elements
   std::int64_t rows = 1;
-  bool any_same = false;     // some operand is Same or RowSame
+  UniformLeaves uniform;     // the leaves that are Same or RowSame
   boost::container::small_vector<Walk, 8> walks;
 };
 
 /// Rows are made long enough for the cost of starting on one not to matter.
 void make_layout(Layout& layout, const LoopNest& nest);
+
+/// Gives uniform leaves tiles of their own.
+void spread_uniform(Layout& layout);
 
 /// Offset in elements of the operand's first element in a row.
 std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row);

@@ -107,6 +107,6 @@ constexpr Rows rows_of() {
 extern const Rows bool_rows[row_op_count], int32_rows[row_op_count], int64_rows[row_op_count];
 extern const Rows float32_rows[row_op_count], float64_rows[row_op_count];
 extern const Rows cast_rows[cast_count], memory_rows[static_cast<int>(Memory::count)];
-extern const Rows fused32_rows[fused_count], fused64_rows[fused_count];
+extern const Rows chain_rows[chain_count];
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -1,6 +1,8 @@
 #include "steps.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <sinter/jit/ops.hpp>
 
@@ -16,46 +18,43 @@ std::uint16_t row_of(Op op) { return static_cast<std::uint16_t>(static_cast<int>
 
 /// Roughly, in nanoseconds for an element: what decides about threads.
 double cost_of(const Node& n, DType compute) {
-  if (n.op == Op::cast) return 0.2;
   const double width = compute == DType::Float64 ? 4 : 1;
   switch (n.op) {
+    case Op::cast: return 0.1;
     case Op::exp: case Op::log: case Op::tanh: case Op::erf: case Op::sigmoid: case Op::silu: case Op::gelu:
-    case Op::gelu_tanh: return 0.6 * width;
+    case Op::gelu_tanh: return 0.4 * width;
     case Op::exp2: case Op::expm1: case Op::log2: case Op::log10: case Op::log1p: case Op::sin: case Op::cos:
     case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::hypot:
     case Op::erfc: case Op::softplus: return 2 * width;
     case Op::pow: case Op::atan2: case Op::floor_divide: case Op::remainder: case Op::fmod: return 4 * width;
     case Op::random_uniform: case Op::random_uniform_double: case Op::random_normal: case Op::random_normal_double:
     case Op::random_below: return 6;
-    default: return 0.02 * static_cast<double>(size_of(compute));
+    default: return 0.01 * static_cast<double>(size_of(compute));
   }
 }
 
 class Builder {
  public:
-  Builder(const Graph& graph, bool fuse) : graph_(graph), fuse_(fuse) {}
+  Builder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
   Steps run() {
-    mark_reachable();
+    count_uses();
     steps_.values.resize(graph_.nodes().size());
-    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes().size()); ++id)
-      if (uses_[static_cast<std::size_t>(id)] > 0) add(id);
+    for (std::size_t id = 0; id < graph_.nodes().size(); ++id) add(static_cast<ValueId>(id));
     for (const Operand o : graph_.outputs()) {
       steps_.outputs.push_back(static_cast<ValueId>(o.node));
-      value(o).output = true;
+      steps_.values[steps_.outputs.back()].output = true;
     }
-    if (fuse_) fuse_steps(steps_, uses_);
-    std::erase_if(steps_.tiles, [](const Step& s) { return s.arity == 0; });
+    order_steps(steps_);
+    make_chains(steps_, uses_);
     assign_slots();
     choose_tile();
     return std::move(steps_);
   }
 
  private:
-  Value& value(Operand o) { return steps_.values[static_cast<std::size_t>(o.node)]; }
-
-  /// Counts how often each node that leads to an output is read.
-  void mark_reachable() {
+  /// Nodes that no output needs are read never, and left out.
+  void count_uses() {
     uses_.assign(graph_.nodes().size(), 0);
     for (const Operand o : graph_.outputs()) ++uses_[static_cast<std::size_t>(o.node)];
     for (std::size_t id = uses_.size(); id-- > 0;)
@@ -63,73 +62,80 @@ class Builder {
         for (const Operand o : graph_.operands(graph_.nodes()[id])) ++uses_[static_cast<std::size_t>(o.node)];
   }
 
-  void add(NodeId id) {
-    const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
-    Value& v = steps_.values[static_cast<std::size_t>(id)];
+  void add(ValueId id) {
+    const Node& n = graph_.nodes()[id];
+    Value& v = steps_.values[id];
     v.size = static_cast<std::uint8_t>(size_of(n.dtype));
-    v.uniform = n.op == Op::scalar || n.op == Op::constant;
-    switch (n.op) {
-      case Op::leaf:
-      case Op::index:
-        v.kind = n.op == Op::leaf ? Value::Kind::Leaf : Value::Kind::Index;
-        v.number = static_cast<std::uint32_t>(n.attribute);
-        steps_.leaves = std::max(steps_.leaves, v.number + 1);
-        steps_.inputs.push_back(static_cast<ValueId>(id));
-        break;
-      case Op::scalar:
-        v.kind = Value::Kind::Scalar;
-        v.number = scalars_before(id);
-        break;
-      case Op::constant:
-        v.number = static_cast<std::uint32_t>(steps_.constants.size());
-        steps_.constants.push_back(n.attribute);
-        break;
-      default: add_step(id, n, v);
+    if (n.op == Op::scalar) {  // numbered by its place among the scalar nodes, used or not
+      v.kind = Value::Kind::Scalar;
+      v.number = scalars_++;
+    }
+    if (uses_[id] == 0 || n.op == Op::scalar) return;
+    if (n.op == Op::leaf || n.op == Op::index) {
+      v.kind = Value::Kind::Leaf;
+      v.number = static_cast<std::uint32_t>(n.attribute);
+      v.level = leaf_level(v.number);
+      steps_.inputs.push_back(id);
+    } else if (n.op == Op::constant) {
+      v.number = static_cast<std::uint32_t>(steps_.constants.size());
+      steps_.constants.push_back(n.attribute);
+    } else {
+      add_step(id, n, v);
     }
   }
 
-  /// Scalars are numbered by their place among the scalar nodes, used or not.
-  std::uint32_t scalars_before(NodeId id) {
-    for (; counted_ < id; ++counted_) scalars_ += graph_.nodes()[static_cast<std::size_t>(counted_)].op == Op::scalar;
-    return scalars_;
+  Level leaf_level(std::uint32_t leaf) const {
+    if (leaf >= 64) return Level::EachTile;
+    return uniform_.nest >> leaf & 1 ? Level::Once : uniform_.row >> leaf & 1 ? Level::EachRow : Level::EachTile;
   }
 
-  void add_step(NodeId id, const Node& n, Value& v) {
+  void add_step(ValueId id, const Node& n, Value& v) {
     const auto operands = graph_.operands(n);
     const DType compute = graph_[operands.back()].dtype;
+    Step s;
+    s.group = n.op == Op::cast ? Group::Casts : static_cast<Group>(compute);
+    s.row = n.op == Op::cast ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
+                             : row_of(n.op);
+    s.arity = static_cast<std::uint8_t>(n.arity);
+    s.out = id;
     v.kind = Value::Kind::Result;
-    Step s{static_cast<Group>(compute), static_cast<std::uint8_t>(n.arity), 0, static_cast<ValueId>(id),
-           {0, static_cast<std::uint8_t>(n.arity)}, {}};
-    if (n.op == Op::cast) {
-      s.forms.count = 0;
-      s.group = Group::Casts;
-      s.row = static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype));
-    } else {
-      s.row = row_of(n.op);
-    }
-    v.uniform = true;
     for (int k = 0; k < n.arity; ++k) {
       s.in[k] = static_cast<ValueId>(operands[static_cast<std::size_t>(k)].node);
-      v.uniform = v.uniform && steps_.values[s.in[k]].uniform;
+      v.level = std::max(v.level, steps_.values[s.in[k]].level);
     }
-    (v.uniform ? steps_.once : steps_.tiles).push_back(s);
-    if (!v.uniform) steps_.cost += cost_of(n, compute);
+    if (v.level != Level::EachTile) {
+      (v.level == Level::Once ? steps_.once : steps_.rows).push_back(s);
+      return;
+    }
+    for (int k = 0; k < n.arity; ++k)
+      s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level != Level::EachTile) << k);
+    steps_.tiles.push_back(s);
+    steps_.cost += cost_of(n, compute);
   }
 
-  /// A slot is free again after the last step that reads its value; a step may write over an operand of its own that
-  /// has the same element size, but conversions, whose loops are compiled for separate arrays.
+  /// A slot is free again after the last step that reads its value. An operation may write over an operand of its own
+  /// that has the same element size; conversions, whose loops are compiled for separate arrays, and chains, which
+  /// write before they have read all, may not.
   void assign_slots() {
-    std::vector<std::uint32_t> last(steps_.values.size(), 0);
+    std::vector<std::uint32_t> last(steps_.values.size(), none);
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i)
-      for (int k = 0; k < steps_.tiles[i].arity; ++k) last[steps_.tiles[i].in[k]] = i;
+      for (const ValueId v : reads(steps_.tiles[i])) last[v] = i;
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i) {
       const Step& s = steps_.tiles[i];
-      const bool separate = s.group == Group::Casts;
-      if (separate) take_slot(steps_.values[s.out]);
-      for (int k = 0; k < s.arity; ++k)
-        if (last[s.in[k]] == i) give_back(steps_.values[s.in[k]]), last[s.in[k]] = no_slot;
-      if (!separate) take_slot(steps_.values[s.out]);
+      const bool separate = s.chain != none || s.group == Group::Casts;
+      if (separate) take_slots(s);
+      for (const ValueId v : reads(s))
+        if (last[v] == i) give_back(steps_.values[v]), last[v] = none;
+      if (!separate) take_slots(s);
     }
+  }
+  std::span<const ValueId> reads(const Step& s) const {
+    if (s.chain != none) return steps_.chains[s.chain].reads;
+    return {s.in, s.arity};
+  }
+  void take_slots(const Step& s) {
+    if (s.chain == none) return take_slot(steps_.values[s.out]);
+    for (const ValueId v : steps_.chains[s.chain].writes) take_slot(steps_.values[v]);
   }
   void take_slot(Value& v) {
     if (v.output) return;
@@ -142,7 +148,7 @@ class Builder {
     free.pop_back();
   }
   void give_back(const Value& v) {
-    if (v.slot != no_slot) free_[v.size].push_back(v.slot);
+    if (v.slot != none) free_[v.size].push_back(v.slot);
   }
 
   void choose_tile() {
@@ -152,20 +158,52 @@ class Builder {
     for (const ValueId v : steps_.outputs) steps_.output_bytes += steps_.values[v].size;
     bytes += steps_.output_bytes;
     steps_.cost += 0.05 * static_cast<double>(bytes);
-    steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 64 * 64;
+    steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 128 * 128;
   }
 
   const Graph& graph_;
-  bool fuse_;
+  UniformLeaves uniform_;
   Steps steps_;
   std::vector<std::uint32_t> uses_;
   std::vector<std::uint32_t> free_[9];
-  NodeId counted_ = 0;
   std::uint32_t scalars_ = 0;
 };
 
 }  // namespace
 
-Steps make_steps(const Graph& graph, bool fuse) { return Builder(graph, fuse).run(); }
+Steps make_steps(const Graph& graph, UniformLeaves uniform) { return Builder(graph, uniform).run(); }
+
+void order_steps(Steps& steps) {
+  // Depth first from the outputs, the operand that took the most steps first: fewest values wait.
+  const std::size_t count = steps.tiles.size();
+  std::vector<std::uint32_t> producer(steps.values.size(), none), height(count, 0), pending;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Step& s = steps.tiles[i];
+    for (int k = 0; k < s.arity; ++k)
+      if (const std::uint32_t p = producer[s.in[k]]; p != none) height[i] = std::max(height[i], height[p] + 1);
+    producer[s.out] = i;
+  }
+  std::vector<Step> ordered;
+  std::vector<bool> done(count, false);
+  ordered.reserve(count);
+  for (std::size_t k = steps.outputs.size(); k-- > 0;)
+    if (producer[steps.outputs[k]] != none) pending.push_back(producer[steps.outputs[k]]);
+  while (!pending.empty()) {
+    const std::uint32_t i = pending.back();
+    const Step& s = steps.tiles[i];
+    const std::size_t before = pending.size();
+    for (int k = 0; k < s.arity && !done[i]; ++k)
+      if (const std::uint32_t p = producer[s.in[k]]; p != none && !done[p]) {
+        pending.push_back(p);
+        for (std::size_t at = pending.size() - 1; at > before && height[pending[at]] < height[pending[at - 1]]; --at)
+          std::swap(pending[at], pending[at - 1]);
+      }
+    if (pending.size() > before) continue;
+    pending.pop_back();
+    if (!done[i]) ordered.push_back(s);
+    done[i] = true;
+  }
+  steps.tiles = std::move(ordered);
+}
 
 }  // namespace sinter::inline v1::jit::cpu

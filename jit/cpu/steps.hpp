@@ -4,55 +4,81 @@
 #include <limits>
 #include <vector>
 
+#include "chain.hpp"
 #include "rows.hpp"
 #include <sinter/jit/graph.hpp>
 
 namespace sinter::inline v1::jit::cpu {
 
 using ValueId = std::uint32_t;
-inline constexpr int max_inputs = 2 + horner_longest;
-inline constexpr std::uint32_t no_slot = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-/// One pass over a tile.
-struct Step {
-  Group group;
-  std::uint8_t arity;
-  std::uint16_t row;
-  ValueId out;
-  struct Forms {
-    std::uint8_t first, count;  // the operands whose being uniform chooses the loop's form
-  } forms;
-  ValueId in[max_inputs];
+/// How often a value is computed.
+enum class Level : std::uint8_t { Once, EachRow, EachTile };
+
+/// Which leaves are one element for the whole nest, or for a row: bit i is leaf i. Leaves past 63 are never uniform.
+struct UniformLeaves {
+  std::uint64_t nest = 0;
+  std::uint64_t row = 0;
+  friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
 };
 
-/// Something that steps read or write: a node of the graph, or a constant that fusing needed.
+/// One pass over a tile: an operation, or a chain of them.
+struct Step {
+  Group group = Group::count;
+  std::uint8_t arity = 0;
+  std::uint8_t form = 0;  // of the operation's loops
+  std::uint16_t row = 0;
+  ValueId out = 0;
+  ValueId in[3] = {};
+  std::uint32_t chain = none;
+};
+
+/// An operand of a chain: a value, or a block of the chain's own.
+struct ChainSlot {
+  bool own;
+  std::uint32_t number;
+};
+
+struct Chain {
+  std::vector<Micro> code;
+  std::vector<ChainSlot> operands;
+  std::vector<ValueId> reads, writes;  // values among the operands
+  std::uint32_t blocks = 0;            // of its own
+};
+
+/// Something that steps read or write: a node of the graph.
 struct Value {
-  enum class Kind : std::uint8_t { Leaf, Index, Scalar, Constant, Result } kind = Kind::Constant;
-  std::uint8_t size = 8;                // bytes of an element
-  bool uniform = false;                 // whatever the leaves: made of scalars and constants alone
-  bool output = false;                  // written to an array or to a tile of its own, not to a slot
-  std::uint32_t number = 0;             // of the leaf, the scalar, or the constant
-  std::uint32_t slot = no_slot;         // of a result
+  enum class Kind : std::uint8_t { Leaf, Scalar, Constant, Result } kind = Kind::Constant;
+  std::uint8_t size = 8;           // bytes of an element
+  Level level = Level::Once;
+  bool output = false;             // written to an array or to a tile of its own, not to a slot
+  std::uint32_t number = 0;        // of the leaf, the scalar, or the constant
+  std::uint32_t slot = none;       // of a result
 };
 
 struct Steps {
   std::vector<Value> values;
   std::vector<std::uint64_t> constants;
-  std::vector<Step> once;                 // of uniform values
-  std::vector<Step> tiles;                // for each tile, in this order
-  std::vector<ValueId> inputs;            // the leaves and indices in use
+  std::vector<Step> once, rows, tiles;  // in this order
+  std::vector<Chain> chains;
+  std::vector<ValueId> inputs;          // the leaves and indices in use
   std::vector<ValueId> outputs;
-  std::vector<std::uint8_t> slots;        // the element size of each
-  std::uint32_t leaves = 0;               // how many the graph numbers
-  double cost = 0;                        // nanoseconds for an element, roughly
-  std::int64_t tile = 0;                  // elements: so many that a tile's values fit the first cache
-  std::int64_t output_bytes = 0;          // of one element of all outputs
+  std::vector<std::uint8_t> slots;      // the element size of each
+  std::uint32_t chain_blocks = 0;       // the most that a chain needs
+  std::uint32_t chain_operands = 0;
+  double cost = 0;                      // nanoseconds for an element, roughly
+  std::int64_t tile = 0;                // elements: so many that a tile's values fit the first cache
+  std::int64_t output_bytes = 0;        // of one element of all outputs
 };
 
-/// Neighbouring operations become one step where `fuse` is set and a row for both exists. Time is linear.
-Steps make_steps(const Graph& graph, bool fuse);
+/// Time and memory are linear in the graph. `uses` below counts how often each value is read.
+Steps make_steps(const Graph& graph, UniformLeaves uniform);
 
-/// Replaces steps by fused ones; the absorbed ones stay behind with arity 0.
-void fuse_steps(Steps& steps, std::vector<std::uint32_t>& uses);
+/// Puts the tiles' steps into an order in which a value is made shortly before it is read.
+void order_steps(Steps& steps);
+
+/// Neighbouring operations on floats become chains.
+void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "worker.hpp"
@@ -16,6 +17,7 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
+constexpr int most_variants = 16;
 constexpr double chunk_ns = 15'000;          // what a task does at least
 
 const RowTable& table_of(Isa isa) {
@@ -53,26 +55,46 @@ bool worth_streaming(const LoopNest& nest, const Layout& layout, const Steps& st
 }  // namespace
 
 struct TileProgram::Impl {
+  /// The steps depend on which leaves are uniform. Runs mostly agree about that.
+  struct Variant {
+    UniformLeaves uniform;
+    Steps steps;
+    std::unique_ptr<const Variant> next;
+  };
+
   explicit Impl(const Graph& g) : graph(g) {}
-  ~Impl() {
-    for (std::atomic<const Steps*>& s : made) delete s.load();
+  ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
+
+  /// The steps for this layout. Past some variants all leaves are packed, and one more serves the rest.
+  const Steps& steps(Layout& layout) {
+    if (const Steps* found = find(layout.uniform)) return *found;
+    const std::lock_guard lock(adding);
+    if (variants >= most_variants) spread_uniform(layout);
+    const Steps* found = find(layout.uniform);
+    return found != nullptr ? *found : add(layout.uniform);
   }
 
-  /// The fused steps need fma instructions, and take what is uniform from the graph alone; the plain steps find out in
-  /// each run. Whoever comes first makes them.
-  const Steps& steps(bool fused) {
-    const Steps* have = made[fused].load(std::memory_order_acquire);
-    if (have != nullptr) return *have;
-    auto mine = std::make_unique<const Steps>(make_steps(graph, fused));
-    if (!made[fused].compare_exchange_strong(have, mine.get(), std::memory_order_acq_rel)) return *have;
-    return *mine.release();
+  const Steps* find(UniformLeaves uniform) const {
+    for (const Variant* v = newest.load(std::memory_order_acquire); v != nullptr; v = v->next.get())
+      if (v->uniform == uniform) return &v->steps;
+    return nullptr;
+  }
+
+  const Steps& add(UniformLeaves uniform) {
+    auto made = std::make_unique<Variant>(uniform, make_steps(graph, uniform), nullptr);
+    made->next.reset(newest.load());
+    newest.store(made.get(), std::memory_order_release);
+    ++variants;
+    return made.release()->steps;
   }
 
   const Graph graph;
-  std::atomic<const Steps*> made[2] = {};
+  std::atomic<const Variant*> newest{nullptr};  // owned, and never changed once it is here
+  std::mutex adding;
+  int variants = 0;
 };
 
-TileProgram::TileProgram(const Graph& graph) : impl_(new Impl(graph)) { impl_->steps(isa() != Isa::Sse4); }
+TileProgram::TileProgram(const Graph& graph) : impl_(new Impl(graph)) {}
 TileProgram::TileProgram(TileProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 TileProgram::~TileProgram() { delete impl_; }
 
@@ -83,9 +105,8 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
   if (nest.outputs > 1)
     for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
       if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
-  const Isa chosen = isa();
-  const Steps& steps = impl_->steps(chosen != Isa::Sse4 && !layout.any_same);
-  const Job job{steps, nest, layout, table_of(chosen), scalars.data(), std::min(steps.tile, layout.row),
+  const Steps& steps = impl_->steps(layout);
+  const Job job{steps, nest, layout, table_of(isa()), scalars.data(), std::min(steps.tile, layout.row),
                 worth_streaming(nest, layout, steps)};
   const std::int64_t tiles = layout.rows * job.tiles_in_row();
   const auto run_part = [&](std::int64_t first, std::int64_t last) {

@@ -27,10 +27,7 @@ void Worker::bind(const Job& job) {
   reserve_memory();
   bind_values();
   bind_inputs();
-  row_steps_.clear();
-  tile_steps_.clear();
-  for (const Step& s : job.steps.once) bind_step(s);
-  for (const Step& s : job.steps.tiles) bind_step(s);
+  for (const Step& s : job.steps.once) call(s, 1);
   bind_outputs();
 }
 
@@ -42,7 +39,7 @@ std::size_t Worker::tile_bytes(std::size_t size) const noexcept {
 /// Room for every tile that this run can need: the slots, packed inputs, outputs on their way.
 void Worker::reserve_memory() {
   const Steps& steps = job_->steps;
-  std::size_t needed = 0;
+  std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
   for (const ValueId v : steps.inputs)
     if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed) needed += tile_bytes(steps.values[v].size);
@@ -65,18 +62,20 @@ std::byte* Worker::take_tile(std::size_t size) {
 void Worker::bind_values() {
   const Steps& steps = job_->steps;
   const std::size_t count = steps.values.size();
-  if (at_.size() < count) at_.resize(count), levels_.resize(count), words_.resize(count);
+  if (at_.size() < count) at_.resize(count), words_.resize(count);
+  if (chain_operands_.size() < steps.chain_operands) chain_operands_.resize(steps.chain_operands);
+  chain_blocks_ = memory_.get();
+  memory_used_ = steps.chain_blocks * std::size_t{largest_block};
   slots_.clear();
   for (const std::uint8_t size : steps.slots) slots_.push_back(take_tile(size));
   for (std::size_t v = 0; v < count; ++v) {
     const Value& value = steps.values[v];
-    levels_[v] = value.uniform ? Level::Once : Level::EachTile;
     if (value.kind == Value::Kind::Scalar)
       at_[v] = bytes(job_->scalars + value.number);
     else if (value.kind == Value::Kind::Constant)
       at_[v] = bytes(&steps.constants[value.number]);
     else
-      at_[v] = value.slot != no_slot ? slots_[value.slot] : bytes(&words_[v]);
+      at_[v] = value.slot != none ? slots_[value.slot] : bytes(&words_[v]);
   }
 }
 
@@ -89,14 +88,8 @@ void Worker::bind_inputs() {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
     switch (job_->layout.walks[operand]) {
       case Walk::InPlace: in_place_.push_back({v, operand}); break;
-      case Walk::Same:
-        at_[v] = job_->nest.operands[operand].data;
-        levels_[v] = Level::Once;
-        break;
-      case Walk::RowSame:
-        row_same_.push_back({v, operand});
-        levels_[v] = Level::EachRow;
-        break;
+      case Walk::Same: at_[v] = job_->nest.operands[operand].data; break;
+      case Walk::RowSame: row_same_.push_back({v, operand}); break;
       case Walk::Packed:
         packed_.push_back({v, operand});
         at_[v] = take_tile(steps.values[v].size);
@@ -105,59 +98,41 @@ void Worker::bind_inputs() {
   }
 }
 
-/// A step of uniform values runs at once; the others wait for their row or tile.
-void Worker::bind_step(const Step& s) {
-  const Rows& rows = job_->table.groups[static_cast<int>(s.group)][s.row];
-  if (job_->layout.any_same) {
-    Level level = Level::Once;
-    for (int k = 0; k < s.arity; ++k) level = std::max(level, levels_[s.in[k]]);
-    levels_[s.out] = level;
-  }
-  if (levels_[s.out] == Level::EachTile) {
-    int form = 0;
-    for (int k = 0; k < s.forms.count; ++k) form |= (levels_[s.in[s.forms.first + k]] != Level::EachTile) << k;
-    tile_steps_.push_back({rows.forms[form], &s});
-    return;
-  }
-  at_[s.out] = bytes(&words_[s.out]);
-  if (levels_[s.out] == Level::Once)
-    call({rows.forms[0], &s}, 1);
-  else
-    row_steps_.push_back({rows.forms[0], &s});
-}
-
 void Worker::bind_outputs() {
   const auto count = static_cast<std::uint32_t>(job_->nest.outputs);
   outputs_.clear();
   for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back(bind_output(k));
-  // A value that no step writes to an output directly gets a tile.
   for (Output& o : outputs_) {
-    const Value& value = job_->steps.values[o.value];
-    if (o.kind == Output::Kind::Direct) continue;
-    const bool waits = value.kind == Value::Kind::Result && levels_[o.value] == Level::EachTile &&
-                       at_[o.value] == bytes(&words_[o.value]);
-    const bool direct = std::ranges::any_of(
-        outputs_, [&](const Output& p) { return p.kind == Output::Kind::Direct && p.value == o.value; });
-    if (waits && !direct) at_[o.value] = take_tile(value.size);
-    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(value.size);
+    const std::size_t size = job_->steps.values[o.value].size;
+    if (needs_tile(o)) at_[o.value] = take_tile(size);
+    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size);
   }
 }
 
-Worker::Output Worker::bind_output(std::uint32_t k) {
+/// Whether the output's value is made by a step that has nowhere to write it.
+bool Worker::needs_tile(const Output& o) const {
+  const Value& value = job_->steps.values[o.value];
+  if (o.kind == Output::Kind::Direct || value.kind != Value::Kind::Result || value.level != Level::EachTile) return false;
+  return at_[o.value] == bytes(&words_[o.value]) && std::ranges::none_of(outputs_, [&](const Output& other) {
+    return other.kind == Output::Kind::Direct && other.value == o.value;
+  });
+}
+
+Worker::Output Worker::bind_output(std::uint32_t k) const {
   const ValueId v = job_->steps.outputs[k];
+  const Value& value = job_->steps.values[v];
   const bool in_place = job_->layout.walks[k] == Walk::InPlace;
   Output o{Output::Kind::Copy, v, nullptr, nullptr};
-  if (levels_[v] != Level::EachTile) {
+  if (value.level != Level::EachTile)
     o.kind = in_place ? Output::Kind::Fill : Output::Kind::FillUnpack;
-  } else if (!in_place) {
+  else if (!in_place)
     o.kind = Output::Kind::Unpack;
-  } else if (job_->stream) {
+  else if (job_->stream)
     o.kind = Output::Kind::Stream;
-  } else if (job_->steps.values[v].kind == Value::Kind::Result) {
-    const bool again = std::ranges::any_of(
-        outputs_, [&](const Output& p) { return p.kind == Output::Kind::Direct && p.value == v; });
-    if (!again) o.kind = Output::Kind::Direct;
-  }
+  else if (value.kind == Value::Kind::Result && std::ranges::none_of(outputs_, [&](const Output& other) {
+             return other.kind == Output::Kind::Direct && other.value == v;
+           }))
+    o.kind = Output::Kind::Direct;
   return o;
 }
 
@@ -174,7 +149,7 @@ void Worker::start_row(std::int64_t row, std::int64_t first) {
   row_ = row;
   for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
   for (const Input& i : row_same_) at_[i.value] = place(i.operand, size_of(i.value), row, 0);
-  for (const BoundStep& s : row_steps_) call(s, 1);
+  for (const Step& s : job_->steps.rows) call(s, 1);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
     Output& o = outputs_[k];
     o.to = place(k, size_of(o.value), row, first);
@@ -185,7 +160,7 @@ void Worker::start_row(std::int64_t row, std::int64_t first) {
 
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
-  for (const BoundStep& s : tile_steps_) call(s, n);
+  for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k) write_output(k, first, n);
   for (Output& o : outputs_) {
     if (o.kind >= Output::Kind::Unpack) continue;
@@ -195,12 +170,20 @@ void Worker::run_tile(std::int64_t first, std::int64_t n) {
   for (const Input& i : in_place_) at_[i.value] += n * job_->steps.values[i.value].size;
 }
 
-void Worker::call(const BoundStep& bound, std::int64_t n) const {
-  const Step& s = *bound.step;
-  const void* in[max_inputs];
-  for (int k = 0; k < 3; ++k) in[k] = at_[s.in[k]];
-  for (int k = 3; k < s.arity; ++k) in[k] = at_[s.in[k]];
-  bound.row(at_[s.out], in, n);
+void Worker::call(const Step& s, std::int64_t n) {
+  const void* const in[] = {at_[s.in[0]], at_[s.in[1]], at_[s.in[2]]};
+  job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form](at_[s.out], in, n);
+}
+
+void Worker::call_chain(const Step& s, std::int64_t n) {
+  const Chain& chain = job_->steps.chains[s.chain];
+  ChainOperand* o = chain_operands_.data();
+  for (const ChainSlot slot : chain.operands)
+    *o++ = slot.own ? ChainOperand{reinterpret_cast<char*>(chain_blocks_) + slot.number * largest_block, 0}
+                    : ChainOperand{reinterpret_cast<char*>(at_[slot.number]), -1};
+  const ChainCall call{chain.code.data(), static_cast<std::int64_t>(chain.code.size()), chain_operands_.data()};
+  const void* const in[] = {&call};
+  job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }
 
 void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {

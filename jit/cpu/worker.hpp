@@ -36,12 +36,6 @@ class Worker {
   void run(const Job& job, std::int64_t first, std::int64_t last);
 
  private:
-  /// How often a value is computed.
-  enum class Level : std::uint8_t { Once, EachRow, EachTile };
-  struct BoundStep {
-    Row row;
-    const Step* step;
-  };
   struct Input {
     ValueId value;
     std::uint32_t operand;
@@ -56,9 +50,8 @@ class Worker {
   void bind(const Job& job);
   void bind_values();
   void bind_inputs();
-  void bind_step(const Step& step);
   void bind_outputs();
-  Output bind_output(std::uint32_t k);
+  Output bind_output(std::uint32_t k) const;
   void reserve_memory();
   std::byte* take_tile(std::size_t size);
   std::size_t tile_bytes(std::size_t size) const noexcept;
@@ -67,19 +60,21 @@ class Worker {
   void run_tile(std::int64_t first, std::int64_t n);
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
-  void call(const BoundStep& bound, std::int64_t n) const;
+  void call(const Step& step, std::int64_t n);
+  void call_chain(const Step& step, std::int64_t n);
+  bool needs_tile(const Output& output) const;
   void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
 
   const Job* job_ = nullptr;
   std::int64_t row_ = 0;
   std::vector<std::byte*> at_;  // where each value's elements are
-  std::vector<Level> levels_;
   std::vector<std::uint64_t> words_;  // uniform results
   std::vector<std::byte*> slots_;
-  std::vector<BoundStep> row_steps_, tile_steps_;
   std::vector<Input> in_place_, row_same_, packed_;
   std::vector<Output> outputs_;
+  std::vector<ChainOperand> chain_operands_;
+  std::byte* chain_blocks_ = nullptr;
 
   struct Release {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }

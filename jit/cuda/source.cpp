@@ -65,8 +65,9 @@ class Printer {
     return p == Pattern::Strided ? c_.rank : p == Pattern::Rows || p == Pattern::RowUniform ? c_.rank - 1 : 0;
   }
 
+  /// One resident block is asked for: told nothing, ptxas may spill to have more of them.
   std::string entry() const {
-    std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ {} p) {{\n",
+    std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(const __grid_constant__ {} p) {{\n",
                                   block_threads, kernel_.name, params_);
     for (const Access& a : accesses_) {
       if (!a.memory || a.pattern == Pattern::Uniform) continue;

@@ -45,7 +45,7 @@ void* map_huge(std::size_t bytes) {
 }  // namespace
 
 HostMemory::HostMemory() {
-  struct sysinfo system {};
+  struct sysinfo system{};
   sysinfo(&system);
   const std::size_t limit = cgroup_limit();
   total_ = std::min(system.totalram * system.mem_unit, limit);

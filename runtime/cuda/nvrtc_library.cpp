@@ -58,7 +58,7 @@ std::vector<std::string> matches(const std::string& pattern) {
 }
 
 bool is_folder(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 

@@ -4,6 +4,6 @@
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
 constinit const RowTable row_table = {{bool_rows, int32_rows, int64_rows, float32_rows, float64_rows, cast_rows,
-                                       memory_rows, fused32_rows, fused64_rows}};
+                                       memory_rows, chain_rows}};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

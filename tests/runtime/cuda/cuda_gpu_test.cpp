@@ -237,19 +237,22 @@ TEST_F(CudaGpu, LoadingReturnsCachedMemoryFirst) {
 TEST_F(CudaGpu, CopiesBetweenGpusAreInOrderWithBoth) {
   GpuBackend &a = gpu(0), &b = gpu(1);
   constexpr std::size_t n = 5000;
-  void *x = a.allocate(4 * n), *y = b.allocate(4 * n);
   const Function add = a.load("FAKE fake_add_one", "fake_add_one");
-  const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
-  a.upload(x, counted(n).data(), 4 * n);
-  a.launch({.function = add, .words = words});
-  b.copy(y, x, 4 * n, a);                                  // after the kernel on a
-  a.upload(x, std::vector<float>(n, -5.f).data(), 4 * n);  // after the copy
-  a.deallocate(x, 4 * n);
-  a.synchronize();  // even when a gets there first
   std::vector<float> expected = counted(n);
   for (float& v : expected) ++v;
-  EXPECT_TRUE(fetch(b, y, n) == expected);
-  b.deallocate(y, 4 * n);
+  for (const bool source_first : {false, true}) {
+    void *x = a.allocate(4 * n), *y = b.allocate(4 * n);
+    const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
+    a.upload(x, counted(n).data(), 4 * n);
+    a.launch({.function = add, .words = words});
+    b.copy(y, x, 4 * n, a);                                  // after the kernel on a
+    a.upload(x, std::vector<float>(n, -5.f).data(), 4 * n);  // after the copy
+    a.deallocate(x, 4 * n);
+    if (source_first) a.synchronize();
+    EXPECT_TRUE(fetch(b, y, n) == expected) << source_first;
+    a.synchronize();
+    b.deallocate(y, 4 * n);
+  }
 }
 
 TEST_F(CudaGpu, CopiesWithinADeviceAndFromOtherKinds) {

@@ -31,14 +31,13 @@ constexpr bool alike = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is
 template <class F, class G>
 struct SameCall : std::false_type {};
 template <class R, class... A, class S, class... B>
-requires(sizeof...(A) == sizeof...(B)) struct SameCall<R (*)(A...), S (*)(B...)>
-    : std::bool_constant<alike<R, S> && (alike<A, B> && ...)> {
-};
+  requires(sizeof...(A) == sizeof...(B))
+struct SameCall<R (*)(A...), S (*)(B...)> : std::bool_constant<alike<R, S> && (alike<A, B> && ...)> {};
 
-TEST(Driver, FunctionsAreDeclaredAsInCudasHeader) {
+TEST(Driver, FunctionsAreDeclaredAsInCudasHeader){
 #define SINTER_CHECK(name, suffix, ...) \
   static_assert(SameCall<Declared::name##suffix, decltype(&::name##suffix)>::value);
-  SINTER_DRIVER_FUNCTIONS(SINTER_CHECK, SINTER_CHECK)
+    SINTER_DRIVER_FUNCTIONS(SINTER_CHECK, SINTER_CHECK)
 #undef SINTER_CHECK
 }
 

@@ -84,14 +84,11 @@ TEST(NvrtcLibrary, ANamedFileOrFolderReplacesTheSearch) {
 
 TEST(NvrtcLibrary, NotFoundListsThePlacesAndSaysWhatHelps) {
   const Variable home("CUDA_HOME", "/nonexistent/toolkit");
-  EXPECT_THAT(
-      [] {
-        open_nvrtc({"/nonexistent/libnvrtc.so.13", "libm.so.6"}, 0);
-      },
-      ThrowsMessage<sinter::DeviceError>(
-          AllOf(HasSubstr("/nonexistent/toolkit/lib64"), HasSubstr("/usr/local/cuda/lib64"), HasSubstr("site-packages"),
-                HasSubstr("/nonexistent/libnvrtc.so.13: cannot open"), HasSubstr("libm.so.6: not an NVRTC"),
-                HasSubstr("pip install nvidia-cuda-nvrtc"))));
+  EXPECT_THAT([] { open_nvrtc({"/nonexistent/libnvrtc.so.13", "libm.so.6"}, 0); },
+              ThrowsMessage<sinter::DeviceError>(
+                  AllOf(HasSubstr("/nonexistent/toolkit/lib64"), HasSubstr("/usr/local/cuda/lib64"),
+                        HasSubstr("site-packages"), HasSubstr("/nonexistent/libnvrtc.so.13: cannot open"),
+                        HasSubstr("libm.so.6: not an NVRTC"), HasSubstr("pip install nvidia-cuda-nvrtc"))));
 }
 
 TEST(NvrtcLibrary, NewerThanTheDriverMeansBinariesOnly) {

@@ -1,0 +1,186 @@
+// Which operations become a chain, and its program.
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "steps.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+constexpr std::size_t longest_chain = 40;  // operations: their operands are numbered in a byte
+
+/// How an operation looks in a chain. `reversed` takes the operands the other way round.
+struct Shape {
+  enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp } kind;
+  Code code;
+  Code reversed;
+};
+
+std::optional<Shape> shape_of(const Step& s) {
+  if (s.group != Group::Float32 && s.group != Group::Float64) return std::nullopt;
+  switch (static_cast<RowOp>(s.row)) {
+#define SINTER_UNARY(name) \
+  case RowOp::name: return Shape{Shape::Unary, Code::name, Code::name};
+    SINTER_CHAIN_UNARY(SINTER_UNARY)
+#undef SINTER_UNARY
+#define SINTER_UNARY(name)                          \
+  case RowOp::name:                                 \
+    if (s.group == Group::Float64) return std::nullopt; \
+    return Shape{Shape::Unary, Code::name, Code::name};
+    SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
+#undef SINTER_UNARY
+    case RowOp::add: return Shape{Shape::Binary, Code::add, Code::add};
+    case RowOp::sub: return Shape{Shape::Binary, Code::sub, Code::reverse_sub};
+    case RowOp::mul: return Shape{Shape::Binary, Code::mul, Code::mul};
+    case RowOp::div: return Shape{Shape::Binary, Code::div, Code::reverse_div};
+    case RowOp::maximum: return Shape{Shape::Binary, Code::maximum, Code::maximum};
+    case RowOp::minimum: return Shape{Shape::Binary, Code::minimum, Code::minimum};
+    case RowOp::fma: return Shape{Shape::Fma, Code::fma, Code::fma_onto};
+    case RowOp::clamp: return Shape{Shape::Clamp, Code::maximum, Code::minimum};
+    default: return std::nullopt;
+  }
+}
+
+Code form(Code code, int n) { return static_cast<Code>(static_cast<int>(code) + n); }
+
+/// Writes the program of a run of steps.
+class Writer {
+ public:
+  Writer(Steps& steps, const std::vector<std::uint32_t>& uses, std::vector<std::uint32_t>& inside,
+         std::vector<std::uint32_t>& operand)
+      : steps_(steps), uses_(uses), inside_(inside), operand_(operand) {}
+
+  Chain write(std::span<const Step> run) {
+    for (const Step& s : run)
+      for (int k = 0; k < s.arity; ++k) ++inside_[s.in[k]];
+    // Who else reads a value is known now; then `inside` counts down to the reads that are left.
+    std::vector<bool> outside;
+    for (const Step& s : run) outside.push_back(steps_.values[s.out].output || uses_[s.out] > inside_[s.out]);
+    for (std::size_t j = 0; j < run.size(); ++j) {
+      write_step(run[j]);
+      for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
+      const ValueId v = accumulator_ = run[j].out;
+      const bool held = j + 1 < run.size() && takes_accumulator(run[j + 1], v);
+      if (outside[j])
+        store(v, value_operand(v));
+      else if (inside_[v] > (held ? 1u : 0u))
+        store(v, own_operand());
+    }
+    for (const ChainSlot& o : chain_.operands)
+      if (!o.own) operand_[o.number] = none;
+    for (const Step& s : run) operand_[s.out] = none;
+    return std::move(chain_);
+  }
+
+ private:
+  bool uniform(ValueId v) const { return steps_.values[v].level != Level::EachTile; }
+
+  /// Whether the step finds operand v in the accumulator.
+  bool takes_accumulator(const Step& s, ValueId v) const {
+    const int end = shape_of(s)->kind == Shape::Clamp ? 1 : s.arity;
+    return std::find(s.in, s.in + end, v) != s.in + end;
+  }
+
+  void emit(Code code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
+
+  std::uint8_t add_operand(ChainSlot slot) {
+    chain_.operands.push_back(slot);
+    return static_cast<std::uint8_t>(chain_.operands.size() - 1);
+  }
+  std::uint8_t value_operand(ValueId v) {
+    if (operand_[v] == none) operand_[v] = add_operand({false, v});
+    return static_cast<std::uint8_t>(operand_[v]);
+  }
+  std::uint8_t own_operand() {
+    if (free_.empty()) free_.push_back(add_operand({true, chain_.blocks++}));
+    const std::uint8_t o = free_.back();
+    free_.pop_back();
+    return o;
+  }
+  std::uint8_t read(ValueId v) {
+    const std::uint8_t o = value_operand(v);
+    if (!chain_.operands[o].own && std::ranges::find(chain_.reads, v) == chain_.reads.end()) chain_.reads.push_back(v);
+    return o;
+  }
+  void store(ValueId v, std::uint8_t operand) {
+    operand_[v] = operand;
+    emit(Code::store, operand);
+    if (!chain_.operands[operand].own) chain_.writes.push_back(v);
+  }
+  /// A block of the chain's own is free again when its value is read no more.
+  void release(ValueId v) {
+    if (--inside_[v] == 0 && operand_[v] != none && chain_.operands[operand_[v]].own) {
+      free_.push_back(static_cast<std::uint8_t>(operand_[v]));
+      operand_[v] = none;
+    }
+  }
+
+  void load(ValueId v) {
+    emit(uniform(v) ? Code::load_uniform : Code::load, read(v));
+    accumulator_ = v;
+  }
+  void binary(Code code, ValueId x) { emit(form(code, uniform(x)), read(x)); }
+  void ternary(Code code, ValueId x, ValueId y) {
+    const std::uint8_t first = read(x);
+    emit(form(code, uniform(x) + 2 * uniform(y)), first, read(y));
+  }
+
+  void write_step(const Step& s) {
+    const Shape shape = *shape_of(s);
+    const ValueId a = s.in[0], b = s.in[1], c = s.in[2];
+    switch (shape.kind) {
+      case Shape::Unary:
+        if (accumulator_ != a) load(a);
+        return emit(shape.code);
+      case Shape::Binary:
+        if (accumulator_ != a && accumulator_ != b) load(uniform(a) ? b : a);
+        return accumulator_ == a ? binary(shape.code, b) : binary(shape.reversed, a);
+      case Shape::Fma:
+        if (accumulator_ != a && accumulator_ != b && accumulator_ != c) load(!uniform(a) ? a : !uniform(b) ? b : c);
+        return accumulator_ == a   ? ternary(shape.code, b, c)
+               : accumulator_ == b ? ternary(shape.code, a, c)
+                                   : ternary(shape.reversed, a, b);
+      case Shape::Clamp:
+        if (accumulator_ != a) load(a);
+        binary(shape.code, b);
+        return binary(shape.reversed, c);
+    }
+  }
+
+  Steps& steps_;
+  const std::vector<std::uint32_t>& uses_;
+  std::vector<std::uint32_t>& inside_;   // reads of a value by the steps that are left
+  std::vector<std::uint32_t>& operand_;  // of the chain, for a value
+  Chain chain_;
+  std::vector<std::uint8_t> free_;
+  ValueId accumulator_ = none;
+};
+
+}  // namespace
+
+void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses) {
+  const std::vector<Step> all = std::move(steps.tiles);
+  steps.tiles.clear();
+  std::vector<std::uint32_t> inside(steps.values.size(), 0), operand(steps.values.size(), none);
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i;
+    while (end < all.size() && end - i < longest_chain && all[end].group == all[i].group && shape_of(all[end])) ++end;
+    if (end - i < 2) {
+      steps.tiles.push_back(all[i++]);
+      continue;
+    }
+    Step s;
+    s.group = Group::Chains;
+    s.row = all[i].group == Group::Float64;
+    s.chain = static_cast<std::uint32_t>(steps.chains.size());
+    steps.chains.push_back(Writer(steps, uses, inside, operand).write({&all[i], end - i}));
+    const Chain& chain = steps.chains.back();
+    steps.chain_blocks = std::max(steps.chain_blocks, chain.blocks);
+    steps.chain_operands = std::max(steps.chain_operands, static_cast<std::uint32_t>(chain.operands.size()));
+    steps.tiles.push_back(s);
+    i = end;
+  }
+}
+
+}  // namespace sinter::inline v1::jit::cpu
