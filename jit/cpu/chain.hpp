@@ -1,12 +1,12 @@
-// Several operations in one pass: a small program for a machine with one accumulator, which is a block of registers.
-// What the compiler of a fused loop would keep in registers stays there; the price is one jump for each operation and
-// block.
+// Several operations in one pass: a small program for a machine with an accumulator and two registers more, each of
+// them a block of vectors. What a fused loop would keep in registers mostly stays there; the price is one jump for each
+// operation and block.
 #pragma once
 #include <cstdint>
 
 namespace sinter::inline v1::jit::cpu {
 
-// Operations on the accumulator a. Those of more operands read x and y, which are vectors in memory or uniform.
+// Operations on the accumulator a. Those of more operands read x and y.
 // SINTER_UNARY(name): the operation of that name. Those of the second list are fast for float only.
 #define SINTER_CHAIN_UNARY(SINTER_UNARY) \
   SINTER_UNARY(neg) SINTER_UNARY(abs) SINTER_UNARY(square) SINTER_UNARY(sqrt) SINTER_UNARY(rsqrt) \
@@ -22,22 +22,34 @@ namespace sinter::inline v1::jit::cpu {
 #define SINTER_CHAIN_TERNARY(SINTER_TERNARY) \
   SINTER_TERNARY(fma, fma(a, x, y)) SINTER_TERNARY(fma_onto, fma(x, y, a))
 
-/// The forms of an operation follow one another: + 1 where x is uniform, + 2 where y is.
+/// Where x or y is.
+enum class Place : std::uint8_t { Memory, Uniform, First, Second };
+inline constexpr int places = 4;
+
+/// The forms of an operation follow one another: code + place of x + places * place of y.
 enum class Code : std::uint8_t {
-  load, load_uniform,
+  load,
+  load_last = load + places - 1,
   store,
+  to_first,
+  to_second,
+  prefetch,
 #define SINTER_UNARY(name) name,
   SINTER_CHAIN_UNARY(SINTER_UNARY) SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY
-#define SINTER_BINARY(name, value) name, name##_uniform,
+#define SINTER_BINARY(name, value) name, name##_last = name + places - 1,
   SINTER_CHAIN_BINARY(SINTER_BINARY)
 #undef SINTER_BINARY
-#define SINTER_TERNARY(name, value) name, name##_uniform_x, name##_uniform_y, name##_uniform,
+#define SINTER_TERNARY(name, value) name, name##_last = name + places * places - 1,
   SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
 };
 
-/// One operation; x and y number the chain's operands.
+constexpr Code form(Code code, Place x, Place y = Place::Memory) {
+  return static_cast<Code>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
+}
+
+/// One operation; x and y number the chain's operands where they are in memory.
 struct Micro {
   Code code;
   std::uint8_t x, y;
@@ -55,7 +67,8 @@ struct ChainCall {
   const ChainOperand* operands;
 };
 
-/// Bytes of a block in the widest instruction set.
-inline constexpr int largest_block = 8 * 64;
+/// Vectors of a block, and its bytes in the widest instruction set.
+inline constexpr int block_vectors = 4;
+inline constexpr int largest_block = block_vectors * 64;
 
 }  // namespace sinter::inline v1::jit::cpu

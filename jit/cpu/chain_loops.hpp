@@ -8,92 +8,103 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 template <int... i>
 struct Indices {};
 
-/// Runs a program on `lanes...` registers of the accumulator, or, where it has but one, on its first `count` lanes.
+inline constexpr int ahead = 512;  // bytes between what is read and what is fetched into the cache
+
+/// The accumulator, the two registers, and the operands of a block of so many vectors; or, where that is one, of the
+/// first `count` elements of a vector.
+template <class T, int vectors>
+struct Block {
+  using V = Vec<T>;
+  const ChainOperand* operands;
+  std::int64_t offset;
+  int count;
+  V a[vectors] = {}, first[vectors] = {}, second[vectors] = {};
+
+  SINTER_INLINE T* place(int operand, int k) const {
+    const ChainOperand& o = operands[operand];
+    return reinterpret_cast<T*>(o.p + (offset & o.moves)) + k * V::lanes;
+  }
+  template <Place where>
+  SINTER_INLINE V get(int operand, int k) const {
+    if constexpr (where == Place::First) return first[k];
+    if constexpr (where == Place::Second) return second[k];
+    if constexpr (where == Place::Uniform) return V::broadcast(reinterpret_cast<const T*>(operands[operand].p));
+    if constexpr (where == Place::Memory && vectors == 1) return V::load(place(operand, k), count);
+    if constexpr (where == Place::Memory && vectors > 1) return V::load(place(operand, k));
+  }
+  SINTER_INLINE void store(int operand, int k) const {
+    if constexpr (vectors == 1)
+      a[k].store(place(operand, k), count);
+    else
+      a[k].store(place(operand, k));
+  }
+};
+
 template <class T, int... i>
 SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t offset, int count) {
   using V = Vec<T>;
-  constexpr bool partial = sizeof...(i) == 1;
-  V acc[sizeof...(i)] = {};
-  const auto place = [&](int operand, int k) SINTER_LAMBDA {
-    const ChainOperand& o = call.operands[operand];
-    return reinterpret_cast<T*>(o.p + (offset & o.moves)) + k * V::lanes;
-  };
-  const auto vector = [&](int operand, int k) SINTER_LAMBDA {
-    return partial ? V::load(place(operand, k), count) : V::load(place(operand, k));
-  };
-  const auto uniform = [&](int operand) SINTER_LAMBDA {
-    return V::broadcast(reinterpret_cast<const T*>(call.operands[operand].p));
-  };
-  const auto each = [&](auto f) SINTER_LAMBDA { ((acc[i] = f(acc[i], i)), ...); };
+  Block<T, sizeof...(i)> block{call.operands, offset, count};
   for (const Micro *m = call.code, *end = m + call.count; m != end; ++m) {
-    switch (m->code) {
-      case Code::load: each([&](V, int k) SINTER_LAMBDA { return vector(m->x, k); }); break;
-      case Code::load_uniform: {
-        const V x = uniform(m->x);
-        each([&](V, int) SINTER_LAMBDA { return x; });
-        break;
-      }
-      case Code::store:
-        if constexpr (partial)
-          acc[0].store(place(m->x, 0), count);
-        else
-          (acc[i].store(place(m->x, i)), ...);
-        break;
-#define SINTER_UNARY(name) \
-  case Code::name: each([&](V a, int) SINTER_LAMBDA { return functions::name##_op::template apply<V>(a, a, a); }); break;
-        SINTER_CHAIN_UNARY(SINTER_UNARY)
-#undef SINTER_UNARY
-#define SINTER_UNARY(name)                                                                                        \
-  case Code::name:                                                                                                \
-    if constexpr (sizeof(T) == 4)                                                                                 \
-      each([&](V a, int) SINTER_LAMBDA { return functions::name##_op::template apply<V>(a, a, a); });             \
+    switch (static_cast<int>(m->code)) {  // forms have no names
+#define SINTER_CASE(code_, x_place, y_place, value)                                                            \
+  case static_cast<int>(form(code_, x_place, y_place)):                                                                          \
+    ((block.a[i] = [&](V a, V x, V y) SINTER_LAMBDA {                                                          \
+       static_cast<void>(a), static_cast<void>(x), static_cast<void>(y);                                       \
+       return value;                                                                                           \
+     }(block.a[i], block.template get<x_place>(m->x, i), block.template get<y_place>(m->y, i))),               \
+     ...);                                                                                                     \
     break;
-        SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
-#undef SINTER_UNARY
-#define SINTER_BINARY(name, value)                                           \
-  case Code::name:                                                           \
-    each([&](V a, int k) SINTER_LAMBDA {                                     \
-      const V x = vector(m->x, k);                                           \
-      return value;                                                          \
-    });                                                                      \
-    break;                                                                   \
-  case Code::name##_uniform: {                                               \
-    const V x = uniform(m->x);                                               \
-    each([&](V a, int) SINTER_LAMBDA { return value; });                     \
-    break;                                                                   \
-  }
-        SINTER_CHAIN_BINARY(SINTER_BINARY)
+#define SINTER_PLACES(code_, y_place, value)         \
+  SINTER_CASE(code_, Place::Memory, y_place, value)  \
+  SINTER_CASE(code_, Place::Uniform, y_place, value) \
+  SINTER_CASE(code_, Place::First, y_place, value)   \
+  SINTER_CASE(code_, Place::Second, y_place, value)
+#define SINTER_UNARY_CASE(name)                                                                      \
+  case static_cast<int>(Code::name): ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); break;
+      SINTER_CHAIN_UNARY(SINTER_UNARY_CASE)
+#undef SINTER_UNARY_CASE
+#define SINTER_UNARY_CASE(name)                                                                      \
+  case static_cast<int>(Code::name):                                                                                   \
+    if constexpr (sizeof(T) == 4)                                                                    \
+      ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...);               \
+    break;
+      SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY_CASE)
+#undef SINTER_UNARY_CASE
+#define SINTER_BINARY(name, value) SINTER_BINARY_CASES(Code::name, value)
+#define SINTER_BINARY_CASES(code_, value)        \
+  SINTER_ONE(code_, Place::Memory, value)        \
+  SINTER_ONE(code_, Place::Uniform, value)       \
+  SINTER_ONE(code_, Place::First, value)         \
+  SINTER_ONE(code_, Place::Second, value)
+#define SINTER_ONE(code_, x_place, value)                                                       \
+  case static_cast<int>(form(code_, x_place)):                                                                    \
+    ((block.a[i] = [](V a, V x) SINTER_LAMBDA {                                                 \
+       static_cast<void>(a);                                                                    \
+       return value;                                                                            \
+     }(block.a[i], block.template get<x_place>(m->x, i))),                                      \
+     ...);                                                                                      \
+    break;
+      SINTER_BINARY_CASES(Code::load, x)
+      SINTER_CHAIN_BINARY(SINTER_BINARY)
 #undef SINTER_BINARY
-#define SINTER_TERNARY(name, value)                                          \
-  case Code::name:                                                           \
-    each([&](V a, int k) SINTER_LAMBDA {                                     \
-      const V x = vector(m->x, k), y = vector(m->y, k);                      \
-      return value;                                                          \
-    });                                                                      \
-    break;                                                                   \
-  case Code::name##_uniform_x: {                                             \
-    const V x = uniform(m->x);                                               \
-    each([&](V a, int k) SINTER_LAMBDA {                                     \
-      const V y = vector(m->y, k);                                           \
-      return value;                                                          \
-    });                                                                      \
-    break;                                                                   \
-  }                                                                          \
-  case Code::name##_uniform_y: {                                             \
-    const V y = uniform(m->y);                                               \
-    each([&](V a, int k) SINTER_LAMBDA {                                     \
-      const V x = vector(m->x, k);                                           \
-      return value;                                                          \
-    });                                                                      \
-    break;                                                                   \
-  }                                                                          \
-  case Code::name##_uniform: {                                               \
-    const V x = uniform(m->x), y = uniform(m->y);                            \
-    each([&](V a, int) SINTER_LAMBDA { return value; });                     \
-    break;                                                                   \
-  }
-        SINTER_CHAIN_TERNARY(SINTER_TERNARY)
+#undef SINTER_BINARY_CASES
+#undef SINTER_ONE
+#define SINTER_TERNARY(name, value)                \
+  SINTER_PLACES(Code::name, Place::Memory, value)  \
+  SINTER_PLACES(Code::name, Place::Uniform, value) \
+  SINTER_PLACES(Code::name, Place::First, value)   \
+  SINTER_PLACES(Code::name, Place::Second, value)
+      SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
+#undef SINTER_PLACES
+#undef SINTER_CASE
+      case static_cast<int>(Code::store): (block.store(m->x, i), ...); break;
+      case static_cast<int>(Code::to_first): ((block.first[i] = block.a[i]), ...); break;
+      case static_cast<int>(Code::to_second): ((block.second[i] = block.a[i]), ...); break;
+      case static_cast<int>(Code::prefetch):
+        if constexpr (sizeof...(i) > 1) (_mm_prefetch(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead, _MM_HINT_T0), ...);
+        break;
+      default: __builtin_unreachable();
     }
   }
 }
@@ -102,8 +113,9 @@ template <class T>
 void chain_row(void*, const void* const* in, std::int64_t n) {
   const ChainCall call = *static_cast<const ChainCall*>(in[0]);
   constexpr std::int64_t lanes = Vec<T>::lanes, size = sizeof(T);
+  static_assert(block_vectors == 4);
   std::int64_t i = 0;
-  for (; i + 8 * lanes <= n; i += 8 * lanes) run_block<T>(Indices<0, 1, 2, 3, 4, 5, 6, 7>{}, call, i * size, 0);
+  for (; i + 4 * lanes <= n; i += 4 * lanes) run_block<T>(Indices<0, 1, 2, 3>{}, call, i * size, 0);
   for (; i < n; i += lanes) run_block<T>(Indices<0>{}, call, i * size, static_cast<int>(n - i < lanes ? n - i : lanes));
 }
 

@@ -42,7 +42,7 @@ std::optional<Shape> shape_of(const Step& s) {
   }
 }
 
-Code form(Code code, int n) { return static_cast<Code>(static_cast<int>(code) + n); }
+constexpr Place registers[] = {Place::First, Place::Second};
 
 /// Writes the program of a run of steps.
 class Writer {
@@ -62,14 +62,11 @@ class Writer {
       for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
       const ValueId v = accumulator_ = run[j].out;
       const bool held = j + 1 < run.size() && takes_accumulator(run[j + 1], v);
-      if (outside[j])
-        store(v, value_operand(v));
-      else if (inside_[v] > (held ? 1u : 0u))
-        store(v, own_operand());
+      if (outside[j]) store(v, operand_of(v));
+      if (inside_[v] > (held ? 1u : 0u)) keep(v, outside[j]);
     }
     for (const ChainSlot& o : chain_.operands)
       if (!o.own) operand_[o.number] = none;
-    for (const Step& s : run) operand_[s.out] = none;
     return std::move(chain_);
   }
 
@@ -88,42 +85,62 @@ class Writer {
     chain_.operands.push_back(slot);
     return static_cast<std::uint8_t>(chain_.operands.size() - 1);
   }
-  std::uint8_t value_operand(ValueId v) {
+  /// The number of the value's operand.
+  std::uint8_t operand_of(ValueId v) {
     if (operand_[v] == none) operand_[v] = add_operand({false, v});
     return static_cast<std::uint8_t>(operand_[v]);
   }
-  std::uint8_t own_operand() {
-    if (free_.empty()) free_.push_back(add_operand({true, chain_.blocks++}));
-    const std::uint8_t o = free_.back();
-    free_.pop_back();
-    return o;
-  }
-  std::uint8_t read(ValueId v) {
-    const std::uint8_t o = value_operand(v);
-    if (!chain_.operands[o].own && std::ranges::find(chain_.reads, v) == chain_.reads.end()) chain_.reads.push_back(v);
-    return o;
-  }
   void store(ValueId v, std::uint8_t operand) {
-    operand_[v] = operand;
     emit(Code::store, operand);
     if (!chain_.operands[operand].own) chain_.writes.push_back(v);
   }
-  /// A block of the chain's own is free again when its value is read no more.
+
+  /// Keeps the accumulator, which is v, in a register, else in a block of the chain's own, if it is not stored anyway.
+  void keep(ValueId v, bool stored) {
+    for (ValueId& r : registers_)
+      if (r == none) {
+        r = v;
+        return emit(&r == registers_ ? Code::to_first : Code::to_second);
+      }
+    if (stored) return;
+    if (free_.empty()) free_.push_back(add_operand({true, chain_.blocks++}));
+    operand_[v] = free_.back();
+    free_.pop_back();
+    store(v, static_cast<std::uint8_t>(operand_[v]));
+  }
+  /// Where a value was kept is free again when it is read no more.
   void release(ValueId v) {
-    if (--inside_[v] == 0 && operand_[v] != none && chain_.operands[operand_[v]].own) {
+    if (--inside_[v] > 0) return;
+    std::ranges::replace(registers_, v, none);
+    if (operand_[v] != none && chain_.operands[operand_[v]].own) {
       free_.push_back(static_cast<std::uint8_t>(operand_[v]));
       operand_[v] = none;
     }
   }
 
+  struct Source {
+    Place place;
+    std::uint8_t operand;
+  };
+  Source source(ValueId v) {
+    for (int r = 0; r < 2; ++r)
+      if (registers_[r] == v) return {registers[r], 0};
+    const std::uint8_t o = operand_of(v);
+    if (!chain_.operands[o].own && std::ranges::find(chain_.reads, v) == chain_.reads.end()) chain_.reads.push_back(v);
+    return {uniform(v) ? Place::Uniform : Place::Memory, o};
+  }
+
   void load(ValueId v) {
-    emit(uniform(v) ? Code::load_uniform : Code::load, read(v));
+    binary(Code::load, v);
     accumulator_ = v;
   }
-  void binary(Code code, ValueId x) { emit(form(code, uniform(x)), read(x)); }
+  void binary(Code code, ValueId x) {
+    const Source s = source(x);
+    emit(form(code, s.place), s.operand);
+  }
   void ternary(Code code, ValueId x, ValueId y) {
-    const std::uint8_t first = read(x);
-    emit(form(code, uniform(x) + 2 * uniform(y)), first, read(y));
+    const Source s = source(x), t = source(y);
+    emit(form(code, s.place, t.place), s.operand, t.operand);
   }
 
   void write_step(const Step& s) {
@@ -154,7 +171,7 @@ class Writer {
   std::vector<std::uint32_t>& operand_;  // of the chain, for a value
   Chain chain_;
   std::vector<std::uint8_t> free_;
-  ValueId accumulator_ = none;
+  ValueId accumulator_ = none, registers_[2] = {none, none};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Own approximations for float where they are faster than the library's: at most 2 ulp, right at special values.
-// The polynomials of exp, log and tanh are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
+// The polynomials of 2^f, e^r and log are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
 #pragma once
 #include "vector_basic.hpp"
 
@@ -19,28 +19,31 @@ SINTER_INLINE Floats polynomial(Floats x, float highest, C... rest) {
   return p;
 }
 
-/// e^x = 2^n e^r, |r| <= log(2) / 2.
-SINTER_INLINE Floats exp(Floats x) {
+/// y * 2^n. Overflow and denormals are right for |n| <= 252.
+SINTER_INLINE Floats scaled(Floats y, Floats n) {
 #if defined(__AVX512F__)
-  // scalef brings overflow, underflow and denormals; native_min and native_max keep NaN in this order of operands.
-  const Floats limited = native_max(Floats(-200.f), native_min(Floats(200.f), x));
-  const Floats n = round(limited * Floats(1.44269504f));
-#else
-  const Floats limited = native_max(Floats(-104.f), native_min(Floats(89.f), x));
-  const Floats n = round(limited * Floats(1.44269504f));
-#endif
-  const Floats r = mad(n, Floats(-1.42860677e-6f), mad(n, Floats(-0.693145752f), limited));
-  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-                              5.0000001201e-1f);
-  const Floats e = mad(p, r * r, r) + Floats(1.f);
-#if defined(__AVX512F__)
-  return {(Native<float>)_mm512_maskz_scalef_ps(0xFFFF, e.v, n.v)};
+  return {(Native<float>)_mm512_maskz_scalef_ps(0xFFFF, y.v, n.v)};
 #else
   // Two factors, since 2^n alone may be out of range; only the second product can be a denormal.
   const NativeMask<float> exponent = __builtin_convertvector(n.v, NativeMask<float>), half = exponent >> 1;
-  return e * Floats((Native<float>)((half << 23) + 0x3f800000)) *
+  return y * Floats((Native<float>)((half << 23) + 0x3f800000)) *
          Floats((Native<float>)(((exponent - half) << 23) + 0x3f800000));
 #endif
+}
+
+/// e^x = 2^n 2^f, |f| <= 1/2.
+SINTER_INLINE Floats exp(Floats x) {
+  // native_min and native_max keep NaN in this order of operands.
+  const Floats limited = native_max(Floats(-104.f), native_min(Floats(89.f), x));
+  const Floats n = round(limited * Floats(1.44269504f));
+#if defined(__FMA__)
+  const Floats f = fma(limited, Floats(1.92596303e-8f), fma(limited, Floats(1.44269502f), -n));
+#else
+  const Floats f = ((limited - n * Floats(0.693359375f)) + n * Floats(2.12194440e-4f)) * Floats(1.44269504f);
+#endif
+  const Floats p = polynomial(f, 1.535336188319500e-4f, 1.339887440266574e-3f, 9.618437357674640e-3f,
+                              5.550332471162809e-2f, 2.402264791363012e-1f, 6.931472028550421e-1f);
+  return scaled(mad(p, f, Floats(1.f)), n);
 }
 
 /// log(2^e m) = e log(2) + log(m), sqrt(0.5) <= m < sqrt(2).
@@ -62,13 +65,29 @@ SINTER_INLINE Floats log(Floats x) {
   return select(!(x >= Floats(0.f)), Floats(__builtin_nanf("")), r);
 }
 
-/// A polynomial near 0, else 1 - 2 / (e^2|x| + 1) with the sign of x.
+/// 1 / x to some 12 bits.
+SINTER_INLINE Floats reciprocal_estimate(Floats x) {
+#if defined(__AVX512F__)
+  return {(Native<float>)_mm512_maskz_rcp14_ps(0xFFFF, x.v)};
+#elif defined(__AVX2__)
+  return {(Native<float>)_mm256_rcp_ps(x.v)};
+#else
+  return {(Native<float>)_mm_rcp_ps(x.v)};
+#endif
+}
+
+/// t / (t + 2) for t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), with the sign of x.
 SINTER_INLINE Floats tanh(Floats x) {
-  const Floats a = abs(x), z = x * x;
-  const Floats p = polynomial(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
-                              -3.33332819422e-1f);
-  const Floats far = Floats(1.f) - Floats(2.f) / (exp(a + a) + Floats(1.f));
-  return copysign(select(a < Floats(0.625f), mad(p * z, a, a), far), x);
+  const Floats a = abs(x), y = native_min(Floats(20.f), a + a);
+  const Floats n = round(y * Floats(1.44269504f));
+  const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), y));
+  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                              5.0000001201e-1f);
+  const Floats power = Floats((Native<float>)((__builtin_convertvector(n.v, NativeMask<float>) << 23) + 0x3f800000));
+  const Floats t = mad(power, mad(p, r * r, r), power - Floats(1.f));
+  // What rounding takes from t + 2 is given back to the quotient.
+  const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), q = t / d;
+  return copysign(mad(-q, lost * reciprocal_estimate(d), q), x);
 }
 
 SINTER_INLINE Floats erf(Floats x) {

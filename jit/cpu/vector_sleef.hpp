@@ -95,7 +95,7 @@ SINTER_INLINE Vec<T> log1p(Vec<T> x) {
 template <Floating T>
 SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
   const Vec<T> r = sleef_pow(a, b);
-  const Mask<T> huge = isinf(r) & isfinite(a) & isfinite(b);
+  const Mask<T> huge = isinf(r) & isfinite(a) & isfinite(b) & (a != Vec<T>(0));
   if (!any(huge)) return r;
   const Vec<T> root = sleef_pow(abs(a), b * Vec<T>(0.5));
   return select(b == Vec<T>(1), a, select(huge, copysign(root * root, r), r));

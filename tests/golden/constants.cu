@@ -46,7 +46,7 @@ SINTER_DEVICE void element(const sinter_mul_fmax_fmin_f32_f416_params& p, float 
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256) sinter_mul_fmax_fmin_f32_f416(const __grid_constant__ sinter_mul_fmax_fmin_f32_f416_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_f416(const __grid_constant__ sinter_mul_fmax_fmin_f32_f416_params p) {
   float* __restrict__ y0 = p.y0;
   const float* __restrict__ x0 = p.x0;
   const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;

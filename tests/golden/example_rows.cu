@@ -43,7 +43,7 @@ SINTER_DEVICE void element(const sinter_add_exp_mul_f32_6a0e_params& p, float x0
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256) sinter_add_exp_mul_f32_6a0e(const __grid_constant__ sinter_add_exp_mul_f32_6a0e_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_exp_mul_f32_6a0e(const __grid_constant__ sinter_add_exp_mul_f32_6a0e_params p) {
   float* y0 = p.y0;
   const float* x0 = p.x0;
   const float* x1 = p.x1;

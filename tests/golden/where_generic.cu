@@ -185,7 +185,7 @@ SINTER_DEVICE void element(const sinter_add_floor_divide_where_f64_0e30_params& 
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256) sinter_add_floor_divide_where_f64_0e30(const __grid_constant__ sinter_add_floor_divide_where_f64_0e30_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_0e30(const __grid_constant__ sinter_add_floor_divide_where_f64_0e30_params p) {
   double* y0 = p.y0;
   const long long* x0 = p.x0;
   const int* x1 = p.x1;
