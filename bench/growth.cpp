@@ -13,8 +13,8 @@ namespace jit = sn::jit;
 namespace {
 
 void report(benchmark::State& state) {
-  state.counters["per_node"] = benchmark::Counter(static_cast<double>(state.range(0)),
-                                                  benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["per_node"] = benchmark::Counter(
+      static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 sn::Lazy<float> grow(const sn::Tensor<float>& x, std::int64_t nodes) {

@@ -1,9 +1,13 @@
-// A program that has Sinter linked and, when asked, uses it on the CPU.
+// A program that has Sinter linked. "evaluate" uses it on the CPU, "memory" also says how much memory that took.
+#include <cstring>
 #include <sinter/sinter.hpp>
 
-int main(int argc, char**) {
+#include "memory.hpp"
+
+int main(int argc, char** argv) {
   if (argc == 1) return 0;
   const auto x = sinter::tensor({1.f, 2.f, 3.f});
   const sinter::Tensor r = (x + 2).exp() * x;
+  if (std::strcmp(argv[1], "memory") == 0) std::printf("%ld\n", resident_kib());
   return r.numel() == 3 ? 0 : 1;
 }

@@ -62,7 +62,9 @@ CUresult cuEventCreate(CUevent* event, unsigned) { return give(event); }
 CUresult cuEventDestroy_v2(CUevent) { return success; }
 CUresult cuEventRecord(CUevent, CUstream) { return success; }
 CUresult cuEventSynchronize(CUevent) { return success; }
-CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { return *free = *total = std::size_t(80) << 30, success; }
+CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  return *free = *total = std::size_t(80) << 30, success;
+}
 CUresult cuMemAlloc_v2(CUdeviceptr* data, std::size_t bytes) { return give_memory(data, bytes); }
 CUresult cuMemFree_v2(CUdeviceptr data) { return std::free(pointer(data)), success; }
 CUresult cuMemHostAlloc(void** data, std::size_t bytes, unsigned) { return *data = std::malloc(bytes), success; }
@@ -83,8 +85,8 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void*, unsigned, int*, void*
 CUresult cuModuleUnload(CUmodule) { return success; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) { return give(function); }
 CUresult cuFuncSetAttribute(CUfunction, int, int) { return success; }
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
-                        void**) {
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void**, void**) {
   return success;
 }
 CUresult cuMemAllocAsync(CUdeviceptr* data, std::size_t bytes, CUstream) { return give_memory(data, bytes); }

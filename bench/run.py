@@ -23,7 +23,7 @@ class Runner:
         self.short = short
 
     def run(self, program, environment=None, one_thread=False, only=None):
-        """Median real time in ns by benchmark name, and the counters of each."""
+        """Median real time in ns by benchmark name."""
         command = [os.path.join(self.folder, program), "--benchmark_format=json",
                    f"--benchmark_min_time={0.001 if self.short else 0.05}"]
         if not self.short:
@@ -35,16 +35,13 @@ class Runner:
                               check=False)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
-        times, counters = {}, {}
+        times, unit = {}, {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
         for entry in json.loads(done.stdout)["benchmarks"]:
             if entry.get("error_occurred"):
                 sys.exit(f"{program}: {entry['name']}: {entry['error_message']}")
             if entry.get("aggregate_name", "median") == "median" and (self.short or entry["run_type"] == "aggregate"):
-                name = entry["run_name"].removesuffix("/real_time")
-                unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-                times[name] = entry["real_time"] * unit[entry["time_unit"]]
-                counters[name] = entry
-        return times, counters
+                times[entry["run_name"].removesuffix("/real_time")] = entry["real_time"] * unit[entry["time_unit"]]
+        return times
 
 
 def table(title, header, rows):
@@ -60,8 +57,8 @@ def ratio(a, b):
 
 
 def hits(runner):
-    null, _ = runner.run("hit", {"SINTER_CUDA_DRIVER": os.path.join(runner.folder, "null_driver.so")})
-    virtual, _ = runner.run("hit", {"SINTER_VIRTUAL_GPUS": "1"})
+    null = runner.run("hit", {"SINTER_CUDA_DRIVER": os.path.join(runner.folder, "null_driver.so")})
+    virtual = runner.run("hit", {"SINTER_VIRTUAL_GPUS": "1"})
     rows = []
     for n, budget in HIT_BUDGET.items():
         over = [times[f"{kind}/{n}"] - times[f"bare/{n}"] for times in (null, virtual) for kind in ("gpu", "gpu_broadcast", "gpu_new")]
@@ -72,8 +69,8 @@ def hits(runner):
 
 def expressions(runner):
     only = None if not runner.short else "/(3|1000|100000)/"
-    one, _ = runner.run("expressions", one_thread=True, only=only)
-    every, _ = runner.run("expressions", only="/(sinter|all_threads)/" + ("" if not runner.short else "(3|1000|100000)/"))
+    one = runner.run("expressions", one_thread=True, only=only)
+    every = runner.run("expressions", only="/(sinter|all_threads)/" + ("" if not runner.short else "(3|1000|100000)/"))
     rows = []
     for name, arrays in ARRAYS.items():
         for n in SIZES:
@@ -114,19 +111,19 @@ def compile_times(runner):
 
 
 def starts(runner):
-    times, counters = runner.run("start")
-    empty = "process/empty"
-    rows = [[what, f"{times[name] / 1e6:.2f}", f"{(times[name] - times[empty]) / 1e6:.2f}",
-             f"{(counters[name]['resident_kib'] - counters[empty]['resident_kib']) / 1024:.1f}"]
-            for what, name in (("empty program", empty), ("with Sinter linked", "process/linked"), ("and one evaluation", "process/evaluating"))]
-    table("A process from start to end, ms (budget: 5 over the empty one), and resident memory over the empty one, MiB (budget: 20)",
-          ["program", "ms", "over empty", "MiB"], rows)
+    times = runner.run("start")
+    memory = {name: int(subprocess.check_output([os.path.join(runner.folder, name), "memory"])) for name in ("empty", "linked")}
+    rows = [[what, f"{times[name] / 1e6:.2f}", f"{(times[name] - times['process/empty']) / 1e6:.2f}"]
+            for what, name in (("empty program", "process/empty"), ("with Sinter linked", "process/linked"),
+                               ("and one evaluation", "process/evaluating"))]
+    table("A process from start to end, ms (budget: 5 over the empty one)", ["program", "ms", "over empty"], rows)
+    print(f"  resident after one evaluation: {(memory['linked'] - memory['empty']) / 1024:.1f} MiB over the empty program (budget: 20)")
 
 
 def growth(runner):
-    times, _ = runner.run("growth")
+    times = runner.run("growth")
     sizes = [10, 100, 1000, 10_000]
-    names = dict.fromkeys(name.split("/")[0] for name in times)
+    names = ["graph_record", "graph_simplify", "graph_schedule", "graph_print", "lazy_grow", "lazy_evaluate"]
     rows = [[name] + [f"{times[f'{name}/{n}'] / n:.0f}" for n in sizes] + [ratio(times[f"{name}/10000"] / 10_000, times[f"{name}/100"] / 100)]
             for name in names]
     table("Growth: ns per node in expressions of many operations, and the last over the second (1 is linear)",

@@ -11,17 +11,18 @@ int main() {
   // [/names]
 
   // [asking]
-  std::cout << std::boolalpha << sn::cuda_is_available() << " " << sn::device_count() << " " << sn::current_device() << "\n";
+  std::cout << std::boolalpha << sn::cuda_is_available() << " " << sn::device_count() << " " << sn::current_device()
+            << "\n";
   for (const sn::Device& device : sn::try_all_gpus()) std::cout << sn::to_string(device) << "\n";
   std::cout << sn::to_string(sn::try_gpu(10)) << "\n";  // there is no such GPU: the CPU
   // [/asking]
 
   // [types]
   sn::Tensor<float, sn::Cpu> a = sn::ones({2});
-  sn::Tensor<float, sn::Cuda<0>> b = a.to(sn::cuda<0>);     // a GPU that the type names
-  sn::Tensor<float, sn::Cuda<>> c = a.cuda(1);              // a GPU, which one is known at run time
-  sn::Tensor<float> d = a.to(sn::Device("cuda:1"));         // any device: what members and vectors hold
-  std::cout << c + d << "\n";                               // checked at run time, and fine
+  sn::Tensor<float, sn::Cuda<0>> b = a.to(sn::cuda<0>);  // a GPU that the type names
+  sn::Tensor<float, sn::Cuda<>> c = a.cuda(1);           // a GPU, which one is known at run time
+  sn::Tensor<float> d = a.to(sn::Device("cuda:1"));      // any device: what members and vectors hold
+  std::cout << c + d << "\n";                            // checked at run time, and fine
   // a + b does not compile: "the operands are on different devices"
   // [/types]
 

@@ -7,18 +7,18 @@ namespace sn = sinter;
 int main() {
   // [views]
   auto x = sn::zeros({3, 4}, sn::cuda<>);
-  x[1] = 5;                                   // a row
+  x[1] = 5;                                                // a row
   x(sn::range(), 3) = sn::tensor({1.f, 2.f, 3.f}).cuda();  // a column
-  x(sn::range(0, 2), sn::range(0, 2)) += 0.5;  // a block
+  x(sn::range(0, 2), sn::range(0, 2)) += 0.5;              // a block
   std::cout << x << "\n";
   // [/views]
 
   // [whole]
-  auto y = x;            // the same storage
-  y += 1;                // seen through x as well
-  y.assign(y * 2);       // so is this
+  auto y = x;       // the same storage
+  y += 1;           // seen through x as well
+  y.assign(y * 2);  // so is this
   std::cout << x[0] << "\n";
-  y = y * 0;             // a new tensor: x keeps its values
+  y = y * 0;  // a new tensor: x keeps its values
   std::cout << x[0] << "\n";
   // [/whole]
 

@@ -27,7 +27,8 @@ int main() {
   const auto before = sn::jit_stats();
   for (int i = 0; i < 10; ++i) sn::Tensor r = (x + i).exp() * y;  // other scalars: the same kernel
   const auto after = sn::jit_stats();
-  std::cout << "compiled " << after.compiles - before.compiles << ", launched " << after.launches - before.launches << "\n";
+  std::cout << "compiled " << after.compiles - before.compiles << ", launched " << after.launches - before.launches
+            << "\n";
   // [/compiles]
 
   // [ptx]

@@ -14,8 +14,8 @@ int main() {
             << " " << sn::device_name(0) << "\n";
 
   // 3. A GPU if there is one, else the CPU.
-  std::cout << sn::to_string(sn::try_gpu()) << " " << sn::to_string(sn::try_gpu(10)) << " "
-            << sn::try_all_gpus().size() << "\n";
+  std::cout << sn::to_string(sn::try_gpu()) << " " << sn::to_string(sn::try_gpu(10)) << " " << sn::try_all_gpus().size()
+            << "\n";
 
   // 4. Tensors are made on the CPU unless told otherwise.
   const auto x = sn::tensor({1.f, 2.f, 3.f});

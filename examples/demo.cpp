@@ -58,7 +58,8 @@ void compare(const sn::Tensor<float>& x) {
   std::cout << std::fixed << std::setprecision(2) << "  fused, one kernel:         " << f << " ms\n"
             << "  eager, one kernel per op:  " << g << " ms\n"
             << "  eager / fused:             " << g / f << "    (medians of 11 runs in turns)\n";
-  std::cout << "  both agree:                " << (sn::allclose(fused_result, eager_result, 1e-5, 0, true) ? "yes" : "NO") << "\n";
+  std::cout << "  both agree:                "
+            << (sn::allclose(fused_result, eager_result, 1e-5, 0, true) ? "yes" : "NO") << "\n";
 }
 
 void make_file(const std::filesystem::path& path) {

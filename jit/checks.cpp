@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "overlap.hpp"
 #include <sinter/runtime/error.hpp>
+#include "overlap.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -93,15 +93,17 @@ std::string mismatch(const Shape& a, const Shape& b) {
     first = mismatch(known.shape, operand.shape);
     return false;
   });
-  throw ShapeError(fmt::format("{}\n{}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
-                               "of them 1. Bring them in line with reshape, expand or a slice",
-                               first, failed ? inference.describe_operation(*failed) : ""));
+  throw ShapeError(
+      fmt::format("{}\n{}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
+                  "of them 1. Bring them in line with reshape, expand or a slice",
+                  first, failed ? inference.describe_operation(*failed) : ""));
 }
 
 }  // namespace
 
 void throw_empty_expression() {
-  throw Error("this expression is empty: it was moved from. Use it before the move, or copy it where it is needed twice");
+  throw Error(
+      "this expression is empty: it was moved from. Use it before the move, or copy it where it is needed twice");
 }
 
 void throw_devices_differ(const Graph& recorded, Leaves leaves) {
@@ -128,10 +130,10 @@ void throw_devices_differ(const Graph& recorded, Leaves leaves) {
       if (!is_first && one != other) break;
     }
   }
-  throw DeviceError(
-      fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n{2}\n  Move "
-                  "one of them first, with .to(\"{0}\") or .to(\"{1}\")",
-                  to_string(one), to_string(other), where));
+  throw DeviceError(fmt::format(
+      "Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n{2}\n  Move "
+      "one of them first, with .to(\"{0}\") or .to(\"{1}\")",
+      to_string(one), to_string(other), where));
 }
 
 Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
@@ -147,28 +149,32 @@ Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
 
 void check_castable(DType from, const TensorImpl& to) {
   if (can_cast(from, to.dtype)) return;
-  throw DtypeError(fmt::format("result type {0} can't be cast to the desired output type {1}\n  the output is {2}\n  Convert "
-                               "the result first, with .to<...>() or cast<...>(...), or write it to a {0} tensor",
-                               name(from), name(to.dtype), runtime::describe(to)));
+  throw DtypeError(
+      fmt::format("result type {0} can't be cast to the desired output type {1}\n  the output is {2}\n  Convert "
+                  "the result first, with .to<...>() or cast<...>(...), or write it to a {0} tensor",
+                  name(from), name(to.dtype), runtime::describe(to)));
 }
 
 void check_output(const TensorImpl& to, const Shape& shape, Device device) {
   if (to.device != device)
-    throw DeviceError(fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and "
-                                  "{1}!\n  the output is {2}, while the operands are on {0}\n  Move the operands with "
-                                  ".to(\"{1}\"), or write to a tensor on {0}",
-                                  to_string(device), to_string(to.device), runtime::describe(to)));
+    throw DeviceError(
+        fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and "
+                    "{1}!\n  the output is {2}, while the operands are on {0}\n  Move the operands with "
+                    ".to(\"{1}\"), or write to a tensor on {0}",
+                    to_string(device), to_string(to.device), runtime::describe(to)));
   Shape merged = shape;
   if (!(shape == to.shape) && !(broadcast(merged, to.shape) && merged == to.shape))
-    throw ShapeError(fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  A result "
-                                 "is written to an output of its own shape, or of one that it broadcasts to",
-                                 to_string(to.shape), to_string(shape), runtime::describe(to)));
+    throw ShapeError(
+        fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  A result "
+                    "is written to an output of its own shape, or of one that it broadcasts to",
+                    to_string(to.shape), to_string(shape), runtime::describe(to)));
   if (!to.data && to.numel > 0)
     throw Error(fmt::format("{} is an index tensor, which has no memory to write to", runtime::describe(to)));
   if (overlaps_itself(to))
-    throw Error(fmt::format("unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                            "location\n  the output is {}, strides {}\n  Write to a contiguous copy of it instead",
-                            runtime::describe(to), to_string(to.strides)));
+    throw Error(
+        fmt::format("unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                    "location\n  the output is {}, strides {}\n  Write to a contiguous copy of it instead",
+                    runtime::describe(to), to_string(to.strides)));
 }
 
 }  // namespace sinter::inline v1::jit

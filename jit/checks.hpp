@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "recipe.hpp"
 #include <sinter/runtime/tensor_impl.hpp>
+#include "recipe.hpp"
 
 namespace sinter::inline v1::jit {
 

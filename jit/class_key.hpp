@@ -26,9 +26,9 @@ enum class Pattern : std::uint8_t {
 /// RowUniform: all but the innermost, Strided: all); the scalars.
 struct KernelClass {
   int rank = 1;
-  int lanes = 1;         // elements that a thread handles at once
-  bool wide = false;     // 64-bit indices
-  bool aliased = false;  // an input may share memory with an output
+  int lanes = 1;                  // elements that a thread handles at once
+  bool wide = false;              // 64-bit indices
+  bool aliased = false;           // an input may share memory with an output
   std::vector<Pattern> patterns;  // outputs, then inputs
 };
 

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
 #include "runner.hpp"
 #include "same_arrays.hpp"
-#include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {

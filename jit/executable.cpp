@@ -42,7 +42,10 @@ void use_gpu(int index, runtime::GpuBackend* device) noexcept {
 
 struct Executable::Variant {
   explicit Variant(const ClassKey& k, KernelClass c)
-      : key(k), kernel_class(std::move(c)), nest_words(nest_word_count(kernel_class)), device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
+      : key(k),
+        kernel_class(std::move(c)),
+        nest_words(nest_word_count(kernel_class)),
+        device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
         functions(new std::atomic<void*>[device_count]()) {}
 
   ClassKey key;

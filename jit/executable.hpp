@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <sinter/runtime/backend.hpp>
 #include "class_key.hpp"
 #include "cpu/tile_program.hpp"
-#include <sinter/runtime/backend.hpp>
 
 namespace sinter::inline v1::jit {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "evaluator.hpp"
 #include <runtime/cuda/nvrtc.hpp>
+#include "evaluator.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -19,7 +19,7 @@ struct Slot {
   Slot(std::string t, std::string x) : tag(std::move(t)), text(std::move(x)) {}
   std::string tag, text;  // the whole key
   std::mutex compiling;
-  std::string binary;     // empty until compiled
+  std::string binary;  // empty until compiled
 };
 
 struct Cache {

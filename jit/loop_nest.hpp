@@ -9,7 +9,7 @@
 namespace sinter::inline v1::jit {
 
 struct NestOperand {
-  std::byte* data = nullptr;           // first element; null for an index operand, whose value is its offset
+  std::byte* data = nullptr;            // first element; null for an index operand, whose value is its offset
   std::int64_t strides[max_rank] = {};  // in elements, 0 where broadcast; any sign
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "loop_nest.hpp"
 #include <sinter/runtime/tensor_impl.hpp>
+#include "loop_nest.hpp"
 
 namespace sinter::inline v1::jit {
 

@@ -20,7 +20,8 @@ Overlap overlap(const TensorImpl& written, const TensorImpl& read) noexcept {
   for (int from_end = 1; from_end <= written.rank(); ++from_end) {
     const int axis = written.rank() - from_end, read_axis = read.rank() - from_end;
     if (written.shape[axis] == 1) continue;
-    if (read_axis < 0 || read.shape[read_axis] != written.shape[axis] || read.strides[read_axis] != written.strides[axis])
+    if (read_axis < 0 || read.shape[read_axis] != written.shape[axis] ||
+        read.strides[read_axis] != written.strides[axis])
       return Overlap::Some;
   }
   return Overlap::Same;

@@ -2,9 +2,9 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <sinter/runtime/error.hpp>
 #include "nest.hpp"
 #include "overlap.hpp"
-#include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -16,8 +16,8 @@ using runtime::TensorRef;
 /// Where one output goes.
 struct Target {
   Shape shape;
-  TensorRef array;             // what kernels write
-  TensorImpl* given = nullptr; // what the caller gave; differs from `array` where that is a temporary
+  TensorRef array;              // what kernels write
+  TensorImpl* given = nullptr;  // what the caller gave; differs from `array` where that is a temporary
 };
 using Targets = small_vector<Target, 2>;
 
@@ -47,7 +47,12 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
 class PlanRun {
  public:
   PlanRun(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call)
-      : plan_(plan), targets_(targets), aliased_(aliased), call_(call), temporaries_(plan.plan.temporaries.size()), shapes_(temporaries_.size()) {}
+      : plan_(plan),
+        targets_(targets),
+        aliased_(aliased),
+        call_(call),
+        temporaries_(plan.plan.temporaries.size()),
+        shapes_(temporaries_.size()) {}
 
   void run() {
     for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
@@ -128,7 +133,8 @@ Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& target
   Overlap worst = Overlap::None;
   for (std::size_t j = 0; j < i; ++j)
     if (targets[j].given && overlap(to, *targets[j].given) != Overlap::None) return Overlap::Some;
-  const bool in_place = together && (together->kernels.size() == 1 || last_kernel_writes(*together, static_cast<std::uint32_t>(i)));
+  const bool in_place =
+      together && (together->kernels.size() == 1 || last_kernel_writes(*together, static_cast<std::uint32_t>(i)));
   for (std::size_t o = 0; o < recipe.outputs(); ++o)
     for (const std::uint32_t leaf : recipe.leaves(o)) {
       const Overlap with = overlap(to, *call.leaves[leaf]);
@@ -195,7 +201,8 @@ void run_any(const Recipe& recipe, const Call& call) {
 }
 
 /// One output of one kernel, which needs no temporary: almost every evaluation. False: nothing was done.
-bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape, TensorImpl* given) {
+bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape,
+                  TensorImpl* given) {
   bool aliased = false;
   if (given)
     for (const std::uint32_t leaf : recipe.leaves(0)) {

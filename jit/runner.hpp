@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
+#include <sinter/jit/evaluate.hpp>
 #include "checks.hpp"
 #include "recipe.hpp"
-#include <sinter/jit/evaluate.hpp>
 
 namespace sinter::inline v1::jit {
 

@@ -1,12 +1,12 @@
 // Copies: between dtypes, layouts and devices.
 #include <fmt/format.h>
 
-#include "evaluator.hpp"
-#include "overlap.hpp"
-#include "checks.hpp"
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include "checks.hpp"
+#include "evaluator.hpp"
+#include "overlap.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -50,7 +50,8 @@ bool bytes_match(const TensorImpl& to, const TensorImpl& from) noexcept {
 
 void cross(TensorImpl& to, TensorImpl& from) {
   // The narrower dtype travels.
-  TensorRef staged = size_of(to.dtype) < size_of(from.dtype) ? jit::to(from, to.dtype, from.device) : TensorRef::share(&from);
+  TensorRef staged =
+      size_of(to.dtype) < size_of(from.dtype) ? jit::to(from, to.dtype, from.device) : TensorRef::share(&from);
   staged = contiguous(*staged);
   if (bytes_match(to, *staged)) return move_bytes(to, *staged);
   const TensorRef landed = runtime::empty(staged->shape, staged->dtype, to.device);

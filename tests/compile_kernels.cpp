@@ -1,5 +1,5 @@
-// compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75 and
-// sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
+// compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75
+// and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
 // registers, or loads its vectors element by element. Empties the folder when all is well. Exit status 77: no NVRTC.
 #include <fmt/format.h>
 
@@ -35,7 +35,8 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Whether the PTX moves vectors, if the text does. Vectors of bytes may be plain words, and a compiler may drop a load.
+/// Whether the PTX moves vectors, if the text does. Vectors of bytes may be plain words, and a compiler may drop a
+/// load.
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
   const bool asks = text.find("reinterpret_cast<sinter::Lanes<") != std::string::npos ||
                     text.find("reinterpret_cast<const sinter::Lanes<") != std::string::npos;
@@ -53,8 +54,8 @@ std::string judge(const KernelSource& source, const std::vector<std::string>& ta
   for (const std::string& target : targets) {
     const auto report = sinter::runtime::nvrtc_report(source, target);
     if (report.spill_stores + report.spill_loads > 0)
-      wrong += fmt::format("  {}: {} bytes of spill stores, {} of spill loads, {} registers\n", target, report.spill_stores,
-                           report.spill_loads, report.registers);
+      wrong += fmt::format("  {}: {} bytes of spill stores, {} of spill loads, {} registers\n", target,
+                           report.spill_stores, report.spill_loads, report.registers);
   }
   if (!keeps_vectors(source.text, sinter::runtime::nvrtc_compile(source, "compute_75")))
     wrong += "  the text's vectors are single elements in the PTX\n";

@@ -28,7 +28,11 @@ inline std::vector<float> uniform(std::size_t n, float low, float high, unsigned
 ///                  s * N(d1) - k * exp(-rate * t) * N(d2), N(d) = 0.5 * (1 + erf(d / sqrt(2)))
 struct Inputs {
   explicit Inputs(std::size_t n)
-      : x(uniform(n, -3, 3, 1)), y(uniform(n, -1, 1, 2)), s(uniform(n, 50, 150, 3)), k(uniform(n, 50, 150, 4)), t(uniform(n, 0.1f, 2, 5)) {}
+      : x(uniform(n, -3, 3, 1)),
+        y(uniform(n, -1, 1, 2)),
+        s(uniform(n, 50, 150, 3)),
+        k(uniform(n, 50, 150, 4)),
+        t(uniform(n, 0.1f, 2, 5)) {}
   std::vector<float> x, y, s, k, t;
 };
 

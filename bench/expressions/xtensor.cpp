@@ -15,7 +15,12 @@ using Array = xt::xtensor<float, 1>;
 struct Operands {
   explicit Operands(std::size_t n) : Operands(bench::inputs(n)) {}
   explicit Operands(const bench::Inputs& in)
-      : x(copy(in.x)), y(copy(in.y)), s(copy(in.s)), k(copy(in.k)), t(copy(in.t)), r(Array::from_shape({in.x.size()})) {}
+      : x(copy(in.x)),
+        y(copy(in.y)),
+        s(copy(in.s)),
+        k(copy(in.k)),
+        t(copy(in.t)),
+        r(Array::from_shape({in.x.size()})) {}
   static Array copy(const std::vector<float>& v) { return xt::adapt(v, {v.size()}); }
   Array x, y, s, k, t, r;
 };

@@ -34,6 +34,7 @@ enum class Code : std::uint8_t {
   to_first,
   to_second,
   prefetch,
+  next_block,  // the last of every program
 #define SINTER_UNARY(name) name,
   SINTER_CHAIN_UNARY(SINTER_UNARY) SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY
@@ -63,12 +64,10 @@ struct ChainOperand {
 
 struct ChainCall {
   const Micro* code;
-  std::int64_t count;
   const ChainOperand* operands;
 };
 
-/// Vectors of a block, and its bytes in the widest instruction set.
-inline constexpr int block_vectors = 4;
-inline constexpr int largest_block = block_vectors * 64;
+/// Bytes of a block in the widest instruction set.
+inline constexpr int largest_block = 8 * 64;
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -44,7 +44,7 @@ template <class T, int... i>
 SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t offset, int count) {
   using V = Vec<T>;
   Block<T, sizeof...(i)> block{call.operands, offset, count};
-  for (const Micro *m = call.code, *end = m + call.count; m != end; ++m) {
+  for (const Micro* m = call.code; m->code != Code::next_block; ++m) {
     switch (static_cast<int>(m->code)) {  // forms have no names
 #define SINTER_CASE(code_, x_place, y_place, value)                                                            \
   case static_cast<int>(form(code_, x_place, y_place)):                                                                          \
@@ -109,13 +109,22 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
   }
 }
 
+// As many vectors as three times fit the registers, with some left to work with.
+#if defined(__AVX512F__)
+using BlockVectors = Indices<0, 1, 2, 3, 4, 5, 6, 7>;
+inline constexpr int block_vectors = 8;
+#else
+using BlockVectors = Indices<0, 1, 2, 3>;
+inline constexpr int block_vectors = 4;
+#endif
+static_assert(block_vectors * vector_bytes <= largest_block);
+
 template <class T>
 void chain_row(void*, const void* const* in, std::int64_t n) {
   const ChainCall call = *static_cast<const ChainCall*>(in[0]);
-  constexpr std::int64_t lanes = Vec<T>::lanes, size = sizeof(T);
-  static_assert(block_vectors == 4);
+  constexpr std::int64_t lanes = Vec<T>::lanes, block = block_vectors * lanes, size = sizeof(T);
   std::int64_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) run_block<T>(Indices<0, 1, 2, 3>{}, call, i * size, 0);
+  for (; i + block <= n; i += block) run_block<T>(BlockVectors{}, call, i * size, 0);
   for (; i < n; i += lanes) run_block<T>(Indices<0>{}, call, i * size, static_cast<int>(n - i < lanes ? n - i : lanes));
 }
 

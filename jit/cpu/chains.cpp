@@ -65,6 +65,7 @@ class Writer {
       if (outside[j]) store(v, operand_of(v));
       if (inside_[v] > (held ? 1u : 0u)) keep(v, outside[j]);
     }
+    emit(Code::next_block);
     for (const ChainSlot& o : chain_.operands)
       if (!o.own) operand_[o.number] = none;
     return std::move(chain_);

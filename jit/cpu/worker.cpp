@@ -181,7 +181,7 @@ void Worker::call_chain(const Step& s, std::int64_t n) {
   for (const ChainSlot slot : chain.operands)
     *o++ = slot.own ? ChainOperand{reinterpret_cast<char*>(chain_blocks_) + slot.number * largest_block, 0}
                     : ChainOperand{reinterpret_cast<char*>(at_[slot.number]), -1};
-  const ChainCall call{chain.code.data(), static_cast<std::int64_t>(chain.code.size()), chain_operands_.data()};
+  const ChainCall call{chain.code.data(), chain_operands_.data()};
   const void* const in[] = {&call};
   job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }

@@ -81,11 +81,10 @@ class Writer {
       case Op::index: names_[i] = fmt::format("x{}", n.attribute); break;
       case Op::scalar: names_[i] = fmt::format("p.s{}", scalars_++); break;
       case Op::constant:
-        assign(i, literal(n.dtype, n.attribute), category(n.dtype) == Category::Float ? shortest(n.dtype, n.attribute) : "");
+        assign(i, literal(n.dtype, n.attribute),
+               category(n.dtype) == Category::Float ? shortest(n.dtype, n.attribute) : "");
         break;
-      case Op::cast:
-        assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0])));
-        break;
+      case Op::cast: assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0]))); break;
       default: assign(i, operation(n));
     }
   }

@@ -23,7 +23,10 @@ struct Access {
 class Printer {
  public:
   Printer(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c)
-      : kernel_(kernel), c_(c), params_(kernel.name + "_params"), index_(c.wide ? "unsigned long long" : "unsigned"),
+      : kernel_(kernel),
+        c_(c),
+        params_(kernel.name + "_params"),
+        index_(c.wide ? "unsigned long long" : "unsigned"),
         offset_(c.wide ? "long long" : "int") {
     for (std::size_t k = 0; k < traits.operands.size(); ++k) {
       const bool output = k < kernel.outputs.size();
@@ -52,7 +55,8 @@ class Printer {
     for (int d = c_.rank - 1; d >= 1; --d)
       out += fmt::format("  alignas(8) {} extent{};\n  alignas(8) sinter::{} divide{};\n", index_, d, divider(), d);
     for (const Access& a : accesses_)
-      for (int d = 0; d < strides(a.pattern); ++d) out += fmt::format("  alignas(8) {} {}_stride{};\n", offset_, a.name, d);
+      for (int d = 0; d < strides(a.pattern); ++d)
+        out += fmt::format("  alignas(8) {} {}_stride{};\n", offset_, a.name, d);
     int scalars = 0;
     for (const Node& n : kernel_.graph.nodes())
       if (n.op == Op::scalar) out += fmt::format("  alignas(8) {} s{};\n", info(n.dtype).cuda_name, scalars++);
@@ -67,8 +71,9 @@ class Printer {
 
   /// One resident block is asked for: told nothing, ptxas may spill to have more of them.
   std::string entry() const {
-    std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(const __grid_constant__ {} p) {{\n",
-                                  block_threads, kernel_.name, params_);
+    std::string out =
+        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(const __grid_constant__ {} p) {{\n",
+                    block_threads, kernel_.name, params_);
     for (const Access& a : accesses_) {
       if (!a.memory || a.pattern == Pattern::Uniform) continue;
       out += fmt::format("  {}{}* {}{} = p.{};\n", a.output ? "" : "const ", a.type, c_.aliased ? "" : "__restrict__ ",
@@ -106,7 +111,8 @@ class Printer {
     out += fmt::format("#pragma unroll\n    for (int l = 0; l < {}; ++l)\n      {}", lanes, call(lanes));
     for (const Access& a : accesses_)
       if (a.output)
-        out += fmt::format("    {} = {}_lanes;\n", vector(a, fmt::format("sinter::Lanes<{}, {}>", a.type, lanes)), a.name);
+        out +=
+            fmt::format("    {} = {}_lanes;\n", vector(a, fmt::format("sinter::Lanes<{}, {}>", a.type, lanes)), a.name);
     return out + "  }\n";
   }
 
@@ -145,8 +151,8 @@ class Printer {
     std::string out;
     for (int d = 0; d < strides(a.pattern); ++d) {
       const bool inner = d == c_.rank - 1 && lanes > 1;
-      out += fmt::format("{}c{}{} * p.{}_stride{}", out.empty() ? "" : " + ", d, inner ? fmt::format(" * {}", lanes) : "",
-                         a.name, d);
+      out += fmt::format("{}c{}{} * p.{}_stride{}", out.empty() ? "" : " + ", d,
+                         inner ? fmt::format(" * {}", lanes) : "", a.name, d);
     }
     if (a.is_row()) out += fmt::format(" + c{}{}", c_.rank - 1, lanes > 1 ? fmt::format(" * {}", lanes) : "");
     return out;

@@ -2,7 +2,6 @@
 // SINTER_TEST_GPU=1.
 #pragma once
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include <sinter/sinter.hpp>
@@ -10,12 +9,7 @@
 namespace sinter_tests {
 
 /// Before main, so that it is set before the first device is asked for.
-inline const bool virtual_gpus = [] {
-  const char* real = std::getenv("SINTER_TEST_GPU");
-  const bool use_virtual = real == nullptr || std::strcmp(real, "1") != 0;
-  if (use_virtual) setenv("SINTER_VIRTUAL_GPUS", "2", 0);
-  return use_virtual;
-}();
+inline const bool virtual_gpus = !std::getenv("SINTER_TEST_GPU") && setenv("SINTER_VIRTUAL_GPUS", "2", 0) == 0;
 
 inline std::vector<sinter::Device> devices() {
   std::vector<sinter::Device> all{sinter::Device()};

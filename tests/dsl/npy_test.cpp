@@ -15,6 +15,7 @@
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/backend.hpp>
+#include "../runtime/gpus.hpp"
 #include "npy_bytes.hpp"
 #include "table.hpp"
 
@@ -28,8 +29,6 @@ using testing::Bytes;
 using ::testing::HasSubstr;
 using testing::npy_file;
 
-// Set before anything asks for a device; where it is set already, or there is a real GPU, the tests use that one.
-[[maybe_unused]] const int virtual_gpus = ::setenv("SINTER_VIRTUAL_GPUS", "2", 0);
 const char* const devices[] = {"cpu", "cuda:0"};
 
 /// The elements, row-major.

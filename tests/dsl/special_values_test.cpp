@@ -11,6 +11,7 @@
 
 #include <jit/cpu/tile_program.hpp>
 #include <jit/evaluator.hpp>
+#include "../runtime/gpus.hpp"
 #include "table.hpp"
 
 namespace sinter {
@@ -19,9 +20,6 @@ namespace {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 using testing::Row;
-
-// Set before anything asks for a device; where it is set already, or there is a real GPU, the tests use that one.
-[[maybe_unused]] const int virtual_gpus = ::setenv("SINTER_VIRTUAL_GPUS", "2", 0);
 
 /// How far results may be from PyTorch's, in units of the last place: twice of what either may be off, as the composed
 /// ones are. Operations that are not named are exact. NaN, infinities and the sign of zero are right in any case.

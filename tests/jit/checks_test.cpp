@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "trees.hpp"
-#include <sinter/jit/evaluate.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -49,8 +49,10 @@ TEST(Checks, ShapesThatDoNotBroadcast) {
   Written p;
   p.leaf(f32).op(Op::exp).leaf(DType::Int32).op(Op::mul);
   const std::string why = refusal<ShapeError>(p, {zeros({2, 3}), zeros({2, 4}, DType::Int32)});
-  EXPECT_THAT(why, StartsWith("The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1\n"));
-  EXPECT_THAT(why, AllOf(HasSubstr("in mul(a, b)"), HasSubstr("a: float32 (2, 3) on cpu"), HasSubstr("b: int32 (2, 4) on cpu")));
+  EXPECT_THAT(
+      why, StartsWith("The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1\n"));
+  EXPECT_THAT(why, AllOf(HasSubstr("in mul(a, b)"), HasSubstr("a: float32 (2, 3) on cpu"),
+                         HasSubstr("b: int32 (2, 4) on cpu")));
   EXPECT_THAT(why, HasSubstr("reshape"));
 }
 
@@ -58,14 +60,16 @@ TEST(Checks, TheInnermostOperationIsNamed) {
   Written p;  // (x + y) * z, where x + y fails
   p.leaf(f32).leaf(f32).op(Op::add).leaf(f32).op(Op::mul);
   const std::string why = refusal<ShapeError>(p, {zeros({4, 1, 3}), zeros({5, 2}), zeros({7})});
-  EXPECT_THAT(why, AllOf(HasSubstr("tensor a (3)"), HasSubstr("tensor b (2)"), HasSubstr("dimension 2"), HasSubstr("add(a, b)")));
+  EXPECT_THAT(why, AllOf(HasSubstr("tensor a (3)"), HasSubstr("tensor b (2)"), HasSubstr("dimension 2"),
+                         HasSubstr("add(a, b)")));
 }
 
 TEST(Checks, ThreeOperandsAndScalars) {
   Written p;
   p.leaf(f32).scalar(Category::Float).leaf(f32).op(Op::fma);
   const std::string why = refusal<ShapeError>(p, {zeros({3}), zeros({2})});
-  EXPECT_THAT(why, AllOf(HasSubstr("fma(a, b, c)"), HasSubstr("b: float32 scalar"), HasSubstr("c: float32 (2,) on cpu")));
+  EXPECT_THAT(why,
+              AllOf(HasSubstr("fma(a, b, c)"), HasSubstr("b: float32 scalar"), HasSubstr("c: float32 (2,) on cpu")));
 }
 
 TEST(Checks, AShapeThatSimplifyingWouldDropStillCounts) {
@@ -80,16 +84,21 @@ TEST(Checks, AShapeThatSimplifyingWouldDropStillCounts) {
 
 TEST(Checks, MixedDevices) {
   if (!has_gpus) GTEST_SKIP() << "no two GPUs";
-  const std::string why = refusal<DeviceError>(Written().leaf(f32).leaf(f32).op(Op::add).op(Op::exp), {zeros({3}, f32, Device(0)), zeros({3})});
-  EXPECT_THAT(why, StartsWith("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"));
-  EXPECT_THAT(why, AllOf(HasSubstr("in add(a, b)"), HasSubstr("a: float32 (3,) on cuda:0"), HasSubstr("b: float32 (3,) on cpu"),
-                         HasSubstr(".to(\"cuda:0\")")));
-  EXPECT_THAT(refusal<DeviceError>(Written().leaf(f32).leaf(f32).op(Op::add), {zeros({3}, f32, Device(0)), zeros({3}, f32, Device(1))}),
+  const std::string why = refusal<DeviceError>(Written().leaf(f32).leaf(f32).op(Op::add).op(Op::exp),
+                                               {zeros({3}, f32, Device(0)), zeros({3})});
+  EXPECT_THAT(
+      why,
+      StartsWith("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"));
+  EXPECT_THAT(why, AllOf(HasSubstr("in add(a, b)"), HasSubstr("a: float32 (3,) on cuda:0"),
+                         HasSubstr("b: float32 (3,) on cpu"), HasSubstr(".to(\"cuda:0\")")));
+  EXPECT_THAT(refusal<DeviceError>(Written().leaf(f32).leaf(f32).op(Op::add),
+                                   {zeros({3}, f32, Device(0)), zeros({3}, f32, Device(1))}),
               HasSubstr("cuda:0 and cuda:1!"));
   Written two;
   two.leaf(f32).op(Op::exp).leaf(f32).op(Op::log);
   two.outputs = 2;
-  EXPECT_THAT(refusal<DeviceError>(two, {zeros({3}), zeros({3}, f32, Device(1))}), AllOf(HasSubstr("cpu and cuda:1!"), HasSubstr("evaluate")));
+  EXPECT_THAT(refusal<DeviceError>(two, {zeros({3}), zeros({3}, f32, Device(1))}),
+              AllOf(HasSubstr("cpu and cuda:1!"), HasSubstr("evaluate")));
 }
 
 TEST(Checks, OutputsOnAnotherDevice) {
@@ -106,17 +115,22 @@ TEST(Checks, OutputsOfAnotherShape) {
 }
 
 TEST(Checks, OutputsOfALowerCategory) {
-  const std::string why = refusal<DtypeError>(Written().leaf(f32).leaf(f32).op(Op::add), {zeros({3}), zeros({3})}, zeros({3}, DType::Bool));
+  const std::string why =
+      refusal<DtypeError>(Written().leaf(f32).leaf(f32).op(Op::add), {zeros({3}), zeros({3})}, zeros({3}, DType::Bool));
   EXPECT_THAT(why, StartsWith("result type float32 can't be cast to the desired output type bool\n"));
   EXPECT_THAT(why, AllOf(HasSubstr("bool (3,) on cpu"), HasSubstr("cast<")));
   refusal<DtypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)}, zeros({3}, DType::Bool));
-  EXPECT_EQ(refusal<DtypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)}, zeros({3}, DType::Int32)), "no error");
+  EXPECT_EQ(refusal<DtypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)},
+                                zeros({3}, DType::Int32)),
+            "no error");
 }
 
 TEST(Checks, ExpandedOutputs) {
   const TensorRef row = zeros({3}), expanded = runtime::view(*row, {2, 3}, {0, 1});
-  EXPECT_THAT(refusal<Error>(Written().leaf(f32).op(Op::exp), {zeros({2, 3})}, expanded),
-              StartsWith("unsupported operation: more than one element of the written-to tensor refers to a single memory location"));
+  EXPECT_THAT(
+      refusal<Error>(Written().leaf(f32).op(Op::exp), {zeros({2, 3})}, expanded),
+      StartsWith(
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location"));
 }
 
 TEST(Checks, MovedFromExpressions) {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "programs.hpp"
 #include <jit/nest.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
+#include "programs.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -35,7 +35,8 @@ TensorRef array(DType t, const Shape& shape, std::uintptr_t address = 4096) {
 
 class Classes {
  public:
-  explicit Classes(DType x = DType::Float32, DType y = DType::Float32) : plan_(sum_plan(x, y)), traits_(plan_.kernels[0]) {}
+  explicit Classes(DType x = DType::Float32, DType y = DType::Float32)
+      : plan_(sum_plan(x, y)), traits_(plan_.kernels[0]) {}
 
   ClassKey operator()(const TensorRef& out, const TensorRef& x, const TensorRef& y, bool aliased = false) const {
     std::vector<TensorImpl*> operands{out.get(), x.get(), y.get()};
@@ -68,7 +69,8 @@ TEST(ClassKey, ContiguousOperandsShareOneClass) {
   EXPECT_EQ(one.lanes(), 4);
   EXPECT_FALSE(one.wide());
   EXPECT_EQ(one.pattern(1), Pattern::Linear);
-  for (const Shape& s : {Shape{1}, Shape{}, Shape{2, 3}, Shape{1024, 1024, 8}, Shape{1, 1}}) EXPECT_TRUE(classes.same(one, key(s)));
+  for (const Shape& s : {Shape{1}, Shape{}, Shape{2, 3}, Shape{1024, 1024, 8}, Shape{1, 1}})
+    EXPECT_TRUE(classes.same(one, key(s)));
 }
 
 TEST(ClassKey, AlignmentDecidesOnVectors) {
@@ -77,10 +79,11 @@ TEST(ClassKey, AlignmentDecidesOnVectors) {
   EXPECT_EQ(classes(array(f32, s), array(f32, s, 4096 + 16), array(f32, s)).lanes(), 4);
   for (const int misaligned : {0, 1, 2})
     for (const std::uintptr_t by : {4, 8, 12})
-      EXPECT_EQ(classes(array(f32, s, misaligned == 0 ? 4096 + by : 4096), array(f32, s, misaligned == 1 ? 4096 + by : 4096),
-                        array(f32, s, misaligned == 2 ? 4096 + by : 4096))
-                    .lanes(),
-                1);
+      EXPECT_EQ(
+          classes(array(f32, s, misaligned == 0 ? 4096 + by : 4096), array(f32, s, misaligned == 1 ? 4096 + by : 4096),
+                  array(f32, s, misaligned == 2 ? 4096 + by : 4096))
+              .lanes(),
+          1);
   // A bool beside floats is read 4 bytes at a time.
   const Classes mixed(DType::Bool, f32);
   EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 4), array(f32, s)).lanes(), 4);
@@ -95,14 +98,17 @@ TEST(ClassKey, PatternsOfRows) {
   EXPECT_EQ(key.pattern(0), Pattern::Linear);
   EXPECT_EQ(key.pattern(1), Pattern::Rows);
   EXPECT_EQ(key.pattern(2), Pattern::RowUniform);
-  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(1), Pattern::Strided);
-  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(2), Pattern::Uniform);
+  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(1),
+            Pattern::Strided);
+  EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(2),
+            Pattern::Uniform);
 }
 
 TEST(ClassKey, RowsAreVectorsWhereEveryRowIsAligned) {
   const Classes classes;
   const auto lanes = [&](std::int64_t width, std::int64_t step) {
-    return classes(array(f32, Shape{6, width}), array(f32, Shape{6, width}, Shape{step, 1}), array(f32, Shape{width})).lanes();
+    return classes(array(f32, Shape{6, width}), array(f32, Shape{6, width}, Shape{step, 1}), array(f32, Shape{width}))
+        .lanes();
   };
   EXPECT_EQ(lanes(8, 12), 4);
   EXPECT_EQ(lanes(8, 13), 1);
@@ -112,17 +118,22 @@ TEST(ClassKey, RowsAreVectorsWhereEveryRowIsAligned) {
 TEST(ClassKey, AnotherSizeOrStrideIsTheSameClass) {
   const Classes classes;
   const auto key = [&](std::int64_t rows, std::int64_t width, std::int64_t step) {
-    return classes(array(f32, Shape{rows, width}), array(f32, Shape{rows, width}, Shape{step, 1}), array(f32, Shape{width}));
+    return classes(array(f32, Shape{rows, width}), array(f32, Shape{rows, width}, Shape{step, 1}),
+                   array(f32, Shape{width}));
   };
   EXPECT_TRUE(classes.same(key(6, 8, 12), key(100, 4096, 8192)));
-  const auto strided = [&](std::int64_t step) { return classes(array(f32, Shape{9}), array(f32, Shape{9}, Shape{step}), array(f32, Shape{9})); };
+  const auto strided = [&](std::int64_t step) {
+    return classes(array(f32, Shape{9}), array(f32, Shape{9}, Shape{step}), array(f32, Shape{9}));
+  };
   EXPECT_TRUE(classes.same(strided(2), strided(-3)));
 }
 
 TEST(ClassKey, LargeOffsetsAreWide) {
   const Classes classes;
   constexpr std::int64_t limit = std::int64_t{1} << 31;
-  const auto line = [&](std::int64_t n) { return classes(array(f32, Shape{n}), array(f32, Shape{n}), array(f32, Shape{n})).wide(); };
+  const auto line = [&](std::int64_t n) {
+    return classes(array(f32, Shape{n}), array(f32, Shape{n}), array(f32, Shape{n})).wide();
+  };
   EXPECT_FALSE(line(limit - 1));
   EXPECT_TRUE(line(limit));
   const auto strided = [&](std::int64_t n, std::int64_t step) {
@@ -148,7 +159,8 @@ TEST(ClassKey, AliasingIsPartOfIt) {
 
 TEST(ClassKey, DecodesToWhatItHolds) {
   const Classes classes;
-  const jit::KernelClass c = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}), true).decode(3);
+  const jit::KernelClass c =
+      classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}), true).decode(3);
   EXPECT_EQ(c.rank, 2);
   EXPECT_EQ(c.lanes, 4);
   EXPECT_TRUE(c.aliased);
@@ -169,7 +181,8 @@ TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
     ClassKey c = a;
     ClassKey rebuilt;
     rebuilt.set_head(1, 4, false, false);
-    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) rebuilt.set_pattern(k, k == changed ? Pattern::Uniform : c.pattern(k));
+    for (std::size_t k = 0; k < ClassKey::max_operands; ++k)
+      rebuilt.set_pattern(k, k == changed ? Pattern::Uniform : c.pattern(k));
     EXPECT_FALSE(a.equals(rebuilt, ClassKey::max_operands)) << changed;
   }
 }

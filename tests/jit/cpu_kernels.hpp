@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "reference.hpp"
 #include <jit/cpu/tile_program.hpp>
 #include <sinter/runtime/error.hpp>
+#include "reference.hpp"
 
 namespace sinter::test {
 
@@ -24,7 +24,9 @@ using jit::cpu::Isa;
 using jit::cpu::TileProgram;
 
 inline constexpr DType all_dtypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
-constexpr std::string_view isa_name(Isa isa) { return isa == Isa::Sse4 ? "sse4" : isa == Isa::Avx2 ? "avx2" : "avx512"; }
+constexpr std::string_view isa_name(Isa isa) {
+  return isa == Isa::Sse4 ? "sse4" : isa == Isa::Avx2 ? "avx2" : "avx512";
+}
 
 /// The instruction sets that this machine has; puts the chosen one back at the end.
 class EachIsa {
@@ -95,7 +97,7 @@ inline void write(DType dtype, std::byte* p, Bits bits) { std::memcpy(p, &bits, 
 /// An array under a nest: where its elements lie, and what is in them.
 struct Array {
   DType dtype;
-  std::vector<std::int64_t> strides;  // for each dim of the nest; empty for an index
+  std::vector<std::int64_t> strides;    // for each dim of the nest; empty for an index
   std::int64_t lowest = 0, extent = 0;  // of the offsets of its elements
   GuardedBytes memory{0};
   bool index = false;
@@ -145,7 +147,8 @@ inline Bits element(const Array& a, const std::vector<std::int64_t>& extents, st
 }
 
 /// A nest of outputs, then leaves. Neighbouring dims are merged as evaluation does it.
-inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::vector<const Array*>& operands, int outputs) {
+inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::vector<const Array*>& operands,
+                          int outputs) {
   LoopNest nest;
   nest.outputs = outputs;
   nest.numel = 1;
@@ -155,8 +158,10 @@ inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::v
     if (extents[d] == 1 && extents.size() > 1) continue;
     bool merges = !starts.empty();
     for (const Array* a : operands) merges = merges && a->strides[starts.back()] == a->strides[d] * extents[d];
-    if (merges) starts.back() = d;
-    else starts.push_back(d);
+    if (merges)
+      starts.back() = d;
+    else
+      starts.push_back(d);
   }
   if (starts.empty()) starts.push_back(extents.size() - 1);
   nest.rank = static_cast<int>(starts.size());
@@ -188,7 +193,8 @@ Bits random_bits(DType dtype, Random& random) {
       return random() & 1;
     } else if constexpr (std::is_integral_v<T>) {
       switch (random() % 4) {
-        case 0: return to_bits(pick(T(0), T(1), T(-1), T(2), T(-7), Limits::max(), Limits::min(), T(Limits::min() + 1)));
+        case 0:
+          return to_bits(pick(T(0), T(1), T(-1), T(2), T(-7), Limits::max(), Limits::min(), T(Limits::min() + 1)));
         case 1: return to_bits(static_cast<T>(random()));
         default: return to_bits(static_cast<T>(static_cast<std::int64_t>(random() % 41) - 20));
       }

@@ -45,14 +45,15 @@ long double precise(Op op, long double a, long double b) {
 }
 
 /// Bounds in units in the last place of the exact result. The own approximations: 2. SLEEF's: 1, of erfc 1.5, of atan2
-/// 2 for denormals; of the hyperbolic sine and cosine near overflow 3 (see vector_sleef.hpp). Compositions add the errors of their parts.
+/// 2 for denormals; of the hyperbolic sine and cosine near overflow 3 (see vector_sleef.hpp). Compositions add the
+/// errors of their parts.
 const std::map<Op, double>& bounds() {
   static const std::map<Op, double> all = {
-      {Op::exp, 2},    {Op::log, 2},     {Op::tanh, 2},  {Op::erf, 2},    {Op::exp2, 1},   {Op::expm1, 1},
-      {Op::log2, 1},   {Op::log10, 1},   {Op::log1p, 1}, {Op::sin, 1},    {Op::cos, 1},    {Op::tan, 1},
-      {Op::asin, 1},   {Op::acos, 1},    {Op::atan, 1},  {Op::atan2, 2},  {Op::sinh, 3},   {Op::cosh, 3},
-      {Op::hypot, 1},  {Op::erfc, 1.5},  {Op::pow, 1},   {Op::rsqrt, 1.5}, {Op::sigmoid, 4}, {Op::silu, 5},
-      {Op::softplus, 4}};
+      {Op::exp, 2},   {Op::log, 2},     {Op::tanh, 2},    {Op::erf, 2},   {Op::exp2, 1},
+      {Op::expm1, 1}, {Op::log2, 1},    {Op::log10, 1},   {Op::log1p, 1}, {Op::sin, 1},
+      {Op::cos, 1},   {Op::tan, 1},     {Op::asin, 1},    {Op::acos, 1},  {Op::atan, 1},
+      {Op::atan2, 2}, {Op::sinh, 3},    {Op::cosh, 3},    {Op::hypot, 1}, {Op::erfc, 1.5},
+      {Op::pow, 1},   {Op::rsqrt, 1.5}, {Op::sigmoid, 4}, {Op::silu, 5},  {Op::softplus, 4}};
   return all;
 }
 
@@ -63,8 +64,12 @@ double ulps(long double exact, T got) {
   if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got) ? 0 : INFINITY;
   if (std::isinf(rounded) || std::isinf(got)) {
     // The edge of overflow is no sharper than the functions are accurate; SLEEF's pow rounds it within 2^-40.
-    const T edge = std::numeric_limits<T>::max() * (1 - std::ldexp(std::numeric_limits<T>::epsilon(), sizeof(T) == 8 ? 12 : 2));
-    return rounded == got || (std::fabs(rounded) >= edge && std::fabs(got) >= edge && std::signbit(rounded) == std::signbit(got)) ? 0 : INFINITY;
+    const T edge =
+        std::numeric_limits<T>::max() * (1 - std::ldexp(std::numeric_limits<T>::epsilon(), sizeof(T) == 8 ? 12 : 2));
+    return rounded == got ||
+                   (std::fabs(rounded) >= edge && std::fabs(got) >= edge && std::signbit(rounded) == std::signbit(got))
+               ? 0
+               : INFINITY;
   }
   if (rounded == 0 && got == 0) return std::signbit(exact) == std::signbit(got) || exact != 0 ? 0 : INFINITY;
   const int exponent = std::max(std::ilogb(rounded), std::numeric_limits<T>::min_exponent - 1);
@@ -101,7 +106,8 @@ class CpuOps : public testing::Test {
       if (vanishes && std::isinf(x(0)) && op == Op::silu) {
         ASSERT_TRUE(std::isnan(got));  // -inf / inf
       } else if (vanishes) {
-        ASSERT_LE(std::fabs(got), std::numeric_limits<T>::min() * T(1e4)) << error << " ulp: " << message(op, compute, in, compute, to_bits(got), isa);
+        ASSERT_LE(std::fabs(got), std::numeric_limits<T>::min() * T(1e4))
+            << error << " ulp: " << message(op, compute, in, compute, to_bits(got), isa);
       } else {
         ASSERT_LE(error, bound->second) << error << " ulp: " << message(op, compute, in, compute, to_bits(got), isa);
       }
@@ -111,15 +117,21 @@ class CpuOps : public testing::Test {
       if (std::isinf(x(0)) || std::isnan(x(0))) {
         ASSERT_TRUE(std::isnan(got) || got == as<T>(in[0])) << message(op, compute, in, compute, to_bits(got), isa);
       } else {
-        ASSERT_LE(e, 4 * std::numeric_limits<T>::epsilon() * std::fabs(x(0)) + std::numeric_limits<T>::min()) << message(op, compute, in, compute, to_bits(got), isa);
+        ASSERT_LE(e, 4 * std::numeric_limits<T>::epsilon() * std::fabs(x(0)) + std::numeric_limits<T>::min())
+            << message(op, compute, in, compute, to_bits(got), isa);
       }
     } else if (op == Op::random_normal || op == Op::random_normal_double) {
       const T expected = as<T>(apply(op, compute, in));
-      ASSERT_LE(std::fabs(got - expected), 32 * std::numeric_limits<T>::epsilon()) << message(op, compute, in, compute, to_bits(got), isa);
+      ASSERT_LE(std::fabs(got - expected), 32 * std::numeric_limits<T>::epsilon())
+          << message(op, compute, in, compute, to_bits(got), isa);
     } else {
       const T expected = as<T>(apply(op, compute, in));
       ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : to_bits(expected) == to_bits(got))
-          << message(op, compute, in, info(op).rule == DTypeRule::RandomFloat32 ? DType::Float32 : sizeof(T) == 8 ? DType::Float64 : DType::Float32, to_bits(got), isa);
+          << message(op, compute, in,
+                     info(op).rule == DTypeRule::RandomFloat32 ? DType::Float32
+                     : sizeof(T) == 8                          ? DType::Float64
+                                                               : DType::Float32,
+                     to_bits(got), isa);
     }
   }
 
@@ -149,7 +161,8 @@ class CpuOps : public testing::Test {
       operands.push_back(graph.leaf(t, static_cast<std::uint32_t>(leaves.size())));
       leaves.push_back(make_array(t, extents, {one ? 0 : 1}));
       for (std::int64_t i = 0; i < (one ? 1 : extents[0]); ++i)
-        write(t, leaves.back().first() + i * static_cast<std::int64_t>(size_of(t)), columns[k][static_cast<std::size_t>(i)]);
+        write(t, leaves.back().first() + i * static_cast<std::int64_t>(size_of(t)),
+              columns[k][static_cast<std::size_t>(i)]);
     }
     const DType result = op_types(op, types).result;
     graph.output(graph.node(op, result, operands));
@@ -159,7 +172,8 @@ class CpuOps : public testing::Test {
     TileProgram(graph).run(make_nest(extents, all, 1), scalars);
     for (std::int64_t i = 0; i < extents[0]; ++i) {
       std::vector<Bits> in;
-      for (std::size_t k = 0; k < columns.size(); ++k) in.push_back(columns[k][((form | broadcast) >> k & 1) ? 0 : static_cast<std::size_t>(i)]);
+      for (std::size_t k = 0; k < columns.size(); ++k)
+        in.push_back(columns[k][((form | broadcast) >> k & 1) ? 0 : static_cast<std::size_t>(i)]);
       check(op, compute, result, in, element(out, extents, i), isa);
       if (HasFatalFailure()) return;
     }
@@ -183,10 +197,38 @@ std::vector<Bits> special_values(DType t) {
     if constexpr (std::is_same_v<T, bool>) {
       v = {0, 1};
     } else if constexpr (std::is_integral_v<T>) {
-      for (const T x : {T(0), T(1), T(-1), T(2), T(-2), T(3), T(-3), T(7), T(-7), T(31), T(64), L::max(), L::min(), T(L::max() - 1), T(L::min() + 1)})
+      for (const T x : {T(0), T(1), T(-1), T(2), T(-2), T(3), T(-3), T(7), T(-7), T(31), T(64), L::max(), L::min(),
+                        T(L::max() - 1), T(L::min() + 1)})
         v.push_back(to_bits(x));
     } else {
-      for (const T x : {T(0), T(1), T(2), T(3), T(0.5), T(1.5), T(2.5), T(0.1), T(1e-10), T(20), T(88.5), T(89.2), T(104), T(710.2), T(745), L::infinity(), L::quiet_NaN(), L::denorm_min(), T(L::min() / 2), L::min(), L::max(), T(1) / L::epsilon(), T(0.5) / L::epsilon(), T(1) + L::epsilon(), T(1) - L::epsilon() / 2, T(1e30), T(0.625), T(0.9277)})
+      for (const T x : {T(0),
+                        T(1),
+                        T(2),
+                        T(3),
+                        T(0.5),
+                        T(1.5),
+                        T(2.5),
+                        T(0.1),
+                        T(1e-10),
+                        T(20),
+                        T(88.5),
+                        T(89.2),
+                        T(104),
+                        T(710.2),
+                        T(745),
+                        L::infinity(),
+                        L::quiet_NaN(),
+                        L::denorm_min(),
+                        T(L::min() / 2),
+                        L::min(),
+                        L::max(),
+                        T(1) / L::epsilon(),
+                        T(0.5) / L::epsilon(),
+                        T(1) + L::epsilon(),
+                        T(1) - L::epsilon() / 2,
+                        T(1e30),
+                        T(0.625),
+                        T(0.9277)})
         v.push_back(to_bits(x)), v.push_back(to_bits(-x));
     }
     return v;
@@ -214,7 +256,8 @@ TEST_F(CpuOps, RandomAndSpecialValues) {
         std::vector<std::vector<Bits>> pairs(info(op).arity);
         for (std::size_t n = 0; n < special.size() * special.size(); ++n)
           for (std::size_t k = 0; k < pairs.size(); ++k) {
-            const std::size_t at[] = {n % special.size(), n / special.size(), (n * 7 + n / special.size()) % special.size()};
+            const std::size_t at[] = {n % special.size(), n / special.size(),
+                                      (n * 7 + n / special.size()) % special.size()};
             pairs[k].push_back(k == 0 && info(op).rule == DTypeRule::Select ? n & 1 : special[at[k]]);
           }
         run(op, t, pairs, 0, 0, isa);
@@ -223,7 +266,8 @@ TEST_F(CpuOps, RandomAndSpecialValues) {
     }
   });
   for (const auto& [key, error] : worst_)
-    RecordProperty(fmt::format("{}_{}_{}", name(std::get<0>(key)), name(std::get<1>(key)), isa_name(std::get<2>(key))), fmt::format("{:.2f}", error));
+    RecordProperty(fmt::format("{}_{}_{}", name(std::get<0>(key)), name(std::get<1>(key)), isa_name(std::get<2>(key))),
+                   fmt::format("{:.2f}", error));
 }
 
 TEST_F(CpuOps, UniformOperands) {
@@ -241,7 +285,8 @@ TEST_F(CpuOps, UniformOperands) {
             std::vector<std::vector<Bits>> columns(info(op).arity);
             for (std::size_t k = 0; k < columns.size(); ++k)
               for (int n = 0; n < 67; ++n)
-                columns[k].push_back(random_bits(k == 0 && info(op).rule == DTypeRule::Select ? DType::Bool : t, random));
+                columns[k].push_back(
+                    random_bits(k == 0 && info(op).rule == DTypeRule::Select ? DType::Bool : t, random));
             run(op, t, columns, form, broadcast, isa);
             if (HasFatalFailure()) return;
           }
@@ -279,13 +324,16 @@ TEST_F(CpuOps, NeighboursDoNotMatter) {
           LoopNest nest;
           nest.numel = nest.extents[0] = count;
           nest.operands.push_back({out.first(), {1}});
-          for (const Array& a : leaves) nest.operands.push_back({a.first() + first * static_cast<std::int64_t>(size_of(t)), {1}});
+          for (const Array& a : leaves)
+            nest.operands.push_back({a.first() + first * static_cast<std::int64_t>(size_of(t)), {1}});
           program.run(nest, {});
         };
         run(all, 0, n);
         for (std::int64_t at = 0; at < n; ++at) {
           run(one, at, 1);
-          ASSERT_EQ(element(one, {1}, 0), element(all, {n}, at)) << name(op) << " of " << name(t) << " on " << isa_name(isa) << " of " << show(t, element(leaves[0], {n}, at));
+          ASSERT_EQ(element(one, {1}, 0), element(all, {n}, at))
+              << name(op) << " of " << name(t) << " on " << isa_name(isa) << " of "
+              << show(t, element(leaves[0], {n}, at));
         }
       }
   });
@@ -302,11 +350,14 @@ TEST_F(CpuOps, Casts) {
         for (int n = 0; n < 5000; ++n) values.push_back(random_bits(from, random));
         const auto edges = [&]<class T>(std::type_identity<T>) {
           if constexpr (std::is_floating_point_v<T>)
-            for (const T x : {T(2147483648.0), T(2147483647.0), T(-2147483649.0), T(9.2233720368547758e18), T(-9.2233720368547758e18), T(1e19), T(0.99), T(-0.99)})
+            for (const T x : {T(2147483648.0), T(2147483647.0), T(-2147483649.0), T(9.2233720368547758e18),
+                              T(-9.2233720368547758e18), T(1e19), T(0.99), T(-0.99)})
               for (const T y : {x, std::nextafter(x, T(0)), std::nextafter(x, T(2) * x)}) values.push_back(to_bits(y));
           else
             for (const int s : {24, 25, 53, 54, 62})
-              for (const int d : {-1, 0, 1}) values.push_back(to_bits(static_cast<T>((1LL << s) + d))), values.push_back(to_bits(static_cast<T>((3LL << (s - 1)) + d)));
+              for (const int d : {-1, 0, 1})
+                values.push_back(to_bits(static_cast<T>((1LL << s) + d))),
+                    values.push_back(to_bits(static_cast<T>((3LL << (s - 1)) + d)));
         };
         if (from != DType::Bool) visit(from, edges);
         const std::vector<std::int64_t> extents{static_cast<std::int64_t>(values.size())};
@@ -317,10 +368,14 @@ TEST_F(CpuOps, Casts) {
         for (std::size_t i = 0; i < values.size(); ++i) write(from, in.first() + i * size_of(from), values[i]);
         TileProgram(graph).run(make_nest(extents, {&out, &in}, 1), {});
         for (std::size_t i = 0; i < values.size(); ++i) {
-          const Bits got = element(out, extents, static_cast<std::int64_t>(i)), expected = convert_bits(values[i], from, to);
-          const bool nans = category(to) == Category::Float && show(to, got).starts_with("nan") == show(to, expected).starts_with("nan") && show(to, got).find("nan") != std::string::npos;
-          ASSERT_TRUE(got == expected || nans) << name(from) << " to " << name(to) << " on " << isa_name(isa) << ": " << show(from, values[i]) << " gives "
-                                               << show(to, got) << ", expected " << show(to, expected);
+          const Bits got = element(out, extents, static_cast<std::int64_t>(i)),
+                     expected = convert_bits(values[i], from, to);
+          const bool nans = category(to) == Category::Float &&
+                            show(to, got).starts_with("nan") == show(to, expected).starts_with("nan") &&
+                            show(to, got).find("nan") != std::string::npos;
+          ASSERT_TRUE(got == expected || nans)
+              << name(from) << " to " << name(to) << " on " << isa_name(isa) << ": " << show(from, values[i])
+              << " gives " << show(to, got) << ", expected " << show(to, expected);
         }
       }
   });
@@ -354,14 +409,16 @@ TEST_F(CpuOps, PhiloxAsPublished) {
     graph.output(graph.node(Op::random_uniform, DType::Float32, both));
     graph.output(graph.node(Op::random_uniform_double, DType::Float64, both));
     graph.output(graph.node(Op::random_below, DType::Int64, below));
-    std::vector<std::uint64_t> a{0, ~0ull, 0x85a308d3243f6a88}, b{0, ~0ull, 0x299f31d0a4093822}, c{1ull << 32, 7, ~0ull >> 1}, whole(3);
+    std::vector<std::uint64_t> a{0, ~0ull, 0x85a308d3243f6a88}, b{0, ~0ull, 0x299f31d0a4093822},
+        c{1ull << 32, 7, ~0ull >> 1}, whole(3);
     std::vector<float> single(3);
     std::vector<double> real(3);
     LoopNest nest;
     nest.outputs = 3;
     nest.numel = nest.extents[0] = 3;
-    for (void* p : {static_cast<void*>(single.data()), static_cast<void*>(real.data()), static_cast<void*>(whole.data()),
-                    static_cast<void*>(a.data()), static_cast<void*>(b.data()), static_cast<void*>(c.data())})
+    for (void* p :
+         {static_cast<void*>(single.data()), static_cast<void*>(real.data()), static_cast<void*>(whole.data()),
+          static_cast<void*>(a.data()), static_cast<void*>(b.data()), static_cast<void*>(c.data())})
       nest.operands.push_back({static_cast<std::byte*>(p), {1}});
     TileProgram(graph).run(nest, {});
     for (std::size_t i = 0; i < 3; ++i) {

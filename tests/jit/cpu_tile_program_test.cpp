@@ -1,4 +1,5 @@
-// Whole graphs on the CPU: shapes, strides, aliasing, threads. Results must equal the operations one by one, bit by bit.
+// Whole graphs on the CPU: shapes, strides, aliasing, threads. Results must equal the operations one by one, bit by
+// bit.
 #include <jit/cpu/tile_program.hpp>
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ std::vector<Bits> expected_of(const Graph& graph, const std::vector<Bits>& leave
     std::vector<Bits> in;
     for (const Operand o : graph.operands(n)) in.push_back(values[static_cast<std::size_t>(o.node)]);
     switch (n.op) {
-      case Op::leaf: case Op::index: values.push_back(leaves[n.attribute]); break;
+      case Op::leaf:
+      case Op::index: values.push_back(leaves[n.attribute]); break;
       case Op::scalar: values.push_back(scalars[scalar++]); break;
       case Op::constant: values.push_back(n.attribute); break;
       default: {
@@ -50,7 +52,8 @@ std::vector<Bits> expected_of(const Graph& graph, const std::vector<Bits>& leave
         const DTypeRule rule = info(n.op).rule;
         const bool rounded = rule == DTypeRule::Float || rule == DTypeRule::FloatOnly || n.op == Op::pow;
         values.push_back(n.op == Op::cast ? convert_bits(in[0], compute, n.dtype)
-                         : rounded ? by_executor(n.op, compute, n.dtype, in) : apply(n.op, compute, in));
+                         : rounded        ? by_executor(n.op, compute, n.dtype, in)
+                                          : apply(n.op, compute, in));
       }
     }
   }
@@ -74,7 +77,9 @@ struct Case {
   std::vector<int> in_place;
   std::vector<Bits> scalars;
 
-  const Array& output(std::size_t k) const { return in_place[k] < 0 ? outputs[k] : leaves[static_cast<std::size_t>(in_place[k])]; }
+  const Array& output(std::size_t k) const {
+    return in_place[k] < 0 ? outputs[k] : leaves[static_cast<std::size_t>(in_place[k])];
+  }
   LoopNest nest() const {
     std::vector<const Array*> all;
     for (std::size_t k = 0; k < outputs.size(); ++k) all.push_back(&output(k));
@@ -93,8 +98,10 @@ std::string describe(const Case& c) {
   }
   for (const Operand o : c.graph.outputs()) text += fmt::format("\n  output {}", o.node);
   for (const int k : c.in_place) text += fmt::format(" over {}", k);
-  for (const Array& a : c.leaves) text += fmt::format("\n  leaf {} strides {}", name(a.dtype), fmt::join(a.strides, ","));
-  for (const Array& a : c.outputs) text += fmt::format("\n  out {} strides {}", name(a.dtype), fmt::join(a.strides, ","));
+  for (const Array& a : c.leaves)
+    text += fmt::format("\n  leaf {} strides {}", name(a.dtype), fmt::join(a.strides, ","));
+  for (const Array& a : c.outputs)
+    text += fmt::format("\n  out {} strides {}", name(a.dtype), fmt::join(a.strides, ","));
   return text;
 }
 
@@ -117,29 +124,42 @@ void check(const Case& c, const std::string& what) {
     for (std::size_t k = 0; k < c.outputs.size(); ++k) {
       const DType t = c.graph[c.graph.outputs()[k]].dtype;
       const Bits got = element(c.output(k), c.extents, at[n]);
-      ASSERT_TRUE(same(t, expected[n][k], got)) << what << ": output " << k << " at " << at[n] << " of " << numel << ": "
-                                                << show(t, got) << ", expected " << show(t, expected[n][k]) << describe(c);
+      ASSERT_TRUE(same(t, expected[n][k], got))
+          << what << ": output " << k << " at " << at[n] << " of " << numel << ": " << show(t, got) << ", expected "
+          << show(t, expected[n][k]) << describe(c);
     }
 }
 
 /// A random graph over the leaves: mostly floats, chains that fuse, some of everything else.
 template <class Random>
-Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& index, int operations, int outputs, Random& random) {
+Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& index, int operations, int outputs,
+                   Random& random) {
   Graph graph;
   std::vector<Operand> values;
   std::uint32_t scalars = 0;
-  for (std::uint32_t k = 0; k < leaves.size(); ++k) values.push_back(index[k] ? graph.index(k) : graph.leaf(leaves[k], k));
-  const auto pick = [&] { return values[values.size() - 1 - std::min<std::size_t>(random() % (random() % 3 ? 4 : values.size()), values.size() - 1)]; };
+  for (std::uint32_t k = 0; k < leaves.size(); ++k)
+    values.push_back(index[k] ? graph.index(k) : graph.leaf(leaves[k], k));
+  const auto pick = [&] {
+    return values[values.size() - 1 -
+                  std::min<std::size_t>(random() % (random() % 3 ? 4 : values.size()), values.size() - 1)];
+  };
   while (operations > 0) {
     if (random() % 6 == 0) {
       const DType t = all_dtypes[random() % 5];
-      values.push_back(random() % 2 ? graph.constant(t, random_bits(t, random)) : graph.scalar(t, category(t), scalars++));
+      values.push_back(random() % 2 ? graph.constant(t, random_bits(t, random))
+                                    : graph.scalar(t, category(t), scalars++));
     }
-    constexpr Op common[] = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::exp, Op::tanh, Op::sqrt, Op::abs, Op::relu, Op::square, Op::sigmoid, Op::reciprocal, Op::log, Op::erf};
+    constexpr Op common[] = {Op::add, Op::sub,  Op::mul,    Op::fma,     Op::neg,        Op::exp, Op::tanh, Op::sqrt,
+                             Op::abs, Op::relu, Op::square, Op::sigmoid, Op::reciprocal, Op::log, Op::erf};
     Op op = common[random() % std::size(common)];
-    if (random() % 4 == 0) op = static_cast<Op>(static_cast<int>(first_table_op) + static_cast<int>(random() % static_cast<std::uint64_t>(op_count - static_cast<int>(first_table_op))));
+    if (random() % 4 == 0)
+      op = static_cast<Op>(
+          static_cast<int>(first_table_op) +
+          static_cast<int>(random() % static_cast<std::uint64_t>(op_count - static_cast<int>(first_table_op))));
     const DTypeRule rule = info(op).rule;
-    if (op == Op::copysign || rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64) continue;
+    if (op == Op::copysign || rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 ||
+        rule == DTypeRule::RandomInt64)
+      continue;
     std::vector<Operand> operands;
     std::vector<OperandType> types;
     for (int k = 0; k < info(op).arity; ++k) {
@@ -152,7 +172,8 @@ Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& in
     }
     const OpTypes t = op_types(op, types);
     if (!t.ok) continue;
-    for (std::size_t k = rule == DTypeRule::Select ? 1 : 0; k < operands.size(); ++k) operands[k] = graph.cast(operands[k], t.compute);
+    for (std::size_t k = rule == DTypeRule::Select ? 1 : 0; k < operands.size(); ++k)
+      operands[k] = graph.cast(operands[k], t.compute);
     values.push_back(graph.node(op, t.result, operands));
     --operations;
   }
@@ -195,10 +216,13 @@ Case random_case(const Extents& extents, Random& random) {
   c.extents = extents;
   std::vector<DType> dtypes;
   std::vector<bool> index;
-  const int leaves = 1 + static_cast<int>(random() % 4), outputs = 1 + static_cast<int>(random() % 8 == 0 ? random() % 3 : 0);
+  const int leaves = 1 + static_cast<int>(random() % 4),
+            outputs = 1 + static_cast<int>(random() % 8 == 0 ? random() % 3 : 0);
   for (int k = 0; k < leaves; ++k) {
     const bool is_index = random() % 10 == 0;
-    const DType t = is_index ? DType::Int64 : random() % 3 ? (random() % 4 ? DType::Float32 : DType::Float64) : all_dtypes[random() % 5];
+    const DType t = is_index       ? DType::Int64
+                    : random() % 3 ? (random() % 4 ? DType::Float32 : DType::Float64)
+                                   : all_dtypes[random() % 5];
     const Extents strides = random_strides(extents, false, random);
     c.leaves.push_back(is_index ? make_index(strides) : make_array(t, extents, strides, random() % 2));
     if (!is_index) fill(c.leaves.back(), random);
@@ -227,9 +251,12 @@ TEST(CpuTileProgram, RandomGraphsOnEverySizeAndStride) {
   SCOPED_TRACE(fmt::format("seed {}", seed));
   std::mt19937_64 random(seed);
   const std::vector<Extents> shapes = {
-      {0}, {1}, {2}, {3}, {15}, {16}, {17}, {31}, {32}, {33}, {63}, {64}, {65}, {127}, {128}, {129}, {255}, {256}, {257},
-      {1023}, {1024}, {1025}, {4095}, {4097}, {8191}, {8192}, {8193}, {65537}, {0, 3}, {3, 0}, {1, 1}, {7, 5}, {3, 300},
-      {300, 3}, {33, 257}, {1000, 1}, {2, 3, 4}, {5, 1, 300}, {17, 2, 3, 5}, {2, 2, 2, 2, 2, 2, 2, 3}, {4, 1025, 3}, {70, 2100}};
+      {0},          {1},       {2},       {3},       {15},      {16},        {17},          {31},
+      {32},         {33},      {63},      {64},      {65},      {127},       {128},         {129},
+      {255},        {256},     {257},     {1023},    {1024},    {1025},      {4095},        {4097},
+      {8191},       {8192},    {8193},    {65537},   {0, 3},    {3, 0},      {1, 1},        {7, 5},
+      {3, 300},     {300, 3},  {33, 257}, {1000, 1}, {2, 3, 4}, {5, 1, 300}, {17, 2, 3, 5}, {2, 2, 2, 2, 2, 2, 2, 3},
+      {4, 1025, 3}, {70, 2100}};
   EachIsa().run([&](Isa isa) {
     for (const Extents& extents : shapes)
       for (int round = 0; round < 12; ++round) {
@@ -261,7 +288,8 @@ TEST(CpuTileProgram, OutputsPastTheCache) {
   c.graph.output(sum);
   c.graph.output(c.graph.node(Op::mul, DType::Float32, again));
   c.leaves.push_back(make_array(DType::Float32, extents, {1}));
-  for (std::int64_t i = 0; i < extents[0]; ++i) write(DType::Float32, c.leaves[0].first() + 4 * i, to_bits(static_cast<float>(i % 1000)));
+  for (std::int64_t i = 0; i < extents[0]; ++i)
+    write(DType::Float32, c.leaves[0].first() + 4 * i, to_bits(static_cast<float>(i % 1000)));
   for (int k = 0; k < 2; ++k) c.outputs.push_back(make_array(DType::Float32, extents, {1})), c.in_place.push_back(-1);
   check(c, "past the cache");
   for (std::int64_t i = 0; i < extents[0]; ++i) {
@@ -275,8 +303,10 @@ TEST(CpuTileProgram, OutputsThatNoStepMakes) {
   for (const Extents& strides : {Extents{1}, Extents{2}, Extents{-1}}) {
     Case c;
     c.extents = {77};
-    const Operand leaf = c.graph.leaf(DType::Int32, 0), index = c.graph.index(1), scalar = c.graph.scalar(DType::Float64, Category::Float, 0);
-    const Operand constant = c.graph.constant(DType::Bool, 1), uniform[] = {scalar}, sine = c.graph.node(Op::sin, DType::Float64, uniform);
+    const Operand leaf = c.graph.leaf(DType::Int32, 0), index = c.graph.index(1),
+                  scalar = c.graph.scalar(DType::Float64, Category::Float, 0);
+    const Operand constant = c.graph.constant(DType::Bool, 1), uniform[] = {scalar},
+                  sine = c.graph.node(Op::sin, DType::Float64, uniform);
     for (const Operand o : {leaf, index, scalar, constant, sine, leaf, sine}) {
       c.graph.output(o);
       c.outputs.push_back(make_array(c.graph[o].dtype, c.extents, strides));
@@ -335,7 +365,8 @@ TEST(CpuTileProgram, ThousandsOfNodes) {
     c.graph.output(sum);
     c.extents = extents;
     c.leaves.push_back(make_array(DType::Float64, extents, {1}));
-    for (std::int64_t i = 0; i < 1000; ++i) write(DType::Float64, c.leaves[0].first() + 8 * i, to_bits(static_cast<double>(i) / 1000));
+    for (std::int64_t i = 0; i < 1000; ++i)
+      write(DType::Float64, c.leaves[0].first() + 8 * i, to_bits(static_cast<double>(i) / 1000));
     c.outputs.push_back(make_array(DType::Float64, extents, {1}));
     c.in_place = {-1};
     check(c, wide ? "wide" : "chain");
@@ -344,8 +375,10 @@ TEST(CpuTileProgram, ThousandsOfNodes) {
 
 TEST(CpuTileProgram, ThreadsShareAProgram) {
   Graph graph;
-  const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1), s = graph.scalar(DType::Float32, Category::Float, 0);
-  const Operand a[] = {x, s}, sum = graph.node(Op::add, DType::Float32, a), b[] = {sum}, e = graph.node(Op::exp, DType::Float32, b), d[] = {e, y};
+  const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1),
+                s = graph.scalar(DType::Float32, Category::Float, 0);
+  const Operand a[] = {x, s}, sum = graph.node(Op::add, DType::Float32, a), b[] = {sum},
+                e = graph.node(Op::exp, DType::Float32, b), d[] = {e, y};
   graph.output(graph.node(Op::mul, DType::Float32, d));
   const TileProgram program(graph);
   std::atomic<int> wrong = 0;
@@ -355,10 +388,12 @@ TEST(CpuTileProgram, ThreadsShareAProgram) {
       for (int round = 0; round < 30; ++round) {
         const std::int64_t n = round % 10 == 9 ? 200'000 : 1 + (round * 397 + t * 131) % 5000;
         std::vector<float> in(static_cast<std::size_t>(n)), factor(in.size()), out(in.size());
-        for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 100) / 50, factor[i] = static_cast<float>(t + 1);
+        for (std::size_t i = 0; i < in.size(); ++i)
+          in[i] = static_cast<float>(i % 100) / 50, factor[i] = static_cast<float>(t + 1);
         LoopNest nest;
         nest.numel = nest.extents[0] = n;
-        for (std::vector<float>* v : {&out, &in, &factor}) nest.operands.push_back({reinterpret_cast<std::byte*>(v->data()), {round % 7 == 0 && v == &factor ? 0 : 1}});
+        for (std::vector<float>* v : {&out, &in, &factor})
+          nest.operands.push_back({reinterpret_cast<std::byte*>(v->data()), {round % 7 == 0 && v == &factor ? 0 : 1}});
         const Bits scalar = to_bits(static_cast<float>(round) / 10);
         program.run(nest, {&scalar, 1});
         for (std::size_t i = 0; i < in.size(); ++i) {
@@ -376,7 +411,8 @@ TEST(CpuTileProgram, DISABLED_PrintIsa) { std::printf("isa: %s\n", isa_name(jit:
 std::string isa_of_process(const std::string& wish) {
   char self[4096] = {};
   if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return "";
-  const std::string command = "SINTER_CPU_ISA=" + wish + " '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='*PrintIsa' 2>&1";
+  const std::string command =
+      "SINTER_CPU_ISA=" + wish + " '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='*PrintIsa' 2>&1";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   for (char line[512]; pipe && std::fgets(line, sizeof line, pipe.get());) text += line;
@@ -386,7 +422,8 @@ std::string isa_of_process(const std::string& wish) {
 TEST(CpuTileProgram, EnvironmentLowersTheIsa) {
   const EachIsa isas;
   for (const Isa isa : isas.all())
-    EXPECT_NE(isa_of_process(std::string(isa_name(isa))).find(fmt::format("isa: {}\n", isa_name(isa))), std::string::npos);
+    EXPECT_NE(isa_of_process(std::string(isa_name(isa))).find(fmt::format("isa: {}\n", isa_name(isa))),
+              std::string::npos);
   const std::string text = isa_of_process("neon");
   EXPECT_NE(text.find("SINTER_CPU_ISA=neon: expected sse4, avx2 or avx512"), std::string::npos) << text;
 }

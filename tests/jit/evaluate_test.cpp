@@ -77,8 +77,8 @@ struct Case {
 void expect_equal(DType t, const std::vector<std::uint64_t>& expected, const std::vector<std::uint64_t>& got) {
   ASSERT_EQ(expected.size(), got.size());
   for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_TRUE(same_value(t, expected[i], got[i]))
-        << "element " << i << " of " << got.size() << " " << name(t) << ": " << std::hex << expected[i] << ", got " << got[i];
+    ASSERT_TRUE(same_value(t, expected[i], got[i])) << "element " << i << " of " << got.size() << " " << name(t) << ": "
+                                                    << std::hex << expected[i] << ", got " << got[i];
 }
 
 class Evaluate : public ::testing::TestWithParam<Device> {};
@@ -108,7 +108,8 @@ TEST_P(Evaluate, SizesAroundVectorsBlocksAndTiles) {
   const jit::Program program = p.program();
   jit::Entry entry;
   std::mt19937_64 random(7);
-  for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 8191, 8192, 8193, 65535, 65536, 65537}) {
+  for (const std::int64_t n :
+       {0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 8191, 8192, 8193, 65535, 65536, 65537}) {
     SCOPED_TRACE(::testing::Message() << n << " elements");
     const TensorRef x = random_array(DType::Float32, Shape{n}, GetParam(), Layout::Contiguous, random),
                     y = random_array(DType::Float32, Shape{n}, GetParam(), Layout::Contiguous, random),
@@ -119,7 +120,8 @@ TEST_P(Evaluate, SizesAroundVectorsBlocksAndTiles) {
     const auto a = values_of(*x), b = values_of(*y), c = values_of(*z);
     std::vector<std::uint64_t> expected;
     for (std::size_t i = 0; i < a.size(); ++i)
-      expected.push_back(to_bits(test::as<float>(a[i]) * test::as<float>(b[i]) + static_cast<float>(test::as<std::int32_t>(c[i]))));
+      expected.push_back(
+          to_bits(test::as<float>(a[i]) * test::as<float>(b[i]) + static_cast<float>(test::as<std::int32_t>(c[i]))));
     expect_equal(DType::Float32, expected, values_of(*out));
     if (HasFatalFailure()) return;
   }
@@ -203,7 +205,8 @@ TEST_P(Evaluate, EveryOperationOnEveryDtype) {
 }
 
 TEST_P(Evaluate, RandomNumbersHaveTheirBits) {
-  for (const Op op : {Op::random_uniform, Op::random_uniform_double, Op::random_normal, Op::random_normal_double, Op::random_below}) {
+  for (const Op op :
+       {Op::random_uniform, Op::random_uniform_double, Op::random_normal, Op::random_normal_double, Op::random_below}) {
     SCOPED_TRACE(name(op));
     Written p;
     p.leaf(DType::Int64).scalar(Category::Int).op(Op::add).scalar(Category::Int);
@@ -219,7 +222,8 @@ TEST_P(Evaluate, RandomNumbersHaveTheirBits) {
     jit::evaluate({&entry, &program, &leaf, scalars}, &out);
     const std::vector<std::uint64_t> got = values_of(*out);
     for (std::size_t i = 0; i < got.size(); ++i) {
-      const std::uint64_t expected = test::random_value(op, static_cast<std::uint64_t>(first) + i, static_cast<std::uint64_t>(seed), below);
+      const std::uint64_t expected =
+          test::random_value(op, static_cast<std::uint64_t>(first) + i, static_cast<std::uint64_t>(seed), below);
       ASSERT_TRUE(test::close(op, out->dtype, {i}, DType::Int64, expected, got[i]))
           << i << ": " << test::show(out->dtype, expected) << ", got " << test::show(out->dtype, got[i]);
     }

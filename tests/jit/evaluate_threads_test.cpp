@@ -4,11 +4,11 @@
 #include <atomic>
 #include <thread>
 
+#include <jit/executable.hpp>
+#include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
 #include "trees.hpp"
-#include <jit/executable.hpp>
-#include <sinter/jit/evaluate.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -36,7 +36,8 @@ Written product_and(int number) {
 }
 
 TEST_P(EvaluateThreads, TheSameExpression) {
-  const TensorRef x = device_array(DType::Int32, {3}, GetParam(), {1, 2, 3}), y = device_array(DType::Int32, {3}, GetParam(), {4, 5, 6});
+  const TensorRef x = device_array(DType::Int32, {3}, GetParam(), {1, 2, 3}),
+                  y = device_array(DType::Int32, {3}, GetParam(), {4, 5, 6});
   Tree tree(product_and(7), {x, y});
   const std::uint64_t before = jit_stats().compiles;
   std::atomic<int> wrong = 0;
@@ -52,7 +53,8 @@ TEST_P(EvaluateThreads, TheSameExpression) {
 }
 
 TEST_P(EvaluateThreads, DifferentExpressionsOfOneShape) {
-  const TensorRef x = device_array(DType::Int32, {2}, GetParam(), {1, 2}), y = device_array(DType::Int32, {2}, GetParam(), {4, 5});
+  const TensorRef x = device_array(DType::Int32, {2}, GetParam(), {1, 2}),
+                  y = device_array(DType::Int32, {2}, GetParam(), {4, 5});
   std::atomic<int> wrong = 0;
   on_threads([&](int thread) {
     for (int round = 0; round < 3; ++round) {
@@ -60,7 +62,8 @@ TEST_P(EvaluateThreads, DifferentExpressionsOfOneShape) {
       Tree tree(product_and(number), {x, y});
       TensorRef out;
       jit::evaluate(tree.bound(), &out);
-      wrong += values_of(*out) != std::vector<std::uint64_t>{static_cast<std::uint64_t>(4 + number), static_cast<std::uint64_t>(10 + number)};
+      wrong += values_of(*out) != std::vector<std::uint64_t>{static_cast<std::uint64_t>(4 + number),
+                                                             static_cast<std::uint64_t>(10 + number)};
     }
   });
   EXPECT_EQ(wrong, 0);
@@ -69,7 +72,8 @@ TEST_P(EvaluateThreads, DifferentExpressionsOfOneShape) {
 TEST_P(EvaluateThreads, OneEntryWithManyKeysAndClasses) {
   // Equal leaves, given outputs and layouts change under one entry.
   const Device device = GetParam();
-  Tree distinct(product_and(1000), {device_array(DType::Int32, {2, 4}, device, {1, 2, 3, 4, 5, 6, 7, 8}), device_array(DType::Int32, {4}, device, {1, 1, 2, 2})});
+  Tree distinct(product_and(1000), {device_array(DType::Int32, {2, 4}, device, {1, 2, 3, 4, 5, 6, 7, 8}),
+                                    device_array(DType::Int32, {4}, device, {1, 1, 2, 2})});
   jit::Bound bound = distinct.bound();
   const TensorRef row = device_array(DType::Int32, {4}, device, {1, 2, 3, 4});
   const TensorRef backwards = runtime::view(*row, {4}, {-1}, 3);
@@ -84,7 +88,8 @@ TEST_P(EvaluateThreads, OneEntryWithManyKeysAndClasses) {
       jit::evaluate(mine, &out);
       const auto v = values_of(*out);
       const bool same = (thread + round) % 2;
-      wrong += v != (same ? std::vector<std::uint64_t>{1001, 1004, 1009, 1016} : std::vector<std::uint64_t>{1004, 1006, 1006, 1004});
+      wrong += v != (same ? std::vector<std::uint64_t>{1001, 1004, 1009, 1016}
+                          : std::vector<std::uint64_t>{1004, 1006, 1006, 1004});
     }
   });
   EXPECT_EQ(wrong, 0);

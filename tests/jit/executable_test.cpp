@@ -4,11 +4,11 @@
 
 #include <set>
 
+#include <jit/evaluator.hpp>
+#include <jit/nest.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
 #include "trees.hpp"
-#include <jit/evaluator.hpp>
-#include <jit/nest.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -64,9 +64,11 @@ TEST(Executable, AnotherScalarSizeOrStrideNeverRecompiles) {
       run(sum_and_scalar(1), somewhere({n}), somewhere({n}), somewhere({n}, elsewhere), scalar);
   EXPECT_EQ(fake.gpu.compiles, 1);
   for (const std::int64_t step : {2, 3, -5, 100})
-    run(sum_and_scalar(1), somewhere({n_for(step)}, Shape{step}), somewhere({n_for(step)}), somewhere({n_for(step)}, elsewhere));
+    run(sum_and_scalar(1), somewhere({n_for(step)}, Shape{step}), somewhere({n_for(step)}),
+        somewhere({n_for(step)}, elsewhere));
   EXPECT_EQ(fake.gpu.compiles, 2);
-  for (const std::int64_t width : {8, 16, 4096}) run(sum_and_scalar(1), somewhere({5, width}), somewhere({width}), somewhere({5, width}, elsewhere));
+  for (const std::int64_t width : {8, 16, 4096})
+    run(sum_and_scalar(1), somewhere({5, width}), somewhere({width}), somewhere({5, width}, elsewhere));
   EXPECT_EQ(fake.gpu.compiles, 3);
   EXPECT_EQ(fake.gpu.launches, 3 * 6 + 4 + 3);
 }
@@ -109,7 +111,8 @@ TEST(Executable, FallsBackToOneGenericVariant) {
       return somewhere(shape, strides);
     };
     for (int a = 0; a < 3; ++a)
-      for (int b = 0; b < 3; ++b, ++launched) run(sum_and_scalar(4), operand(a), operand(b), somewhere(shape, elsewhere));
+      for (int b = 0; b < 3; ++b, ++launched)
+        run(sum_and_scalar(4), operand(a), operand(b), somewhere(shape, elsewhere));
   }
   EXPECT_EQ(fake.gpu.compiles, static_cast<int>(jit::Executable::max_variants) + 1);
   EXPECT_EQ(fake.gpu.launches, launched);

@@ -59,7 +59,8 @@ class FakeGpu : public runtime::GpuBackend {
   }
   runtime::Function load(const std::string& binary, const std::string& name) override {
     ++loads;
-    if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos) throw CudaError("a wrong binary");
+    if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos)
+      throw CudaError("a wrong binary");
     return {this};
   }
   void launch(const runtime::Launch& l) override {

@@ -1,9 +1,9 @@
 // Results written to arrays that exist: overlaps of every kind, at sizes below and above what one tile or block holds.
 #include <gtest/gtest.h>
 
+#include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "trees.hpp"
-#include <sinter/jit/evaluate.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -111,7 +111,8 @@ TEST_P(InPlace, EagerAndFusedAgree) {
       const TensorRef head = runtime::view(*x, {n - 1}, {1}), tail = runtime::view(*x, {n - 1}, {1}, 1);
       // tail = (head + y) * head + head: several kernels in eager mode
       const auto a = floats(*head), b = floats(*y);
-      Tree tree(Written().leaf(f32).leaf(f32).op(Op::add).leaf(f32, 0).op(Op::mul).leaf(f32, 0).op(Op::add), {head, y, head, head});
+      Tree tree(Written().leaf(f32).leaf(f32).op(Op::add).leaf(f32, 0).op(Op::mul).leaf(f32, 0).op(Op::add),
+                {head, y, head, head});
       TensorRef out = tail;
       jit::evaluate(tree.bound(), &out, mode);
       const auto got = floats(*tail);
@@ -194,7 +195,8 @@ TEST_P(InPlace, WritesThroughStridedViewsAndNothingBeside) {
 }
 
 TEST_P(InPlace, ConvertsWithinWhatTheCategoryAllows) {
-  const TensorRef x = device_array(DType::Int32, {3}, GetParam(), {1, 2, 3}), wide = runtime::empty({3}, DType::Float64, GetParam());
+  const TensorRef x = device_array(DType::Int32, {3}, GetParam(), {1, 2, 3}),
+                  wide = runtime::empty({3}, DType::Float64, GetParam());
   Tree tree(Written().leaf(DType::Int32).leaf(DType::Int32, 0).op(Op::mul), {x, x});
   TensorRef out = wide;
   jit::evaluate(tree.bound(), &out);

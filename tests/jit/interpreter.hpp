@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "reference.hpp"
 #include <jit/plan.hpp>
 #include <sinter/runtime/error.hpp>
+#include "reference.hpp"
 
 namespace sinter::testing {
 
@@ -19,7 +19,9 @@ using jit::NodeId;
 using jit::Operand;
 using test::to_bits;
 
-inline std::uint64_t converted_bits(std::uint64_t bits, DType from, DType to) { return test::convert_bits(bits, from, to); }
+inline std::uint64_t converted_bits(std::uint64_t bits, DType from, DType to) {
+  return test::convert_bits(bits, from, to);
+}
 
 /// Equal bits; any NaN equals any other.
 inline bool same_value(DType t, std::uint64_t a, std::uint64_t b) {
@@ -34,9 +36,24 @@ T special(std::mt19937_64& random) {
     return random() % 2 != 0;
   } else if constexpr (std::is_floating_point_v<T>) {
     using Limits = std::numeric_limits<T>;
-    const T values[] = {T(0), -T(0), T(1), T(-1), T(2), T(0.5), T(-1.5), T(3), T(1e10), Limits::infinity(), -Limits::infinity(),
-                        Limits::quiet_NaN(), Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(),
-                        T(2147483648.0), T(-9223372036854775808.0)};
+    const T values[] = {T(0),
+                        -T(0),
+                        T(1),
+                        T(-1),
+                        T(2),
+                        T(0.5),
+                        T(-1.5),
+                        T(3),
+                        T(1e10),
+                        Limits::infinity(),
+                        -Limits::infinity(),
+                        Limits::quiet_NaN(),
+                        Limits::max(),
+                        Limits::lowest(),
+                        Limits::min(),
+                        Limits::denorm_min(),
+                        T(2147483648.0),
+                        T(-9223372036854775808.0)};
     if (random() % 2) return values[random() % std::size(values)];
     return std::uniform_real_distribution<T>(-100, 100)(random);
   } else {

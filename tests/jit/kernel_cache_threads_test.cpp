@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fake_gpu.hpp"
 #include <sinter/jit/evaluate.hpp>
+#include "fake_gpu.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -40,7 +40,8 @@ TEST(Nest, SingleElementsWalkLikeContiguousOnes) {
 }
 
 TEST(Nest, BroadcastRowsTakeTwoDims) {
-  const TensorRef out = empty(Shape{6, 7, 8}), row = empty(Shape{8}), column = empty(Shape{6, 1, 1}), one = empty(Shape{});
+  const TensorRef out = empty(Shape{6, 7, 8}), row = empty(Shape{8}), column = empty(Shape{6, 1, 1}),
+                  one = empty(Shape{});
   LoopNest nest = nest_of({out.get(), row.get(), one.get()});
   ASSERT_EQ(nest.rank, 2);  // 6 and 7 merge
   EXPECT_EQ(nest.extents[0], 42);
@@ -56,7 +57,8 @@ TEST(Nest, BroadcastRowsTakeTwoDims) {
 
 TEST(Nest, DimsFollowTheOutputsMemory) {
   const TensorRef base = empty(Shape{5, 9}), other = empty(Shape{5, 9});
-  const TensorRef out = runtime::view(*base, Shape{9, 5}, Shape{1, 9}), in = runtime::view(*other, Shape{9, 5}, Shape{1, 9});
+  const TensorRef out = runtime::view(*base, Shape{9, 5}, Shape{1, 9}),
+                  in = runtime::view(*other, Shape{9, 5}, Shape{1, 9});
   const LoopNest nest = nest_of({out.get(), in.get()});
   EXPECT_EQ(nest.rank, 1);
   EXPECT_EQ(nest.extents[0], 45);
@@ -69,7 +71,8 @@ std::vector<std::vector<std::int64_t>> walk(const LoopNest& nest) {
     std::vector<std::int64_t> offsets(nest.operands.size());
     std::int64_t rest = i;
     for (int d = nest.rank - 1; d >= 0; --d) {
-      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += rest % nest.extents[d] * nest.operands[k].strides[d];
+      for (std::size_t k = 0; k < offsets.size(); ++k)
+        offsets[k] += rest % nest.extents[d] * nest.operands[k].strides[d];
       rest /= nest.extents[d];
     }
     positions.push_back(offsets);
@@ -87,12 +90,14 @@ TEST(Nest, RandomOperandsAreWalkedElementForElement) {
     std::vector<TensorImpl*> operands;
     for (std::size_t k = 0; k < 1 + random() % 4; ++k) {
       const Shape own = k == 0 ? shape : broadcastable(shape, random);
-      arrays.push_back(random_array(DType::Float32, own, Device(), k ? Layout::Any : static_cast<Layout>(random() % 2), random));
+      arrays.push_back(
+          random_array(DType::Float32, own, Device(), k ? Layout::Any : static_cast<Layout>(random() % 2), random));
       operands.push_back(arrays.back().get());
     }
     if (shape.numel() == 0) continue;
     const LoopNest nest = nest_of(operands);
-    ASSERT_EQ(std::accumulate(nest.extents, nest.extents + nest.rank, std::int64_t{1}, std::multiplies<>()), shape.numel());
+    ASSERT_EQ(std::accumulate(nest.extents, nest.extents + nest.rank, std::int64_t{1}, std::multiplies<>()),
+              shape.numel());
     std::vector<std::vector<std::int64_t>> expected;
     for (std::int64_t i = 0; i < shape.numel(); ++i) {
       std::vector<std::int64_t> offsets;

@@ -36,8 +36,9 @@ TEST(Parameters, DividersAreExact) {
     const auto divide = [&](std::uint32_t a) {
       return static_cast<std::uint32_t>(static_cast<std::uint32_t>(a * multiplier >> 32) + a) >> shift;
     };
-    for (const std::int64_t a : {std::int64_t{0}, d - 1, d, d + 1, std::int64_t{0x7FFFFFFF}, static_cast<std::int64_t>(random() >> 33),
-                                 static_cast<std::int64_t>(random() >> 33) / d * d, static_cast<std::int64_t>(random() >> 33) / d * d - 1})
+    for (const std::int64_t a :
+         {std::int64_t{0}, d - 1, d, d + 1, std::int64_t{0x7FFFFFFF}, static_cast<std::int64_t>(random() >> 33),
+          static_cast<std::int64_t>(random() >> 33) / d * d, static_cast<std::int64_t>(random() >> 33) / d * d - 1})
       if (a >= 0 && a <= 0x7FFFFFFF) {
         ASSERT_EQ(divide(static_cast<std::uint32_t>(a)), static_cast<std::uint32_t>(a / d)) << a << " / " << d;
       }

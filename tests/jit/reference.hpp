@@ -75,7 +75,9 @@ inline std::array<std::uint32_t, 4> philox(std::uint64_t a, std::uint64_t b) {
 
 inline Bits random_value(Op op, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   const auto w = philox(a, b);
-  const auto wide = [&](int i) { return w[static_cast<std::size_t>(i)] | std::uint64_t{w[static_cast<std::size_t>(i) + 1]} << 32; };
+  const auto wide = [&](int i) {
+    return w[static_cast<std::size_t>(i)] | std::uint64_t{w[static_cast<std::size_t>(i) + 1]} << 32;
+  };
   const auto u24 = [&](int i) { return static_cast<float>(w[static_cast<std::size_t>(i)] >> 8) * 0x1p-24f; };
   const auto u53 = [&](int i) { return static_cast<double>(wide(i) >> 11) * 0x1p-53; };
   const double two_pi = 6.283185307179586476925;
@@ -233,9 +235,14 @@ T whole(Op op, T a, T b, T c) {
     case Op::sign: return a > 0 ? T(1) : a < 0 ? T(-1) : T(0);
     case Op::square: return static_cast<T>(ua * ua);
     case Op::relu: return a < 0 ? T(0) : a;
-    case Op::floor: case Op::ceil: case Op::trunc: case Op::round: return a;
-    case Op::maximum: case Op::fmax: return std::max(a, b);
-    case Op::minimum: case Op::fmin: return std::min(a, b);
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round: return a;
+    case Op::maximum:
+    case Op::fmax: return std::max(a, b);
+    case Op::minimum:
+    case Op::fmin: return std::min(a, b);
     case Op::clamp: return std::min(std::max(a, b), c);
     case Op::bitwise_and: return a & b;
     case Op::bitwise_or: return a | b;
@@ -247,10 +254,20 @@ T whole(Op op, T a, T b, T c) {
 
 inline bool truth(Op op, bool a, bool b) {
   switch (op) {
-    case Op::add: case Op::logical_or: case Op::bitwise_or: case Op::maximum: case Op::fmax: return a || b;
-    case Op::mul: case Op::logical_and: case Op::bitwise_and: case Op::minimum: case Op::fmin: return a && b;
-    case Op::logical_xor: case Op::bitwise_xor: return a != b;
-    case Op::logical_not: case Op::bitwise_not: return !a;
+    case Op::add:
+    case Op::logical_or:
+    case Op::bitwise_or:
+    case Op::maximum:
+    case Op::fmax: return a || b;
+    case Op::mul:
+    case Op::logical_and:
+    case Op::bitwise_and:
+    case Op::minimum:
+    case Op::fmin: return a && b;
+    case Op::logical_xor:
+    case Op::bitwise_xor: return a != b;
+    case Op::logical_not:
+    case Op::bitwise_not: return !a;
     case Op::sign: return a;
     default: throw std::logic_error("not an operation on bools: " + std::string(name(op)));
   }
@@ -261,8 +278,9 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
   const Bits a = v[0], b = v.size() > 1 ? v[1] : 0, c = v.size() > 2 ? v[2] : 0;
   if (op == Op::where) return a ? b : c;
   switch (info(op).rule) {
-    case DTypeRule::RandomFloat32: case DTypeRule::RandomFloat64: case DTypeRule::RandomInt64:
-      return random_value(op, a, b, c);
+    case DTypeRule::RandomFloat32:
+    case DTypeRule::RandomFloat64:
+    case DTypeRule::RandomInt64: return random_value(op, a, b, c);
     case DTypeRule::Compare:
       return visit(compute, [&]<class T>(std::type_identity<T>) { return to_bits(compare(op, as<T>(a), as<T>(b))); });
     default: break;
@@ -277,8 +295,8 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
   });
 }
 
-/// The outputs of one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` a scalar's, in the
-/// node's dtype.
+/// The outputs of one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` a scalar's, in
+/// the node's dtype.
 inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<Bits(std::uint64_t)>& leaf,
                                    const std::function<Bits(const jit::Node&)>& scalar) {
   std::vector<Bits> values;
@@ -290,7 +308,8 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
       compute = graph[o].dtype;
     }
     switch (n.op) {
-      case Op::leaf: case Op::index: values.push_back(leaf(n.attribute)); break;
+      case Op::leaf:
+      case Op::index: values.push_back(leaf(n.attribute)); break;
       case Op::scalar: values.push_back(scalar(n)); break;
       case Op::constant: values.push_back(n.attribute); break;
       case Op::cast: values.push_back(convert_bits(operands[0], compute, n.dtype)); break;
@@ -304,9 +323,7 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
 
 /// A value as text, for messages.
 inline std::string show(DType dtype, Bits bits) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) {
-    return fmt::format("{} ({:#x})", as<T>(bits), bits);
-  });
+  return visit(dtype, [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", as<T>(bits), bits); });
 }
 
 /// Units in the last place between two floats of one sign.
@@ -323,10 +340,17 @@ double distance_in_ulp(T a, T b) noexcept {
 /// How far an executor's result may be from the reference's, in units in the last place.
 inline double allowed_ulp(Op op) noexcept {
   switch (op) {
-    case Op::sqrt: case Op::rsqrt: case Op::reciprocal: case Op::lerp: return 0;
-    case Op::gelu: case Op::gelu_tanh: return 16;
-    case Op::random_normal: case Op::random_normal_double: return 64;
-    case Op::sigmoid: case Op::silu: case Op::softplus: return 8;
+    case Op::sqrt:
+    case Op::rsqrt:
+    case Op::reciprocal:
+    case Op::lerp: return 0;
+    case Op::gelu:
+    case Op::gelu_tanh: return 16;
+    case Op::random_normal:
+    case Op::random_normal_double: return 64;
+    case Op::sigmoid:
+    case Op::silu:
+    case Op::softplus: return 8;
     default: break;
   }
   return info(op).rule == DTypeRule::Float || info(op).rule == DTypeRule::FloatOnly || op == Op::pow ? 8 : 0;
@@ -345,9 +369,11 @@ inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType 
       if ((op == Op::gelu || op == Op::gelu_tanh) && category(compute) == Category::Float)
         scale = std::fabs(static_cast<double>(as<T>(operands[0])));
       const double tiny = static_cast<double>(std::numeric_limits<T>::epsilon());
-      if (std::isfinite(scale) && std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 4 * tiny * scale) return true;
+      if (std::isfinite(scale) && std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 4 * tiny * scale)
+        return true;
       // exp(-a) overflows before its reciprocal underflows.
-      if ((op == Op::sigmoid || op == Op::silu) && std::fabs(e) < std::numeric_limits<T>::min() * 512 && std::fabs(g) <= std::fabs(e))
+      if ((op == Op::sigmoid || op == Op::silu) && std::fabs(e) < std::numeric_limits<T>::min() * 512 &&
+          std::fabs(g) <= std::fabs(e))
         return true;
       if (op == Op::random_normal || op == Op::random_normal_double)
         return std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 16 * tiny;

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <locale>
 
-#include "device_arrays.hpp"
-#include "programs.hpp"
 #include <jit/kernel_cache.hpp>
 #include <jit/nest.hpp>
 #include <jit/parameters.hpp>
+#include "device_arrays.hpp"
+#include "programs.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -21,17 +21,19 @@ namespace {
 using jit::KernelClass;
 using jit::Pattern;
 using jit::cuda::literal;
+using test::to_bits;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using test::to_bits;
 
 TEST(Source, LiteralsAreExact) {
   EXPECT_EQ(literal(DType::Float32, to_bits(2.5f)), "0x1.4p+1f");
   EXPECT_EQ(literal(DType::Float32, to_bits(-0.0f)), "-0x0p+0f");
   EXPECT_EQ(literal(DType::Float64, to_bits(0.1)), "0x1.999999999999ap-4");
   EXPECT_EQ(literal(DType::Float32, to_bits(std::numeric_limits<float>::infinity())), "float_bits(0x7f800000u)");
-  EXPECT_EQ(literal(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())), "double_bits(0xfff0000000000000ull)");
-  EXPECT_THAT(literal(DType::Float32, to_bits(std::numeric_limits<float>::quiet_NaN())), HasSubstr("float_bits(0x7fc00000u)"));
+  EXPECT_EQ(literal(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())),
+            "double_bits(0xfff0000000000000ull)");
+  EXPECT_THAT(literal(DType::Float32, to_bits(std::numeric_limits<float>::quiet_NaN())),
+              HasSubstr("float_bits(0x7fc00000u)"));
   EXPECT_EQ(literal(DType::Int32, to_bits(std::numeric_limits<std::int32_t>::min())), "(-2147483647 - 1)");
   EXPECT_EQ(literal(DType::Int64, to_bits(std::int64_t{-5})), "-5ll");
   EXPECT_EQ(literal(DType::Int64, to_bits(std::numeric_limits<std::int64_t>::min())), "(-9223372036854775807ll - 1)");
@@ -80,7 +82,8 @@ Written example() {
 
 TEST(Source, GoldenContiguous) {
   const Kernelled k(example());
-  expect_golden("example_contiguous", k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear, Pattern::Linear}}));
+  expect_golden("example_contiguous",
+                k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear, Pattern::Linear}}));
 }
 
 TEST(Source, GoldenRows) {
@@ -90,7 +93,13 @@ TEST(Source, GoldenRows) {
 
 TEST(Source, GoldenGeneric) {
   Written p;
-  p.leaf(DType::Bool).leaf(DType::Int64).leaf(DType::Int32).op(Op::add).constant(7).op(Op::floor_divide).leaf(DType::Float64);
+  p.leaf(DType::Bool)
+      .leaf(DType::Int64)
+      .leaf(DType::Int32)
+      .op(Op::add)
+      .constant(7)
+      .op(Op::floor_divide)
+      .leaf(DType::Float64);
   p.op(Op::where);
   const Kernelled k(p);
   expect_golden("where_generic", k.text(jit::generic_class(k.traits)));
@@ -98,7 +107,10 @@ TEST(Source, GoldenGeneric) {
 
 Written constants() {
   Written p;
-  p.leaf(DType::Float32).constant(DType::Float64, to_bits(0.1)).op(Op::mul).constant(DType::Float64, to_bits(std::nan("")));
+  p.leaf(DType::Float32)
+      .constant(DType::Float64, to_bits(0.1))
+      .op(Op::mul)
+      .constant(DType::Float64, to_bits(std::nan("")));
   return p.op(Op::fmax).constant(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())).op(Op::fmin);
 }
 
@@ -133,8 +145,8 @@ TEST(Source, IntegersAddAsUnsigned) {
 }
 
 /// Runs a kernel of one class over a nest that it holds.
-void launch(const Kernelled& k, const KernelClass& c, const jit::LoopNest& nest, const std::vector<std::uint64_t>& scalars,
-            Device device) {
+void launch(const Kernelled& k, const KernelClass& c, const jit::LoopNest& nest,
+            const std::vector<std::uint64_t>& scalars, Device device) {
   runtime::GpuBackend& gpu = runtime::gpu(device.index());
   const runtime::KernelSource source{k.kernel().name, k.text(c)};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
@@ -152,17 +164,27 @@ TEST(Source, EveryKindOfClassComputesTheSame) {
   if (devices.size() < 2) GTEST_SKIP() << "no GPU";
   const Device gpu = devices[1];
   Written p;  // x * y + s with three dtypes
-  p.leaf(DType::Float32).leaf(DType::Int32).op(Op::mul).scalar(Category::Float).op(Op::add).leaf(DType::Bool).op(Op::maximum);
+  p.leaf(DType::Float32)
+      .leaf(DType::Int32)
+      .op(Op::mul)
+      .scalar(Category::Float)
+      .op(Op::add)
+      .leaf(DType::Bool)
+      .op(Op::maximum);
   const Kernelled k(p);
   const std::vector<std::uint64_t> scalars{to_bits(0.5f)};
   std::mt19937_64 random(9);
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(::testing::Message() << "round " << i);
-    const Shape shape = i % 4 == 0 ? Shape{static_cast<std::int64_t>(random() % 2000 + 1)} : Shape{13, 4, 8 + 4 * static_cast<std::int64_t>(random() % 9)};
+    const Shape shape = i % 4 == 0 ? Shape{static_cast<std::int64_t>(random() % 2000 + 1)}
+                                   : Shape{13, 4, 8 + 4 * static_cast<std::int64_t>(random() % 9)};
     const auto own = [&] { return i % 3 == 0 ? shape : broadcastable(shape, random); };
     const Layout layout = i % 2 ? Layout::Any : Layout::Contiguous;
-    const TensorRef x = random_array(DType::Float32, own(), gpu, layout, random), y = random_array(DType::Int32, own(), gpu, layout, random),
-                    z = random_array(DType::Bool, own(), gpu, layout, random), out = random_array(DType::Float32, shape, gpu, i % 5 == 0 ? Layout::Any : Layout::Contiguous, random);
+    const TensorRef x = random_array(DType::Float32, own(), gpu, layout, random),
+                    y = random_array(DType::Int32, own(), gpu, layout, random),
+                    z = random_array(DType::Bool, own(), gpu, layout, random),
+                    out =
+                        random_array(DType::Float32, shape, gpu, i % 5 == 0 ? Layout::Any : Layout::Contiguous, random);
     std::vector<TensorImpl*> operands{out.get(), x.get(), y.get(), z.get()};
     jit::LoopNest nest;
     jit::make_nest(nest, operands, 1);
@@ -176,7 +198,8 @@ TEST(Source, EveryKindOfClassComputesTheSame) {
       const auto got = values_of(*out);
       for (std::size_t e = 0; e < got.size(); ++e) {
         const std::uint64_t leaves[] = {a[e], b[e], c[e]}, arrived[] = {to_bits(0.5)};
-        ASSERT_TRUE(same_value(DType::Float32, outputs_of(k.plan.graph, leaves, arrived)[0], got[e])) << "element " << e;
+        ASSERT_TRUE(same_value(DType::Float32, outputs_of(k.plan.graph, leaves, arrived)[0], got[e]))
+            << "element " << e;
       }
       fill(*out, random);
     }

@@ -1,8 +1,8 @@
 // copy(), to(), contiguous(): between dtypes, layouts and devices.
 #include <gtest/gtest.h>
 
-#include "device_arrays.hpp"
 #include <sinter/jit/evaluate.hpp>
+#include "device_arrays.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -33,8 +33,10 @@ TEST(Transfer, CopiesAnyArrayToAnyOther) {
     std::mt19937_64 random(seed);
     const auto any = [&](auto count) { return random() % static_cast<std::uint64_t>(count); };
     const Shape shape = random_shape(random, 1000);
-    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), broadcastable(shape, random), devices[any(devices.size())], Layout::Any, random),
-                    to = random_array(static_cast<DType>(any(dtype_count)), shape, devices[any(devices.size())], Layout::Any, random);
+    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), broadcastable(shape, random),
+                                        devices[any(devices.size())], Layout::Any, random),
+                    to = random_array(static_cast<DType>(any(dtype_count)), shape, devices[any(devices.size())],
+                                      Layout::Any, random);
     const auto expected = converted(*from, shape, to->dtype);
     const std::uint64_t version = to->buffer->version();
     jit::copy(*to, *from);
@@ -52,7 +54,8 @@ TEST(Transfer, ToConvertsAndMoves) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto any = [&](auto count) { return random() % static_cast<std::uint64_t>(count); };
-    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), random_shape(random, 1000), devices[any(devices.size())], Layout::Any, random);
+    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), random_shape(random, 1000),
+                                        devices[any(devices.size())], Layout::Any, random);
     const auto dtype = static_cast<DType>(any(dtype_count));
     const Device device = devices[any(devices.size())];
     const TensorRef moved = jit::to(*from, dtype, device);
@@ -93,7 +96,8 @@ TEST(Transfer, IndexTensorsGetMemory) {
 }
 
 TEST(Transfer, RefusesWhatDoesNotFit) {
-  const TensorRef x = device_array(DType::Int32, {4}, Device(), {1, 2, 3, 4}), y = runtime::empty({3}, DType::Int32, Device());
+  const TensorRef x = device_array(DType::Int32, {4}, Device(), {1, 2, 3, 4}),
+                  y = runtime::empty({3}, DType::Int32, Device());
   EXPECT_THROW(jit::copy(*y, *x), ShapeError);
   EXPECT_THROW(jit::copy(*runtime::view(*x, {2, 4}, {0, 1}), *x), Error);
 }

@@ -68,22 +68,16 @@ TEST(CheckShape, TakesWhatFits) {
 }
 
 TEST(CheckShape, RefusesNegativeExtentsByName) {
-  EXPECT_THAT(
-      [] {
-        sinter::check_shape(Shape{2, -3, 4}, 4);
-      },
-      ThrowsMessage<sinter::ShapeError>(AllOf(HasSubstr("(2, -3, 4)"), HasSubstr("negative"))));
+  EXPECT_THAT([] { sinter::check_shape(Shape{2, -3, 4}, 4); },
+              ThrowsMessage<sinter::ShapeError>(AllOf(HasSubstr("(2, -3, 4)"), HasSubstr("negative"))));
   EXPECT_THROW(sinter::check_shape(Shape{0, -1}, 4), sinter::ShapeError);
   EXPECT_THROW(sinter::check_shape(Shape{std::numeric_limits<std::int64_t>::min()}, 1), sinter::ShapeError);
 }
 
 TEST(CheckShape, RefusesWhatOverflows) {
   const std::int64_t half = std::int64_t(1) << 32;
-  EXPECT_THAT(
-      [&] {
-        sinter::check_shape(Shape{half, half}, 1);
-      },
-      ThrowsMessage<sinter::ShapeError>(AllOf(HasSubstr("(4294967296, 4294967296)"), HasSubstr("too large"))));
+  EXPECT_THAT([&] { sinter::check_shape(Shape{half, half}, 1); },
+              ThrowsMessage<sinter::ShapeError>(AllOf(HasSubstr("(4294967296, 4294967296)"), HasSubstr("too large"))));
   EXPECT_THROW(sinter::check_shape(Shape{big / 8 + 1}, 8), sinter::ShapeError);
   EXPECT_THROW(sinter::check_shape(Shape{big, 2}, 1), sinter::ShapeError);
   // numel is 0, yet strides and partial products would overflow.

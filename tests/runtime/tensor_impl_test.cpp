@@ -34,11 +34,8 @@ TEST(TensorImpl, EmptyIsContiguous) {
 }
 
 TEST(TensorImpl, EmptyRefusesBadShapesBeforeItTakesMemory) {
-  EXPECT_THAT(
-      [] {
-        empty(Shape{2, -1}, DType::Bool, sinter::cpu);
-      },
-      ThrowsMessage<sinter::ShapeError>(HasSubstr("(2, -1)")));
+  EXPECT_THAT([] { empty(Shape{2, -1}, DType::Bool, sinter::cpu); },
+              ThrowsMessage<sinter::ShapeError>(HasSubstr("(2, -1)")));
   EXPECT_THROW(empty(Shape{std::int64_t(1) << 60}, DType::Float64, sinter::cpu), sinter::ShapeError);
   EXPECT_THROW(empty(Shape{std::int64_t(1) << 58}, DType::Float64, sinter::cpu), sinter::OutOfMemory);
   EXPECT_THROW(empty(Shape{2}, DType::Float32, sinter::Device(200)), sinter::DeviceError);

@@ -10,11 +10,12 @@ namespace sinter::inline v1::jit {
 /// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
 std::string explain(const Bound& tree);
 
-/// The CUDA text of every kernel of the plan, as it would run on `device` (a GPU, or the CPU's operands taken as they are).
+/// The CUDA text of every kernel of the plan, as it would run on `device` (a GPU, or the CPU's operands taken as they
+/// are).
 std::string cuda_source(const Bound& tree);
 
-/// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC, no GPU. Throws CompileError,
-/// DeviceError when NVRTC cannot be found (with the places searched).
+/// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC, no GPU. Throws
+/// CompileError, DeviceError when NVRTC cannot be found (with the places searched).
 std::string ptx(const Bound& tree, std::string_view architecture);
 
 /// The simplified graph in Graphviz's language.

@@ -45,9 +45,12 @@ struct OpInfo {
 
 namespace detail {
 inline constexpr OpInfo op_info[] = {
-    {"leaf", 0, DTypeRule::None, "", ""},     {"index", 0, DTypeRule::None, "", ""},
-    {"scalar", 0, DTypeRule::None, "", ""},   {"constant", 0, DTypeRule::None, "", ""},
-    {"cast", 1, DTypeRule::None, "convert<T>(a)", "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"},
+    {"leaf", 0, DTypeRule::None, "", ""},
+    {"index", 0, DTypeRule::None, "", ""},
+    {"scalar", 0, DTypeRule::None, "", ""},
+    {"constant", 0, DTypeRule::None, "", ""},
+    {"cast", 1, DTypeRule::None, "convert<T>(a)",
+     "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"},
 #define SINTER_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc},
 #include <sinter/jit/ops.def>
 };

@@ -13,7 +13,8 @@ namespace sinter::inline v1::jit {
 
 /// A byte of a program is an Op, or one of these. Immediate bytes follow:
 ///   leaf: DType, or any_dtype where only the tensor knows.   scalar: Category.
-///   constant: DType, then eight bytes of value, lowest first; weak in promotion, as a scalar is.  cast: DType.  reference: which binding, outermost first.
+///   constant: DType, then eight bytes of value, lowest first; weak in promotion, as a scalar is.  cast: DType.
+///   reference: which binding, outermost first.
 /// bind names the value on top of the stack and takes it off; unbind forgets the innermost name.
 enum class Code : std::uint8_t { bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
@@ -42,8 +43,8 @@ struct Scalar {
   constexpr Scalar(double v) : bits(__builtin_bit_cast(std::uint64_t, v)) {}
 };
 
-/// Where the plans of one expression type are found again. Constant-initialised; owned by the tree's type, while what it
-/// points to is owned by the library and never freed.
+/// Where the plans of one expression type are found again. Constant-initialised; owned by the tree's type, while what
+/// it points to is owned by the library and never freed.
 struct Entry {
   std::atomic<const void*> plans{nullptr};
 };

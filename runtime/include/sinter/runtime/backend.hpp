@@ -46,9 +46,9 @@ struct Function {
 /// device memory, outputs first (a word may be null where the operand has no memory).
 struct Launch {
   Function function;
-  unsigned grid = 1;   // blocks
-  unsigned block = 1;  // threads
-  unsigned shared = 0; // bytes of dynamic shared memory
+  unsigned grid = 1;    // blocks
+  unsigned block = 1;   // threads
+  unsigned shared = 0;  // bytes of dynamic shared memory
   std::span<const std::uint64_t> words;
   unsigned pointers = 0;
 };
@@ -59,7 +59,8 @@ class GpuBackend : public Backend {
   /// The architecture to compile for, as 10 * major + minor: 90.
   virtual int architecture() const noexcept = 0;
   virtual int multiprocessors() const noexcept = 0;
-  /// Distinguishes binaries: two backends with equal tags run each other's binaries ("sm_90 nvrtc 13.0", "host g++ 12").
+  /// Distinguishes binaries: two backends with equal tags run each other's binaries ("sm_90 nvrtc 13.0", "host g++
+  /// 12").
   virtual std::string binary_tag() const = 0;
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;

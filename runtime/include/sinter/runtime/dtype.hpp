@@ -24,7 +24,7 @@ struct DTypeInfo {
   std::string_view name;       // as printed: float32
   std::string_view cuda_name;  // as written in a kernel: float
   Category category;
-  std::uint8_t size;           // bytes
+  std::uint8_t size;  // bytes
 };
 inline constexpr DTypeInfo dtype_info[] = {
 #define SINTER_DTYPE(id, type, name, cuda, category) {name, cuda, Category::category, sizeof(type)},
@@ -32,19 +32,17 @@ inline constexpr DTypeInfo dtype_info[] = {
 };
 template <class T>
 struct DTypeOf;
-#define SINTER_DTYPE(id, type, name, cuda, category)        \
-  template <>                                               \
-  struct DTypeOf<type> {                                    \
-    static constexpr DType value = DType::id;               \
+#define SINTER_DTYPE(id, type, name, cuda, category) \
+  template <>                                        \
+  struct DTypeOf<type> {                             \
+    static constexpr DType value = DType::id;        \
   };
 #include <sinter/runtime/dtypes.def>
 }  // namespace detail
 
 inline constexpr int dtype_count = std::size(detail::dtype_info);
 
-constexpr const detail::DTypeInfo& info(DType t) noexcept {
-  return detail::dtype_info[static_cast<std::uint8_t>(t)];
-}
+constexpr const detail::DTypeInfo& info(DType t) noexcept { return detail::dtype_info[static_cast<std::uint8_t>(t)]; }
 /// "float32", as NumPy and PyTorch write it.
 constexpr std::string_view name(DType t) noexcept { return info(t).name; }
 constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
@@ -78,8 +76,7 @@ template <class F>
 constexpr decltype(auto) visit(DType t, F&& f) {
   switch (t) {
 #define SINTER_DTYPE(id, type, name, cuda, category) \
-  case DType::id:                                    \
-    return f(std::type_identity<type>{});
+  case DType::id: return f(std::type_identity<type>{});
 #include <sinter/runtime/dtypes.def>
   }
   __builtin_unreachable();

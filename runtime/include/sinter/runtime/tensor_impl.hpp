@@ -8,12 +8,12 @@ namespace sinter::inline v1::runtime {
 
 struct TensorImpl : Counted<TensorImpl> {
   DType dtype = DType::Float32;
-  bool contiguous = true;     // row-major without gaps
+  bool contiguous = true;  // row-major without gaps
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
   std::int64_t numel = 1;
   Shape shape;
-  Shape strides;              // in elements; any sign, 0 where expanded
+  Shape strides;  // in elements; any sign, 0 where expanded
   Ref<Buffer> buffer;
 
   int rank() const noexcept { return shape.rank(); }
