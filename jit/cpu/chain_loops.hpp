@@ -46,43 +46,46 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
   Block<T, sizeof...(i)> block{call.operands, offset, count};
   for (const Micro* m = call.code; m->code != Code::next_block; ++m) {
     switch (static_cast<int>(m->code)) {  // forms have no names
-#define SINTER_CASE(code_, x_place, y_place, value)                                                            \
-  case static_cast<int>(form(code_, x_place, y_place)):                                                                          \
-    ((block.a[i] = [&](V a, V x, V y) SINTER_LAMBDA {                                                          \
-       static_cast<void>(a), static_cast<void>(x), static_cast<void>(y);                                       \
-       return value;                                                                                           \
-     }(block.a[i], block.template get<x_place>(m->x, i), block.template get<y_place>(m->y, i))),               \
-     ...);                                                                                                     \
+#define SINTER_CASE(code_, x_place, y_place, value)                                                   \
+  case static_cast<int>(form(code_, x_place, y_place)):                                               \
+    ((block.a[i] =                                                                                    \
+          [&](V a, V x, V y) SINTER_LAMBDA {                                                          \
+            static_cast<void>(a), static_cast<void>(x), static_cast<void>(y);                         \
+            return value;                                                                             \
+          }(block.a[i], block.template get<x_place>(m->x, i), block.template get<y_place>(m->y, i))), \
+     ...);                                                                                            \
     break;
 #define SINTER_PLACES(code_, y_place, value)         \
   SINTER_CASE(code_, Place::Memory, y_place, value)  \
   SINTER_CASE(code_, Place::Uniform, y_place, value) \
   SINTER_CASE(code_, Place::First, y_place, value)   \
   SINTER_CASE(code_, Place::Second, y_place, value)
-#define SINTER_UNARY_CASE(name)                                                                      \
-  case static_cast<int>(Code::name): ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); break;
+#define SINTER_UNARY_CASE(name)                                                      \
+  case static_cast<int>(Code::name):                                                 \
+    ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
+    break;
       SINTER_CHAIN_UNARY(SINTER_UNARY_CASE)
 #undef SINTER_UNARY_CASE
-#define SINTER_UNARY_CASE(name)                                                                      \
-  case static_cast<int>(Code::name):                                                                                   \
-    if constexpr (sizeof(T) == 4)                                                                    \
-      ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...);               \
+#define SINTER_UNARY_CASE(name)                                                                                    \
+  case static_cast<int>(Code::name):                                                                               \
+    if constexpr (sizeof(T) == 4) ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
     break;
       SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY_CASE)
 #undef SINTER_UNARY_CASE
 #define SINTER_BINARY(name, value) SINTER_BINARY_CASES(Code::name, value)
-#define SINTER_BINARY_CASES(code_, value)        \
-  SINTER_ONE(code_, Place::Memory, value)        \
-  SINTER_ONE(code_, Place::Uniform, value)       \
-  SINTER_ONE(code_, Place::First, value)         \
+#define SINTER_BINARY_CASES(code_, value)  \
+  SINTER_ONE(code_, Place::Memory, value)  \
+  SINTER_ONE(code_, Place::Uniform, value) \
+  SINTER_ONE(code_, Place::First, value)   \
   SINTER_ONE(code_, Place::Second, value)
-#define SINTER_ONE(code_, x_place, value)                                                       \
-  case static_cast<int>(form(code_, x_place)):                                                                    \
-    ((block.a[i] = [](V a, V x) SINTER_LAMBDA {                                                 \
-       static_cast<void>(a);                                                                    \
-       return value;                                                                            \
-     }(block.a[i], block.template get<x_place>(m->x, i))),                                      \
-     ...);                                                                                      \
+#define SINTER_ONE(code_, x_place, value)                       \
+  case static_cast<int>(form(code_, x_place)):                  \
+    ((block.a[i] =                                              \
+          [](V a, V x) SINTER_LAMBDA {                          \
+            static_cast<void>(a);                               \
+            return value;                                       \
+          }(block.a[i], block.template get<x_place>(m->x, i))), \
+     ...);                                                      \
     break;
       SINTER_BINARY_CASES(Code::load, x)
       SINTER_CHAIN_BINARY(SINTER_BINARY)
@@ -102,7 +105,8 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
       case static_cast<int>(Code::to_first): ((block.first[i] = block.a[i]), ...); break;
       case static_cast<int>(Code::to_second): ((block.second[i] = block.a[i]), ...); break;
       case static_cast<int>(Code::prefetch):
-        if constexpr (sizeof...(i) > 1) (_mm_prefetch(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead, _MM_HINT_T0), ...);
+        if constexpr (sizeof...(i) > 1)
+          (_mm_prefetch(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead, _MM_HINT_T0), ...);
         break;
       default: __builtin_unreachable();
     }

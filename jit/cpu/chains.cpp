@@ -24,8 +24,8 @@ std::optional<Shape> shape_of(const Step& s) {
   case RowOp::name: return Shape{Shape::Unary, Code::name, Code::name};
     SINTER_CHAIN_UNARY(SINTER_UNARY)
 #undef SINTER_UNARY
-#define SINTER_UNARY(name)                          \
-  case RowOp::name:                                 \
+#define SINTER_UNARY(name)                              \
+  case RowOp::name:                                     \
     if (s.group == Group::Float64) return std::nullopt; \
     return Shape{Shape::Unary, Code::name, Code::name};
     SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "tile_program.hpp"
 #include <sinter/runtime/error.hpp>
+#include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -27,7 +27,8 @@ Isa chosen() noexcept {
   if (wish == nullptr || *wish == '\0') return has;
   for (int i = 0; i < 3; ++i)
     if (names[i] == wish && i <= static_cast<int>(has)) return static_cast<Isa>(i);
-  std::fprintf(stderr, "sinter: SINTER_CPU_ISA=%s: expected sse4, avx2 or avx512, at most %s on this processor; using %s\n",
+  std::fprintf(stderr,
+               "sinter: SINTER_CPU_ISA=%s: expected sse4, avx2 or avx512, at most %s on this processor; using %s\n",
                wish, names[static_cast<int>(has)].data(), names[static_cast<int>(has)].data());
   return has;
 }

@@ -52,28 +52,32 @@ void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_
 }
 
 template <class T>
-void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n) {
-  for_runs(nest, split, o, first, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-    const T* from = row + offset;
-    T* t = to + done;
-    if (stride == 0)
-      for (std::int64_t i = 0; i < count; ++i) t[i] = *from;
-    else if (stride == 1)
-      for (std::int64_t i = 0; i < count; ++i) t[i] = from[i];
-    else
-      for (std::int64_t i = 0; i < count; ++i) t[i] = from[i * stride];
-  });
+void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+             std::int64_t n) {
+  for_runs(nest, split, o, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             const T* from = row + offset;
+             T* t = to + done;
+             if (stride == 0)
+               for (std::int64_t i = 0; i < count; ++i) t[i] = *from;
+             else if (stride == 1)
+               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i];
+             else
+               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i * stride];
+           });
 }
 template <class T>
-void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n) {
-  for_runs(nest, split, o, first, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-    T* to = row + offset;
-    const T* f = from + done;
-    if (stride == 1)
-      for (std::int64_t i = 0; i < count; ++i) to[i] = f[i];
-    else
-      for (std::int64_t i = 0; i < count; ++i) to[i * stride] = f[i];
-  });
+void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+               std::int64_t n) {
+  for_runs(nest, split, o, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             T* to = row + offset;
+             const T* f = from + done;
+             if (stride == 1)
+               for (std::int64_t i = 0; i < count; ++i) to[i] = f[i];
+             else
+               for (std::int64_t i = 0; i < count; ++i) to[i * stride] = f[i];
+           });
 }
 
 }  // namespace
@@ -117,26 +121,33 @@ std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOp
 void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
           std::int64_t first, std::int64_t n) {
   switch (size) {
-    case 1: return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
-    case 4: return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
-    default: return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
+    case 1:
+      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
+    case 4:
+      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
+    default:
+      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
   }
 }
 
 void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
             const NestOperand& operand, std::int64_t first, std::int64_t n) {
   switch (size) {
-    case 1: return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
-    case 4: return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
-    default: return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
+    case 1:
+      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
+    case 4:
+      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
+    default:
+      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
   }
 }
 
 void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
                 std::int64_t first, std::int64_t n) {
-  for_runs(nest, split, operand, first, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-    for (std::int64_t i = 0; i < count; ++i) to[done + i] = row + offset + i * stride;
-  });
+  for_runs(nest, split, operand, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             for (std::int64_t i = 0; i < count; ++i) to[done + i] = row + offset + i * stride;
+           });
 }
 
 }  // namespace sinter::inline v1::jit::cpu

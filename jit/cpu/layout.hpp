@@ -17,10 +17,10 @@ enum class Walk : std::uint8_t {
 };
 
 struct Layout {
-  int split = 0;             // the dims [split, rank) are a row
-  std::int64_t row = 1;      // its elements
+  int split = 0;         // the dims [split, rank) are a row
+  std::int64_t row = 1;  // its elements
   std::int64_t rows = 1;
-  UniformLeaves uniform;     // the leaves that are Same or RowSame
+  UniformLeaves uniform;  // the leaves that are Same or RowSame
   boost::container::small_vector<Walk, 8> walks;
 };
 

@@ -6,19 +6,29 @@
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
 enum class Rule : std::uint8_t {
-  Same, Number, Integer, Float, FloatOnly, Compare, Logical, Select, RandomFloat32, RandomFloat64, RandomInt64
+  Same,
+  Number,
+  Integer,
+  Float,
+  FloatOnly,
+  Compare,
+  Logical,
+  Select,
+  RandomFloat32,
+  RandomFloat64,
+  RandomInt64
 };
 
 /// The table's tokens as functions on vectors.
 namespace functions {
-#define SINTER_OP(name, arity_, rule_, body, doc)                                                             \
-  struct name##_op {                                                                                             \
-    static constexpr int arity = arity_;                                                                      \
-    static constexpr Rule rule = Rule::rule_;                                                                 \
-    template <class T, class A, class B, class C>                                                             \
-    static SINTER_INLINE auto apply([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] C c) {       \
-      return body;                                                                                            \
-    }                                                                                                         \
+#define SINTER_OP(name, arity_, rule_, body, doc)                                                       \
+  struct name##_op {                                                                                    \
+    static constexpr int arity = arity_;                                                                \
+    static constexpr Rule rule = Rule::rule_;                                                           \
+    template <class T, class A, class B, class C>                                                       \
+    static SINTER_INLINE auto apply([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] C c) { \
+      return body;                                                                                      \
+    }                                                                                                   \
   };
 #include <sinter/jit/ops.def>
 }  // namespace functions

@@ -14,20 +14,48 @@ static_assert(static_cast<int>(Group::Float64) == static_cast<int>(DType::Float6
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
-std::uint16_t row_of(Op op) { return static_cast<std::uint16_t>(static_cast<int>(op) - static_cast<int>(first_table_op)); }
+std::uint16_t row_of(Op op) {
+  return static_cast<std::uint16_t>(static_cast<int>(op) - static_cast<int>(first_table_op));
+}
 
 /// Roughly, in nanoseconds for an element: what decides about threads.
 double cost_of(const Node& n, DType compute) {
   const double width = compute == DType::Float64 ? 4 : 1;
   switch (n.op) {
     case Op::cast: return 0.1;
-    case Op::exp: case Op::log: case Op::tanh: case Op::erf: case Op::sigmoid: case Op::silu: case Op::gelu:
+    case Op::exp:
+    case Op::log:
+    case Op::tanh:
+    case Op::erf:
+    case Op::sigmoid:
+    case Op::silu:
+    case Op::gelu:
     case Op::gelu_tanh: return 0.4 * width;
-    case Op::exp2: case Op::expm1: case Op::log2: case Op::log10: case Op::log1p: case Op::sin: case Op::cos:
-    case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::hypot:
-    case Op::erfc: case Op::softplus: return 2 * width;
-    case Op::pow: case Op::atan2: case Op::floor_divide: case Op::remainder: case Op::fmod: return 4 * width;
-    case Op::random_uniform: case Op::random_uniform_double: case Op::random_normal: case Op::random_normal_double:
+    case Op::exp2:
+    case Op::expm1:
+    case Op::log2:
+    case Op::log10:
+    case Op::log1p:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::hypot:
+    case Op::erfc:
+    case Op::softplus: return 2 * width;
+    case Op::pow:
+    case Op::atan2:
+    case Op::floor_divide:
+    case Op::remainder:
+    case Op::fmod: return 4 * width;
+    case Op::random_uniform:
+    case Op::random_uniform_double:
+    case Op::random_normal:
+    case Op::random_normal_double:
     case Op::random_below: return 6;
     default: return 0.01 * static_cast<double>(size_of(compute));
   }
@@ -94,8 +122,9 @@ class Builder {
     const DType compute = graph_[operands.back()].dtype;
     Step s;
     s.group = n.op == Op::cast ? Group::Casts : static_cast<Group>(compute);
-    s.row = n.op == Op::cast ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
-                             : row_of(n.op);
+    s.row = n.op == Op::cast
+                ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
+                : row_of(n.op);
     s.arity = static_cast<std::uint8_t>(n.arity);
     s.out = id;
     v.kind = Value::Kind::Result;

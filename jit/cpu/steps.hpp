@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include <sinter/jit/graph.hpp>
 #include "chain.hpp"
 #include "rows.hpp"
-#include <sinter/jit/graph.hpp>
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -49,12 +49,12 @@ struct Chain {
 
 /// Something that steps read or write: a node of the graph.
 struct Value {
-  enum class Kind : std::uint8_t { Leaf, Scalar, Constant, Result } kind = Kind::Constant;
-  std::uint8_t size = 8;           // bytes of an element
+  enum class Kind : std::uint8_t { Unused, Leaf, Scalar, Constant, Result } kind = Kind::Unused;
+  std::uint8_t size = 8;  // bytes of an element
   Level level = Level::Once;
-  bool output = false;             // written to an array or to a tile of its own, not to a slot
-  std::uint32_t number = 0;        // of the leaf, the scalar, or the constant
-  std::uint32_t slot = none;       // of a result
+  bool output = false;        // written to an array or to a tile of its own, not to a slot
+  std::uint32_t number = 0;   // of the leaf, the scalar, or the constant
+  std::uint32_t slot = none;  // of a result
 };
 
 struct Steps {
@@ -62,14 +62,14 @@ struct Steps {
   std::vector<std::uint64_t> constants;
   std::vector<Step> once, rows, tiles;  // in this order
   std::vector<Chain> chains;
-  std::vector<ValueId> inputs;          // the leaves and indices in use
+  std::vector<ValueId> inputs;  // the leaves and indices in use
   std::vector<ValueId> outputs;
-  std::vector<std::uint8_t> slots;      // the element size of each
-  std::uint32_t chain_blocks = 0;       // the most that a chain needs
+  std::vector<std::uint8_t> slots;  // the element size of each
+  std::uint32_t chain_blocks = 0;   // the most that a chain needs
   std::uint32_t chain_operands = 0;
-  double cost = 0;                      // nanoseconds for an element, roughly
-  std::int64_t tile = 0;                // elements: so many that a tile's values fit the first cache
-  std::int64_t output_bytes = 0;        // of one element of all outputs
+  double cost = 0;                // nanoseconds for an element, roughly
+  std::int64_t tile = 0;          // elements: so many that a tile's values fit the first cache
+  std::int64_t output_bytes = 0;  // of one element of all outputs
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.

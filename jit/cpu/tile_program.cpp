@@ -18,7 +18,7 @@ namespace {
 
 constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
 constexpr int most_variants = 16;
-constexpr double chunk_ns = 15'000;          // what a task does at least
+constexpr double chunk_ns = 15'000;  // what a task does at least
 
 const RowTable& table_of(Isa isa) {
   return isa == Isa::Avx512 ? avx512::row_table : isa == Isa::Avx2 ? avx2::row_table : sse4::row_table;
@@ -106,7 +106,12 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
     for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
       if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
   const Steps& steps = impl_->steps(layout);
-  const Job job{steps, nest, layout, table_of(isa()), scalars.data(), std::min(steps.tile, layout.row),
+  const Job job{steps,
+                nest,
+                layout,
+                table_of(isa()),
+                scalars.data(),
+                std::min(steps.tile, layout.row),
                 worth_streaming(nest, layout, steps)};
   const std::int64_t tiles = layout.rows * job.tiles_in_row();
   const auto run_part = [&](std::int64_t first, std::int64_t last) {

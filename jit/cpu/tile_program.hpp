@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "../loop_nest.hpp"
 #include <sinter/jit/graph.hpp>
+#include "../loop_nest.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -23,8 +23,8 @@ class TileProgram {
   ~TileProgram();
   TileProgram(TileProgram&&) noexcept;
 
-  /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of the
-  /// nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
+  /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
+  /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
   /// Uses several threads where the work is worth it. Allocates nothing after the first run on a thread.
   void run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
 

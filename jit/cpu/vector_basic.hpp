@@ -12,15 +12,19 @@ concept Floating = std::same_as<T, float> || std::same_as<T, double>;
 // The instructions of this instruction set for float and double. The maskz forms of AVX-512 do not trip g++ 12's
 // warnings about values without initialisers.
 #if defined(__AVX512F__)
-#define SINTER_NATIVE1(name, op, ...)                                                                                   \
-  SINTER_INLINE Vec<float> name(Vec<float> a) { return {(Native<float>)_mm512_maskz_##op##_ps(0xFFFF, a.v __VA_ARGS__)}; } \
-  SINTER_INLINE Vec<double> name(Vec<double> a) { return {(Native<double>)_mm512_maskz_##op##_pd(0xFF, a.v __VA_ARGS__)}; }
-#define SINTER_NATIVE2(name, op)                                                    \
-  SINTER_INLINE Vec<float> name(Vec<float> a, Vec<float> b) {                       \
-    return {(Native<float>)_mm512_maskz_##op##_ps(0xFFFF, a.v, b.v)};               \
-  }                                                                                 \
-  SINTER_INLINE Vec<double> name(Vec<double> a, Vec<double> b) {                    \
-    return {(Native<double>)_mm512_maskz_##op##_pd(0xFF, a.v, b.v)};                \
+#define SINTER_NATIVE1(name, op, ...)                                        \
+  SINTER_INLINE Vec<float> name(Vec<float> a) {                              \
+    return {(Native<float>)_mm512_maskz_##op##_ps(0xFFFF, a.v __VA_ARGS__)}; \
+  }                                                                          \
+  SINTER_INLINE Vec<double> name(Vec<double> a) {                            \
+    return {(Native<double>)_mm512_maskz_##op##_pd(0xFF, a.v __VA_ARGS__)};  \
+  }
+#define SINTER_NATIVE2(name, op)                                      \
+  SINTER_INLINE Vec<float> name(Vec<float> a, Vec<float> b) {         \
+    return {(Native<float>)_mm512_maskz_##op##_ps(0xFFFF, a.v, b.v)}; \
+  }                                                                   \
+  SINTER_INLINE Vec<double> name(Vec<double> a, Vec<double> b) {      \
+    return {(Native<double>)_mm512_maskz_##op##_pd(0xFF, a.v, b.v)};  \
   }
 #define SINTER_ROUND roundscale
 #else
@@ -29,15 +33,15 @@ concept Floating = std::same_as<T, float> || std::same_as<T, double>;
 #else
 #define SINTER_PREFIX(op) _mm_##op
 #endif
-#define SINTER_NATIVE1(name, op, ...)                                                                      \
+#define SINTER_NATIVE1(name, op, ...)                                                                              \
   SINTER_INLINE Vec<float> name(Vec<float> a) { return {(Native<float>)SINTER_PREFIX(op##_ps)(a.v __VA_ARGS__)}; } \
   SINTER_INLINE Vec<double> name(Vec<double> a) { return {(Native<double>)SINTER_PREFIX(op##_pd)(a.v __VA_ARGS__)}; }
-#define SINTER_NATIVE2(name, op)                                               \
-  SINTER_INLINE Vec<float> name(Vec<float> a, Vec<float> b) {                  \
-    return {(Native<float>)SINTER_PREFIX(op##_ps)(a.v, b.v)};                  \
-  }                                                                            \
-  SINTER_INLINE Vec<double> name(Vec<double> a, Vec<double> b) {               \
-    return {(Native<double>)SINTER_PREFIX(op##_pd)(a.v, b.v)};                 \
+#define SINTER_NATIVE2(name, op)                                 \
+  SINTER_INLINE Vec<float> name(Vec<float> a, Vec<float> b) {    \
+    return {(Native<float>)SINTER_PREFIX(op##_ps)(a.v, b.v)};    \
+  }                                                              \
+  SINTER_INLINE Vec<double> name(Vec<double> a, Vec<double> b) { \
+    return {(Native<double>)SINTER_PREFIX(op##_pd)(a.v, b.v)};   \
   }
 #define SINTER_ROUND round
 #endif
@@ -125,7 +129,8 @@ SINTER_INLINE __m128 fma_half(__m128 a, __m128 b, __m128 c) {
   const Vec<double> p = {(Native<double>)_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b))};
   const Vec<double> q = {(Native<double>)_mm_cvtps_pd(c)};
   const Vec<double> s = p + q, t = s - p, error = (p - (s - t)) + (q - t);
-  const NativeMask<double> bits = (NativeMask<double>)s.v, outward = (error > Vec<double>(0)).v ^ (s < Vec<double>(0)).v;
+  const NativeMask<double> bits = (NativeMask<double>)s.v,
+                           outward = (error > Vec<double>(0)).v ^ (s < Vec<double>(0)).v;
   const NativeMask<double> inexact = (error.v > 0) | (error.v < 0);
   const NativeMask<double> step = inexact & ((bits & 1) - 1) & (1 - 2 * (outward + 1));
   return _mm_cvtpd_ps((__m128d)(bits + step));

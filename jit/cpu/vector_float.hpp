@@ -81,8 +81,8 @@ SINTER_INLINE Floats tanh(Floats x) {
   const Floats a = abs(x), y = native_min(Floats(20.f), a + a);
   const Floats n = round(y * Floats(1.44269504f));
   const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), y));
-  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-                              5.0000001201e-1f);
+  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                              1.6666665459e-1f, 5.0000001201e-1f);
   const Floats power = Floats((Native<float>)((__builtin_convertvector(n.v, NativeMask<float>) << 23) + 0x3f800000));
   const Floats t = mad(power, mad(p, r * r, r), power - Floats(1.f));
   // What rounding takes from t + 2 is given back to the quotient.
@@ -98,8 +98,8 @@ SINTER_INLINE Floats erf(Floats x) {
   r = mad(r, a, Floats(-6.34846687e-1f));
   r = mad(r, a, Floats(-1.28717512e-1f));
   const Floats far = Floats(1.f) - exp(mad(r, a, -a));
-  const Floats near = polynomial(z, -5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f,
-                                 1.28379166e-1f);
+  const Floats near =
+      polynomial(z, -5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f);
   return select(a > Floats(0.927734375f), copysign(far, x), mad(near, x, x));
 }
 

@@ -27,7 +27,9 @@ struct Words {
 };
 
 SINTER_INLINE Longs low_half(Longs a) { return a & Longs(0xFFFFFFFF); }
-SINTER_INLINE Longs high_half(Longs a) { return {(Native<std::int64_t>)((typename NativeVector<std::uint64_t>::type)a.v >> 32)}; }
+SINTER_INLINE Longs high_half(Longs a) {
+  return {(Native<std::int64_t>)((typename NativeVector<std::uint64_t>::type)a.v >> 32)};
+}
 /// The product of the low halves.
 SINTER_INLINE Longs multiply_words(Longs a, Longs b) {
 #if defined(__AVX512F__)
@@ -96,8 +98,8 @@ SINTER_INLINE Longs random_below(Longs a, Longs b, Longs c) {
   return by_lane<Longs>(
       [](std::int64_t bits, std::int64_t bound) {
         __extension__ using Wide = unsigned __int128;
-        return static_cast<std::int64_t>(
-            static_cast<std::uint64_t>(static_cast<Wide>(static_cast<std::uint64_t>(bits)) * static_cast<std::uint64_t>(bound) >> 64));
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(
+            static_cast<Wide>(static_cast<std::uint64_t>(bits)) * static_cast<std::uint64_t>(bound) >> 64));
       },
       joined(words.w[0], words.w[1]), c);
 }

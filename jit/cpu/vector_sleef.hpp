@@ -21,12 +21,12 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 #define SINTER_DOUBLE1(ours, name, bound) \
   SINTER_INLINE Vec<double> ours(Vec<double> a) { return {(Native<double>)SINTER_SLEEF_DOUBLE(name, bound)(a.v)}; }
 #define SINTER_BOTH1(ours, name, bound) SINTER_FLOAT1(ours, name, bound) SINTER_DOUBLE1(ours, name, bound)
-#define SINTER_BOTH2(ours, name, bound)                                            \
-  SINTER_INLINE Vec<float> ours(Vec<float> a, Vec<float> b) {                      \
-    return {(Native<float>)SINTER_SLEEF(name, bound)(a.v, b.v)};                   \
-  }                                                                                \
-  SINTER_INLINE Vec<double> ours(Vec<double> a, Vec<double> b) {                   \
-    return {(Native<double>)SINTER_SLEEF_DOUBLE(name, bound)(a.v, b.v)};           \
+#define SINTER_BOTH2(ours, name, bound)                                  \
+  SINTER_INLINE Vec<float> ours(Vec<float> a, Vec<float> b) {            \
+    return {(Native<float>)SINTER_SLEEF(name, bound)(a.v, b.v)};         \
+  }                                                                      \
+  SINTER_INLINE Vec<double> ours(Vec<double> a, Vec<double> b) {         \
+    return {(Native<double>)SINTER_SLEEF_DOUBLE(name, bound)(a.v, b.v)}; \
   }
 
 SINTER_DOUBLE1(exp, exp, u10)
@@ -64,10 +64,10 @@ SINTER_INLINE Vec<T> by_magnitude(F f, Vec<T> x) {
   if (const Mask<T> middle = !(small | huge); any(middle)) r = select(middle, of(middle, 1e3), r);
   return r;
 }
-#define SINTER_PERIODIC(name)                                                                    \
-  template <Floating T>                                                                          \
-  SINTER_INLINE Vec<T> name(Vec<T> x) {                                                          \
-    return by_magnitude([](Vec<T> y) SINTER_LAMBDA { return sleef_##name(y); }, x);              \
+#define SINTER_PERIODIC(name)                                                       \
+  template <Floating T>                                                             \
+  SINTER_INLINE Vec<T> name(Vec<T> x) {                                             \
+    return by_magnitude([](Vec<T> y) SINTER_LAMBDA { return sleef_##name(y); }, x); \
   }
 SINTER_PERIODIC(sin)
 SINTER_PERIODIC(cos)

@@ -42,7 +42,8 @@ void Worker::reserve_memory() {
   std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
   for (const ValueId v : steps.inputs)
-    if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed) needed += tile_bytes(steps.values[v].size);
+    if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed)
+      needed += tile_bytes(steps.values[v].size);
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -112,10 +113,11 @@ void Worker::bind_outputs() {
 /// Whether the output's value is made by a step that has nowhere to write it.
 bool Worker::needs_tile(const Output& o) const {
   const Value& value = job_->steps.values[o.value];
-  if (o.kind == Output::Kind::Direct || value.kind != Value::Kind::Result || value.level != Level::EachTile) return false;
+  if (o.kind == Output::Kind::Direct || value.kind != Value::Kind::Result || value.level != Level::EachTile)
+    return false;
   return at_[o.value] == bytes(&words_[o.value]) && std::ranges::none_of(outputs_, [&](const Output& other) {
-    return other.kind == Output::Kind::Direct && other.value == o.value;
-  });
+           return other.kind == Output::Kind::Direct && other.value == o.value;
+         });
 }
 
 Worker::Output Worker::bind_output(std::uint32_t k) const {
@@ -200,8 +202,8 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
       pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), row_offset(job_->nest, layout, o, row_), job_->nest,
                  layout.split, o, first, n);
     else
-      pack(at_[i.value], place(i.operand, job_->steps.values[i.value].size, row_, 0),
-           job_->steps.values[i.value].size, job_->nest, layout.split, o, first, n);
+      pack(at_[i.value], place(i.operand, job_->steps.values[i.value].size, row_, 0), job_->steps.values[i.value].size,
+           job_->nest, layout.split, o, first, n);
   }
 }
 

@@ -22,9 +22,7 @@ struct Job {
   bool stream;        // outputs pass the cache by
 
   /// Tiles in a row; a run's tiles are numbered row after row.
-  std::int64_t tiles_in_row() const noexcept {
-    return layout.row == tile ? 1 : (layout.row + tile - 1) / tile;
-  }
+  std::int64_t tiles_in_row() const noexcept { return layout.row == tile ? 1 : (layout.row + tile - 1) / tile; }
   std::uint32_t operand_of(const Value& input) const noexcept {
     return static_cast<std::uint32_t>(nest.outputs) + input.number;
   }
@@ -68,7 +66,7 @@ class Worker {
 
   const Job* job_ = nullptr;
   std::int64_t row_ = 0;
-  std::vector<std::byte*> at_;  // where each value's elements are
+  std::vector<std::byte*> at_;        // where each value's elements are
   std::vector<std::uint64_t> words_;  // uniform results
   std::vector<std::byte*> slots_;
   std::vector<Input> in_place_, row_same_, packed_;

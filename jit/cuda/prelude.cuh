@@ -81,7 +81,7 @@ struct Conversion<bool, From, true> {
 };
 template <class To, class From>
 SINTER_DEVICE To convert(From a) {
-  return Conversion < To, From, IsFloat<From>::value && !IsFloat<To>::value > ::of(a);
+  return Conversion<To, From, IsFloat<From>::value && !IsFloat<To>::value>::of(a);
 }
 
 template <class T>

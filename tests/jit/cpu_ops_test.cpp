@@ -331,7 +331,7 @@ TEST_F(CpuOps, NeighboursDoNotMatter) {
         run(all, 0, n);
         for (std::int64_t at = 0; at < n; ++at) {
           run(one, at, 1);
-          ASSERT_EQ(element(one, {1}, 0), element(all, {n}, at))
+          ASSERT_EQ(without_nan_bits(result, element(one, {1}, 0)), without_nan_bits(result, element(all, {n}, at)))
               << name(op) << " of " << name(t) << " on " << isa_name(isa) << " of "
               << show(t, element(leaves[0], {n}, at));
         }

@@ -4,7 +4,8 @@
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 namespace {
 
-/// Floats to integers truncate and saturate, NaN gives 0; everything is x != 0 as a bool; the rest rounds once or wraps.
+/// Floats to integers truncate and saturate, NaN gives 0; everything is x != 0 as a bool; the rest rounds once or
+/// wraps.
 template <class To, class From>
 SINTER_INLINE Stored<To> converted(Stored<From> x) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -31,9 +32,8 @@ struct From5 {
   template <class To>
   static constexpr Rows to = {{cast_row<To, From>}};
 };
-#define SINTER_FROM(T)                                                                          \
-  From5<T>::to<bool>, From5<T>::to<std::int32_t>, From5<T>::to<std::int64_t>, From5<T>::to<float>, \
-      From5<T>::to<double>
+#define SINTER_FROM(T) \
+  From5<T>::to<bool>, From5<T>::to<std::int32_t>, From5<T>::to<std::int64_t>, From5<T>::to<float>, From5<T>::to<double>
 
 }  // namespace
 

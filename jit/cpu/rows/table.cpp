@@ -3,7 +3,7 @@
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-constinit const RowTable row_table = {{bool_rows, int32_rows, int64_rows, float32_rows, float64_rows, cast_rows,
-                                       memory_rows, chain_rows}};
+constinit const RowTable row_table = {
+    {bool_rows, int32_rows, int64_rows, float32_rows, float64_rows, cast_rows, memory_rows, chain_rows}};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA
