@@ -8,17 +8,20 @@ namespace sinter::inline v1::jit::cpu {
 
 // Operations on the accumulator a. Those of more operands read x and y.
 // SINTER_UNARY(name): the operation of that name. Those of the second list are fast for float only.
-#define SINTER_CHAIN_UNARY(SINTER_UNARY)                                                                 \
-  SINTER_UNARY(neg)                                                                                      \
-  SINTER_UNARY(abs) SINTER_UNARY(square) SINTER_UNARY(sqrt) SINTER_UNARY(rsqrt) SINTER_UNARY(reciprocal) \
-      SINTER_UNARY(relu)
+#define SINTER_CHAIN_UNARY(SINTER_UNARY) \
+  SINTER_UNARY(neg)                      \
+  SINTER_UNARY(abs)                      \
+  SINTER_UNARY(square) SINTER_UNARY(sqrt) SINTER_UNARY(rsqrt) SINTER_UNARY(reciprocal) SINTER_UNARY(relu)
 #define SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY) \
   SINTER_UNARY(exp) SINTER_UNARY(log) SINTER_UNARY(tanh) SINTER_UNARY(erf) SINTER_UNARY(sigmoid) SINTER_UNARY(silu)
 // SINTER_BINARY(name, value)
-#define SINTER_CHAIN_BINARY(SINTER_BINARY)                                                                       \
-  SINTER_BINARY(add, a + x)                                                                                      \
-  SINTER_BINARY(sub, a - x) SINTER_BINARY(reverse_sub, x - a) SINTER_BINARY(mul, a* x) SINTER_BINARY(div, a / x) \
-      SINTER_BINARY(reverse_div, x / a) SINTER_BINARY(maximum, maximum(a, x)) SINTER_BINARY(minimum, minimum(a, x))
+#define SINTER_CHAIN_BINARY(SINTER_BINARY)                                                          \
+  SINTER_BINARY(add, a + x)                                                                         \
+  SINTER_BINARY(sub, a - x)                                                                         \
+  SINTER_BINARY(reverse_sub, x - a)                                                                 \
+  SINTER_BINARY(mul, a* x)                                                                          \
+  SINTER_BINARY(div, a / x) SINTER_BINARY(reverse_div, x / a) SINTER_BINARY(maximum, maximum(a, x)) \
+      SINTER_BINARY(minimum, minimum(a, x))
 // SINTER_TERNARY(name, value)
 #define SINTER_CHAIN_TERNARY(SINTER_TERNARY) SINTER_TERNARY(fma, fma(a, x, y)) SINTER_TERNARY(fma_onto, fma(x, y, a))
 
