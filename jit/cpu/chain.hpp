@@ -2,6 +2,7 @@
 // them a block of vectors. What a fused loop would keep in registers mostly stays there; the price is one jump for each
 // operation and block.
 #pragma once
+// clang-format off: it lays these tables out anew each time.
 #include <cstdint>
 
 namespace sinter::inline v1::jit::cpu {
@@ -74,3 +75,4 @@ struct ChainCall {
 inline constexpr int largest_block = 8 * 64;
 
 }  // namespace sinter::inline v1::jit::cpu
+// clang-format on
