@@ -105,6 +105,7 @@ class Builder {
       v.level = leaf_level(v.number);
       steps_.inputs.push_back(id);
     } else if (n.op == Op::constant) {
+      v.kind = Value::Kind::Constant;
       v.number = static_cast<std::uint32_t>(steps_.constants.size());
       steps_.constants.push_back(n.attribute);
     } else {
