@@ -20,7 +20,7 @@ struct LoopNest {
   std::int64_t numel = 1;  // 0: there is nothing to do
   std::int64_t extents[max_rank] = {1};
   int outputs = 1;
-  boost::container::small_vector<NestOperand, 8> operands;  // the kernel's outputs, then its leaves in their order
+  boost::container::small_vector<NestOperand, 16> operands;  // the kernel's outputs, then its leaves in their order
 };
 
 }  // namespace sinter::inline v1::jit

@@ -8,11 +8,11 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 template <int... i>
 struct Indices {};
 
-inline constexpr int ahead = 512;  // bytes between what is read and what is fetched into the cache
+inline constexpr int ahead = 256;  // bytes between what is read and what is fetched into the cache
 
-/// The accumulator, the two registers, and the operands of a block of so many vectors; or, where that is one, of the
-/// first `count` elements of a vector.
-template <class T, int vectors>
+/// The accumulator, the two registers, and the operands of a block of so many vectors; or, where it is `partial`, of
+/// its first `count` elements.
+template <class T, int vectors, bool partial>
 struct Block {
   using V = Vec<T>;
   const ChainOperand* operands;
@@ -24,26 +24,31 @@ struct Block {
     const ChainOperand& o = operands[operand];
     return reinterpret_cast<T*>(o.p + (offset & o.moves)) + k * V::lanes;
   }
+  /// How many elements vector k has.
+  SINTER_INLINE int elements(int k) const {
+    const int left = count - k * V::lanes;
+    return left < 0 ? 0 : left > V::lanes ? V::lanes : left;
+  }
   template <Place where>
   SINTER_INLINE V get(int operand, int k) const {
     if constexpr (where == Place::First) return first[k];
     if constexpr (where == Place::Second) return second[k];
     if constexpr (where == Place::Uniform) return V::broadcast(reinterpret_cast<const T*>(operands[operand].p));
-    if constexpr (where == Place::Memory && vectors == 1) return V::load(place(operand, k), count);
-    if constexpr (where == Place::Memory && vectors > 1) return V::load(place(operand, k));
+    if constexpr (where == Place::Memory && partial) return V::load(place(operand, k), elements(k));
+    if constexpr (where == Place::Memory && !partial) return V::load(place(operand, k));
   }
   SINTER_INLINE void store(int operand, int k) const {
-    if constexpr (vectors == 1)
-      a[k].store(place(operand, k), count);
+    if constexpr (partial)
+      a[k].store(place(operand, k), elements(k));
     else
       a[k].store(place(operand, k));
   }
 };
 
-template <class T, int... i>
+template <class T, bool partial, int... i>
 SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t offset, int count) {
   using V = Vec<T>;
-  Block<T, sizeof...(i)> block{call.operands, offset, count};
+  Block<T, sizeof...(i), partial> block{call.operands, offset, count};
   for (const Micro* m = call.code; m->code != Code::next_block; ++m) {
     switch (static_cast<int>(m->code)) {  // forms have no names
 #define SINTER_CASE(code_, x_place, y_place, value)                                                   \
@@ -105,7 +110,7 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
       case static_cast<int>(Code::to_first): ((block.first[i] = block.a[i]), ...); break;
       case static_cast<int>(Code::to_second): ((block.second[i] = block.a[i]), ...); break;
       case static_cast<int>(Code::prefetch):
-        if constexpr (sizeof...(i) > 1)
+        if constexpr (!partial)
           (_mm_prefetch(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead, _MM_HINT_T0), ...);
         break;
       default: __builtin_unreachable();
@@ -128,8 +133,14 @@ void chain_row(void*, const void* const* in, std::int64_t n) {
   const ChainCall call = *static_cast<const ChainCall*>(in[0]);
   constexpr std::int64_t lanes = Vec<T>::lanes, block = block_vectors * lanes, size = sizeof(T);
   std::int64_t i = 0;
-  for (; i + block <= n; i += block) run_block<T>(BlockVectors{}, call, i * size, 0);
-  for (; i < n; i += lanes) run_block<T>(Indices<0>{}, call, i * size, static_cast<int>(n - i < lanes ? n - i : lanes));
+  for (; i + block <= n; i += block) run_block<T, false>(BlockVectors{}, call, i * size, 0);
+  const int rest = static_cast<int>(n - i);
+  if (rest > 4 * lanes)
+    run_block<T, true>(BlockVectors{}, call, i * size, rest);
+  else if (rest > lanes)
+    run_block<T, true>(Indices<0, 1, 2, 3>{}, call, i * size, rest);
+  else if (rest > 0)
+    run_block<T, true>(Indices<0>{}, call, i * size, rest);
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -66,6 +66,7 @@ class Writer {
       if (inside_[v] > (held ? 1u : 0u)) keep(v, outside[j]);
     }
     emit(Code::next_block);
+    prefetch();
     for (const ChainSlot& o : chain_.operands)
       if (!o.own) operand_[o.number] = none;
     return std::move(chain_);
@@ -117,6 +118,16 @@ class Writer {
       free_.push_back(static_cast<std::uint8_t>(operand_[v]));
       operand_[v] = none;
     }
+  }
+
+  /// Puts a fetch of each input array that is read in front.
+  void prefetch() {
+    std::vector<Micro> all;
+    for (const ValueId v : chain_.reads)
+      if (steps_.values[v].kind == Value::Kind::Leaf && !uniform(v))
+        all.push_back({Code::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
+    chain_.prefetches = static_cast<std::uint32_t>(all.size());
+    chain_.code.insert(chain_.code.begin(), all.begin(), all.end());
   }
 
   struct Source {

@@ -1,9 +1,13 @@
 #include "layout.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr std::int64_t shortest_row = 256;
+constexpr int panel_rows = 16;
 
 // Elements of one size, whatever their type.
 using Word1 = std::uint8_t;
@@ -101,6 +105,14 @@ void make_layout(Layout& layout, const LoopNest& nest) {
     layout.walks.push_back(w);
     ++leaf;
   }
+  const auto transposed = [&](const NestOperand& o) { return is_transposed(nest, layout, o); };
+  layout.panel = std::any_of(nest.operands.begin() + nest.outputs, nest.operands.end(), transposed) ? panel_rows : 1;
+}
+
+bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& o) {
+  const int inner = nest.rank - 1;
+  return layout.split == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
+         std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
 void spread_uniform(Layout& layout) {
@@ -127,6 +139,19 @@ void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest
       return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
     default:
       return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
+  }
+}
+
+void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
+                std::int64_t row_stride, std::int64_t stride, std::int64_t n) {
+  const auto pack_as = [&](auto* t, const auto* from) {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t r = 0; r < rows; ++r) t[r * pitch + i] = from[r * row_stride + i * stride];
+  };
+  switch (size) {
+    case 1: return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row));
+    case 4: return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row));
+    default: return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row));
   }
 }
 

@@ -20,8 +20,9 @@ struct Layout {
   int split = 0;         // the dims [split, rank) are a row
   std::int64_t row = 1;  // its elements
   std::int64_t rows = 1;
+  int panel = 1;          // rows that are walked together, tile by tile
   UniformLeaves uniform;  // the leaves that are Same or RowSame
-  boost::container::small_vector<Walk, 8> walks;
+  boost::container::small_vector<Walk, 16> walks;
 };
 
 /// Rows are made long enough for the cost of starting on one not to matter.
@@ -36,6 +37,12 @@ std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOp
 /// The elements [first, first + n) of the row that starts at `row` to neighbouring ones at `to`.
 void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
           std::int64_t first, std::int64_t n);
+/// The same of several rows, `pitch` elements apart at `to`. Where neighbouring rows are neighbours in memory, a cache
+/// line holds elements of many rows: it is read once.
+void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
+                std::int64_t row_stride, std::int64_t stride, std::int64_t n);
+/// Whether a panel of this operand is worth it.
+bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& operand);
 /// The other way.
 void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
             const NestOperand& operand, std::int64_t first, std::int64_t n);

@@ -30,8 +30,8 @@ inline constexpr int group_count = static_cast<int>(Group::count);
 /// Casts: from * 5 + to, in the order of the dtypes. One form.
 inline constexpr int cast_count = 25;
 
-/// Memory: copies of one element size, in form 1 of one value; a copy of n bytes that passes the cache by.
-enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, Stream, count };
+/// Memory: copies of one element size, in form 1 of one value.
+enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, count };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;

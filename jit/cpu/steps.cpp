@@ -182,11 +182,10 @@ class Builder {
   }
 
   void choose_tile() {
-    std::int64_t bytes = 0;
+    for (const ValueId v : steps_.inputs) steps_.array_bytes += steps_.values[v].size;
+    for (const ValueId v : steps_.outputs) steps_.array_bytes += steps_.values[v].size;
+    std::int64_t bytes = steps_.array_bytes;
     for (const std::uint8_t size : steps_.slots) bytes += size;
-    for (const ValueId v : steps_.inputs) bytes += steps_.values[v].size;
-    for (const ValueId v : steps_.outputs) steps_.output_bytes += steps_.values[v].size;
-    bytes += steps_.output_bytes;
     steps_.cost += 0.05 * static_cast<double>(bytes);
     steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 128 * 128;
   }

@@ -45,6 +45,7 @@ struct Chain {
   std::vector<ChainSlot> operands;
   std::vector<ValueId> reads, writes;  // values among the operands
   std::uint32_t blocks = 0;            // of its own
+  std::uint32_t prefetches = 0;        // the code's first, for runs past the cache
 };
 
 /// Something that steps read or write: a node of the graph.
@@ -67,9 +68,9 @@ struct Steps {
   std::vector<std::uint8_t> slots;  // the element size of each
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
   std::uint32_t chain_operands = 0;
-  double cost = 0;                // nanoseconds for an element, roughly
-  std::int64_t tile = 0;          // elements: so many that a tile's values fit the first cache
-  std::int64_t output_bytes = 0;  // of one element of all outputs
+  double cost = 0;               // nanoseconds for an element, roughly
+  std::int64_t tile = 0;         // elements: so many that a tile's values fit the first cache
+  std::int64_t array_bytes = 0;  // of one element of all inputs and outputs
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.

@@ -3,7 +3,6 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +15,9 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
+constexpr double worth_threads_ns = 40'000;   // below this much work one thread does it all
+constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays fetch ahead
+constexpr std::int64_t panel_tile = 256;      // elements of a row of a panel
 constexpr int most_variants = 16;
 constexpr double chunk_ns = 15'000;  // what a task does at least
 
@@ -29,27 +30,11 @@ Worker& this_threads_worker() {
   return worker;
 }
 
-std::int64_t last_level_cache() {
-  static const std::int64_t bytes = [] {
-    const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return std::max<std::int64_t>({l3, l2, 4 << 20});
-  }();
-  return bytes;
-}
-
 /// Whether an input is an output's array: the two coincide element for element.
 bool is_output(const LoopNest& nest, const NestOperand& input) {
   for (int k = 0; k < nest.outputs; ++k)
     if (nest.operands[k].data == input.data) return true;
   return false;
-}
-
-/// Large outputs that nobody reads meanwhile are written past the cache, which saves reading their lines first.
-bool worth_streaming(const LoopNest& nest, const Layout& layout, const Steps& steps) {
-  if (layout.row < 4096 || nest.numel * steps.output_bytes < last_level_cache()) return false;
-  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-    if (is_output(nest, nest.operands[k])) return false;
-  return true;
 }
 
 }  // namespace
@@ -111,13 +96,10 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
                 layout,
                 table_of(isa()),
                 scalars.data(),
-                std::min(steps.tile, layout.row),
-                worth_streaming(nest, layout, steps)};
-  const std::int64_t tiles = layout.rows * job.tiles_in_row();
-  const auto run_part = [&](std::int64_t first, std::int64_t last) {
-    this_threads_worker().run(job, first, last);
-    if (job.stream) __builtin_ia32_sfence();
-  };
+                std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile}),
+                nest.numel * steps.array_bytes > fits_cache};
+  const std::int64_t tiles = (layout.rows + layout.panel - 1) / layout.panel * job.tiles_in_row();
+  const auto run_part = [&](std::int64_t first, std::int64_t last) { this_threads_worker().run(job, first, last); };
   const double work = static_cast<double>(nest.numel) * steps.cost;
   if (work < worth_threads_ns || tiles == 1) return run_part(0, tiles);
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();

@@ -264,13 +264,7 @@ SINTER_INLINE void Mask<T>::store(element* p) const {
   }
 }
 
-/// f of every lane of x (and y, z), one by one: for what has no vector form worth having.
-template <class R, class V, class F>
-SINTER_INLINE R by_lane(F f, V x) {
-  R r;
-  for (int i = 0; i < V::lanes; ++i) r.v[i] = f(x.v[i]);
-  return r;
-}
+/// f of every lane of x and y (and z), one by one: for what has no vector form worth having.
 template <class R, class V, class F>
 SINTER_INLINE R by_lane(F f, V x, V y) {
   R r;

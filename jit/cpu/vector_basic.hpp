@@ -135,12 +135,12 @@ SINTER_INLINE __m128 fma_half(__m128 a, __m128 b, __m128 c) {
   const NativeMask<double> step = inexact & ((bits & 1) - 1) & (1 - 2 * (outward + 1));
   return _mm_cvtpd_ps((__m128d)(bits + step));
 }
-SINTER_INLINE Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
+inline __attribute__((noinline)) Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
   const __m128 low = fma_half(a.v, b.v, c.v);
   const __m128 high = fma_half(_mm_movehl_ps(a.v, a.v), _mm_movehl_ps(b.v, b.v), _mm_movehl_ps(c.v, c.v));
   return {(Native<float>)_mm_movelh_ps(low, high)};
 }
-SINTER_INLINE Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+inline __attribute__((noinline)) Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
   return by_lane<Vec<double>>([](double x, double y, double z) { return __builtin_fma(x, y, z); }, a, b, c);
 }
 #endif

@@ -13,6 +13,13 @@ std::byte* bytes(const std::uint64_t* word) { return reinterpret_cast<std::byte*
 void Worker::run(const Job& job, std::int64_t first, std::int64_t last) {
   bind(job);
   const std::int64_t per_row = job.tiles_in_row();
+  if (job.layout.panel > 1) {
+    for (std::int64_t tile = first; tile < last; ++tile) {
+      const std::int64_t at = tile % per_row * job.tile;
+      run_panel(tile / per_row * job.layout.panel, at, std::min(job.tile, job.layout.row - at));
+    }
+    return;
+  }
   for (std::int64_t tile = first; tile < last;) {
     const std::int64_t row = per_row == 1 ? tile : tile / per_row;
     const std::int64_t row_end = std::min(last, (row + 1) * per_row);
@@ -43,7 +50,7 @@ void Worker::reserve_memory() {
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
   for (const ValueId v : steps.inputs)
     if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed)
-      needed += tile_bytes(steps.values[v].size);
+      needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -85,6 +92,8 @@ void Worker::bind_inputs() {
   in_place_.clear();
   row_same_.clear();
   packed_.clear();
+  transposed_.clear();
+  panels_.clear();
   for (const ValueId v : steps.inputs) {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
     switch (job_->layout.walks[operand]) {
@@ -92,8 +101,14 @@ void Worker::bind_inputs() {
       case Walk::Same: at_[v] = job_->nest.operands[operand].data; break;
       case Walk::RowSame: row_same_.push_back({v, operand}); break;
       case Walk::Packed:
-        packed_.push_back({v, operand});
-        at_[v] = take_tile(steps.values[v].size);
+        if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
+          transposed_.push_back({v, operand});
+          panels_.push_back(memory_.get() + memory_used_);
+          memory_used_ += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
+        } else {
+          packed_.push_back({v, operand});
+          at_[v] = take_tile(steps.values[v].size);
+        }
         break;
     }
   }
@@ -104,6 +119,7 @@ void Worker::bind_outputs() {
   outputs_.clear();
   for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back(bind_output(k));
   for (Output& o : outputs_) {
+    if (o.kind == Output::Kind::Direct) continue;
     const std::size_t size = job_->steps.values[o.value].size;
     if (needs_tile(o)) at_[o.value] = take_tile(size);
     if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size);
@@ -113,8 +129,7 @@ void Worker::bind_outputs() {
 /// Whether the output's value is made by a step that has nowhere to write it.
 bool Worker::needs_tile(const Output& o) const {
   const Value& value = job_->steps.values[o.value];
-  if (o.kind == Output::Kind::Direct || value.kind != Value::Kind::Result || value.level != Level::EachTile)
-    return false;
+  if (value.kind != Value::Kind::Result || value.level != Level::EachTile) return false;
   return at_[o.value] == bytes(&words_[o.value]) && std::ranges::none_of(outputs_, [&](const Output& other) {
            return other.kind == Output::Kind::Direct && other.value == o.value;
          });
@@ -129,8 +144,6 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
     o.kind = in_place ? Output::Kind::Fill : Output::Kind::FillUnpack;
   else if (!in_place)
     o.kind = Output::Kind::Unpack;
-  else if (job_->stream)
-    o.kind = Output::Kind::Stream;
   else if (value.kind == Value::Kind::Result && std::ranges::none_of(outputs_, [&](const Output& other) {
              return other.kind == Output::Kind::Direct && other.value == v;
            }))
@@ -163,13 +176,42 @@ void Worker::start_row(std::int64_t row, std::int64_t first) {
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
   for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
-  for (std::uint32_t k = 0; k < outputs_.size(); ++k) write_output(k, first, n);
+  for (std::uint32_t k = 0; k < outputs_.size(); ++k)
+    if (outputs_[k].kind != Output::Kind::Direct) write_output(k, first, n);
+  if (first + n == job_->layout.row) return;
   for (Output& o : outputs_) {
     if (o.kind >= Output::Kind::Unpack) continue;
     o.to += n * job_->steps.values[o.value].size;
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   for (const Input& i : in_place_) at_[i.value] += n * job_->steps.values[i.value].size;
+}
+
+/// One tile of each row of a panel. Where the innermost of the outer dims begins anew, so does what is packed at once:
+/// within it rows are equally far apart.
+void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) {
+  const LoopNest& nest = job_->nest;
+  const int outer = job_->layout.split - 1;
+  const std::int64_t end = std::min(first_row + job_->layout.panel, job_->layout.rows);
+  for (std::int64_t row = first_row; row < end;) {
+    const std::int64_t rows = std::min(end - row, nest.extents[outer] - row % nest.extents[outer]);
+    for (std::size_t k = 0; k < transposed_.size(); ++k) {
+      const std::uint32_t operand = transposed_[k].operand;
+      const std::size_t size = job_->steps.values[transposed_[k].value].size;
+      const std::int64_t *const strides = nest.operands[operand].strides, stride = strides[outer + 1];
+      const std::byte* const from = place(operand, size, row, 0) + first * stride * static_cast<std::int64_t>(size);
+      const auto pitch = static_cast<std::int64_t>(tile_bytes(size) / size);
+      pack_panel(panels_[k], pitch, from, size, rows, strides[outer], stride, n);
+    }
+    for (std::int64_t r = 0; r < rows; ++r, ++row) {
+      start_row(row, first);
+      for (std::size_t k = 0; k < transposed_.size(); ++k) {
+        const ValueId v = transposed_[k].value;
+        at_[v] = panels_[k] + static_cast<std::size_t>(r) * tile_bytes(job_->steps.values[v].size);
+      }
+      run_tile(first, n);
+    }
+  }
 }
 
 void Worker::call(const Step& s, std::int64_t n) {
@@ -183,7 +225,7 @@ void Worker::call_chain(const Step& s, std::int64_t n) {
   for (const ChainSlot slot : chain.operands)
     *o++ = slot.own ? ChainOperand{reinterpret_cast<char*>(chain_blocks_) + slot.number * largest_block, 0}
                     : ChainOperand{reinterpret_cast<char*>(at_[slot.number]), -1};
-  const ChainCall call{chain.code.data(), chain_operands_.data()};
+  const ChainCall call{chain.code.data() + (job_->prefetch ? 0 : chain.prefetches), chain_operands_.data()};
   const void* const in[] = {&call};
   job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }
@@ -210,17 +252,13 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
 void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
   const Output& o = outputs_[k];
   const std::size_t size = job_->steps.values[o.value].size;
-  const std::int64_t size_n = n * static_cast<std::int64_t>(size);
-  const void* const in[] = {at_[o.value]};
+  const std::byte* const from = at_[o.value];
   switch (o.kind) {
     case Output::Kind::Direct: break;
-    case Output::Kind::Copy: copy(in[0], o.to, size, 0, n); break;
-    case Output::Kind::Fill: copy(in[0], o.to, size, 1, n); break;
-    case Output::Kind::Stream:
-      job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(Memory::Stream)].forms[0](o.to, in, size_n);
-      break;
+    case Output::Kind::Copy: copy(from, o.to, size, 0, n); break;
+    case Output::Kind::Fill: copy(from, o.to, size, 1, n); break;
     case Output::Kind::Unpack:
-      unpack(o.to, in[0], size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      unpack(o.to, from, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
       break;
     case Output::Kind::FillUnpack:
       unpack(o.to, o.tile, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);

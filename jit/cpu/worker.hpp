@@ -19,9 +19,9 @@ struct Job {
   const RowTable& table;
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
-  bool stream;        // outputs pass the cache by
+  bool prefetch;      // the arrays do not fit the cache
 
-  /// Tiles in a row; a run's tiles are numbered row after row.
+  /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.
   std::int64_t tiles_in_row() const noexcept { return layout.row == tile ? 1 : (layout.row + tile - 1) / tile; }
   std::uint32_t operand_of(const Value& input) const noexcept {
     return static_cast<std::uint32_t>(nest.outputs) + input.number;
@@ -39,7 +39,7 @@ class Worker {
     std::uint32_t operand;
   };
   struct Output {
-    enum class Kind : std::uint8_t { Direct, Copy, Fill, Stream, Unpack, FillUnpack } kind;
+    enum class Kind : std::uint8_t { Direct, Copy, Fill, Unpack, FillUnpack } kind;
     ValueId value;
     std::byte* to;    // the output's elements of this tile; of the row where it is unpacked
     std::byte* tile;  // what a uniform value is spread over before it is unpacked
@@ -56,6 +56,7 @@ class Worker {
 
   void start_row(std::int64_t row, std::int64_t first);
   void run_tile(std::int64_t first, std::int64_t n);
+  void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n);
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
@@ -69,7 +70,8 @@ class Worker {
   std::vector<std::byte*> at_;        // where each value's elements are
   std::vector<std::uint64_t> words_;  // uniform results
   std::vector<std::byte*> slots_;
-  std::vector<Input> in_place_, row_same_, packed_;
+  std::vector<Input> in_place_, row_same_, packed_, transposed_;
+  std::vector<std::byte*> panels_;  // of the transposed inputs
   std::vector<Output> outputs_;
   std::vector<ChainOperand> chain_operands_;
   std::byte* chain_blocks_ = nullptr;

@@ -11,6 +11,9 @@
 namespace sinter::testing {
 namespace {
 
+/// What is compiled here is no CUDA text, and not for those to see who look at dumped kernels.
+const bool dumps_nothing = unsetenv("SINTER_DUMP_DIR") == 0;
+
 using jit::compiled;
 using runtime::KernelSource;
 
@@ -70,8 +73,6 @@ TEST(KernelCache, ARefusalIsReportedToAllAndTriedAgain) {
 
 TEST(KernelCache, DumpsTextsWhereAsked) {
   const auto folder = std::filesystem::temp_directory_path() / ("sinter_dump_" + std::to_string(getpid()));
-  const char* had = std::getenv("SINTER_DUMP_DIR");
-  const std::string before = had ? had : "";
   setenv("SINTER_DUMP_DIR", folder.c_str(), 1);
   FakeGpu gpu("dumping");
   compiled({"sinter_dumped", "its text"}, gpu);
@@ -86,10 +87,7 @@ TEST(KernelCache, DumpsTextsWhereAsked) {
   // A folder that cannot be made is no reason to fail.
   setenv("SINTER_DUMP_DIR", "/proc/nowhere", 1);
   EXPECT_EQ(compiled({"sinter_not_dumped", "its other text"}, gpu), "binary of sinter_not_dumped for dumping");
-  if (had)
-    setenv("SINTER_DUMP_DIR", before.c_str(), 1);
-  else
-    unsetenv("SINTER_DUMP_DIR");
+  unsetenv("SINTER_DUMP_DIR");
   std::filesystem::remove_all(folder);
 }
 
