@@ -67,8 +67,9 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
   return text + "}\n";
 }
 
-std::string to_dot(const Bound& tree) {
-  return to_dot(simplify(inspect(tree).recorded), {tree.leaves, tree.program->leaves});
+std::string to_dot(const Recorded& expression) {
+  (void)inspect(expression);  // throws what evaluating would
+  return to_dot(simplify(expression.graph), expression.leaves);
 }
 
 }  // namespace sinter::inline v1::jit

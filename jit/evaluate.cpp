@@ -26,10 +26,8 @@ bool fusion_is_off() noexcept {
 
 bool is_eager(Mode mode) noexcept { return mode == Mode::Eager || fusion_is_off(); }
 
-bool is_index(const TensorImpl& t) noexcept { return !t.data && t.numel > 0; }
-
-/// Whether all leaves are on one device. Throws Error for a leaf that was moved away.
-bool check_leaves(Leaves leaves) {
+/// Throws Error for a leaf that was moved away.
+bool on_one_device(Leaves leaves) {
   bool one_device = true;
   for (const TensorImpl* t : leaves) {
     if (!t) [[unlikely]]
@@ -51,28 +49,15 @@ class Key {
     for (std::size_t i = 0; i < program_.outputs; ++i)
       *word++ = outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype;
     same_arrays(leaves, word);
-    for (const TensorImpl* t : leaves) *word++ |= is_index(*t) ? index_flag : 0;
+    for (const TensorImpl* t : leaves) *word++ |= runtime::is_index(*t) ? index_flag : 0;
     if (program_.any_typed)
       for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
   }
 
   operator RecipeKey() const noexcept { return {words_.data(), words_.size()}; }
 
-  Graph record(Leaves leaves) {
-    std::vector<DType> dtypes;
-    std::vector<std::uint16_t> same;
-    const std::unique_ptr<bool[]> index(new bool[leaves.size() + 1]());
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-      dtypes.push_back(leaves[i]->dtype);
-      same.push_back(same_as()[i] & ~index_flag);
-      index[i] = same_as()[i] & index_flag;
-    }
-    return jit::record(program_, dtypes, same, {index.get(), leaves.size()});
-  }
-
  private:
   static constexpr std::uint16_t index_flag = 1 << 15;
-  std::uint16_t* same_as() noexcept { return words_.data() + 1 + program_.outputs; }
 
   const Program& program_;
   small_vector<std::uint16_t, 64> words_;
@@ -91,12 +76,12 @@ Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
 
 const Recipe& recipe_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
   const Leaves leaves(tree.leaves, tree.program->leaves);
-  const bool one_device = check_leaves(leaves);
-  Key key(tree, outputs, eager, converts);
-  if (!one_device) throw_devices_differ(key.record(leaves), leaves);
+  const bool one_device = on_one_device(leaves);
+  if (!one_device) throw_devices_differ(Recorded(tree).graph, leaves);
+  const Key key(tree, outputs, eager, converts);
   if (const Recipe* known = find_recipe(*tree.entry, key)) [[likely]]
     return *known;
-  const Recipe& made = recipe_for(for_outputs(key.record(leaves), outputs, converts), eager);
+  const Recipe& made = recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager);
   add_recipe(*tree.entry, key, made);
   return made;
 }
@@ -107,6 +92,19 @@ Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) no
           .scalars = tree.scalars,
           .outputs = outputs,
           .device = leaves.empty() ? device : leaves[0]->device,
+          .runs = mode != Mode::Prepare};
+}
+
+const Recipe& recipe_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
+  if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
+  return recipe_for(for_outputs(recorded.graph, outputs, false), eager);
+}
+
+Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
+  return {.leaves = recorded.leaves,
+          .scalars = recorded.scalars.data(),
+          .outputs = outputs,
+          .device = recorded.device,
           .runs = mode != Mode::Prepare};
 }
 
@@ -122,39 +120,37 @@ void evaluate_converting(const Bound& tree, TensorRef& output) {
   run(recipe, call_of(tree, &output, Mode::Fused, output->device));
 }
 
-void evaluate_graph(const Graph& recorded, std::span<TensorImpl* const> leaves, std::span<const Scalar> scalars,
-                    TensorRef* outputs, Mode mode, Device device) {
-  if (!check_leaves(leaves)) throw_devices_differ(recorded, leaves);
-  const Recipe& recipe = recipe_for(for_outputs(recorded, outputs, false), is_eager(mode));
-  run(recipe, {.leaves = leaves,
-               .scalars = scalars.data(),
-               .outputs = outputs,
-               .device = leaves.empty() ? device : leaves[0]->device,
-               .runs = mode != Mode::Prepare});
+void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
+  const Recipe& recipe = recipe_of(recorded, outputs, is_eager(mode));
+  run(recipe, call_of(recorded, outputs, mode));
 }
 
 Shape result_shape(const Bound& tree) {
   return output_shape(recipe_of(tree, nullptr, fusion_is_off(), false), 0, {tree.leaves, tree.program->leaves});
 }
 
-std::vector<runtime::KernelSource> kernel_texts(const Bound& tree) {
+Shape result_shape(const Recorded& recorded) {
+  return output_shape(recipe_of(recorded, nullptr, fusion_is_off()), 0, recorded.leaves);
+}
+
+std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
   std::vector<runtime::KernelSource> texts;
-  Call call = call_of(tree, nullptr, Mode::Prepare, Device());
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.texts = &texts;
-  run(recipe_of(tree, nullptr, fusion_is_off(), false), call);
+  run(recipe_of(recorded, nullptr, fusion_is_off()), call);
   return texts;
 }
 
-Evaluation inspect(const Bound& tree) {
-  const Recipe& recipe = recipe_of(tree, nullptr, fusion_is_off(), false);
-  const Call call = call_of(tree, nullptr, Mode::Prepare, Device());
+Evaluation inspect(const Recorded& recorded) {
+  const Recipe& recipe = recipe_of(recorded, nullptr, fusion_is_off());
+  const Leaves leaves = recorded.leaves;
   std::vector<Shape> shapes;
   bool same_shape = true;
   for (std::size_t i = 0; i < recipe.outputs(); ++i) {
-    shapes.push_back(output_shape(recipe, i, call.leaves));
+    shapes.push_back(output_shape(recipe, i, leaves));
     same_shape &= shapes[i] == shapes[0];
   }
-  Evaluation e{{}, recipe.recorded(), call.device};
+  Evaluation e;
   for (std::size_t i = 0; i < (same_shape ? 1 : recipe.outputs()); ++i) {
     const ReadyPlan& ready = same_shape ? recipe.together() : recipe.alone(i);
     Evaluation::Part& part = e.parts.emplace_back(Evaluation::Part{&ready.plan, {}, ready.outputs, shapes[i]});
@@ -162,7 +158,7 @@ Evaluation inspect(const Bound& tree) {
     for (const Kernel& k : ready.plan.kernels) {
       bool writes_output = false;
       for (const Slot& s : k.outputs) writes_output |= s.kind == Slot::Kind::Output;
-      const Shape shape = writes_output ? shapes[i] : inner_shape(k, call.leaves, temporaries);
+      const Shape shape = writes_output ? shapes[i] : inner_shape(k, leaves, temporaries);
       for (const Slot& s : k.outputs)
         if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shape;
       part.kernel_shapes.push_back(shape);

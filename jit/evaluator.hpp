@@ -3,39 +3,35 @@
 #include <span>
 #include <vector>
 
-#include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/backend.hpp>
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {
 
-/// Evaluates a graph that no type stands for; plans are found again by the graph's content (hash, then compared).
-/// `leaves` and `scalars` are what the numbers of the graph's leaf, index and scalar nodes mean; `outputs` as for
-/// evaluate(Bound). Bumps the version of every existing buffer that it writes to. Throws what evaluate(Bound) throws.
-void evaluate_graph(const Graph& recorded, std::span<runtime::TensorImpl* const> leaves,
-                    std::span<const Scalar> scalars, runtime::TensorRef* outputs, Mode mode, Device device);
+/// Evaluates what no entry of a type stands for; plans are found again by the graph's content (hash, then compared).
+/// `outputs` as for evaluate(Bound). Throws what evaluate(Bound) throws.
+void evaluate_recorded(const Recorded& recorded, runtime::TensorRef* outputs, Mode mode);
 
 /// Evaluates a tree with one output into an array of any dtype: what copies do.
 void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 
 /// The CUDA text of every kernel that an evaluation would run, in order, for new outputs.
-std::vector<runtime::KernelSource> kernel_texts(const Bound& tree);
+std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded);
 
-/// How an evaluation of a tree would go, without running it. Outputs of one shape share a part.
+/// How an evaluation would go, without running it. Outputs of one shape share a part.
 struct Evaluation {
   struct Part {
     const Plan* plan;                    // owned by the library, never freed
     std::vector<Shape> kernel_shapes;    // of plan->kernels
-    std::vector<std::uint32_t> outputs;  // of the tree: what the plan's outputs 0, 1, ... are
+    std::vector<std::uint32_t> outputs;  // of the expression: what the plan's outputs 0, 1, ... are
     Shape shape;                         // of these outputs
   };
   std::vector<Part> parts;
-  Graph recorded;  // of all outputs together; its leaves are the tree's
-  Device device;
 };
 
 /// Throws what evaluate(Bound) throws before it runs anything.
-Evaluation inspect(const Bound& tree);
+Evaluation inspect(const Recorded& recorded);
 
 /// What the shape of a graph's output comes from: the leaves and index nodes that it depends on, as a bit for each
 /// leaf number. To be asked of a recorded graph, since simplifying can drop a leaf (x * 0) but not its shape.

@@ -132,7 +132,11 @@ std::string computed(const Graph& g) {
 
 class Explanation {
  public:
-  explicit Explanation(const Bound& tree) : leaves_(tree.leaves, tree.program->leaves), evaluation_(inspect(tree)) {}
+  explicit Explanation(const Recorded& expression)
+      : recorded_(expression.graph),
+        leaves_(expression.leaves),
+        device_(expression.device),
+        evaluation_(inspect(expression)) {}
 
   std::string text() {
     head();
@@ -164,7 +168,7 @@ class Explanation {
     for (const Part& part : evaluation_.parts) {
       const Graph& g = part.plan->graph;
       for (std::size_t i = 0; i < part.outputs.size(); ++i)
-        line("{} {} on {}", name(g[g.outputs()[i]].dtype), to_string(part.shape), to_string(evaluation_.device));
+        line("{} {} on {}", name(g[g.outputs()[i]].dtype), to_string(part.shape), to_string(device_));
       kernels += part.plan->kernels.size();
       fused_operations_ += operations(g);
     }
@@ -212,7 +216,7 @@ class Explanation {
     for (const Part& part : evaluation_.parts) {
       fused += Traffic(*part.plan, part.kernel_shapes, leaves_).moved();
       fused_passes += part.plan->kernels.size();
-      const Plan plan = schedule_eager(part_of(evaluation_.recorded, part.outputs));
+      const Plan plan = schedule_eager(part_of(recorded_, part.outputs));
       eager += Traffic(plan, kernel_shapes(plan, part.shape, leaves_), leaves_).moved();
       eager_passes += plan.kernels.size();
     }
@@ -234,13 +238,13 @@ class Explanation {
   }
 
   void as_written() {
-    const std::size_t written = operations(evaluation_.recorded);
-    const std::size_t repeated = repeated_operations(evaluation_.recorded);
+    const std::size_t written = operations(recorded_);
+    const std::size_t repeated = repeated_operations(recorded_);
     std::size_t contracted = 0;
     for (const Part& part : evaluation_.parts)
       contracted += static_cast<std::size_t>(std::ranges::count(part.plan->graph.nodes(), Op::fma, &Node::op));
-    contracted -= std::min(
-        contracted, static_cast<std::size_t>(std::ranges::count(evaluation_.recorded.nodes(), Op::fma, &Node::op)));
+    contracted -=
+        std::min(contracted, static_cast<std::size_t>(std::ranges::count(recorded_.nodes(), Op::fma, &Node::op)));
     if (written == fused_operations_ && repeated == 0 && contracted == 0) return;
     line("simplified: {} as written, {} left", counted(written, "operation"), fused_operations_);
     if (repeated > 0) line("  {}, computed once", counted(repeated, "common subexpression"));
@@ -253,7 +257,9 @@ class Explanation {
       for (const std::string& note : part.plan->notes) line("note: {}", note);
   }
 
+  const Graph& recorded_;
   Leaves leaves_;
+  Device device_;
   Evaluation evaluation_;
   std::size_t fused_operations_ = 0;
   std::string text_;
@@ -261,6 +267,6 @@ class Explanation {
 
 }  // namespace
 
-std::string explain(const Bound& tree) { return Explanation(tree).text(); }
+std::string explain(const Recorded& expression) { return Explanation(expression).text(); }
 
 }  // namespace sinter::inline v1::jit

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
-#include "checks.hpp"
+#include "evaluator.hpp"
 #include "fold.hpp"
 #include "lazy_graph.hpp"
-#include "same_arrays.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -76,7 +74,7 @@ void settle(std::span<const LazyRef> operands) {
   for (const LazyRef& o : operands)
     if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
   std::vector<runtime::TensorRef> results(large.size());
-  evaluate_dag(large, results.data(), Mode::Fused);
+  evaluate_recorded(Recorded(large), results.data(), Mode::Fused);
   for (std::size_t i = 0; i < large.size(); ++i) {
     Content leaf;
     leaf.dtype = large[i]->dtype();
@@ -171,23 +169,13 @@ LazyRef lazy(Scalar value, Category category) {
 }
 
 LazyRef lazy(const Bound& tree) {
-  const Program& program = *tree.program;
-  if (program.outputs != 1) throw Error("a lazy expression is made from a tree with one result");
-  const Leaves arrays(tree.leaves, program.leaves);
-  if (std::ranges::find(arrays, nullptr) != arrays.end()) throw_empty_expression();
-  std::vector<std::uint16_t> same_as(arrays.size());
-  same_arrays(arrays, same_as.data());
-  std::vector<DType> dtypes;
-  std::unique_ptr<bool[]> indices(new bool[arrays.size()]);
+  if (tree.program->outputs != 1) throw Error("a lazy expression is made from a tree with one result");
+  const Recorded recorded(tree);
   std::vector<LazyRef> leaves;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    dtypes.push_back(arrays[i]->dtype);
-    indices[i] = is_index(*arrays[i]);
-    leaves.push_back(same_as[i] == i ? lazy(*arrays[i]) : leaves[same_as[i]]);
-  }
+  for (runtime::TensorImpl* t : recorded.leaves) leaves.push_back(lazy(*t));
   std::vector<std::uint64_t> scalars;
-  for (int i = 0; i < program.scalars; ++i) scalars.push_back(tree.scalars[i].bits);
-  return import(record(program, dtypes, same_as, {indices.get(), arrays.size()}), "lazy", leaves, scalars);
+  for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
+  return import(recorded.graph, "lazy", leaves, scalars);
 }
 
 LazyRef lazy(Op op, std::span<const LazyRef> operands) {
@@ -220,11 +208,9 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
 }
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
-  for (const LazyRef& v : values)
-    if (!v) throw Error("evaluate: a lazy expression was moved from");
   std::vector<bool> is_new;
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
-  evaluate_dag(values, outputs, mode);
+  evaluate_recorded(Recorded(values), outputs, mode);
   if (mode == Mode::Prepare) return;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0)

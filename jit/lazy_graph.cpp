@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
-#include "evaluator.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -23,21 +23,14 @@ std::string describe(std::span<const LazyRef> operands) {
   return list;
 }
 
-/// A DAG of lazy nodes as a graph, with what its numbers mean. Holds everything that it read.
-class Flattened {
+/// Fills a Recorded from a DAG of lazy nodes.
+class Flattener {
  public:
-  explicit Flattened(std::span<const LazyRef> values) {
-    for (const LazyRef& v : values) {
-      visit(v);
-      placed_.push_back(v);
-    }
-    const LazyNode* placed = placed_operand("evaluate", placed_);
-    if (placed) device_ = placed->device();
-    for (const LazyRef& v : values) graph_.output(known_.at(v.get()));
-  }
+  explicit Flattener(Recorded& out) : out_(out) {}
 
-  void evaluate(runtime::TensorRef* outputs, Mode mode) {
-    evaluate_graph(graph_, leaves_, scalars_, outputs, mode, device_);
+  void add(std::span<const LazyRef> values) {
+    for (const LazyRef& v : values) visit(v);
+    for (const LazyRef& v : values) out_.graph.output(known_.at(v.get()));
   }
 
  private:
@@ -79,16 +72,16 @@ class Flattened {
       case Op::leaf:
       case Op::index: return add_leaf(c);
       case Op::scalar:
-        scalars_.push_back(Scalar());
-        scalars_.back().bits = c.bits;
-        return graph_.scalar(c.dtype, c.category, static_cast<std::uint32_t>(scalars_.size() - 1));
-      case Op::constant: return graph_.constant(c.dtype, c.bits);
+        out_.scalars.push_back(Scalar());
+        out_.scalars.back().bits = c.bits;
+        return out_.graph.scalar(c.dtype, c.category, static_cast<std::uint32_t>(out_.scalars.size() - 1));
+      case Op::constant: return out_.graph.constant(c.dtype, c.bits);
       default: break;
     }
     std::array<Operand, max_arity> operands;
     std::size_t arity = 0;
     for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
-    return graph_.node(c.op, c.dtype, std::span(operands).first(arity));
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity));
   }
 
   Operand add_leaf(const Content& c) {
@@ -100,19 +93,16 @@ class Flattened {
                       runtime::describe(*t)));
     const auto [place, is_new] = leaf_nodes_.try_emplace(t);
     if (is_new) {
-      const auto number = static_cast<std::uint32_t>(leaves_.size());
-      leaves_.push_back(t);
-      place->second = c.op == Op::index ? graph_.index(number) : graph_.leaf(c.dtype, number);
+      const auto number = static_cast<std::uint32_t>(out_.leaves.size());
+      out_.leaves.push_back(t);
+      out_.held.push_back(c.leaf.tensor);
+      place->second = c.op == Op::index ? out_.graph.index(number) : out_.graph.leaf(c.dtype, number);
     }
     return place->second;
   }
 
-  Graph graph_;
-  Device device_;
-  std::vector<runtime::TensorImpl*> leaves_;
-  std::vector<Scalar> scalars_;
-  std::vector<Content> contents_;
-  std::vector<LazyRef> placed_;
+  Recorded& out_;
+  std::vector<Content> contents_;  // hold the nodes that the map below knows by address
   std::unordered_map<const LazyNode*, Operand> known_;
   std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_;
 };
@@ -149,8 +139,11 @@ std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t 
   return count;
 }
 
-void evaluate_dag(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
-  Flattened(values).evaluate(outputs, mode);
+Recorded::Recorded(std::span<const LazyRef> values) {
+  for (const LazyRef& v : values)
+    if (!v) throw Error("a lazy expression was used after it was moved from");
+  if (const LazyNode* placed = placed_operand("evaluate", values)) device = placed->device();
+  Flattener(*this).add(values);
 }
 
 }  // namespace sinter::inline v1::jit

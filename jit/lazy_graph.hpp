@@ -13,7 +13,4 @@ const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> o
 /// Operations that the operands depend on, each once; stops counting past `enough`.
 std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough);
 
-/// Evaluates as one graph. Throws what evaluate(Bound) throws, and Error for a leaf that was written to.
-void evaluate_dag(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode);
-
 }  // namespace sinter::inline v1::jit

@@ -20,8 +20,6 @@ struct Taken {
   bool is_current() const noexcept { return tensor && (!tensor->buffer || tensor->buffer->version() == version); }
 };
 
-inline bool is_index(const runtime::TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
-
 /// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.
 struct LazyNode::State {
   static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
@@ -93,7 +91,7 @@ struct LazyAccess {
   }
   static LazyRef leaf(runtime::TensorRef t) {
     Content c;
-    c.op = is_index(*t) ? Op::index : Op::leaf;
+    c.op = runtime::is_index(*t) ? Op::index : Op::leaf;
     c.dtype = t->dtype;
     const Device device = t->device;
     c.leaf = Taken::of(std::move(t));

@@ -162,20 +162,20 @@ std::map<std::string, Group> read_groups() {
 }
 
 std::vector<TensorRef> evaluate(const Group& group, Device device, jit::Mode mode) {
-  jit::Graph graph;
+  jit::Recorded all;
   std::vector<TensorRef> leaves;
-  std::vector<TensorImpl*> pointers;
   std::vector<jit::Operand> operands;
   for (std::size_t k = 0; k < group.sets.size(); ++k) {
     leaves.push_back(jit::to(*group.leaf(k), group.sets[k].dtype, device));
-    pointers.push_back(leaves.back().get());
-    operands.push_back(graph.leaf(group.sets[k].dtype, static_cast<std::uint32_t>(k)));
+    all.leaves.push_back(leaves.back().get());
+    operands.push_back(all.graph.leaf(group.sets[k].dtype, static_cast<std::uint32_t>(k)));
   }
   for (const Expected& e : group.operations)
-    graph.output(e.op == "cast" ? graph.explicit_cast(operands[0], e.results.dtype)
-                                : graph.apply(op_named(e.op), operands));
+    all.graph.output(e.op == "cast" ? all.graph.explicit_cast(operands[0], e.results.dtype)
+                                    : all.graph.apply(op_named(e.op), operands));
+  all.device = device;
   std::vector<TensorRef> outputs(group.operations.size());
-  jit::evaluate_graph(graph, pointers, {}, outputs.data(), mode, device);
+  jit::evaluate_recorded(all, outputs.data(), mode);
   for (TensorRef& t : outputs) t = jit::contiguous(*jit::to(*t, t->dtype, Device()));
   return outputs;
 }

@@ -95,7 +95,22 @@ TEST(Inspect, PartsAndShapes) {
   ASSERT_EQ(one.parts.size(), 1u);
   EXPECT_EQ(one.parts[0].outputs, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(one.parts[0].plan->kernels.size(), 1u);
-  EXPECT_EQ(one.recorded.outputs().size(), 2u);
+}
+
+TEST(Inspect, LazyExpressions) {
+  const TensorRef x = zeros({64}), y = zeros({64});
+  Tree tree(example(), {x, y}, {std::int64_t{2}});
+  const jit::LazyRef grown = [&] {
+    const jit::LazyRef sum[] = {jit::lazy(*x), jit::lazy(jit::Scalar(std::int64_t{2}), Category::Int)};
+    const jit::LazyRef exp[] = {jit::lazy(Op::add, sum)};
+    const jit::LazyRef product[] = {jit::lazy(Op::exp, exp), jit::lazy(*y)};
+    return jit::lazy(Op::mul, product);
+  }();
+  EXPECT_EQ(jit::explain(grown), jit::explain(tree.bound()));
+  EXPECT_EQ(jit::cuda_source(grown), jit::cuda_source(tree.bound()));
+  EXPECT_EQ(jit::to_dot(grown), jit::to_dot(tree.bound()));
+  EXPECT_EQ(jit::result_shape(grown), (Shape{64}));
+  EXPECT_THROW((void)jit::explain(jit::LazyRef()), Error);
 }
 
 }  // namespace

@@ -1,24 +1,27 @@
-// Looking at what an expression becomes.
+// Looking at what an expression, typed or lazy, becomes. Nothing runs.
 #pragma once
 #include <string>
 #include <string_view>
 
-#include <sinter/jit/program.hpp>
+#include <sinter/jit/recorded.hpp>
 
 namespace sinter::inline v1::jit {
 
 /// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
-std::string explain(const Bound& tree);
+std::string explain(const Recorded& expression);
 
 /// The CUDA text of every kernel of the plan, as it would run on `device` (a GPU, or the CPU's operands taken as they
 /// are).
-std::string cuda_source(const Bound& tree);
+std::string cuda_source(const Recorded& expression);
 
 /// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC, no GPU. Throws
 /// CompileError, DeviceError when NVRTC cannot be found (with the places searched).
-std::string ptx(const Bound& tree, std::string_view architecture);
+std::string ptx(const Recorded& expression, std::string_view architecture);
+
+/// As result_shape(Bound), without an entry that knows the answer.
+Shape result_shape(const Recorded& expression);
 
 /// The simplified graph in Graphviz's language.
-std::string to_dot(const Bound& tree);
+std::string to_dot(const Recorded& expression);
 
 }  // namespace sinter::inline v1::jit

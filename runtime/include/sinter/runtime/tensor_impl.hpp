@@ -30,6 +30,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 
 /// A tensor without memory whose element i is its row-major position i (int64). Kernels compute it.
 TensorRef index_tensor(const Shape& shape, Device device);
+inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
 
 /// The bytes [first, second) that a tensor's elements lie in; empty when it has no elements or no memory.
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept;

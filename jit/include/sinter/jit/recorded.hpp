@@ -1,0 +1,29 @@
+// An expression as a graph, with what the graph's numbers mean.
+#pragma once
+#include <span>
+#include <vector>
+
+#include <sinter/jit/graph.hpp>
+#include <sinter/jit/lazy.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// What is left of an expression when its type is gone: evaluating and inspecting start from it where no entry of the
+/// type knows the answer. Whether the leaves are on one device is for the user of it to check.
+struct Recorded {
+  Recorded() = default;
+  /// The tree's leaves stay the caller's. Throws Error for a leaf that was moved away.
+  Recorded(const Bound& tree);
+  Recorded(const LazyRef& value) : Recorded(std::span(&value, 1)) {}
+  /// All values together. Throws Error for a value that was moved from or a leaf that was written to since,
+  /// DeviceError.
+  explicit Recorded(std::span<const LazyRef> values);
+
+  Graph graph;
+  std::vector<runtime::TensorImpl*> leaves;
+  std::vector<Scalar> scalars;
+  Device device;                         // of the leaves; the CPU where there are none
+  std::vector<runtime::TensorRef> held;  // leaves that this keeps alive
+};
+
+}  // namespace sinter::inline v1::jit
