@@ -8,8 +8,23 @@ namespace {
 constexpr int vector_bytes = 16;
 /// Registers (of 255) that operands and live values may take before a thread handles fewer elements at once.
 constexpr int register_budget = 128;
-/// Operations, over all lanes, past which a kernel is bound by arithmetic and only compiles longer for its lanes.
-constexpr std::size_t lane_node_budget = 1200;
+/// Compile time, in milliseconds or so, past which a thread handles fewer elements at once: such a kernel is bound by
+/// arithmetic, and the compiler unrolls the lanes.
+constexpr int compile_budget = 1200;
+
+/// What an operation on one element adds to it.
+int compile_cost(const Node& n) noexcept {
+  switch (n.op) {
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::pow:
+    case Op::fmod:
+    case Op::remainder:
+    case Op::floor_divide: return 40;
+    default: return is_function(n.op) ? 4 : 1;
+  }
+}
 
 int lanes_for(const KernelTraits& traits, const Graph& graph) {
   std::size_t widest = 1;
@@ -19,10 +34,11 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
     registers += size_of(o.dtype) > 4 ? 2 : 1;
   }
   const int live = live_bytes(graph) / 4;
+  int cost = 0;
+  for (const Node& n : graph.nodes()) cost += compile_cost(n);
   int lanes = vector_bytes / static_cast<int>(widest);
-  while (lanes > 1 && (lanes * registers + live > register_budget ||
-                       static_cast<std::size_t>(lanes) * graph.nodes().size() > lane_node_budget))
-    lanes /= 2;
+  // The text holds the operations once more, for the elements past the last vector.
+  while (lanes > 1 && (lanes * registers + live > register_budget || (lanes + 1) * cost > compile_budget)) lanes /= 2;
   return lanes;
 }
 

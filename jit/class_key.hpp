@@ -18,12 +18,16 @@ enum class Pattern : std::uint8_t {
   Strided,
 };
 
+/// Strides that a kernel over `rank` dims receives of an operand.
+constexpr int stride_count(Pattern p, int rank) noexcept {
+  return p == Pattern::Strided ? rank : p == Pattern::Rows || p == Pattern::RowUniform ? rank - 1 : 0;
+}
+
 /// What the printer needs to know beside the graph.
 ///
 /// The kernel's parameters are 8-byte words: pointers to the outputs and inputs; the count (of elements at rank 1, else
 /// of vectors of `lanes` elements); from the innermost dim to the second, its extent (the innermost one in vectors) and
-/// its divider (one word, two when wide); for each output and input the strides that its pattern needs (Rows and
-/// RowUniform: all but the innermost, Strided: all); the scalars.
+/// its divider (one word, two when wide); for each output and input its first stride_count strides; the scalars.
 struct KernelClass {
   int rank = 1;
   int lanes = 1;                  // elements that a thread handles at once

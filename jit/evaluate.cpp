@@ -153,16 +153,7 @@ Evaluation inspect(const Recorded& recorded) {
   Evaluation e;
   for (std::size_t i = 0; i < (same_shape ? 1 : recipe.outputs()); ++i) {
     const ReadyPlan& ready = same_shape ? recipe.together() : recipe.alone(i);
-    Evaluation::Part& part = e.parts.emplace_back(Evaluation::Part{&ready.plan, {}, ready.outputs, shapes[i]});
-    std::vector<Shape> temporaries(ready.plan.temporaries.size());
-    for (const Kernel& k : ready.plan.kernels) {
-      bool writes_output = false;
-      for (const Slot& s : k.outputs) writes_output |= s.kind == Slot::Kind::Output;
-      const Shape shape = writes_output ? shapes[i] : inner_shape(k, leaves, temporaries);
-      for (const Slot& s : k.outputs)
-        if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shape;
-      part.kernel_shapes.push_back(shape);
-    }
+    e.parts.push_back({&ready.plan, kernel_shapes(ready.plan, shapes[i], leaves), ready.outputs, shapes[i]});
   }
   return e;
 }

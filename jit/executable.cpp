@@ -84,32 +84,32 @@ const cpu::TileProgram& Executable::tiles() const {
   return *tiles_.load(std::memory_order_relaxed);
 }
 
-Executable::Variant& Executable::variant(const LoopNest& nest, bool aliased) const {
-  const std::size_t operands = traits_.operands.size();
-  ClassKey key;
-  const bool fits = operands <= ClassKey::max_operands;
-  if (fits) {
-    key = classify(traits_, nest, aliased);
-    const Variants& known = *variants_.load(std::memory_order_acquire);
+bool Executable::has_key() const noexcept { return traits_.operands.size() <= ClassKey::max_operands; }
+
+Executable::Variant* Executable::find_variant(const ClassKey& key) const noexcept {
+  const Variants& known = *variants_.load(std::memory_order_acquire);
+  if (has_key())
     for (std::size_t i = 0; i < known.count; ++i)
-      if (known.items[i]->key.equals(key, operands)) return *known.items[i];
-  }
-  return add_variant(fits ? &key : nullptr);
+      if (known.items[i]->key.equals(key, traits_.operands.size())) return known.items[i];
+  return has_key() && known.count < max_variants ? nullptr : known.items.back();
 }
 
-Executable::Variant& Executable::add_variant(const ClassKey* key) const {
+Executable::Variant& Executable::variant(const LoopNest& nest, bool aliased) const {
+  ClassKey key;
+  if (has_key()) key = classify(traits_, nest, aliased);
+  if (Variant* known = find_variant(key)) [[likely]]
+    return *known;
+  return add_variant(key);
+}
+
+Executable::Variant& Executable::add_variant(const ClassKey& key) const {
   const std::lock_guard lock(mutex_);
+  if (Variant* known = find_variant(key)) return *known;
   Variants next = *variants_.load(std::memory_order_relaxed);
-  const std::size_t operands = traits_.operands.size();
-  for (std::size_t i = 0; key && i < next.count; ++i)
-    if (next.items[i]->key.equals(*key, operands)) return *next.items[i];
-  Variant* added;
-  if (key && next.count < max_variants) {
-    added = next.items[next.count++] = new Variant(*key, key->decode(operands));
-  } else {
-    if (next.items.back()) return *next.items.back();
-    added = next.items.back() = new Variant(ClassKey(), generic_class(traits_));
-  }
+  const bool own = has_key() && next.count < max_variants;
+  Variant* added =
+      own ? new Variant(key, key.decode(traits_.operands.size())) : new Variant({}, generic_class(traits_));
+  next.items[own ? next.count++ : max_variants] = added;
   retired_.push_back(std::make_unique<const Variants>(next));
   variants_.store(retired_.back().get(), std::memory_order_release);
   return *added;
@@ -120,7 +120,11 @@ runtime::KernelSource Executable::text(const KernelClass& c) const {
 }
 
 runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) const {
-  return text(variant(nest, aliased).kernel_class);
+  // Looking adds no variant: it must not change what runs later.
+  ClassKey key;
+  if (has_key()) key = classify(traits_, nest, aliased);
+  if (const Variant* known = find_variant(key)) return text(known->kernel_class);
+  return text(has_key() ? key.decode(traits_.operands.size()) : generic_class(traits_));
 }
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
@@ -136,7 +140,7 @@ void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t inde
 
 void Executable::prepare(const LoopNest& nest, bool aliased, Device device) const {
   if (device.is_cpu()) {
-    tiles();
+    tiles().prepare(nest);
     return;
   }
   load(variant(nest, aliased), gpu_at(device), static_cast<std::size_t>(device.index()));

@@ -46,7 +46,9 @@ class Executable {
 
   const cpu::TileProgram& tiles() const;
   Variant& variant(const LoopNest& nest, bool aliased) const;
-  Variant& add_variant(const ClassKey* key) const;  // null: the generic one
+  Variant& add_variant(const ClassKey& key) const;
+  Variant* find_variant(const ClassKey& key) const noexcept;
+  bool has_key() const noexcept;  // else every nest runs as the generic class
   runtime::KernelSource text(const KernelClass& c) const;
   void write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept;
   void run_tiles(const LoopNest& nest, const Scalar* scalars) const;

@@ -8,12 +8,11 @@
 
 #include <sinter/jit/inspect.hpp>
 #include "evaluator.hpp"
+#include "runner.hpp"
 
 namespace sinter::inline v1::jit {
 
 namespace {
-
-using Leaves = std::span<runtime::TensorImpl* const>;
 
 std::string counted(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with('s') ? "es" : "s");
@@ -77,22 +76,6 @@ class Traffic {
 
   std::vector<double> temporary_elements_;
 };
-
-/// The shapes that a plan's kernels run over, by the rule of plan.hpp.
-std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves leaves) {
-  std::vector<Shape> shapes, temporaries(plan.temporaries.size());
-  for (const Kernel& k : plan.kernels) {
-    Shape shape;
-    for (const Slot& s : k.inputs)
-      (void)broadcast(shape, s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number]);
-    for (const Slot& s : k.outputs)
-      if (s.kind == Slot::Kind::Output) shape = outputs;
-    for (const Slot& s : k.outputs)
-      if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shape;
-    shapes.push_back(shape);
-  }
-  return shapes;
-}
 
 /// Operations of a graph that repeat an earlier one with the same operands.
 std::size_t repeated_operations(const Graph& g) {

@@ -33,11 +33,6 @@ std::uint64_t* write_extent(std::uint64_t* words, std::int64_t extent, bool wide
   return words;
 }
 
-/// Strides that the kernel receives of an operand.
-int stride_count(Pattern p, int rank) noexcept {
-  return p == Pattern::Strided ? rank : p == Pattern::Rows || p == Pattern::RowUniform ? rank - 1 : 0;
-}
-
 }  // namespace
 
 std::size_t nest_word_count(const KernelClass& c) noexcept {

@@ -8,7 +8,7 @@
 namespace sinter::inline v1::jit {
 
 /// Parameter words; those of ordinary kernels are kept inline.
-using Words = boost::container::small_vector<std::uint64_t, 64>;
+using Words = boost::container::small_vector<std::uint64_t, 160>;
 
 /// How many words a nest takes in a class.
 std::size_t nest_word_count(const KernelClass& c) noexcept;

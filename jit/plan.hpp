@@ -49,6 +49,9 @@ Plan schedule_eager(const Graph& recorded);
 /// from their first use. What a choice of lanes per thread depends on.
 int live_bytes(const Graph& kernel);
 
+/// Whether the operation is a call or a division: several instructions.
+bool is_function(Op op) noexcept;
+
 /// Unpacks a scalar node's attribute.
 struct ScalarUse {
   std::uint32_t number;

@@ -63,8 +63,8 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
     if (which == 0 || which == 1 + i) outputs.push_back(i);
-  const Graph graph = part_of(recorded_, outputs);
-  Plan plan = eager_ ? schedule_eager(graph) : schedule(simplify(graph));
+  if (!eager_ && !simplified_) simplified_ = simplify(recorded_);
+  Plan plan = eager_ ? schedule_eager(part_of(recorded_, outputs)) : schedule(part_of(*simplified_, outputs));
   owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Recipe {
   bool eager_;
   std::vector<std::vector<std::uint32_t>> leaves_;
   mutable std::mutex mutex_;
+  // Of all outputs together: what is contracted to fma must not depend on whether their shapes agree.
+  mutable std::optional<Graph> simplified_;
   mutable std::vector<std::unique_ptr<const ReadyPlan>> owned_;
   mutable std::vector<std::atomic<const ReadyPlan*>> plans_;  // together, then each output alone
 };

@@ -1,5 +1,6 @@
 #include "runner.hpp"
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 
 #include <sinter/runtime/error.hpp>
@@ -42,6 +43,18 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   else
     kernel.prepare(nest, aliased, call.device);
 }
+
+/// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
+Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
+  Shape shape;
+  for (const Slot& s : kernel.inputs) {
+    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
+  }
+  return shape;
+}
+
+bool is_output(const Slot& s) noexcept { return s.kind == Slot::Kind::Output; }
 
 /// The kernels of a plan in order, with the temporaries between them.
 class PlanRun {
@@ -125,19 +138,21 @@ bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
   return false;
 }
 
-/// How output i overlaps with what else the evaluation reads and writes; `together` is null where outputs have plans of
-/// their own, of which earlier ones must not write what later ones read.
+/// How output i overlaps with what else is written, and read from then on; `together` is null where outputs have plans
+/// of their own, which run in their order.
 Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
                       const Call& call) {
   const TensorImpl& to = *targets[i].given;
   Overlap worst = Overlap::None;
   for (std::size_t j = 0; j < i; ++j)
     if (targets[j].given && overlap(to, *targets[j].given) != Overlap::None) return Overlap::Some;
-  const bool in_place =
-      together && (together->kernels.size() == 1 || last_kernel_writes(*together, static_cast<std::uint32_t>(i)));
-  for (std::size_t o = 0; o < recipe.outputs(); ++o)
+  const ReadyPlan& plan = together ? *together : recipe.alone(i);
+  const auto output = static_cast<std::uint32_t>(together ? i : 0);
+  const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
+  for (std::size_t o = together ? 0 : i; o < recipe.outputs(); ++o)
     for (const std::uint32_t leaf : recipe.leaves(o)) {
       const Overlap with = overlap(to, *call.leaves[leaf]);
+      const bool in_place = reads_first && (together || o == i);
       if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
       worst = std::max(worst, with);
     }
@@ -226,13 +241,15 @@ bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan,
 
 }  // namespace
 
-Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
-  Shape shape;
-  for (const Slot& s : kernel.inputs) {
-    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
-    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
+std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves leaves) {
+  std::vector<Shape> shapes, temporaries(plan.temporaries.size());
+  for (const Kernel& k : plan.kernels) {
+    const bool writes_output = std::ranges::any_of(k.outputs, is_output);
+    shapes.push_back(writes_output ? outputs : inner_shape(k, leaves, temporaries));
+    for (const Slot& s : k.outputs)
+      if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shapes.back();
   }
-  return shape;
+  return shapes;
 }
 
 void run(const Recipe& recipe, const Call& call) {

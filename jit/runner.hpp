@@ -22,7 +22,7 @@ struct Call {
 /// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was.
 void run(const Recipe& recipe, const Call& call);
 
-/// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
-Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries);
+/// The shapes that a plan's kernels run over, where its outputs have shape `outputs`.
+std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves leaves);
 
 }  // namespace sinter::inline v1::jit

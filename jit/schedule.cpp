@@ -26,23 +26,7 @@ constexpr int call_weight = 8;
 // Values of one element that are alive at once: 192 words leave a thread that handles one element without spills.
 constexpr int max_live_bytes = 4 * 192;
 
-int weight(Op op) noexcept {
-  switch (op) {
-    case Op::pow:
-    case Op::floor_divide:
-    case Op::remainder:
-    case Op::fmod: return call_weight;
-    default: break;
-  }
-  switch (info(op).rule) {
-    case DTypeRule::Float:
-    case DTypeRule::FloatOnly:
-    case DTypeRule::RandomFloat32:
-    case DTypeRule::RandomFloat64:
-    case DTypeRule::RandomInt64: return call_weight;
-    default: return 1;
-  }
-}
+int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
 
 /// A step of the evaluation: computes a node, or, with `output` >= 0, stores it as that output of the evaluation.
 struct Item {
@@ -320,6 +304,24 @@ class Scheduler {
 };
 
 }  // namespace
+
+bool is_function(Op op) noexcept {
+  switch (op) {
+    case Op::pow:
+    case Op::floor_divide:
+    case Op::remainder:
+    case Op::fmod: return true;
+    default: break;
+  }
+  switch (info(op).rule) {
+    case DTypeRule::Float:
+    case DTypeRule::FloatOnly:
+    case DTypeRule::RandomFloat32:
+    case DTypeRule::RandomFloat64:
+    case DTypeRule::RandomInt64: return true;
+    default: return false;
+  }
+}
 
 Plan schedule(Graph simplified) {
   Plan plan = Scheduler(simplified, false).run();

@@ -1,6 +1,6 @@
 // compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75
 // and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
-// registers, or loads its vectors element by element. Empties the folder when all is well. Exit status 77: no NVRTC.
+// registers, or loads its vectors element by element. Removes the texts when all is well. Exit status 77: no NVRTC.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,17 +35,22 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Whether the PTX moves vectors, if the text does. Vectors of bytes may be plain words, and a compiler may drop a
-/// load.
-bool keeps_vectors(const std::string& text, const std::string& ptx) {
-  const bool asks = text.find("reinterpret_cast<sinter::Lanes<") != std::string::npos ||
-                    text.find("reinterpret_cast<const sinter::Lanes<") != std::string::npos;
+/// Whether the PTX loads (or stores) vectors where the text does. Vectors of bytes may be plain words.
+bool keeps_vectors(const std::string& text, const std::string& cast, const std::string& ptx,
+                   const std::string& instruction) {
+  bool asks = false;
+  for (std::size_t at = text.find(cast); at != std::string::npos; at = text.find(cast, at + 1))
+    asks |= text.compare(at + cast.size(), 4, "bool") != 0 && text.compare(at + cast.size(), 8, "unsigned") != 0;
   if (!asks) return true;
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);)
-    if (line.find("ld.global") != std::string::npos || line.find("st.global") != std::string::npos)
+    if (line.find(instruction) != std::string::npos)
       if (line.find(".v2.") != std::string::npos || line.find(".v4.") != std::string::npos) return true;
   return false;
+}
+bool keeps_vectors(const std::string& text, const std::string& ptx) {
+  return keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global") &&
+         keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global");
 }
 
 /// What is wrong with a kernel; empty when nothing is.
@@ -75,6 +80,10 @@ int main(int argc, char** argv) {
     // Tests of the kernel cache leave texts that are no kernels; what is printed from a graph is named sinter_...
     if (entry.path().extension() == ".cu" && entry.path().filename().string().starts_with("sinter_"))
       files.push_back(entry.path());
+  if (files.empty()) {
+    fmt::print(stderr, "no kernel text in {}: run the other tests first, they leave theirs there\n", argv[1]);
+    return 1;
+  }
   std::ranges::sort(files);
   const std::vector<std::string> targets = architectures();
   std::atomic<std::size_t> next = 0;
@@ -104,6 +113,7 @@ int main(int argc, char** argv) {
   second.join();
   if (unavailable) return no_nvrtc;
   fmt::print("{} kernels for {}: {} wrong\n", files.size(), fmt::join(targets, ", "), failures.load());
-  if (failures == 0) std::filesystem::remove_all(argv[1], missing);
+  if (failures == 0)
+    for (const auto& file : files) std::filesystem::remove(file, missing);
   return failures > 0;
 }

@@ -31,7 +31,7 @@ enum class Place : std::uint8_t { Memory, Uniform, First, Second };
 inline constexpr int places = 4;
 
 /// The forms of an operation follow one another: code + place of x + places * place of y.
-enum class Code : std::uint8_t {
+enum class MicroOp : std::uint8_t {
   load,
   load_last = load + places - 1,
   store,
@@ -50,13 +50,13 @@ enum class Code : std::uint8_t {
 #undef SINTER_TERNARY
 };
 
-constexpr Code form(Code code, Place x, Place y = Place::Memory) {
-  return static_cast<Code>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
+constexpr MicroOp form(MicroOp code, Place x, Place y = Place::Memory) {
+  return static_cast<MicroOp>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
 }
 
 /// One operation; x and y number the chain's operands where they are in memory.
 struct Micro {
-  Code code;
+  MicroOp code;
   std::uint8_t x, y;
 };
 

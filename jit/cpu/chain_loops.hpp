@@ -45,11 +45,17 @@ struct Block {
   }
 };
 
+/// Once for each line of 64 bytes.
+template <int offset>
+SINTER_INLINE void fetch_line(const char* p) {
+  if constexpr (offset % 64 == 0) _mm_prefetch(p, _MM_HINT_T0);
+}
+
 template <class T, bool partial, int... i>
 SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t offset, int count) {
   using V = Vec<T>;
   Block<T, sizeof...(i), partial> block{call.operands, offset, count};
-  for (const Micro* m = call.code; m->code != Code::next_block; ++m) {
+  for (const Micro* m = call.code; m->code != MicroOp::next_block; ++m) {
     switch (static_cast<int>(m->code)) {  // forms have no names
 #define SINTER_CASE(code_, x_place, y_place, value)                                                   \
   case static_cast<int>(form(code_, x_place, y_place)):                                               \
@@ -66,18 +72,18 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
   SINTER_CASE(code_, Place::First, y_place, value)   \
   SINTER_CASE(code_, Place::Second, y_place, value)
 #define SINTER_UNARY_CASE(name)                                                      \
-  case static_cast<int>(Code::name):                                                 \
+  case static_cast<int>(MicroOp::name):                                              \
     ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
     break;
       SINTER_CHAIN_UNARY(SINTER_UNARY_CASE)
 #undef SINTER_UNARY_CASE
 #define SINTER_UNARY_CASE(name)                                                                                    \
-  case static_cast<int>(Code::name):                                                                               \
+  case static_cast<int>(MicroOp::name):                                                                            \
     if constexpr (sizeof(T) == 4) ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
     break;
       SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY_CASE)
 #undef SINTER_UNARY_CASE
-#define SINTER_BINARY(name, value) SINTER_BINARY_CASES(Code::name, value)
+#define SINTER_BINARY(name, value) SINTER_BINARY_CASES(MicroOp::name, value)
 #define SINTER_BINARY_CASES(code_, value)  \
   SINTER_ONE(code_, Place::Memory, value)  \
   SINTER_ONE(code_, Place::Uniform, value) \
@@ -92,26 +98,26 @@ SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t 
           }(block.a[i], block.template get<x_place>(m->x, i))), \
      ...);                                                      \
     break;
-      SINTER_BINARY_CASES(Code::load, x)
+      SINTER_BINARY_CASES(MicroOp::load, x)
       SINTER_CHAIN_BINARY(SINTER_BINARY)
 #undef SINTER_BINARY
 #undef SINTER_BINARY_CASES
 #undef SINTER_ONE
-#define SINTER_TERNARY(name, value)                \
-  SINTER_PLACES(Code::name, Place::Memory, value)  \
-  SINTER_PLACES(Code::name, Place::Uniform, value) \
-  SINTER_PLACES(Code::name, Place::First, value)   \
-  SINTER_PLACES(Code::name, Place::Second, value)
+#define SINTER_TERNARY(name, value)                   \
+  SINTER_PLACES(MicroOp::name, Place::Memory, value)  \
+  SINTER_PLACES(MicroOp::name, Place::Uniform, value) \
+  SINTER_PLACES(MicroOp::name, Place::First, value)   \
+  SINTER_PLACES(MicroOp::name, Place::Second, value)
       SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
 #undef SINTER_PLACES
 #undef SINTER_CASE
-      case static_cast<int>(Code::store): (block.store(m->x, i), ...); break;
-      case static_cast<int>(Code::to_first): ((block.first[i] = block.a[i]), ...); break;
-      case static_cast<int>(Code::to_second): ((block.second[i] = block.a[i]), ...); break;
-      case static_cast<int>(Code::prefetch):
+      case static_cast<int>(MicroOp::store): (block.store(m->x, i), ...); break;
+      case static_cast<int>(MicroOp::to_first): ((block.first[i] = block.a[i]), ...); break;
+      case static_cast<int>(MicroOp::to_second): ((block.second[i] = block.a[i]), ...); break;
+      case static_cast<int>(MicroOp::prefetch):
         if constexpr (!partial)
-          (_mm_prefetch(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead, _MM_HINT_T0), ...);
+          (fetch_line<i * vector_bytes>(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead), ...);
         break;
       default: __builtin_unreachable();
     }

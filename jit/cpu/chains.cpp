@@ -11,33 +11,33 @@ namespace {
 constexpr std::size_t longest_chain = 40;  // operations: their operands are numbered in a byte
 
 /// How an operation looks in a chain. `reversed` takes the operands the other way round.
-struct Shape {
+struct Form {
   enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp } kind;
-  Code code;
-  Code reversed;
+  MicroOp code;
+  MicroOp reversed;
 };
 
-std::optional<Shape> shape_of(const Step& s) {
+std::optional<Form> form_of(const Step& s) {
   if (s.group != Group::Float32 && s.group != Group::Float64) return std::nullopt;
   switch (static_cast<RowOp>(s.row)) {
 #define SINTER_UNARY(name) \
-  case RowOp::name: return Shape{Shape::Unary, Code::name, Code::name};
+  case RowOp::name: return Form{Form::Unary, MicroOp::name, MicroOp::name};
     SINTER_CHAIN_UNARY(SINTER_UNARY)
 #undef SINTER_UNARY
 #define SINTER_UNARY(name)                              \
   case RowOp::name:                                     \
     if (s.group == Group::Float64) return std::nullopt; \
-    return Shape{Shape::Unary, Code::name, Code::name};
+    return Form{Form::Unary, MicroOp::name, MicroOp::name};
     SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY
-    case RowOp::add: return Shape{Shape::Binary, Code::add, Code::add};
-    case RowOp::sub: return Shape{Shape::Binary, Code::sub, Code::reverse_sub};
-    case RowOp::mul: return Shape{Shape::Binary, Code::mul, Code::mul};
-    case RowOp::div: return Shape{Shape::Binary, Code::div, Code::reverse_div};
-    case RowOp::maximum: return Shape{Shape::Binary, Code::maximum, Code::maximum};
-    case RowOp::minimum: return Shape{Shape::Binary, Code::minimum, Code::minimum};
-    case RowOp::fma: return Shape{Shape::Fma, Code::fma, Code::fma_onto};
-    case RowOp::clamp: return Shape{Shape::Clamp, Code::maximum, Code::minimum};
+    case RowOp::add: return Form{Form::Binary, MicroOp::add, MicroOp::add};
+    case RowOp::sub: return Form{Form::Binary, MicroOp::sub, MicroOp::reverse_sub};
+    case RowOp::mul: return Form{Form::Binary, MicroOp::mul, MicroOp::mul};
+    case RowOp::div: return Form{Form::Binary, MicroOp::div, MicroOp::reverse_div};
+    case RowOp::maximum: return Form{Form::Binary, MicroOp::maximum, MicroOp::maximum};
+    case RowOp::minimum: return Form{Form::Binary, MicroOp::minimum, MicroOp::minimum};
+    case RowOp::fma: return Form{Form::Fma, MicroOp::fma, MicroOp::fma_onto};
+    case RowOp::clamp: return Form{Form::Clamp, MicroOp::maximum, MicroOp::minimum};
     default: return std::nullopt;
   }
 }
@@ -65,7 +65,7 @@ class Writer {
       if (outside[j]) store(v, operand_of(v));
       if (inside_[v] > (held ? 1u : 0u)) keep(v, outside[j]);
     }
-    emit(Code::next_block);
+    emit(MicroOp::next_block);
     prefetch();
     for (const ChainSlot& o : chain_.operands)
       if (!o.own) operand_[o.number] = none;
@@ -77,11 +77,11 @@ class Writer {
 
   /// Whether the step finds operand v in the accumulator.
   bool takes_accumulator(const Step& s, ValueId v) const {
-    const int end = shape_of(s)->kind == Shape::Clamp ? 1 : s.arity;
+    const int end = form_of(s)->kind == Form::Clamp ? 1 : s.arity;
     return std::find(s.in, s.in + end, v) != s.in + end;
   }
 
-  void emit(Code code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
+  void emit(MicroOp code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
 
   std::uint8_t add_operand(ChainSlot slot) {
     chain_.operands.push_back(slot);
@@ -93,7 +93,7 @@ class Writer {
     return static_cast<std::uint8_t>(operand_[v]);
   }
   void store(ValueId v, std::uint8_t operand) {
-    emit(Code::store, operand);
+    emit(MicroOp::store, operand);
     if (!chain_.operands[operand].own) chain_.writes.push_back(v);
   }
 
@@ -102,7 +102,7 @@ class Writer {
     for (ValueId& r : registers_)
       if (r == none) {
         r = v;
-        return emit(&r == registers_ ? Code::to_first : Code::to_second);
+        return emit(&r == registers_ ? MicroOp::to_first : MicroOp::to_second);
       }
     if (stored) return;
     if (free_.empty()) free_.push_back(add_operand({true, chain_.blocks++}));
@@ -125,7 +125,7 @@ class Writer {
     std::vector<Micro> all;
     for (const ValueId v : chain_.reads)
       if (steps_.values[v].kind == Value::Kind::Leaf && !uniform(v))
-        all.push_back({Code::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
+        all.push_back({MicroOp::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
     chain_.prefetches = static_cast<std::uint32_t>(all.size());
     chain_.code.insert(chain_.code.begin(), all.begin(), all.end());
   }
@@ -143,37 +143,37 @@ class Writer {
   }
 
   void load(ValueId v) {
-    binary(Code::load, v);
+    binary(MicroOp::load, v);
     accumulator_ = v;
   }
-  void binary(Code code, ValueId x) {
+  void binary(MicroOp code, ValueId x) {
     const Source s = source(x);
     emit(form(code, s.place), s.operand);
   }
-  void ternary(Code code, ValueId x, ValueId y) {
+  void ternary(MicroOp code, ValueId x, ValueId y) {
     const Source s = source(x), t = source(y);
     emit(form(code, s.place, t.place), s.operand, t.operand);
   }
 
   void write_step(const Step& s) {
-    const Shape shape = *shape_of(s);
+    const Form f = *form_of(s);
     const ValueId a = s.in[0], b = s.in[1], c = s.in[2];
-    switch (shape.kind) {
-      case Shape::Unary:
+    switch (f.kind) {
+      case Form::Unary:
         if (accumulator_ != a) load(a);
-        return emit(shape.code);
-      case Shape::Binary:
+        return emit(f.code);
+      case Form::Binary:
         if (accumulator_ != a && accumulator_ != b) load(uniform(a) ? b : a);
-        return accumulator_ == a ? binary(shape.code, b) : binary(shape.reversed, a);
-      case Shape::Fma:
+        return accumulator_ == a ? binary(f.code, b) : binary(f.reversed, a);
+      case Form::Fma:
         if (accumulator_ != a && accumulator_ != b && accumulator_ != c) load(!uniform(a) ? a : !uniform(b) ? b : c);
-        return accumulator_ == a   ? ternary(shape.code, b, c)
-               : accumulator_ == b ? ternary(shape.code, a, c)
-                                   : ternary(shape.reversed, a, b);
-      case Shape::Clamp:
+        return accumulator_ == a   ? ternary(f.code, b, c)
+               : accumulator_ == b ? ternary(f.code, a, c)
+                                   : ternary(f.reversed, a, b);
+      case Form::Clamp:
         if (accumulator_ != a) load(a);
-        binary(shape.code, b);
-        return binary(shape.reversed, c);
+        binary(f.code, b);
+        return binary(f.reversed, c);
     }
   }
 
@@ -194,7 +194,7 @@ void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses) {
   std::vector<std::uint32_t> inside(steps.values.size(), 0), operand(steps.values.size(), none);
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
-    while (end < all.size() && end - i < longest_chain && all[end].group == all[i].group && shape_of(all[end])) ++end;
+    while (end < all.size() && end - i < longest_chain && all[end].group == all[i].group && form_of(all[end])) ++end;
     if (end - i < 2) {
       steps.tiles.push_back(all[i++]);
       continue;

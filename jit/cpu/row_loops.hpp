@@ -1,30 +1,17 @@
 // From an operation's tokens to its loops.
 #pragma once
+#include <sinter/jit/dtype_rule.hpp>
 #include "rows.hpp"
 #include "vector_math.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
-
-enum class Rule : std::uint8_t {
-  Same,
-  Number,
-  Integer,
-  Float,
-  FloatOnly,
-  Compare,
-  Logical,
-  Select,
-  RandomFloat32,
-  RandomFloat64,
-  RandomInt64
-};
 
 /// The table's tokens as functions on vectors.
 namespace functions {
 #define SINTER_OP(name, arity_, rule_, body, doc)                                                       \
   struct name##_op {                                                                                    \
     static constexpr int arity = arity_;                                                                \
-    static constexpr Rule rule = Rule::rule_;                                                           \
+    static constexpr DTypeRule rule = DTypeRule::rule_;                                                 \
     template <class T, class A, class B, class C>                                                       \
     static SINTER_INLINE auto apply([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] C c) { \
       return body;                                                                                      \
@@ -35,28 +22,29 @@ namespace functions {
 
 /// Whether an operation of this rule computes in T.
 template <class T>
-constexpr bool takes(Rule rule) {
+constexpr bool takes(DTypeRule rule) {
   constexpr bool is_bool = std::is_same_v<T, bool>, is_float = std::is_floating_point_v<T>;
   switch (rule) {
-    case Rule::Same:
-    case Rule::Compare:
-    case Rule::Select: return true;
-    case Rule::Number: return !is_bool;
-    case Rule::Integer: return !is_float;
-    case Rule::Float:
-    case Rule::FloatOnly: return is_float;
-    case Rule::Logical: return is_bool;
-    case Rule::RandomFloat32:
-    case Rule::RandomFloat64:
-    case Rule::RandomInt64: return std::is_same_v<T, std::int64_t>;
+    case DTypeRule::Same:
+    case DTypeRule::Compare:
+    case DTypeRule::Select: return true;
+    case DTypeRule::Number: return !is_bool;
+    case DTypeRule::Integer: return !is_float;
+    case DTypeRule::Float:
+    case DTypeRule::FloatOnly: return is_float;
+    case DTypeRule::Logical: return is_bool;
+    case DTypeRule::RandomFloat32:
+    case DTypeRule::RandomFloat64:
+    case DTypeRule::RandomInt64: return std::is_same_v<T, std::int64_t>;
+    case DTypeRule::None: break;
   }
   return false;
 }
 
 /// What operand k of F is held in.
 template <class F, class T, int k>
-using Held = std::conditional_t<F::rule == Rule::Select && k == 0, Mask<T>,
-                                std::conditional_t<F::rule == Rule::RandomFloat32, LongPair, Vec<T>>>;
+using Held = std::conditional_t<F::rule == DTypeRule::Select && k == 0, Mask<T>,
+                                std::conditional_t<F::rule == DTypeRule::RandomFloat32, LongPair, Vec<T>>>;
 
 /// An operand in memory: a row, or one element for all.
 template <class V, bool uniform>

@@ -50,11 +50,23 @@ struct TileProgram::Impl {
   explicit Impl(const Graph& g) : graph(g) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
-  /// The steps for this layout. Past some variants all leaves are packed, and one more serves the rest.
-  const Steps& steps(Layout& layout) {
+  /// Makes the layout, and finds its steps.
+  const Steps& steps_for(const LoopNest& nest, Layout& layout) {
+    make_layout(layout, nest);
+    if (nest.outputs > 1)
+      for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
+        if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
     if (const Steps* found = find(layout.uniform)) return *found;
+    // Past some variants all leaves are packed, and one more serves the rest.
+    if (variants.load(std::memory_order_relaxed) >= most_variants) {
+      const UniformLeaves packed{};
+      if (const Steps* found = find(packed)) {
+        spread_uniform(layout);
+        return *found;
+      }
+    }
     const std::lock_guard lock(adding);
-    if (variants >= most_variants) spread_uniform(layout);
+    if (variants.load(std::memory_order_relaxed) >= most_variants) spread_uniform(layout);
     const Steps* found = find(layout.uniform);
     return found != nullptr ? *found : add(layout.uniform);
   }
@@ -69,28 +81,29 @@ struct TileProgram::Impl {
     auto made = std::make_unique<Variant>(uniform, make_steps(graph, uniform), nullptr);
     made->next.reset(newest.load());
     newest.store(made.get(), std::memory_order_release);
-    ++variants;
+    variants.fetch_add(1, std::memory_order_relaxed);
     return made.release()->steps;
   }
 
   const Graph graph;
   std::atomic<const Variant*> newest{nullptr};  // owned, and never changed once it is here
   std::mutex adding;
-  int variants = 0;
+  std::atomic<int> variants{0};
 };
 
 TileProgram::TileProgram(const Graph& graph) : impl_(new Impl(graph)) {}
 TileProgram::TileProgram(TileProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 TileProgram::~TileProgram() { delete impl_; }
 
+void TileProgram::prepare(const LoopNest& nest) const {
+  Layout layout;
+  (void)impl_->steps_for(nest, layout);
+}
+
 void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
   if (nest.numel == 0) return;
   Layout layout;
-  make_layout(layout, nest);
-  if (nest.outputs > 1)
-    for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-      if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
-  const Steps& steps = impl_->steps(layout);
+  const Steps& steps = impl_->steps_for(nest, layout);
   const Job job{steps,
                 nest,
                 layout,
@@ -105,8 +118,11 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
   const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
   if (threads == 1) return run_part(0, tiles);
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
-    run_part(part.begin() * tiles / chunks, part.end() * tiles / chunks);
+  // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
+      run_part(part.begin() * tiles / chunks, part.end() * tiles / chunks);
+    });
   });
 }
 

@@ -23,6 +23,9 @@ class TileProgram {
   ~TileProgram();
   TileProgram(TileProgram&&) noexcept;
 
+  /// Makes what a run over this nest needs.
+  void prepare(const LoopNest& nest) const;
+
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
   /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
   /// Uses several threads where the work is worth it. Allocates nothing after the first run on a thread.

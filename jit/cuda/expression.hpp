@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit::cuda {
 
-/// How a value lies in memory: bools as bytes, so that any non-zero byte counts as true.
+/// How a value lies in memory: bools as bytes, which are 0 or 1.
 std::string_view storage_type(DType dtype) noexcept;
 
 /// `element(p, x0, ..., y0, ...)`: the outputs y of one element from the inputs x and the parameters' scalars s.

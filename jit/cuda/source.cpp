@@ -65,9 +65,7 @@ class Printer {
 
   const char* divider() const noexcept { return c_.wide ? "WideDivider" : "Divider"; }
 
-  int strides(Pattern p) const noexcept {
-    return p == Pattern::Strided ? c_.rank : p == Pattern::Rows || p == Pattern::RowUniform ? c_.rank - 1 : 0;
-  }
+  int strides(Pattern p) const noexcept { return stride_count(p, c_.rank); }
 
   /// One resident block is asked for: told nothing, ptxas may spill to have more of them.
   std::string entry() const {

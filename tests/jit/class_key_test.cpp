@@ -61,6 +61,23 @@ TEST(ClassKey, LanesAreSixteenBytesOfTheWidestOperand) {
   EXPECT_EQ(Classes(DType::Bool, f32).traits().lanes, 4);
 }
 
+TEST(ClassKey, LongArithmeticTakesFewerLanes) {  // it compiles for seconds else, and memory is not what it waits for
+  const auto lanes = [](Op op, int times) {
+    Written p;
+    p.leaf(DType::Float32);
+    for (int i = 0; i < times; ++i) {
+      if (op == Op::pow) p.leaf(DType::Float32, 0);
+      p.op(op);
+    }
+    const jit::Plan plan = jit::schedule(jit::simplify(p.record()));
+    return jit::KernelTraits(plan.kernels[0]).lanes;
+  };
+  EXPECT_EQ(lanes(Op::pow, 2), 4);
+  EXPECT_EQ(lanes(Op::pow, 60), 1);
+  EXPECT_EQ(lanes(Op::sin, 60), 1);
+  EXPECT_EQ(lanes(Op::exp, 10), 4);
+}
+
 TEST(ClassKey, ContiguousOperandsShareOneClass) {
   const Classes classes;
   const auto key = [&](const Shape& s) { return classes(array(f32, s), array(f32, s), array(f32, s)); };

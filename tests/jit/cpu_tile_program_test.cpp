@@ -278,9 +278,9 @@ TEST(CpuTileProgram, LargeEnoughForThreads) {
     }
 }
 
-/// Outputs past the last cache are written around it.
-TEST(CpuTileProgram, OutputsPastTheCache) {
-  const Extents extents{20'000'003};
+/// Arrays past the cache are fetched ahead.
+TEST(CpuTileProgram, ArraysPastTheCache) {
+  const Extents extents{1'000'003};
   Case c;
   c.extents = extents;
   Operand x = c.graph.leaf(DType::Float32, 0);
@@ -297,6 +297,37 @@ TEST(CpuTileProgram, OutputsPastTheCache) {
     ASSERT_EQ(as<float>(element(c.outputs[0], extents, i)), 2 * v);
     ASSERT_EQ(as<float>(element(c.outputs[1], extents, i)), 2 * v * v);
   }
+}
+
+/// Where neighbouring rows are neighbours in memory, some rows are packed together; outer dims cut these panels short.
+TEST(CpuTileProgram, PanelsOfTransposedInputs) {
+  const std::uint32_t seed = std::random_device()();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  std::mt19937_64 random(seed);
+  EachIsa().run([&](Isa isa) {
+    for (const Extents& extents : {Extents{3, 20, 300}, Extents{2, 33, 257}, Extents{5, 16, 256}, Extents{300, 1000}})
+      for (const DType t : all_dtypes)
+        for (const std::int64_t direction : {1, -1}) {
+          const std::size_t inner = extents.size() - 1;
+          Extents strides = row_major(extents);
+          strides[inner] = extents[inner - 1];
+          strides[inner - 1] = direction;
+          Case c;
+          c.extents = extents;
+          for (const Extents& s : {strides, row_major(extents)}) {
+            c.leaves.push_back(make_array(t, extents, s));
+            fill(c.leaves.back(), random);
+          }
+          const Operand both[] = {c.graph.leaf(t, 0), c.graph.leaf(t, 1)};
+          for (const Op op : {Op::maximum, Op::eq}) {
+            c.graph.output(c.graph.node(op, op == Op::eq ? DType::Bool : t, both));
+            c.outputs.push_back(make_array(op == Op::eq ? DType::Bool : t, extents, row_major(extents)));
+            c.in_place.push_back(-1);
+          }
+          check(c, fmt::format("{} {} {}", isa_name(isa), name(t), fmt::join(extents, "x")));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  });
 }
 
 TEST(CpuTileProgram, OutputsThatNoStepMakes) {

@@ -6,6 +6,7 @@
 
 #include <jit/evaluator.hpp>
 #include <jit/nest.hpp>
+#include <sinter/jit/inspect.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
 #include "trees.hpp"
@@ -119,6 +120,24 @@ TEST(Executable, FallsBackToOneGenericVariant) {
   int generic = 0;
   for (const auto& s : fake.gpu.sources()) generic += s.text.find("extent7") != std::string::npos;
   EXPECT_EQ(generic, 1);
+}
+
+TEST(Executable, LookingAddsNoVariant) {
+  if (!has_gpu) GTEST_SKIP();
+  OnFakeGpu fake;
+  for (const Shape& shape : {Shape{6}, Shape{6, 8}, Shape{6, 8, 10}})
+    for (const std::int64_t a : {1, 3, 0})
+      for (const std::int64_t b : {1, 3, 0}) {
+        const auto operand = [&](std::int64_t stretch) {
+          Shape strides = contiguous_strides(shape);
+          for (int d = 0; d < shape.rank(); ++d) strides[d] *= stretch;
+          return somewhere(shape, strides);
+        };
+        Tree tree(sum_and_scalar(50), {operand(a), operand(b)}, {1.0});
+        EXPECT_FALSE(jit::cuda_source(tree.bound()).empty());
+      }
+  run(sum_and_scalar(50), somewhere({4, 6}, {12, 1}), somewhere({4, 6}), somewhere({4, 6}, elsewhere));
+  EXPECT_EQ(fake.gpu.sources()[0].text.find("extent7"), std::string::npos);
 }
 
 TEST(Executable, PassesItsParametersInOrder) {

@@ -10,7 +10,7 @@ namespace sinter::inline v1 {
 /// Counters of this process, all threads.
 struct JitStats {
   std::uint64_t compiles;     // kernels compiled from text
-  std::uint64_t memory_hits;  // evaluations that found their kernel ready
+  std::uint64_t memory_hits;  // kernels that were found ready
   std::uint64_t plans;        // graphs scheduled
   std::uint64_t launches;     // kernels started, on GPUs and on the CPU
 };

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include <sinter/jit/dtype_rule.hpp>
 #include <sinter/runtime/dtype.hpp>
 
 namespace sinter::inline v1 {
@@ -17,22 +18,6 @@ enum class Op : std::uint8_t {
   cast,      // conversion to the node's dtype
 #define SINTER_OP(name, arity, rule, body, doc) name,
 #include <sinter/jit/ops.def>
-};
-
-/// What the operands convert to and what comes out.
-enum class DTypeRule : std::uint8_t {
-  None,           // leaf, index, scalar, constant, cast: their dtype is an attribute
-  Same,           // operands promote; the result is of that dtype
-  Number,         // the same, not for bool
-  Integer,        // the same, for bool and integers only
-  Float,          // bool and integers become float32
-  FloatOnly,      // the same, not for bool and integers
-  Compare,        // operands promote; the result is bool
-  Logical,        // operands become bool (x != 0)
-  Select,         // the first is a bool; the others promote
-  RandomFloat32,  // operands are int64
-  RandomFloat64,
-  RandomInt64,
 };
 
 struct OpInfo {

@@ -1,0 +1,24 @@
+// What an operation's operands convert to, and what comes out. Nothing else is here: the CPU's loops, built for several
+// instruction sets, take no function from a header.
+#pragma once
+#include <cstdint>
+
+namespace sinter::inline v1 {
+
+/// What the operands convert to and what comes out.
+enum class DTypeRule : std::uint8_t {
+  None,           // leaf, index, scalar, constant, cast: their dtype is an attribute
+  Same,           // operands promote; the result is of that dtype
+  Number,         // the same, not for bool
+  Integer,        // the same, for bool and integers only
+  Float,          // bool and integers become float32
+  FloatOnly,      // the same, not for bool and integers
+  Compare,        // operands promote; the result is bool
+  Logical,        // operands become bool (x != 0)
+  Select,         // the first is a bool; the others promote
+  RandomFloat32,  // operands are int64
+  RandomFloat64,
+  RandomInt64,
+};
+
+}  // namespace sinter::inline v1
