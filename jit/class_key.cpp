@@ -101,7 +101,18 @@ KernelClass ClassKey::decode(std::size_t operands) const {
 
 namespace {
 
-/// One dim: most evaluations.
+/// All operands contiguous: most evaluations.
+ClassKey classify_linear(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  ClassKey key;
+  std::uintptr_t misaligned = 0;
+  for (std::size_t k = 0; k < nest.operands.size(); ++k)
+    misaligned |= reinterpret_cast<std::uintptr_t>(nest.operands[k].data) & traits.operands[k].misalignment;
+  key.set_linear(nest.operands.size());
+  key.set_head(1, misaligned ? 1 : traits.lanes, nest.numel >= narrow_limit, aliased);
+  return key;
+}
+
+/// One dim.
 ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   ClassKey key;
   std::uintptr_t misaligned = 0;
@@ -122,6 +133,7 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
 }  // namespace
 
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  if (nest.linear) return classify_linear(traits, nest, aliased);
   if (nest.rank == 1) return classify_line(traits, nest, aliased);
   std::int64_t steps[max_rank];
   std::int64_t step = 1;

@@ -49,6 +49,11 @@ class ClassKey {
     if (operand % 16 == 0) words_[word] = 0;
     words_[word] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
   }
+  /// The same for all of so many operands: Linear.
+  void set_linear(std::size_t operands) noexcept {
+    static_assert(static_cast<int>(Pattern::Linear) == 0);
+    for (std::size_t word = 1; word <= (operands + 15) / 16; ++word) words_[word] = 0;
+  }
   Pattern pattern(std::size_t operand) const noexcept {
     return static_cast<Pattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
   }

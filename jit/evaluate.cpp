@@ -1,5 +1,6 @@
 #include <boost/container/small_vector.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -26,15 +27,8 @@ bool fusion_is_off() noexcept {
 
 bool is_eager(Mode mode) noexcept { return mode == Mode::Eager || fusion_is_off(); }
 
-/// Throws Error for a leaf that was moved away.
 bool on_one_device(Leaves leaves) {
-  bool one_device = true;
-  for (const TensorImpl* t : leaves) {
-    if (!t) [[unlikely]]
-      throw_empty_expression();
-    one_device &= t->device == leaves[0]->device;
-  }
-  return one_device;
+  return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });
 }
 
 /// What a typed tree's recipe depends on beside the type: how it runs, the outputs' dtypes, for each leaf the first one
@@ -49,17 +43,24 @@ class Key {
     for (std::size_t i = 0; i < program_.outputs; ++i)
       *word++ = outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype;
     same_arrays(leaves, word);
-    for (const TensorImpl* t : leaves) *word++ |= runtime::is_index(*t) ? index_flag : 0;
+    for (const TensorImpl* t : leaves) {
+      if (!t) [[unlikely]]
+        throw_empty_expression();
+      one_device_ &= t->device == leaves[0]->device;
+      *word++ |= runtime::is_index(*t) ? index_flag : 0;
+    }
     if (program_.any_typed)
       for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
   }
 
   operator RecipeKey() const noexcept { return {words_.data(), words_.size()}; }
+  bool one_device() const noexcept { return one_device_; }
 
  private:
   static constexpr std::uint16_t index_flag = 1 << 15;
 
   const Program& program_;
+  bool one_device_ = true;
   small_vector<std::uint16_t, 64> words_;
 };
 
@@ -75,10 +76,9 @@ Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
 }
 
 const Recipe& recipe_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
-  const Leaves leaves(tree.leaves, tree.program->leaves);
-  const bool one_device = on_one_device(leaves);
-  if (!one_device) throw_devices_differ(Recorded(tree).graph, leaves);
   const Key key(tree, outputs, eager, converts);
+  if (!key.one_device()) [[unlikely]]
+    throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
   if (const Recipe* known = find_recipe(*tree.entry, key)) [[likely]]
     return *known;
   const Recipe& made = recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager);

@@ -1,5 +1,6 @@
 // What is inside a lazy node.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <limits>

@@ -37,10 +37,11 @@ void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int output
   const TensorImpl& output = *operands[0];
   nest.outputs = outputs;
   nest.numel = output.numel;
-  nest.operands.resize(operands.size());
+  nest.operands.resize(operands.size(), boost::container::default_init);
   for (std::size_t k = 0; k < operands.size(); ++k) nest.operands[k].data = operands[k]->data;
   if (output.numel == 1 || walks_as_one(operands)) {
     nest.rank = 1;
+    nest.linear = true;
     nest.extents[0] = output.numel;
     for (NestOperand& o : nest.operands) o.strides[0] = 1;
     return;

@@ -3,18 +3,10 @@
 namespace sinter::inline v1::jit {
 
 using runtime::TensorImpl;
-namespace {
 
-std::pair<const std::byte*, const std::byte*> bytes_of(const TensorImpl& t) noexcept {
-  if (!t.contiguous || !t.data) return runtime::byte_range(t);
-  return {t.data, t.data + t.numel * static_cast<std::int64_t>(size_of(t.dtype))};
-}
-
-}  // namespace
-
-Overlap overlap(const TensorImpl& written, const TensorImpl& read) noexcept {
-  const auto [begin, end] = bytes_of(written);
-  const auto [read_begin, read_end] = bytes_of(read);
+Overlap overlap_in_full(const TensorImpl& written, const TensorImpl& read) noexcept {
+  const auto [begin, end] = runtime::byte_range(written);
+  const auto [read_begin, read_end] = runtime::byte_range(read);
   if (begin >= read_end || read_begin >= end) return Overlap::None;
   if (written.data != read.data || size_of(written.dtype) != size_of(read.dtype)) return Overlap::Some;
   for (int from_end = 1; from_end <= written.rank(); ++from_end) {

@@ -12,8 +12,18 @@ enum class Overlap : std::uint8_t {
   Some,
 };
 
+/// overlap() of arrays that are not both contiguous, or not disjoint.
+Overlap overlap_in_full(const runtime::TensorImpl& written, const runtime::TensorImpl& read) noexcept;
+
 /// Judges by byte ranges, so two interleaved views count as Some.
-Overlap overlap(const runtime::TensorImpl& written, const runtime::TensorImpl& read) noexcept;
+inline Overlap overlap(const runtime::TensorImpl& written, const runtime::TensorImpl& read) noexcept {
+  const auto end = [](const runtime::TensorImpl& t) {
+    return t.data + t.numel * static_cast<std::int64_t>(size_of(t.dtype));
+  };
+  const bool plain = written.contiguous && read.contiguous && written.data && read.data;
+  if (plain && (end(written) <= read.data || end(read) <= written.data)) return Overlap::None;
+  return overlap_in_full(written, read);
+}
 
 /// Whether some element of an array is also another one of it, as in an expanded view.
 bool overlaps_itself(const runtime::TensorImpl& t) noexcept;

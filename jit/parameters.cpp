@@ -44,6 +44,7 @@ std::size_t nest_word_count(const KernelClass& c) noexcept {
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   *words++ = static_cast<std::uint64_t>(c.rank == 1 ? nest.numel : nest.numel / c.lanes);
+  if (nest.linear && c.rank == 1) return words;
   // The generic class has more dims than the nest: the outermost ones have extent 1.
   const int missing = c.rank - nest.rank;
   for (int d = c.rank - 1; d >= 1; --d) {

@@ -87,6 +87,13 @@ void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const Nes
 }  // namespace
 
 void make_layout(Layout& layout, const LoopNest& nest) {
+  if (nest.linear) {
+    layout.row = nest.numel;
+    layout.walks.resize(nest.operands.size(), boost::container::default_init);
+    for (std::size_t k = 0; k < nest.operands.size(); ++k)
+      layout.walks[k] = nest.operands[k].data ? Walk::InPlace : Walk::Packed;
+    return;
+  }
   layout.split = nest.rank - 1;
   layout.row = nest.extents[layout.split];
   while (layout.split > 0 && layout.row < shortest_row) layout.row *= nest.extents[--layout.split];

@@ -76,6 +76,7 @@ class Builder {
     order_steps(steps_);
     make_chains(steps_, uses_);
     assign_slots();
+    list_places();
     choose_tile();
     return std::move(steps_);
   }
@@ -179,6 +180,20 @@ class Builder {
   }
   void give_back(const Value& v) {
     if (v.slot != none) free_[v.size].push_back(v.slot);
+  }
+
+  void list_places() {
+    std::vector<bool> in_use(steps_.values.size());
+    for (const ValueId v : steps_.outputs) in_use[v] = true;
+    for (const auto* steps : {&steps_.once, &steps_.rows, &steps_.tiles})
+      for (const Step& s : *steps) {
+        for (const ValueId v : reads(s)) in_use[v] = true;
+        if (s.chain == none) in_use[s.out] = true;
+        if (s.chain != none)
+          for (const ValueId v : steps_.chains[s.chain].writes) in_use[v] = true;
+      }
+    for (ValueId v = 0; v < in_use.size(); ++v)
+      if (in_use[v] && steps_.values[v].kind != Value::Kind::Leaf) steps_.places.push_back(v);
   }
 
   void choose_tile() {

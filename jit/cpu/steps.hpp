@@ -65,6 +65,7 @@ struct Steps {
   std::vector<Chain> chains;
   std::vector<ValueId> inputs;  // the leaves and indices in use
   std::vector<ValueId> outputs;
+  std::vector<ValueId> places;      // the other values that lie in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
   std::uint32_t chain_operands = 0;

@@ -76,7 +76,7 @@ void Worker::bind_values() {
   memory_used_ = steps.chain_blocks * std::size_t{largest_block};
   slots_.clear();
   for (const std::uint8_t size : steps.slots) slots_.push_back(take_tile(size));
-  for (std::size_t v = 0; v < count; ++v) {
+  for (const ValueId v : steps.places) {
     const Value& value = steps.values[v];
     if (value.kind == Value::Kind::Scalar)
       at_[v] = bytes(job_->scalars + value.number);
