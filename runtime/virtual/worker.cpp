@@ -61,6 +61,7 @@ unsigned long Worker::offset_of_dynamic_shared(void* (*address)()) noexcept {
 }
 
 void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault) {
+  const UnblockedSignals unblocked;
   prepare(grid, first, last);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   running_ = true;
@@ -88,6 +89,7 @@ void Worker::prepare(const Grid& grid, std::uint64_t first, std::uint64_t last) 
   state.static_shared = memory_.shared_end(0) - (grid.kernel->static_shared + 255) / 256 * 256;  // as __align__ asks
   state.dynamic_shared = memory_.shared_end(1) - (grid.dynamic_shared + 15) / 16 * 16;
   watched_.limit_ns.store(static_cast<std::int64_t>(grid.limit_s * 1e9), std::memory_order_relaxed);
+  watched_.blocks.fetch_add(1, std::memory_order_relaxed);  // no time of an earlier run is held against this one
 }
 
 void Worker::begin_block() {

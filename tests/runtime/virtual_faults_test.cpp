@@ -297,6 +297,13 @@ TEST(VirtualFaults, StackOverflow) {
   EXPECT_EQ(run(k, {1, 1}, y, y, 100), "no error");
 }
 
+TEST(VirtualFaults, AFrameThatIsLargerThanTheStack) {
+  // It does not touch the pages between: past the guard page lies memory of others.
+  const TestKernel k = simple("large_frame", "  volatile float v[20480];\n  v[p.n] = 1;\n  p.y[0] = v[p.n];");
+  Array<float> y(32);
+  EXPECT_THAT(run(k, {1, 1}, y, y, 0), HasSubstr("the thread's stack is full"));
+}
+
 TEST(VirtualFaults, FirstFaultOfManyBlocksAndThreads) {
   const TestKernel k =
       simple("many", "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (i >= p.n) p.y[i] = 0;");
