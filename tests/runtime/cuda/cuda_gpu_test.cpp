@@ -357,6 +357,33 @@ TEST_F(CudaGpu, AnyThreadAndAnyContext) {
   driver.cuDevicePrimaryCtxRelease(1);
 }
 
+TEST_F(CudaGpu, SmallUploadsBesideOnesThatFillTheRing) {
+  GpuBackend& g = gpu();
+  const auto upload = [&g](std::size_t n, int times) {
+    void* data = g.allocate(4 * n);
+    for (int i = 0; i < times; ++i) {
+      const std::vector<float> values(n, static_cast<float>(i));
+      g.upload(data, values.data(), 4 * n);
+      EXPECT_TRUE(fetch(g, data, n) == values) << n << " " << i;
+    }
+    g.deallocate(data, 4 * n);
+  };
+  std::thread small(upload, 1000, 400), large(upload, 3 * mib, 8);
+  small.join();
+  large.join();
+}
+
+TEST_F(CudaGpu, OneThreadRunsOutOfMemoryWhileOthersAllocate) {
+  GpuBackend& g = gpu();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) use(g);
+    });
+  for (int i = 0; i < 50; ++i) EXPECT_THROW(g.allocate(100 * mib), sinter::OutOfMemory);
+  for (std::thread& t : threads) t.join();
+}
+
 TEST_F(CudaGpu, AGpuThatDoesNotStartLeavesNothingBehind) {
   for (const char* call : {"cuDeviceGet", "cuDeviceGetName", "cuDevicePrimaryCtxRetain", "cuStreamCreate"}) {
     fail(call, 46);
@@ -376,12 +403,12 @@ TEST_F(CudaGpu, EveryCallsFailureIsReported) {
       {"cuMemcpyDtoHAsync_v2", [](GpuBackend& g, void* data) { g.download(host.data(), data, 400); }},
       {"cuStreamSynchronize", [](GpuBackend& g, void* data) { g.download(host.data(), data, 400); }},
       {"cuStreamSynchronize", [](GpuBackend& g, void*) { g.synchronize(); }},
-      {"cuMemcpyDtoDAsync_v2", [](GpuBackend& g, void* data) { g.copy(data, data, 400, g); }},
+      {"cuMemcpyDtoDAsync_v2", [](GpuBackend& g, void* data) { g.copy(data, static_cast<char*>(data) + 400, 400, g); }},
       {"cuMemGetInfo_v2", [](GpuBackend& g, void*) { g.memory(); }},
       {"cuCtxGetCurrent", [](GpuBackend& g, void*) { g.synchronize(); }},
   };
   GpuBackend& g = gpu();
-  void* data = g.allocate(400);
+  void* data = g.allocate(800);
   for (const Case& c : cases) {
     fail(c.call, 1);
     EXPECT_THAT([&] { c.use(g, data); },
@@ -389,7 +416,7 @@ TEST_F(CudaGpu, EveryCallsFailureIsReported) {
         << c.call;
     EXPECT_NO_THROW(c.use(g, data)) << c.call;
   }
-  g.deallocate(data, 400);
+  g.deallocate(data, 800);
 }
 
 TEST_F(CudaGpu, CompilesForItsArchitecture) {
@@ -440,6 +467,7 @@ using CudaGpuDeathTest = CudaGpu;
 
 TEST_F(CudaGpuDeathTest, AKernelsFaultShowsLaterAndNamesTheKernel) {
   // The device is lost, so this is a process of its own.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         GpuBackend& g = *make_cuda_gpu(0).release();
@@ -454,6 +482,7 @@ TEST_F(CudaGpuDeathTest, AKernelsFaultShowsLaterAndNamesTheKernel) {
         }
       },
       testing::ExitedWithCode(5), "cuStreamSynchronize.*ILLEGAL_ADDRESS.*the last one launched here was fake_fault");
+  testing::FLAGS_gtest_death_test_style = "fast";
 }
 
 TEST_F(CudaGpu, EveryErrorThatLosesTheDeviceNamesTheKernel) {
@@ -467,14 +496,25 @@ TEST_F(CudaGpu, EveryErrorThatLosesTheDeviceNamesTheKernel) {
 
 TEST_F(CudaGpuDeathTest, AForkedChildLearnsWhy) {
   GpuBackend& g = gpu();
-  fail("cuCtxGetCurrent", 3, 0, false);
   EXPECT_EXIT(
       try { g.synchronize(); } catch (const sinter::CudaError& e) {
         std::fprintf(stderr, "%s\n", e.what());
         std::_Exit(5);
       },
       testing::ExitedWithCode(5), "forked after CUDA had started");
-  fake().fail_call.clear();
+}
+
+TEST_F(CudaGpuDeathTest, AForkedChildMayLetGoOfItsParentsMemory) {
+  GpuBackend& g = gpu();
+  void* data = g.allocate(mib);
+  EXPECT_EXIT(
+      {
+        fake().calls.clear();
+        g.deallocate(data, mib);
+        std::_Exit(fake().calls.empty() ? 5 : 1);
+      },
+      testing::ExitedWithCode(5), "");
+  g.deallocate(data, mib);
 }
 
 TEST_F(CudaGpu, TheRegistryUsesThem) {

@@ -1,5 +1,7 @@
 #include "fake_cuda.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +55,7 @@ struct Block {
 struct State {
   std::recursive_mutex mutex;
   fake_cuda::Control control;
-  bool initialised = false;
+  pid_t process = 0;  // that started the driver, and alone can use it
   CUresult sticky = 0;
   Context contexts[8];
   std::map<CUdeviceptr, Block> blocks;
@@ -75,7 +77,7 @@ CUresult enter(const char* name, bool needs_context = false) {
     if (c.fail_once) c.fail_call.clear();
     return c.fail_result;
   }
-  if (!s.initialised && std::strcmp(name, "cuInit") != 0) return error_not_initialized;
+  if (s.process != getpid() && std::strcmp(name, "cuInit") != 0) return error_not_initialized;
   if (s.sticky) return s.sticky;
   return needs_context && current.empty() ? deinitialized_context : success;
 }
@@ -154,7 +156,7 @@ fake_cuda::Control* fake_cuda_control() { return &state().control; }
 
 CUresult cuInit(unsigned) {
   ENTER();
-  state().initialised = true;
+  state().process = getpid();
   return success;
 }
 CUresult cuDriverGetVersion(int* version) {
@@ -346,7 +348,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
   if (const CUresult result = on_stream(stream)) return result;
   const int device = stream->context->device;
   if (!inside(to, bytes, device) || !inside(from, bytes, device)) return invalid_value;
-  issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
+  if (to < from + bytes && from < to + bytes) return invalid_value;  // undefined with a real one
+  issue(stream, [=] { std::memcpy(host(to), host(from), bytes); });
   return success;
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
