@@ -26,7 +26,6 @@ namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 constexpr std::size_t max_static_shared = 48 << 10;  // bytes; what ptxas accepts
-constexpr std::size_t dynamic_symbol_bytes = 16;     // of the shim's stand-in for `extern __shared__`
 
 // Contraction, aliasing and overflow as NVRTC is told to do them; checks that report through the shim.
 constexpr const char* flags[] = {"-xc++",

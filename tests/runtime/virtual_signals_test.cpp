@@ -19,14 +19,6 @@ namespace {
 using runtime::vgpu::SignalStack;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool is_sanitized = false;
-#endif
-
 /// A virtual GPU with a short limit, and a kernel on it that spins while its flag is 0.
 struct Spinner {
   std::unique_ptr<GpuBackend> gpu;

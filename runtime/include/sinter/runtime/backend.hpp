@@ -26,7 +26,8 @@ class Backend {
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   /// Waits for the device: `host` holds the bytes on return.
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
-  /// Within this device, or from `source`, another device of the same kind.
+  /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
+  /// no particular order.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
   virtual void synchronize() = 0;
 };
