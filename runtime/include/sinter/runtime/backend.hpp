@@ -66,7 +66,7 @@ class GpuBackend : public Backend {
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;
   virtual Function load(const std::string& binary, const std::string& name) = 0;
-  /// Asynchronous where the device is. Throws CudaError.
+  /// Asynchronous where the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 };
 
