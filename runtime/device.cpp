@@ -31,9 +31,9 @@ int parse_index(std::string_view digits) noexcept {
 
 int current_device() noexcept { return current; }
 
-Device::Device(int gpu) : kind_(DeviceKind::Cuda), index_(static_cast<std::int16_t>(gpu)) {
-  if (gpu < 0 || gpu > max_index)
-    throw DeviceError(fmt::format("{} is not the index of a GPU: expected 0 to {}", gpu, max_index));
+std::int16_t Device::checked(std::int64_t gpu) {
+  if (gpu >= 0 && gpu <= max_index) return static_cast<std::int16_t>(gpu);
+  throw DeviceError(fmt::format("{} is not the index of a GPU: expected 0 to {}", gpu, max_index));
 }
 
 Device::Device(std::string_view name) {

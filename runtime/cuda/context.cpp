@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::runtime {
@@ -12,8 +10,23 @@ namespace {
 
 /// Errors after which a context is lost, and which a kernel before the failing call may have caused.
 bool is_late(driver::CUresult result) {
-  constexpr driver::CUresult late[] = {700, 702, 710, 714, 715, 716, 717, 718, 719};
-  return std::ranges::find(late, result) != std::end(late);
+  using namespace driver;
+  switch (result) {
+    case error_ecc_uncorrectable:
+    case error_nvlink_uncorrectable:
+    case error_contained:
+    case error_illegal_address:
+    case error_launch_timeout:
+    case error_assert:
+    case error_hardware_stack_error:
+    case error_illegal_instruction:
+    case error_misaligned_address:
+    case error_invalid_address_space:
+    case error_invalid_pc:
+    case error_launch_failed:
+    case error_tensor_memory_leak: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -50,7 +63,7 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
   auto out = std::back_inserter(message);
   if (!detail.empty()) fmt::format_to(out, "; {}", detail);
   if (is_late(result)) {
-    const std::string* last = last_.load(std::memory_order_relaxed);
+    const std::string* last = last_.load(std::memory_order_acquire);
     fmt::format_to(
         out,
         ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
@@ -59,6 +72,7 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
   }
   if (result == driver::error_not_initialized && driver::opened().process != getpid())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
+  if (result == driver::error_out_of_memory) throw OutOfMemory(message);
   throw CudaError(message);
 }
 

@@ -25,14 +25,14 @@ class CudaContext {
   /// 0 for an attribute that the driver does not know.
   int attribute(int which) const;
 
-  /// Throws CudaError, with `detail`, unless the call succeeded.
+  /// Throws CudaError, or OutOfMemory, with `detail`, unless the call succeeded.
   void check(const char* call, driver::CUresult result, std::string_view detail = {}) const {
     if (result != driver::success) [[unlikely]]
       fail(call, result, detail);
   }
   [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
   /// Errors of kernels show up in later calls, which name the last kernel launched.
-  void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_relaxed); }
+  void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_release); }
 
  private:
   const driver::Driver& driver_;

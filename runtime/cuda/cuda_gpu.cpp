@@ -20,6 +20,8 @@ namespace {
 using driver::CUdeviceptr;
 using driver::CUresult;
 
+constexpr int oldest_architecture = 70;  // that takes __grid_constant__ parameters
+
 CUdeviceptr address(const void* data) noexcept { return reinterpret_cast<CUdeviceptr>(data); }
 
 /// What Function::handle points to.
@@ -105,6 +107,10 @@ class CudaGpu final : public GpuBackend {
   explicit CudaGpu(int index) : device_(index), context_(index) {
     architecture_ = 10 * context_.attribute(driver::attribute_capability_major) +
                     context_.attribute(driver::attribute_capability_minor);
+    if (architecture_ < oldest_architecture)
+      throw DeviceError(fmt::format("cuda:{} ({}) has compute capability {}.{}: Sinter's kernels need {}.{} or newer",
+                                    index, context_.name(), architecture_ / 10, architecture_ % 10,
+                                    oldest_architecture / 10, oldest_architecture % 10));
     multiprocessors_ = context_.attribute(driver::attribute_multiprocessors);
   }
   ~CudaGpu() override;
@@ -129,8 +135,11 @@ class CudaGpu final : public GpuBackend {
   void launch(const Launch& launch) override;
 
  private:
+  template <class F>
+  CUresult with_room(F call);
   CUresult load_module(driver::CUmodule& module, const std::string& binary, std::string& log);
-  [[noreturn]] void launch_failed(const Launch& launch, const char* call, CUresult result) const;
+  CUresult allow_shared(driver::CUfunction function);
+  [[noreturn]] void launch_failed(const Launch& launch, CUresult result) const;
 
   Device device_;
   CudaContext context_;
@@ -199,6 +208,18 @@ void CudaGpu::synchronize() {
   context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(context_.stream()));
 }
 
+/// Calls again when memory was lacking, which cached blocks may hold. A module takes some when it is loaded, or, as
+/// CUDA loads lazily, when its kernel is first asked for or launched.
+template <class F>
+CUresult CudaGpu::with_room(F call) {
+  const CUresult result = call();
+  if (result != driver::error_out_of_memory) [[likely]]
+    return result;
+  pool_.trim();
+  memory_.settle();
+  return call();
+}
+
 CUresult CudaGpu::load_module(driver::CUmodule& module, const std::string& binary, std::string& log) {
   log.assign(4096, '\0');
   int options[] = {driver::jit_error_log, driver::jit_error_log_size};
@@ -208,22 +229,33 @@ CUresult CudaGpu::load_module(driver::CUmodule& module, const std::string& binar
   return result;
 }
 
+/// Lets launches have all the shared memory that the kernel's variables leave: set once, since threads launch together.
+CUresult CudaGpu::allow_shared(driver::CUfunction function) {
+  int variables = 0;
+  if (const CUresult result = d_.cuFuncGetAttribute(&variables, driver::function_static_shared, function);
+      result != driver::success)
+    return result;
+  const int rest = context_.attribute(driver::attribute_shared_per_block) - variables;
+  return rest > 0 ? d_.cuFuncSetAttribute(function, driver::function_max_dynamic_shared, rest) : driver::success;
+}
+
 Function CudaGpu::load(const std::string& binary, const std::string& name) {
   const Current current(context_);
   driver::CUmodule module = nullptr;
   std::string log;
-  CUresult result = load_module(module, binary, log);
-  if (result == driver::error_out_of_memory) {  // which cached blocks may hold
-    pool_.trim();
-    memory_.settle();
-    result = load_module(module, binary, log);
-  }
+  CUresult result = with_room([&] { return load_module(module, binary, log); });
   context_.check("cuModuleLoadDataEx", result,
                  fmt::format("kernel {}{}{}", name, log.empty() ? "" : ", the driver's log: ", log));
   driver::CUfunction function = nullptr;
-  if (result = d_.cuModuleGetFunction(&function, module, name.c_str()); result != driver::success) {
+  const char* call = "cuModuleGetFunction";
+  result = with_room([&] { return d_.cuModuleGetFunction(&function, module, name.c_str()); });
+  if (result == driver::success) {
+    call = "cuFuncSetAttribute";
+    result = with_room([&] { return allow_shared(function); });
+  }
+  if (result != driver::success) {
     d_.cuModuleUnload(module);
-    context_.fail("cuModuleGetFunction", result, "kernel " + name);
+    context_.fail(call, result, "kernel " + name);
   }
   const std::lock_guard lock(loading_);
   modules_.push_back(module);
@@ -231,28 +263,23 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
 }
 
 void CudaGpu::launch(const Launch& launch) {
-  constexpr unsigned always_allowed = 48 * 1024;  // bytes of dynamic shared memory
   const auto& kernel = *static_cast<const LoadedKernel*>(launch.function.handle);
   const Current current(context_);
-  if (launch.shared > always_allowed) {
-    const int shared = static_cast<int>(launch.shared);
-    if (const CUresult result = d_.cuFuncSetAttribute(kernel.function, driver::function_max_dynamic_shared, shared);
-        result != driver::success)
-      launch_failed(launch, "cuFuncSetAttribute", result);
-  }
   std::size_t bytes = launch.words.size_bytes();
   void* extra[] = {driver::launch_buffer, const_cast<std::uint64_t*>(launch.words.data()), driver::launch_buffer_size,
                    &bytes, driver::launch_end};
-  const CUresult result = d_.cuLaunchKernel(kernel.function, launch.grid, 1, 1, launch.block, 1, 1, launch.shared,
-                                            context_.stream(), nullptr, extra);
+  const CUresult result = with_room([&] {
+    return d_.cuLaunchKernel(kernel.function, launch.grid, 1, 1, launch.block, 1, 1, launch.shared, context_.stream(),
+                             nullptr, extra);
+  });
   if (result != driver::success) [[unlikely]]
-    launch_failed(launch, "cuLaunchKernel", result);
+    launch_failed(launch, result);
   context_.launched(kernel.name);
 }
 
-void CudaGpu::launch_failed(const Launch& launch, const char* call, CUresult result) const {
+void CudaGpu::launch_failed(const Launch& launch, CUresult result) const {
   const auto& kernel = *static_cast<const LoadedKernel*>(launch.function.handle);
-  context_.fail(call, result,
+  context_.fail("cuLaunchKernel", result,
                 fmt::format("kernel {}, {} blocks of {} threads, {} bytes of shared memory, {} bytes of parameters",
                             kernel.name, launch.grid, launch.block, launch.shared, launch.words.size_bytes()));
 }

@@ -11,7 +11,7 @@ namespace sinter::inline v1::runtime {
 int cuda_gpu_count() noexcept;
 /// Why there is no GPU: what was searched, or what the driver says. Empty when there is one.
 std::string cuda_unavailable_reason();
-/// Throws CudaError. `index` is below cuda_gpu_count().
+/// Throws CudaError, and DeviceError for a GPU that is too old. `index` is below cuda_gpu_count().
 std::unique_ptr<GpuBackend> make_cuda_gpu(int index);
 
 }  // namespace sinter::inline v1::runtime

@@ -11,7 +11,7 @@ namespace sinter::inline v1::runtime::driver {
 namespace {
 
 std::vector<const char*> places() {
-  if (const char* named = std::getenv("SINTER_CUDA_DRIVER")) return {named};
+  if (const char* named = std::getenv("SINTER_CUDA_DRIVER"); named && *named) return {named};
   return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
 }
 
@@ -49,6 +49,10 @@ Opened find() {
   }
   if (const CUresult result = found.functions.cuDriverGetVersion(&found.version); result != success)
     found.problem = "cuDriverGetVersion failed: " + describe(found.functions, result);
+  else if (found.version < oldest_version)
+    found.problem =
+        fmt::format("the CUDA driver is too old: it is of CUDA {}.{}, and 12.1 or newer is needed (update it)",
+                    found.version / 1000, found.version % 1000 / 10);
   return found;
 }
 

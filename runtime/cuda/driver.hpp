@@ -15,15 +15,34 @@ using CUevent = struct Event*;
 using CUmodule = struct Module*;
 using CUfunction = struct Kernel*;
 
+/// CUDA 12.1, of driver and NVRTC: kernels of many operands take more than the 4096 bytes of parameters of older ones.
+inline constexpr int oldest_version = 12010;
+
 inline constexpr CUresult success = 0;
 inline constexpr CUresult error_out_of_memory = 2;
 inline constexpr CUresult error_not_initialized = 3;
+// After these a context is lost, and a kernel before the failing call may be the cause.
+inline constexpr CUresult error_ecc_uncorrectable = 214;
+inline constexpr CUresult error_nvlink_uncorrectable = 220;
+inline constexpr CUresult error_contained = 226;
+inline constexpr CUresult error_illegal_address = 700;
+inline constexpr CUresult error_launch_timeout = 702;
+inline constexpr CUresult error_assert = 710;
+inline constexpr CUresult error_hardware_stack_error = 714;
+inline constexpr CUresult error_illegal_instruction = 715;
+inline constexpr CUresult error_misaligned_address = 716;
+inline constexpr CUresult error_invalid_address_space = 717;
+inline constexpr CUresult error_invalid_pc = 718;
+inline constexpr CUresult error_launch_failed = 719;
+inline constexpr CUresult error_tensor_memory_leak = 721;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_capability_major = 75;
 inline constexpr int attribute_capability_minor = 76;
+inline constexpr int attribute_shared_per_block = 97;  // bytes, static and dynamic, for kernels that opt in
 inline constexpr int attribute_memory_pools = 115;
+inline constexpr int function_static_shared = 1;
 inline constexpr int function_max_dynamic_shared = 8;
 inline constexpr int jit_error_log = 5;
 inline constexpr int jit_error_log_size = 6;
@@ -69,6 +88,7 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                               \
   REQUIRED(cuModuleUnload, , CUmodule)                                                                         \
   REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                          \
+  REQUIRED(cuFuncGetAttribute, , int*, int, CUfunction)                                                        \
   REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                         \
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
            CUstream, void**, void**)                                                                           \

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <vector>
@@ -98,21 +99,22 @@ class Program {
   nvrtcResult result_ = nvrtc_success;
 };
 
-std::vector<std::string> flags_for(std::string_view architecture, std::initializer_list<const char*> more) {
+std::vector<std::string> flags_for(std::string_view architecture, unsigned optional,
+                                   std::initializer_list<const char*> more) {
   std::vector<std::string> flags{fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "--fmad=false"};
-  const unsigned known = known_flags.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < optional_flags.size(); ++i)
-    if (known >> i & 1) flags.emplace_back(optional_flags[i]);
+    if (optional >> i & 1) flags.emplace_back(optional_flags[i]);
   flags.insert(flags.end(), more.begin(), more.end());
   return flags;
 }
 
-/// Tries each optional flag by itself on an empty program; says whether some turned out to be unknown.
-bool probe_flags(const Nvrtc& nvrtc) {
+/// Tries each optional flag by itself on an empty program; gives those that this NVRTC knows.
+unsigned probe_flags(const Nvrtc& nvrtc) {
   unsigned known = 0;
   for (std::size_t i = 0; i < optional_flags.size(); ++i)
     if (Program(nvrtc, {"probe", ""}).compile({optional_flags[i]}) != nvrtc_invalid_option) known |= 1u << i;
-  return known_flags.exchange(known, std::memory_order_relaxed) != known;
+  known_flags.store(known, std::memory_order_relaxed);
+  return known;
 }
 
 /// The number in "sm_90a" or "compute_90".
@@ -145,10 +147,12 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
   Compiled out;
   run_deep([&] {
     for (bool again = true; again;) {
+      const unsigned optional = known_flags.load(std::memory_order_relaxed);
       Program program(library, source);
-      const nvrtcResult result = program.compile(flags_for(architecture, more));
+      const nvrtcResult result = program.compile(flags_for(architecture, optional, more));
       out.log = program.log();
-      again = result == nvrtc_invalid_option && probe_flags(library);
+      // Against what this attempt used: another thread may have probed in between.
+      again = result == nvrtc_invalid_option && probe_flags(library) != optional;
       if (again) continue;
       if (result != nvrtc_success)
         throw CompileError(fmt::format("NVRTC {}.{} refuses kernel {} for {} ({})", library.major, library.minor,
@@ -158,6 +162,15 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
     }
   });
   return out;
+}
+
+/// SINTER_CUDA_DEBUG, read once.
+bool is_debug() {
+  static const bool on = [] {
+    const char* value = std::getenv("SINTER_CUDA_DEBUG");
+    return value && std::string_view(value) == "1";
+  }();
+  return on;
 }
 
 /// The number before `words` in ptxas' log; 0 where they do not occur.
@@ -172,8 +185,8 @@ int number_before(std::string_view log, std::string_view words) {
 
 }  // namespace
 
-std::string nvrtc_compile(const KernelSource& source, std::string_view architecture, bool verbose) {
-  if (!verbose) return compile(source, architecture, {}).binary;
+std::string nvrtc_compile(const KernelSource& source, std::string_view architecture) {
+  if (!is_debug()) return compile(source, architecture, {}).binary;
   Compiled out = compile(source, architecture, {"-lineinfo", "--ptxas-options=-v"});
   fmt::print(stderr, "{}\n", out.log);
   return std::move(out.binary);
@@ -216,7 +229,7 @@ std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads)
 std::string nvrtc_tag(int device) {
   try {
     const Nvrtc& library = nvrtc();
-    return fmt::format("sm_{} nvrtc {}.{}", device, library.major, library.minor);
+    return fmt::format("sm_{} nvrtc {}.{}{}", device, library.major, library.minor, is_debug() ? " debug" : "");
   } catch (const DeviceError&) {
     return fmt::format("sm_{}", device);
   }

@@ -8,10 +8,11 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Compiles for an architecture: "sm_90" gives a cubin, "compute_90" PTX. `verbose` adds line numbers to the code and
-/// writes the compiler's log, with registers and spills, to stderr. Thread-safe. Throws CompileError; DeviceError when
-/// NVRTC cannot be found (with the places searched) or does not know the architecture.
-std::string nvrtc_compile(const KernelSource& source, std::string_view architecture, bool verbose = false);
+/// Compiles for an architecture: "sm_90" gives a cubin, "compute_90" PTX. With SINTER_CUDA_DEBUG=1 in the
+/// environment the code has line numbers and the compiler's log, with registers and spills, goes to stderr.
+/// Thread-safe. Throws CompileError; DeviceError when NVRTC cannot be found (with the places searched) or does not know
+/// the architecture.
+std::string nvrtc_compile(const KernelSource& source, std::string_view architecture);
 
 /// What ptxas says of a kernel.
 struct KernelReport {
@@ -31,7 +32,7 @@ std::string nvrtc_target(int device);
 /// The same from `known`, the architectures that an NVRTC knows; `ptx_loads` says whether the driver takes its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
-/// "sm_90 nvrtc 13.0": tells binaries apart. "sm_90" where there is no NVRTC.
+/// "sm_90 nvrtc 13.0", and "debug" with SINTER_CUDA_DEBUG: tells binaries apart. "sm_90" where there is no NVRTC.
 std::string nvrtc_tag(int device);
 
 }  // namespace sinter::inline v1::runtime

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <sinter/runtime/error.hpp>
 
@@ -21,8 +22,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 /// As the loader knows them, newest first.
-constexpr const char* sonames[] = {"libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
-                                   "libnvrtc.so"};
+constexpr const char* sonames[] = {"libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
 std::string environment(const char* name, const char* suffix = "") {
   const char* value = std::getenv(name);
@@ -94,6 +94,9 @@ void ask_architectures(Nvrtc& table) {
   std::ranges::sort(table.architectures);
 }
 
+/// As the driver counts.
+int cuda_version(const Nvrtc& table) { return 1000 * table.major + 10 * table.minor; }
+
 struct Attempt {
   void* library = nullptr;
   Nvrtc table;
@@ -107,17 +110,23 @@ Attempt attempt(const std::string& candidate, int flags) {
     const char* why = dlerror();
     result.problem = why ? why : candidate + ": not loaded";
   } else if (!resolve(result.library, result.table)) {
-    result.problem = candidate + ": not an NVRTC that can make cubins (11.2 or newer)";
-    dlclose(result.library);
-    result.library = nullptr;
+    result.problem = candidate + ": not an NVRTC that can make cubins";
+  } else if (cuda_version(result.table) < driver::oldest_version) {
+    result.problem =
+        fmt::format("{}: NVRTC {}.{} is too old, 12.1 is the first to take the parameters of large kernels", candidate,
+                    result.table.major, result.table.minor);
   }
+  if (!result.problem.empty() && result.library) dlclose(std::exchange(result.library, nullptr));
   return result;
 }
+
+/// Whether a driver of that version takes this NVRTC's PTX. 0 is any.
+bool is_for(const Nvrtc& table, int driver) { return driver == 0 || cuda_version(table) <= driver; }
 
 Nvrtc finish(Attempt chosen, int driver) {
   load_builtins(chosen.library, chosen.table);
   ask_architectures(chosen.table);
-  chosen.table.ptx_loads = driver == 0 || 1000 * chosen.table.major + 10 * chosen.table.minor <= driver;
+  chosen.table.ptx_loads = is_for(chosen.table, driver);
   return chosen.table;
 }
 
@@ -143,7 +152,8 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
       Attempt opened = attempt(candidate, flags);
       if (!opened.library) {
         if (!(flags & RTLD_NOLOAD)) problems += "\n  " + opened.problem;
-      } else if (driver == 0 || 1000 * opened.table.major + 10 * opened.table.minor <= driver) {
+      } else if (is_for(opened.table, driver)) {
+        if (newer) dlclose(newer->library);
         return finish(std::move(opened), driver);
       } else if (!newer) {
         newer = std::move(opened);

@@ -43,8 +43,8 @@ struct Nvrtc {
 /// `$SINTER_NVRTC`, a file or a folder, replaces the list.
 std::vector<std::string> nvrtc_candidates();
 
-/// Opens the first candidate that is not newer than the driver, else the first that opens. `driver` is 1000 * major +
-/// 10 * minor, 0 for any. Throws DeviceError that lists what was searched.
+/// Opens the first candidate from 12.1 on that is not newer than the driver, else the first that opens. `driver` is
+/// 1000 * major + 10 * minor, 0 for any. Throws DeviceError that lists what was searched.
 Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver);
 
 /// The process's NVRTC, opened on first use. Throws DeviceError.

@@ -43,11 +43,24 @@ CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size
   if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a piece does not wrap
   const std::uint64_t end = head_ + (bytes + grain - 1) / grain * grain;
   if (const CUresult result = make_room(end); result != success) return result;
-  std::byte* staged = ring_ + head_ % ring_bytes;
+  Piece sent{head_, nullptr};
+  if (const CUresult result = take_event(sent.done); result != success) return result;  // before there is work to track
+  const CUresult result = send(sent, to, host, bytes);
+  if (result == success) {
+    pieces_.push_back(sent);
+    head_ = end;
+  } else {
+    idle_events_.push_back(sent.done);
+  }
+  return result;
+}
+
+CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes) {
+  std::byte* staged = ring_ + piece.begin % ring_bytes;
   std::memcpy(staged, host, bytes);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, staged, bytes, stream_); result != success) return result;
-  const CUresult result = record();
-  head_ = end;
+  const CUresult result = driver_.cuEventRecord(piece.done, stream_);
+  if (result != success) driver_.cuStreamSynchronize(stream_);  // no event tells when the copy has read the ring
   return result;
 }
 
@@ -61,17 +74,11 @@ CUresult Staging::make_room(std::uint64_t end) {
   return success;
 }
 
-CUresult Staging::record() {
-  driver::CUevent event = nullptr;
-  if (idle_events_.empty()) {
-    if (const CUresult result = driver_.cuEventCreate(&event, driver::event_disable_timing); result != success)
-      return result;
-  } else {
-    event = idle_events_.back();
-    idle_events_.pop_back();
-  }
-  pieces_.push_back({head_, event});
-  return driver_.cuEventRecord(event, stream_);
+CUresult Staging::take_event(driver::CUevent& event) {
+  if (idle_events_.empty()) return driver_.cuEventCreate(&event, driver::event_disable_timing);
+  event = idle_events_.back();
+  idle_events_.pop_back();
+  return success;
 }
 
 void Staging::clear() noexcept {

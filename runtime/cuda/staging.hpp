@@ -30,7 +30,8 @@ class Staging {
   driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
   driver::CUresult piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
   driver::CUresult make_room(std::uint64_t end);
-  driver::CUresult record();
+  driver::CUresult take_event(driver::CUevent& event);
+  driver::CUresult send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
 
   const driver::Driver& driver_;
   driver::CUstream stream_;

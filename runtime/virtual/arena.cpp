@@ -29,9 +29,14 @@ void fill(std::uintptr_t first, std::size_t bytes) {
 }
 
 void fill_fresh(Pages pages) {
-  if (pages.bytes <= poison_limit) return fill(pages.first, pages.bytes);
-  fill(pages.first, poison_ends);
-  fill(pages.end() - poison_ends, poison_ends);
+  const std::uintptr_t memory = memory_of(pages.first);
+  if (pages.bytes <= poison_limit) return fill(memory, pages.bytes);
+  fill(memory, poison_ends);
+  fill(memory + pages.bytes - poison_ends, poison_ends);
+}
+
+int protect(Pages pages, int protection) {
+  return ::mprotect(reinterpret_cast<void*>(memory_of(pages.first)), pages.bytes, protection);
 }
 
 /// Poison as it lies from any address on.
@@ -46,7 +51,7 @@ const std::byte* poison_at(std::uintptr_t address) {
 
 /// The part of [first, last), at most 256 bytes, that no longer holds poison; repaired.
 Pages repair(std::uintptr_t first, std::uintptr_t last) {
-  auto* bytes = reinterpret_cast<std::byte*>(first);
+  auto* bytes = reinterpret_cast<std::byte*>(memory_of(first));
   const std::byte* expected = poison_at(first);
   const std::size_t n = last - first;
   if (std::memcmp(bytes, expected, n) == 0) return {};
@@ -78,14 +83,15 @@ std::string relative(std::uintptr_t address, const Allocation& a) {
 }  // namespace
 
 Arena::Arena(int device) : device_(device) {
-  void* p = ::mmap(nullptr, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr std::size_t all_bytes = memory_offset + arena_bytes;
+  void* p = ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw OutOfMemory(
-        fmt::format("Virtual GPU {}: cannot reserve 64 GiB of addresses ({}). Raise the limit of the "
+        fmt::format("Virtual GPU {}: cannot reserve {} GiB of addresses ({}). Raise the limit of the "
                     "address space (ulimit -v).",
-                    device, std::strerror(errno)));
+                    device, all_bytes >> 30, std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
-  ::madvise(p, arena_bytes, MADV_HUGEPAGE);              // large allocations take fewer page faults
+  ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);   // large allocations take fewer page faults
   give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
   std::lock_guard lock(registry().mutex);
   registry().arenas.push_back(this);
@@ -96,7 +102,14 @@ Arena::~Arena() {
     std::lock_guard lock(registry().mutex);
     std::erase(registry().arenas, this);
   }
-  ::munmap(reinterpret_cast<void*>(range_.first), range_.bytes);
+  ::munmap(reinterpret_cast<void*>(range_.first), memory_offset + range_.bytes);
+}
+
+std::uintptr_t Arena::address_of(std::uintptr_t memory) {
+  std::lock_guard lock(registry().mutex);
+  for (const Arena* a : registry().arenas)
+    if (a->contains(memory - memory_offset)) return memory - memory_offset;
+  return memory;
 }
 
 std::string Arena::whose(std::uintptr_t address) {
@@ -160,7 +173,7 @@ void* Arena::allocate(std::size_t bytes) {
                                   device_, bytes, in_use_, arena_bytes));
   Allocation a;
   a.pages = {taken->first + page_bytes, body};
-  if (::mprotect(reinterpret_cast<void*>(a.pages.first), body, PROT_READ | PROT_WRITE) != 0) {
+  if (protect(a.pages, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     give_back(*taken);
     throw OutOfMemory(
@@ -188,9 +201,9 @@ void Arena::deallocate(void* data) noexcept {
   live_.erase(it);
   in_use_ -= a.bytes;
   a.freed = true;
-  void* const first = reinterpret_cast<void*>(a.pages.first);
-  if (a.pages.bytes >= discard_bytes) ::madvise(first, a.pages.bytes, MADV_DONTNEED);
-  ::mprotect(first, a.pages.bytes, PROT_NONE);
+  if (a.pages.bytes >= discard_bytes)
+    ::madvise(reinterpret_cast<void*>(memory_of(a.pages.first)), a.pages.bytes, MADV_DONTNEED);
+  protect(a.pages, PROT_NONE);
   quarantine_.push_back(a);
   quarantined_ += a.pages.bytes;
   while (quarantine_.size() > quarantine_entries || quarantined_ > quarantine_bytes) release_oldest();

@@ -13,12 +13,20 @@
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
+/// The memory behind an address lies this far above it. The address itself stays inaccessible, so that a program that
+/// follows a pointer to device memory faults, as on a real GPU; kernels get pointers to the memory.
+inline constexpr std::size_t memory_offset = arena_bytes;
+inline std::uintptr_t memory_of(std::uintptr_t address) noexcept { return address + memory_offset; }
+inline void* memory_of(const void* address) noexcept {
+  return reinterpret_cast<void*>(memory_of(reinterpret_cast<std::uintptr_t>(address)));
+}
+
 inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t allocation_alignment = 256;
 /// What memory holds that nobody wrote: a NaN as float, as double and as half.
 inline constexpr std::uint32_t poison = 0x7fa5a5a5u;
 
-/// A run of pages: [first, first + bytes).
+/// A run of pages of device addresses: [first, first + bytes).
 struct Pages {
   std::uintptr_t first = 0;
   std::size_t bytes = 0;
@@ -28,7 +36,7 @@ struct Pages {
 struct Allocation {
   std::uintptr_t data = 0;  // what the caller got
   std::size_t bytes = 0;    // what the caller asked for
-  Pages pages;              // what is accessible, [data, data + bytes) rounded outwards
+  Pages pages;              // what is accessible to kernels, [data, data + bytes) rounded outwards
   std::uint64_t number = 0;
   bool freed = false;
 
@@ -62,6 +70,8 @@ class Arena {
   std::string check_edges(const Allocation& allocation);
 
   bool contains(std::uintptr_t address) const noexcept { return address - range_.first < range_.bytes; }
+  /// The device's address for one that a kernel used; any other as it is.
+  static std::uintptr_t address_of(std::uintptr_t memory);
   /// Of which device an address is, and what locate() says there.
   static std::string whose(std::uintptr_t address);
 

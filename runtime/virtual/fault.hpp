@@ -21,6 +21,8 @@ struct Fault {
     Misaligned,       // address, text: the type
     Index,            // address: the index, text: the type
     Synchronisation,  // text: all of it
+    NoStack,          // text: empty; the process lacks memory
+    SharedSlack,      // text: all of it; no thread is known
   };
   Kind kind = Kind::None;
   bool write = false;

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -25,7 +26,6 @@ namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 constexpr std::size_t max_static_shared = 48 << 10;  // bytes; what ptxas accepts
-constexpr std::size_t dynamic_symbol_bytes = 16;     // of the shim's stand-in for `extern __shared__`
 
 // Contraction, aliasing and overflow as NVRTC is told to do them; checks that report through the shim.
 constexpr const char* flags[] = {"-xc++",
@@ -55,6 +55,7 @@ constexpr const char* flags[] = {"-xc++",
                                  "-fno-rtti",
                                  "-fno-asynchronous-unwind-tables",
                                  "-fno-stack-protector",
+                                 "-fstack-clash-protection",  // no frame steps over a guard page
                                  "-fno-threadsafe-statics",
                                  "-fvisibility=hidden",
                                  "-fsanitize=alignment,bounds",
@@ -142,7 +143,7 @@ long static_shared_bytes(std::string_view binary) noexcept {
 }
 
 const HostCompiler& HostCompiler::instance() {
-  static const HostCompiler compiler;
+  static const HostCompiler& compiler = *new HostCompiler;  // outlives what is destroyed at exit
   return compiler;
 }
 
@@ -159,7 +160,7 @@ HostCompiler::HostCompiler() {
     if (command.empty() || find_program(command[0]).empty()) continue;
     command.push_back("--version");
     const ProcessResult version = run_process(command);
-    if (version.status != 0) continue;
+    if (version.failed()) continue;
     command.pop_back();
     command_ = command;
     const std::string key =
@@ -185,9 +186,9 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   command.insert(command.end(), std::begin(flags), std::end(flags));
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
-  if (result.status != 0)
-    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, exit status {}).", source.name,
-                                   fmt::join(command_, " "), result.status),
+  if (result.failed() || ::access(output.c_str(), R_OK) != 0)  // a compiler that fails leaves no file
+    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}).", source.name,
+                                   fmt::join(command_, " "), result.ending()),
                        result.output, source.text);
   std::string binary = read_file(output);
   const long shared = static_shared_bytes(binary);
@@ -209,7 +210,7 @@ int line_of(const std::string& binary, unsigned long address) noexcept try {
   // "name.cu:12" or "name.cu:12 (discriminator 3)"; after functions of the shim that were inlined there.
   const std::size_t suffix = result.output.find(".cu:");
   int line = 0;
-  if (result.status == 0 && suffix != std::string::npos)
+  if (!result.failed() && suffix != std::string::npos)
     std::from_chars(result.output.data() + suffix + 4, result.output.data() + result.output.size(), line);
   return line;
 } catch (...) {

@@ -1,5 +1,6 @@
 // The host's C++ compiler, which turns CUDA text into a shared object.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ class HostCompiler {
 /// What the compiler gets: the ABI, the shim, the unchanged text, the entry.
 std::string translation_unit(const KernelSource& source);
 
-/// Bytes of __shared__ variables in a compiled kernel, from its program headers; -1 when it is no shared object.
+inline constexpr std::size_t dynamic_symbol_bytes = 16;  // of the shim's stand-in for `extern __shared__`
+
+/// Bytes of __shared__ variables and of that in a compiled kernel, from its program headers; -1 when it is no shared
+/// object.
 long static_shared_bytes(std::string_view binary) noexcept;
 
 /// The line of the kernel's text that an address of a compiled kernel belongs to; 0 when it cannot be told. Runs

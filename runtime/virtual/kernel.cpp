@@ -63,9 +63,10 @@ const Kernel& keep(std::unique_ptr<Kernel> kernel) {
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
   const long shared = static_shared_bytes(kernel.binary);
-  kernel.static_shared = shared > 0 ? static_cast<std::size_t>(shared) : 0;
-  if (kernel.info.dynamic_address)
-    *kernel.info.dynamic_offset = Worker::offset_of_dynamic_shared(kernel.info.dynamic_address);
+  kernel.static_shared = kernel.static_area = shared > 0 ? static_cast<std::size_t>(shared) : 0;
+  if (!kernel.info.dynamic_address) return;
+  kernel.static_shared -= dynamic_symbol_bytes;
+  *kernel.info.dynamic_offset = Worker::offset_of_dynamic_shared(kernel.info.dynamic_address);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Kernel {
   sinter_virtual::KernelInfo info{};
   bool has_barriers = false;      // its threads wait for each other, so each needs a stack
   std::size_t static_shared = 0;  // bytes of __shared__ variables
+  std::size_t static_area = 0;    // bytes that they lie in
 };
 
 /// The line of the kernel's text that an instruction belongs to; 0 when it cannot be told. For errors: it is slow.

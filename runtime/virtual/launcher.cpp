@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <sinter/runtime/error.hpp>
+#include <vector>
 
 #include "fault.hpp"
 #include "watchdog.hpp"
@@ -62,6 +64,14 @@ void check_pointers(const Launch& l, const Kernel& k, const Arena& arena) {
                       i, l.pointers, pointer(l, i), arena.device(), Arena::whose(l.words[i])));
 }
 
+/// The parameters as the kernel gets them, with pointers to the memory behind the operands' addresses.
+std::vector<std::uint64_t> kernel_words(const Launch& l) {
+  std::vector<std::uint64_t> words(l.words.begin(), l.words.end());
+  for (unsigned i = 0; i < l.pointers; ++i)
+    if (words[i]) words[i] = memory_of(words[i]);
+  return words;
+}
+
 /// Damage around the operands, which the guard pages are too coarse to catch; empty when there is none.
 std::string check_edges(const Launch& l, Arena& arena) {
   for (unsigned i = 0; i < l.pointers; ++i)
@@ -88,6 +98,13 @@ class FirstFault {
   Fault fault_;
 };
 
+/// For kernels whose threads need a stack each: on a large host all of its processors would run out of mappings.
+tbb::task_arena& few_workers() {
+  constexpr int most = 16;
+  static auto& arena = *new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency()));
+  return arena;
+}
+
 /// More and more blocks at a time on this thread, until the rest is known to be worth several threads.
 void run_blocks(Grid& grid, FirstFault& fault) {
   using Clock = std::chrono::steady_clock;
@@ -102,9 +119,11 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     const std::uint64_t piece =
         std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
                                        static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(next, grid.blocks, piece),
-                      [&](const auto& range) { fault.run(grid, range.begin(), range.end()); });
-    return;
+    const auto share = [&] {
+      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(next, grid.blocks, piece),
+                        [&](const auto& range) { fault.run(grid, range.begin(), range.end()); });
+    };
+    return grid.kernel->has_barriers ? few_workers().execute(share) : share();
   }
 }
 
@@ -115,10 +134,13 @@ void run_launch(const Launch& launch, Arena& arena, double limit_s) {
   check_geometry(launch, kernel, arena.device());
   check_pointers(launch, kernel, arena);
   if (limit_s > 0) keep_watch();
-  Grid grid{&kernel, launch.words.data(), launch.grid, launch.block, launch.shared, limit_s};
+  const std::vector<std::uint64_t> words = kernel_words(launch);
+  Grid grid{&kernel, words.data(), launch.grid, launch.block, launch.shared, limit_s};
   FirstFault fault;
   run_blocks(grid, fault);
   const std::string damage = check_edges(launch, arena);
+  if (fault.get().kind == Fault::Kind::NoStack)
+    throw OutOfMemory(describe(fault.get(), kernel, launch, arena.device(), limit_s));
   if (fault.get())
     throw CudaError(describe(fault.get(), kernel, launch, arena.device(), limit_s) +
                     (damage.empty() ? "" : "\n  and " + damage));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,17 @@ int spawn(const std::vector<std::string>& arguments, int output, pid_t& child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_adddup2(&actions, output, 2);
-  const int error = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  // Compilers run programs of their own and wait for them: what this process does with signals is not theirs.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  sigfillset(&signals);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  const int error = ::posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
@@ -48,11 +59,15 @@ std::string read_all(int fd) {
 int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
+    if (errno != EINTR) return ProcessResult::unknown;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace
+
+std::string ProcessResult::ending() const {
+  return status == unknown ? "exit status unknown" : fmt::format("exit status {}", status);
+}
 
 ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
   int pipe[2];

@@ -6,8 +6,14 @@
 namespace sinter::inline v1::runtime::vgpu {
 
 struct ProcessResult {
+  /// The program ran, and a process that ignores SIGCHLD, or waits for all its children, does not learn how it ended.
+  static constexpr int unknown = -2;
   int status = -1;     // exit status; 128 + signal; -1 when it did not start
   std::string output;  // stdout and stderr
+
+  bool failed() const noexcept { return status != 0 && status != unknown; }
+  /// "exit status 1".
+  std::string ending() const;
 };
 
 /// Runs `arguments` (the program is looked up in PATH) with no input and waits for it. Never throws.

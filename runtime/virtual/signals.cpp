@@ -1,12 +1,11 @@
 #include "signals.hpp"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <cstdint>
 
+#include "watchdog.hpp"
 #include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -55,9 +54,9 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void on_signal(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::of_this_thread();
   auto& frame = *static_cast<ucontext_t*>(context);
-  const bool from_watchdog = signal == SIGBUS && info->si_code == SI_TKILL && info->si_pid == ::getpid();
+  const bool from_watchdog = is_from_watchdog(*info);
   const bool in_kernel = worker && worker->in_kernel(stack_pointer(frame));
-  if (from_watchdog && worker && !(in_kernel && worker->is_timed_out())) return;  // too late: the block has ended
+  if (from_watchdog && !(in_kernel && worker->is_timed_out())) return;  // too late: the block has ended
   const bool sent_by_others = info->si_code <= 0 && !from_watchdog;
   if (!in_kernel || sent_by_others) return pass_on(signal, info, context);
   Fault fault;
@@ -78,7 +77,7 @@ void install_signal_handlers() {
   static const bool installed = [] {
     struct sigaction action{};
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < std::size(handled); ++i) ::sigaction(handled[i], &action, &previous[i]);
     return true;
@@ -86,9 +85,18 @@ void install_signal_handlers() {
   static_cast<void>(installed);
 }
 
+UnblockedSignals::UnblockedSignals() noexcept {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int signal : handled) sigaddset(&ours, signal);
+  pthread_sigmask(SIG_UNBLOCK, &ours, &before_);
+}
+
+UnblockedSignals::~UnblockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 SignalStack::SignalStack() {
-  stack_t now{};
-  if (::sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE) && now.ss_size >= stack_bytes / 2) return;
+  if (::sigaltstack(nullptr, &before_) == 0 && !(before_.ss_flags & SS_DISABLE) && before_.ss_size >= stack_bytes / 2)
+    return;
   memory_ = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory_ == MAP_FAILED) {
     memory_ = nullptr;
@@ -102,9 +110,8 @@ SignalStack::SignalStack() {
 
 SignalStack::~SignalStack() {
   if (!memory_) return;
-  stack_t none{};
-  none.ss_flags = SS_DISABLE;
-  ::sigaltstack(&none, nullptr);
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) == 0 && now.ss_sp == memory_) ::sigaltstack(&before_, nullptr);
   ::munmap(memory_, stack_bytes);
 }
 

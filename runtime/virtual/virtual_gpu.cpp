@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -51,11 +52,11 @@ class VirtualGpu final : public GpuBackend {
 
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
-    if (bytes) std::memcpy(to, host, bytes);
+    if (bytes) std::memcpy(memory_of(to), host, bytes);
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
-    if (bytes) std::memcpy(host, from, bytes);
+    if (bytes) std::memcpy(host, memory_of(from), bytes);
   }
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
     auto* other = dynamic_cast<VirtualGpu*>(&source);
@@ -66,7 +67,8 @@ class VirtualGpu final : public GpuBackend {
                       name(), source.name()));
     check("copy to", to, bytes);
     other->check("copy from", from, bytes);
-    if (bytes) std::memmove(to, from, bytes);
+    check_apart(to, from, bytes);
+    if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
   }
   void synchronize() override {}
 
@@ -86,6 +88,15 @@ class VirtualGpu final : public GpuBackend {
         "CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): {} {}: {} bytes at {} are not inside one of its "
         "allocations. The address is of {}.",
         what, name(), bytes, data, Arena::whose(address)));
+  }
+
+  void check_apart(const void* to, const void* from, std::size_t bytes) const {
+    const auto a = reinterpret_cast<std::uintptr_t>(to), b = reinterpret_cast<std::uintptr_t>(from);
+    if (std::max(a, b) - std::min(a, b) >= bytes) return;
+    throw CudaError(fmt::format(
+        "CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy of {} bytes within {} to {} from {}: the ranges "
+        "overlap, and a GPU copies in no particular order.",
+        bytes, name(), to, from));
   }
 
   Device device_;

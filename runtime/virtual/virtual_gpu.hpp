@@ -18,6 +18,8 @@ namespace sinter::inline v1::runtime {
 ///  - barriers that not all threads reach, or at different lines; warp operations whose mask lacks the caller, differs
 ///    among lanes, or that read lanes which are not in it or have returned; deadlocks;
 ///  - blocks that do not end; __trap and assert; integer division by zero; full stacks; launches that a GPU refuses.
+/// A full stack is 60 KiB of a thread's variables; a GPU gives a thread more local memory, up to 512 KiB.
+/// The program's own accesses to device memory end it, as those to address 0 do.
 /// Memory that nobody wrote, shared memory too, holds a NaN pattern. Not caught: data races, reads of unwritten memory
 /// as such, accesses that land in another allocation of the same device.
 ///

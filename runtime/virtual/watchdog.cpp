@@ -1,18 +1,20 @@
 #include "watchdog.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
-#include <thread>
+#include <sinter/runtime/error.hpp>
 #include <vector>
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 constexpr int period_us = 50'000;
+char mark;  // whose address the watchdog's signals carry
 
 struct Watch {
   std::mutex mutex;
@@ -38,12 +40,14 @@ void check(Watched& w) {
   if (block != w.seen) {
     w.seen = block;
     w.since_ns = cpu_time_ns(w.clock);
-  } else if (cpu_time_ns(w.clock) - w.since_ns > limit && w.expired.exchange(block) != block) {
-    ::pthread_kill(w.thread, SIGBUS);
+  } else if (cpu_time_ns(w.clock) - w.since_ns > limit) {
+    w.expired.store(block);
+    // Each time round: one that meets the thread in a handler of the program's is lost.
+    ::pthread_sigqueue(w.thread, SIGBUS, {.sival_ptr = &mark});
   }
 }
 
-void run() {
+void* run(void*) {
   for (;;) {
     ::usleep(period_us);
     std::lock_guard lock(watch().mutex);
@@ -56,8 +60,15 @@ void start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(run).detach();
+  pthread_t thread{};
+  const int error = pthread_create(&thread, nullptr, run, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error)
+    throw Error(
+        fmt::format("Virtual GPUs: no thread can be started that ends spinning kernels ({}). Raise the limits of "
+                    "threads and memory, or set SINTER_VIRTUAL_TIMEOUT=0 to do without it.",
+                    std::strerror(error)));
+  pthread_detach(thread);
 }
 
 void hold() { watch().mutex.lock(); }
@@ -77,7 +88,13 @@ void keep_watch() {
   static const int registered = pthread_atfork(hold, release, after_fork_in_child);
   static_cast<void>(registered);
   std::lock_guard lock(watch().mutex);
-  if (!watch().started.exchange(true)) start();
+  if (watch().started.load(std::memory_order_relaxed)) return;
+  start();
+  watch().started.store(true, std::memory_order_release);
+}
+
+bool is_from_watchdog(const siginfo_t& info) noexcept {
+  return info.si_signo == SIGBUS && info.si_code == SI_QUEUE && info.si_value.sival_ptr == &mark;
 }
 
 Watched::Watched() : thread(pthread_self()) {

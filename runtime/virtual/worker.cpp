@@ -61,6 +61,7 @@ unsigned long Worker::offset_of_dynamic_shared(void* (*address)()) noexcept {
 }
 
 void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault) {
+  const UnblockedSignals unblocked;
   prepare(grid, first, last);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   running_ = true;
@@ -76,7 +77,6 @@ void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Faul
 }
 
 void Worker::prepare(const Grid& grid, std::uint64_t first, std::uint64_t last) {
-  memory_.open_stacks(grid.kernel->has_barriers ? grid.threads : 1);
   grid_ = &grid;
   count_ = grid.threads;
   next_block_ = first;
@@ -85,9 +85,10 @@ void Worker::prepare(const Grid& grid, std::uint64_t first, std::uint64_t last) 
   state.block_dim = {grid.threads, 1, 1};
   state.grid_dim = {grid.blocks, 1, 1};
   state.block = state.thread = {0, 0, 0};
-  state.static_shared = memory_.shared_end(0) - (grid.kernel->static_shared + 255) / 256 * 256;  // as __align__ asks
+  state.static_shared = memory_.shared_end(0) - (grid.kernel->static_area + 255) / 256 * 256;  // as __align__ asks
   state.dynamic_shared = memory_.shared_end(1) - (grid.dynamic_shared + 15) / 16 * 16;
   watched_.limit_ns.store(static_cast<std::int64_t>(grid.limit_s * 1e9), std::memory_order_relaxed);
+  watched_.blocks.fetch_add(1, std::memory_order_relaxed);  // no time of an earlier run is held against this one
 }
 
 void Worker::begin_block() {
@@ -97,6 +98,23 @@ void Worker::begin_block() {
     char* const begin = which ? state.dynamic_shared : state.static_shared;
     for (char* p = begin; p < memory_.shared_end(which); p += sizeof poison) std::memcpy(p, &poison, sizeof poison);
   }
+}
+
+/// Shared memory is rounded up, as its alignment asks: a write to the rest meets no guard page. False for a fault.
+bool Worker::check_shared_slack() noexcept {
+  const auto* expected = reinterpret_cast<const char*>(&poison);
+  for (int which : {0, 1}) {
+    const std::size_t bytes = which ? grid_->dynamic_shared : grid_->kernel->static_area;
+    char* const begin = which ? state.dynamic_shared : state.static_shared;
+    for (const char* p = begin + bytes; p < memory_.shared_end(which); ++p)
+      if (*p != expected[(p - begin) % sizeof poison]) {
+        Fault& f = new_fault(Fault::Kind::SharedSlack, 0, 0);
+        std::snprintf(f.text, sizeof f.text, "a write %td bytes past the %zu bytes of %s, found after the block",
+                      p - (begin + bytes), bytes, which ? "dynamic shared memory" : "__shared__ variables");
+        return false;
+      }
+  }
+  return true;
 }
 
 // ---- Kernels whose threads never wait
@@ -112,6 +130,7 @@ void Worker::loops_main(Transfer from) {
   while (w.next_block_ < w.last_block_ && !w.grid_->stop.load(std::memory_order_relaxed)) {
     w.begin_block();
     w.grid_->kernel->info.run(w.grid_->parameters, 0, w.count_);
+    if (!w.check_shared_slack()) break;
   }
   w.leave();
 }
@@ -124,6 +143,7 @@ void Worker::run_fibres() {
     reset_threads();
     jump_fcontext(next_context(), &root_);
     if (!fault_ && done_ < count_) explain_deadlock();
+    if (!fault_) check_shared_slack();
   }
 }
 
@@ -140,6 +160,10 @@ void Worker::reset_threads() {
 /// run().
 Worker::Context Worker::next_context() {
   if (fresh_ < count_) {
+    if (!free_stacks_ && !memory_.open_stacks(stacks_used_ + 1)) {
+      new_fault(Fault::Kind::NoStack, fresh_, 0);
+      return root_;
+    }
     const unsigned stack = free_stacks_ ? free_stack_[--free_stacks_] : stacks_used_++;
     become(fresh_++);
     return make_fcontext(memory_.stack_top(stack), usable_stack, fibre_main);

@@ -45,8 +45,8 @@ class WorkerMemory {
   WorkerMemory(const WorkerMemory&) = delete;
   WorkerMemory& operator=(const WorkerMemory&) = delete;
 
-  /// Makes stacks 0 to n - 1 usable. Throws OutOfMemory.
-  void open_stacks(unsigned n);
+  /// Makes stacks 0 to n - 1 usable; each takes two of the process's memory mappings. False when there are none left.
+  bool open_stacks(unsigned n) noexcept;
   /// Where stack `i` begins (it grows down), and which stack an address lies in.
   char* stack_top(unsigned i) const noexcept;
   unsigned stack_of(const void* address) const noexcept;
@@ -116,6 +116,7 @@ class Worker {
   // worker.cpp: blocks and scheduling
   void prepare(const Grid& grid, std::uint64_t first, std::uint64_t last);
   void begin_block();
+  bool check_shared_slack() noexcept;
   void run_loops();
   void run_fibres();
   void reset_threads();

@@ -22,9 +22,7 @@ constexpr unsigned staggers = 128;
                   std::strerror(errno)));
 }
 
-void open(char* at, std::size_t bytes) {
-  if (::mprotect(at, bytes, PROT_READ | PROT_WRITE) != 0) throw_out_of_memory();
-}
+bool open(char* at, std::size_t bytes) noexcept { return ::mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0; }
 
 }  // namespace
 
@@ -32,19 +30,22 @@ WorkerMemory::WorkerMemory() {
   void* p = ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw_out_of_memory();
   base_ = static_cast<char*>(p);
-  try {
-    open(base_ + page_bytes, escape_bytes - page_bytes);
-    for (int which : {0, 1}) open(shared_end(which) - (shared_bytes - 2 * page_bytes), shared_bytes - 2 * page_bytes);
-  } catch (...) {
-    ::munmap(base_, all_bytes);
-    throw;
-  }
+  bool opened = open(base_ + page_bytes, escape_bytes - page_bytes) && open_stacks(1);
+  for (int which : {0, 1})
+    opened = opened && open(shared_end(which) - (shared_bytes - 2 * page_bytes), shared_bytes - 2 * page_bytes);
+  if (opened) return;
+  const int error = errno;
+  ::munmap(base_, all_bytes);
+  errno = error;
+  throw_out_of_memory();
 }
 
 WorkerMemory::~WorkerMemory() { ::munmap(base_, all_bytes); }
 
-void WorkerMemory::open_stacks(unsigned n) {
-  for (; open_ < n; ++open_) open(base_ + stacks_at + open_ * stack_bytes + page_bytes, stack_bytes - page_bytes);
+bool WorkerMemory::open_stacks(unsigned n) noexcept {
+  for (; open_ < n; ++open_)
+    if (!open(base_ + stacks_at + open_ * stack_bytes + page_bytes, stack_bytes - page_bytes)) return false;
+  return true;
 }
 
 char* WorkerMemory::stack_top(unsigned i) const noexcept {

@@ -68,6 +68,18 @@ TEST(Device, IndicesOutsideTheRangeAreRefused) {
   EXPECT_EQ(Device(32767).index(), 32767);
   for (const int index : {-1, -32768, 32768, 65536, 2147483647})
     EXPECT_THAT([&] { (void)Device(index); }, ThrowsMessage<sinter::DeviceError>(HasSubstr(std::to_string(index))));
+  for (const std::size_t index : {std::size_t(1) << 32, std::size_t(1) << 63, ~std::size_t(0)})
+    EXPECT_THROW(Device{index}, sinter::DeviceError) << index;
+  EXPECT_THROW(Device(-1LL << 32), sinter::DeviceError);
+}
+
+TEST(Device, OrdinalsAreIntegers) {
+  EXPECT_EQ(Device(std::size_t(3)), Device(3));
+  EXPECT_EQ(Device(short(3)), Device(3));
+  static_assert(std::is_convertible_v<unsigned, Device>);
+  static_assert(!std::is_constructible_v<Device, bool>);
+  static_assert(!std::is_constructible_v<Device, double>);
+  static_assert(!std::is_constructible_v<Device, float>);
 }
 
 TEST(Device, NeverComesFromANullPointer) { static_assert(!std::is_constructible_v<Device, std::nullptr_t>); }

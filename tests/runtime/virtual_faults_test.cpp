@@ -19,6 +19,10 @@ TestKernel simple(const std::string& name, const std::string& body) {
   return TestKernel(kernel_source(name, "float* y; const float* x; long long n;", body));
 }
 
+TestKernel simple_with(const std::string& before, const std::string& name, const std::string& body) {
+  return TestKernel(kernel_source(name, "float* y; const float* x; long long n;", body, before));
+}
+
 std::string run(const TestKernel& k, Geometry g, const Array<float>& y, const Array<float>& x, long long n) {
   return error_of([&] { k(g, y, x, n); });
 }
@@ -103,6 +107,13 @@ TEST(VirtualFaults, PointersOfOthersAreRefusedBeforeTheLaunch) {
   EXPECT_EQ(run(k, {1, 32}, y, y, 0), "no error");
 }
 
+TEST(VirtualFaults, PointersOfOthersInOtherWords) {
+  const TestKernel k = simple("hidden_pointer", "  p.y[0] = *(const float*)p.n;");
+  const Array<float> y(1), there(std::vector<float>(32, 5.0f), 1);
+  EXPECT_THAT(run(k, {1, 1}, y, y, reinterpret_cast<long long>(there.data())),
+              AllOf(HasSubstr("a read of"), HasSubstr("line 3"), HasSubstr("cuda:1, at byte 0 of allocation #")));
+}
+
 TEST(VirtualFaults, UseAfterFree) {
   const TestKernel k = simple("dangling", "  p.y[0] = *(const float*)p.n;");
   Array<float> y(1);
@@ -162,6 +173,24 @@ TEST(VirtualFaults, UnwrittenSharedMemoryIsNan) {
     k({2, 64}, y, y, 0LL);
     const std::vector<float> r = y.get();
     for (int i = 0; i < 64; ++i) EXPECT_EQ(std::isnan(r[i]), i >= 32) << i;
+  }
+}
+
+TEST(VirtualFaults, WritesJustPastSharedMemory) {
+  const std::string body = "  s[threadIdx.x % 5] = 0;\n  float* q = s;\n  q[p.n] = 1;\n  {}p.y[0] = s[0];";
+  Array<float> y(32);
+  for (const char* barrier : {"", "__syncthreads();\n  "}) {
+    const std::string rest = fmt::format(fmt::runtime(body), barrier);
+    const std::string kind = *barrier ? "fibres" : "loops";
+    const TestKernel variables = simple("static_slack_" + kind, "  __shared__ float s[5];\n" + rest);
+    EXPECT_THAT(run(variables, {3, 32}, y, y, 6),
+                AllOf(HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"), HasSubstr("block 0 of 3\n"),
+                      HasSubstr("a write 4 bytes past the 20 bytes of __shared__ variables")));
+    EXPECT_EQ(run(variables, {3, 32}, y, y, 4), "no error");
+    const TestKernel dynamic = simple_with("extern __shared__ float s[];", "dynamic_slack_" + kind, rest);
+    EXPECT_THAT(run(dynamic, {1, 32, 20}, y, y, 5),
+                HasSubstr("a write 0 bytes past the 20 bytes of dynamic shared memory"));
+    EXPECT_EQ(run(dynamic, {1, 32, 20}, y, y, 4), "no error");
   }
 }
 
@@ -297,6 +326,13 @@ TEST(VirtualFaults, StackOverflow) {
   EXPECT_EQ(run(k, {1, 1}, y, y, 100), "no error");
 }
 
+TEST(VirtualFaults, AFrameThatIsLargerThanTheStack) {
+  // It does not touch the pages between: past the guard page lies memory of others.
+  const TestKernel k = simple("large_frame", "  volatile float v[20480];\n  v[p.n] = 1;\n  p.y[0] = v[p.n];");
+  Array<float> y(32);
+  EXPECT_THAT(run(k, {1, 1}, y, y, 0), HasSubstr("the thread's stack is full"));
+}
+
 TEST(VirtualFaults, FirstFaultOfManyBlocksAndThreads) {
   const TestKernel k =
       simple("many", "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (i >= p.n) p.y[i] = 0;");
@@ -351,6 +387,17 @@ TEST(VirtualFaultsDeathTest, FaultsOfTheProgramEndItWithoutAHandler) {
         virtual_gpu(0);
         const Array<float> y(16);
         *reinterpret_cast<volatile float*>(reinterpret_cast<std::uintptr_t>(y.data()) + 256) = 0;
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(VirtualFaultsDeathTest, DeviceMemoryIsNotTheHosts) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, SIG_DFL);
+        const Array<float> y(16);
+        *static_cast<volatile float*>(y.data()) = 0;
       },
       testing::KilledBySignal(SIGSEGV), "");
 }

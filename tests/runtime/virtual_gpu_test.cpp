@@ -1,4 +1,5 @@
 // The virtual GPU as a backend: memory, copies, compilation, loading, what a launch checks.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <random>
 #include <runtime/virtual/arena.hpp>
 #include <sinter/runtime/device.hpp>
+#include <stdexcept>
 
 #include "virtual_harness.hpp"
 
@@ -116,7 +118,7 @@ TEST(VirtualGpu, RandomAllocationsStayApart) {
     if (live.size() < 50 || generator() % 2) {
       const std::size_t bytes = 1 + generator() % (generator() % 10 ? 3000 : 300000);
       live.push_back({static_cast<unsigned char*>(gpu.allocate(bytes)), bytes, static_cast<unsigned char>(step)});
-      std::memset(live.back().data, step & 0xff, bytes);
+      gpu.upload(live.back().data, std::vector<unsigned char>(bytes, live.back().value).data(), bytes);
     } else {
       check_and_free(generator() % live.size());
     }
@@ -164,10 +166,50 @@ TEST(VirtualGpu, CopiesWithinAndBetweenDevices) {
   const Array<int> a(values, 0), b(std::vector<int>(1000), 1), c(std::vector<int>(1000), 0);
   virtual_gpu(1).copy(b.data() + 1, a.data(), 999 * 4, virtual_gpu(0));
   virtual_gpu(0).copy(c.data(), b.data() + 1, 999 * 4, virtual_gpu(1));
-  virtual_gpu(0).copy(c.data() + 10, c.data(), 400, virtual_gpu(0));
+  virtual_gpu(0).copy(c.data() + 100, c.data(), 400, virtual_gpu(0));
   const std::vector<int> r = c.get();
-  for (int i = 0; i < 999; ++i) ASSERT_EQ(r[i], i < 10 || i >= 110 ? i : i - 10);
+  for (int i = 0; i < 999; ++i) ASSERT_EQ(r[i], i < 100 || i >= 200 ? i : i - 100);
+  for (const int by : {0, 1, 99})
+    EXPECT_THAT(error_of([&] { virtual_gpu(0).copy(c.data() + by, c.data(), 400, virtual_gpu(0)); }),
+                HasSubstr("the ranges overlap"));
   EXPECT_EQ(b.get()[0], 0);
+}
+
+/// Uses up the process's memory mappings while it lives.
+class NoMappings {
+ public:
+  NoMappings() : pages_(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    for (std::size_t at = 0; at < bytes; at += 2 * page)
+      if (::mprotect(static_cast<char*>(pages_) + at, page, PROT_READ) != 0) return;
+    throw std::runtime_error("there are more mappings");
+  }
+  ~NoMappings() { ::munmap(pages_, bytes); }
+  NoMappings(const NoMappings&) = delete;
+  NoMappings& operator=(const NoMappings&) = delete;
+
+ private:
+  static constexpr std::size_t page = 4096, bytes = page << 23;
+  void* pages_;
+};
+
+TEST(VirtualGpuDeathTest, WithoutMemoryForStacksALaunchSaysSo) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers need memory themselves";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const TestKernel k(kernel_source("many_stacks", "int* y;", "  __syncthreads();\n  atomicAdd(p.y, 1);"));
+        const Array<int> y(std::vector<int>{0});
+        k({1, 32}, y);
+        try {
+          const NoMappings none;
+          k({1, 1024}, y);
+        } catch (const OutOfMemory& e) {
+          k({1, 1024}, y);
+          std::fprintf(stderr, "%s\n", e.what());
+          std::_Exit(y.get()[0] == 32 + 1024 ? 5 : 1);
+        }
+      },
+      testing::ExitedWithCode(5), "kernel many_stacks on cuda:0.*\n.*vm.max_map_count");
 }
 
 TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
@@ -189,6 +231,18 @@ TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
   const std::vector<std::uint64_t> words(3);
   EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = words, .pointers = 4}); }),
               HasSubstr("4 pointers among 3 parameters"));
+}
+
+TEST(VirtualGpu, SharedMemoryIsWhatVariablesAndLaunchTakeTogether) {
+  const std::string variables = "  __shared__ char v[8192];\n  v[p.n] = 1;\n", dynamic = "  s[p.n] = 1;";
+  const std::string before = "extern __shared__ float s[];";
+  const TestKernel launchs(kernel_source("launchs_alone", "long long n;", dynamic, before));
+  const TestKernel both(kernel_source("variables_too", "long long n;", variables + dynamic, before));
+  const auto error = [](const TestKernel& k, unsigned bytes) { return error_of([&] { k({1, 1, bytes}, 0LL); }); };
+  EXPECT_EQ(error(launchs, 227 << 10), "no error");
+  EXPECT_THAT(error(launchs, (227 << 10) + 1), HasSubstr("0 + 232449 bytes of shared memory"));
+  EXPECT_EQ(error(both, 219 << 10), "no error");
+  EXPECT_THAT(error(both, (219 << 10) + 1), HasSubstr("8192 + 224257 bytes of shared memory"));
 }
 
 TEST(VirtualGpu, PointersMayBeNullOrInsideOrAtTheEnd) {

@@ -19,6 +19,14 @@ using runtime::Function;
 using runtime::GpuBackend;
 using runtime::KernelSource;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
 inline GpuBackend& virtual_gpu(int index) {
   static const std::unique_ptr<GpuBackend> gpus[] = {runtime::make_virtual_gpu(0), runtime::make_virtual_gpu(1)};
   return *gpus[index];

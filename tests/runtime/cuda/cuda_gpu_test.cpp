@@ -154,7 +154,6 @@ TEST_F(CudaGpu, LaunchesPassPackedWords) {
   EXPECT_THAT(launch.grid, testing::ElementsAre(8, 1, 1));
   EXPECT_THAT(launch.block, testing::ElementsAre(128, 1, 1));
   EXPECT_THAT(launch.words, testing::ElementsAreArray(words));
-  EXPECT_EQ(fake().calls["cuFuncSetAttribute"], 0);
   g.deallocate(in, 4 * n);
   g.deallocate(out, 4 * n);
 }
@@ -164,7 +163,28 @@ TEST_F(CudaGpu, LargeSharedMemoryIsAskedFor) {
   const Function f = g.load("FAKE k", "k");
   EXPECT_NO_THROW(g.launch({.function = f, .grid = 1, .block = 32, .shared = 200 * 1024, .words = {}}));
   EXPECT_THAT([&] { g.launch({.function = f, .grid = 1, .block = 32, .shared = 300 * 1024, .words = {}}); },
-              ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuFuncSetAttribute"), HasSubstr("307200 bytes"))));
+              ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuLaunchKernel"), HasSubstr("307200 bytes"))));
+}
+
+TEST_F(CudaGpu, SharedVariablesCountToo) {
+  fake().static_shared = 8 * 1024;
+  GpuBackend& g = gpu();
+  const Function f = g.load("FAKE k", "k");
+  const auto launch = [&](unsigned shared) { g.launch({.function = f, .shared = shared, .words = {}}); };
+  EXPECT_NO_THROW(launch(44 * 1024));  // with the variables more than the 48 KiB that need no permission
+  EXPECT_NO_THROW(launch(219 * 1024));
+  EXPECT_THROW(launch(219 * 1024 + 1), sinter::CudaError);
+}
+
+TEST_F(CudaGpu, ThreadsAskForDifferentSharedMemory) {
+  GpuBackend& g = gpu();
+  const Function f = g.load("FAKE k", "k");
+  std::vector<std::thread> threads;
+  for (const unsigned shared : {200u * 1024, 60u * 1024})
+    threads.emplace_back([&, shared] {
+      for (int i = 0; i < 2000; ++i) ASSERT_NO_THROW(g.launch({.function = f, .shared = shared, .words = {}}));
+    });
+  for (std::thread& t : threads) t.join();
 }
 
 TEST_F(CudaGpu, AFailedLaunchNamesKernelAndShape) {
@@ -231,7 +251,42 @@ TEST_F(CudaGpu, LoadingReturnsCachedMemoryFirst) {
   EXPECT_NO_THROW(g.load("FAKE k", "k"));
   EXPECT_EQ(fake().blocks, 0);
   fail("cuModuleLoadDataEx", 2, 0, false);
-  EXPECT_THAT([&] { g.load("FAKE k", "k"); }, ThrowsMessage<sinter::CudaError>(HasSubstr("CUDA_ERROR_OUT_OF_MEMORY")));
+  EXPECT_THAT([&] { g.load("FAKE k", "k"); },
+              ThrowsMessage<sinter::OutOfMemory>(HasSubstr("CUDA_ERROR_OUT_OF_MEMORY")));
+}
+
+// As CUDA loads lazily, a kernel may take its memory only then.
+TEST_F(CudaGpu, FirstUsesOfAKernelReturnCachedMemoryFirst) {
+  GpuBackend& g = gpu();
+  for (const char* call : {"cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuLaunchKernel"})
+    for (const bool once : {true, false}) {
+      g.deallocate(g.allocate(mib), mib);
+      fail(call, 2, 0, once);
+      const auto use = [&] { g.launch({.function = g.load("FAKE k", "k"), .words = {}}); };
+      if (once)
+        EXPECT_NO_THROW(use()) << call;
+      else
+        EXPECT_THAT(use, ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("kernel k"), HasSubstr("on cuda:0"))))
+            << call;
+      EXPECT_EQ(fake().blocks, 0) << call;
+      fake().fail_call.clear();
+    }
+}
+
+TEST_F(CudaGpu, AnUploadThatFailsHalfwayLeavesTheRingInOrder) {
+  constexpr std::size_t piece = mib / 2;  // floats; four pieces fill the ring
+  GpuBackend& g = gpu();
+  std::vector<void*> data;
+  for (int i = 0; i < 5; ++i) data.push_back(g.allocate(4 * piece));
+  const std::vector<float> before(piece, -1.f), after(piece, -2.f);
+  for (const char* call : {"cuEventCreate", "cuEventRecord"}) {
+    fail(call, 1);
+    EXPECT_THROW(g.upload(data[0], before.data(), 4 * piece), sinter::CudaError);
+    for (int i = 1; i < 5; ++i) g.upload(data[i], after.data(), 4 * piece);  // once round the ring
+    const float first = fetch(g, data[0], piece)[0];
+    EXPECT_NE(first, -2.f) << call << ": got what came later";
+  }
+  for (void* p : data) g.deallocate(p, 4 * piece);
 }
 
 TEST_F(CudaGpu, CopiesBetweenGpusAreInOrderWithBoth) {
@@ -302,6 +357,33 @@ TEST_F(CudaGpu, AnyThreadAndAnyContext) {
   driver.cuDevicePrimaryCtxRelease(1);
 }
 
+TEST_F(CudaGpu, SmallUploadsBesideOnesThatFillTheRing) {
+  GpuBackend& g = gpu();
+  const auto upload = [&g](std::size_t n, int times) {
+    void* data = g.allocate(4 * n);
+    for (int i = 0; i < times; ++i) {
+      const std::vector<float> values(n, static_cast<float>(i));
+      g.upload(data, values.data(), 4 * n);
+      EXPECT_TRUE(fetch(g, data, n) == values) << n << " " << i;
+    }
+    g.deallocate(data, 4 * n);
+  };
+  std::thread small(upload, 1000, 400), large(upload, 3 * mib, 8);
+  small.join();
+  large.join();
+}
+
+TEST_F(CudaGpu, OneThreadRunsOutOfMemoryWhileOthersAllocate) {
+  GpuBackend& g = gpu();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) use(g);
+    });
+  for (int i = 0; i < 50; ++i) EXPECT_THROW(g.allocate(100 * mib), sinter::OutOfMemory);
+  for (std::thread& t : threads) t.join();
+}
+
 TEST_F(CudaGpu, AGpuThatDoesNotStartLeavesNothingBehind) {
   for (const char* call : {"cuDeviceGet", "cuDeviceGetName", "cuDevicePrimaryCtxRetain", "cuStreamCreate"}) {
     fail(call, 46);
@@ -321,12 +403,12 @@ TEST_F(CudaGpu, EveryCallsFailureIsReported) {
       {"cuMemcpyDtoHAsync_v2", [](GpuBackend& g, void* data) { g.download(host.data(), data, 400); }},
       {"cuStreamSynchronize", [](GpuBackend& g, void* data) { g.download(host.data(), data, 400); }},
       {"cuStreamSynchronize", [](GpuBackend& g, void*) { g.synchronize(); }},
-      {"cuMemcpyDtoDAsync_v2", [](GpuBackend& g, void* data) { g.copy(data, data, 400, g); }},
+      {"cuMemcpyDtoDAsync_v2", [](GpuBackend& g, void* data) { g.copy(data, static_cast<char*>(data) + 400, 400, g); }},
       {"cuMemGetInfo_v2", [](GpuBackend& g, void*) { g.memory(); }},
       {"cuCtxGetCurrent", [](GpuBackend& g, void*) { g.synchronize(); }},
   };
   GpuBackend& g = gpu();
-  void* data = g.allocate(400);
+  void* data = g.allocate(800);
   for (const Case& c : cases) {
     fail(c.call, 1);
     EXPECT_THAT([&] { c.use(g, data); },
@@ -334,7 +416,7 @@ TEST_F(CudaGpu, EveryCallsFailureIsReported) {
         << c.call;
     EXPECT_NO_THROW(c.use(g, data)) << c.call;
   }
-  g.deallocate(data, 400);
+  g.deallocate(data, 800);
 }
 
 TEST_F(CudaGpu, CompilesForItsArchitecture) {
@@ -350,10 +432,42 @@ TEST_F(CudaGpu, CompilesForItsArchitecture) {
   EXPECT_THROW(g.compile({"k", "nonsense"}), sinter::CompileError);
 }
 
+TEST_F(CudaGpu, TooOldForTheKernels) {
+  fake().capability = 61;
+  EXPECT_THAT([] { make_cuda_gpu(0); }, ThrowsMessage<sinter::DeviceError>(AllOf(HasSubstr("cuda:0 (Fake GPU 0)"),
+                                                                                 HasSubstr("6.1"), HasSubstr("7.0"))));
+}
+
+TEST(CudaDriverDeathTest, TooOldForTheParameters) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // the driver is asked once
+  EXPECT_EXIT(
+      {
+        fake().version = 12000;
+        std::fprintf(stderr, "%d GPUs: %s\n", sinter::runtime::cuda_gpu_count(),
+                     sinter::runtime::cuda_unavailable_reason().c_str());
+        std::_Exit(5);
+      },
+      testing::ExitedWithCode(5), "0 GPUs: the CUDA driver is too old: it is of CUDA 12.0, and 12.1");
+  testing::FLAGS_gtest_death_test_style = "fast";
+}
+
+TEST(CudaDriverDeathTest, AnEmptyNameIsNone) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        setenv("SINTER_CUDA_DRIVER", "", 1);
+        std::fprintf(stderr, "%s\n", sinter::runtime::cuda_unavailable_reason().c_str());
+        std::_Exit(5);
+      },
+      testing::ExitedWithCode(5), "libcuda.so.1|^\n");
+  testing::FLAGS_gtest_death_test_style = "fast";
+}
+
 using CudaGpuDeathTest = CudaGpu;
 
 TEST_F(CudaGpuDeathTest, AKernelsFaultShowsLaterAndNamesTheKernel) {
   // The device is lost, so this is a process of its own.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         GpuBackend& g = *make_cuda_gpu(0).release();
@@ -368,18 +482,39 @@ TEST_F(CudaGpuDeathTest, AKernelsFaultShowsLaterAndNamesTheKernel) {
         }
       },
       testing::ExitedWithCode(5), "cuStreamSynchronize.*ILLEGAL_ADDRESS.*the last one launched here was fake_fault");
+  testing::FLAGS_gtest_death_test_style = "fast";
+}
+
+TEST_F(CudaGpu, EveryErrorThatLosesTheDeviceNamesTheKernel) {
+  GpuBackend& g = gpu();
+  for (const int lost : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}) {
+    fail("cuStreamSynchronize", lost);
+    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(HasSubstr("CUDA reports this late")))
+        << lost;
+  }
 }
 
 TEST_F(CudaGpuDeathTest, AForkedChildLearnsWhy) {
   GpuBackend& g = gpu();
-  fail("cuCtxGetCurrent", 3, 0, false);
   EXPECT_EXIT(
       try { g.synchronize(); } catch (const sinter::CudaError& e) {
         std::fprintf(stderr, "%s\n", e.what());
         std::_Exit(5);
       },
       testing::ExitedWithCode(5), "forked after CUDA had started");
-  fake().fail_call.clear();
+}
+
+TEST_F(CudaGpuDeathTest, AForkedChildMayLetGoOfItsParentsMemory) {
+  GpuBackend& g = gpu();
+  void* data = g.allocate(mib);
+  EXPECT_EXIT(
+      {
+        fake().calls.clear();
+        g.deallocate(data, mib);
+        std::_Exit(fake().calls.empty() ? 5 : 1);
+      },
+      testing::ExitedWithCode(5), "");
+  g.deallocate(data, mib);
 }
 
 TEST_F(CudaGpu, TheRegistryUsesThem) {

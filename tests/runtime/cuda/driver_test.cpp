@@ -45,11 +45,28 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::success, CUDA_SUCCESS);
   EXPECT_EQ(ours::error_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(ours::error_not_initialized, CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(ours::error_ecc_uncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
+  EXPECT_EQ(ours::error_nvlink_uncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
+  EXPECT_EQ(ours::error_illegal_address, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(ours::error_launch_timeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_EQ(ours::error_assert, CUDA_ERROR_ASSERT);
+  EXPECT_EQ(ours::error_hardware_stack_error, CUDA_ERROR_HARDWARE_STACK_ERROR);
+  EXPECT_EQ(ours::error_illegal_instruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  EXPECT_EQ(ours::error_misaligned_address, CUDA_ERROR_MISALIGNED_ADDRESS);
+  EXPECT_EQ(ours::error_invalid_address_space, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+  EXPECT_EQ(ours::error_invalid_pc, CUDA_ERROR_INVALID_PC);
+  EXPECT_EQ(ours::error_launch_failed, CUDA_ERROR_LAUNCH_FAILED);
+#if CUDA_VERSION >= 13000  // older headers lack them
+  EXPECT_EQ(ours::error_contained, CUDA_ERROR_CONTAINED);
+  EXPECT_EQ(ours::error_tensor_memory_leak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
+#endif
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   EXPECT_EQ(ours::attribute_capability_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(ours::attribute_capability_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(ours::attribute_shared_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_EQ(ours::function_static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
   EXPECT_EQ(ours::attribute_memory_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
   EXPECT_EQ(ours::function_max_dynamic_shared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   EXPECT_EQ(ours::jit_error_log, CU_JIT_ERROR_LOG_BUFFER);

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +50,11 @@ struct Folder {
     std::ofstream(path / name) << "not a library";
     return path / name;
   }
+  /// An NVRTC of the version that its name says.
+  std::string fake(const std::string& name) const {
+    fs::copy_file(SINTER_FAKE_CUDA, path / name);
+    return path / name;
+  }
 };
 
 TEST(NvrtcLibrary, LooksInToolkitsAndWheels) {
@@ -91,11 +97,27 @@ TEST(NvrtcLibrary, NotFoundListsThePlacesAndSaysWhatHelps) {
                         HasSubstr("libm.so.6: not an NVRTC"), HasSubstr("pip install nvidia-cuda-nvrtc"))));
 }
 
+TEST(NvrtcLibrary, AnOlderOneThatTheDriverTakesReplacesANewerOne) {
+  const Folder folder;
+  const std::string newer = folder.fake("libnvrtc.so.13.0"), older = folder.fake("libnvrtc.so.12.4");
+  const auto opened = open_nvrtc({newer, older}, 12080);
+  EXPECT_EQ(opened.major, 12);
+  EXPECT_TRUE(opened.ptx_loads);
+  EXPECT_EQ(dlopen(newer.c_str(), RTLD_LAZY | RTLD_NOLOAD), nullptr) << "still loaded";
+}
+
+TEST(NvrtcLibrary, TooOldForLargeKernels) {
+  const Folder folder;
+  const std::string old = folder.fake("libnvrtc.so.12.0");
+  EXPECT_THAT([&] { open_nvrtc({old}, 12080); },
+              ThrowsMessage<sinter::DeviceError>(AllOf(HasSubstr(old + ": NVRTC 12.0 is too old"), HasSubstr("12.1"))));
+}
+
 TEST(NvrtcLibrary, NewerThanTheDriverMeansBinariesOnly) {
   try {
     const auto any = open_nvrtc(nvrtc_candidates(), 0);
     EXPECT_TRUE(any.ptx_loads);
-    EXPECT_GE(any.major, 11);
+    EXPECT_GE(any.major, 12);
     EXPECT_TRUE(std::ranges::is_sorted(any.architectures));
     EXPECT_TRUE(std::ranges::binary_search(any.architectures, 90));
     EXPECT_TRUE(open_nvrtc(nvrtc_candidates(), 1000 * any.major + 10 * any.minor).ptx_loads);

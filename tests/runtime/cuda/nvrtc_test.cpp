@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -124,11 +125,16 @@ TEST_F(Nvrtc, ThreadsCompileTogether) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST_F(Nvrtc, VerboseWritesTheLog) {
-  testing::internal::CaptureStderr();
-  const std::string cubin = nvrtc_compile(add, "sm_90", true);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("registers"));
-  EXPECT_EQ(cubin.substr(1, 3), "ELF");
+TEST_F(Nvrtc, DebuggingWritesTheLogAndMarksTheBinary) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // the variable is read once
+  EXPECT_EXIT(
+      {
+        setenv("SINTER_CUDA_DEBUG", "1", 1);
+        const std::string cubin = nvrtc_compile(add, "sm_90");
+        const bool lines = cubin.find(".debug_line") != std::string::npos;
+        std::_Exit(lines && nvrtc_tag(90).ends_with(" debug") ? 5 : 1);
+      },
+      testing::ExitedWithCode(5), "registers");
 }
 
 TEST_F(Nvrtc, TagNamesArchitectureAndVersion) {

@@ -1,5 +1,7 @@
 #include "fake_cuda.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +33,8 @@ struct Module {
 };
 struct Kernel {
   std::string name;
-  unsigned most_shared = 48 * 1024;
+  int static_shared = 0;
+  int most_shared = 48 * 1024 - static_shared;  // that a launch may ask for
 };
 
 }  // namespace sinter::inline v1::runtime::driver
@@ -40,8 +43,9 @@ namespace {
 
 using namespace sinter::runtime::driver;
 
+constexpr int shared_per_block = 227 * 1024;
 constexpr CUresult invalid_value = 1, deinitialized_context = 201, invalid_device = 101, invalid_image = 200,
-                   invalid_handle = 400, not_found = 500, illegal_address = 700;
+                   invalid_handle = 400, not_found = 500;
 
 struct Block {
   std::size_t size;
@@ -51,7 +55,7 @@ struct Block {
 struct State {
   std::recursive_mutex mutex;
   fake_cuda::Control control;
-  bool initialised = false;
+  pid_t process = 0;  // that started the driver, and alone can use it
   CUresult sticky = 0;
   Context contexts[8];
   std::map<CUdeviceptr, Block> blocks;
@@ -73,7 +77,7 @@ CUresult enter(const char* name, bool needs_context = false) {
     if (c.fail_once) c.fail_call.clear();
     return c.fail_result;
   }
-  if (!s.initialised && std::strcmp(name, "cuInit") != 0) return error_not_initialized;
+  if (s.process != getpid() && std::strcmp(name, "cuInit") != 0) return error_not_initialized;
   if (s.sticky) return s.sticky;
   return needs_context && current.empty() ? deinitialized_context : success;
 }
@@ -137,7 +141,7 @@ std::function<void()> give_back(CUdeviceptr address) {
 void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 void run_kernel(const fake_cuda::Launch& launch) {
-  if (launch.kernel == "fake_fault") state().sticky = illegal_address;
+  if (launch.kernel == "fake_fault") state().sticky = error_illegal_address;
   if (launch.kernel != "fake_add_one") return;
   auto* out = static_cast<float*>(host(launch.words[0]));
   const auto* in = static_cast<const float*>(host(launch.words[1]));
@@ -152,7 +156,7 @@ fake_cuda::Control* fake_cuda_control() { return &state().control; }
 
 CUresult cuInit(unsigned) {
   ENTER();
-  state().initialised = true;
+  state().process = getpid();
   return success;
 }
 CUresult cuDriverGetVersion(int* version) {
@@ -160,10 +164,10 @@ CUresult cuDriverGetVersion(int* version) {
   return success;
 }
 CUresult cuGetErrorName(CUresult result, const char** name) {
-  *name = result == error_out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : result == invalid_value     ? "CUDA_ERROR_INVALID_VALUE"
-          : result == illegal_address   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
-                                        : nullptr;
+  *name = result == error_out_of_memory     ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == invalid_value         ? "CUDA_ERROR_INVALID_VALUE"
+          : result == error_illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                            : nullptr;
   return *name ? success : invalid_value;
 }
 CUresult cuGetErrorString(CUresult result, const char** text) {
@@ -192,6 +196,7 @@ CUresult cuDeviceGetAttribute(int* value, int which, CUdevice) {
     case attribute_multiprocessors: *value = 132; return success;
     case attribute_capability_major: *value = c.capability / 10; return success;
     case attribute_capability_minor: *value = c.capability % 10; return success;
+    case attribute_shared_per_block: *value = shared_per_block; return success;
     case attribute_memory_pools: *value = c.memory_pools; return success;
     default: return invalid_value;
   }
@@ -343,7 +348,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
   if (const CUresult result = on_stream(stream)) return result;
   const int device = stream->context->device;
   if (!inside(to, bytes, device) || !inside(from, bytes, device)) return invalid_value;
-  issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
+  if (to < from + bytes && from < to + bytes) return invalid_value;  // undefined with a real one
+  issue(stream, [=] { std::memcpy(host(to), host(from), bytes); });
   return success;
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
@@ -378,15 +384,20 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   std::istringstream words(module->text);
   for (std::string word; words >> word;)
     if (word == name) {
-      *function = &(state().kernels[{module, name}] = Kernel{name});
+      *function = &(state().kernels[{module, name}] = Kernel{name, state().control.static_shared});
       return success;
     }
   return not_found;
 }
+CUresult cuFuncGetAttribute(int* value, int which, CUfunction function) {
+  ENTER(true);
+  *value = function->static_shared;
+  return which == function_static_shared ? success : invalid_value;
+}
 CUresult cuFuncSetAttribute(CUfunction function, int which, int value) {
   ENTER(true);
-  if (which != function_max_dynamic_shared || value > 227 * 1024) return invalid_value;
-  function->most_shared = static_cast<unsigned>(value);
+  if (which != function_max_dynamic_shared || function->static_shared + value > shared_per_block) return invalid_value;
+  function->most_shared = value;
   return success;
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -395,7 +406,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   if (const CUresult result = on_stream(stream)) return result;
   if (parameters || extra[0] != launch_buffer || extra[2] != launch_buffer_size || extra[4] != launch_end)
     return invalid_value;
-  if (!gx || !bx || bx > 1024 || shared > function->most_shared) return invalid_value;
+  if (!gx || !bx || bx > 1024 || static_cast<int>(shared) > function->most_shared) return invalid_value;
   const std::size_t bytes = *static_cast<const std::size_t*>(extra[3]);
   fake_cuda::Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, shared, std::vector<std::uint64_t>(bytes / 8)};
   if (bytes) std::memcpy(launch.words.data(), extra[1], bytes);

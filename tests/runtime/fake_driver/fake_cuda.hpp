@@ -24,6 +24,7 @@ struct Control {
   int capability = 90;
   bool memory_pools = true;
   std::size_t total = std::size_t(64) << 20;  // bytes of each device
+  int static_shared = 0;                      // bytes of __shared__ variables of kernels loaded from now on
   std::string fail_call;                      // this call gives fail_result, once fail_after calls of it have passed
   int fail_result = 0;
   int fail_after = 0;

@@ -26,7 +26,8 @@ class Backend {
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   /// Waits for the device: `host` holds the bytes on return.
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
-  /// Within this device, or from `source`, another device of the same kind.
+  /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
+  /// no particular order.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
   virtual void synchronize() = 0;
 };
@@ -65,7 +66,7 @@ class GpuBackend : public Backend {
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;
   virtual Function load(const std::string& binary, const std::string& name) = 0;
-  /// Asynchronous where the device is. Throws CudaError.
+  /// Asynchronous where the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace sinter::inline v1 {
@@ -33,8 +34,10 @@ class Device {
   constexpr Device(Cuda<Index>) : kind_(DeviceKind::Cuda), index_(static_cast<std::int16_t>(Index)) {
     if constexpr (Index == any_index) index_ = static_cast<std::int16_t>(current_device());
   }
-  /// A GPU by its ordinal. Throws DeviceError when it is negative.
-  Device(int gpu);
+  /// A GPU by its ordinal, an integer of any type. Throws DeviceError when it is negative, or larger than any.
+  template <class Int>
+    requires(std::is_integral_v<Int> && !std::is_same_v<Int, bool>)
+  Device(Int gpu) : kind_(DeviceKind::Cuda), index_(checked(static_cast<std::int64_t>(gpu))) {}
   /// "cpu", "cuda" (the first GPU), "cuda:1". Throws DeviceError for anything else.
   Device(std::string_view name);
   Device(const char* name) : Device(std::string_view(name)) {}
@@ -48,6 +51,8 @@ class Device {
   friend constexpr bool operator==(const Device&, const Device&) noexcept = default;
 
  private:
+  static std::int16_t checked(std::int64_t gpu);
+
   DeviceKind kind_ = DeviceKind::Cpu;
   std::int16_t index_ = 0;
 };
