@@ -76,6 +76,26 @@ TEST(Expression, CopiesAndMoves) {
   EXPECT_THAT(sn::Tensor(moved + copy).to_vector(), ElementsAre(6, 10, 14));
 }
 
+template <int Steps, class E, class F>
+auto grown(const E& e, F step) {
+  if constexpr (Steps == 1)
+    return step(e);
+  else
+    return grown<Steps / 2>(grown<Steps - Steps / 2>(e, step), step);
+}
+
+// The operation after these is one of the programs in tests/errors.
+TEST(Expression, HoldsAsManyOperationsAsItSays) {
+  using namespace sn::literals;
+  const F x = sn::tensor({1.f, 2.f});
+  EXPECT_THAT(sn::Tensor(grown<256>(x, [&](const auto& e) { return e + x; })).to_vector(), ElementsAre(257, 514));
+  EXPECT_THAT(sn::Tensor(grown<256>(x, [](const auto& e) { return e - 0.5f; })).to_vector(), ElementsAre(-127, -126));
+  EXPECT_THAT(sn::Tensor(grown<256>(x, [](const auto& e) { return e - 2_c; })).to_vector(), ElementsAre(-511, -510));
+  EXPECT_THAT(sn::Tensor(grown<256>(x, [](const auto& e) { return -e; })).to_vector(), ElementsAre(1, 2));
+  EXPECT_THAT(sn::Tensor(grown<128>(x, [](const auto& e) { return e.clamp(2, 3); })).to_vector(), ElementsAre(2, 2));
+  EXPECT_THAT(sn::Tensor(grown<69>(x, [](const auto& e) { return e + 1000_c; })).to_vector(), ElementsAre(69001, 69002));
+}
+
 TEST(Expression, UsingAMovedFromOneThrows) {
   auto e = make() + 1;
   [[maybe_unused]] auto taken = std::move(e);
@@ -119,6 +139,8 @@ TEST(Expression, TakesCompileTimeIntegers) {
   const F x = make();
   EXPECT_THAT(sn::Tensor(sn::pow(x, 2_c)).to_vector(), ElementsAre(1, 4, 9));
   EXPECT_THAT(sn::Tensor(x * std::integral_constant<int, -3>()).to_vector(), ElementsAre(-3, -6, -9));
+  EXPECT_THAT(sn::Tensor(x + 127_c - std::integral_constant<int, -128>()).to_vector(), ElementsAre(256, 257, 258));
+  EXPECT_THAT(sn::Tensor(x + 128_c - std::integral_constant<int, -129>()).to_vector(), ElementsAre(258, 259, 260));
   static_assert(std::is_same_v<T<decltype(sn::Tensor<std::int32_t, sn::Cpu>() + 2_c)>, std::int32_t>);
   const sn::Tensor<std::int32_t, sn::Cpu> i = sn::tensor<std::int32_t>({1, 2});
   EXPECT_THAT(sn::Tensor(i + 2_c).to_vector(), ElementsAre(3, 4));

@@ -53,7 +53,7 @@ struct ConstantOperand {
   using value_type = Weak<Category::Int>;
   using device_type = NoDevice;
   using tree = ConstantLeaf<Value>;
-  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes;
+  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes<Value>;
   Values<0, 0> value;
 };
 
@@ -152,7 +152,7 @@ auto join_operands(E&&... operands) {
                 "a < b < c compares the bools of a < b: write (a < b) & (b < c)");
   using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
-                            (E::byte_count + ... + 1)>;
+                            (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
   return Result(Joined{}, operands...);
 }
 
