@@ -207,7 +207,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   int dim() const { return impl().rank(); }
   std::int64_t numel() const { return impl().numel; }
   /// Extent of an axis; negative axes count from the end. Throws IndexError.
-  std::int64_t size(std::int64_t axis) const { return detail::extent(impl(), axis); }
+  std::int64_t size(detail::Index axis) const { return detail::extent(impl(), axis); }
   DType dtype() const { return impl().dtype; }
   Device device() const { return impl().device; }
   bool is_contiguous() const { return impl().contiguous; }
@@ -275,35 +275,39 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor clone() const { return Tensor(detail::evaluate_one(leaf())); }
 
   // Views.
-  Tensor transpose(std::int64_t axis0, std::int64_t axis1) const {
+  Tensor transpose(detail::Index axis0, detail::Index axis1) const {
     return Tensor(detail::transpose(impl(), axis0, axis1));
   }
-  Tensor t() const { return dim() < 2 ? *this : transpose(0, 1); }
-  template <std::integral... I>
+  /// The transpose of a matrix. Throws ShapeError past two dimensions.
+  Tensor t() const { return Tensor(detail::t(impl())); }
+  template <std::convertible_to<detail::Index>... I>
   Tensor permute(I... axes) const {
-    return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{static_cast<std::int64_t>(axes)...}));
+    return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{detail::Index(axes).value...}));
   }
-  Tensor slice(std::int64_t axis, std::int64_t first = range::none, std::int64_t last = range::none,
+  Tensor slice(detail::Index axis, std::int64_t first = range::none, std::int64_t last = range::none,
                std::int64_t step = 1) const {
     return Tensor(detail::slice(impl(), axis, range(first, last, step)));
   }
-  Tensor narrow(std::int64_t axis, std::int64_t start, std::int64_t length) const {
-    return slice(axis, start, start + length);
+  /// Positions start ... start + length - 1, which must be there. Throws IndexError.
+  Tensor narrow(detail::Index axis, detail::Index start, detail::Index length) const {
+    return Tensor(detail::narrow(impl(), axis, start, length));
   }
-  Tensor select(std::int64_t axis, std::int64_t index) const { return Tensor(detail::select(impl(), axis, index)); }
+  Tensor select(detail::Index axis, detail::Index index) const { return Tensor(detail::select(impl(), axis, index)); }
   Tensor expand(const Shape& to) const { return Tensor(detail::expand(impl(), to)); }
   /// A view where the layout allows, else a copy.
   Tensor reshape(const Shape& to) const { return Tensor(detail::reshape(impl(), to)); }
   Tensor flatten() const { return reshape(Shape(-1)); }
   Tensor squeeze() const { return Tensor(detail::squeeze(impl())); }
-  Tensor squeeze(std::int64_t axis) const { return Tensor(detail::squeeze(impl(), axis)); }
-  Tensor unsqueeze(std::int64_t axis) const { return Tensor(detail::unsqueeze(impl(), axis)); }
+  Tensor squeeze(detail::Index axis) const { return Tensor(detail::squeeze(impl(), axis)); }
+  Tensor unsqueeze(detail::Index axis) const { return Tensor(detail::unsqueeze(impl(), axis)); }
   /// x[i]: position i of the first axis.
-  Tensor operator[](std::int64_t index) const { return select(0, index); }
+  Tensor operator[](detail::Index index) const { return (*this)(index); }
   /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
+  /// Throws IndexError.
   template <class... I>
-    requires((std::is_same_v<I, range> || std::is_integral_v<I>) && ...)
+    requires((std::is_same_v<I, range> || std::convertible_to<I, detail::Index>) && ...)
   Tensor operator()(I... indices) const {
+    detail::check_index_count(impl(), sizeof...(I));
     Tensor view = *this;
     std::int64_t axis = 0;
     ((view = view.index(axis, indices)), ...);
@@ -348,7 +352,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   }
   Tensor<T, Cuda<>> to_gpu(Device gpu) const { return Tensor<T, Cuda<>>(jit::to(impl(), dtype(), gpu)); }
   Tensor index(std::int64_t& axis, range r) const { return slice(axis++, r.first, r.last, r.step); }
-  Tensor index(std::int64_t& axis, std::int64_t i) const { return select(axis, i); }
+  Tensor index(std::int64_t& axis, detail::Index i) const { return select(axis, i); }
 
   runtime::TensorRef impl_;
 };
