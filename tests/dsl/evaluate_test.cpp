@@ -39,6 +39,19 @@ TEST(Evaluate, IntoReadsEverythingFirst) {
   }
 }
 
+TEST(Evaluate, IntoViewsAndOfNumbers) {
+  using namespace sn::literals;
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::zeros({2, 2}, d), y = sn::ones({2}, d), z = sn::ones({3}, d);
+    sn::evaluate(sn::into(x[0], y + 1), sn::into(x[1], 7), sn::into(z, 2_c));
+    EXPECT_THAT(x.to_vector(), ElementsAre(2, 2, 7, 7));
+    EXPECT_THAT(z.to_vector(), ElementsAre(2, 2, 2));
+    sn::evaluate(sn::into(z, 0));
+    EXPECT_THAT(z.to_vector(), ElementsAre(0, 0, 0));
+    EXPECT_THROW(sn::evaluate(sn::into(sn::zeros<std::int32_t>({1}, d), 3'000'000'000)), sn::Error);
+  }
+}
+
 TEST(Evaluate, EagerGivesTheSameInMoreKernels) {
   for (const sn::Device& d : sinter_tests::devices()) {
     const auto x = sn::tensor({1.f, 2.f, 3.f}, d);

@@ -110,6 +110,24 @@ TEST_P(OnEveryDevice, WritesInPlace) {
   EXPECT_THAT(i.to_vector(), ElementsAre(6, 4, 4));
 }
 
+TEST_P(OnEveryDevice, WritesNumbersThatTheDtypeHolds) {
+  using namespace sn::literals;
+  auto i = sn::tensor<std::int32_t>({1, 2}, GetParam());
+  i[0] = 3_c;
+  EXPECT_THAT(i.to_vector(), ElementsAre(3, 2));
+  i.assign(4_c);
+  EXPECT_THAT(i.to_vector(), ElementsAre(4, 4));
+  EXPECT_THAT(message_of<sn::Error>([&] { i[0] = 3'000'000'000; }),
+              testing::AllOf(HasSubstr("3000000000"), HasSubstr("int32")));
+  EXPECT_THROW(i.assign(18446744073709551615ull), sn::Error);
+  EXPECT_THROW(i[0] = 1.5, sn::DtypeError);
+  EXPECT_THAT(i.to_vector(), ElementsAre(4, 4));
+  auto any = sn::AnyTensor(i);
+  EXPECT_THROW(any.assign(-3'000'000'000), sn::Error);
+  any.assign(5);
+  EXPECT_THAT(i.to_vector(), ElementsAre(5, 5));
+}
+
 TEST_P(OnEveryDevice, OverlappingWritesReadEverythingFirst) {
   for (std::int64_t n : {4, 33, 1025, 70'000}) {
     auto x = sn::arange(n, GetParam());

@@ -48,7 +48,7 @@ jit::LazyRef lazy_node(const A& operand) {
   if constexpr (is_lazy<A>) {
     return operand.node();
   } else if constexpr (cpp_scalar<A>) {
-    return jit::lazy(lift(operand).value.scalars[0], category_of<A>);
+    return jit::lazy(scalar_of(operand), category_of<A>);
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
   } else {
@@ -61,6 +61,7 @@ template <Op op, class... A>
 auto apply_lazy(const A&... operands) {
   using Types = ResultType<op, typename lifted<const A&>::value_type...>;
   static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  static_assert(!is_ordering<op> || (!is_compared<lifted<const A&>> && ...), SINTER_CHAINED_COMPARISON);
   using D = typename JoinAll<typename lifted<const A&>::device_type...>::type;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
   return Lazy<typename Types::type, D>(jit::lazy(op, nodes));

@@ -33,8 +33,11 @@ void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
-/// Writes one value to every element.
-void fill(TensorImpl& t, jit::Scalar value, Category category);
+/// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
+/// dtype cannot hold it.
+void fill(TensorImpl& t, Number value);
+/// A 0-d tensor of that value, of t's dtype and device; throws as fill does.
+TensorRef scalar_like(const TensorImpl& t, Number value);
 
 template <class D>
 void check_device(const TensorImpl& t) {
@@ -138,12 +141,13 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   }
 
   /// Writes the value into this array, broadcasting it; everything is read before anything is written.
-  /// Throws ShapeError, DeviceError. Its dtype must be T.
+  /// An expression must be of dtype T. A number, and anything into an AnyTensor, is converted, unless its category is
+  /// higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
   template <class A>
     requires detail::operand<A>
   Tensor& assign(A&& value) {
-    if constexpr (detail::cpp_scalar<std::remove_cvref_t<A>>) {
-      detail::fill(impl(), detail::lift(value).value.scalars[0], detail::category_of<std::remove_cvref_t<A>>);
+    if constexpr (!expression<A>) {
+      detail::fill(impl(), value);
     } else {
       static_assert(detail::same_dtype<value_type_of<A>, T>, "the value has another dtype: convert it with cast<T>(x)");
       write(std::forward<A>(value));
