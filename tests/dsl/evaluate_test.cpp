@@ -52,6 +52,25 @@ TEST(Evaluate, IntoViewsAndOfNumbers) {
   }
 }
 
+TEST(Evaluate, ExpressionsMoveAndReadAsTensorsDo) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::tensor({1.f, 2.f}, d);
+    EXPECT_EQ((x + 2).exp().cpu().device(), sn::Device("cpu"));
+    EXPECT_EQ((x + 2).cuda().device(), sn::Device(sn::cuda<>));
+    EXPECT_EQ((x + 2).cuda(1).device(), sn::Device("cuda:1"));
+    EXPECT_EQ((x + 2).to("cuda:1").device(), sn::Device("cuda:1"));
+    static_assert(std::is_same_v<decltype((x + 2).to(sn::cuda<0>)), sn::Tensor<float, sn::Cuda<0>>>);
+    static_assert(std::is_same_v<decltype((x + 2).to<double>(sn::cpu)), sn::Tensor<double, sn::Cpu>>);
+    EXPECT_EQ((x[0] * x[1]).item(), 2.f);
+    EXPECT_THAT((x * x).to_vector(), ElementsAre(1, 4));
+    EXPECT_EQ((x + sn::ones({3, 1}, d)).shape(), sn::Shape(3, 2));
+    const auto e = (x * 1.5f).to<std::int64_t>() + 1;  // one kernel
+    const auto before = sn::jit_stats();
+    EXPECT_THAT(e.to_vector(), ElementsAre(2, 4));
+    EXPECT_EQ(sn::jit_stats().launches - before.launches, 1u);
+  }
+}
+
 TEST(Evaluate, EagerGivesTheSameInMoreKernels) {
   for (const sn::Device& d : sinter_tests::devices()) {
     const auto x = sn::tensor({1.f, 2.f, 3.f}, d);

@@ -61,10 +61,15 @@ TEST_P(OnEveryDevice, MovingToWhereItIsShares) {
   auto y = x;
   EXPECT_TRUE(y.copy_(y).same_storage(x));
   EXPECT_THAT(x.to<double>(sn::cpu).to_vector(), ElementsAre(1.0, 2.0));
-  if (GetParam().is_cuda()) {
-    EXPECT_TRUE(x.cuda().same_storage(x));
-  }
   EXPECT_THAT(x.cpu().to_vector(), ElementsAre(1, 2));
+}
+
+TEST_P(OnEveryDevice, CudaMeansTheCurrentGpu) {
+  const auto x = sn::tensor({1.f, 2.f}, GetParam());
+  EXPECT_EQ(x.cuda().device(), sn::Device(sn::cuda<>));
+  EXPECT_EQ(x.cuda().same_storage(x), x.device() == sn::Device(sn::cuda<>));
+  EXPECT_EQ(x.cuda(1).device(), sn::Device("cuda:1"));
+  EXPECT_THAT(x.cuda().to_vector(), ElementsAre(1, 2));
 }
 
 TEST_P(OnEveryDevice, MovesEverywhere) {

@@ -142,16 +142,18 @@ std::ostream& operator<<(std::ostream& out, const E& e) {
 /// Whether shapes and all elements are equal. Throws DeviceError when the devices differ.
 template <expression A, expression B>
 bool equal(const A& a, const B& b) {
-  const Tensor x(a);
-  const Tensor y(b);
+  static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
+  const Tensor<detail::deduced_element<A>> x(a);
+  const Tensor<detail::deduced_element<B>> y(b);
   return x.shape() == y.shape() && detail::all_true(Tensor<bool>(x == y).impl());
 }
 
 /// Whether |a - b| <= atol + rtol * |b| everywhere; NaN equals nothing unless equal_nan.
 template <expression A, expression B>
 bool allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
-  const Tensor x(a);
-  const Tensor y(b);
+  static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
+  const Tensor<detail::deduced_element<A>> x(a);
+  const Tensor<detail::deduced_element<B>> y(b);
   auto near = (x == y) | ((abs(x - y) <= atol + rtol * abs(y)) & isfinite(y));
   if (equal_nan) return detail::all_true(Tensor<bool>(near | (isnan(x) & isnan(y))).impl());
   return detail::all_true(Tensor<bool>(near).impl());

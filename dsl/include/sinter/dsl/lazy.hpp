@@ -34,7 +34,7 @@ class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>> {
 };
 
 template <expression E>
-Lazy(const E&) -> Lazy<value_type_of<E>, typename E::device_type>;
+Lazy(const E&) -> Lazy<detail::deduced_element<E>, detail::deduced_device<E>>;
 
 namespace detail {
 
@@ -51,6 +51,8 @@ jit::LazyRef lazy_node(const A& operand) {
     return jit::lazy(scalar_of(operand), category_of<A>);
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
+  } else if constexpr (is_reported<A>) {
+    return {};
   } else {
     auto&& e = lift(operand);
     return jit::lazy(bind(e));
@@ -85,7 +87,7 @@ template <expression E>
 Lazy<T, D>::Lazy(const E& e) : node_(detail::lazy_node(e)) {
   static_assert(detail::same_dtype<value_type_of<E>, T>,
                 "the expression has another dtype: convert it with cast<T>(x)");
-  static_assert(detail::widens<typename E::device_type, D>,
+  static_assert(detail::device_fits<typename E::device_type, D>,
                 "the expression is on another device: move it with .to(device)");
 }
 

@@ -1,7 +1,7 @@
 // Tensor: a handle of an array on a device. Copies and views share storage.
 #pragma once
 #include <array>
-#include <ostream>
+#include <iosfwd>
 #include <utility>
 #include <vector>
 
@@ -157,8 +157,10 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   /// The same from any device and any dtype, as PyTorch's copy_.
   template <expression A>
   Tensor& copy_(A&& value) {
-    const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
-    jit::copy(impl(), from.impl());
+    if constexpr (!detail::is_reported<A>) {
+      const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
+      jit::copy(impl(), from.impl());
+    }
     return *this;
   }
 
@@ -221,13 +223,14 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     return impl().buffer == o.impl().buffer;
   }
 
-  // Reading it. These wait for the device.
-  /// Address of the first element, on the tensor's device.
+  /// Address of the first element, on the tensor's device, which may still be writing there.
   T* data() const
     requires element<T>
   {
     return reinterpret_cast<T*>(impl().data);
   }
+
+  // Reading it. These wait for the device.
   /// The only element. Throws Error when there are more or none.
   T item() const
     requires element<T>
@@ -265,9 +268,9 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
   Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
-  /// To the current GPU, unless it is on one already.
-  Tensor<T, Cuda<>> cuda() const { return to_gpu(is_cuda() ? device() : Device(sinter::cuda<>)); }
-  Tensor<T, Cuda<>> cuda(int index) const { return to_gpu(Device(index)); }
+  /// To the current GPU.
+  Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
+  Tensor<T, Cuda<>> cuda(int index) const { return to(index); }
   /// Checks the dtype of an AnyTensor and shares its storage. Throws DtypeError.
   template <element U>
   Tensor<U, D> as() const {
@@ -354,7 +357,6 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     }
     return *this;
   }
-  Tensor<T, Cuda<>> to_gpu(Device gpu) const { return Tensor<T, Cuda<>>(jit::to(impl(), dtype(), gpu)); }
   Tensor index(std::int64_t& axis, range r) const { return slice(axis++, r.first, r.last, r.step); }
   Tensor index(std::int64_t& axis, detail::Index i) const { return select(axis, i); }
 
@@ -363,5 +365,21 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
 
 template <expression E>
 Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>>;
+
+namespace detail {
+
+template <class E>
+auto tensor_from(const E& e) {
+  return Tensor(e);
+}
+template <class E>
+Shape shape_from(const E& e) {
+  if constexpr (is_lazy<E>)
+    return tensor_from(e).shape();
+  else
+    return jit::result_shape(bind(e));
+}
+
+}  // namespace detail
 
 }  // namespace sinter::inline v1
