@@ -97,10 +97,12 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(
   return flat.on(Shape(blocks.size(), rows, columns), device);
 }
 
-/// Numbers of several types in one pair of braces: the dtype must be said, as in tensor<float>({1.5, 2}).
-template <element T, device_argument D = Cpu>
-Tensor<T, device_type_of<D>> tensor(std::initializer_list<detail::Number> values, const D& device = {}) {
-  detail::Flattened<T> flat;
+/// Numbers of several types in one pair of braces, of which C++ deduces none: T must be said.
+template <class T = void, device_argument D = Cpu>
+Tensor<detail::literal_type<T, float>, device_type_of<D>> tensor(std::initializer_list<detail::Number> values,
+                                                                 const D& device = {}) {
+  static_assert(!std::is_void_v<T>, "braces of several types, or of nothing, need a dtype: tensor<float>({1.5, 2})");
+  detail::Flattened<detail::literal_type<T, float>> flat;
   flat.add(values);
   return flat.on(Shape(values.size()), device);
 }
