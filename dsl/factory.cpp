@@ -27,15 +27,12 @@ void throw_wrong_count(std::size_t values, const Shape& shape) {
       fmt::format("tensor: {} values given for shape {}, which holds {}", values, to_string(shape), shape.numel()));
 }
 
-TensorRef full(const Shape& shape, DType dtype, Device device, jit::Scalar value, Category category) {
+TensorRef full(const Shape& shape, DType dtype, Device device, Number value) {
   TensorRef t = runtime::empty(shape, dtype, device);
   // A float into an integer tensor truncates, which fill() as an in-place result would refuse.
-  if (!can_cast(default_dtype(category), dtype)) {
-    const TensorRef source = full(Shape(), DType::Float64, device, value, category);
-    jit::copy(*t, *source);
-  } else {
-    fill(*t, value, category);
-  }
+  if (!can_cast(default_dtype(value.category), dtype))
+    value = visit(dtype, [&]<class T>(std::type_identity<T>) { return Number(element_of<T>(value)); });
+  fill(*t, value);
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -168,12 +169,12 @@ void write_elements(Replacement& file, const TensorImpl& t) {
 
 }  // namespace
 
-TensorRef load_npy(const fs::path& path, Device device) {
-  FileSource source(path);
+TensorRef load_npy(const FileName& name, Device device) {
+  FileSource source(name.text);
   return npy::read(source, device);
 }
 
-void save_npy(const fs::path& path, const TensorImpl& t) {
+void save_npy(const FileName& name, const TensorImpl& t) {
   npy::Header header;
   header.dtype = t.dtype;
   header.shape = t.shape;
@@ -183,7 +184,7 @@ void save_npy(const fs::path& path, const TensorImpl& t) {
     header.fortran_order = turned->contiguous;
     stored = header.fortran_order ? turned : jit::contiguous(*stored);
   }
-  Replacement file(path);
+  Replacement file(name.text);
   const std::string text = npy::header_text(header);
   file.write(std::as_bytes(std::span(text)));
   if (stored->numel > 0) write_elements(file, *stored);

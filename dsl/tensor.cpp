@@ -78,12 +78,29 @@ void fill_with(TensorImpl& t, jit::Scalar value) {
 
 }  // namespace
 
-void fill(TensorImpl& t, jit::Scalar value, Category category) {
-  switch (category) {
-    case Category::Bool: return fill_with<Category::Bool>(t, value);
-    case Category::Int: return fill_with<Category::Int>(t, value);
-    case Category::Float: return fill_with<Category::Float>(t, value);
+void fill(TensorImpl& t, Number value) {
+  if (value.category == Category::Int) visit(t.dtype, [&]<class T>(std::type_identity<T>) { element_of<T>(value); });
+  switch (value.category) {
+    case Category::Bool: return fill_with<Category::Bool>(t, value.scalar);
+    case Category::Int: return fill_with<Category::Int>(t, value.scalar);
+    case Category::Float: return fill_with<Category::Float>(t, value.scalar);
   }
+}
+
+TensorRef scalar_like(const TensorImpl& t, Number value) {
+  TensorRef scalar = runtime::empty(Shape(), t.dtype, t.device);
+  fill(*scalar, value);
+  return scalar;
+}
+
+void throw_past_int64(std::uint64_t value) {
+  throw Error(fmt::format("the number {} does not fit int64, the widest integer; give it as a double", value));
+}
+
+void throw_does_not_fit(Number value, DType dtype) {
+  const std::string text =
+      value.category == Category::Float ? fmt::format("{}", value.real()) : fmt::format("{}", value.whole());
+  throw Error(fmt::format("the number {} does not fit {}; choose a dtype that holds it", text, name(dtype)));
 }
 
 }  // namespace sinter::inline v1::detail

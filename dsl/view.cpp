@@ -61,6 +61,21 @@ bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
 
 }  // namespace
 
+void check_index_count(const TensorImpl& x, std::size_t indices) {
+  const int rank = x.rank();
+  if (indices <= static_cast<std::size_t>(rank)) return;
+  if (rank == 0) throw IndexError(fmt::format("a 0-d tensor cannot be indexed; use item() of {}", describe(x)));
+  throw IndexError(fmt::format("too many indices: {} given for a tensor of {} dimension{}, {}", indices, rank,
+                               rank == 1 ? "" : "s", describe(x)));
+}
+
+TensorRef t(const TensorImpl& x) {
+  if (x.rank() > 2)
+    throw ShapeError(fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D: {}; use transpose(a, b)",
+                                 x.rank(), describe(x)));
+  return x.rank() < 2 ? runtime::view(x, x.shape, x.strides) : transpose(x, 0, 1);
+}
+
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
   const int a = checked_axis(x, axis0, "transpose"), b = checked_axis(x, axis1, "transpose");
   Shape shape = x.shape, strides = x.strides;
@@ -104,6 +119,21 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   shape[a] = count;
   strides[a] = count > 1 ? x.strides[a] * r.step : x.strides[a];
   return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0);
+}
+
+TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
+  const int a = checked_axis(x, axis, "narrow");
+  const std::int64_t n = x.shape[a];
+  if (length < 0)
+    throw IndexError(fmt::format("narrow: the length {} is negative, on axis {} of {}", length, a, describe(x)));
+  if (start < -n || start > n)
+    throw IndexError(fmt::format("narrow: start out of range (expected to be in range of [{}, {}], but got {}) for {}",
+                                 -n, n, start, describe(x)));
+  const std::int64_t first = start < 0 ? start + n : start;
+  if (length > n - first)
+    throw IndexError(fmt::format("narrow: start ({}) + length ({}) exceeds dimension size ({}) of axis {} of {}", first,
+                                 length, n, a, describe(x)));
+  return slice(x, a, range(first, first + length));
 }
 
 TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {

@@ -56,6 +56,9 @@ class Recorder {
       case static_cast<std::uint8_t>(Op::index): return push_leaf(static_cast<std::uint8_t>(DType::Int64));
       case static_cast<std::uint8_t>(Op::scalar): return push_scalar(byte());
       case static_cast<std::uint8_t>(Op::constant): return push_constant(dtype());
+      case static_cast<std::uint8_t>(Code::integer):
+        return stack_.push_back(
+            graph_.constant(DType::Int64, static_cast<std::uint64_t>(std::int64_t{static_cast<std::int8_t>(byte())})));
       case static_cast<std::uint8_t>(Op::cast): {
         const DType to = dtype();
         return stack_.push_back(graph_.explicit_cast(pop(), to));

@@ -39,6 +39,38 @@ TEST(Evaluate, IntoReadsEverythingFirst) {
   }
 }
 
+TEST(Evaluate, IntoViewsAndOfNumbers) {
+  using namespace sn::literals;
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::zeros({2, 2}, d), y = sn::ones({2}, d), z = sn::ones({3}, d);
+    sn::evaluate(sn::into(x[0], y + 1), sn::into(x[1], 7), sn::into(z, 2_c));
+    EXPECT_THAT(x.to_vector(), ElementsAre(2, 2, 7, 7));
+    EXPECT_THAT(z.to_vector(), ElementsAre(2, 2, 2));
+    sn::evaluate(sn::into(z, 0));
+    EXPECT_THAT(z.to_vector(), ElementsAre(0, 0, 0));
+    EXPECT_THROW(sn::evaluate(sn::into(sn::zeros<std::int32_t>({1}, d), 3'000'000'000)), sn::Error);
+  }
+}
+
+TEST(Evaluate, ExpressionsMoveAndReadAsTensorsDo) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::tensor({1.f, 2.f}, d);
+    EXPECT_EQ((x + 2).exp().cpu().device(), sn::Device("cpu"));
+    EXPECT_EQ((x + 2).cuda().device(), sn::Device(sn::cuda<>));
+    EXPECT_EQ((x + 2).cuda(1).device(), sn::Device("cuda:1"));
+    EXPECT_EQ((x + 2).to("cuda:1").device(), sn::Device("cuda:1"));
+    static_assert(std::is_same_v<decltype((x + 2).to(sn::cuda<0>)), sn::Tensor<float, sn::Cuda<0>>>);
+    static_assert(std::is_same_v<decltype((x + 2).to<double>(sn::cpu)), sn::Tensor<double, sn::Cpu>>);
+    EXPECT_EQ((x[0] * x[1]).item(), 2.f);
+    EXPECT_THAT((x * x).to_vector(), ElementsAre(1, 4));
+    EXPECT_EQ((x + sn::ones({3, 1}, d)).shape(), sn::Shape(3, 2));
+    const auto e = (x * 1.5f).to<std::int64_t>() + 1;  // one kernel
+    const auto before = sn::jit_stats();
+    EXPECT_THAT(e.to_vector(), ElementsAre(2, 4));
+    EXPECT_EQ(sn::jit_stats().launches - before.launches, 1u);
+  }
+}
+
 TEST(Evaluate, EagerGivesTheSameInMoreKernels) {
   for (const sn::Device& d : sinter_tests::devices()) {
     const auto x = sn::tensor({1.f, 2.f, 3.f}, d);

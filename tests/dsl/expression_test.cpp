@@ -76,6 +76,43 @@ TEST(Expression, CopiesAndMoves) {
   EXPECT_THAT(sn::Tensor(moved + copy).to_vector(), ElementsAre(6, 10, 14));
 }
 
+TEST(Expression, MethodsTakeTheArrayOfATemporary) {
+  F x = make(), y = make(), z = make(), v = make();
+  EXPECT_THAT(sn::Tensor(std::move(x).exp() * 0 + 1).to_vector(), ElementsAre(1, 1, 1));
+  EXPECT_THAT(sn::Tensor(std::move(y).maximum(2)).to_vector(), ElementsAre(2, 2, 3));
+  EXPECT_THAT(sn::Tensor(std::move(z).clamp(2, 2)).to_vector(), ElementsAre(2, 2, 2));
+  EXPECT_THAT(sn::Tensor(std::move(v).where(true, 0)).to_vector(), ElementsAre(1, 2, 3));
+  EXPECT_FALSE(x.defined() || y.defined() || z.defined() || v.defined());
+}
+
+TEST(Expression, WhereAsAMethodPutsTheValueFirst) {
+  const F x = sn::tensor({-1.f, 2.f});
+  EXPECT_THAT(sn::Tensor(x.where(x > 0, 5)).to_vector(), ElementsAre(5, 2));
+  EXPECT_THAT(sn::Tensor((x * 2).where(x > 0, x)).to_vector(), ElementsAre(-1, 4));
+  EXPECT_TRUE(sn::equal(x.where(x > 0, 5), sn::where(x > 0, x, 5)));
+  EXPECT_THAT(sn::Tensor(sn::Lazy(x + 0).where(x > 0, 5)).to_vector(), ElementsAre(5, 2));
+}
+
+template <int Steps, class E, class F>
+auto grown(const E& e, F step) {
+  if constexpr (Steps == 1)
+    return step(e);
+  else
+    return grown<Steps / 2>(grown<Steps - Steps / 2>(e, step), step);
+}
+
+// The operation after these is one of the programs in tests/errors.
+TEST(Expression, HoldsAsManyOperationsAsItSays) {
+  using namespace sn::literals;
+  const F x = sn::tensor({1.f, 2.f});
+  EXPECT_THAT(grown<256>(x, [&](const auto& e) { return e + x; }).to_vector(), ElementsAre(257, 514));
+  EXPECT_THAT(grown<256>(x, [](const auto& e) { return e - 0.5f; }).to_vector(), ElementsAre(-127, -126));
+  EXPECT_THAT(grown<256>(x, [](const auto& e) { return e - 2_c; }).to_vector(), ElementsAre(-511, -510));
+  EXPECT_THAT(grown<256>(x, [](const auto& e) { return -e; }).to_vector(), ElementsAre(1, 2));
+  EXPECT_THAT(grown<128>(x, [](const auto& e) { return e.clamp(2, 3); }).to_vector(), ElementsAre(2, 2));
+  EXPECT_THAT(grown<69>(x, [](const auto& e) { return e + 1000_c; }).to_vector(), ElementsAre(69001, 69002));
+}
+
 TEST(Expression, UsingAMovedFromOneThrows) {
   auto e = make() + 1;
   [[maybe_unused]] auto taken = std::move(e);
@@ -119,6 +156,8 @@ TEST(Expression, TakesCompileTimeIntegers) {
   const F x = make();
   EXPECT_THAT(sn::Tensor(sn::pow(x, 2_c)).to_vector(), ElementsAre(1, 4, 9));
   EXPECT_THAT(sn::Tensor(x * std::integral_constant<int, -3>()).to_vector(), ElementsAre(-3, -6, -9));
+  EXPECT_THAT(sn::Tensor(x + 127_c - std::integral_constant<int, -128>()).to_vector(), ElementsAre(256, 257, 258));
+  EXPECT_THAT(sn::Tensor(x + 128_c - std::integral_constant<int, -129>()).to_vector(), ElementsAre(258, 259, 260));
   static_assert(std::is_same_v<T<decltype(sn::Tensor<std::int32_t, sn::Cpu>() + 2_c)>, std::int32_t>);
   const sn::Tensor<std::int32_t, sn::Cpu> i = sn::tensor<std::int32_t>({1, 2});
   EXPECT_THAT(sn::Tensor(i + 2_c).to_vector(), ElementsAre(3, 4));

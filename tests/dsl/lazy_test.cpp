@@ -34,6 +34,17 @@ TEST(Lazy, MixesWithEverything) {
   EXPECT_EQ(sinter_tests::printed(e), "tensor([2., 3.])");
 }
 
+TEST(Lazy, MovesAndReadsAsTensorsDo) {
+  const auto x = sn::tensor({1.f, 2.f});
+  const sn::Lazy e = x + 1;
+  EXPECT_EQ(e.cuda().device(), sn::Device(sn::cuda<>));
+  EXPECT_EQ(e.to("cuda:1").device(), sn::Device("cuda:1"));
+  EXPECT_THAT(e.to<std::int64_t>().to_vector(), ElementsAre(2, 3));
+  static_assert(std::is_same_v<decltype(e.to<double>()), sn::Lazy<double, sn::Cpu>>);
+  EXPECT_EQ(e.shape(), sn::Shape(2));
+  EXPECT_EQ(sn::Lazy(x[1] * 3).item(), 6.f);
+}
+
 TEST(Lazy, RefusesLeavesThatChanged) {
   auto x = sn::tensor({1.f});
   sn::Lazy e = x + 1;

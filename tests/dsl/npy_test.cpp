@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -113,6 +114,20 @@ TEST_F(Npy, WritesTheBytesOfNumPy) {
     }
   }
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Npy, NamesAreStringsOrPaths) {
+  struct Native {  // as std::filesystem::path has it
+    std::string native() const { return name; }
+    std::string name;
+  };
+  const std::string name = path("named.npy").string();
+  detail::save_npy(Native{name}, *testing::host_tensor(DType::Int64, Shape(2), {1, 2}));
+  const std::string_view view = name;
+  EXPECT_EQ(detail::load_npy(name, Device())->numel, 2);
+  EXPECT_EQ(detail::load_npy(view, Device())->numel, 2);
+  EXPECT_EQ(detail::load_npy(name.c_str(), Device())->numel, 2);
+  EXPECT_EQ(detail::load_npy(fs::path(name), Device())->numel, 2);
 }
 
 TEST_F(Npy, RoundTripsOfRandomShapesAndViews) {

@@ -61,10 +61,15 @@ TEST_P(OnEveryDevice, MovingToWhereItIsShares) {
   auto y = x;
   EXPECT_TRUE(y.copy_(y).same_storage(x));
   EXPECT_THAT(x.to<double>(sn::cpu).to_vector(), ElementsAre(1.0, 2.0));
-  if (GetParam().is_cuda()) {
-    EXPECT_TRUE(x.cuda().same_storage(x));
-  }
   EXPECT_THAT(x.cpu().to_vector(), ElementsAre(1, 2));
+}
+
+TEST_P(OnEveryDevice, CudaMeansTheCurrentGpu) {
+  const auto x = sn::tensor({1.f, 2.f}, GetParam());
+  EXPECT_EQ(x.cuda().device(), sn::Device(sn::cuda<>));
+  EXPECT_EQ(x.cuda().same_storage(x), x.device() == sn::Device(sn::cuda<>));
+  EXPECT_EQ(x.cuda(1).device(), sn::Device("cuda:1"));
+  EXPECT_THAT(x.cuda().to_vector(), ElementsAre(1, 2));
 }
 
 TEST_P(OnEveryDevice, MovesEverywhere) {
@@ -108,6 +113,24 @@ TEST_P(OnEveryDevice, WritesInPlace) {
   i ^= 1;
   i &= 6;
   EXPECT_THAT(i.to_vector(), ElementsAre(6, 4, 4));
+}
+
+TEST_P(OnEveryDevice, WritesNumbersThatTheDtypeHolds) {
+  using namespace sn::literals;
+  auto i = sn::tensor<std::int32_t>({1, 2}, GetParam());
+  i[0] = 3_c;
+  EXPECT_THAT(i.to_vector(), ElementsAre(3, 2));
+  i.assign(4_c);
+  EXPECT_THAT(i.to_vector(), ElementsAre(4, 4));
+  EXPECT_THAT(message_of<sn::Error>([&] { i[0] = 3'000'000'000; }),
+              testing::AllOf(HasSubstr("3000000000"), HasSubstr("int32")));
+  EXPECT_THROW(i.assign(18446744073709551615ull), sn::Error);
+  EXPECT_THROW(i[0] = 1.5, sn::DtypeError);
+  EXPECT_THAT(i.to_vector(), ElementsAre(4, 4));
+  auto any = sn::AnyTensor(i);
+  EXPECT_THROW(any.assign(-3'000'000'000), sn::Error);
+  any.assign(5);
+  EXPECT_THAT(i.to_vector(), ElementsAre(5, 5));
 }
 
 TEST_P(OnEveryDevice, OverlappingWritesReadEverythingFirst) {

@@ -33,6 +33,32 @@ TEST(View, TransposePermuteSelect) {
   EXPECT_THROW((void)counted({2})[0][0], sn::IndexError);
 }
 
+TEST(View, TransposesMatricesOnly) {
+  EXPECT_EQ(counted({2}).t().shape(), sn::Shape(2));
+  EXPECT_EQ(sn::tensor(1).t().dim(), 0);
+  EXPECT_THAT(message_of<sn::ShapeError>([] { (void)counted({2, 3, 4}).t(); }),
+              testing::AllOf(HasSubstr("t() expects a tensor with <= 2 dimensions, but self is 3D"),
+                             HasSubstr("int64 (2, 3, 4) on cpu")));
+}
+
+TEST(View, NarrowsToPositionsThatAreThere) {
+  const I x = sn::arange(6);
+  EXPECT_THAT(x.narrow(0, 1, 3).to_vector(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(x.narrow(0, -2, 2).to_vector(), ElementsAre(4, 5));
+  EXPECT_EQ(x.narrow(-1, 6, 0).numel(), 0);
+  EXPECT_TRUE(x.narrow(0, -2, 2).same_storage(x));
+  EXPECT_THAT(
+      message_of<sn::IndexError>([&] { (void)x.narrow(0, 4, 5); }),
+      testing::AllOf(HasSubstr("start (4) + length (5) exceeds dimension size (6)"), HasSubstr("int64 (6,) on cpu")));
+  EXPECT_THROW((void)x.narrow(0, -2, 3), sn::IndexError);
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.narrow(0, 2, -1); }), HasSubstr("the length -1 is negative"));
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.narrow(0, 7, 0); }), HasSubstr("[-6, 6], but got 7"));
+  EXPECT_THROW((void)x.narrow(0, 1, max), sn::IndexError);
+  EXPECT_THROW((void)x.narrow(0, -max, max), sn::IndexError);
+  EXPECT_THROW((void)x.narrow(1, 0, 1), sn::IndexError);
+}
+
 // Python's rule, from its documentation, one position at a time.
 std::vector<std::int64_t> python_slice(std::int64_t n, sn::range r) {
   std::vector<std::int64_t> positions;
@@ -72,7 +98,19 @@ TEST(View, IndexesSeveralAxes) {
   EXPECT_THAT(x(sn::range(), 1).to_vector(), ElementsAre(1, 5, 9));
   EXPECT_THAT(x(2, sn::range(1, 3)).to_vector(), ElementsAre(9, 10));
   EXPECT_EQ(x(1, 2).item(), 6);
-  EXPECT_THROW((void)x(0, 0, 0), sn::IndexError);
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x(0, sn::range(), 0); }),
+              HasSubstr("too many indices: 3 given for a tensor of 2 dimensions, int64 (3, 4) on cpu"));
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x[0](0, 0); }), HasSubstr("2 given for a tensor of 1 dimension,"));
+  for (const auto& index : {+[] { (void)sn::tensor(1)[0]; }, +[] { (void)sn::tensor(1)(0); }})
+    EXPECT_THAT(message_of<sn::IndexError>(index), HasSubstr("a 0-d tensor cannot be indexed; use item()"));
+}
+
+TEST(View, CompileTimeIntegersAreIndices) {
+  using namespace sn::literals;
+  const I x = counted({3, 4});
+  EXPECT_EQ(x[1_c][2_c].item(), 6);
+  EXPECT_EQ(x(1_c, -1).item(), 7);
+  EXPECT_EQ(x.permute(1_c, 0u).shape(), sn::Shape(4, 3));
 }
 
 TEST(View, ExpandSqueezeUnsqueeze) {

@@ -9,7 +9,7 @@ namespace sn = sinter;
 
 void f(const sn::Tensor<float, sn::Cpu>& x, const sn::Tensor<float, sn::Cuda<0>>& y) {
 #ifdef OK
-  sn::Tensor r = (x.cuda() + 1) * (y - 2);
+  sn::Tensor r = (x + 1) * (y - 2).cpu() + (x + 1).to(sn::cuda<0>).cpu();
 #else
   sn::Tensor r = (x + 1) * (y - 2);
 #endif

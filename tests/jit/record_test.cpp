@@ -30,6 +30,15 @@ TEST(Record, ConstantsAreWeakAndFold) {
   EXPECT_EQ(std::bit_cast<double>(c.attribute), -3.0);
 }
 
+TEST(Record, SmallConstantsAreOneByte) {
+  for (int value : {-128, -1, 0, 127}) {
+    Written small, large;
+    small.leaf(DType::Int32).byte(jit::Code::integer).byte(value).op(Op::mul);
+    large.leaf(DType::Int32).constant(value).op(Op::mul);
+    EXPECT_EQ(to_text(small.record()), to_text(large.record()));
+  }
+}
+
 TEST(Record, NamesAreBoundAndUnbound) {
   Written p;  // let(x + x, a => let(a * a, b => b - a))
   p.leaf(DType::Float32).leaf(DType::Float32, 0).op(Op::add).byte(jit::Code::bind);
@@ -114,6 +123,7 @@ TEST(Record, MalformedPrograms) {
   refuses([](Written& p) { p.constant(1).code.pop_back(); }, "cut off in a constant");
   refuses([](Written& p) { p.byte(jit::Code::unbind); }, "nothing to unbind");
   refuses([](Written& p) { p.byte(jit::Code::bind); }, "bound for ever");
+  refuses([](Written& p) { p.byte(jit::Code::integer); }, "no byte of value");
   refuses([](Written& p) { p.byte(jit::Code::reference).byte(0); }, "no such name");
   refuses([](Written& p) { p.byte(op_count); }, "no such operation");
 }

@@ -1,8 +1,10 @@
 // Everything: tensors, expressions, evaluation, devices, files.
 #pragma once
-// First, so that an error in an operator is two includes away from the user's file.
+// First, so that an error in an operator or an index is two includes away from the user's file.
 #include <sinter/dsl/functions.hpp>
 #include <sinter/dsl/operators.hpp>
+#include <sinter/dsl/view.hpp>
+
 #include <sinter/dsl/tensor.hpp>
 
 #include <sinter/dsl/constants.hpp>

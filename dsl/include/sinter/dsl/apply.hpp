@@ -1,11 +1,11 @@
 // Applying an operation: operands become expressions, devices and dtypes are checked, the tree grows by one node.
 #pragma once
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <utility>
 
 #include <sinter/dsl/expression.hpp>
+#include <sinter/dsl/value.hpp>
 
 namespace sinter::inline v1 {
 
@@ -14,25 +14,10 @@ class Lazy;
 
 namespace detail {
 
-/// A compile-time integer such as boost::hana's 2_c or std::integral_constant.
-template <class C>
-concept integral_constant = std::is_empty_v<C> && requires {
-  typename C::value_type;
-  requires std::integral<typename C::value_type>;
-  { C::value } -> std::convertible_to<std::int64_t>;
-};
-
-template <class S>
-concept cpp_scalar = std::is_arithmetic_v<S>;
-
 /// What may stand beside an expression.
 template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>>;
 
-template <class S>
-inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
-                                        : std::is_integral_v<S> ? Category::Int
-                                                                : Category::Float;
 /// The element type of a C++ scalar: it lifts the category of the tensors beside it and nothing else.
 template <Category C>
 struct Weak {};
@@ -53,7 +38,7 @@ struct ConstantOperand {
   using value_type = Weak<Category::Int>;
   using device_type = NoDevice;
   using tree = ConstantLeaf<Value>;
-  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes;
+  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = constant_bytes<Value>;
   Values<0, 0> value;
 };
 
@@ -67,13 +52,8 @@ Expression<T, D, Tree, L, S, B> lift(const Expression<T, D, Tree, L, S, B>& e) n
   return e;
 }
 template <cpp_scalar S>
-constexpr auto lift(const S& value) noexcept {
-  if constexpr (std::is_same_v<S, bool>)
-    return ScalarOperand<Category::Bool>{jit::Scalar(value)};
-  else if constexpr (std::integral<S>)
-    return ScalarOperand<Category::Int>{jit::Scalar(static_cast<std::int64_t>(value))};
-  else
-    return ScalarOperand<Category::Float>{jit::Scalar(static_cast<double>(value))};
+constexpr ScalarOperand<category_of<S>> lift(const S& value) {
+  return ScalarOperand<category_of<S>>(scalar_of(value));
 }
 template <integral_constant C>
 constexpr ConstantOperand<static_cast<std::int64_t>(C::value)> lift(const C&) noexcept {
@@ -123,6 +103,12 @@ template <class Tree>
 inline constexpr bool is_comparison = false;
 template <Op op, class... A>
 inline constexpr bool is_comparison<Apply<op, A...>> = is_ordering<op>;
+/// Whether an operand is, or may be, a < b. A Lazy does not tell: none of bools is ordered.
+template <class E>
+inline constexpr bool is_compared = is_comparison<typename E::tree>;
+template <class T, class D>
+inline constexpr bool is_compared<Lazy<T, D>> = std::is_same_v<T, bool>;
+#define SINTER_CHAINED_COMPARISON "a < b < c compares the bools of a < b: write (a < b) & (b < c)"
 
 /// Whether tensors of these device types may meet in one operation.
 template <class... D>
@@ -148,11 +134,10 @@ template <Op op, class... E>
 auto join_operands(E&&... operands) {
   using Types = ResultType<op, typename E::value_type...>;
   static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
-  static_assert(!is_ordering<op> || (!is_comparison<typename E::tree> && ...),
-                "a < b < c compares the bools of a < b: write (a < b) & (b < c)");
+  static_assert(!is_ordering<op> || (!is_compared<E> && ...), SINTER_CHAINED_COMPARISON);
   using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
-                            (E::byte_count + ... + 1)>;
+                            (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
   return Result(Joined{}, operands...);
 }
 

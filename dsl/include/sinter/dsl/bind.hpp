@@ -13,6 +13,7 @@ constexpr int immediate_bytes(std::uint8_t code) noexcept {
     case static_cast<std::uint8_t>(Op::leaf):
     case static_cast<std::uint8_t>(Op::scalar):
     case static_cast<std::uint8_t>(Op::cast):
+    case static_cast<std::uint8_t>(jit::Code::integer):
     case static_cast<std::uint8_t>(jit::Code::reference): return 1;
     case static_cast<std::uint8_t>(Op::constant): return 9;
     default: return 0;
@@ -29,7 +30,7 @@ constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
 struct Recorded {
   static constexpr auto code = code_of<Tree, Bytes>();
-  static constexpr jit::Program program{code, Leaves, Scalars, Results, has_any_typed_leaf(code)};
+  static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used())};
   static inline constinit jit::Entry entry{};
 };
 

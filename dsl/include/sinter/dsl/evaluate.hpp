@@ -17,7 +17,7 @@ using tensor_of = Tensor<deduced_element<E>, deduced_device<E>>;
 /// Where a result goes, and the expression it comes from.
 template <class T, class D, class E>
 struct Into {
-  Tensor<T, D>& target;
+  Tensor<T, D> target;
   E value;
 };
 template <class X>
@@ -56,14 +56,20 @@ template <expression... E>
   return detail::evaluated(jit::Mode::Fused, std::forward<E>(e)...);
 }
 
-/// A result that evaluate() writes into an existing tensor of the same dtype, broadcasting it to its shape.
-template <class T, class D, expression E>
-auto into(Tensor<T, D>& target, E&& value) {
-  using V = detail::lifted<E>;
-  static_assert(detail::same_dtype<typename V::value_type, T>,
-                "the value has another dtype: convert it with cast<T>(x)");
-  static_assert(detail::same_device<typename V::device_type, D>, SINTER_DIFFERENT_DEVICES);
-  return detail::Into<T, D, V>{target, detail::lift(std::forward<E>(value))};
+/// A result that evaluate() writes into an existing tensor or view of the same dtype, broadcasting it to its shape. A
+/// number is converted, as in place.
+template <class T, class D, class A>
+  requires detail::operand<A>
+auto into(Tensor<T, D> target, A&& value) {
+  using V = detail::lifted<A>;
+  if constexpr (!expression<A>) {
+    return into(target, Tensor<T, D>(detail::scalar_like(target.impl(), value)));
+  } else {
+    static_assert(detail::same_dtype<typename V::value_type, T>,
+                  "the value has another dtype: convert it with cast<T>(x)");
+    static_assert(detail::same_device<typename V::device_type, D>, SINTER_DIFFERENT_DEVICES);
+    return detail::Into<T, D, V>{std::move(target), detail::lift(std::forward<A>(value))};
+  }
 }
 
 /// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written.
@@ -136,16 +142,18 @@ std::ostream& operator<<(std::ostream& out, const E& e) {
 /// Whether shapes and all elements are equal. Throws DeviceError when the devices differ.
 template <expression A, expression B>
 bool equal(const A& a, const B& b) {
-  const Tensor x(a);
-  const Tensor y(b);
+  static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
+  const Tensor<detail::deduced_element<A>> x(a);
+  const Tensor<detail::deduced_element<B>> y(b);
   return x.shape() == y.shape() && detail::all_true(Tensor<bool>(x == y).impl());
 }
 
 /// Whether |a - b| <= atol + rtol * |b| everywhere; NaN equals nothing unless equal_nan.
 template <expression A, expression B>
 bool allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
-  const Tensor x(a);
-  const Tensor y(b);
+  static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
+  const Tensor<detail::deduced_element<A>> x(a);
+  const Tensor<detail::deduced_element<B>> y(b);
   auto near = (x == y) | ((abs(x - y) <= atol + rtol * abs(y)) & isfinite(y));
   if (equal_nan) return detail::all_true(Tensor<bool>(near | (isnan(x) & isnan(y))).impl());
   return detail::all_true(Tensor<bool>(near).impl());

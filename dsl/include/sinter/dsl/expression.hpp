@@ -49,8 +49,6 @@ struct Joined {};
 /// The element type of an expression that has already been reported.
 struct Unknown {};
 
-inline constexpr int max_code_bytes = 512;
-
 }  // namespace detail
 
 /// A tensor, or an expression of tensors: a value with an element type and a device type.
@@ -71,8 +69,8 @@ class [[nodiscard]] Expression : public detail::On<D>,
                                  public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
   static_assert(
       Bytes <= detail::max_code_bytes,
-      "this expression has more than about 256 operations; name a part that repeats with sinter::let, or grow "
-      "it at run time with sinter::Lazy");
+      "this expression has more operations than its type may hold, 256 of two operands; name a part that repeats with "
+      "sinter::let, or grow it at run time with sinter::Lazy");
 
  public:
   using value_type = T;

@@ -6,7 +6,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-TensorRef full(const Shape& shape, DType dtype, Device device, jit::Scalar value, Category category);
+TensorRef full(const Shape& shape, DType dtype, Device device, Number value);
 TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType dtype, Device device);
 TensorRef arange(double start, double end, double step, DType dtype, Device device);
 TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device);
@@ -19,8 +19,21 @@ DType dtype_like(const TensorImpl& x) {
   else
     return dtype_of<T>;
 }
-template <class T, class X>
-using element_like = std::conditional_t<std::is_void_v<T>, X, T>;
+inline Device device_like(const TensorImpl& x) { return x.device; }
+template <class D>
+Device device_like(const TensorImpl&, const D& device) {
+  return Device(device);
+}
+template <class Dx, class... D>
+struct DeviceLike {
+  using type = Dx;
+};
+template <class Dx, class D>
+struct DeviceLike<Dx, D> {
+  using type = device_type_of<D>;
+};
+template <class T, class X, class Dx, class... D>
+using tensor_like = Tensor<std::conditional_t<std::is_void_v<T>, X, T>, typename DeviceLike<Dx, D...>::type>;
 
 /// arange's arithmetic: in integers when all three are.
 template <class... S>
@@ -35,18 +48,18 @@ Tensor<T, device_type_of<D>> empty(const Shape& shape, const D& device = {}) {
 }
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> zeros(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), false, Category::Bool));
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), false));
 }
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> ones(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), true, Category::Bool));
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), true));
 }
-/// Every element `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64.
+/// Every element `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64. Throws Error when the
+/// dtype cannot hold the value.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
   using U = detail::literal_type<T, S>;
-  return Tensor<U, device_type_of<D>>(
-      detail::full(shape, dtype_of<U>, Device(device), detail::lift(value).value.scalars[0], detail::category_of<S>));
+  return Tensor<U, device_type_of<D>>(detail::full(shape, dtype_of<U>, Device(device), value));
 }
 
 /// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
@@ -56,12 +69,17 @@ template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, detail::cp
 auto arange(A start, B end, C step, const D& device = {}) {
   using N = detail::arange_number<A, B, C>;
   using U = detail::literal_type<T, N>;
-  return Tensor<U, device_type_of<D>>(
-      detail::arange(static_cast<N>(start), static_cast<N>(end), static_cast<N>(step), dtype_of<U>, Device(device)));
+  return Tensor<U, device_type_of<D>>(detail::arange(detail::element_of<N>(start), detail::element_of<N>(end),
+                                                     detail::element_of<N>(step), dtype_of<U>, Device(device)));
 }
 template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B>
 auto arange(A start, B end) {
   return arange<T>(start, end, 1);
+}
+template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, device_argument D>
+  requires(!detail::cpp_scalar<D>)
+auto arange(A start, B end, const D& device) {
+  return arange<T>(start, end, 1, device);
 }
 /// 0, 1, ... before end.
 template <class T = void, detail::cpp_scalar B>
@@ -95,26 +113,15 @@ Tensor<T, device_type_of<D>> eye(std::int64_t rows, const D& device) {
 }
 
 // Like another: its shape, its dtype unless T says otherwise, its device unless one is given.
-template <class T = void, class X, class Dx>
-Tensor<detail::element_like<T, X>, Dx> empty_like(const Tensor<X, Dx>& x) {
-  return Tensor<detail::element_like<T, X>, Dx>(runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), x.device()));
+template <class T = void, class X, class Dx, device_argument... D>
+auto empty_like(const Tensor<X, Dx>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, D...>(
+      runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
-template <class T = void, class X, class Dx, device_argument D>
-Tensor<detail::element_like<T, X>, device_type_of<D>> empty_like(const Tensor<X, Dx>& x, const D& device) {
-  return Tensor<detail::element_like<T, X>, device_type_of<D>>(
-      runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), Device(device)));
-}
-template <class T = void, class X, class Dx, detail::cpp_scalar S>
-Tensor<detail::element_like<T, X>, Dx> full_like(const Tensor<X, Dx>& x, S value) {
-  return Tensor<detail::element_like<T, X>, Dx>(detail::full(x.shape(), detail::dtype_like<T>(x.impl()), x.device(),
-                                                             detail::lift(value).value.scalars[0],
-                                                             detail::category_of<S>));
-}
-template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument D>
-Tensor<detail::element_like<T, X>, device_type_of<D>> full_like(const Tensor<X, Dx>& x, S value, const D& device) {
-  return Tensor<detail::element_like<T, X>, device_type_of<D>>(
-      detail::full(x.shape(), detail::dtype_like<T>(x.impl()), Device(device), detail::lift(value).value.scalars[0],
-                   detail::category_of<S>));
+template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument... D>
+auto full_like(const Tensor<X, Dx>& x, S value, const D&... device) {
+  return detail::tensor_like<T, X, Dx, D...>(
+      detail::full(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...), value));
 }
 template <class T = void, class X, class Dx, device_argument... D>
 auto zeros_like(const Tensor<X, Dx>& x, const D&... device) {

@@ -14,12 +14,11 @@ constexpr auto Function<op>::operator()(A&&... operands) const {
 }
 
 template <class T>
-struct CastFunction {
-  template <expression E>
-  auto operator()(E&& e) const {
-    return apply_cast<T>(std::forward<E>(e));
-  }
-};
+template <class A>
+auto CastFunction<T>::operator()(A&& operand) const {
+  static_assert(expression<A>, "cast<T>(x) takes a tensor or an expression");
+  return apply_cast<T>(std::forward<A>(operand));
+}
 
 }  // namespace detail
 

@@ -34,7 +34,7 @@ class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>> {
 };
 
 template <expression E>
-Lazy(const E&) -> Lazy<value_type_of<E>, typename E::device_type>;
+Lazy(const E&) -> Lazy<detail::deduced_element<E>, detail::deduced_device<E>>;
 
 namespace detail {
 
@@ -48,9 +48,11 @@ jit::LazyRef lazy_node(const A& operand) {
   if constexpr (is_lazy<A>) {
     return operand.node();
   } else if constexpr (cpp_scalar<A>) {
-    return jit::lazy(lift(operand).value.scalars[0], category_of<A>);
+    return jit::lazy(scalar_of(operand), category_of<A>);
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
+  } else if constexpr (is_reported<A>) {
+    return {};
   } else {
     auto&& e = lift(operand);
     return jit::lazy(bind(e));
@@ -61,6 +63,7 @@ template <Op op, class... A>
 auto apply_lazy(const A&... operands) {
   using Types = ResultType<op, typename lifted<const A&>::value_type...>;
   static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  static_assert(!is_ordering<op> || (!is_compared<lifted<const A&>> && ...), SINTER_CHAINED_COMPARISON);
   using D = typename JoinAll<typename lifted<const A&>::device_type...>::type;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
   return Lazy<typename Types::type, D>(jit::lazy(op, nodes));
@@ -84,7 +87,7 @@ template <expression E>
 Lazy<T, D>::Lazy(const E& e) : node_(detail::lazy_node(e)) {
   static_assert(detail::same_dtype<value_type_of<E>, T>,
                 "the expression has another dtype: convert it with cast<T>(x)");
-  static_assert(detail::widens<typename E::device_type, D>,
+  static_assert(detail::device_fits<typename E::device_type, D>,
                 "the expression is on another device: move it with .to(device)");
 }
 

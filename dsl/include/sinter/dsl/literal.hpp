@@ -1,7 +1,7 @@
 // Tensors from values: sn::tensor({{1, 2}, {3, 4}}), sn::tensor(vector, {2, 3}).
 #pragma once
 #include <initializer_list>
-#include <ranges>
+#include <iterator>
 #include <vector>
 
 #include <sinter/dsl/tensor.hpp>
@@ -28,10 +28,10 @@ TensorRef from_host(const void* values, const Shape& shape, DType dtype, Device 
 [[noreturn]] void throw_ragged(std::size_t expected, std::size_t got);
 [[noreturn]] void throw_wrong_count(std::size_t values, const Shape& shape);
 
-template <class T, class S>
+template <class T>
 class Flattened {
  public:
-  void add(S value) { values_.push_back(static_cast<T>(value)); }
+  void add(Number value) { values_.push_back(element_of<T>(value)); }
   template <class Inner>
   void add(std::initializer_list<Inner> row) {
     for (const Inner& x : row) add(x);
@@ -54,33 +54,41 @@ std::size_t common_size(std::initializer_list<std::initializer_list<Inner>> rows
   return n;
 }
 
+template <class R>
+using range_number = std::iter_value_t<decltype(std::begin(std::declval<const R&>()))>;
+/// The range's own element type where Sinter has it, else a literal's.
+template <class T, class S>
+using range_type = literal_type<std::conditional_t<std::is_void_v<T> && element<S>, S, T>, S>;
+
 }  // namespace detail
+
+// A number that the dtype cannot hold throws Error, from all of these; floats lose their fraction in an integer dtype.
 
 /// A 0-d tensor.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(S value, const D& device = {}) {
-  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  detail::Flattened<detail::literal_type<T, S>> flat;
   flat.add(value);
   return flat.on(Shape(), device);
 }
 /// One to three levels of braces. Throws ShapeError when rows differ in length.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(std::initializer_list<S> values, const D& device = {}) {
-  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  detail::Flattened<detail::literal_type<T, S>> flat;
   flat.add(values);
   return flat.on(Shape(values.size()), device);
 }
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(std::initializer_list<std::initializer_list<S>> rows,
                                                              const D& device = {}) {
-  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  detail::Flattened<detail::literal_type<T, S>> flat;
   flat.add(rows);
   return flat.on(Shape(rows.size(), detail::common_size(rows)), device);
 }
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(
     std::initializer_list<std::initializer_list<std::initializer_list<S>>> blocks, const D& device = {}) {
-  detail::Flattened<detail::literal_type<T, S>, S> flat;
+  detail::Flattened<detail::literal_type<T, S>> flat;
   flat.add(blocks);
   const std::size_t rows = detail::common_size(blocks);
   std::size_t columns = rows == 0 ? 0 : blocks.begin()->begin()->size();
@@ -89,16 +97,25 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(
   return flat.on(Shape(blocks.size(), rows, columns), device);
 }
 
-/// The values of any range, in row-major order, with the range's own element type. Throws ShapeError when the shape
-/// holds another number of elements.
-template <class T = void, std::ranges::input_range R, device_argument D = Cpu>
-  requires(element<std::ranges::range_value_t<R>>)
+/// Numbers of several types in one pair of braces, of which C++ deduces none: T must be said.
+template <class T = void, device_argument D = Cpu>
+Tensor<detail::literal_type<T, float>, device_type_of<D>> tensor(std::initializer_list<detail::Number> values,
+                                                                 const D& device = {}) {
+  static_assert(!std::is_void_v<T>, "braces of several types, or of nothing, need a dtype: tensor<float>({1.5, 2})");
+  detail::Flattened<detail::literal_type<T, float>> flat;
+  flat.add(values);
+  return flat.on(Shape(values.size()), device);
+}
+
+/// The values of any range, in row-major order, with the range's own element type; integers of another size than
+/// Sinter's give int64. Throws ShapeError when the shape holds another number of elements.
+template <class T = void, class R, device_argument D = Cpu>
+  requires(detail::cpp_scalar<detail::range_number<R>>)
 auto tensor(const R& values, const Shape& shape, const D& device = {}) {
-  using S = std::ranges::range_value_t<R>;
-  using U = std::conditional_t<std::is_void_v<T>, S, T>;
-  detail::Flattened<U, S> flat;
+  using S = detail::range_number<R>;
+  detail::Flattened<detail::range_type<T, S>> flat;
   std::size_t count = 0;
-  for (const auto& v : values) flat.add(v), ++count;
+  for (const S v : values) flat.add(v), ++count;
   if (static_cast<std::int64_t>(count) != shape.numel()) detail::throw_wrong_count(count, shape);
   return flat.on(shape, device);
 }

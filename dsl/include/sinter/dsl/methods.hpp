@@ -2,7 +2,9 @@
 #pragma once
 #include <utility>
 
+#include <sinter/dsl/device_rules.hpp>
 #include <sinter/jit/ops.hpp>
+#include <sinter/runtime/shape.hpp>
 
 namespace sinter::inline v1::detail {
 
@@ -12,23 +14,43 @@ struct Function {
   template <class... A>
   constexpr auto operator()(A&&... operands) const;
 };
+template <class T>
+struct CastFunction {
+  template <class A>
+  auto operator()(A&& operand) const;
+};
 
-/// Methods of tensors and expressions; `Self` is which. A temporary hands its leaves on instead of counting them.
+/// What an expression evaluates to, and the shape of that; see tensor.hpp.
+template <class E>
+auto tensor_from(const E& e);
+template <class E>
+Shape shape_from(const E& e);
+
+/// The operations as methods; `Self` is a tensor or an expression. A temporary hands its leaves on instead of counting
+/// them.
 template <class Self>
-class Methods {
+class OperationMethods {
  public:
-#define SINTER_METHOD_1(name)                                                          \
-  auto name() const& { return Function<Op::name>{}(static_cast<const Self&>(*this)); } \
-  auto name()&& { return Function<Op::name>{}(static_cast<Self&&>(*this)); }
-#define SINTER_METHOD_2(name)                                                         \
-  template <class B>                                                                  \
-  auto name(B&& b) const {                                                            \
-    return Function<Op::name>{}(static_cast<const Self&>(*this), std::forward<B>(b)); \
+#define SINTER_METHOD_1(name)                                   \
+  auto name() const& { return Function<Op::name>{}(itself()); } \
+  auto name()&& { return Function<Op::name>{}(std::move(*this).itself()); }
+#define SINTER_METHOD_2(name)                                                   \
+  template <class B>                                                            \
+  auto name(B&& b) const& {                                                     \
+    return Function<Op::name>{}(itself(), std::forward<B>(b));                  \
+  }                                                                             \
+  template <class B>                                                            \
+  auto name(B&& b)&& {                                                          \
+    return Function<Op::name>{}(std::move(*this).itself(), std::forward<B>(b)); \
   }
-#define SINTER_METHOD_3(name)                                                                             \
-  template <class B, class C>                                                                             \
-  auto name(B&& b, C&& c) const {                                                                         \
-    return Function<Op::name>{}(static_cast<const Self&>(*this), std::forward<B>(b), std::forward<C>(c)); \
+#define SINTER_METHOD_3(name)                                                                       \
+  template <class B, class C>                                                                       \
+  auto name(B&& b, C&& c) const& {                                                                  \
+    return Function<Op::name>{}(itself(), std::forward<B>(b), std::forward<C>(c));                  \
+  }                                                                                                 \
+  template <class B, class C>                                                                       \
+  auto name(B&& b, C&& c)&& {                                                                       \
+    return Function<Op::name>{}(std::move(*this).itself(), std::forward<B>(b), std::forward<C>(c)); \
   }
 #define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
 #define SINTER_OP(name, arity, rule, body, doc) SINTER_METHOD_##arity(name)
@@ -36,6 +58,54 @@ class Methods {
 #undef SINTER_METHOD_1
 #undef SINTER_METHOD_2
 #undef SINTER_METHOD_3
+
+ protected:
+  const Self& itself() const& noexcept { return static_cast<const Self&>(*this); }
+  Self&& itself() && noexcept { return static_cast<Self&&>(*this); }
+};
+
+/// Methods of tensors and expressions. A tensor has its own of those that move, convert and read.
+template <class Self>
+class Methods : public OperationMethods<Self> {
+ public:
+  /// Its elements where the condition holds, else those of `other`: the value comes first, as in PyTorch.
+  template <class Condition, class Other>
+  auto where(Condition&& condition, Other&& other) const& {
+    return Function<Op::where>{}(std::forward<Condition>(condition), this->itself(), std::forward<Other>(other));
+  }
+  template <class Condition, class Other>
+  auto where(Condition&& condition, Other&& other) && {
+    return Function<Op::where>{}(std::forward<Condition>(condition), std::move(*this).itself(),
+                                 std::forward<Other>(other));
+  }
+
+  /// The expression with elements of type T; nothing is evaluated.
+  template <element T>
+  auto to() const& {
+    return CastFunction<T>{}(this->itself());
+  }
+  template <element T>
+  auto to() && {
+    return CastFunction<T>{}(std::move(*this).itself());
+  }
+
+  // These evaluate, and do with the result as a tensor does.
+  template <device_argument Target>
+  auto to(const Target& device) const {
+    return tensor_from(this->itself()).to(device);
+  }
+  template <element T, device_argument Target>
+  auto to(const Target& device) const {
+    return tensor_from(CastFunction<T>{}(this->itself())).to(device);
+  }
+  auto cpu() const { return tensor_from(this->itself()).cpu(); }
+  auto cuda() const { return tensor_from(this->itself()).cuda(); }
+  auto cuda(int index) const { return tensor_from(this->itself()).cuda(index); }
+  auto item() const { return tensor_from(this->itself()).item(); }
+  auto to_vector() const { return tensor_from(this->itself()).to_vector(); }
+
+  /// The shape that evaluating would give. Throws ShapeError, DeviceError.
+  Shape shape() const { return shape_from(this->itself()); }
 };
 
 }  // namespace sinter::inline v1::detail

@@ -33,27 +33,23 @@ Tensor<T, device_type_of<D>> randint(std::int64_t low, std::int64_t high, const 
   return Tensor<T, device_type_of<D>>(detail::random_integers(low, high, shape, dtype_of<T>, Device(device)));
 }
 
-template <class X, class Dx>
-Tensor<X, Dx> rand_like(const Tensor<X, Dx>& x) {
-  return Tensor<X, Dx>(detail::random(detail::Distribution::Uniform, x.shape(), x.dtype(), x.device()));
+// Like another: its shape, its dtype unless T says otherwise, its device unless one is given.
+template <class T = void, class X, class Dx, device_argument... D>
+auto rand_like(const Tensor<X, Dx>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, D...>(detail::random(detail::Distribution::Uniform, x.shape(),
+                                                            detail::dtype_like<T>(x.impl()),
+                                                            detail::device_like(x.impl(), device...)));
 }
-template <class X, class Dx, device_argument D>
-Tensor<X, device_type_of<D>> rand_like(const Tensor<X, Dx>& x, const D& device) {
-  return Tensor<X, device_type_of<D>>(
-      detail::random(detail::Distribution::Uniform, x.shape(), x.dtype(), Device(device)));
+template <class T = void, class X, class Dx, device_argument... D>
+auto randn_like(const Tensor<X, Dx>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, D...>(detail::random(detail::Distribution::Normal, x.shape(),
+                                                            detail::dtype_like<T>(x.impl()),
+                                                            detail::device_like(x.impl(), device...)));
 }
-template <class X, class Dx>
-Tensor<X, Dx> randn_like(const Tensor<X, Dx>& x) {
-  return Tensor<X, Dx>(detail::random(detail::Distribution::Normal, x.shape(), x.dtype(), x.device()));
-}
-template <class X, class Dx, device_argument D>
-Tensor<X, device_type_of<D>> randn_like(const Tensor<X, Dx>& x, const D& device) {
-  return Tensor<X, device_type_of<D>>(
-      detail::random(detail::Distribution::Normal, x.shape(), x.dtype(), Device(device)));
-}
-template <class X, class Dx>
-Tensor<X, Dx> randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high) {
-  return Tensor<X, Dx>(detail::random_integers(low, high, x.shape(), x.dtype(), x.device()));
+template <class T = void, class X, class Dx, device_argument... D>
+auto randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high, const D&... device) {
+  return detail::tensor_like<T, X, Dx, D...>(detail::random_integers(
+      low, high, x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
 
 }  // namespace sinter::inline v1

@@ -1,7 +1,7 @@
 // Tensor: a handle of an array on a device. Copies and views share storage.
 #pragma once
 #include <array>
-#include <ostream>
+#include <iosfwd>
 #include <utility>
 #include <vector>
 
@@ -33,8 +33,11 @@ void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
-/// Writes one value to every element.
-void fill(TensorImpl& t, jit::Scalar value, Category category);
+/// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
+/// dtype cannot hold it.
+void fill(TensorImpl& t, Number value);
+/// A 0-d tensor of that value, of t's dtype and device; throws as fill does.
+TensorRef scalar_like(const TensorImpl& t, Number value);
 
 template <class D>
 void check_device(const TensorImpl& t) {
@@ -138,12 +141,13 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   }
 
   /// Writes the value into this array, broadcasting it; everything is read before anything is written.
-  /// Throws ShapeError, DeviceError. Its dtype must be T.
+  /// An expression must be of dtype T. A number, and anything into an AnyTensor, is converted, unless its category is
+  /// higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
   template <class A>
     requires detail::operand<A>
   Tensor& assign(A&& value) {
-    if constexpr (detail::cpp_scalar<std::remove_cvref_t<A>>) {
-      detail::fill(impl(), detail::lift(value).value.scalars[0], detail::category_of<std::remove_cvref_t<A>>);
+    if constexpr (!expression<A>) {
+      detail::fill(impl(), value);
     } else {
       static_assert(detail::same_dtype<value_type_of<A>, T>, "the value has another dtype: convert it with cast<T>(x)");
       write(std::forward<A>(value));
@@ -153,8 +157,10 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   /// The same from any device and any dtype, as PyTorch's copy_.
   template <expression A>
   Tensor& copy_(A&& value) {
-    const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
-    jit::copy(impl(), from.impl());
+    if constexpr (!detail::is_reported<A>) {
+      const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
+      jit::copy(impl(), from.impl());
+    }
     return *this;
   }
 
@@ -207,7 +213,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   int dim() const { return impl().rank(); }
   std::int64_t numel() const { return impl().numel; }
   /// Extent of an axis; negative axes count from the end. Throws IndexError.
-  std::int64_t size(std::int64_t axis) const { return detail::extent(impl(), axis); }
+  std::int64_t size(detail::Index axis) const { return detail::extent(impl(), axis); }
   DType dtype() const { return impl().dtype; }
   Device device() const { return impl().device; }
   bool is_contiguous() const { return impl().contiguous; }
@@ -217,13 +223,14 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     return impl().buffer == o.impl().buffer;
   }
 
-  // Reading it. These wait for the device.
-  /// Address of the first element, on the tensor's device.
+  /// Address of the first element, on the tensor's device, which may still be writing there.
   T* data() const
     requires element<T>
   {
     return reinterpret_cast<T*>(impl().data);
   }
+
+  // Reading it. These wait for the device.
   /// The only element. Throws Error when there are more or none.
   T item() const
     requires element<T>
@@ -261,9 +268,9 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
   Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
-  /// To the current GPU, unless it is on one already.
-  Tensor<T, Cuda<>> cuda() const { return to_gpu(is_cuda() ? device() : Device(sinter::cuda<>)); }
-  Tensor<T, Cuda<>> cuda(int index) const { return to_gpu(Device(index)); }
+  /// To the current GPU.
+  Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
+  Tensor<T, Cuda<>> cuda(int index) const { return to(index); }
   /// Checks the dtype of an AnyTensor and shares its storage. Throws DtypeError.
   template <element U>
   Tensor<U, D> as() const {
@@ -275,35 +282,39 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   Tensor clone() const { return Tensor(detail::evaluate_one(leaf())); }
 
   // Views.
-  Tensor transpose(std::int64_t axis0, std::int64_t axis1) const {
+  Tensor transpose(detail::Index axis0, detail::Index axis1) const {
     return Tensor(detail::transpose(impl(), axis0, axis1));
   }
-  Tensor t() const { return dim() < 2 ? *this : transpose(0, 1); }
-  template <std::integral... I>
+  /// The transpose of a matrix. Throws ShapeError past two dimensions.
+  Tensor t() const { return Tensor(detail::t(impl())); }
+  template <std::convertible_to<detail::Index>... I>
   Tensor permute(I... axes) const {
-    return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{static_cast<std::int64_t>(axes)...}));
+    return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{detail::Index(axes).value...}));
   }
-  Tensor slice(std::int64_t axis, std::int64_t first = range::none, std::int64_t last = range::none,
+  Tensor slice(detail::Index axis, std::int64_t first = range::none, std::int64_t last = range::none,
                std::int64_t step = 1) const {
     return Tensor(detail::slice(impl(), axis, range(first, last, step)));
   }
-  Tensor narrow(std::int64_t axis, std::int64_t start, std::int64_t length) const {
-    return slice(axis, start, start + length);
+  /// Positions start ... start + length - 1, which must be there. Throws IndexError.
+  Tensor narrow(detail::Index axis, detail::Index start, detail::Index length) const {
+    return Tensor(detail::narrow(impl(), axis, start, length));
   }
-  Tensor select(std::int64_t axis, std::int64_t index) const { return Tensor(detail::select(impl(), axis, index)); }
+  Tensor select(detail::Index axis, detail::Index index) const { return Tensor(detail::select(impl(), axis, index)); }
   Tensor expand(const Shape& to) const { return Tensor(detail::expand(impl(), to)); }
   /// A view where the layout allows, else a copy.
   Tensor reshape(const Shape& to) const { return Tensor(detail::reshape(impl(), to)); }
   Tensor flatten() const { return reshape(Shape(-1)); }
   Tensor squeeze() const { return Tensor(detail::squeeze(impl())); }
-  Tensor squeeze(std::int64_t axis) const { return Tensor(detail::squeeze(impl(), axis)); }
-  Tensor unsqueeze(std::int64_t axis) const { return Tensor(detail::unsqueeze(impl(), axis)); }
+  Tensor squeeze(detail::Index axis) const { return Tensor(detail::squeeze(impl(), axis)); }
+  Tensor unsqueeze(detail::Index axis) const { return Tensor(detail::unsqueeze(impl(), axis)); }
   /// x[i]: position i of the first axis.
-  Tensor operator[](std::int64_t index) const { return select(0, index); }
+  Tensor operator[](detail::Index index) const { return (*this)(index); }
   /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
+  /// Throws IndexError.
   template <class... I>
-    requires((std::is_same_v<I, range> || std::is_integral_v<I>) && ...)
+    requires((std::is_same_v<I, range> || std::convertible_to<I, detail::Index>) && ...)
   Tensor operator()(I... indices) const {
+    detail::check_index_count(impl(), sizeof...(I));
     Tensor view = *this;
     std::int64_t axis = 0;
     ((view = view.index(axis, indices)), ...);
@@ -346,14 +357,29 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     }
     return *this;
   }
-  Tensor<T, Cuda<>> to_gpu(Device gpu) const { return Tensor<T, Cuda<>>(jit::to(impl(), dtype(), gpu)); }
   Tensor index(std::int64_t& axis, range r) const { return slice(axis++, r.first, r.last, r.step); }
-  Tensor index(std::int64_t& axis, std::int64_t i) const { return select(axis, i); }
+  Tensor index(std::int64_t& axis, detail::Index i) const { return select(axis, i); }
 
   runtime::TensorRef impl_;
 };
 
 template <expression E>
 Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>>;
+
+namespace detail {
+
+template <class E>
+auto tensor_from(const E& e) {
+  return Tensor(e);
+}
+template <class E>
+Shape shape_from(const E& e) {
+  if constexpr (is_lazy<E>)
+    return tensor_from(e).shape();
+  else
+    return jit::result_shape(bind(e));
+}
+
+}  // namespace detail
 
 }  // namespace sinter::inline v1

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <sinter/jit/program.hpp>
 
@@ -26,9 +27,18 @@ struct Reference;
 template <class... Trees>
 struct Outputs;  // several results of one evaluation
 
-/// Bytes that each node takes; see jit::Program.
-inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, constant_bytes = 10, cast_bytes = 2,
-                     let_bytes = 2, reference_bytes = 2;
+/// Bytes that each node takes at most; see jit::Program.
+inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
+                     reference_bytes = 2;
+template <std::int64_t Value>
+inline constexpr bool fits_a_byte = Value >= -128 && Value <= 127;
+template <std::int64_t Value>
+inline constexpr int constant_bytes = fits_a_byte<Value> ? 2 : 10;
+/// An operation takes one byte. It counts as if, with its operands, it took three - six when it has three operands -
+/// so that the limit of bytes is one of operations.
+template <int Operands>
+inline constexpr int operation_bytes = Operands == 1 ? 3 : Operands - 1;
+inline constexpr int max_operations = 256, max_code_bytes = 3 * max_operations + leaf_bytes;
 
 template <class T>
 inline constexpr std::uint8_t dtype_code = static_cast<std::uint8_t>(dtype_of<T>);
@@ -64,9 +74,14 @@ constexpr void emit(std::uint8_t*& p, ScalarLeaf<C>*) {
 }
 template <class S, std::int64_t Value>
 constexpr void emit(std::uint8_t*& p, ConstantLeaf<Value>*) {
-  put(p, Op::constant);
-  put(p, DType::Int64);
-  for (int i = 0; i < 8; ++i) put(p, static_cast<std::uint64_t>(Value) >> (8 * i) & 0xFF);
+  if constexpr (fits_a_byte<Value>) {
+    put(p, jit::Code::integer);
+    put(p, Value);
+  } else {
+    put(p, Op::constant);
+    put(p, DType::Int64);
+    for (int i = 0; i < 8; ++i) put(p, static_cast<std::uint64_t>(Value) >> (8 * i) & 0xFF);
+  }
 }
 template <class S, class T, class A>
 constexpr void emit(std::uint8_t*& p, Cast<T, A>*);
@@ -102,11 +117,20 @@ constexpr void emit(std::uint8_t*& p, Let<Name, Value, Body>*) {
   put(p, jit::Code::unbind);
 }
 
+/// The program of a tree, in as many bytes as its type counts.
+template <int Bytes>
+struct CodeBytes {
+  std::array<std::uint8_t, Bytes> bytes{};
+  std::size_t size = 0;
+
+  constexpr std::span<const std::uint8_t> used() const noexcept { return std::span(bytes).first(size); }
+};
 template <class Tree, int Bytes>
-constexpr std::array<std::uint8_t, Bytes> code_of() {
-  std::array<std::uint8_t, Bytes> code{};
-  std::uint8_t* p = code.data();
+constexpr CodeBytes<Bytes> code_of() {
+  CodeBytes<Bytes> code;
+  std::uint8_t* p = code.bytes.data();
   emit<Scope<>>(p, static_cast<Tree*>(nullptr));
+  code.size = static_cast<std::size_t>(p - code.bytes.data());
   return code;
 }
 

@@ -1,5 +1,6 @@
 // Views: the same memory under another shape. Compiled code over plain tensors; Tensor's methods forward here.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -23,14 +24,31 @@ struct range {
 
 namespace detail {
 
+/// A position or an axis: any integer, but no bool, which C++ would take for one.
+struct Index {
+  std::int64_t value;
+
+  template <std::convertible_to<std::int64_t> I>
+    requires(!std::floating_point<I>)
+  constexpr Index(I i) : value(static_cast<std::int64_t>(i)) {
+    static_assert(!std::is_same_v<I, bool>, "a position or an axis is an integer, not a bool; masks go to where");
+  }
+  constexpr operator std::int64_t() const noexcept { return value; }
+};
+
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
 /// Each throws IndexError for an axis or position outside its range and ShapeError for a shape that does not fit,
 /// naming the tensor's shape. Negative axes count from the end.
+void check_index_count(const TensorImpl& x, std::size_t indices);
+/// The transpose of a matrix; the same array below two dimensions.
+TensorRef t(const TensorImpl& x);
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1);
 TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes);
 TensorRef slice(const TensorImpl& x, std::int64_t axis, range r);
+/// `length` positions from `start` on: unlike a slice's, its bounds must be there.
+TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length);
 TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index);
 TensorRef expand(const TensorImpl& x, const Shape& shape);
 TensorRef squeeze(const TensorImpl& x);

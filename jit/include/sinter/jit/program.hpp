@@ -14,9 +14,9 @@ namespace sinter::inline v1::jit {
 /// A byte of a program is an Op, or one of these. Immediate bytes follow:
 ///   leaf: DType, or any_dtype where only the tensor knows.   scalar: Category.
 ///   constant: DType, then eight bytes of value, lowest first; weak in promotion, as a scalar is.  cast: DType.
-///   reference: which binding, outermost first.
+///   integer: one signed byte, an int64 constant.  reference: which binding, outermost first.
 /// bind names the value on top of the stack and takes it off; unbind forgets the innermost name.
-enum class Code : std::uint8_t { bind = 0xFD, reference = 0xFE, unbind = 0xFF };
+enum class Code : std::uint8_t { integer = 0xFC, bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
 
 struct Hash {

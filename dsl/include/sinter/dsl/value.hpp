@@ -1,0 +1,76 @@
+// C++ numbers on their way into tensors: what a dtype cannot hold is an error, never another number.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <sinter/jit/program.hpp>
+
+namespace sinter::inline v1::detail {
+
+/// A compile-time integer such as boost::hana's 2_c or std::integral_constant.
+template <class C>
+concept integral_constant = std::is_empty_v<C> && requires {
+  typename C::value_type;
+  requires std::integral<typename C::value_type>;
+  { C::value } -> std::convertible_to<std::int64_t>;
+};
+
+template <class S>
+concept cpp_scalar = std::is_arithmetic_v<S>;
+
+template <class S>
+inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
+                                        : std::is_integral_v<S> ? Category::Int
+                                                                : Category::Float;
+
+[[noreturn]] void throw_past_int64(std::uint64_t value);
+
+/// The bits of a number. Throws Error when it is an integer past int64.
+template <cpp_scalar S>
+constexpr jit::Scalar scalar_of(S value) {
+  if constexpr (std::is_same_v<S, bool>) {
+    return value;
+  } else if constexpr (std::is_floating_point_v<S>) {
+    return static_cast<double>(value);
+  } else {
+    if constexpr (std::is_unsigned_v<S> && sizeof(S) == sizeof(std::int64_t))
+      if (value > std::numeric_limits<std::int64_t>::max()) throw_past_int64(value);
+    return static_cast<std::int64_t>(value);
+  }
+}
+
+/// A number of any C++ type.
+struct Number {
+  jit::Scalar scalar;
+  Category category;
+
+  template <cpp_scalar S>
+  constexpr Number(S value) : scalar(scalar_of(value)), category(category_of<S>) {}
+  template <integral_constant C>
+  constexpr Number(const C&) : Number(static_cast<std::int64_t>(C::value)) {}
+
+  constexpr double real() const noexcept { return __builtin_bit_cast(double, scalar.bits); }
+  constexpr std::int64_t whole() const noexcept { return static_cast<std::int64_t>(scalar.bits); }
+};
+
+[[noreturn]] void throw_does_not_fit(Number value, DType dtype);
+
+/// The number as an element: floats lose their fraction in an integer dtype. Throws Error when T cannot hold it.
+template <element T>
+constexpr T element_of(Number n) {
+  constexpr bool integer = category(dtype_of<T>) == Category::Int;
+  if (n.category == Category::Float) {
+    // -2^31 or -2^63, which a double holds exactly; NaN is on neither side of it.
+    constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
+    if (integer && !(n.real() >= least && n.real() < -least)) throw_does_not_fit(n, dtype_of<T>);
+    return static_cast<T>(n.real());
+  }
+  if constexpr (integer)
+    if (!std::in_range<T>(n.whole())) throw_does_not_fit(n, dtype_of<T>);
+  return static_cast<T>(n.whole());
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,16 @@
+// expect: the operands are on different devices: move one with .to(device), .cuda() or .cpu()
+// expect: Cpu
+// expect: Cuda<0>
+// lines: g++ 8 clang 12
+#include <iostream>
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+void f(sn::Tensor<float, sn::Cpu> r, const sn::Tensor<float, sn::Cpu>& x, const sn::Tensor<float, sn::Cuda<0>>& y) {
+#ifdef OK
+  r.copy_(x + y.cpu());
+#else
+  r.copy_(x + y);
+#endif
+}
