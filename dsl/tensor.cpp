@@ -71,7 +71,7 @@ namespace {
 
 template <Category C>
 void fill_with(TensorImpl& t, jit::Scalar value) {
-  using R = Recorded<ScalarLeaf<C>, 0, 1, 1, scalar_bytes>;
+  using R = StaticProgram<ScalarLeaf<C>, 0, 1, 1, scalar_bytes>;
   TensorRef into = TensorRef::share(&t);
   jit::evaluate({&R::entry, &R::program, nullptr, &value}, &into, jit::Mode::Fused, t.device);
 }

@@ -22,6 +22,6 @@ int main() {
   auto rows = sn::arange(3).reshape({3, 1});      // int64, shape (3, 1)
   auto columns = sn::tensor<double>({0.5, 1.5});  // shape (2)
   sn::Tensor table = sn::where(rows > 0, rows * columns, -1);
-  std::cout << table << "\n";  // shape (3, 2), float64: promotion and broadcasting are PyTorch's
+  std::cout << table << "\n";  // shape (3, 2), float64: promotion and broadcasting as in PyTorch
   // [/broadcast]
 }

@@ -45,6 +45,42 @@ TEST(Lazy, MovesAndReadsAsTensorsDo) {
   EXPECT_EQ(sn::Lazy(x[1] * 3).item(), 6.f);
 }
 
+TEST(Lazy, IsWrittenAndEvaluatedAsTreesAre) {
+  const auto x = sn::tensor({1.f, 2.f});
+  auto y = sn::tensor({10.f, 20.f}), z = sn::zeros({2});
+  const sn::Lazy l = x + 1;
+  y += l;
+  EXPECT_THAT(y.to_vector(), ElementsAre(12, 23));
+  y(sn::range(0, 2)) = l + y;
+  EXPECT_THAT(y.to_vector(), ElementsAre(14, 26));
+  y.assign(l * 2);
+  EXPECT_THAT(y.to_vector(), ElementsAre(4, 6));
+  const auto [a, b] = sn::evaluate(l, x * 3);
+  EXPECT_THAT(a.to_vector(), ElementsAre(2, 3));
+  EXPECT_THAT(b.to_vector(), ElementsAre(3, 6));
+  sn::evaluate(sn::into(y, l * 5), sn::into(z, y + l));  // everything is read first
+  EXPECT_THAT(y.to_vector(), ElementsAre(10, 15));
+  EXPECT_THAT(z.to_vector(), ElementsAre(6, 9));
+  const auto [c, d] = sn::eager(l, l + x);
+  EXPECT_THAT(d.to_vector(), ElementsAre(3, 5));
+  const auto before = sn::jit_stats().launches;
+  sn::prepare(l, x);
+  EXPECT_EQ(sn::jit_stats().launches, before);
+}
+
+TEST(Lazy, ShowsWhatItBecomes) {
+  const auto x = sn::tensor({1.f, 2.f});
+  const auto tree = (x + 2).exp() * x;
+  const sn::Lazy l = tree;
+  EXPECT_EQ(sn::explain(l), sn::explain(tree));
+  EXPECT_EQ(sn::cuda_source(l), sn::cuda_source(tree));
+  EXPECT_EQ(sn::to_dot(l), sn::to_dot(tree));
+  const auto launches = sn::jit_stats().launches;
+  EXPECT_EQ(sn::shape_of(l), sn::Shape(2));
+  EXPECT_EQ(l.shape(), sn::Shape(2));
+  EXPECT_EQ(sn::jit_stats().launches, launches);
+}
+
 TEST(Lazy, RefusesLeavesThatChanged) {
   auto x = sn::tensor({1.f});
   sn::Lazy e = x + 1;

@@ -28,19 +28,19 @@ constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
 
 /// What belongs to the type of a tree: its program, and the entry through which its plans are found again.
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
-struct Recorded {
+struct StaticProgram {
   static constexpr auto code = code_of<Tree, Bytes>();
   static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used())};
   static inline constinit jit::Entry entry{};
 };
 
 template <class E>
-using RecordedAs = Recorded<typename E::tree, E::leaf_count, E::scalar_count, 1, E::byte_count>;
+using ProgramOf = StaticProgram<typename E::tree, E::leaf_count, E::scalar_count, 1, E::byte_count>;
 
 /// One expression with its values; borrows from `e`.
 template <class E>
 jit::Bound bind(const E& e) {
-  using R = RecordedAs<E>;
+  using R = ProgramOf<E>;
   if (!e.value.owns) throw_moved_from();
   return {&R::entry, &R::program, e.value.leaves, e.value.scalars};
 }
@@ -61,7 +61,7 @@ class BoundTogether {
  private:
   static constexpr int leaf_count = (E::leaf_count + ...);
   static constexpr int scalar_count = (E::scalar_count + ...);
-  using R = Recorded<Outputs<typename E::tree...>, leaf_count, scalar_count, sizeof...(E), (E::byte_count + ...)>;
+  using R = StaticProgram<Outputs<typename E::tree...>, leaf_count, scalar_count, sizeof...(E), (E::byte_count + ...)>;
 
   Values<leaf_count, scalar_count> values_;
 };

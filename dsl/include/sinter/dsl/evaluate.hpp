@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tuple>
 
-#include <sinter/dsl/tensor.hpp>
+#include <sinter/dsl/lazy.hpp>
 #include <sinter/jit/inspect.hpp>
 
 namespace sinter::inline v1 {
@@ -29,10 +29,14 @@ bool all_true(TensorImpl& bools);
 
 template <class... E>
 void evaluate_all(TensorRef* results, jit::Mode mode, const E&... e) {
-  if constexpr (sizeof...(E) == 1)
+  if constexpr (sizeof...(E) == 1) {
     (evaluate_into(e, *results, mode), ...);
-  else
+  } else if constexpr ((is_lazy<E> || ...)) {
+    const jit::LazyRef nodes[] = {lazy_node(e)...};
+    jit::evaluate(nodes, results, mode);
+  } else {
     jit::evaluate(BoundTogether<E...>(e...).bound(), results, mode);
+  }
 }
 template <class... E, std::size_t... I>
 std::tuple<tensor_of<E>...> tuple_of(TensorRef* results, std::index_sequence<I...>) {
@@ -68,7 +72,7 @@ auto into(Tensor<T, D> target, A&& value) {
     static_assert(detail::same_dtype<typename V::value_type, T>,
                   "the value has another dtype: convert it with cast<T>(x)");
     static_assert(detail::same_device<typename V::device_type, D>, SINTER_DIFFERENT_DEVICES);
-    return detail::Into<T, D, V>{std::move(target), detail::lift(std::forward<A>(value))};
+    return detail::Into<T, D, V>{std::move(target), lift(std::forward<A>(value))};
   }
 }
 
@@ -90,43 +94,43 @@ template <expression... E>
 template <expression... E>
 void prepare(E&&... e) {
   runtime::TensorRef results[sizeof...(E)];
-  detail::evaluate_all(results, jit::Mode::Prepare, detail::lift(std::forward<E>(e))...);
+  detail::evaluate_all(results, jit::Mode::Prepare, lift(std::forward<E>(e))...);
 }
 
 /// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
 template <expression E>
 std::string explain(E&& e) {
-  auto&& lifted = detail::lift(std::forward<E>(e));
-  return jit::explain(detail::bind(lifted));
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::explain(description(lifted));
 }
 
 /// The CUDA text of the plan's kernels. Operands on the CPU are taken as if they were on a GPU.
 template <expression E>
 std::string cuda_source(E&& e) {
-  auto&& lifted = detail::lift(std::forward<E>(e));
-  return jit::cuda_source(detail::bind(lifted));
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::cuda_source(description(lifted));
 }
 
 /// The PTX of the plan's kernels for an architecture such as "sm_90". Needs NVRTC but no GPU. Throws CompileError,
 /// DeviceError where NVRTC is missing.
 template <expression E>
 std::string ptx(E&& e, std::string_view architecture) {
-  auto&& lifted = detail::lift(std::forward<E>(e));
-  return jit::ptx(detail::bind(lifted), architecture);
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::ptx(description(lifted), architecture);
 }
 
 /// The simplified graph in Graphviz's language.
 template <expression E>
 std::string to_dot(E&& e) {
-  auto&& lifted = detail::lift(std::forward<E>(e));
-  return jit::to_dot(detail::bind(lifted));
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::to_dot(description(lifted));
 }
 
 /// The shape that evaluating would give. Throws ShapeError, DeviceError.
 template <expression E>
 Shape shape_of(E&& e) {
-  auto&& lifted = detail::lift(std::forward<E>(e));
-  return jit::result_shape(detail::bind(lifted));
+  auto&& lifted = lift(std::forward<E>(e));
+  return result_shape(description(lifted));
 }
 
 /// Prints as PyTorch does; an expression is evaluated first.

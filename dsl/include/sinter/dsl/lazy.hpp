@@ -1,7 +1,7 @@
 // Lazy: an expression whose tree only run time knows - grown by a loop, read from text.
 #pragma once
 #include <sinter/dsl/tensor.hpp>
-#include <sinter/jit/lazy.hpp>
+#include <sinter/jit/inspect.hpp>
 
 namespace sinter::inline v1 {
 
@@ -77,6 +77,11 @@ auto cast_lazy(const Lazy<T, D>& e) {
 template <class T, class D>
 void evaluate_into(const Lazy<T, D>& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
   jit::evaluate(std::span(&e.node(), 1), &result, mode);
+}
+
+template <class T, class D>
+jit::Recorded description(const Lazy<T, D>& e) {
+  return e.node();
 }
 
 }  // namespace detail

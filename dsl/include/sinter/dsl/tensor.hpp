@@ -74,6 +74,11 @@ template <class E>
 void evaluate_into(const E& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
   jit::evaluate(bind(e), &result, mode);
 }
+/// What inspecting takes.
+template <class E>
+jit::Bound description(const E& e) {
+  return bind(e);
+}
 template <class E>
 TensorRef evaluate_one(const E& e, jit::Mode mode = jit::Mode::Fused) {
   TensorRef result;
@@ -352,8 +357,9 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     if constexpr (!detail::is_reported<A>) {
       static_assert(detail::same_device<typename std::remove_cvref_t<A>::device_type, D>, SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&impl());
-      auto&& e = detail::lift(std::forward<A>(value));
-      detail::evaluate_into(e, into);
+      // Found by their argument: Lazy, whose header needs this one, has its own.
+      auto&& e = lift(std::forward<A>(value));
+      evaluate_into(e, into);
     }
     return *this;
   }
@@ -374,10 +380,7 @@ auto tensor_from(const E& e) {
 }
 template <class E>
 Shape shape_from(const E& e) {
-  if constexpr (is_lazy<E>)
-    return tensor_from(e).shape();
-  else
-    return jit::result_shape(bind(e));
+  return result_shape(description(e));
 }
 
 }  // namespace detail

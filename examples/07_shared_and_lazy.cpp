@@ -1,0 +1,31 @@
+// Parts that are used twice, several results, and expressions that only run time knows.
+#include <iostream>
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+int main() {
+  const auto x = sn::tensor({1.f, 2.f, 3.f, 4.f}).cuda();
+
+  // [let]
+  // In a type, a part that is used twice is written twice; let names it.
+  sn::Tensor r = sn::let((x + 1).log(), [](auto part) { return part * part - part; });
+  std::cout << r << "\n";
+  // [/let]
+
+  // [several]
+  auto [sum, product] = sn::evaluate(x + 1, x * 2);  // one kernel, both results
+  std::cout << sum << "\n" << product << "\n";
+  // [/several]
+
+  // [lazy]
+  sn::Lazy power = x;  // its type does not grow, so a loop may build on it
+  for (int i = 0; i < 3; ++i) power = power * x + 1;
+  std::cout << sn::explain(power) << power << "\n";
+  // [/lazy]
+
+  // [eager]
+  sn::Tensor step_by_step = sn::eager((x + 1).log() * x);  // one kernel for each operation: the baseline
+  std::cout << sn::allclose(step_by_step, (x + 1).log() * x) << "\n";
+  // [/eager]
+}

@@ -1,0 +1,23 @@
+// Random numbers that every device agrees on, and how tensors are printed.
+#include <iostream>
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+int main() {
+  // [random]
+  sn::manual_seed(7);
+  auto noise = sn::rand({2, 3}, sn::cuda<>);  // uniform in [0, 1)
+  sn::manual_seed(7);
+  std::cout << sn::equal(noise.cpu(), sn::rand({2, 3})) << "\n";  // the same bits on every device
+  sn::Tensor dice = sn::randint(1, 7, {1000});                    // int64, 1 to 6
+  std::cout << dice.numel() << " " << sn::name(dice.dtype()) << "\n";
+  // [/random]
+
+  // [printing]
+  auto wide = sn::arange(2000) / 3.;
+  std::cout << wide << "\n";  // past 1000 elements the middle is left out
+  sn::set_printoptions({.precision = 1, .threshold = 5, .edgeitems = 2});
+  std::cout << wide << "\n";
+  // [/printing]
+}
