@@ -80,7 +80,8 @@ def undocumented_variables():
 
 def broken_links():
     for path in pages():
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
             if not (path.parent / target).exists():
                 yield f"{path.relative_to(ROOT)} links to {target}, which does not exist"
 
