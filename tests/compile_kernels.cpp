@@ -41,7 +41,7 @@ bool keeps_vectors(const std::string& text, const std::string& cast, const std::
   bool asks = false;
   for (std::size_t at = text.find(cast); at != std::string::npos; at = text.find(cast, at + 1))
     asks |= text.compare(at + cast.size(), 4, "bool") != 0 && text.compare(at + cast.size(), 8, "unsigned") != 0;
-  if (!asks) return true;
+  if (!asks || ptx.find(instruction) == std::string::npos) return true;  // maximum(sign(x), 1) needs no x
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);)
     if (line.find(instruction) != std::string::npos)

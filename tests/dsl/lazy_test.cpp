@@ -69,8 +69,8 @@ TEST(Lazy, IsWrittenAndEvaluatedAsTreesAre) {
 }
 
 TEST(Lazy, ShowsWhatItBecomes) {
-  const auto x = sn::tensor({1.f, 2.f});
-  const auto tree = (x + 2).exp() * x;
+  const auto x = sn::tensor({1.f, 2.f}), y = sn::tensor({3.f, 4.f});
+  const auto tree = (x + 2).exp() * y;
   const sn::Lazy l = tree;
   EXPECT_EQ(sn::explain(l), sn::explain(tree));
   EXPECT_EQ(sn::cuda_source(l), sn::cuda_source(tree));
