@@ -60,6 +60,9 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
                 static_cast<double>(step));
   const Wide by = step;
   const auto count = static_cast<std::int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
+  if (dtype == DType::Int32 && count > 0)
+    for (const std::int64_t value : {start, static_cast<std::int64_t>(start + (count - 1) * by)})
+      (void)element_of<std::int32_t>(value);
   return convert(index(Shape(count), device) * step + start, dtype);
 }
 
@@ -70,7 +73,9 @@ TensorRef arange(double start, double end, double step, DType dtype, Device devi
 
 TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device) {
   if (steps < 0) throw ShapeError(fmt::format("linspace: the number of steps is {}, which is negative", steps));
-  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  const double intervals = steps > 1 ? static_cast<double>(steps - 1) : 1;
+  double step = (end - start) / intervals;
+  if (!std::isfinite(step)) step = end / intervals - start / intervals;  // the difference alone is too large
   // From both ends, so that the last element is `end` itself.
   const auto i = index(Shape(steps), device);
   const auto from_start = cast<double>(i) * step + start;

@@ -174,6 +174,15 @@ TensorRef load_npy(const FileName& name, Device device) {
   return npy::read(source, device);
 }
 
+TensorRef load_npy(const FileName& name, Device device, DType wanted) {
+  TensorRef t = load_npy(name, device);
+  if (t->dtype != wanted)
+    throw DtypeError(fmt::format("'{}' holds {} {}, not {}: read it by load_npy<{}>(...), or by load_npy(...).to<{}>()",
+                                 name.text, sinter::name(t->dtype), to_string(t->shape), sinter::name(wanted),
+                                 info(t->dtype).cpp_name, info(wanted).cpp_name));
+  return t;
+}
+
 void save_npy(const FileName& name, const TensorImpl& t) {
   npy::Header header;
   header.dtype = t.dtype;

@@ -105,7 +105,7 @@ class Parser {
       code.remove_prefix(1);
     }
     for (const auto& [known, dtype] : codes)
-      if (code == known && (order != '|' || dtype == DType::Bool)) dtype_ = dtype;
+      if (code == known) dtype_ = dtype;
     if (!dtype_) unsupported(descr, foreign_name(code), start);
     constexpr bool little = std::endian::native == std::endian::little;
     swapped_ = size_of(*dtype_) > 1 && (order == '<' ? !little : order == '>' ? little : false);

@@ -60,7 +60,7 @@ std::vector<Run> shown_runs(std::int64_t extent, bool summarize, const Settings&
 template <class F>
 void for_each_index(const Shape& extents, F&& f) {
   Shape index = extents;
-  for (std::int64_t& i : std::span(&index[0], index.size())) i = 0;
+  for (int axis = 0; axis < index.rank(); ++axis) index[axis] = 0;
   while (true) {
     f(index);
     int axis = extents.rank() - 1;
@@ -330,6 +330,10 @@ PrintOptions set_printoptions(const PrintOptions& changes) {
 }
 
 PrintOptions printoptions() { return as_options(settings()); }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
+std::ostream& operator<<(std::ostream& out, const Device& device) { return out << to_string(device); }
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 
 namespace detail {
 

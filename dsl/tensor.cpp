@@ -30,8 +30,8 @@ void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {
 void check_dtype(const TensorImpl& t, DType wanted) {
   if (t.dtype == wanted) return;
   throw DtypeError(
-      fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype, or convert it with .to<{0}>()",
-                  name(wanted), describe(t)));
+      fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype ({2}), or convert it with .to<{3}>()",
+                  name(wanted), describe(t), info(t.dtype).cpp_name, info(wanted).cpp_name));
 }
 
 void throw_moved_from() {

@@ -104,7 +104,9 @@ std::string mismatch(const Shape& a, const Shape& b) {
 
 void throw_empty_expression() {
   throw Error(
-      "this expression is empty: it was moved from. Use it before the move, or copy it where it is needed twice");
+      "this expression holds nothing: it, or a tensor in it, was made empty or was moved from. Assign to it before it "
+      "is "
+      "used, or copy it where it is needed twice");
 }
 
 void throw_devices_differ(const Graph& recorded, Leaves leaves) {
@@ -146,6 +148,14 @@ Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
     if (!(shape == other) && !broadcast(shape, other)) throw_shapes_differ(recipe.recorded(), leaves);
   }
   return shape;
+}
+
+void check_fits(std::int64_t value, DType dtype) {
+  if (dtype != DType::Int32 || value == static_cast<std::int32_t>(value)) return;
+  throw Error(
+      fmt::format("the number {0} does not fit {1}, the dtype of the tensor beside it; convert the tensor first, "
+                  "with .to<std::int64_t>()",
+                  value, name(dtype)));
 }
 
 void check_castable(DType from, const TensorImpl& to) {

@@ -18,6 +18,9 @@ using Leaves = std::span<runtime::TensorImpl* const>;
 /// The shape of one output. Throws ShapeError that names the operation whose operands do not broadcast.
 Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves);
 
+/// Throws Error where an integer does not fit the dtype that an operation converts it to.
+void check_fits(std::int64_t value, DType dtype);
+
 /// Throws DtypeError where a result of dtype `from` may not be written to `to`.
 void check_castable(DType from, const runtime::TensorImpl& to);
 

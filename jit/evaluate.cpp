@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
 #include "runner.hpp"
@@ -18,10 +19,7 @@ using runtime::TensorRef;
 
 /// SINTER_FUSION=off evaluates a whole program node by node.
 bool fusion_is_off() noexcept {
-  static const bool off = [] {
-    const char* value = std::getenv("SINTER_FUSION");
-    return value && std::string_view(value) == "off";
-  }();
+  static const bool off = runtime::is_off("SINTER_FUSION");
   return off;
 }
 
@@ -81,7 +79,7 @@ const Recipe& recipe_of(const Bound& tree, const TensorRef* outputs, bool eager,
     throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
   if (const Recipe* known = find_recipe(*tree.entry, key)) [[likely]]
     return *known;
-  const Recipe& made = recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager);
+  const Recipe& made = *recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager, true);
   add_recipe(*tree.entry, key, made);
   return made;
 }
@@ -95,9 +93,16 @@ Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) no
           .runs = mode != Mode::Prepare};
 }
 
-const Recipe& recipe_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
+std::shared_ptr<const Recipe> recipe_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
   if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
-  return recipe_for(for_outputs(recorded.graph, outputs, false), eager);
+  return recipe_for(for_outputs(recorded.graph, outputs, false), eager, false);
+}
+
+/// A shape that an array can have. Evaluating checks it where it makes one.
+Shape checked_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
+  const Shape shape = output_shape(recipe, output, leaves);
+  check_shape(shape, size_of(recipe.dtype(output)));
+  return shape;
 }
 
 Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
@@ -121,36 +126,36 @@ void evaluate_converting(const Bound& tree, TensorRef& output) {
 }
 
 void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
-  const Recipe& recipe = recipe_of(recorded, outputs, is_eager(mode));
-  run(recipe, call_of(recorded, outputs, mode));
+  const auto recipe = recipe_of(recorded, outputs, is_eager(mode));
+  run(*recipe, call_of(recorded, outputs, mode));
 }
 
 Shape result_shape(const Bound& tree) {
-  return output_shape(recipe_of(tree, nullptr, fusion_is_off(), false), 0, {tree.leaves, tree.program->leaves});
+  return checked_shape(recipe_of(tree, nullptr, fusion_is_off(), false), 0, {tree.leaves, tree.program->leaves});
 }
 
 Shape result_shape(const Recorded& recorded) {
-  return output_shape(recipe_of(recorded, nullptr, fusion_is_off()), 0, recorded.leaves);
+  return checked_shape(*recipe_of(recorded, nullptr, fusion_is_off()), 0, recorded.leaves);
 }
 
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
   std::vector<runtime::KernelSource> texts;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.texts = &texts;
-  run(recipe_of(recorded, nullptr, fusion_is_off()), call);
+  run(*recipe_of(recorded, nullptr, fusion_is_off()), call);
   return texts;
 }
 
 Evaluation inspect(const Recorded& recorded) {
-  const Recipe& recipe = recipe_of(recorded, nullptr, fusion_is_off());
+  Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off())};
+  const Recipe& recipe = *e.recipe;
   const Leaves leaves = recorded.leaves;
   std::vector<Shape> shapes;
   bool same_shape = true;
   for (std::size_t i = 0; i < recipe.outputs(); ++i) {
-    shapes.push_back(output_shape(recipe, i, leaves));
+    shapes.push_back(checked_shape(recipe, i, leaves));
     same_shape &= shapes[i] == shapes[0];
   }
-  Evaluation e;
   for (std::size_t i = 0; i < (same_shape ? 1 : recipe.outputs()); ++i) {
     const ReadyPlan& ready = same_shape ? recipe.together() : recipe.alone(i);
     e.parts.push_back({&ready.plan, kernel_shapes(ready.plan, shapes[i], leaves), ready.outputs, shapes[i]});

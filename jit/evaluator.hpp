@@ -1,11 +1,12 @@
 // What other parts of jit/ ask of evaluate.cpp.
 #pragma once
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/backend.hpp>
-#include "plan.hpp"
+#include "recipe.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -22,12 +23,13 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded);
 /// How an evaluation would go, without running it. Outputs of one shape share a part.
 struct Evaluation {
   struct Part {
-    const Plan* plan;                    // owned by the library, never freed
+    const Plan* plan;                    // the recipe's
     std::vector<Shape> kernel_shapes;    // of plan->kernels
     std::vector<std::uint32_t> outputs;  // of the expression: what the plan's outputs 0, 1, ... are
     Shape shape;                         // of these outputs
   };
   std::vector<Part> parts;
+  std::shared_ptr<const Recipe> recipe;
 };
 
 /// Throws what evaluate(Bound) throws before it runs anything.

@@ -26,12 +26,10 @@ runtime::GpuBackend& gpu_at(Device device) {
   return found;
 }
 
-/// Blocks for `threads` threads of work: as many as run at once, each going over the nest in steps.
-unsigned blocks_for(std::int64_t threads, const runtime::GpuBackend& device) noexcept {
-  constexpr int blocks_per_multiprocessor = 8;
+/// Blocks for `threads` threads of work: no more than run at once, each going over the nest in steps.
+unsigned blocks_for(std::int64_t threads, std::int64_t most) noexcept {
   const std::int64_t wanted = (threads + cuda::block_threads - 1) / cuda::block_threads;
-  return static_cast<unsigned>(
-      std::clamp<std::int64_t>(wanted, 1, std::int64_t{device.multiprocessors()} * blocks_per_multiprocessor));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
 }
 
 }  // namespace
@@ -46,13 +44,18 @@ struct Executable::Variant {
         kernel_class(std::move(c)),
         nest_words(nest_word_count(kernel_class)),
         device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
-        functions(new std::atomic<void*>[device_count]()) {}
+        loaded(new Loaded[device_count]) {}
+
+  struct Loaded {
+    std::atomic<void*> function{nullptr};
+    std::int64_t blocks = 1;  // that the device runs at once; set before the function is
+  };
 
   ClassKey key;
   KernelClass kernel_class;
   std::size_t nest_words;
   std::size_t device_count;
-  std::unique_ptr<std::atomic<void*>[]> functions;  // by GPU
+  std::unique_ptr<Loaded[]> loaded;  // by GPU
   std::mutex loading;
 };
 
@@ -129,13 +132,14 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) con
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
   const std::lock_guard lock(v.loading);
-  void* function = v.functions[index].load(std::memory_order_relaxed);
-  if (!function) {
-    const runtime::KernelSource s = text(v.kernel_class);
-    function = device.load(compiled(s, device), s.name).handle;
-    v.functions[index].store(function, std::memory_order_release);
-  }
-  return function;
+  Variant::Loaded& loaded = v.loaded[index];
+  if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
+  const runtime::KernelSource s = text(v.kernel_class);
+  const runtime::Function function = device.load(compiled(s, device), s.name);
+  const int resident = std::max(device.resident_blocks(function, cuda::block_threads), 1);
+  loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
+  loaded.function.store(function.handle, std::memory_order_release);
+  return function.handle;
 }
 
 void Executable::prepare(const LoopNest& nest, bool aliased, Device device) const {
@@ -172,7 +176,8 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   runtime::GpuBackend& gpu = gpu_at(device);
   const auto index = static_cast<std::size_t>(device.index());
   Variant& v = variant(nest, aliased);
-  void* function = v.functions[index].load(std::memory_order_acquire);
+  const Variant::Loaded& loaded = v.loaded[index];
+  void* function = loaded.function.load(std::memory_order_acquire);
   if (function) [[likely]]
     ThreadStats::count(counters.memory_hits);
   else
@@ -180,7 +185,7 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   Words words(v.nest_words + scalars_.size(), boost::container::default_init);
   write_scalars(write_nest(words.data(), v.kernel_class, nest), scalars);
   gpu.launch({.function = {function},
-              .grid = blocks_for(thread_count(v.kernel_class, nest), gpu),
+              .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
               .block = cuda::block_threads,
               .shared = 0,
               .words = {words.data(), words.size()},

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <sinter/runtime/error.hpp>
+#include "checks.hpp"
 #include "evaluator.hpp"
 #include "plan.hpp"
 
@@ -128,6 +129,9 @@ Operand Graph::apply(Op op, std::span<const Operand> operands) {
   if (!t.ok) throw_dtype(op, std::span(types).first(operands.size()));
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const bool condition = about.rule == DTypeRule::Select && i == 0;
+    const Node& n = (*this)[operands[i]];
+    if (n.op == Op::constant && n.dtype == DType::Int64 && !condition)
+      check_fits(static_cast<std::int64_t>(n.attribute), t.compute);
     converted[i] = cast(operands[i], condition ? DType::Bool : t.compute);
   }
   return node(op, t.result, std::span(converted).first(operands.size()), all_weak ? weak_result : 0);

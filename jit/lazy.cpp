@@ -210,11 +210,16 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
   std::vector<bool> is_new;
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
+  // What lies below a changed result would be computed anew at each step of a loop: it becomes a leaf of its own.
+  if (mode != Mode::Prepare)
+    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) settle(changed);
   evaluate_recorded(Recorded(values), outputs, mode);
   if (mode == Mode::Prepare) return;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0)
+    if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0) {
       LazyAccess::state(*values[i]).keep_result(Taken::of(outputs[i]));
+      drop_results_below(values[i]);
+    }
 }
 
 }  // namespace sinter::inline v1::jit

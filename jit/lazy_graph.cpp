@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,7 +27,8 @@ std::string describe(std::span<const LazyRef> operands) {
 /// Fills a Recorded from a DAG of lazy nodes.
 class Flattener {
  public:
-  explicit Flattener(Recorded& out) : out_(out) {}
+  /// `inspected`: what becomes of this value is to be seen, though its result may be known.
+  explicit Flattener(Recorded& out, const LazyNode* inspected = nullptr) : out_(out), inspected_(inspected) {}
 
   void add(std::span<const LazyRef> values) {
     for (const LazyRef& v : values) visit(v);
@@ -58,7 +60,7 @@ class Flattener {
   void enter(std::vector<Frame>& path, const LazyNode* node) {
     if (known_.contains(node)) return;
     Content c = LazyAccess::state(*node).snapshot();
-    if (c.result.is_current()) {
+    if (c.result.is_unchanged() && !is_inspected(node)) {
       c.op = Op::leaf;
       c.leaf = std::move(c.result);
       c.operands = {};
@@ -101,7 +103,10 @@ class Flattener {
     return place->second;
   }
 
+  bool is_inspected(const LazyNode* node) const noexcept { return node == inspected_; }
+
   Recorded& out_;
+  const LazyNode* inspected_;
   std::vector<Content> contents_;  // hold the nodes that the map below knows by address
   std::unordered_map<const LazyNode*, Operand> known_;
   std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_;
@@ -139,11 +144,49 @@ std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t 
   return count;
 }
 
-Recorded::Recorded(std::span<const LazyRef> values) {
+namespace {
+
+/// The device of the values. Throws Error for one that was moved from, DeviceError.
+Device device_of(std::span<const LazyRef> values) {
   for (const LazyRef& v : values)
     if (!v) throw Error("a lazy expression was used after it was moved from");
-  if (const LazyNode* placed = placed_operand("evaluate", values)) device = placed->device();
-  Flattener(*this).add(values);
+  const LazyNode* placed = placed_operand("evaluate", values);
+  return placed ? placed->device() : Device();
+}
+
+}  // namespace
+
+Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) { Flattener(*this).add(values); }
+Recorded::Recorded(const LazyRef& value) : device(device_of({&value, 1})) {
+  Flattener(*this, value.get()).add({&value, 1});
+}
+
+std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
+  std::vector<LazyRef> pending(values.begin(), values.end()), changed, held;
+  std::unordered_set<const LazyNode*> seen;
+  while (!pending.empty()) {
+    LazyRef node = std::move(pending.back());
+    pending.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    const LazyContent c = LazyAccess::snapshot(node);
+    if (!c.result.is_unchanged())
+      for (const LazyRef& o : c.operands) pending.push_back(o);
+    const bool is_value = std::ranges::find(values, node) != values.end();
+    if (c.result.tensor && !c.result.is_unchanged() && !is_value) changed.push_back(node);
+    held.push_back(std::move(node));
+  }
+  return changed;
+}
+
+void drop_results_below(const LazyRef& value) {
+  constexpr std::uint32_t node_and_copy = 2;
+  std::vector<LazyRef> pending{value};
+  while (!pending.empty()) {
+    const LazyContent c = LazyAccess::snapshot(pending.back());
+    pending.pop_back();
+    for (const LazyRef& o : c.operands)
+      if (o && o->owners() == node_and_copy && !LazyAccess::state(*o).drop_result()) pending.push_back(o);
+  }
 }
 
 }  // namespace sinter::inline v1::jit

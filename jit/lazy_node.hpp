@@ -19,6 +19,8 @@ struct Taken {
     return {std::move(t), version};
   }
   bool is_current() const noexcept { return tensor && (!tensor->buffer || tensor->buffer->version() == version); }
+  /// Of a result, which its owner may write to: whether it is what was computed for sure.
+  bool is_unchanged() const noexcept { return is_current() && (!tensor->buffer || !tensor->buffer->is_exposed()); }
 };
 
 /// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.
@@ -66,6 +68,13 @@ struct LazyNode::State {
       std::swap(content, c);
     }
     // What it was is released here, after the lock.
+  }
+  /// Whether there was one.
+  bool drop_result() {
+    Taken dropped;
+    Lock lock(*this);
+    std::swap(content.result, dropped);
+    return static_cast<bool>(dropped.tensor);
   }
   void keep_result(Taken result) {
     Lock lock(*this);

@@ -1,5 +1,6 @@
 #include "recipe.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "evaluator.hpp"
@@ -28,9 +29,20 @@ bool equal(RecipeKey a, const std::vector<std::uint16_t>& b) noexcept {
   return true;
 }
 
+/// Recipes that no type needs, as lazy expressions make them, are dropped past so many: the older half of them.
+constexpr std::size_t most_of_no_type = 1024;
+
+struct Kept {
+  std::shared_ptr<const Recipe> recipe;
+  bool of_type;
+  std::uint64_t last_use;
+};
+
 struct Recipes {
   std::mutex mutex;
-  std::unordered_multimap<std::uint64_t, std::unique_ptr<const Recipe>> by_hash;
+  std::unordered_multimap<std::uint64_t, Kept> by_hash;
+  std::size_t of_no_type = 0;
+  std::uint64_t uses = 0;
   std::mutex entries;
   std::vector<std::unique_ptr<const EntryTable>> tables;  // those replaced too: readers may still look at them
 };
@@ -55,6 +67,9 @@ Recipe::Recipe(Graph recorded, bool eager)
     for (std::uint32_t i = 0; i < depends.size(); ++i)
       if (depends[i]) numbers.push_back(i);
   }
+  for (const Node& n : recorded_.nodes())
+    if (n.op == Op::scalar && n.dtype == DType::Int32 && scalar_use(n).arrives_as == Category::Int)
+      narrow_scalars_.push_back(scalar_use(n).number);
 }
 
 const ReadyPlan& Recipe::make(std::size_t which) const {
@@ -71,15 +86,49 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   return *owned_.back();
 }
 
-const Recipe& recipe_for(Graph recorded, bool eager) {
+namespace {
+
+/// Returns what is dropped, to be destroyed without the lock.
+std::vector<std::shared_ptr<const Recipe>> drop_older_half(Recipes& r) {
+  std::vector<std::uint64_t> uses;
+  for (const auto& [key, kept] : r.by_hash)
+    if (!kept.of_type) uses.push_back(kept.last_use);
+  std::ranges::nth_element(uses, uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2));
+  const std::uint64_t limit = uses[uses.size() / 2];
+  std::vector<std::shared_ptr<const Recipe>> dropped;
+  for (auto i = r.by_hash.begin(); i != r.by_hash.end();)
+    if (i->second.of_type || i->second.last_use >= limit) {
+      ++i;
+    } else {
+      dropped.push_back(std::move(i->second.recipe));
+      i = r.by_hash.erase(i);
+    }
+  r.of_no_type -= dropped.size();
+  return dropped;
+}
+
+}  // namespace
+
+std::shared_ptr<const Recipe> recipe_for(Graph recorded, bool eager, bool of_type) {
   const Hash content = hash(recorded);
   const std::uint64_t key = content.low ^ static_cast<std::uint64_t>(eager);
   Recipes& r = recipes();
+  std::vector<std::shared_ptr<const Recipe>> dropped;
   const std::lock_guard lock(r.mutex);
   const auto [first, last] = r.by_hash.equal_range(key);
-  for (auto i = first; i != last; ++i)
-    if (i->second->eager() == eager && i->second->recorded() == recorded) return *i->second;
-  return *r.by_hash.emplace(key, std::make_unique<const Recipe>(std::move(recorded), eager))->second;
+  for (auto i = first; i != last; ++i) {
+    Kept& kept = i->second;
+    if (kept.recipe->eager() != eager || kept.recipe->recorded() != recorded) continue;
+    r.of_no_type -= of_type && !kept.of_type;
+    kept.of_type |= of_type;
+    kept.last_use = ++r.uses;
+    return kept.recipe;
+  }
+  auto made = std::make_shared<const Recipe>(std::move(recorded), eager);
+  r.by_hash.emplace(key, Kept{made, of_type, ++r.uses});
+  r.of_no_type += !of_type;
+  if (r.of_no_type > most_of_no_type) dropped = drop_older_half(r);
+  return made;
 }
 
 Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes) {

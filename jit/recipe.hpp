@@ -1,4 +1,4 @@
-// From recorded graphs to plans that are ready to run, kept for the life of the process.
+// From recorded graphs to plans that are ready to run, and kept.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -33,6 +33,9 @@ class Recipe {
   /// Numbers of the leaves that an output depends on: what its shape comes from.
   std::span<const std::uint32_t> leaves(std::size_t output) const noexcept { return leaves_[output]; }
 
+  /// Numbers of the C++ integers that are used as int32, and must fit it.
+  std::span<const std::uint32_t> narrow_scalars() const noexcept { return narrow_scalars_; }
+
   /// One plan for all outputs, which then have one shape.
   const ReadyPlan& together() const {
     const ReadyPlan* ready = plans_[0].load(std::memory_order_acquire);
@@ -49,6 +52,7 @@ class Recipe {
   Graph recorded_;
   bool eager_;
   std::vector<std::vector<std::uint32_t>> leaves_;
+  std::vector<std::uint32_t> narrow_scalars_;
   mutable std::mutex mutex_;
   // Of all outputs together: what is contracted to fma must not depend on whether their shapes agree.
   mutable std::optional<Graph> simplified_;
@@ -56,8 +60,9 @@ class Recipe {
   mutable std::vector<std::atomic<const ReadyPlan*>> plans_;  // together, then each output alone
 };
 
-/// The recipe of a graph, found by its content: equal graphs share one. Thread-safe; never freed.
-const Recipe& recipe_for(Graph recorded, bool eager);
+/// The recipe of a graph, found by its content: equal graphs share one. Thread-safe. Those of types stay for good, of
+/// the others the recently used.
+std::shared_ptr<const Recipe> recipe_for(Graph recorded, bool eager, bool of_type);
 
 /// The graph with its outputs converted; dtypes[i] is the dtype of output i, or absent (any_dtype) to leave it.
 Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);

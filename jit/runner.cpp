@@ -253,6 +253,8 @@ std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves 
 }
 
 void run(const Recipe& recipe, const Call& call) {
+  for (const std::uint32_t number : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
   if (recipe.outputs() == 1 && call.runs) [[likely]] {
     const ReadyPlan& plan = recipe.together();
     if (plan.kernels.size() == 1) [[likely]] {

@@ -3,10 +3,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
-#include <string_view>
 
+#include <runtime/environment.hpp>
 #include "fold.hpp"
 
 namespace sinter::inline v1::jit {
@@ -93,10 +92,7 @@ class Contraction {
   std::vector<std::uint32_t> uses_;
 };
 
-bool contracts() noexcept {
-  const char* setting = std::getenv("SINTER_FMA");
-  return setting == nullptr || std::string_view(setting) != "off";
-}
+bool contracts() noexcept { return !runtime::is_off("SINTER_FMA"); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include <runtime/per_thread.hpp>
 #include <sinter/jit/evaluate.hpp>
 
 namespace sinter::inline v1 {
@@ -42,10 +43,7 @@ ThreadStats::~ThreadStats() {
   std::erase(registry().threads, this);
 }
 
-ThreadStats& stats() noexcept {
-  thread_local ThreadStats counters;
-  return counters;
-}
+ThreadStats& stats() noexcept { return runtime::per_thread<ThreadStats>(); }
 
 }  // namespace jit
 

@@ -38,7 +38,7 @@ std::int16_t Device::checked(std::int64_t gpu) {
 
 Device::Device(std::string_view name) {
   constexpr std::string_view prefix = "cuda:";
-  if (name == "cpu") return;
+  if (name == "cpu" || name == "cpu:0") return;
   kind_ = DeviceKind::Cuda;
   if (name == "cuda") return;
   const int index = name.starts_with(prefix) ? parse_index(name.substr(prefix.size())) : -1;

@@ -13,6 +13,11 @@ Shape::Shape(std::span<const std::int64_t> extents) : rank_(checked_rank(extents
   std::ranges::copy(extents, extents_.begin());
 }
 
+void Shape::throw_axis(int axis, int rank) {
+  if (rank == 0) throw IndexError(fmt::format("shape[{}]: a 0-d tensor's shape has no axes", axis));
+  throw IndexError(fmt::format("shape[{}]: the axes of {} dimensions are {} to {}", axis, rank, -rank, rank - 1));
+}
+
 void Shape::push_back(std::int64_t extent) {
   if (rank_ == max_rank)
     throw ShapeError(

@@ -32,6 +32,7 @@ build() {
     printf '\r\033[K'
     [ "$(grep -cE '^(FAILED:|ninja: (error|build stopped))' "$log")" -eq 0 ] || fail_build "$log"
   else
+    say "building ($preset), which takes some minutes the first time; its output: $log"
     cmake --build --preset "$preset" -j "$jobs" "$@" >"$log" 2>&1 || fail_build "$log"
   fi
   say "built ($preset) in $((SECONDS - start)) s"

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include <runtime/per_thread.hpp>
 #include "worker.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -23,11 +24,6 @@ constexpr double chunk_ns = 15'000;  // what a task does at least
 
 const RowTable& table_of(Isa isa) {
   return isa == Isa::Avx512 ? avx512::row_table : isa == Isa::Avx2 ? avx2::row_table : sse4::row_table;
-}
-
-Worker& this_threads_worker() {
-  thread_local Worker worker;
-  return worker;
 }
 
 /// Whether an input is an output's array: the two coincide element for element.
@@ -112,7 +108,9 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
                 std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile}),
                 nest.numel * steps.array_bytes > fits_cache};
   const std::int64_t tiles = (layout.rows + layout.panel - 1) / layout.panel * job.tiles_in_row();
-  const auto run_part = [&](std::int64_t first, std::int64_t last) { this_threads_worker().run(job, first, last); };
+  const auto run_part = [&](std::int64_t first, std::int64_t last) {
+    runtime::per_thread<Worker>().run(job, first, last);
+  };
   const double work = static_cast<double>(nest.numel) * steps.cost;
   if (work < worth_threads_ns || tiles == 1) return run_part(0, tiles);
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();

@@ -132,6 +132,7 @@ class CudaGpu final : public GpuBackend {
     return nvrtc_compile(source, nvrtc_target(architecture_));
   }
   Function load(const std::string& binary, const std::string& name) override;
+  int resident_blocks(Function function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
@@ -260,6 +261,16 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
   const std::lock_guard lock(loading_);
   modules_.push_back(module);
   return {&kernels_.emplace_back(LoadedKernel{function, name})};
+}
+
+int CudaGpu::resident_blocks(Function function, int threads) {
+  const auto& kernel = *static_cast<const LoadedKernel*>(function.handle);
+  const Current current(context_);
+  int blocks = 0;
+  context_.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                 d_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, threads, 0),
+                 "kernel " + kernel.name);
+  return blocks;
 }
 
 void CudaGpu::launch(const Launch& launch) {

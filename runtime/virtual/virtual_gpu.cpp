@@ -76,6 +76,7 @@ class VirtualGpu final : public GpuBackend {
   Function load(const std::string& binary, const std::string& kernel) override {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
+  int resident_blocks(Function, int) override { return 1; }
   void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
 
  private:

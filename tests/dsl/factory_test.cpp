@@ -11,6 +11,23 @@ using testing::HasSubstr;
 
 namespace {
 
+TEST(Factories, ExtremeRanges) {
+  EXPECT_THAT(message_of<sn::Error>([] { sn::arange<int>(2147483640, 2147483660LL, 5); }),
+              HasSubstr("does not fit int32"));
+  EXPECT_THAT(sn::arange<int>(2147483640, 2147483648LL, 7).to_vector(), ElementsAre(2147483640, 2147483647));
+  EXPECT_THAT(sn::linspace<double>(-1.7e308, 1.7e308, 5).to_vector(),
+              ElementsAre(-1.7e308, -0.85e308, 0, 0.85e308, 1.7e308));
+}
+
+TEST(Tensor, FromTheUsersOwnMemory) {
+  const std::vector<float> values{1, 2, 3, 4};
+  EXPECT_EQ(sn::tensor(values).shape(), sn::Shape(4));
+  EXPECT_EQ(sn::tensor(values, {2, 2}).shape(), sn::Shape(2, 2));
+  EXPECT_EQ(sn::tensor(values, 4).shape(), sn::Shape(4));  // an extent, not a GPU
+  EXPECT_EQ(sn::tensor(values, sn::cuda<>).device(), sn::Device("cuda:0"));
+  EXPECT_EQ(sn::tensor(std::span(values), {4}).to_vector(), values);
+}
+
 class Factory : public testing::TestWithParam<sn::Device> {};
 INSTANTIATE_TEST_SUITE_P(Devices, Factory, testing::ValuesIn(sinter_tests::devices()), [](const auto& p) {
   return p.param.is_cpu() ? std::string("cpu") : "gpu" + std::to_string(p.param.index());

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 namespace sn = sinter;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -79,6 +81,65 @@ TEST(Lazy, ShowsWhatItBecomes) {
   EXPECT_EQ(sn::shape_of(l), sn::Shape(2));
   EXPECT_EQ(l.shape(), sn::Shape(2));
   EXPECT_EQ(sn::jit_stats().launches, launches);
+}
+
+TEST(Lazy, ALoopThatEvaluatesEachStepKeepsNoHistory) {
+  const auto resident = [] {
+    std::ifstream statm("/proc/self/statm");
+    long pages = 0, used = 0;
+    statm >> pages >> used;
+    return used * 4096 / (1 << 20);
+  };
+  sn::Lazy s = sn::ones({250'000});  // 1 MB
+  const long before = resident();
+  for (int i = 0; i < 300; ++i) {
+    s = s * 0.5 + 1;
+    const sn::Tensor r = s;
+  }
+  EXPECT_LT(resident() - before, 60);
+  EXPECT_EQ(sn::Tensor(s)[0].item(), 2.f);
+}
+
+TEST(Lazy, ResultsThatTheirOwnersChange) {
+  sn::Lazy s = sn::ones({10});
+  double expected = 1;
+  for (int i = 0; i < 50; ++i) {
+    s = s * 0.5 + 1;
+    expected = expected * 0.5 + 1;
+    sn::Tensor r = s;
+    EXPECT_FLOAT_EQ(r[3].item(), static_cast<float>(expected));
+    i % 2 ? r *= 100 : r.assign(0);
+    if (i % 3 == 0) r.data()[3] = 7;
+  }
+  const auto plans = sn::jit_stats().plans;
+  for (int i = 0; i < 50; ++i) {
+    s = s * 0.5 + 1;
+    sn::Tensor r = s;
+    r *= 100;
+  }
+  EXPECT_LT(sn::jit_stats().plans - plans, 5u);  // every step evaluates graphs of the same form
+  const sn::Lazy l = sn::tensor({1.f, 2.f}) + 1;
+  sn::Tensor r = l;
+  r.data()[0] = 100;
+  EXPECT_THAT(sn::Tensor(l).to_vector(), ElementsAre(2, 3));
+}
+
+TEST(Lazy, ShowsWhatItBecomesAfterItsEvaluationToo) {
+  const sn::Lazy l = sn::ones({3}) * 2 + 1;
+  const std::string before = sn::explain(l);
+  const sn::Tensor r = l;
+  EXPECT_EQ(sn::explain(l), before);
+}
+
+TEST(Lazy, GraphsOfManyForms) {  // dropped and made again
+  for (int round = 0; round < 2; ++round)
+    for (int n = 0; n < 1500; ++n) {
+      sn::Lazy s = sn::tensor({1.f});
+      for (int bit = 0; bit < 11; ++bit) s = n >> bit & 1 ? s + 1 : s * 2;
+      float expected = 1;
+      for (int bit = 0; bit < 11; ++bit) expected = n >> bit & 1 ? expected + 1 : expected * 2;
+      ASSERT_EQ(sn::Tensor(s).item(), expected) << n;
+    }
 }
 
 TEST(Lazy, RefusesLeavesThatChanged) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 namespace sn = sinter;
 using sinter_tests::message_of;
 using testing::ElementsAre;
@@ -184,6 +186,29 @@ TEST(Tensor, MovingToAMissingGpuSaysWhatThereIs) {
               testing::AllOf(HasSubstr("CUDA error: invalid device ordinal"), HasSubstr("cuda:7"), HasSubstr("2")));
   EXPECT_THROW(sn::ones({2}, "cuda:9"), sn::DeviceError);
   EXPECT_THROW(sn::ones({2}, "gpu"), sn::DeviceError);
+}
+
+TEST_P(OnEveryDevice, NumbersPastInt32BesideInt32AreRefused) {
+  auto ids = sn::tensor<int>({5, -5, 7}).to(GetParam());
+  const long long large = 3'000'000'000, wraps_to_0 = 1ll << 32;
+  const auto refused = [](auto&& f) { EXPECT_THAT(message_of<sn::Error>(f), HasSubstr("does not fit int32")); };
+  refused([&] { sn::Tensor r = ids < large; });
+  refused([&] { sn::Tensor r = ids + large; });
+  refused([&] { sn::Tensor r = sn::where(ids > 0, ids, large); });
+  refused([&] { sn::Tensor r = ids == 4294967291u; });
+  refused([&] { ids %= wraps_to_0; });
+  refused([&] { sn::Tensor r = sn::Lazy(ids) < large; });
+  refused([&] { sn::Tensor r = ids + std::integral_constant<long long, 3'000'000'000>{}; });
+  EXPECT_THAT(ids.to_vector(), ElementsAre(5, -5, 7));
+  EXPECT_THAT(sn::Tensor(ids.template to<std::int64_t>() < large).to_vector(), ElementsAre(true, true, true));
+  EXPECT_EQ(sn::Tensor(ids + 2147483647 - 2147483647).to_vector(), ids.to_vector());
+}
+
+TEST(Tensor, WhatItIsPrints) {
+  std::ostringstream out;
+  const auto x = sn::zeros({2, 3});
+  out << x.shape() << " " << x.device() << " " << x.dtype() << " " << sn::cpu;
+  EXPECT_EQ(out.str(), "(2, 3) cpu float32 cpu");
 }
 
 TEST_P(OnEveryDevice, PrintsItsDevice) {

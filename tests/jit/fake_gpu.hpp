@@ -63,6 +63,7 @@ class FakeGpu : public runtime::GpuBackend {
       throw CudaError("a wrong binary");
     return {this};
   }
+  int resident_blocks(runtime::Function, int) override { return 6; }
   void launch(const runtime::Launch& l) override {
     ++launches;
     const std::lock_guard lock(mutex_);

@@ -24,6 +24,7 @@ TEST(Device, TagsAreConstant) {
 
 TEST(Device, NamesAreReadAndWritten) {
   EXPECT_EQ(Device("cpu"), Device(sinter::cpu));
+  EXPECT_EQ(Device("cpu:0"), Device(sinter::cpu));
   EXPECT_EQ(Device("cuda"), Device("cuda:0"));
   EXPECT_EQ(Device("cuda:0"), Device(sinter::cuda<0>));
   EXPECT_EQ(Device(std::string("cuda:12")), Device(12));
@@ -49,7 +50,7 @@ TEST(Device, EverythingElseIsRefusedWithWhatIsAccepted) {
                                   "cuda:0x1"s,
                                   "cuda0"s,
                                   "cuda::0"s,
-                                  "cpu:0"s,
+                                  "cpu:1"s,
                                   " cpu"s,
                                   "cpu "s,
                                   "cuda:1\n"s,

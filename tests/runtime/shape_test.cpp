@@ -107,6 +107,14 @@ std::optional<std::vector<std::int64_t>> reference(std::vector<std::int64_t> a, 
   return a;
 }
 
+TEST(Shape, AxesCountFromBothEndsAndAreChecked) {
+  const Shape s{3, 4};
+  EXPECT_EQ(s[-1], 4);
+  EXPECT_EQ(s[-2], 3);
+  for (const int axis : {2, 9, -3}) EXPECT_THROW((void)s[axis], sinter::IndexError) << axis;
+  EXPECT_THROW((void)Shape()[0], sinter::IndexError);
+}
+
 TEST(Broadcast, FollowsNumPysRule) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -103,4 +103,16 @@ concept device_argument = std::is_convertible_v<D, Device> && !std::is_same_v<st
 template <device_argument D>
 using device_type_of = typename detail::DeviceTypeOf<std::decay_t<D>>::type;
 
+namespace detail {
+
+/// Where a factory makes its result. A bare number beside a shape is mostly the rest of the shape.
+template <device_argument D>
+Device made_on(const D& device) {
+  static_assert(!std::is_integral_v<D>,
+                "a shape is written in braces: ones({2, 3}); a GPU by its number is sn::Device(1)");
+  return Device(device);
+}
+
+}  // namespace detail
+
 }  // namespace sinter::inline v1

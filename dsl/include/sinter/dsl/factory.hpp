@@ -44,22 +44,22 @@ using arange_number = std::conditional_t<(std::is_integral_v<S> && ...), std::in
 /// Uninitialised memory. Throws ShapeError, DeviceError, OutOfMemory, as all of these do.
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> empty(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(runtime::empty(shape, dtype_of<T>, Device(device)));
+  return Tensor<T, device_type_of<D>>(runtime::empty(shape, dtype_of<T>, detail::made_on(device)));
 }
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> zeros(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), false));
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, detail::made_on(device), false));
 }
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> ones(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, Device(device), true));
+  return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, detail::made_on(device), true));
 }
 /// Every element `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64. Throws Error when the
 /// dtype cannot hold the value.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
   using U = detail::literal_type<T, S>;
-  return Tensor<U, device_type_of<D>>(detail::full(shape, dtype_of<U>, Device(device), value));
+  return Tensor<U, device_type_of<D>>(detail::full(shape, dtype_of<U>, detail::made_on(device), value));
 }
 
 /// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step

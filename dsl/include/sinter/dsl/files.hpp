@@ -9,7 +9,7 @@ namespace sinter::inline v1 {
 /// file cannot be read or is malformed, DtypeError when it holds another dtype.
 template <element T, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> load_npy(const detail::FileName& name, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(AnyTensor(detail::load_npy(name, Device(device))));
+  return Tensor<T, device_type_of<D>>(detail::load_npy(name, Device(device), dtype_of<T>));
 }
 /// Reads a .npy file with the dtype that it has. Throws FormatError, DtypeError when Sinter lacks that dtype.
 inline AnyTensor load_npy(const detail::FileName& name, Device device = {}) {

@@ -119,5 +119,15 @@ auto tensor(const R& values, const Shape& shape, const D& device = {}) {
   if (static_cast<std::int64_t>(count) != shape.numel()) detail::throw_wrong_count(count, shape);
   return flat.on(shape, device);
 }
+/// The same as one axis.
+template <class T = void, class R, device_argument D = Cpu>
+  requires(detail::cpp_scalar<detail::range_number<R>> && !std::is_integral_v<D>)
+auto tensor(const R& values, const D& device = {}) {
+  using S = detail::range_number<R>;
+  detail::Flattened<detail::range_type<T, S>> flat;
+  std::size_t count = 0;
+  for (const S v : values) flat.add(v), ++count;
+  return flat.on(Shape(count), device);
+}
 
 }  // namespace sinter::inline v1

@@ -26,6 +26,8 @@ struct FileName {
 /// Throws FormatError (the file cannot be read, is malformed or truncated: says where), DtypeError (an element type
 /// that Sinter lacks), OutOfMemory, DeviceError.
 runtime::TensorRef load_npy(const FileName& name, Device device);
+/// Throws DtypeError as well, where it holds another dtype.
+runtime::TensorRef load_npy(const FileName& name, Device device, DType wanted);
 
 /// Writes the bytes that numpy.save would: format 1.0, Fortran order where the tensor is so laid out. The file appears
 /// complete or not at all: it is written beside the old one and renamed. Follows a symbolic link; replaces files only.

@@ -1,6 +1,7 @@
 // Printing, to the character as PyTorch prints.
 #pragma once
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,11 @@ PrintOptions set_printoptions(const PrintOptions& changes);
 
 /// The options in force.
 PrintOptions printoptions();
+
+/// As to_string() and name() have them: "(2, 3)", "cuda:0", "float32".
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+std::ostream& operator<<(std::ostream& out, const Device& device);
+std::ostream& operator<<(std::ostream& out, DType dtype);
 
 namespace detail {
 

@@ -20,17 +20,18 @@ void manual_seed(std::uint64_t seed) noexcept;
 template <std::floating_point T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> rand(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
-      detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, Device(device)));
+      detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, detail::made_on(device)));
 }
 /// Normal with mean 0 and variance 1.
 template <std::floating_point T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randn(const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::random(detail::Distribution::Normal, shape, dtype_of<T>, Device(device)));
+  return Tensor<T, device_type_of<D>>(
+      detail::random(detail::Distribution::Normal, shape, dtype_of<T>, detail::made_on(device)));
 }
 /// Integers in [low, high). Throws Error when there are none.
 template <element T = std::int64_t, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randint(std::int64_t low, std::int64_t high, const Shape& shape, const D& device = {}) {
-  return Tensor<T, device_type_of<D>>(detail::random_integers(low, high, shape, dtype_of<T>, Device(device)));
+  return Tensor<T, device_type_of<D>>(detail::random_integers(low, high, shape, dtype_of<T>, detail::made_on(device)));
 }
 
 // Like another: its shape, its dtype unless T says otherwise, its device unless one is given.

@@ -232,6 +232,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   T* data() const
     requires element<T>
   {
+    if (impl().buffer) impl().buffer->expose();
     return reinterpret_cast<T*>(impl().data);
   }
 

@@ -14,7 +14,8 @@ struct Recorded {
   Recorded() = default;
   /// The tree's leaves stay the caller's. Throws Error for a leaf that was moved away.
   Recorded(const Bound& tree);
-  Recorded(const LazyRef& value) : Recorded(std::span(&value, 1)) {}
+  /// For inspection: as if the value had not been evaluated yet.
+  Recorded(const LazyRef& value);
   /// All values together. Throws Error for a value that was moved from or a leaf that was written to since,
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);

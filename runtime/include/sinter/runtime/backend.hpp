@@ -66,6 +66,8 @@ class GpuBackend : public Backend {
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;
   virtual Function load(const std::string& binary, const std::string& name) = 0;
+  /// How many blocks of so many threads one multiprocessor runs at once. Throws CudaError.
+  virtual int resident_blocks(Function function, int threads) = 0;
   /// Asynchronous where the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 };

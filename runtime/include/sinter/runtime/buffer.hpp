@@ -18,6 +18,8 @@ class Counted {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Derived::destroy(const_cast<Derived*>(static_cast<const Derived*>(this)));
   }
+  /// Handles that there are now.
+  std::uint32_t owners() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
   mutable std::atomic<std::uint32_t> count_{1};
@@ -71,6 +73,9 @@ class Buffer : public Counted<Buffer> {
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   /// To be called by whoever writes into memory that others may have read.
   void touch() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
+  /// Its address was given away, so that it may be written to at any time without touch().
+  void expose() noexcept { exposed_.store(true, std::memory_order_relaxed); }
+  bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
 
  private:
@@ -80,6 +85,7 @@ class Buffer : public Counted<Buffer> {
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
+  std::atomic<bool> exposed_{false};
 };
 
 }  // namespace sinter::inline v1::runtime

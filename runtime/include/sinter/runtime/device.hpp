@@ -22,7 +22,7 @@ inline constexpr Cuda<Index> cuda{};
 
 enum class DeviceKind : std::uint8_t { Cpu, Cuda };
 
-/// The index of the GPU that `cuda` without a number means.
+/// The index of the GPU that the tag `cuda<>` and `x.cuda()` mean: of this thread, 0 until set_device.
 int current_device() noexcept;
 
 /// A place where tensors live. Naming one needs no GPU; using one does.
@@ -38,7 +38,7 @@ class Device {
   template <class Int>
     requires(std::is_integral_v<Int> && !std::is_same_v<Int, bool>)
   Device(Int gpu) : kind_(DeviceKind::Cuda), index_(checked(static_cast<std::int64_t>(gpu))) {}
-  /// "cpu", "cuda" (the first GPU), "cuda:1". Throws DeviceError for anything else.
+  /// "cpu", "cuda" (the same as "cuda:0"), "cuda:1". Throws DeviceError for anything else.
   Device(std::string_view name);
   Device(const char* name) : Device(std::string_view(name)) {}
   Device(const std::string& name) : Device(std::string_view(name)) {}

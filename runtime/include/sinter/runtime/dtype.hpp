@@ -23,11 +23,12 @@ namespace detail {
 struct DTypeInfo {
   std::string_view name;       // as printed: float32
   std::string_view cuda_name;  // as written in a kernel: float
+  std::string_view cpp_name;   // the element type: std::int64_t
   Category category;
   std::uint8_t size;  // bytes
 };
 inline constexpr DTypeInfo dtype_info[] = {
-#define SINTER_DTYPE(id, type, name, cuda, category) {name, cuda, Category::category, sizeof(type)},
+#define SINTER_DTYPE(id, type, name, cuda, category) {name, cuda, #type, Category::category, sizeof(type)},
 #include <sinter/runtime/dtypes.def>
 };
 template <class T>

@@ -20,8 +20,9 @@ class Shape {
   explicit Shape(std::span<const std::int64_t> extents);
 
   constexpr int rank() const noexcept { return rank_; }
-  constexpr std::int64_t operator[](int axis) const noexcept { return extents_[axis]; }
-  constexpr std::int64_t& operator[](int axis) noexcept { return extents_[axis]; }
+  /// Negative axes count from the end. Throws IndexError.
+  constexpr std::int64_t operator[](int axis) const { return extents_[checked(axis)]; }
+  constexpr std::int64_t& operator[](int axis) { return extents_[checked(axis)]; }
   constexpr const std::int64_t* begin() const noexcept { return extents_.data(); }
   constexpr const std::int64_t* end() const noexcept { return extents_.data() + rank_; }
   constexpr std::size_t size() const noexcept { return static_cast<std::size_t>(rank_); }
@@ -47,7 +48,13 @@ class Shape {
     if (n > max_rank) throw_rank(n);
     return static_cast<std::uint8_t>(n);
   }
+  constexpr int checked(int axis) const {
+    const int from_start = axis < 0 ? axis + rank_ : axis;
+    if (from_start < 0 || from_start >= rank_) throw_axis(axis, rank_);
+    return from_start;
+  }
   [[noreturn]] static void throw_rank(std::size_t n);
+  [[noreturn]] static void throw_axis(int axis, int rank);
 
   std::uint8_t rank_ = 0;
   std::array<std::int64_t, max_rank> extents_{};

@@ -1,0 +1,10 @@
+// Environment variables that switch something off.
+#pragma once
+
+namespace sinter::inline v1::runtime {
+
+/// Whether the variable says "off", "0", "false" or "no", in any case. Anything else but their opposites and nothing at
+/// all is reported to stderr, once for each variable.
+bool is_off(const char* variable) noexcept;
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,34 @@
+#include <runtime/environment.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace sinter::runtime {
+namespace {
+
+/// Named where it is read, as the documentation's check expects of real ones.
+constexpr const char* variable = "SINTER_TEST_SWITCH";
+
+bool off_when(const char* value) {
+  setenv(variable, value, 1);
+  return is_off(variable);
+}
+
+TEST(Environment, SwitchesOffByAnyOfTheUsualWords) {
+  unsetenv(variable);
+  EXPECT_FALSE(is_off(variable));
+  for (const char* word : {"off", "OFF", "0", "false", "False", "no"}) EXPECT_TRUE(off_when(word)) << word;
+  for (const char* word : {"", "on", "1", "true", "YES"}) EXPECT_FALSE(off_when(word)) << word;
+}
+
+TEST(Environment, ReportsWhatItCannotReadOnce) {
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(off_when("of"));
+  EXPECT_FALSE(off_when("of"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "sinter: SINTER_TEST_SWITCH=of: expected on or off; taking it as on\n");
+}
+
+}  // namespace
+}  // namespace sinter::runtime
