@@ -249,6 +249,7 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   std::vector<T> to_vector() const
     requires element<T>
   {
+    check_shape(shape(), sizeof(T));  // an expanded view may have more elements than memory has bytes
     if constexpr (std::is_same_v<T, bool>) {
       std::vector<char> bytes(static_cast<std::size_t>(numel()));
       detail::read_elements(impl(), bytes.data());
