@@ -1,20 +1,39 @@
 // One object for each thread, for code that may run while the thread ends.
 #pragma once
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace sinter::inline v1::runtime {
+
+/// Where objects stay that were made while their thread ended.
+template <class T>
+void keep_for_good(T* object) {
+  static std::mutex mutex;
+  static std::vector<T*>& kept = *new std::vector<T*>;
+  const std::lock_guard lock(mutex);
+  kept.push_back(object);
+}
 
 /// This thread's T. It goes with the thread; destructors that run later still get one, which then stays for good.
 template <class T>
 T& per_thread() {
   static constinit thread_local T* mine = nullptr;
+  static constinit thread_local bool is_ending = false;
   if (!mine) [[unlikely]] {
     struct Owner {
       T** place;
-      ~Owner() { delete std::exchange(*place, nullptr); }
+      bool* ending;
+      ~Owner() {
+        delete std::exchange(*place, nullptr);
+        *ending = true;
+      }
     };
     mine = new T;
-    thread_local const Owner owner{&mine};  // made once: not again after it is destroyed
+    if (is_ending)
+      keep_for_good(mine);
+    else
+      thread_local const Owner owner{&mine, &is_ending};
   }
   return *mine;
 }
