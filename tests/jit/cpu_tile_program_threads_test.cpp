@@ -20,12 +20,14 @@ TEST(CpuTileProgramThreads, StartNoTaskOfTheCallers) {
   const jit::Operand x[] = {graph.leaf(DType::Float32, 0)};
   graph.output(graph.node(Op::sin, DType::Float32, x));
   const jit::cpu::TileProgram program(graph);
-  const std::vector<float> in(n, 0.5f);
-  std::vector<float> out(n);  // all write the same to it
-  jit::LoopNest nest;
-  nest.numel = nest.extents[0] = n;
-  for (const float* p : {static_cast<const float*>(out.data()), in.data()})
-    nest.operands.push_back({reinterpret_cast<std::byte*>(const_cast<float*>(p)), {1}});
+  std::vector<float> in(n, 0.5f);
+  const auto evaluate = [&] {
+    thread_local std::vector<float> out(n);
+    jit::LoopNest nest;
+    nest.numel = nest.extents[0] = n;
+    for (float* p : {out.data(), in.data()}) nest.operands.push_back({reinterpret_cast<std::byte*>(p), {1}});
+    program.run(nest, {});
+  };
   std::atomic<bool> entered_twice = false;
   static thread_local bool inside = false;
   const tbb::global_control eight(tbb::global_control::max_allowed_parallelism, 8);  // on whatever machine
@@ -36,7 +38,7 @@ TEST(CpuTileProgramThreads, StartNoTaskOfTheCallers) {
         return;
       }
       inside = true;
-      program.run(nest, {});
+      evaluate();
       inside = false;
     });
   });
