@@ -104,9 +104,8 @@ std::string mismatch(const Shape& a, const Shape& b) {
 
 void throw_empty_expression() {
   throw Error(
-      "this expression holds nothing: it, or a tensor in it, was made empty or was moved from. Assign to it before it "
-      "is "
-      "used, or copy it where it is needed twice");
+      "this expression holds nothing: it, or a tensor in it, was made empty or was moved from. Assign to it before "
+      "it is used, or copy it where it is needed twice");
 }
 
 void throw_devices_differ(const Graph& recorded, Leaves leaves) {

@@ -127,7 +127,8 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) con
   ClassKey key;
   if (has_key()) key = classify(traits_, nest, aliased);
   if (const Variant* known = find_variant(key)) return text(known->kernel_class);
-  return text(has_key() ? key.decode(traits_.operands.size()) : generic_class(traits_));
+  const bool own = has_key() && variants_.load(std::memory_order_acquire)->count < max_variants;
+  return text(own ? key.decode(traits_.operands.size()) : generic_class(traits_));
 }
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {

@@ -123,11 +123,7 @@ auto tensor(const R& values, const Shape& shape, const D& device = {}) {
 template <class T = void, class R, device_argument D = Cpu>
   requires(detail::cpp_scalar<detail::range_number<R>> && !std::is_integral_v<D>)
 auto tensor(const R& values, const D& device = {}) {
-  using S = detail::range_number<R>;
-  detail::Flattened<detail::range_type<T, S>> flat;
-  std::size_t count = 0;
-  for (const S v : values) flat.add(v), ++count;
-  return flat.on(Shape(count), device);
+  return tensor<T>(values, Shape(std::distance(std::begin(values), std::end(values))), device);
 }
 
 }  // namespace sinter::inline v1
