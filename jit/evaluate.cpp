@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include <runtime/environment.hpp>
+#include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
+#include "preparation.hpp"
 #include "runner.hpp"
 #include "same_arrays.hpp"
 
@@ -114,6 +117,18 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
 }
 
 }  // namespace
+
+std::future<void> prepare_async(const Bound& tree, Device device) {
+  // A type's recipe stays for good.
+  const std::shared_ptr<const Recipe> recipe(std::shared_ptr<void>(),
+                                             &recipe_of(tree, nullptr, is_eager(Mode::Prepare), false));
+  return start_preparing(recipe, call_of(tree, nullptr, Mode::Prepare, device));
+}
+
+std::future<void> prepare_recorded_async(const Recorded& recorded) {
+  return start_preparing(recipe_of(recorded, nullptr, is_eager(Mode::Prepare)),
+                         call_of(recorded, nullptr, Mode::Prepare));
+}
 
 void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
   const Recipe& recipe = recipe_of(tree, outputs, is_eager(mode), false);

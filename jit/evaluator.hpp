@@ -1,5 +1,6 @@
 // What other parts of jit/ ask of evaluate.cpp.
 #pragma once
+#include <future>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,6 +14,9 @@ namespace sinter::inline v1::jit {
 /// Evaluates what no entry of a type stands for; plans are found again by the graph's content (hash, then compared).
 /// `outputs` as for evaluate(Bound). Throws what evaluate(Bound) throws.
 void evaluate_recorded(const Recorded& recorded, runtime::TensorRef* outputs, Mode mode);
+
+/// As prepare_async(Bound).
+std::future<void> prepare_recorded_async(const Recorded& recorded);
 
 /// Evaluates a tree with one output into an array of any dtype: what copies do.
 void evaluate_converting(const Bound& tree, runtime::TensorRef& output);

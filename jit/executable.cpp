@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "cuda/source.hpp"
+#include "history.hpp"
 #include "kernel_cache.hpp"
 #include "parameters.hpp"
 #include "stats.hpp"
@@ -135,10 +137,14 @@ void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t inde
   const std::lock_guard lock(v.loading);
   Variant::Loaded& loaded = v.loaded[index];
   if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
+  const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
-  const runtime::Function function = device.load(compiled(s, device), s.name);
+  const CompiledKernel kernel = compiled(s, device);
+  const runtime::Function function = device.load(kernel.binary, s.name);
   const int resident = std::max(device.resident_blocks(function, cuda::block_threads), 1);
   loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  remember({s.name, Device(static_cast<int>(index)), device.binary_tag(), kernel.origin, took.count()});
   loaded.function.store(function.handle, std::memory_order_release);
   return function.handle;
 }

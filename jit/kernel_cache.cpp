@@ -1,72 +1,103 @@
 #include "kernel_cache.hpp"
 
-#include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cstdlib>
+#include <condition_variable>
 #include <deque>
-#include <filesystem>
-#include <fstream>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
-#include "stats.hpp"
+#include "compile.hpp"
+#include "disk_cache.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
-struct Slot {
-  Slot(std::string t, std::string x) : tag(std::move(t)), text(std::move(x)) {}
-  std::string tag, text;  // the whole key
-  std::mutex compiling;
-  std::string binary;  // empty until compiled
+/// One attempt to get a binary, which some threads wait for.
+struct Attempt {
+  bool ended = false;
+  std::exception_ptr error;
 };
 
-struct Cache {
+struct Slot {
+  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+  const std::string target, text;  // the whole key
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
+  bool ready = false;
+  std::string binary;  // constant once ready
+};
+
+struct Slots {
   std::mutex mutex;
   std::unordered_multimap<XXH64_hash_t, Slot*> found;
-  std::deque<Slot> slots;
+  std::deque<Slot> all;
 };
 
 /// Never destroyed: kernels may run while the process ends.
-Cache& cache() {
-  static Cache& c = *new Cache;
-  return c;
+Slots& slots() {
+  static Slots& s = *new Slots;
+  return s;
 }
 
-Slot& slot_for(const std::string& tag, const std::string& text) {
-  const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(tag.data(), tag.size()));
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  const auto [first, last] = c.found.equal_range(hash);
-  for (auto i = first; i != last; ++i)
-    if (i->second->tag == tag && i->second->text == text) return *i->second;
-  Slot& slot = c.slots.emplace_back(tag, text);
-  c.found.emplace(hash, &slot);
+std::atomic<int> waiting{0};
+
+Slot& slot_for(const std::string& target, const std::string& text) {
+  const XXH64_hash_t hash =
+      XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
+  Slots& s = slots();
+  const std::lock_guard lock(s.mutex);
+  const auto [first, last] = s.found.equal_range(hash);
+  if (cache_mode() != CacheMode::Off)
+    for (auto i = first; i != last; ++i)
+      if (i->second->target == target && i->second->text == text) return *i->second;
+  Slot& slot = s.all.emplace_back(target, text);
+  s.found.emplace(hash, &slot);
   return slot;
 }
 
-/// Best effort: a folder that cannot be written is no reason to fail.
-void dump(const runtime::KernelSource& source) {
-  const char* folder = std::getenv("SINTER_DUMP_DIR");
-  if (!folder || !*folder) return;
-  const XXH64_hash_t hash = XXH3_64bits(source.text.data(), source.text.size());
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  std::ofstream(std::filesystem::path(folder) / fmt::format("{}_{:016x}.cu", source.name, hash)) << source.text;
+void wait_for(const std::shared_ptr<Attempt>& attempt, Slot& slot, std::unique_lock<std::mutex>& lock) {
+  ++waiting;
+  slot.changed.wait(lock, [&] { return attempt->ended; });
+  --waiting;
+  if (attempt->error) std::rethrow_exception(attempt->error);
+}
+
+void end(Attempt& attempt, Slot& slot, std::exception_ptr error) {
+  const std::lock_guard lock(slot.mutex);
+  slot.ready = !error;
+  slot.attempt = nullptr;
+  attempt.error = std::move(error);
+  attempt.ended = true;
+  slot.changed.notify_all();
 }
 
 }  // namespace
 
-const std::string& compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  Slot& slot = slot_for(device.binary_tag(), source.text);
-  const std::lock_guard lock(slot.compiling);
-  if (slot.binary.empty()) {
-    dump(source);
-    slot.binary = device.compile(source);
-    count_compile();
+CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
+  const std::string target = device.binary_tag();
+  Slot& slot = slot_for(target, source.text);
+  std::unique_lock lock(slot.mutex);
+  if (!slot.ready && slot.attempt) wait_for(std::shared_ptr(slot.attempt), slot, lock);
+  if (slot.ready) return {slot.binary, KernelOrigin::Memory};
+  const auto mine = std::make_shared<Attempt>();
+  slot.attempt = mine;
+  lock.unlock();
+  try {
+    Binary made = find_or_compile({target, source.name, source.text}, device);
+    slot.binary = std::move(made.bytes);
+    end(*mine, slot, nullptr);
+    return {slot.binary, made.origin};
+  } catch (...) {
+    end(*mine, slot, std::current_exception());
+    throw;
   }
-  return slot.binary;
 }
+
+int threads_waiting() noexcept { return waiting.load(); }
 
 }  // namespace sinter::inline v1::jit

@@ -1,14 +1,23 @@
-// Compiled kernels of this process, by what they were compiled from.
+// Compiled kernels: of this process, else from disk, else compiled now.
 #pragma once
 #include <string>
 
+#include <sinter/jit/stats.hpp>
 #include <sinter/runtime/backend.hpp>
 
 namespace sinter::inline v1::jit {
 
-/// The binary of a kernel for a device; compiled by whoever asks first, while others who ask for the same one wait and
-/// different kernels compile at the same time. Equal binary tags share it. Lives until the process ends.
-/// SINTER_DUMP_DIR names a folder that receives the text of everything that is compiled. Throws CompileError.
-const std::string& compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
+struct CompiledKernel {
+  const std::string& binary;  // lives until the process ends
+  KernelOrigin origin;
+};
+
+/// The binary of a kernel for a device; equal binary tags share it. Found or compiled by whoever asks first, while others
+/// who ask for the same one wait and different kernels compile at the same time. Those who waited throw what the
+/// compilation threw; who asks later tries again. Throws CompileError, and what the device's compile throws.
+CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
+
+/// For tests: how many threads wait for another one's compilation.
+int threads_waiting() noexcept;
 
 }  // namespace sinter::inline v1::jit

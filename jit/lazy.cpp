@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
 #include "fold.hpp"
@@ -206,6 +207,8 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   bound_size(result, {&a, 1});
   return result;
 }
+
+std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
   std::vector<bool> is_new;

@@ -1,8 +1,13 @@
 #include "recipe.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
+#include <runtime/log.hpp>
 #include "evaluator.hpp"
 #include "stats.hpp"
 
@@ -53,6 +58,15 @@ Recipes& recipes() {
   return r;
 }
 
+void log_plan(const Graph& graph, const Plan& plan) {
+  std::vector<std::string_view> names;
+  for (const Kernel& k : plan.kernels) names.push_back(k.name);
+  runtime::log(runtime::Log::Schedule,
+               fmt::format("a graph of {} nodes becomes {} {} with {} temporaries: {}", graph.nodes().size(),
+                           names.size(), names.size() == 1 ? "kernel" : "kernels", plan.temporaries.size(),
+                           fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 ReadyPlan::ReadyPlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)), outputs(std::move(o)) {
@@ -83,6 +97,7 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : recorded_, owned_.back()->plan);
   return *owned_.back();
 }
 

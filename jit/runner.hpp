@@ -1,5 +1,6 @@
 // Runs a recipe's plans on given arrays.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Call {
   Device device;
   bool runs = true;                                     // false: compiles what running would need
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
+  std::vector<std::function<void()>>* later = nullptr;  // if given, receives what compiles the kernels
 };
 
 /// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <runtime/per_thread.hpp>
-#include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/stats.hpp>
 
 namespace sinter::inline v1 {
 namespace jit {
@@ -25,9 +25,11 @@ Registry& registry() {
 
 void add(JitStats& sum, const ThreadStats& t) noexcept {
   sum.compiles += t.compiles.load(std::memory_order_relaxed);
+  sum.disk_hits += t.disk_hits.load(std::memory_order_relaxed);
   sum.memory_hits += t.memory_hits.load(std::memory_order_relaxed);
   sum.plans += t.plans.load(std::memory_order_relaxed);
   sum.launches += t.launches.load(std::memory_order_relaxed);
+  sum.compile_milliseconds += 1e-6 * static_cast<double>(t.compile_ns.load(std::memory_order_relaxed));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Counters of jit_stats(). Each thread counts for itself, so counting costs no atomic read-modify-write.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace sinter::inline v1::jit {
@@ -13,17 +14,22 @@ class ThreadStats {
   ThreadStats& operator=(const ThreadStats&) = delete;
 
   /// Written by its own thread only.
-  static void count(std::atomic<std::uint64_t>& counter) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  static void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
-  std::atomic<std::uint64_t> compiles{0}, memory_hits{0}, plans{0}, launches{0};
+  std::atomic<std::uint64_t> compiles{0}, disk_hits{0}, memory_hits{0}, plans{0}, launches{0};
+  std::atomic<std::uint64_t> compile_ns{0};
 };
 
 /// This thread's counters.
 ThreadStats& stats() noexcept;
 
-inline void count_compile() noexcept { ThreadStats::count(stats().compiles); }
+inline void count_compile(std::chrono::nanoseconds took) noexcept {
+  ThreadStats::count(stats().compiles);
+  ThreadStats::count(stats().compile_ns, static_cast<std::uint64_t>(took.count()));
+}
+inline void count_disk_hit() noexcept { ThreadStats::count(stats().disk_hits); }
 inline void count_plan() noexcept { ThreadStats::count(stats().plans); }
 
 }  // namespace sinter::inline v1::jit

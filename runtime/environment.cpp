@@ -27,6 +27,16 @@ void report_once(const char* variable, const char* value) noexcept try {
 
 }  // namespace
 
+std::string environment(const char* variable, const char* suffix) {
+  const char* value = std::getenv(variable);
+  return value && *value ? std::string(value) + suffix : std::string();
+}
+
+bool is_on(const char* variable) noexcept {
+  const char* value = std::getenv(variable);
+  return value && !is_one_of(value, {"", "off", "0", "false", "no"});
+}
+
 bool is_off(const char* variable) noexcept {
   const char* value = std::getenv(variable);
   if (!value || is_one_of(value, {"", "on", "1", "true", "yes"})) return false;

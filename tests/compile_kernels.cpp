@@ -1,6 +1,6 @@
 // compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75
 // and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
-// registers, or loads its vectors element by element. Removes the texts when all is well. Exit status 77: no NVRTC.
+// registers, or loads its vectors element by element. Removes the folder when all is well. Exit status 77: no NVRTC.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,7 +113,6 @@ int main(int argc, char** argv) {
   second.join();
   if (unavailable) return no_nvrtc;
   fmt::print("{} kernels for {}: {} wrong\n", files.size(), fmt::join(targets, ", "), failures.load());
-  if (failures == 0)
-    for (const auto& file : files) std::filesystem::remove(file, missing);
+  if (failures == 0) std::filesystem::remove_all(argv[1], missing);
   return failures > 0;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -10,13 +9,14 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <functional>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
 
+#include "../deep_threads.hpp"
 #include "../text.hpp"
+#include "driver.hpp"
+#include "nvrtc_identity.hpp"
 #include "nvrtc_library.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -27,36 +27,12 @@ constexpr std::array optional_flags{"--minimal", "--no-cache", "--modify-stack-l
 constexpr unsigned all_flags = (1u << optional_flags.size()) - 1;
 std::atomic<unsigned> known_flags{all_flags};
 
+constexpr std::initializer_list<const char*> debug_flags{"-lineinfo", "--ptxas-options=-v"};
+
 struct Compiled {
   std::string binary;
   std::string log;
 };
-
-/// Runs `work` on a thread with a stack of 16 MB: NVRTC's parser recurses.
-void run_deep(const std::function<void()>& work) {
-  struct Job {
-    const std::function<void()>& work;
-    std::exception_ptr error;
-  } job{work, nullptr};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, std::size_t(16) << 20);
-  pthread_t thread{};
-  const auto body = [](void* data) -> void* {
-    Job& mine = *static_cast<Job*>(data);
-    try {
-      mine.work();
-    } catch (...) {
-      mine.error = std::current_exception();
-    }
-    return nullptr;
-  };
-  const int failed = pthread_create(&thread, &attributes, body, &job);
-  pthread_attr_destroy(&attributes);
-  if (failed) throw Error("no thread can be started to compile a kernel on: the process is at its limit of threads");
-  pthread_join(thread, nullptr);
-  if (job.error) std::rethrow_exception(job.error);
-}
 
 /// An NVRTC program that is destroyed with its scope.
 class Program {
@@ -101,7 +77,8 @@ class Program {
 
 std::vector<std::string> flags_for(std::string_view architecture, unsigned optional,
                                    std::initializer_list<const char*> more) {
-  std::vector<std::string> flags{fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "--fmad=false"};
+  std::vector<std::string> flags{"--std=c++17", "--fmad=false"};
+  if (!architecture.empty()) flags.push_back(fmt::format("--gpu-architecture={}", architecture));
   for (std::size_t i = 0; i < optional_flags.size(); ++i)
     if (optional >> i & 1) flags.emplace_back(optional_flags[i]);
   flags.insert(flags.end(), more.begin(), more.end());
@@ -187,7 +164,7 @@ int number_before(std::string_view log, std::string_view words) {
 
 std::string nvrtc_compile(const KernelSource& source, std::string_view architecture) {
   if (!is_debug()) return compile(source, architecture, {}).binary;
-  Compiled out = compile(source, architecture, {"-lineinfo", "--ptxas-options=-v"});
+  Compiled out = compile(source, architecture, debug_flags);
   fmt::print(stderr, "{}\n", out.log);
   return std::move(out.binary);
 }
@@ -227,12 +204,10 @@ std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads)
 }
 
 std::string nvrtc_tag(int device) {
-  try {
-    const Nvrtc& library = nvrtc();
-    return fmt::format("sm_{} nvrtc {}.{}{}", device, library.major, library.minor, is_debug() ? " debug" : "");
-  } catch (const DeviceError&) {
-    return fmt::format("sm_{}", device);
-  }
+  const auto flags = is_debug() ? flags_for("", all_flags, debug_flags) : flags_for("", all_flags, {});
+  // The driver's version decides between binaries and PTX, and which NVRTC is not too new.
+  return fmt::format("sm_{} cuda {}.{} nvrtc {} {}", device, driver::version() / 1000, driver::version() % 1000 / 10,
+                     nvrtc_identity(), fmt::join(flags, " "));
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -32,7 +32,8 @@ std::string nvrtc_target(int device);
 /// The same from `known`, the architectures that an NVRTC knows; `ptx_loads` says whether the driver takes its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
-/// "sm_90 nvrtc 13.0", and "debug" with SINTER_CUDA_DEBUG: tells binaries apart. "sm_90" where there is no NVRTC.
+/// What binaries for a device depend on, to tell them apart: the architecture, the driver's version, the identity of the
+/// NVRTC (found without loading it), the flags.
 std::string nvrtc_tag(int device);
 
 }  // namespace sinter::inline v1::runtime

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -16,7 +17,10 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "../deep_threads.hpp"
+#include "../environment.hpp"
 #include "driver.hpp"
+#include "nvrtc_identity.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -24,9 +28,16 @@ namespace {
 /// As the loader knows them, newest first.
 constexpr const char* sonames[] = {"libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-std::string environment(const char* name, const char* suffix = "") {
-  const char* value = std::getenv(name);
-  return value && *value ? std::string(value) + suffix : std::string();
+/// The identity that the process's NVRTC had when it was opened; null before.
+constinit std::atomic<const std::string*> opened_identity{nullptr};
+
+Nvrtc& open_once() {
+  const auto& identity = *new std::string(nvrtc_identity(nvrtc_candidates()));
+  Nvrtc& opened = *new Nvrtc(open_nvrtc(nvrtc_candidates(), driver::version()));
+  // A compilation that still runs when the process ends must end before NVRTC's own statics do.
+  std::atexit(wait_for_deep_work);
+  opened_identity.store(&identity, std::memory_order_release);
+  return opened;
 }
 
 /// Folders of toolkits and of Python's wheels (nvidia-cuda-nvrtc), as patterns.
@@ -171,8 +182,14 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
 }
 
 const Nvrtc& nvrtc() {
-  static const Nvrtc& opened = *new Nvrtc(open_nvrtc(nvrtc_candidates(), driver::version()));
+  static const Nvrtc& opened = open_once();
   return opened;
+}
+
+const std::string& nvrtc_identity() {
+  if (const std::string* opened = opened_identity.load(std::memory_order_acquire)) return *opened;
+  static const std::string& before = *new std::string(nvrtc_identity(nvrtc_candidates()));
+  return before;
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -73,6 +74,13 @@ std::string cpu_features() {
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("flags") || line.starts_with("Features")) return line;
   return "";
+}
+
+/// A program's file, size and time: versions alone do not tell two builds of a compiler apart.
+std::string identity(const std::string& program) {
+  struct stat s{};
+  if (::stat(program.c_str(), &s) != 0) return program;
+  return fmt::format("{} {} {} {}", program, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -164,9 +172,11 @@ HostCompiler::HostCompiler() {
     command.pop_back();
     command_ = command;
     const std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
-                    embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math);
-    tag_ = fmt::format("host {} {:016x}", first_line(version.output), XXH3_64bits(key.data(), key.size()));
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
+                    version.output, fmt::join(flags, " "), cpu_features(), embedded::virtual_abi,
+                    embedded::virtual_shim, embedded::virtual_shim_math);
+    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+    tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version.output), hash.high64, hash.low64);
     return;
   }
   tag_ = "host (no compiler)";

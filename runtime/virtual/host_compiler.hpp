@@ -16,7 +16,8 @@ class HostCompiler {
 
   /// The bytes of a shared object. Thread-safe. Throws CompileError with the compiler's log.
   std::string compile(const KernelSource& source) const;
-  /// "host g++ (Debian 12.2.0-14) 12.2.0 9f3c...": version, and a hash of flags, shim and the CPU's features.
+  /// "host g++ (Debian 12.2.0-14) 12.2.0 9f3c...": version, and a hash of the compiler's file, the flags,
+  /// the shim and the CPU's features.
   const std::string& tag() const noexcept { return tag_; }
 
  private:

@@ -1,11 +1,13 @@
 // Evaluating on purpose, several expressions together, and looking at what becomes of them.
 #pragma once
+#include <future>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/jit/inspect.hpp>
+#include <sinter/jit/prepare.hpp>
 
 namespace sinter::inline v1 {
 
@@ -36,6 +38,17 @@ void evaluate_all(TensorRef* results, jit::Mode mode, const E&... e) {
     jit::evaluate(nodes, results, mode);
   } else {
     jit::evaluate(BoundTogether<E...>(e...).bound(), results, mode);
+  }
+}
+template <class... E>
+std::future<void> prepare_all_async(const E&... e) {
+  if constexpr ((is_lazy<E> || ...)) {
+    const jit::LazyRef nodes[] = {lazy_node(e)...};
+    return jit::prepare_async(nodes);
+  } else if constexpr (sizeof...(E) == 1) {
+    return (jit::prepare_async(bind(e)), ...);
+  } else {
+    return jit::prepare_async(BoundTogether<E...>(e...).bound());
   }
 }
 template <class... E, std::size_t... I>
@@ -90,11 +103,19 @@ template <expression... E>
   return detail::evaluated(jit::Mode::Eager, std::forward<E>(e)...);
 }
 
-/// Compiles what evaluating would need, and runs nothing.
+/// Compiles what evaluating would need, and runs nothing. Throws what evaluating would, CompileError among it.
 template <expression... E>
 void prepare(E&&... e) {
   runtime::TensorRef results[sizeof...(E)];
   detail::evaluate_all(results, jit::Mode::Prepare, lift(std::forward<E>(e))...);
+}
+
+/// Does the same in the background, different kernels at the same time: evaluating meanwhile waits for those that it
+/// needs. Throws at once what can be checked without compiling (ShapeError, DeviceError, DtypeError); the future throws
+/// the rest (CompileError). The future may be dropped.
+template <expression... E>
+[[nodiscard]] std::future<void> prepare_async(E&&... e) {
+  return detail::prepare_all_async(lift(std::forward<E>(e))...);
 }
 
 /// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.

@@ -4,19 +4,7 @@
 #include <string>
 
 #include <sinter/jit/program.hpp>
-
-namespace sinter::inline v1 {
-
-/// Counters of this process, all threads.
-struct JitStats {
-  std::uint64_t compiles;     // kernels compiled from text
-  std::uint64_t memory_hits;  // kernels that were found ready
-  std::uint64_t plans;        // graphs scheduled
-  std::uint64_t launches;     // kernels started, on GPUs and on the CPU
-};
-JitStats jit_stats() noexcept;
-
-}  // namespace sinter::inline v1
+#include <sinter/jit/stats.hpp>
 
 namespace sinter::inline v1::jit {
 

@@ -1,0 +1,76 @@
+#include "cache_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace sinter::inline v1::jit {
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& o) noexcept {
+  if (this != &o) {
+    close();
+    fd_ = o.release();
+  }
+  return *this;
+}
+FileDescriptor::~FileDescriptor() { close(); }
+int FileDescriptor::release() noexcept { return std::exchange(fd_, -1); }
+bool FileDescriptor::close() noexcept {
+  const int fd = release();
+  return fd < 0 || ::close(fd) == 0;
+}
+
+std::string distrust(const struct stat& s) {
+  if (s.st_uid != geteuid() && s.st_uid != 0) return fmt::format("it belongs to another user ({})", s.st_uid);
+  if (s.st_mode & (S_IWGRP | S_IWOTH)) return fmt::format("others may write to it (mode {:04o})", s.st_mode & 07777);
+  return "";
+}
+
+namespace {
+
+/// 0, or the error that keeps the folder from being there.
+int make_folders(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1); slash != path.npos; slash = path.find('/', slash + 1))
+    ::mkdir(path.substr(0, slash).c_str(), 0700);  // what matters is whether the last one can be made
+  return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+std::string cannot(std::string_view what, const std::string& path, int error) {
+  return fmt::format(
+      "compiled kernels are not kept on disk: cannot {} the folder {} ({}). Name another one in SINTER_CACHE_DIR, or "
+      "set SINTER_CACHE=memory",
+      what, path, std::strerror(error));
+}
+
+}  // namespace
+
+OpenedFolder open_cache_folder(const std::string& path, bool create) {
+  const auto open = [&] { return FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
+  OpenedFolder opened{open(), ""};
+  if (!opened.fd && errno == ENOENT) {
+    if (!create) return opened;
+    if (const int error = make_folders(path)) return {FileDescriptor(), cannot("make", path, error)};
+    opened.fd = open();
+  }
+  if (!opened.fd) return {FileDescriptor(), cannot("open", path, errno)};
+  struct stat status{};
+  if (::fstat(opened.fd.get(), &status) != 0) return {FileDescriptor(), cannot("look at", path, errno)};
+  if (const std::string why = distrust(status); !why.empty())
+    return {FileDescriptor(),
+            fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. Make it yours alone "
+                        "(chmod go-w), or name another one in SINTER_CACHE_DIR",
+                        path, why)};
+  return opened;
+}
+
+std::time_t age(std::time_t then, std::time_t now) noexcept {
+  constexpr std::time_t skew = 3600;
+  return then - now > skew ? std::numeric_limits<std::time_t>::max() : now - then;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,89 @@
+#include "cache_settings.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <runtime/environment.hpp>
+#include <runtime/log.hpp>
+#include <runtime/text.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::environment;
+
+CacheMode mode() {
+  struct Word {
+    const char* text;
+    CacheMode mode;
+  };
+  constexpr Word words[] = {{"on", CacheMode::On},        {"1", CacheMode::On},
+                            {"off", CacheMode::Off},      {"0", CacheMode::Off},
+                            {"memory", CacheMode::Memory}, {"readonly", CacheMode::ReadOnly}};
+  const std::string value = environment("SINTER_CACHE");
+  if (value.empty()) return CacheMode::On;
+  for (const Word& w : words)
+    if (strcasecmp(value.c_str(), w.text) == 0) return w.mode;
+  runtime::notice(fmt::format("SINTER_CACHE={} cannot be read: expected on, readonly, memory or off; taking it as on",
+                              runtime::quote(value)));
+  return CacheMode::On;
+}
+
+std::uint64_t max_bytes(std::uint64_t otherwise) {
+  const std::string value = environment("SINTER_CACHE_MAX_BYTES");
+  if (value.empty()) return otherwise;
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  if (error == std::errc{} && end == value.data() + value.size()) return bytes;
+  runtime::notice(fmt::format("SINTER_CACHE_MAX_BYTES={} cannot be read: expected a number of bytes; taking it as {}",
+                              runtime::quote(value), otherwise));
+  return otherwise;
+}
+
+/// The user's home; empty where there is none.
+std::string home() {
+  if (std::string named = environment("HOME"); named.starts_with('/')) return named;
+  std::vector<char> memory(16384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(geteuid(), &entry, memory.data(), memory.size(), &found) != 0 || !found || !found->pw_dir) return "";
+  std::string folder = found->pw_dir;
+  return folder.starts_with('/') ? folder : "";
+}
+
+std::string folder() {
+  if (const std::string named = environment("SINTER_CACHE_DIR"); !named.empty()) {
+    std::error_code failed;
+    const auto absolute = std::filesystem::absolute(named, failed);  // the program may go elsewhere
+    return failed ? named : absolute.string();
+  }
+  // As its specification says, a relative path there does not count.
+  if (std::string named = environment("XDG_CACHE_HOME", "/sinter"); named.starts_with('/')) return named;
+  std::string user = home();
+  return user.empty() ? user : user + "/.cache/sinter";
+}
+
+}  // namespace
+
+CacheSettings cache_settings() {
+  CacheSettings s;
+  s.mode = mode();
+  if (s.mode == CacheMode::Memory || s.mode == CacheMode::Off) return s;
+  s.folder = folder();
+  s.max_bytes = max_bytes(s.max_bytes);
+  if (s.folder.empty())
+    runtime::notice(
+        "compiled kernels are not kept on disk: the user has no home folder. Name a folder in SINTER_CACHE_DIR, or set "
+        "SINTER_CACHE=memory");
+  return s;
+}
+
+}  // namespace sinter::inline v1::jit

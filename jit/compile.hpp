@@ -1,0 +1,25 @@
+// Getting a binary that this process does not have: from disk, else from the compiler.
+#pragma once
+#include <chrono>
+#include <string>
+
+#include <sinter/jit/stats.hpp>
+#include <sinter/runtime/backend.hpp>
+#include "kernel_key.hpp"
+
+namespace sinter::inline v1::jit {
+
+struct Binary {
+  std::string bytes;
+  KernelOrigin origin;
+};
+
+/// Compiles on a thread with a large stack, counts and logs, keeps the binary on disk, and leaves text and binary in
+/// SINTER_DUMP_DIR. A user who waits for a second is told why, once in a process. Throws what the device's compile
+/// throws.
+Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
+
+/// For tests: the time after which a user is told.
+void set_compile_patience(std::chrono::milliseconds patience) noexcept;
+
+}  // namespace sinter::inline v1::jit

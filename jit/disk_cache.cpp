@@ -1,0 +1,188 @@
+#include "disk_cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <runtime/log.hpp>
+#include "cache_folder.hpp"
+#include "disk_entry.hpp"
+#include "disk_sweep.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::Log;
+using runtime::log;
+using runtime::logs;
+
+/// All bytes of a file; nothing, with errno, on failure.
+std::optional<std::string> read_all(int fd, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t have = 0;
+  while (have < bytes) {
+    const ssize_t n = ::read(fd, text.data() + have, bytes - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return {};
+    if (n == 0) break;  // shorter than it said: it will not decode
+    have += static_cast<std::size_t>(n);
+  }
+  text.resize(have);
+  return text;
+}
+
+/// 0 or the error.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+/// Writing past the limit would raise SIGXFSZ, which ends the process.
+bool exceeds_file_limit(std::size_t bytes) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
+/// A name that no other process or thread has: entries are written beside each other.
+std::string temporary_name(const std::string& name) {
+  static std::atomic<unsigned> serial{0};
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return fmt::format("{}{:x}-{:x}-{:x}.tmp", name.substr(0, 32) + "-", ::getpid(), now.tv_nsec, ++serial);
+}
+
+void log_event(std::string_view event, const KernelKey& key, const std::string& name) {
+  if (logs(Log::Cache)) log(Log::Cache, fmt::format("{}: {} ({})", event, key.name, name));
+}
+
+}  // namespace
+
+void DiskCache::report(std::string_view problem) {
+  if (logs(Log::Cache)) log(Log::Cache, problem);
+  if (!reported_.exchange(true)) runtime::notice(problem);
+}
+
+std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
+  const OpenedFolder folder = open_cache_folder(settings_.folder, false);
+  if (!folder.problem.empty()) report(folder.problem);
+  if (!folder.fd) return {};
+  const std::string name = entry_name(key);
+  std::optional<std::string> binary = read(folder.fd.get(), name, key);
+  log_event(binary ? "hit" : "miss", key, name);
+  return binary;
+} catch (...) {
+  return {};  // no memory for it: then there is none to keep it in either
+}
+
+std::optional<std::string> DiskCache::read(int folder, const std::string& name, const KernelKey& key) {
+  // Without O_NONBLOCK, a pipe of that name would make this wait.
+  const FileDescriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat status{};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    if (errno != ENOENT)
+      report(fmt::format("cannot read {}/{} ({}): the kernel is compiled again", settings_.folder, name,
+                         errno == ELOOP ? "a symbolic link, which no entry is" : std::strerror(errno)));
+    return {};
+  }
+  const std::string why = S_ISREG(status.st_mode) ? distrust(status) : "it is no ordinary file";
+  if (!why.empty()) {
+    report(fmt::format("{}/{} is not used as a compiled kernel: {}. Delete it", settings_.folder, name, why));
+    return {};
+  }
+  constexpr off_t most = 1 << 30;
+  const std::optional<std::string> bytes = status.st_size > most ? "" : read_all(file.get(), static_cast<std::size_t>(status.st_size));
+  if (!bytes) {
+    report(fmt::format("cannot read {}/{} ({}): the kernel is compiled again", settings_.folder, name,
+                       std::strerror(errno)));
+    return {};
+  }
+  std::optional<DiskEntry> entry = decode(*bytes);
+  if (!entry) {
+    log_event("damaged, deleted", key, name);
+    if (writes()) ::unlinkat(folder, name.c_str(), 0);
+    return {};
+  }
+  if (entry->key != key) {
+    log_event("another kernel of the same hash", key, name);
+    return {};
+  }
+  if (writes()) ::futimens(file.get(), nullptr);  // used now; where that fails it looks older, which costs little
+  return std::move(entry->binary);
+}
+
+int DiskCache::write(int folder, const std::string& name, std::string_view file) {
+  if (exceeds_file_limit(file.size())) return EFBIG;
+  const std::string temporary = temporary_name(name);
+  FileDescriptor out(
+      ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!out) return errno;
+  int error = write_all(out.get(), file);
+  if (!out.close() && error == 0) error = errno;
+  if (error == 0 && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) error = errno;
+  if (error != 0) ::unlinkat(folder, temporary.c_str(), 0);
+  return error;
+}
+
+void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept try {
+  if (!writes() || binary.empty()) return;
+  const std::string name = entry_name(key), file = encode(key, binary);
+  if (file.size() > settings_.max_bytes) return log_event("larger than the whole cache, not kept", key, name);
+  const OpenedFolder folder = open_cache_folder(settings_.folder, true);
+  if (!folder.fd) return report(folder.problem);
+  const int error = write(folder.fd.get(), name, file);
+  // Another process may have cleared the folder, file and all.
+  if (error == ENOENT) return log_event("deleted while it was written", key, name);
+  if (error != 0)
+    return report(fmt::format("cannot keep a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
+                              "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
+                              file.size(), settings_.folder, std::strerror(error)));
+  log_event("stored", key, name);
+  sweep_if_due(folder.fd.get(), settings_.max_bytes);
+} catch (...) {  // no memory for it
+}
+
+namespace {
+
+struct ProcessCache {
+  CacheMode mode;
+  std::unique_ptr<DiskCache> disk;
+};
+
+ProcessCache* from_environment() {
+  CacheSettings settings = cache_settings();
+  auto made = std::make_unique<ProcessCache>();
+  made->mode = settings.mode;
+  if (!settings.folder.empty()) made->disk = std::make_unique<DiskCache>(std::move(settings));
+  return made.release();
+}
+
+/// Never destroyed: kernels may be compiled while the process ends.
+ProcessCache*& process_cache() {
+  static ProcessCache* cache = from_environment();
+  return cache;
+}
+
+}  // namespace
+
+DiskCache* disk_cache() { return process_cache()->disk.get(); }
+CacheMode cache_mode() { return process_cache()->mode; }
+
+void reset_disk_cache() {
+  ProcessCache*& cache = process_cache();
+  delete std::exchange(cache, from_environment());
+}
+
+}  // namespace sinter::inline v1::jit

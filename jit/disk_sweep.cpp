@@ -1,0 +1,90 @@
+#include "disk_sweep.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <runtime/log.hpp>
+#include "cache_folder.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+constexpr const char* stamp = "swept";  // its time is that of the last sweep
+
+struct File {
+  std::string name;
+  std::uint64_t bytes;
+  std::time_t unused;  // seconds
+};
+struct Files {
+  std::vector<File> entries, temporaries;
+};
+
+/// 32 hexadecimal digits first, as entry_name gives them.
+bool is_ours(std::string_view name) {
+  return name.size() > 32 && name.find_first_not_of("0123456789abcdef") == 32;
+}
+
+Files list(int folder) {
+  Files files;
+  FileDescriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
+  if (!stream) return files;
+  static_cast<void>(own.release());  // the stream's now
+  const std::time_t now = std::time(nullptr);
+  while (const dirent* item = ::readdir(stream.get())) {
+    const std::string_view name = item->d_name;
+    struct stat s{};
+    if (!is_ours(name) || ::fstatat(folder, item->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)) continue;
+    File file{std::string(name), static_cast<std::uint64_t>(s.st_size), age(s.st_mtime, now)};
+    if (name.ends_with(".kernel"))
+      files.entries.push_back(std::move(file));
+    else if (name.ends_with(".tmp"))
+      files.temporaries.push_back(std::move(file));
+  }
+  return files;
+}
+
+bool is_due(int folder) {
+  struct stat s{};
+  return ::fstatat(folder, stamp, &s, AT_SYMLINK_NOFOLLOW) != 0 ||
+         age(s.st_mtime, std::time(nullptr)) >= sweep_interval_s;
+}
+
+/// Before the sweep, so that other processes leave it to this one. False when it cannot be: then each would sweep.
+bool set_stamp(int folder) {
+  FileDescriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  return file && ::futimens(file.get(), nullptr) == 0;
+}
+
+}  // namespace
+
+void sweep_if_due(int folder, std::uint64_t max_bytes) {
+  if (!is_due(folder) || !set_stamp(folder)) return;
+  Files files = list(folder);
+  std::size_t deleted = 0;
+  for (const File& t : files.temporaries)
+    if (t.unused >= sweep_interval_s) deleted += ::unlinkat(folder, t.name.c_str(), 0) == 0;
+  std::uint64_t bytes = 0;
+  for (const File& e : files.entries) bytes += e.bytes;
+  std::ranges::sort(files.entries, std::ranges::greater(), &File::unused);
+  for (const File& e : files.entries) {
+    if (bytes <= max_bytes) break;
+    deleted += ::unlinkat(folder, e.name.c_str(), 0) == 0;
+    bytes -= e.bytes;
+  }
+  if (runtime::logs(runtime::Log::Cache))
+    runtime::log(runtime::Log::Cache, fmt::format("swept: {} files deleted, {} bytes left", deleted, bytes));
+}
+
+}  // namespace sinter::inline v1::jit

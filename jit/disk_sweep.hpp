@@ -1,0 +1,13 @@
+// Keeping the folder of the disk cache small.
+#pragma once
+#include <cstdint>
+
+namespace sinter::inline v1::jit {
+
+inline constexpr std::int64_t sweep_interval_s = 3600;
+
+/// Once an hour for all processes together: deletes temporary files that a killed process left behind, then the entries
+/// used longest ago until the rest fits into `max_bytes`. Touches only files that are named as the cache names its own.
+void sweep_if_due(int folder, std::uint64_t max_bytes);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,18 @@
+// SINTER_DUMP_DIR: a folder that receives every kernel's text and binary, for looking at.
+#pragma once
+#include <string_view>
+
+#include "kernel_key.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// NAME_HASH.cu, where the hash is the text's: several kernels may have one name. Best effort: a folder that cannot be
+/// written is no reason to fail.
+void dump_text(const KernelKey& key);
+/// The same with .cubin, .ptx or .so, as the bytes say.
+void dump_binary(const KernelKey& key, std::string_view binary);
+
+/// ".cubin" for an ELF file of a GPU, ".so" for another, else ".ptx".
+std::string_view extension(std::string_view binary) noexcept;
+
+}  // namespace sinter::inline v1::jit

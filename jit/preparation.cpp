@@ -1,0 +1,62 @@
+#include "preparation.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <runtime/deep_threads.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// What a future of several kernels waits for.
+struct Preparation {
+  explicit Preparation(std::size_t kernels) : left(kernels) {}
+  std::mutex mutex;
+  std::size_t left;
+  std::exception_ptr error;  // the first
+  std::promise<void> ready;
+
+  void run(const std::function<void()>& work) noexcept {
+    std::exception_ptr thrown;
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    ended(std::move(thrown));
+  }
+  void ended(std::exception_ptr thrown) noexcept {
+    const std::lock_guard lock(mutex);
+    if (!error) error = std::move(thrown);
+    if (--left > 0) return;
+    if (error)
+      ready.set_exception(std::move(error));
+    else
+      ready.set_value();
+  }
+};
+
+}  // namespace
+
+std::future<void> start_preparing(std::shared_ptr<const Recipe> recipe, Call call) {
+  std::vector<std::function<void()>> kernels;
+  call.later = &kernels;
+  run(*recipe, call);
+  const auto all = std::make_shared<Preparation>(kernels.size() + 1);
+  std::future<void> result = all->ready.get_future();
+  for (std::function<void()>& kernel : kernels) {
+    try {
+      runtime::run_deep_later([all, recipe, work = std::move(kernel)] { all->run(work); });
+    } catch (...) {
+      all->ended(std::current_exception());
+    }
+  }
+  all->ended(nullptr);
+  return result;
+}
+
+}  // namespace sinter::inline v1::jit

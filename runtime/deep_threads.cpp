@@ -1,0 +1,172 @@
+#include "deep_threads.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t(16) << 20;
+
+constinit thread_local bool is_deep = false;
+
+/// Work that waits for a thread, and the threads that there are. Never destroyed: they may outlive main.
+struct Queue {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::deque<std::function<void()>> waiting;
+  unsigned workers = 0;  // that take from `waiting`
+  unsigned running = 0;  // threads of either kind
+  std::atomic<pid_t> process = getpid();
+};
+Queue& queue() {
+  static Queue& q = *new Queue;
+  return q;
+}
+
+/// After a fork the parent's threads are not the child's.
+void forget_parent(Queue& q) {
+  if (q.process.exchange(getpid()) == getpid()) return;
+  q.waiting.clear();
+  q.workers = q.running = 0;
+}
+
+void count_ended() {
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  --q.running;
+  q.ended.notify_all();
+}
+
+/// Starts a detached thread that runs the body. The caller holds the queue's mutex.
+bool start(Queue& q, std::function<void()> body) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(body));
+  const auto entry = [](void* data) -> void* {
+    is_deep = true;
+    {
+      const std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(data));
+      (*mine)();
+    }
+    count_ended();
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const bool started = pthread_create(&thread, &attributes, entry, owned.get()) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!started) return false;
+  static_cast<void>(owned.release());
+  ++q.running;
+  return true;
+}
+
+[[noreturn]] void throw_no_thread() {
+  throw Error("no thread can be started to compile a kernel on: the process is at its limit of threads");
+}
+
+/// What a caller waits for.
+struct Job {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::exception_ptr error;
+
+  void run(const std::function<void()>& work) {
+    std::exception_ptr thrown;
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    error = std::move(thrown);
+    done = true;
+    changed.notify_all();
+  }
+  void wait(std::chrono::milliseconds patience, const std::function<void()>& impatient) {
+    std::unique_lock lock(mutex);
+    if (impatient && !changed.wait_for(lock, patience, [&] { return done; })) {
+      lock.unlock();
+      impatient();
+      lock.lock();
+    }
+    changed.wait(lock, [&] { return done; });
+  }
+};
+
+/// Takes work until there is none.
+void work_off() {
+  Queue& q = queue();
+  for (;;) {
+    std::function<void()> work;
+    {
+      const std::lock_guard lock(q.mutex);
+      if (q.waiting.empty()) {
+        --q.workers;
+        return;
+      }
+      work = std::move(q.waiting.front());
+      q.waiting.pop_front();
+    }
+    work();
+  }
+}
+
+}  // namespace
+
+void run_deep(const std::function<void()>& work, std::chrono::milliseconds patience,
+              const std::function<void()>& impatient) {
+  if (is_deep) return work();
+  // Shared: the thread may still leave the job's lock when the caller has seen it done.
+  const auto job = std::make_shared<Job>();
+  {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    forget_parent(q);
+    if (!start(q, [job, &work] { job->run(work); })) throw_no_thread();
+  }
+  job->wait(patience, impatient);
+  if (job->error) std::rethrow_exception(std::exchange(job->error, nullptr));
+}
+
+void run_deep_later(std::function<void()> work) {
+  static const bool registered = std::atexit(wait_for_deep_work) == 0;
+  static_cast<void>(registered);
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  forget_parent(q);
+  q.waiting.push_back(std::move(work));
+  if (q.workers >= std::max(std::thread::hardware_concurrency(), 1u)) return;
+  ++q.workers;
+  if (start(q, work_off)) return;
+  --q.workers;
+  if (q.workers > 0) return;  // another will take it
+  q.waiting.pop_back();
+  throw_no_thread();
+}
+
+void wait_for_deep_work() noexcept {
+  Queue& q = queue();
+  if (q.process != getpid()) return;  // the threads are a parent's, and one of them may have held the lock
+  std::unique_lock lock(q.mutex);
+  const std::deque<std::function<void()>> dropped = std::exchange(q.waiting, {});
+  if (!is_deep) q.ended.wait(lock, [&] { return q.running == 0; });
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,73 @@
+#include "log.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+
+#include "environment.hpp"
+#include "text.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+struct Category {
+  Log bit;
+  std::string_view name;
+};
+constexpr Category categories[] = {
+    {Log::Jit, "jit"}, {Log::Cache, "cache"}, {Log::Schedule, "schedule"}, {Log::Memory, "memory"}};
+
+/// One call of write, so that lines of several threads and processes stay whole.
+void write_line(std::string line) noexcept {
+  line += '\n';
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+unsigned parse(std::string_view list) {
+  unsigned wanted = 0;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view word = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    const auto* known = std::ranges::find(categories, word, &Category::name);
+    if (known != std::end(categories))
+      wanted |= static_cast<unsigned>(known->bit);
+    else if (!word.empty())
+      write_line(fmt::format("sinter: SINTER_LOG: there is no category {}; those there are: jit, cache, schedule, memory",
+                             quote(word)));
+  }
+  return wanted;
+}
+
+}  // namespace
+
+namespace detail {
+
+constinit std::atomic<unsigned> log_categories{log_not_read};
+
+unsigned read_log_categories() noexcept try {
+  const unsigned wanted = parse(environment("SINTER_LOG"));
+  log_categories.store(wanted, std::memory_order_relaxed);
+  return wanted;
+} catch (...) {
+  return 0;
+}
+
+}  // namespace detail
+
+void log(Log category, std::string_view text) noexcept try {
+  const auto* named = std::ranges::find(categories, category, &Category::bit);
+  write_line(fmt::format("sinter[{}]: {}", named->name, text));
+} catch (...) {
+}
+
+void notice(std::string_view text) noexcept try {
+  if (!is_on("SINTER_QUIET")) write_line(fmt::format("sinter: {}", text));
+} catch (...) {
+}
+
+}  // namespace sinter::inline v1::runtime
