@@ -61,10 +61,11 @@ OpenedFolder open_cache_folder(const std::string& path, bool create) {
   struct stat status{};
   if (::fstat(opened.fd.get(), &status) != 0) return {FileDescriptor(), cannot("look at", path, errno)};
   if (const std::string why = distrust(status); !why.empty())
-    return {FileDescriptor(),
-            fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. Make it yours alone "
-                        "(chmod go-w), or name another one in SINTER_CACHE_DIR",
-                        path, why)};
+    return {
+        FileDescriptor(),
+        fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. Make it yours alone "
+                    "(chmod go-w), or name another one in SINTER_CACHE_DIR",
+                    path, why)};
   return opened;
 }
 

@@ -1,9 +1,9 @@
 // The folder of the disk cache, opened only if nobody else may change what is in it: its files are code.
 #pragma once
+#include <sys/stat.h>
 #include <ctime>
 #include <optional>
 #include <string>
-#include <sys/stat.h>
 
 namespace sinter::inline v1::jit {
 
@@ -25,13 +25,13 @@ class FileDescriptor {
   int fd_;
 };
 
-/// Why a file or folder of this kind is not trusted, in words; empty when it is. It must belong to this user or to root,
-/// and be writable by no one else.
+/// Why a file or folder of this kind is not trusted, in words; empty when it is. It must belong to this user or to
+/// root, and be writable by no one else.
 std::string distrust(const struct stat& status);
 
 struct OpenedFolder {
-  FileDescriptor fd;       // invalid when there is no such folder, or a problem
-  std::string problem;     // what is wrong and what to do; empty when nothing is, or when there is no folder
+  FileDescriptor fd;    // invalid when there is no such folder, or a problem
+  std::string problem;  // what is wrong and what to do; empty when nothing is, or when there is no folder
 };
 /// Opens a folder. `create`: makes it, and the folders above it, for this user alone. It may be a symbolic link; where
 /// that leads is what is judged, and what is opened.

@@ -25,9 +25,8 @@ CacheMode mode() {
     const char* text;
     CacheMode mode;
   };
-  constexpr Word words[] = {{"on", CacheMode::On},        {"1", CacheMode::On},
-                            {"off", CacheMode::Off},      {"0", CacheMode::Off},
-                            {"memory", CacheMode::Memory}, {"readonly", CacheMode::ReadOnly}};
+  constexpr Word words[] = {{"on", CacheMode::On}, {"1", CacheMode::On},          {"off", CacheMode::Off},
+                            {"0", CacheMode::Off}, {"memory", CacheMode::Memory}, {"readonly", CacheMode::ReadOnly}};
   const std::string value = environment("SINTER_CACHE");
   if (value.empty()) return CacheMode::On;
   for (const Word& w : words)

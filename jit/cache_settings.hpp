@@ -14,7 +14,7 @@ enum class CacheMode : std::uint8_t {
 
 struct CacheSettings {
   CacheMode mode = CacheMode::On;
-  std::string folder;                              // empty: there is none, so none is used
+  std::string folder;                                // empty: there is none, so none is used
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of all entries together, after a sweep
 };
 

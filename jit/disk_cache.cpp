@@ -103,7 +103,8 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
     return {};
   }
   constexpr off_t most = 1 << 30;
-  const std::optional<std::string> bytes = status.st_size > most ? "" : read_all(file.get(), static_cast<std::size_t>(status.st_size));
+  const std::optional<std::string> bytes =
+      status.st_size > most ? "" : read_all(file.get(), static_cast<std::size_t>(status.st_size));
   if (!bytes) {
     report(fmt::format("cannot read {}/{} ({}): the kernel is compiled again", settings_.folder, name,
                        std::strerror(errno)));
@@ -126,8 +127,7 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
 int DiskCache::write(int folder, const std::string& name, std::string_view file) {
   if (exceeds_file_limit(file.size())) return EFBIG;
   const std::string temporary = temporary_name(name);
-  FileDescriptor out(
-      ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  FileDescriptor out(::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return errno;
   int error = write_all(out.get(), file);
   if (!out.close() && error == 0) error = errno;
@@ -146,9 +146,10 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
   // Another process may have cleared the folder, file and all.
   if (error == ENOENT) return log_event("deleted while it was written", key, name);
   if (error != 0)
-    return report(fmt::format("cannot keep a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
-                              "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
-                              file.size(), settings_.folder, std::strerror(error)));
+    return report(
+        fmt::format("cannot keep a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
+                    "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
+                    file.size(), settings_.folder, std::strerror(error)));
   log_event("stored", key, name);
   sweep_if_due(folder.fd.get(), settings_.max_bytes);
 } catch (...) {  // no memory for it

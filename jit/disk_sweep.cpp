@@ -31,9 +31,7 @@ struct Files {
 };
 
 /// 32 hexadecimal digits first, as entry_name gives them.
-bool is_ours(std::string_view name) {
-  return name.size() > 32 && name.find_first_not_of("0123456789abcdef") == 32;
-}
+bool is_ours(std::string_view name) { return name.size() > 32 && name.find_first_not_of("0123456789abcdef") == 32; }
 
 Files list(int folder) {
   Files files;

@@ -47,8 +47,7 @@ Slots& slots() {
 std::atomic<int> waiting{0};
 
 Slot& slot_for(const std::string& target, const std::string& text) {
-  const XXH64_hash_t hash =
-      XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
+  const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
   Slots& s = slots();
   const std::lock_guard lock(s.mutex);
   const auto [first, last] = s.found.equal_range(hash);

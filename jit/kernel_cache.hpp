@@ -12,8 +12,8 @@ struct CompiledKernel {
   KernelOrigin origin;
 };
 
-/// The binary of a kernel for a device; equal binary tags share it. Found or compiled by whoever asks first, while others
-/// who ask for the same one wait and different kernels compile at the same time. Those who waited throw what the
+/// The binary of a kernel for a device; equal binary tags share it. Found or compiled by whoever asks first, while
+/// others who ask for the same one wait and different kernels compile at the same time. Those who waited throw what the
 /// compilation threw; who asks later tries again. Throws CompileError, and what the device's compile throws.
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
 

@@ -61,10 +61,10 @@ Recipes& recipes() {
 void log_plan(const Graph& graph, const Plan& plan) {
   std::vector<std::string_view> names;
   for (const Kernel& k : plan.kernels) names.push_back(k.name);
-  runtime::log(runtime::Log::Schedule,
-               fmt::format("a graph of {} nodes becomes {} {} with {} temporaries: {}", graph.nodes().size(),
-                           names.size(), names.size() == 1 ? "kernel" : "kernels", plan.temporaries.size(),
-                           fmt::join(names, ", ")));
+  runtime::log(
+      runtime::Log::Schedule,
+      fmt::format("a graph of {} nodes becomes {} {} with {} temporaries: {}", graph.nodes().size(), names.size(),
+                  names.size() == 1 ? "kernel" : "kernels", plan.temporaries.size(), fmt::join(names, ", ")));
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   else if (call.texts)
     call.texts->push_back(kernel.source(nest, aliased));
   else if (call.later)
-    call.later->push_back(
-        [&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
+    call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
   else
     kernel.prepare(nest, aliased, call.device);
 }

@@ -1,13 +1,13 @@
-// Threads with room for compilers, whose parsers recurse. One is started for each piece of work and ends with it: next to
-// a compilation that costs nothing, and there is no idle thread that a fork or the end of the process could meet.
+// Threads with room for compilers, whose parsers recurse. One is started for each piece of work and ends with it: next
+// to a compilation that costs nothing, and there is no idle thread that a fork or the end of the process could meet.
 #pragma once
 #include <chrono>
 #include <functional>
 
 namespace sinter::inline v1::runtime {
 
-/// Runs `work` on a thread with a stack of 16 MB and waits for it; where this is such a thread, runs it here. Throws what
-/// `work` throws; Error when no thread can be started. `impatient`, if given, is called here when it has taken
+/// Runs `work` on a thread with a stack of 16 MB and waits for it; where this is such a thread, runs it here. Throws
+/// what `work` throws; Error when no thread can be started. `impatient`, if given, is called here when it has taken
 /// `patience`.
 void run_deep(const std::function<void()>& work, std::chrono::milliseconds patience = {},
               const std::function<void()>& impatient = {});

@@ -37,8 +37,8 @@ unsigned parse(std::string_view list) {
     if (known != std::end(categories))
       wanted |= static_cast<unsigned>(known->bit);
     else if (!word.empty())
-      write_line(fmt::format("sinter: SINTER_LOG: there is no category {}; those there are: jit, cache, schedule, memory",
-                             quote(word)));
+      write_line(fmt::format(
+          "sinter: SINTER_LOG: there is no category {}; those there are: jit, cache, schedule, memory", quote(word)));
   }
   return wanted;
 }

@@ -1,6 +1,7 @@
 // compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75
 // and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
-// registers, or loads its vectors element by element. Removes the folder when all is well. Exit status 77: no NVRTC.
+// registers, or loads its vectors element by element. Removes the texts, and the binaries beside them, when all is
+// well. Exit status 77: no NVRTC.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,6 +114,9 @@ int main(int argc, char** argv) {
   second.join();
   if (unavailable) return no_nvrtc;
   fmt::print("{} kernels for {}: {} wrong\n", files.size(), fmt::join(targets, ", "), failures.load());
-  if (failures == 0) std::filesystem::remove_all(argv[1], missing);
+  if (failures == 0)
+    for (std::filesystem::path file : files)
+      for (const char* extension : {".cu", ".so", ".cubin", ".ptx"})
+        std::filesystem::remove(file.replace_extension(extension), missing);
   return failures > 0;
 }

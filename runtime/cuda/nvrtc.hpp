@@ -32,8 +32,8 @@ std::string nvrtc_target(int device);
 /// The same from `known`, the architectures that an NVRTC knows; `ptx_loads` says whether the driver takes its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
-/// What binaries for a device depend on, to tell them apart: the architecture, the driver's version, the identity of the
-/// NVRTC (found without loading it), the flags.
+/// What binaries for a device depend on, to tell them apart: the architecture, the driver's version, the identity of
+/// the NVRTC (found without loading it), the flags.
 std::string nvrtc_tag(int device);
 
 }  // namespace sinter::inline v1::runtime

@@ -1,6 +1,7 @@
 // A GPU that compiles and launches nothing and remembers what it was asked to.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@ class FakeGpu : public runtime::GpuBackend {
 
   std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, most_compiling{0};
   std::chrono::milliseconds compile_time{0};
+  std::function<void()> while_compiling;
   bool refuses = false;
 
   std::vector<runtime::KernelSource> sources() {
@@ -50,6 +52,7 @@ class FakeGpu : public runtime::GpuBackend {
     for (int most = most_compiling; now > most && !most_compiling.compare_exchange_weak(most, now);) {
     }
     std::this_thread::sleep_for(compile_time);
+    if (while_compiling) while_compiling();
     --compiling;
     ++compiles;
     if (refuses) throw CompileError("refused", "the log", source.text);

@@ -60,9 +60,9 @@ class GpuBackend : public Backend {
   /// The architecture to compile for, as 10 * major + minor: 90.
   virtual int architecture() const noexcept = 0;
   virtual int multiprocessors() const noexcept = 0;
-  /// Distinguishes binaries: two backends with equal tags run each other's binaries, of this process or of another. Names
-  /// all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler, and it
-  /// may change when one is loaded.
+  /// Distinguishes binaries: two backends with equal tags run each other's binaries, of this process or of another.
+  /// Names all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler,
+  /// and it may change when one is loaded.
   virtual std::string binary_tag() const = 0;
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;
