@@ -1,5 +1,6 @@
 // What an expression becomes: the plan in words, the kernel's text, the graph, and what was compiled.
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -30,6 +31,13 @@ int main() {
   std::cout << "compiled " << after.compiles - before.compiles << ", launched " << after.launches - before.launches
             << "\n";
   // [/compiles]
+
+  // [background]
+  std::future<void> ready = sn::prepare_async((x - y).sin() * y);  // compiles while this thread goes on
+  ready.get();                                                     // throws where it does not compile
+  const sn::KernelRecord last = sn::kernel_history().back();
+  std::cout << last.name << " for " << sn::to_string(last.device) << ": " << sn::to_string(last.origin) << "\n";
+  // [/background]
 
   // [ptx]
   try {

@@ -152,7 +152,7 @@ void run_deep_later(std::function<void()> work) {
   const std::lock_guard lock(q.mutex);
   forget_parent(q);
   q.waiting.push_back(std::move(work));
-  if (q.workers >= std::max(std::thread::hardware_concurrency(), 1u)) return;
+  if (q.workers >= std::max(std::thread::hardware_concurrency(), 2u)) return;
   ++q.workers;
   if (start(q, work_off)) return;
   --q.workers;

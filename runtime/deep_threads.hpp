@@ -12,9 +12,9 @@ namespace sinter::inline v1::runtime {
 void run_deep(const std::function<void()>& work, std::chrono::milliseconds patience = {},
               const std::function<void()>& impatient = {});
 
-/// Runs `work`, which must not throw, on such a thread some time from now: as many at once as there are processors.
-/// The end of the process waits for what runs and drops what has not started. Throws Error when no thread can be
-/// started.
+/// Runs `work`, which must not throw, on such a thread some time from now: as many at once as there are processors, at
+/// least two. The end of the process waits for what runs and drops what has not started. Throws Error when no thread
+/// can be started.
 void run_deep_later(std::function<void()> work);
 
 /// Drops what has not started, and waits for what runs. For the end of the process.

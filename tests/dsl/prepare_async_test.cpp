@@ -99,6 +99,17 @@ TEST(PrepareAsync, EightThreadsCompileOneNewExpressionOnce) {
   EXPECT_EQ(fake.gpu.loads, 1);
 }
 
+TEST(PrepareAsync, KernelsOfOneExpressionCompileAtTheSameTime) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const auto x = sn::ones({4}, sn::cuda<1>), y = sn::ones({5}, sn::cuda<1>);
+  OnFakeGpu fake("two at once");
+  fake.gpu.while_compiling = [&] {
+    while (fake.gpu.most_compiling < 2) std::this_thread::yield();  // both are there; the test's time limit else
+  };
+  sn::prepare_async(x.sin().cos(), y.cos().sin()).get();  // two shapes, so two kernels
+  EXPECT_EQ(fake.gpu.compiles, 2);
+}
+
 TEST(PrepareAsync, KernelsAreRememberedWithTheirOrigin) {
   if (sn::device_count() < 2) GTEST_SKIP() << "no two GPUs";
   const auto x = sn::tensor({1.f, 2.f});

@@ -1,0 +1,121 @@
+// Expressions of one process that run on kernels which another one compiled, for virtual GPUs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sinter/sinter.hpp>
+
+#include "../scratch.hpp"
+
+namespace sn = sinter;
+
+namespace {
+
+namespace fs = std::filesystem;
+using sinter::testing::read_text;
+using sinter::testing::ScopedVariable;
+using sinter::testing::ScratchFolder;
+
+/// Bits of a process's exit status.
+enum Did : int { compiled = 1, found_on_disk = 2, wrong = 4 };
+
+[[noreturn]] void evaluate() {
+  int did = 0;
+  try {
+    const auto x = sn::tensor({1.f, 2.f}).cuda();
+    const sn::Tensor r = (x + 2).exp() * x;
+    did |= std::abs(r.cpu()[1].item() - 2 * std::exp(4.f)) < 1e-3f ? 0 : Did::wrong;
+    const auto origin = sn::kernel_history().back().origin;
+    did |= origin == sn::KernelOrigin::Compiled ? Did::compiled
+           : origin == sn::KernelOrigin::Disk   ? Did::found_on_disk
+                                                : 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    did |= Did::wrong;
+  }
+  std::_Exit(did);
+}
+
+struct DslDiskCache : ::testing::Test {
+  ScratchFolder scratch;
+  ScopedVariable gpus{"SINTER_VIRTUAL_GPUS", "2"}, mode{"SINTER_CACHE", "on"},
+      folder{"SINTER_CACHE_DIR", scratch.file("cache")}, no_dump{"SINTER_DUMP_DIR", std::nullopt};
+
+  static int did() {
+    const pid_t child = ::fork();
+    if (child == 0) evaluate();
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> all;
+    for (const auto& file : fs::directory_iterator(scratch.file("cache")))
+      if (file.path().extension() == ".kernel") all.push_back(file.path());
+    return all;
+  }
+};
+
+TEST_F(DslDiskCache, AnotherProcessRunsWhatOneCompiled) {
+  EXPECT_EQ(did(), Did::compiled);
+  EXPECT_EQ(entries().size(), 1u);
+  EXPECT_EQ(did(), Did::found_on_disk);
+  const ScopedVariable readonly("SINTER_CACHE", "readonly");
+  EXPECT_EQ(did(), Did::found_on_disk);
+}
+
+TEST_F(DslDiskCache, ATornEntryIsCompiledAgain) {
+  EXPECT_EQ(did(), Did::compiled);
+  const fs::path entry = entries().at(0);
+  fs::resize_file(entry, fs::file_size(entry) - 1);
+  EXPECT_EQ(did(), Did::compiled);
+  EXPECT_EQ(did(), Did::found_on_disk);
+}
+
+TEST_F(DslDiskCache, AnotherCompilersKernelsAreNotServed) {
+  EXPECT_EQ(did(), Did::compiled);
+  // A compiler that says it is the same version, in another file.
+  const std::string wrapper = scratch.file("my-compiler");
+  std::ofstream(wrapper) << "#!/bin/sh\nexec c++ \"$@\"\n";
+  fs::permissions(wrapper, fs::perms::owner_all);
+  const ScopedVariable other("SINTER_HOST_CXX", wrapper);
+  EXPECT_EQ(did(), Did::compiled);
+  EXPECT_EQ(did(), Did::found_on_disk);
+  std::ofstream(wrapper) << "#!/bin/sh\n# another build\nexec c++ \"$@\"\n";
+  EXPECT_EQ(did(), Did::compiled);
+}
+
+TEST_F(DslDiskCache, TheCompilersArgumentsCount) {
+  EXPECT_EQ(did(), Did::compiled);
+  const ScopedVariable other("SINTER_HOST_CXX", "c++ -O0");
+  EXPECT_EQ(did(), Did::compiled);
+}
+
+TEST_F(DslDiskCache, DumpsWhatCameFromDiskToo) {
+  EXPECT_EQ(did(), Did::compiled);
+  const ScopedVariable dump("SINTER_DUMP_DIR", scratch.file("dump"));
+  EXPECT_EQ(did(), Did::found_on_disk);
+  std::vector<std::string> extensions;
+  for (const auto& file : fs::directory_iterator(scratch.file("dump")))
+    if (file.path().filename().string().find("exp") != std::string::npos) extensions.push_back(file.path().extension());
+  EXPECT_THAT(extensions, testing::UnorderedElementsAre(".cu", ".so"));
+}
+
+TEST_F(DslDiskCache, LogsThePlan) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // the variable is read once
+  const ScopedVariable quiet_cache("SINTER_CACHE", "memory"), log("SINTER_LOG", "schedule");
+  EXPECT_EXIT(
+      {
+        const auto x = sn::tensor({1.f, 2.f});
+        const sn::Tensor r = (x + 2).exp() * x;
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "sinter\\[schedule\\]: a graph of [0-9]+ nodes becomes 1 kernel with 0 temporaries: sinter_add_exp_mul_f32_");
+}
+
+}  // namespace
