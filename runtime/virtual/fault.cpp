@@ -81,7 +81,7 @@ int find_line(const Fault& f, const Kernel& kernel) {
 std::string_view line_text(std::string_view source, int number) {
   for (; number > 1; --number) {
     const std::size_t end = source.find('\n');
-    if (end == source.npos) return {};
+    if (end == std::string_view::npos) return {};
     source.remove_prefix(end + 1);
   }
   source = source.substr(0, source.find('\n'));

@@ -81,10 +81,10 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 unsigned launch_bound(std::string_view text) {
   constexpr std::string_view keyword = "__launch_bounds__";
   const std::size_t at = text.find(keyword);
-  if (at == text.npos) return 1024;
+  if (at == std::string_view::npos) return 1024;
   const std::size_t digit = text.find_first_not_of(" (\t", at + keyword.size());
   unsigned bound = 1024;
-  if (digit != text.npos) std::from_chars(text.data() + digit, text.data() + text.size(), bound);
+  if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), bound);
   return bound;
 }
 
@@ -93,8 +93,8 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 /// NAME of `extern __shared__ T NAME[]`; empty when there is none.
 std::string dynamic_shared_name(std::string_view text) {
   const std::size_t at = text.find("extern __shared__");
-  const std::size_t bracket = at == text.npos ? at : text.find('[', at);
-  if (bracket == text.npos) return "";
+  const std::size_t bracket = at == std::string_view::npos ? at : text.find('[', at);
+  if (bracket == std::string_view::npos) return "";
   std::size_t end = bracket;
   while (end > at && text[end - 1] == ' ') --end;
   std::size_t begin = end;
