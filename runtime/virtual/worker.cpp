@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../float_environment.hpp"
 #include "arena.hpp"
 #include "memory_check.hpp"
 
@@ -63,6 +64,7 @@ unsigned long Worker::offset_of_dynamic_shared(void* (*address)()) noexcept {
 
 void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault) {
   const UnblockedSignals unblocked;
+  const DefaultFloats floats;
   prepare(grid, first, last);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   running_ = true;
