@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
+#include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include "nest.hpp"
 #include "overlap.hpp"
@@ -255,6 +256,7 @@ std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves 
 }
 
 void run(const Recipe& recipe, const Call& call) {
+  const runtime::DefaultFloats floats;  // scalars are converted on the way
   for (const std::uint32_t number : recipe.narrow_scalars())
     check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
   if (recipe.outputs() == 1 && call.runs) [[likely]] {

@@ -8,10 +8,10 @@ namespace sinter::inline v1::runtime {
 std::string environment(const char* variable, const char* suffix = "");
 
 /// Whether the variable says "off", "0", "false" or "no", in any case. Anything else but their opposites and nothing at
-/// all is reported to stderr, once for each variable.
+/// all is reported to stderr, once for each variable, and ignored.
 bool is_off(const char* variable) noexcept;
 
-/// Whether the variable is set, and to nothing that switches it off.
+/// The same for "on", "1", "true" and "yes".
 bool is_on(const char* variable) noexcept;
 
 }  // namespace sinter::inline v1::runtime

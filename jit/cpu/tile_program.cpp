@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include <runtime/float_environment.hpp>
 #include <runtime/per_thread.hpp>
 #include "worker.hpp"
 
@@ -109,6 +110,7 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
                 nest.numel * steps.array_bytes > fits_cache};
   const std::int64_t tiles = (layout.rows + layout.panel - 1) / layout.panel * job.tiles_in_row();
   const auto run_part = [&](std::int64_t first, std::int64_t last) {
+    const runtime::DefaultFloats floats;
     runtime::per_thread<Worker>().run(job, first, last);
   };
   const double work = static_cast<double>(nest.numel) * steps.cost;

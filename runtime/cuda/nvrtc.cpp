@@ -8,12 +8,12 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
 
 #include "../deep_threads.hpp"
+#include "../environment.hpp"
 #include "../text.hpp"
 #include "driver.hpp"
 #include "nvrtc_identity.hpp"
@@ -143,10 +143,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
 
 /// SINTER_CUDA_DEBUG, read once.
 bool is_debug() {
-  static const bool on = [] {
-    const char* value = std::getenv("SINTER_CUDA_DEBUG");
-    return value && std::string_view(value) == "1";
-  }();
+  static const bool on = is_on("SINTER_CUDA_DEBUG");
   return on;
 }
 

@@ -13,6 +13,7 @@
 #include "host_compiler.hpp"
 #include "kernel.hpp"
 #include "launcher.hpp"
+#include "memory_check.hpp"
 #include "signals.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -53,6 +54,7 @@ class VirtualGpu final : public GpuBackend {
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
     if (bytes) std::memcpy(memory_of(to), host, bytes);
+    if (is_strict()) arena_.note_write(to, bytes);
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
@@ -69,6 +71,7 @@ class VirtualGpu final : public GpuBackend {
     other->check("copy from", from, bytes);
     check_apart(to, from, bytes);
     if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
+    if (is_strict()) arena_.note_copy(to, other->arena_, from, bytes);
   }
   void synchronize() override {}
 
