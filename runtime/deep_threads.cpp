@@ -16,6 +16,8 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "float_environment.hpp"
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -57,6 +59,7 @@ bool start(Queue& q, std::function<void()> body) {
   const auto entry = [](void* data) -> void* {
     is_deep = true;
     {
+      const DefaultFloats floats;  // threads inherit their creator's settings, and compilers fold constants
       const std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(data));
       (*mine)();
     }

@@ -181,10 +181,10 @@ HostCompiler::HostCompiler() {
     if (version.failed()) continue;
     command.pop_back();
     command_ = command;
-    const std::string key = fmt::format(
-        "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
-        version.output, fmt::join(all_flags(), " "), cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
-        embedded::virtual_shim_math, embedded::virtual_shim_strict);
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
+                    version.output, fmt::join(all_flags(), " "), cpu_features(), embedded::virtual_abi,
+                    embedded::virtual_shim, embedded::virtual_shim_math, embedded::virtual_shim_strict);
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
     tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version.output), hash.high64, hash.low64);
     return;
