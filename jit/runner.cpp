@@ -5,6 +5,7 @@
 
 #include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include "faults.hpp"
 #include "nest.hpp"
 #include "overlap.hpp"
 
@@ -37,14 +38,15 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   if (operands[0]->numel == 0) return;
   LoopNest nest;
   make_nest(nest, operands, static_cast<int>(kernel.kernel().outputs.size()));
-  if (call.runs) [[likely]]
-    kernel.run(nest, aliased, call.scalars, call.device);
-  else if (call.texts)
+  if (call.runs) [[likely]] {
+    if (!kernel.run(nest, aliased, call.scalars, call.device) && !call.faulted) call.faulted = &kernel.kernel();
+  } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
-  else if (call.later)
+  } else if (call.later) {
     call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
-  else
+  } else {
     kernel.prepare(nest, aliased, call.device);
+  }
 }
 
 /// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
@@ -255,10 +257,9 @@ std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves 
   return shapes;
 }
 
-void run(const Recipe& recipe, const Call& call) {
-  const runtime::DefaultFloats floats;  // scalars are converted on the way
-  for (const std::uint32_t number : recipe.narrow_scalars())
-    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
+namespace {
+
+void run_all(const Recipe& recipe, const Call& call) {
   if (recipe.outputs() == 1 && call.runs) [[likely]] {
     const ReadyPlan& plan = recipe.together();
     if (plan.kernels.size() == 1) [[likely]] {
@@ -269,6 +270,17 @@ void run(const Recipe& recipe, const Call& call) {
     }
   }
   run_any(recipe, call);
+}
+
+}  // namespace
+
+void run(const Recipe& recipe, const Call& call) {
+  const runtime::DefaultFloats floats;  // scalars are converted on the way
+  for (const std::uint32_t number : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
+  run_all(recipe, call);
+  if (call.faulted) [[unlikely]]
+    throw Error(fault_message(*call.faulted));
 }
 
 }  // namespace sinter::inline v1::jit

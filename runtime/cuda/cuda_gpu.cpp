@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <mutex>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fault.hpp>
 
 #include "../pool.hpp"
 #include "context.hpp"
@@ -102,6 +104,44 @@ class Event {
   driver::CUevent event_ = nullptr;
 };
 
+/// The word that kernels report in: host memory that the device reaches, so that looking costs no copy. With unified
+/// addresses, which every driver on 64 bits has, both sides use one address.
+class FaultWord {
+ public:
+  explicit FaultWord(const driver::Driver& d) : d_(d) {}
+
+  std::uint64_t address(const CudaContext& context) {
+    if (!word_.load(std::memory_order_acquire)) [[unlikely]]
+      allocate(context);
+    return reinterpret_cast<std::uint64_t>(word_.load(std::memory_order_relaxed));
+  }
+  /// To be called when the device has been waited for.
+  void raise(Device device) const {
+    std::uint32_t* const word = word_.load(std::memory_order_acquire);
+    if (!word) return;
+    if (const std::uint32_t code = std::atomic_ref(*word).exchange(0)) throw_fault(code, to_string(device));
+  }
+  void clear() noexcept {
+    if (std::uint32_t* const word = word_.exchange(nullptr)) d_.cuMemFreeHost(word);
+  }
+
+ private:
+  void allocate(const CudaContext& context) {
+    const std::lock_guard lock(mutex_);
+    if (word_.load(std::memory_order_relaxed)) return;
+    const Current current(context);
+    void* word = nullptr;
+    context.check("cuMemHostAlloc", d_.cuMemHostAlloc(&word, sizeof(std::uint32_t), driver::host_memory_mapped),
+                  "the word that kernels report faults in");
+    *static_cast<std::uint32_t*>(word) = 0;
+    word_.store(static_cast<std::uint32_t*>(word), std::memory_order_release);
+  }
+
+  const driver::Driver& d_;
+  std::mutex mutex_;
+  std::atomic<std::uint32_t*> word_{nullptr};
+};
+
 class CudaGpu final : public GpuBackend {
  public:
   explicit CudaGpu(int index) : device_(index), context_(index) {
@@ -132,6 +172,7 @@ class CudaGpu final : public GpuBackend {
     return nvrtc_compile(source, nvrtc_target(architecture_));
   }
   Function load(const std::string& binary, const std::string& name) override;
+  std::uint64_t fault_word() override { return fault_word_.address(context_); }
   int resident_blocks(Function function, int threads) override;
   void launch(const Launch& launch) override;
 
@@ -148,6 +189,7 @@ class CudaGpu final : public GpuBackend {
   DeviceMemory memory_{context_};
   Pool pool_{memory_, device_, Pool::Memory::Device, std::numeric_limits<std::size_t>::max()};
   Staging staging_{d_, context_.stream()};
+  FaultWord fault_word_{d_};
   int architecture_ = 0;
   int multiprocessors_ = 0;
   std::mutex loading_;
@@ -160,6 +202,7 @@ CudaGpu::~CudaGpu() {
     const Current current(context_);
     d_.cuStreamSynchronize(context_.stream());
     staging_.clear();
+    fault_word_.clear();
     for (const driver::CUmodule module : modules_) d_.cuModuleUnload(module);
   } catch (...) {  // the driver has gone already
   }
@@ -178,6 +221,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, context_.stream()),
                  fmt::format("{} bytes to the host", bytes));
   context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(context_.stream()));
+  fault_word_.raise(device_);
 }
 
 void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& source) {
@@ -207,6 +251,7 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
 void CudaGpu::synchronize() {
   const Current current(context_);
   context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(context_.stream()));
+  fault_word_.raise(device_);
 }
 
 /// Calls again when memory was lacking, which cached blocks may hold. A module takes some when it is loaded, or, as

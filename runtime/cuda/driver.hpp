@@ -37,6 +37,7 @@ inline constexpr CUresult error_launch_failed = 719;
 inline constexpr CUresult error_tensor_memory_leak = 721;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_disable_timing = 2;
+inline constexpr unsigned host_memory_mapped = 2;
 inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_capability_major = 75;
 inline constexpr int attribute_capability_minor = 76;
