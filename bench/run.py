@@ -130,8 +130,10 @@ def starts(runner):
     memory = {name: int(subprocess.check_output([os.path.join(runner.folder, name), "memory"])) for name in ("empty", "linked")}
     rows = [[what, f"{times[name] / 1e6:.2f}", f"{(times[name] - times['process/empty']) / 1e6:.2f}"]
             for what, name in (("empty program", "process/empty"), ("with Sinter linked", "process/linked"),
-                               ("and one evaluation", "process/evaluating"))]
+                               ("and one evaluation", "process/evaluating"), ("a GPU opened (a driver that does nothing)", "process/device"),
+                               ("and one evaluation, its kernel on disk", "process/disk_hit"))]
     table("A process from start to end, ms (budget: 5 over the empty one)", ["program", "ms", "over empty"], rows)
+    print(f"  a disk hit: {(times['process/disk_hit'] - times['process/device']) / 1e6:.2f} ms beyond opening the GPU (budget: 3)")
     print(f"  resident after one evaluation: {(memory['linked'] - memory['empty']) / 1024:.1f} MiB over the empty program (budget: 20)")
 
 
