@@ -35,7 +35,14 @@ inline constexpr CUresult error_invalid_address_space = 717;
 inline constexpr CUresult error_invalid_pc = 718;
 inline constexpr CUresult error_launch_failed = 719;
 inline constexpr CUresult error_tensor_memory_leak = 721;
+inline constexpr CUresult error_not_ready = 600;
+// A call that a capture of a graph does not allow, here or, as the capture's mode says, in any thread.
+inline constexpr CUresult first_capture_error = 900;
+inline constexpr CUresult last_capture_error = 908;
+inline constexpr int capture_status_none = 0;
+inline constexpr unsigned host_portable = 1;
 inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr unsigned event_default = 0;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_capability_major = 75;
@@ -71,11 +78,14 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                              \
   REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                     \
   REQUIRED(cuStreamSynchronize, , CUstream)                                                                    \
+  REQUIRED(cuStreamQuery, , CUstream)                                                                          \
+  REQUIRED(cuStreamIsCapturing, , CUstream, int*)                                                              \
   REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                   \
   REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                \
   REQUIRED(cuEventDestroy, _v2, CUevent)                                                                       \
   REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                 \
   REQUIRED(cuEventSynchronize, , CUevent)                                                                      \
+  REQUIRED(cuEventQuery, , CUevent)                                                                            \
   REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                      \
   REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                         \
   REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                        \
@@ -93,6 +103,7 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, , int*, CUfunction, int, std::size_t)                  \
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
            CUstream, void**, void**)                                                                           \
+  REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                     \
   OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                             \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 

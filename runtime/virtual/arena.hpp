@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include <sinter/runtime/memory.hpp>
+
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
@@ -61,6 +63,8 @@ class Arena {
   void* allocate(std::size_t bytes);
   void deallocate(void* data) noexcept;
   std::size_t in_use() const noexcept;
+  MemoryStats stats() const;
+  void reset_peak() noexcept;
 
   /// The live allocation that `address` lies in, or whose end it is.
   std::optional<Allocation> find(const void* address) const;
@@ -90,6 +94,7 @@ class Arena {
   std::deque<Allocation> quarantine_;
   std::size_t quarantined_ = 0;
   std::size_t in_use_ = 0;
+  std::size_t peak_ = 0;
   std::uint64_t count_ = 0;
 };
 

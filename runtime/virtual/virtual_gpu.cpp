@@ -9,11 +9,13 @@
 #include <sinter/runtime/error.hpp>
 #include <string_view>
 
+#include "../cpu/host_memory.hpp"
 #include "arena.hpp"
 #include "host_compiler.hpp"
 #include "kernel.hpp"
 #include "launcher.hpp"
 #include "signals.hpp"
+#include "virtual_streams.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace vgpu {
@@ -47,8 +49,12 @@ class VirtualGpu final : public GpuBackend {
   int multiprocessors() const noexcept override { return 4; }
   std::string binary_tag() const override { return HostCompiler::instance().tag(); }
 
-  void* allocate(std::size_t bytes) override { return arena_.allocate(bytes); }
-  void deallocate(void* data, std::size_t) noexcept override { arena_.deallocate(data); }
+  Streams* streams() noexcept override { return &streams_; }
+  MemoryStats memory_stats() const override { return arena_.stats(); }
+  void reset_peak() noexcept override { arena_.reset_peak(); }
+  void* allocate(std::size_t bytes, StreamImpl*) override { return arena_.allocate(bytes); }
+  void deallocate(void* data, std::size_t, StreamImpl*, Fence) noexcept override { arena_.deallocate(data); }
+  MemorySource* pinned_memory() override { return &host_; }
 
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
@@ -102,6 +108,9 @@ class VirtualGpu final : public GpuBackend {
 
   Device device_;
   Arena arena_;
+  VirtualStreams stream_calls_;
+  Streams streams_{device_, stream_calls_};
+  HostMemory host_;
   double limit_s_;
 };
 

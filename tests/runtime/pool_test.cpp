@@ -31,7 +31,7 @@ class Source final : public sinter::runtime::MemorySource {
   explicit Source(std::size_t most = unlimited) : most_(most) {}
   ~Source() override { EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks were not released"; }
 
-  void* acquire(std::size_t bytes) override {
+  void* acquire(std::size_t bytes, sinter::runtime::StreamImpl*) override {
     const std::lock_guard lock(mutex_);
     ++acquired;
     if (bytes > most_ - used_) return nullptr;
@@ -40,7 +40,7 @@ class Source final : public sinter::runtime::MemorySource {
     blocks_[data] = bytes;
     return data;
   }
-  void release(void* data, std::size_t bytes) noexcept override {
+  void release(void* data, std::size_t bytes, sinter::runtime::StreamImpl*, sinter::runtime::Fence) noexcept override {
     const std::lock_guard lock(mutex_);
     ++released;
     EXPECT_EQ(blocks_.at(data), bytes);
