@@ -47,6 +47,16 @@ std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
   return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
 }
 
+TensorRef pin_memory(TensorImpl& t) {
+  if (!t.device.is_cpu())
+    throw DeviceError(fmt::format("only tensors on the CPU are pinned, and this one is {}: use .cpu().pin_memory()",
+                                  describe(t)));
+  if (t.buffer && t.buffer->is_pinned()) return TensorRef::share(&t);
+  TensorRef pinned = runtime::empty_pinned(t.shape, t.dtype);
+  jit::copy(*pinned, t);
+  return pinned;
+}
+
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
 void read_item(const TensorImpl& t, void* to) {

@@ -203,13 +203,13 @@ TEST(HostMemory, SmallMappedAndImpossible) {
   sinter::runtime::HostMemory memory;
   for (const std::size_t bytes :
        {std::size_t(256), std::size_t(1) << 20, std::size_t(4) << 20, std::size_t(9) << 19, std::size_t(36) << 20}) {
-    void* data = memory.acquire(bytes);
+    void* data = memory.acquire(bytes, nullptr);
     ASSERT_NE(data, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u);
     static_cast<char*>(data)[0] = static_cast<char*>(data)[bytes - 1] = 1;
-    memory.release(data, bytes);
+    memory.release(data, bytes, nullptr, {});
   }
-  EXPECT_EQ(memory.acquire(std::size_t(1) << 46), nullptr);
+  EXPECT_EQ(memory.acquire(std::size_t(1) << 46, nullptr), nullptr);
   EXPECT_GT(memory.memory().total, memory.memory().free);
   EXPECT_GT(memory.memory().free, 0u);
 }

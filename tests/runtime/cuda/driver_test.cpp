@@ -19,6 +19,10 @@ struct Declared {
 
 #include <type_traits>
 
+// Newer headers mean a second version, which drivers before 12.8 lack.
+#undef cuEventElapsedTime
+extern "C" CUresult cuEventElapsedTime(float*, CUevent, CUevent);
+
 namespace {
 
 namespace ours = sinter::runtime::driver;
@@ -60,6 +64,12 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::error_contained, CUDA_ERROR_CONTAINED);
   EXPECT_EQ(ours::error_tensor_memory_leak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
 #endif
+  EXPECT_EQ(ours::error_not_ready, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(ours::first_capture_error, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(ours::last_capture_error, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  EXPECT_EQ(ours::capture_status_none, CU_STREAM_CAPTURE_STATUS_NONE);
+  EXPECT_EQ(ours::host_portable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+  EXPECT_EQ(ours::event_default, static_cast<unsigned>(CU_EVENT_DEFAULT));
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

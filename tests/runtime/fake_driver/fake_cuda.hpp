@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Control {
   int fail_result = 0;
   int fail_after = 0;
   bool fail_once = true;
+  bool any_binary = false;      // modules hold every kernel that is asked for
+  std::set<void*> capturing;    // streams that capture a graph: their work is kept and never done
   std::size_t used[8] = {};  // bytes of each device
   int blocks = 0;            // allocations that live
   int objects = 0;           // streams, events, modules and contexts that live
