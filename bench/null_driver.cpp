@@ -85,6 +85,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes, CUstream) {
   return std::memcpy(pointer(to), pointer(from), bytes), success;
 }
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) { return *can = 0, success; }
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) { return success; }
 CUresult cuModuleLoadDataEx(CUmodule* module, const void*, unsigned, int*, void**) { return give(module); }
 CUresult cuModuleUnload(CUmodule) { return success; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) { return give(function); }

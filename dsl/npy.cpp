@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <sinter/jit/evaluate.hpp>
-#include <sinter/runtime/transfer.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
 #include "npy_format.hpp"
 
 namespace sinter::inline v1::detail {

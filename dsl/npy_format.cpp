@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include <sinter/runtime/transfer.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
 
 namespace sinter::inline v1::detail::npy {
 

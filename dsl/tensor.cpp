@@ -49,8 +49,8 @@ std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
 
 TensorRef pin_memory(TensorImpl& t) {
   if (!t.device.is_cpu())
-    throw DeviceError(fmt::format("only tensors on the CPU are pinned, and this one is {}: use .cpu().pin_memory()",
-                                  describe(t)));
+    throw DeviceError(
+        fmt::format("only tensors on the CPU are pinned, and this one is {}: use .cpu().pin_memory()", describe(t)));
   if (t.buffer && t.buffer->is_pinned()) return TensorRef::share(&t);
   TensorRef pinned = runtime::empty_pinned(t.shape, t.dtype);
   jit::copy(*pinned, t);

@@ -52,8 +52,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
     if (runtime::order_matters.load(std::memory_order_relaxed)) [[unlikely]]
       return run_in_order(kernel, nest, operands, aliased, call);
     kernel.run(nest, aliased, call.scalars, call.device);
-  }
-  else if (call.texts)
+  } else if (call.texts)
     call.texts->push_back(kernel.source(nest, aliased));
   else
     kernel.prepare(nest, aliased, call.device);

@@ -185,8 +185,8 @@ void Buffer::settle() {
 void Ordered::begin(Device device) {
   Streams* streams = backend(device).streams();
   stream_ = streams ? &streams->current() : nullptr;
-  const bool in_order = std::ranges::all_of(
-      uses_, [&](const Use& u) { return !u.buffer || UseRecord(*u.buffer).only() == stream_; });
+  const bool in_order =
+      std::ranges::all_of(uses_, [&](const Use& u) { return !u.buffer || UseRecord(*u.buffer).only() == stream_; });
   if (!in_order) stream_ ? begin_on_stream(*stream_, uses_) : begin_on_host(uses_);
   active_ = stream_;
 }

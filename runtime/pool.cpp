@@ -207,9 +207,7 @@ MemoryStats Pool::stats() const {
   return stats;
 }
 
-void Pool::reset_peak() noexcept {
-  peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-}
+void Pool::reset_peak() noexcept { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
   const MemoryStats now = stats();

@@ -23,10 +23,10 @@ bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
   const bool captures = stream.owner.is_capturing(stream), other_captures = other.owner.is_capturing(other);
   if (captures == other_captures) return false;
   if (other_captures)
-    throw CudaError(
-        fmt::format("CUDA error: {} cannot wait for {}, which captures a graph: what is captured runs when the graph is "
-                    "launched. End the capture before its tensors are used on another stream",
-                    describe(stream), describe(other)));
+    throw CudaError(fmt::format(
+        "CUDA error: {} cannot wait for {}, which captures a graph: what is captured runs when the graph is "
+        "launched. End the capture before its tensors are used on another stream",
+        describe(stream), describe(other)));
   if (other.owner.is_idle(other)) return true;
   throw CudaError(
       fmt::format("CUDA error: {} captures a graph and cannot wait for {}, whose work is not part of it. Call "
@@ -89,8 +89,7 @@ StreamRef Streams::create() {
       return StreamRef::share(k->stream.get());
     }
   void* native = calls_.create_stream();
-  return StreamRef::share(
-      streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Own)).stream.get());
+  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Own)).stream.get());
 }
 
 StreamRef Streams::wrap(void* native) {
@@ -105,8 +104,7 @@ StreamRef Streams::wrap(void* native) {
     k.retired = false;
     return StreamRef::share(k.stream.get());
   }
-  return StreamRef::share(
-      streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Foreign)).stream.get());
+  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Foreign)).stream.get());
 }
 
 void Streams::retire(StreamImpl& stream) noexcept {

@@ -42,9 +42,7 @@ class Streams {
   Device device() const noexcept { return device_; }
   StreamImpl& standard() noexcept { return *default_; }
   /// Of this thread.
-  StreamImpl& current() noexcept {
-    return order_matters.load(std::memory_order_relaxed) ? innermost() : *default_;
-  }
+  StreamImpl& current() noexcept { return order_matters.load(std::memory_order_relaxed) ? innermost() : *default_; }
 
   StreamRef create();
   /// The stream with this handle, which its owner keeps alive while there are handles to it.

@@ -20,6 +20,7 @@ class CudaContext {
   const driver::Driver& driver() const noexcept { return driver_; }
   int index() const noexcept { return index_; }
   const std::string& name() const noexcept { return name_; }
+  driver::CUdevice device() const noexcept { return device_; }
   driver::CUcontext handle() const noexcept { return handle_; }
   /// 0 for an attribute that the driver does not know.
   int attribute(int which) const;

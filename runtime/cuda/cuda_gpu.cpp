@@ -14,6 +14,7 @@
 #include "cuda_memory.hpp"
 #include "cuda_streams.hpp"
 #include "nvrtc.hpp"
+#include "peers.hpp"
 #include "staging.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -93,6 +94,7 @@ class CudaGpu final : public GpuBackend {
   PinnedMemory pinned_{context_};
   Pool pool_{memory_, device_, Pool::Memory::Device, std::numeric_limits<std::size_t>::max()};
   Staging staging_{d_};
+  Peers peers_{context_};
   int architecture_ = 0;
   int multiprocessors_ = 0;
   std::mutex loading_;
@@ -143,10 +145,11 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
   if (!peer)
     throw DeviceError(fmt::format("cannot copy {} bytes from {} to {} within one kind of device: download them first",
                                   bytes, to_string(source.device()), to_string(device())));
-  context_.check("cuMemcpyPeerAsync",
-                 d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes,
-                                      stream()),
-                 fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
+  peers_.reach(peer->context_);
+  context_.check(
+      "cuMemcpyPeerAsync",
+      d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes, stream()),
+      fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
 }
 
 void CudaGpu::synchronize() { streams_.synchronize(); }

@@ -14,6 +14,14 @@ using CUstream = struct Stream*;
 using CUevent = struct Event*;
 using CUmodule = struct Module*;
 using CUfunction = struct Kernel*;
+using CUmemoryPool = struct MemoryPool*;
+
+/// CUmemAccessDesc.
+struct MemoryAccess {
+  int location_type;
+  int location;
+  int flags;
+};
 
 /// CUDA 12.1, of driver and NVRTC: kernels of many operands take more than the 4096 bytes of parameters of older ones.
 inline constexpr int oldest_version = 12010;
@@ -49,6 +57,8 @@ inline constexpr int attribute_capability_major = 75;
 inline constexpr int attribute_capability_minor = 76;
 inline constexpr int attribute_shared_per_block = 97;  // bytes, static and dynamic, for kernels that opt in
 inline constexpr int attribute_memory_pools = 115;
+inline constexpr int location_device = 1;
+inline constexpr int access_read_write = 3;
 inline constexpr int function_static_shared = 1;
 inline constexpr int function_max_dynamic_shared = 8;
 inline constexpr int jit_error_log = 5;
@@ -104,6 +114,10 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
            CUstream, void**, void**)                                                                           \
   REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                     \
+  REQUIRED(cuDeviceCanAccessPeer, , int*, CUdevice, CUdevice)                                                  \
+  REQUIRED(cuCtxEnablePeerAccess, , CUcontext, unsigned)                                                       \
+  OPTIONAL(cuDeviceGetDefaultMemPool, , CUmemoryPool*, CUdevice)                                               \
+  OPTIONAL(cuMemPoolSetAccess, , CUmemoryPool, const MemoryAccess*, std::size_t)                               \
   OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                             \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 
@@ -119,6 +133,7 @@ struct Opened {
   Driver functions;
   int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
   int devices = 0;      // GPUs that the driver reports
+  std::string path;     // of the library
   long process = 0;     // in which it was initialised: a forked child cannot use it
   std::string problem;  // why there are no devices
 };

@@ -55,7 +55,8 @@ CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size
   return result;
 }
 
-CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
+CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
+                       driver::CUstream stream) {
   std::byte* staged = ring_ + piece.begin % ring_bytes;
   std::memcpy(staged, host, bytes);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, staged, bytes, stream); result != success) return result;

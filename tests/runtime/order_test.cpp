@@ -88,7 +88,9 @@ TEST_F(Order, OperandsWithoutMemoryAndManyOperands) {
   const StreamGuard guard(s);
   std::vector<Use> uses{{nullptr, false}};
   for (int i = 0; i < 100; ++i) uses.push_back({buffer_.get(), i == 0});
-  { const Ordered ordered(Device(0), uses); }
+  {
+    const Ordered ordered(Device(0), uses);
+  }
   EXPECT_EQ(fence_size(*buffer_), 1u);
 }
 

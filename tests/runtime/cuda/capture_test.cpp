@@ -52,8 +52,8 @@ TEST_F(Capture, MemoryOfTheDriverSaysWhatToDo) {
   sn::empty_cache(sn::Device(0));
   begin(sn::default_stream(0));
   EXPECT_THAT([&] { sn::Tensor r = x + 5; },
-              ThrowsMessage<sn::CudaError>(AllOf(HasSubstr("4.00 KiB"), HasSubstr("captures a graph"),
-                                                 HasSubstr("y.assign(e)"))));
+              ThrowsMessage<sn::CudaError>(
+                  AllOf(HasSubstr("4.00 KiB"), HasSubstr("captures a graph"), HasSubstr("y.assign(e)"))));
 }
 
 TEST_F(Capture, OperandsOfOtherStreamsMustBeDone) {
@@ -109,8 +109,9 @@ TEST_F(Capture, MemoryThatAGraphUsesIsNotReused) {
 
 TEST_F(Capture, DriverErrorsOfCapturesSayWhatTheyAre) {
   begin(sn::default_stream(0));
-  EXPECT_THAT([] { sn::synchronize(sn::Device(0)); },
-              ThrowsMessage<sn::CudaError>(AllOf(HasSubstr("cuStreamSynchronize"), HasSubstr("captures a CUDA graph"))));
+  EXPECT_THAT(
+      [] { sn::synchronize(sn::Device(0)); },
+      ThrowsMessage<sn::CudaError>(AllOf(HasSubstr("cuStreamSynchronize"), HasSubstr("captures a CUDA graph"))));
 }
 
 }  // namespace

@@ -304,6 +304,40 @@ TEST_F(CudaGpu, CopiesBetweenGpusInOrderWithBoth) {
   }
 }
 
+TEST_F(CudaGpu, GpusReachEachOthersMemoryWhereTheyCan) {
+  for (const bool peers : {true, false}) {
+    fake().peers = peers;
+    fake().calls.clear();
+    GpuBackend &a = gpu(0), &b = gpu(1);
+    void *x = a.allocate(400), *y = b.allocate(400);
+    a.upload(x, counted(100).data(), 400);
+    a.synchronize();
+    for (int i = 0; i < 3; ++i) b.copy(y, x, 400, a);
+    EXPECT_TRUE(fetch(b, y, 100) == counted(100));
+    EXPECT_EQ(fake().calls["cuDeviceCanAccessPeer"], 1);
+    EXPECT_EQ(fake().calls["cuCtxEnablePeerAccess"], peers);
+    EXPECT_EQ(fake().calls["cuMemPoolSetAccess"], peers);
+    EXPECT_EQ(fake().calls["cuMemcpyPeerAsync"], 3);
+    a.deallocate(x, 400);
+    b.deallocate(y, 400);
+  }
+}
+
+TEST_F(CudaGpu, CopiesWithoutDirectAccessGoOn) {
+  for (const char* call :
+       {"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess", "cuDeviceGetDefaultMemPool", "cuMemPoolSetAccess"}) {
+    GpuBackend &a = gpu(0), &b = gpu(1);
+    void *x = a.allocate(400), *y = b.allocate(400);
+    a.upload(x, counted(100).data(), 400);
+    a.synchronize();
+    fail(call, 704);
+    EXPECT_NO_THROW(b.copy(y, x, 400, a)) << call;
+    EXPECT_TRUE(fetch(b, y, 100) == counted(100)) << call;
+    a.deallocate(x, 400);
+    b.deallocate(y, 400);
+  }
+}
+
 TEST_F(CudaGpu, CopiesWithinADeviceAndFromOtherKinds) {
   GpuBackend& g = gpu();
   void *x = g.allocate(400), *y = g.allocate(400);
@@ -443,7 +477,8 @@ TEST(CudaDriverDeathTest, TooOldForTheParameters) {
                      sinter::runtime::cuda_unavailable_reason().c_str());
         std::_Exit(5);
       },
-      testing::ExitedWithCode(5), "0 GPUs: the CUDA driver is too old: it is of CUDA 12.0, and 12.1");
+      testing::ExitedWithCode(5),
+      "0 GPUs: the CUDA driver /.*sinter_fake_cuda.so is too old: it is of CUDA 12.0, and 12.1");
   testing::FLAGS_gtest_death_test_style = "fast";
 }
 
@@ -485,7 +520,8 @@ TEST_F(CudaGpu, EveryErrorThatLosesTheDeviceNamesTheKernel) {
   GpuBackend& g = gpu();
   for (const int lost : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}) {
     fail("cuStreamSynchronize", lost);
-    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(HasSubstr("CUDA reports this late")))
+    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(
+                                              AllOf(HasSubstr("CUDA reports this late"), HasSubstr("context is lost"))))
         << lost;
   }
 }

@@ -17,6 +17,7 @@ struct Declared {
 #include <cuda.h>
 #include <nvrtc.h>
 
+#include <cstddef>
 #include <type_traits>
 
 // Newer headers mean a second version, which drivers before 12.8 lack.
@@ -64,6 +65,10 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::error_contained, CUDA_ERROR_CONTAINED);
   EXPECT_EQ(ours::error_tensor_memory_leak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
 #endif
+  EXPECT_EQ(sizeof(ours::MemoryAccess), sizeof(CUmemAccessDesc));
+  EXPECT_EQ(offsetof(ours::MemoryAccess, flags), offsetof(CUmemAccessDesc, flags));
+  EXPECT_EQ(ours::location_device, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_EQ(ours::access_read_write, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   EXPECT_EQ(ours::error_not_ready, CUDA_ERROR_NOT_READY);
   EXPECT_EQ(ours::first_capture_error, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   EXPECT_EQ(ours::last_capture_error, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);

@@ -52,8 +52,7 @@ TEST_F(OneStream, UploadsDoNotWaitAndDownloadsWaitOnce) {
 TEST_F(OneStream, CopiesAndViewsDoNotWait) {
   auto x = array(), y = array();
   EXPECT_EQ(calls_of([&] { y.copy_(x); }), (Calls{{"cuMemcpyDtoDAsync_v2", 1}}));
-  EXPECT_EQ(calls_of([&] { y(sn::range(0, 50)).copy_(x(sn::range(50, 100))); }),
-            (Calls{{"cuMemcpyDtoDAsync_v2", 1}}));
+  EXPECT_EQ(calls_of([&] { y(sn::range(0, 50)).copy_(x(sn::range(50, 100))); }), (Calls{{"cuMemcpyDtoDAsync_v2", 1}}));
 }
 
 TEST_F(OneStream, SynchronizeWaitsForIt) {

@@ -28,9 +28,7 @@ std::vector<float> all(float value) { return std::vector<float>(n, value); }
 
 class Streams : public testing::Test {
  protected:
-  void SetUp() override {
-    sn::testing::fake_for_expressions().used[0] = used_;
-  }
+  void SetUp() override { sn::testing::fake_for_expressions().used[0] = used_; }
   void TearDown() override {
     fake().fail_call.clear();
     fake().capturing.clear();

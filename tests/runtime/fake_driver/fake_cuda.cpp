@@ -390,6 +390,25 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
   return success;
 }
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
+  ENTER();
+  *can = state().control.peers;
+  return success;
+}
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned flags) {
+  ENTER(true);
+  return flags || !state().control.peers ? invalid_value : success;
+}
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice) {
+  ENTER();
+  *pool = nullptr;
+  return success;
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool, const MemoryAccess* access, std::size_t count) {
+  ENTER();
+  const bool known = count == 1 && access->location_type == location_device && access->flags == access_read_write;
+  return known ? success : invalid_value;
+}
 /// A binary is "FAKE" and the names of its kernels.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* data, unsigned count, int* options, void** values) {
   ENTER(true);

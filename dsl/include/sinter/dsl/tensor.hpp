@@ -285,8 +285,8 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     detail::check_dtype(impl(), dtype_of<U>);
     return Tensor<U, D>(ref());
   }
-  /// A copy in page-locked memory of the host, from where copies to GPUs go on by themselves; itself where it is pinned.
-  /// Throws DeviceError for a tensor on a GPU, and where there is no GPU.
+  /// A copy in page-locked memory of the host, from where copies to GPUs go on by themselves; itself where it is
+  /// pinned. Throws DeviceError for a tensor on a GPU, and where there is no GPU.
   Tensor pin_memory() const { return Tensor(detail::pin_memory(impl())); }
   bool is_pinned() const { return impl().buffer && impl().buffer->is_pinned(); }
   Tensor contiguous() const { return Tensor(jit::contiguous(impl())); }

@@ -32,8 +32,8 @@ class Backend {
   /// At least `bytes` (> 0) bytes, aligned to 256, for the work of `stream`; null: the default one. Throws OutOfMemory,
   /// and CudaError while the stream captures a graph and the driver would have to be asked.
   virtual void* allocate(std::size_t bytes, StreamImpl* stream = nullptr) = 0;
-  /// Returns what allocate gave for these bytes and this stream. Work of that stream may still use it, and what the fence
-  /// waits for.
+  /// Returns what allocate gave for these bytes and this stream. Work of that stream may still use it, and what the
+  /// fence waits for.
   virtual void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence fence = {}) noexcept = 0;
 
   /// From and to host memory. upload may return before the device has the bytes, but `host` may be reused at once.

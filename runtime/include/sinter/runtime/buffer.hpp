@@ -67,8 +67,8 @@ struct Uses;
 /// Memory of one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
  public:
-  /// In the order of the device's current stream. `bytes` may be 0. Throws OutOfMemory, DeviceError, and CudaError while
-  /// that stream captures a graph and nothing cached is large enough.
+  /// In the order of the device's current stream. `bytes` may be 0. Throws OutOfMemory, DeviceError, and CudaError
+  /// while that stream captures a graph and nothing cached is large enough.
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
   /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
   static Ref<Buffer> allocate_pinned(std::size_t bytes);
@@ -102,9 +102,9 @@ class Buffer : public Counted<Buffer> {
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
-  StreamImpl* home_;                // in whose order it was allocated; null on devices without streams
-  std::atomic<StreamImpl*> user_;   // the only stream that uses it; order.cpp
-  std::unique_ptr<Uses> uses_;      // where several do
+  StreamImpl* home_;               // in whose order it was allocated; null on devices without streams
+  std::atomic<StreamImpl*> user_;  // the only stream that uses it; order.cpp
+  std::unique_ptr<Uses> uses_;     // where several do
 };
 
 }  // namespace sinter::inline v1::runtime

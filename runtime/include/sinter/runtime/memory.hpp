@@ -23,8 +23,8 @@ MemoryStats memory_stats(Device device);
 MemoryStats pinned_memory_stats();
 /// The peak becomes what is in use now. Throws DeviceError.
 void reset_peak_memory(Device device);
-/// Returns cached memory to the device, for other libraries and processes, and waits until it is there. Gives the number
-/// of bytes. Throws DeviceError, CudaError.
+/// Returns cached memory to the device, for other libraries and processes, and waits until it is there. Gives the
+/// number of bytes. Throws DeviceError, CudaError.
 std::size_t empty_cache(Device device);
 
 }  // namespace sinter::inline v1

@@ -13,11 +13,11 @@ struct Use {
 };
 
 /// Lives around the call that issues work to the current stream of a device, or does it on the host. On the way in, the
-/// stream waits for those that wrote what is read, and for those that used what is written; the host waits itself, which
-/// concerns pinned memory alone. On the way out the stream is among each buffer's users.
+/// stream waits for those that wrote what is read, and for those that used what is written; the host waits itself,
+/// which concerns pinned memory alone. On the way out the stream is among each buffer's users.
 ///
-/// Waits are for all that a stream was given so far: an event is recorded when somebody waits and not before, apart from
-/// transfers, which mark their own end.
+/// Waits are for all that a stream was given so far: an event is recorded when somebody waits and not before, apart
+/// from transfers, which mark their own end.
 class Ordered {
  public:
   /// `uses` must live as long. Throws CudaError.

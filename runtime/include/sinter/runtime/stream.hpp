@@ -35,14 +35,15 @@ class Event {
   runtime::EventRef impl_;
 };
 
-/// A queue of a GPU's work; work of different streams may overlap. A handle: copies are the same stream, whose work goes
-/// on when the last one is gone. Tensors may be used on any stream: Sinter puts the work on each in order.
+/// A queue of a GPU's work; work of different streams may overlap. A handle: copies are the same stream, whose work
+/// goes on when the last one is gone. Tensors may be used on any stream: Sinter puts the work on each in order.
 class Stream {
  public:
   /// A new stream that does not wait for CUDA's legacy default stream. Throws DeviceError, CudaError.
   explicit Stream(Device device = Device(current_device()));
-  /// A CUstream of another library's, which must stay valid until the last handle is gone; null is CUDA's legacy default
-  /// stream. Throws DeviceError, and Error for CUDA's per-thread default stream, which is another one in each thread.
+  /// A CUstream of another library's, which must stay valid until the last handle is gone; null is CUDA's legacy
+  /// default stream. Throws DeviceError, and Error for CUDA's per-thread default stream, which is another one in each
+  /// thread.
   static Stream from_native(void* cu_stream, Device device = Device(current_device()));
   explicit Stream(runtime::StreamRef impl) noexcept : impl_(std::move(impl)) {}
 
