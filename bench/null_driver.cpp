@@ -60,6 +60,7 @@ CUresult cuStreamSynchronize(CUstream) { return success; }
 CUresult cuStreamQuery(CUstream) { return success; }
 CUresult cuStreamIsCapturing(CUstream, int* status) { return *status = capture_status_none, success; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return success; }
+CUresult cuThreadExchangeStreamCaptureMode(int*) { return success; }
 CUresult cuEventCreate(CUevent* event, unsigned) { return give(event); }
 CUresult cuEventDestroy_v2(CUevent) { return success; }
 CUresult cuEventRecord(CUevent, CUstream) { return success; }

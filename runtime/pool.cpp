@@ -51,10 +51,11 @@ static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(1
 static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
 static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
 
-/// Puts a stream behind a fence. Without streams: whether the fence is done.
+/// Puts a stream behind a fence, where it can wait: the host should not, a graph that is being captured cannot. Else says
+/// whether the fence is done.
 bool pass(const std::vector<EventRef>& fence, StreamImpl* stream) {
-  if (!stream) return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
-  if (stream->owner.is_capturing(*stream)) return false;  // what is outside a graph cannot be waited for
+  if (!stream || stream->owner.is_capturing(*stream))
+    return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
   for (const EventRef& e : fence) wait_for(*stream, *e);
   return true;
 }

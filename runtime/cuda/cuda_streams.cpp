@@ -9,6 +9,19 @@ using driver::CUstream;
 CUstream as_stream(void* stream) noexcept { return static_cast<CUstream>(stream); }
 CUevent as_event(void* event) noexcept { return static_cast<CUevent>(event); }
 
+/// Lets this thread ask what is done while a graph is being captured somewhere: that disturbs no capture.
+class MayAsk {
+ public:
+  explicit MayAsk(const driver::Driver& d) : d_(d) { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  MayAsk(const MayAsk&) = delete;
+  MayAsk& operator=(const MayAsk&) = delete;
+  ~MayAsk() { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  const driver::Driver& d_;
+  int mode_ = driver::capture_mode_relaxed;  // the thread's own one, in between
+};
+
 }  // namespace
 
 void* CudaStreams::create_stream() {
@@ -28,6 +41,7 @@ bool CudaStreams::is_ready(const char* call, driver::CUresult result) const {
 
 bool CudaStreams::is_idle(void* stream) {
   const Current current(context_);
+  const MayAsk may_ask(d_);
   return is_ready("cuStreamQuery", d_.cuStreamQuery(as_stream(stream)));
 }
 
@@ -65,6 +79,7 @@ void CudaStreams::wait(void* stream, void* event) {
 
 bool CudaStreams::is_done(void* event) {
   const Current current(context_);
+  const MayAsk may_ask(d_);
   return is_ready("cuEventQuery", d_.cuEventQuery(as_event(event)));
 }
 

@@ -48,6 +48,7 @@ inline constexpr CUresult error_not_ready = 600;
 inline constexpr CUresult first_capture_error = 900;
 inline constexpr CUresult last_capture_error = 908;
 inline constexpr int capture_status_none = 0;
+inline constexpr int capture_mode_relaxed = 2;
 inline constexpr unsigned host_portable = 1;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
@@ -91,6 +92,7 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuStreamQuery, , CUstream)                                                                          \
   REQUIRED(cuStreamIsCapturing, , CUstream, int*)                                                              \
   REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                   \
+  REQUIRED(cuThreadExchangeStreamCaptureMode, , int*)                                                          \
   REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                \
   REQUIRED(cuEventDestroy, _v2, CUevent)                                                                       \
   REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                 \

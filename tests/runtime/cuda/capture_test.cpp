@@ -107,6 +107,27 @@ TEST_F(Capture, MemoryThatAGraphUsesIsNotReused) {
   EXPECT_NE(array().data(), captured);
 }
 
+TEST_F(Capture, MemoryThatOthersAreDoneWithIsTaken) {
+  const sn::Stream s(0);
+  Array out = array();
+  sn::prepare(out * 6);
+  sn::empty_cache(sn::Device(0));
+  const void* freed = nullptr;
+  {
+    Array x = array();
+    freed = x.data();
+    const sn::StreamGuard guard(s);
+    Array(sn::empty({1000}, sn::cuda<>)).copy_(x);
+  }
+  begin(sn::default_stream(0));
+  EXPECT_THROW(sn::Tensor(out * 6), sn::CudaError);  // s has not read it yet
+  end(sn::default_stream(0));
+  s.synchronize();
+  begin(sn::default_stream(0));
+  sn::Tensor r = out * 6;
+  EXPECT_EQ(r.data(), freed);
+}
+
 TEST_F(Capture, DriverErrorsOfCapturesSayWhatTheyAre) {
   begin(sn::default_stream(0));
   EXPECT_THAT(

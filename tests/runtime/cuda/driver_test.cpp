@@ -73,6 +73,7 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::first_capture_error, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   EXPECT_EQ(ours::last_capture_error, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
   EXPECT_EQ(ours::capture_status_none, CU_STREAM_CAPTURE_STATUS_NONE);
+  EXPECT_EQ(ours::capture_mode_relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
   EXPECT_EQ(ours::host_portable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(ours::event_default, static_cast<unsigned>(CU_EVENT_DEFAULT));
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));

@@ -2,6 +2,7 @@
 #pragma once
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
@@ -25,8 +26,10 @@ inline fake_cuda::Control& fake() {
 
 /// The fake as it starts, with an NVRTC that compiles nothing, so that expressions are evaluated without a toolkit.
 inline fake_cuda::Control& fake_for_expressions() {
-  fake() = fake_cuda::Control{};
-  fake().any_binary = true;
+  fake_cuda::Control fresh;
+  std::copy_n(fake().used, 8, fresh.used);  // expressions run on GPUs that keep their memory from test to test
+  fresh.any_binary = true;
+  fake() = fresh;
   setenv("SINTER_NVRTC", SINTER_FAKE_CUDA, 1);
   return fake();
 }

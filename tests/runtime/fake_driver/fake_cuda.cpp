@@ -105,6 +105,9 @@ void issue(Stream* stream, std::function<void()> work) {
   ++stream->issued;
 }
 
+thread_local int capture_mode = 0;
+/// As in a capture that lets no thread do what is unsafe in any.
+bool may_not_ask() { return !state().control.capturing.empty() && capture_mode != capture_mode_relaxed; }
 bool captures(Stream* stream) { return state().control.capturing.contains(stream); }
 
 void run_to(Stream* stream, std::uint64_t position) {
@@ -259,7 +262,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 CUresult cuStreamQuery(CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
-  if (captures(stream)) return capture_unsupported;
+  if (captures(stream) || may_not_ask()) return capture_unsupported;
   return stream->done < stream->issued ? error_not_ready : state().sticky;
 }
 CUresult cuStreamIsCapturing(CUstream stream, int* status) {
@@ -306,9 +309,14 @@ CUresult cuEventSynchronize(CUevent event) {
   if (event->stream) run_to(event->stream, event->position);
   return state().sticky;
 }
+CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+  ENTER();
+  std::swap(*mode, capture_mode);
+  return success;
+}
 CUresult cuEventQuery(CUevent event) {
   ENTER();
-  if (!state().control.capturing.empty()) return capture_unsupported;
+  if (may_not_ask()) return capture_unsupported;
   return event->stream && event->stream->done < event->position ? error_not_ready : state().sticky;
 }
 CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
