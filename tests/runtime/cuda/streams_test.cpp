@@ -28,12 +28,11 @@ std::vector<float> all(float value) { return std::vector<float>(n, value); }
 
 class Streams : public testing::Test {
  protected:
-  void SetUp() override { sn::testing::fake_for_expressions().used[0] = used_; }
+  void SetUp() override { sn::testing::fake_for_expressions(); }
   void TearDown() override {
     fake().fail_call.clear();
     fake().capturing.clear();
     sn::synchronize();
-    used_ = fake().used[0];
   }
   /// Written by a copy on the device, of which nobody knows the end but the stream.
   static Array array(float value, int gpu = 0) {
@@ -46,8 +45,6 @@ class Streams : public testing::Test {
     fake().fail_result = result;
     fake().fail_after = 0;
   }
-
-  static inline std::size_t used_ = 0;  // the registry's GPUs keep their memory from test to test
 };
 
 constexpr const char* record = "cuEventRecord";
