@@ -32,12 +32,12 @@ Ref<Buffer> Buffer::allocate_pinned(std::size_t bytes) {
 }
 
 void Buffer::destroy(Buffer* buffer) noexcept {
-  bool captured = false;
   Fence fence;
-  if (buffer->user_.load(std::memory_order_relaxed) != buffer->home_) fence = last_uses(*buffer, captured);
-  // What a graph may use whenever it is launched is not given to anybody else.
-  if (buffer->data_ && !captured) {
-    if (buffer->pinned_)
+  bool captured = false;
+  if (buffer->user_.load(std::memory_order_relaxed) != buffer->home_) [[unlikely]]
+    fence = last_uses(*buffer, captured);
+  if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else
+    if (buffer->pinned_) [[unlikely]]
       pinned_pool().deallocate(buffer->data_, buffer->bytes_, nullptr, std::move(fence));
     else  // the backend exists, since it gave the memory: this lookup cannot throw
       backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_, std::move(fence));

@@ -40,9 +40,10 @@ class UseRecord {
   Uses& list() {
     if (has_list()) return *buffer_.uses_;
     auto uses = std::make_unique<Uses>();
-    // What the only one did was not noted. Pinned memory is written by the host alone.
-    const bool pinned = buffer_.is_pinned();
-    if (StreamImpl* user = only()) uses->entries.push_back({.stream = user, .wrote = !pinned, .read = pinned});
+    // What the only one did was not noted, and another thread may just be about to read. Pinned memory is written by
+    // the host alone.
+    if (StreamImpl* user = only())
+      uses->entries.push_back({.stream = user, .wrote = !buffer_.is_pinned(), .read = true});
     buffer_.uses_ = std::move(uses);
     buffer_.user_.store(several(), std::memory_order_release);
     return *buffer_.uses_;

@@ -51,8 +51,8 @@ static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(1
 static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
 static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
 
-/// Puts a stream behind a fence, where it can wait: the host should not, a graph that is being captured cannot. Else says
-/// whether the fence is done.
+/// Puts a stream behind a fence, where it can wait: the host should not, a graph that is being captured cannot. Else
+/// says whether the fence is done.
 bool pass(const std::vector<EventRef>& fence, StreamImpl* stream) {
   if (!stream || stream->owner.is_capturing(*stream))
     return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
@@ -102,7 +102,7 @@ void Pool::count_use(std::size_t size) noexcept {
   }
 }
 
-void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept {
+void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&& fence) noexcept {
   const int c = class_of(bytes);
   const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
@@ -121,29 +121,30 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence f
   source_.release(data, size, stream, std::move(fence));
 }
 
-std::vector<Pool::Block>* Pool::Bin::find(const StreamImpl* stream) noexcept {
-  for (List& list : lists)
-    if (list.stream == stream) return &list.blocks;
-  return nullptr;
-}
-
 void* Pool::take(Bin& bin, StreamImpl* stream) {
   const std::lock_guard lock(bin.mutex);
   std::vector<Block>* blocks = bin.find(stream);
   if (!blocks || blocks->empty()) return nullptr;
-  auto block = blocks->end() - 1;
-  if (block->fence) [[unlikely]] {
-    // The first one that nobody else used, else the one whose other users have had most time.
-    block = std::ranges::find_if(*blocks, [](const Block& b) { return !b.fence; });
-    if (block == blocks->end()) {
-      block = blocks->begin();
-      if (!pass(*block->fence, stream)) return nullptr;
-    }
-  }
-  void* data = block->data;
-  blocks->erase(block);
+  void* data = blocks->back().data;
+  if (!blocks->back().fence) [[likely]]
+    blocks->pop_back();
+  else if (data = take_fenced(*blocks, stream); !data)
+    return nullptr;
   ++bin.live;
   ++bin.requests;
+  return data;
+}
+
+/// The first block that nobody else used, else the one whose other users have had most time; null when the stream
+/// cannot wait for them.
+void* Pool::take_fenced(std::vector<Block>& blocks, StreamImpl* stream) {
+  auto block = std::ranges::find_if(blocks, [](const Block& b) { return !b.fence; });
+  if (block == blocks.end()) {
+    block = blocks.begin();
+    if (!pass(*block->fence, stream)) return nullptr;
+  }
+  void* data = block->data;
+  blocks.erase(block);
   return data;
 }
 
@@ -151,9 +152,11 @@ bool Pool::keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept
   const std::lock_guard lock(bin.mutex);
   try {
     std::vector<Block>* blocks = bin.find(stream);
-    if (!blocks) blocks = &bin.lists.emplace_back(List{stream, {}}).blocks;
-    blocks->emplace_back();
-    blocks->back() = {data, std::move(fence)};
+    if (!blocks) [[unlikely]]
+      blocks = &bin.lists.emplace_back(List{stream, {}}).blocks;
+    if (blocks->size() == blocks->capacity())
+      blocks->reserve(2 * blocks->size() + 8);  // may throw: before the fence moves
+    blocks->push_back({data, std::move(fence)});
   } catch (...) {
     return false;
   }

@@ -44,7 +44,7 @@ class Pool {
   /// At least `bytes` (> 0) bytes aligned to 256. Throws OutOfMemory once nothing cached is left.
   void* allocate(std::size_t bytes, StreamImpl* stream = nullptr);
   /// `bytes` and `stream` must be what allocate was asked for.
-  void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence fence = {}) noexcept;
+  void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence&& fence = {}) noexcept;
   /// Returns what is cached to the source; gives the number of bytes.
   std::size_t trim() noexcept;
   MemoryStats stats() const;
@@ -68,10 +68,16 @@ class Pool {
     std::size_t live = 0;     // blocks in use
     std::size_t requests = 0;
 
-    std::vector<Block>* find(const StreamImpl* stream) noexcept;
+    std::vector<Block>* find(const StreamImpl* stream) noexcept {
+      for (List& list : lists)
+        if (list.stream == stream) [[likely]]
+          return &list.blocks;
+      return nullptr;
+    }
   };
 
   void* take(Bin& bin, StreamImpl* stream);
+  static void* take_fenced(std::vector<Block>& blocks, StreamImpl* stream);
   bool keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept;
   void* acquire(std::size_t size, std::size_t bytes, StreamImpl* stream);
   void count_use(std::size_t size) noexcept;
