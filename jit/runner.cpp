@@ -33,10 +33,9 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
-/// Where several streams take part. The kernel is made ready first: other streams do not wait for a compiler.
+/// Where several streams take part.
 void run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands, bool aliased,
                   const Call& call) {
-  kernel.prepare(nest, aliased, call.device);
   const std::size_t outputs = kernel.kernel().outputs.size();
   small_vector<runtime::Use, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});

@@ -4,8 +4,14 @@
 
 #include "pinned.hpp"
 #include "streams.hpp"
+#include "uses.hpp"
 
 namespace sinter::inline v1::runtime {
+
+Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept
+    : device_(device), pinned_(pinned), data_(data), bytes_(bytes), home_(home), user_(home) {}
+
+Buffer::~Buffer() = default;
 
 Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   Backend& owner = backend(device);
@@ -32,14 +38,18 @@ Ref<Buffer> Buffer::allocate_pinned(std::size_t bytes) {
 }
 
 void Buffer::destroy(Buffer* buffer) noexcept {
-  Fence fence;
+  // The backend exists, since it gave the memory: this lookup cannot throw.
+  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && !buffer->pinned_) [[likely]] {
+    if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);
+    delete buffer;
+    return;
+  }
   bool captured = false;
-  if (buffer->user_.load(std::memory_order_relaxed) != buffer->home_) [[unlikely]]
-    fence = last_uses(*buffer, captured);
+  Fence fence = last_uses(*buffer, captured);
   if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else
-    if (buffer->pinned_) [[unlikely]]
+    if (buffer->pinned_)
       pinned_pool().deallocate(buffer->data_, buffer->bytes_, nullptr, std::move(fence));
-    else  // the backend exists, since it gave the memory: this lookup cannot throw
+    else
       backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_, std::move(fence));
   }
   delete buffer;

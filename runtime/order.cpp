@@ -6,25 +6,9 @@
 
 #include <sinter/runtime/backend.hpp>
 #include "streams.hpp"
+#include "uses.hpp"
 
 namespace sinter::inline v1::runtime {
-
-/// The streams with work on a buffer that somebody may have to wait for, each once.
-struct Uses {
-  struct Entry {
-    StreamImpl* stream;
-    bool wrote = false;
-    bool read = false;    // since others were put behind what it wrote
-    bool behind = false;  // ordered after all that others wrote
-    EventRef done{};      // after its last use; null: only the stream's end is known to be
-  };
-  std::vector<Entry> entries;
-
-  Entry* find(const StreamImpl* stream) noexcept {
-    const auto e = std::ranges::find(entries, stream, &Entry::stream);
-    return e == entries.end() ? nullptr : &*e;
-  }
-};
 
 /// What a buffer knows of its users. `user_` is the only stream, null where there is none, or `several`: then `uses_`
 /// lists them. A list is read and changed under the lock `ordering`, `user_` is read without.
@@ -171,12 +155,6 @@ void begin_on_host(std::span<const Use> uses) {
 }
 
 }  // namespace
-
-// Here, where Uses is known.
-Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept
-    : device_(device), pinned_(pinned), data_(data), bytes_(bytes), home_(home), user_(home) {}
-
-Buffer::~Buffer() = default;
 
 void Buffer::settle() {
   const Use use{this, true};
