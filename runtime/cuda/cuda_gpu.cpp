@@ -115,6 +115,12 @@ CudaGpu::~CudaGpu() {
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
+  if (streams_.is_capturing(streams_.current()))  // the graph would read what the staging memory holds by then
+    throw CudaError(
+        fmt::format("CUDA error: {} bytes of the host's memory cannot be uploaded to cuda:{} while its stream captures "
+                    "a graph. Upload them before the capture begins, or from a pinned tensor (x.pin_memory()), which "
+                    "the graph reads each time it is launched",
+                    bytes, context_.index()));
   context_.check("cuMemcpyHtoDAsync",
                  staging_.upload(address(device), static_cast<const std::byte*>(host), bytes, stream()),
                  fmt::format("{} bytes from the host", bytes));

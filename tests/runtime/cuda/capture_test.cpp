@@ -128,6 +128,17 @@ TEST_F(Capture, MemoryThatOthersAreDoneWithIsTaken) {
   EXPECT_EQ(r.data(), freed);
 }
 
+TEST_F(Capture, UploadsComeFromPinnedMemory) {
+  Array x = array();
+  const auto host = sn::ones({1000});
+  const auto pinned = host.pin_memory();
+  sn::synchronize(sn::Device(0));
+  begin(sn::default_stream(0));
+  EXPECT_THAT([&] { x.copy_(host); },
+              ThrowsMessage<sn::CudaError>(AllOf(HasSubstr("4000 bytes"), HasSubstr("x.pin_memory()"))));
+  EXPECT_EQ(calls_of([&] { x.copy_(pinned); }).at("cuMemcpyHtoDAsync_v2"), 1);
+}
+
 TEST_F(Capture, DriverErrorsOfCapturesSayWhatTheyAre) {
   begin(sn::default_stream(0));
   EXPECT_THAT(
