@@ -52,6 +52,25 @@ void hit_new(benchmark::State& state, D device) {
   sn::synchronize();
 }
 
+/// One expression by several threads, each with operands and a result of its own.
+void shared_by_threads(benchmark::State& state) {
+  const auto all = operands<5>(sn::cuda<>, false);
+  auto out = sn::Tensor<float, sn::Cuda<>>(sn::empty({3, 3}, sn::cuda<>));
+  for (auto _ : state) out.assign(sum(all, std::make_index_sequence<5>{}));
+  sn::synchronize();
+}
+
+/// Memory that the pool has.
+void pool(benchmark::State& state, sn::Device device) {
+  auto& backend = sn::runtime::backend(device);
+  constexpr std::size_t bytes = 4096;
+  for (auto _ : state) {
+    void* const data = backend.allocate(bytes);
+    benchmark::DoNotOptimize(data);
+    backend.deallocate(data, bytes);
+  }
+}
+
 template <std::size_t N>
 void bare(benchmark::State& state) {
   namespace runtime = sn::runtime;
@@ -85,6 +104,11 @@ void add() {
   add<2>();
   add<5>();
   add<10>();
+  benchmark::RegisterBenchmark("pool/cpu", [](auto& state) { pool(state, sn::Device()); });
+  if (sn::cuda_is_available()) {
+    benchmark::RegisterBenchmark("pool/gpu", [](auto& state) { pool(state, sn::Device(0)); });
+    benchmark::RegisterBenchmark("threads", shared_by_threads)->ThreadRange(1, 8)->UseRealTime();
+  }
   return true;
 }();
 

@@ -65,6 +65,20 @@ def hits(runner):
         rows.append([n, budget] + [f"{value:.0f}" for value in over] + [f"{null[f'{kind}/{n}']:.0f}" for kind in ("cpu", "cpu_new")])
     table("Host time of a hit over the bare launch, ns (a driver that does nothing; a virtual GPU; the whole on the CPU)",
           ["operands", "budget", "null", "broadcast", "new result", "virtual", "broadcast", "new result", "cpu", "new result"], rows)
+    print(f"  a block of memory from the pool and back, ns (budget: 100): CPU {null['pool/cpu']:.0f}, GPU {null['pool/gpu']:.0f}")
+    one = null["threads/real_time/threads:1"]
+    scaling = ", ".join(f"{n}: {one / null[f'threads/real_time/threads:{n}']:.2f}" for n in (2, 4, 8))
+    print(f"  evaluations a second by threads that share one expression (5 operands) over one thread's: {scaling}; "
+          f"{len(os.sched_getaffinity(0))} processors")
+
+
+def first(runner):
+    times = runner.run("first")
+    steps = ["record", "schedule", "print", "nvrtc"]
+    rows = [[f"{n} operations", budget] + [f"{times[f'{step}/{n}'] / 1e6:.2f}" for step in steps] +
+            [f"{sum(times[f'{step}/{n}'] for step in steps) / 1e6:.1f}"] for n, budget in ((5, 80), (40, 150))]
+    table("The first evaluation of an expression on a GPU (sm_90), ms, NVRTC loaded; without loading the kernel",
+          ["expression", "budget"] + steps + ["in all"], rows)
 
 
 def expressions(runner):
@@ -134,10 +148,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, help="a build folder with SINTER_BENCHMARKS=ON")
     parser.add_argument("--short", action="store_true", help="run everything once and briefly")
-    parser.add_argument("--only", choices=["hits", "expressions", "compile", "start", "growth"])
+    parser.add_argument("--only", choices=["hits", "first", "expressions", "compile", "start", "growth"])
     arguments = parser.parse_args()
     runner = Runner(arguments.build, arguments.short)
-    parts = {"hits": hits, "expressions": expressions, "start": starts, "growth": growth, "compile": compile_times}
+    parts = {"hits": hits, "first": first, "expressions": expressions, "start": starts, "growth": growth, "compile": compile_times}
     for name, part in parts.items():
         if arguments.only in (None, name):
             part(runner)

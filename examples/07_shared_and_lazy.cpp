@@ -9,7 +9,7 @@ int main() {
 
   // [let]
   // In a type, a part that is used twice is written twice; let names it.
-  sn::Tensor r = sn::let((x + 1).log(), [](auto part) { return part * part - part; });
+  sn::Tensor r = sn::let((x + 1).log(), [](const auto& part) { return part * part - part; });
   std::cout << r << "\n";
   // [/let]
 

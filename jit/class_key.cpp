@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "faults.hpp"
+
 namespace sinter::inline v1::jit {
 namespace {
 
@@ -82,7 +84,8 @@ Lie lie_of(const LoopNest& nest, const NestOperand& o, const std::int64_t* steps
 
 }  // namespace
 
-KernelTraits::KernelTraits(const Kernel& kernel) : outputs(static_cast<int>(kernel.outputs.size())) {
+KernelTraits::KernelTraits(const Kernel& kernel)
+    : outputs(static_cast<int>(kernel.outputs.size())), may_fault(jit::may_fault(kernel.graph)) {
   const Graph& graph = kernel.graph;
   for (const Operand output : graph.outputs()) operands.push_back({graph[output].dtype, true, 0});
   operands.resize(kernel.outputs.size() + kernel.inputs.size(), Access{DType::Bool, true, 0});

@@ -4,7 +4,10 @@
 #include <array>
 #include <utility>
 
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fault.hpp>
 #include "cuda/source.hpp"
+#include "faults.hpp"
 #include "kernel_cache.hpp"
 #include "parameters.hpp"
 #include "stats.hpp"
@@ -155,21 +158,27 @@ void Executable::write_scalars(std::uint64_t* words, const Scalar* scalars) cons
   for (const ScalarSlot& s : scalars_) *words++ = scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype);
 }
 
-void Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
-  if (device.is_cpu())
-    run_tiles(nest, scalars);
-  else
-    launch(nest, aliased, scalars, device);
+bool Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  if (device.is_cpu()) return run_tiles(nest, scalars);
+  launch(nest, aliased, scalars, device);
+  return true;
 }
 
-void Executable::run_tiles(const LoopNest& nest, const Scalar* scalars) const {
+bool Executable::run_tiles(const LoopNest& nest, const Scalar* scalars) const {
   ThreadStats& counters = stats();
   if (tiles_.load(std::memory_order_relaxed)) ThreadStats::count(counters.memory_hits);
   const cpu::TileProgram& program = tiles();
   Words words(scalars_.size(), boost::container::default_init);
   write_scalars(words.data(), scalars);
-  program.run(nest, {words.data(), words.size()});
+  const bool right = program.run(nest, {words.data(), words.size()});
   ThreadStats::count(counters.launches);
+  return right;
+}
+
+/// Made when first needed: most kernels have none.
+std::uint32_t Executable::fault_code() const {
+  if (!fault_code_.load(std::memory_order_relaxed)) fault_code_ = runtime::fault_code(fault_message(kernel_));
+  return fault_code_.load(std::memory_order_relaxed);
 }
 
 void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
@@ -183,14 +192,19 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
     ThreadStats::count(counters.memory_hits);
   else
     function = load(v, gpu, index);
-  Words words(v.nest_words + scalars_.size(), boost::container::default_init);
-  write_scalars(write_nest(words.data(), v.kernel_class, nest), scalars);
+  Words words(v.nest_words + scalars_.size() + 2 * traits_.may_fault, boost::container::default_init);
+  std::uint64_t* word = words.data();
+  if (traits_.may_fault) {
+    *word++ = gpu.fault_word();
+    words.back() = fault_code();
+  }
+  write_scalars(write_nest(word, v.kernel_class, nest), scalars);
   gpu.launch({.function = {function},
               .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
               .block = cuda::block_threads,
               .shared = 0,
               .words = {words.data(), words.size()},
-              .pointers = static_cast<unsigned>(nest.operands.size())});
+              .pointers = static_cast<unsigned>(nest.operands.size() + traits_.may_fault)});
   ThreadStats::count(counters.launches);
 }
 

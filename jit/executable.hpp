@@ -30,7 +30,8 @@ class Executable {
 
   /// Runs over a nest with at least one element. `aliased`: an input is the same memory as an output, element for
   /// element. Thread-safe. Throws CompileError, CudaError.
-  void run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
+  /// False when it met a value that it cannot compute with, which only the CPU knows at once.
+  [[nodiscard]] bool run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   /// Compiles what run would need.
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
   /// The text that run would use on a GPU.
@@ -51,14 +52,16 @@ class Executable {
   bool has_key() const noexcept;  // else every nest runs as the generic class
   runtime::KernelSource text(const KernelClass& c) const;
   void write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept;
-  void run_tiles(const LoopNest& nest, const Scalar* scalars) const;
+  std::uint32_t fault_code() const;
+  bool run_tiles(const LoopNest& nest, const Scalar* scalars) const;
   void launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   void* load(Variant& v, runtime::GpuBackend& device, std::size_t index) const;
 
   const Kernel& kernel_;
   const KernelTraits traits_;
   std::vector<ScalarSlot> scalars_;
-  mutable std::mutex mutex_;  // for adding a tile program or a variant
+  mutable std::atomic<std::uint32_t> fault_code_{0};  // 0: not made yet
+  mutable std::mutex mutex_;                          // for adding a tile program or a variant
   mutable std::atomic<const cpu::TileProgram*> tiles_{nullptr};
   mutable std::atomic<const Variants*> variants_;
   mutable std::vector<std::unique_ptr<const Variants>> retired_;  // readers may still look at them

@@ -7,6 +7,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
+#include "faults.hpp"
 #include "fold.hpp"
 #include "lazy_graph.hpp"
 
@@ -107,6 +108,9 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
     const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;
     values[i] = {to, convert_bits(operands[i].bits, types[i].dtype, to)};
   }
+  if (has_divisor(op) && t.compute == DType::Int64 && values[1].bits == 0)
+    throw Error(fmt::format("ZeroDivisionError: {} of the numbers {} and 0", name(op),
+                            static_cast<std::int64_t>(values[0].bits)));
   const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
   const Category category = sinter::category(t.result);
   return LazyAccess::scalar(default_dtype(category), category,

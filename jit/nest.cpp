@@ -25,10 +25,10 @@ void order_axes(const TensorImpl& output, int (&axes)[max_rank]) noexcept {
     for (int j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
 }
 
-/// The operand's stride along an axis of the output; 0 where it is broadcast.
+/// The operand's stride along an axis of the output, counted from its end; 0 where it is broadcast.
 std::int64_t stride_along(const TensorImpl& t, int axis_from_end) noexcept {
   const int axis = t.rank() - 1 - axis_from_end;
-  return axis < 0 || t.shape[axis] == 1 ? 0 : t.strides[axis];
+  return axis < 0 || t.shape.begin()[axis] == 1 ? 0 : t.strides.begin()[axis];
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int output
   order_axes(output, axes);
   int rank = 0;
   for (int i = 0; i < output.rank(); ++i) {
-    const std::int64_t extent = output.shape[axes[i]];
+    const std::int64_t extent = output.shape.begin()[axes[i]];
     if (extent == 1) continue;
     const int from_end = output.rank() - 1 - axes[i];
     bool merges = rank > 0;  // into the dim before

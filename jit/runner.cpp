@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
+#include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/order.hpp>
+#include "faults.hpp"
 #include "nest.hpp"
 #include "overlap.hpp"
 
@@ -33,14 +35,14 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
-/// Where several streams take part.
-void run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands, bool aliased,
+/// Where several streams take part. Gives what Executable::run does.
+bool run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands, bool aliased,
                   const Call& call) {
   const std::size_t outputs = kernel.kernel().outputs.size();
   small_vector<runtime::Use, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
   const runtime::Ordered ordered(call.device, {uses.data(), uses.size()});
-  kernel.run(nest, aliased, call.scalars, call.device);
+  return kernel.run(nest, aliased, call.scalars, call.device);
 }
 
 void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, bool aliased, const Call& call) {
@@ -48,13 +50,15 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   LoopNest nest;
   make_nest(nest, operands, static_cast<int>(kernel.kernel().outputs.size()));
   if (call.runs) [[likely]] {
-    if (runtime::order_matters.load(std::memory_order_relaxed)) [[unlikely]]
-      return run_in_order(kernel, nest, operands, aliased, call);
-    kernel.run(nest, aliased, call.scalars, call.device);
-  } else if (call.texts)
+    const bool right = runtime::order_matters.load(std::memory_order_relaxed)
+                           ? run_in_order(kernel, nest, operands, aliased, call)
+                           : kernel.run(nest, aliased, call.scalars, call.device);
+    if (!right && !call.faulted) call.faulted = &kernel.kernel();
+  } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
-  else
+  } else {
     kernel.prepare(nest, aliased, call.device);
+  }
 }
 
 /// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
@@ -265,9 +269,9 @@ std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves 
   return shapes;
 }
 
-void run(const Recipe& recipe, const Call& call) {
-  for (const std::uint32_t number : recipe.narrow_scalars())
-    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
+namespace {
+
+void run_all(const Recipe& recipe, const Call& call) {
   if (recipe.outputs() == 1 && call.runs) [[likely]] {
     const ReadyPlan& plan = recipe.together();
     if (plan.kernels.size() == 1) [[likely]] {
@@ -278,6 +282,17 @@ void run(const Recipe& recipe, const Call& call) {
     }
   }
   run_any(recipe, call);
+}
+
+}  // namespace
+
+void run(const Recipe& recipe, const Call& call) {
+  const runtime::DefaultFloats floats;  // scalars are converted on the way
+  for (const std::uint32_t number : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
+  run_all(recipe, call);
+  if (call.faulted) [[unlikely]]
+    throw Error(fault_message(*call.faulted));
 }
 
 }  // namespace sinter::inline v1::jit

@@ -17,9 +17,11 @@ struct Call {
   Device device;
   bool runs = true;                                     // false: compiles what running would need
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
+  mutable const Kernel* faulted = nullptr;              // the first that met a value that it cannot compute with
 };
 
-/// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was.
+/// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was, but for an integer
+/// divided by zero on the CPU: this is thrown when all is done.
 void run(const Recipe& recipe, const Call& call);
 
 /// The shapes that a plan's kernels run over, where its outputs have shape `outputs`.

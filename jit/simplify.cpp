@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <runtime/environment.hpp>
+#include "faults.hpp"
 #include "fold.hpp"
 
 namespace sinter::inline v1::jit {
@@ -117,7 +118,9 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
   std::ranges::copy(operands, copy.begin());
   operands = Operands(copy).first(operands.size());
   if (const auto simpler = identity(*this, op, dtype, operands)) return *simpler;
-  if (std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
+  const Node& last = graph_[operands.back()];
+  const bool faults = has_divisor(op) && category(last.dtype) != Category::Float && last.attribute == 0;
+  if (!faults && std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
     std::array<Value, max_arity> values;
     std::ranges::transform(operands, values.begin(),
                            [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });

@@ -16,23 +16,29 @@ bool is_one_of(const char* value, std::initializer_list<const char*> words) noex
   return std::ranges::any_of(words, [&](const char* word) { return strcasecmp(value, word) == 0; });
 }
 
-void report_once(const char* variable, const char* value) noexcept try {
+void report_once(const char* variable, const char* value, bool otherwise) noexcept try {
   static std::mutex mutex;
   static std::set<std::string>& reported = *new std::set<std::string>;
   const std::lock_guard lock(mutex);
   if (reported.insert(variable).second)
-    std::fprintf(stderr, "sinter: %s=%s: expected on or off; taking it as on\n", variable, value);
+    std::fprintf(stderr, "sinter: %s=%s: expected on or off; taking it as %s\n", variable, value,
+                 otherwise ? "on" : "off");
 } catch (...) {
+}
+
+/// What the variable says; `otherwise` where it says nothing.
+bool switched(const char* variable, bool otherwise) noexcept {
+  const char* value = std::getenv(variable);
+  if (!value || !*value) return otherwise;
+  if (is_one_of(value, {"on", "1", "true", "yes"})) return true;
+  if (is_one_of(value, {"off", "0", "false", "no"})) return false;
+  report_once(variable, value, otherwise);
+  return otherwise;
 }
 
 }  // namespace
 
-bool is_off(const char* variable) noexcept {
-  const char* value = std::getenv(variable);
-  if (!value || is_one_of(value, {"", "on", "1", "true", "yes"})) return false;
-  if (is_one_of(value, {"off", "0", "false", "no"})) return true;
-  report_once(variable, value);
-  return false;
-}
+bool is_off(const char* variable) noexcept { return !switched(variable, true); }
+bool is_on(const char* variable) noexcept { return switched(variable, false); }
 
 }  // namespace sinter::inline v1::runtime

@@ -58,16 +58,18 @@ Shape contiguous_strides(const Shape& shape) noexcept {
 }
 
 bool broadcast(Shape& into, const Shape& with) noexcept {
-  const Shape& longer = into.rank() >= with.rank() ? into : with;
-  const Shape& shorter = into.rank() >= with.rank() ? with : into;
-  const int lead = longer.rank() - shorter.rank();
-  Shape result = longer;
-  for (int axis = 0; axis < shorter.rank(); ++axis) {
-    const std::int64_t a = longer[lead + axis], b = shorter[axis];
-    if (a != b && a != 1 && b != 1) return false;
-    result[lead + axis] = a == 1 ? b : a;
+  const int lead = into.rank() - with.rank();
+  if (lead < 0) {
+    Shape longer = with;
+    if (!broadcast(longer, into)) return false;
+    into = longer;
+    return true;
   }
-  into = result;
+  const std::int64_t *a = into.begin() + lead, *b = with.begin();
+  for (int axis = 0; axis < with.rank(); ++axis)  // first, so that `into` is kept where they differ
+    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) return false;
+  for (int axis = 0; axis < with.rank(); ++axis)
+    if (a[axis] == 1) into[lead + axis] = b[axis];
   return true;
 }
 

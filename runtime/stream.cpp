@@ -18,6 +18,9 @@ runtime::Streams& streams_of(Device device) {
       to_string(device)));
 }
 
+/// What kernels reported before the wait that just ended.
+void raise_fault(Device device) { runtime::gpu(device.index()).raise_fault(); }
+
 }  // namespace
 
 runtime::EventImpl& Event::impl() const {
@@ -25,7 +28,10 @@ runtime::EventImpl& Event::impl() const {
   return *impl_;
 }
 
-void Event::synchronize() const { impl().owner.synchronize(impl()); }
+void Event::synchronize() const {
+  impl().owner.synchronize(impl());
+  raise_fault(device());
+}
 
 bool Event::query() const { return impl().owner.is_done(impl()); }
 
@@ -55,7 +61,10 @@ Stream Stream::from_native(void* cu_stream, Device device) {
 
 Device Stream::device() const { return impl_->owner.device(); }
 
-void Stream::synchronize() const { impl_->owner.synchronize(*impl_); }
+void Stream::synchronize() const {
+  impl_->owner.synchronize(*impl_);
+  raise_fault(device());
+}
 
 bool Stream::query() const { return impl_->owner.is_idle(*impl_); }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <sinter/jit/ops.hpp>
+#include "../faults.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -128,6 +129,7 @@ class Builder {
                 ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
                 : row_of(n.op);
     s.arity = static_cast<std::uint8_t>(n.arity);
+    s.divides = nonzero_operand(graph_, n).has_value();
     s.out = id;
     v.kind = Value::Kind::Result;
     for (int k = 0; k < n.arity; ++k) {

@@ -28,6 +28,7 @@ struct Step {
   Group group = Group::count;
   std::uint8_t arity = 0;
   std::uint8_t form = 0;  // of the operation's loops
+  bool divides = false;   // in[1] must not be 0
   std::uint16_t row = 0;
   ValueId out = 0;
   ValueId in[3] = {};

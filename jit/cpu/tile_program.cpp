@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include <runtime/float_environment.hpp>
 #include <runtime/per_thread.hpp>
 #include "worker.hpp"
 
@@ -96,8 +97,9 @@ void TileProgram::prepare(const LoopNest& nest) const {
   (void)impl_->steps_for(nest, layout);
 }
 
-void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
-  if (nest.numel == 0) return;
+bool TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
+  if (nest.numel == 0) return true;
+  std::atomic<bool> divided_by_zero{false};
   Layout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
   const Job job{steps,
@@ -106,22 +108,29 @@ void TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
                 table_of(isa()),
                 scalars.data(),
                 std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile}),
-                nest.numel * steps.array_bytes > fits_cache};
+                nest.numel * steps.array_bytes > fits_cache,
+                divided_by_zero};
   const std::int64_t tiles = (layout.rows + layout.panel - 1) / layout.panel * job.tiles_in_row();
   const auto run_part = [&](std::int64_t first, std::int64_t last) {
+    const runtime::DefaultFloats floats;
     runtime::per_thread<Worker>().run(job, first, last);
   };
   const double work = static_cast<double>(nest.numel) * steps.cost;
-  if (work < worth_threads_ns || tiles == 1) return run_part(0, tiles);
+  const auto run_all = [&] {
+    run_part(0, tiles);
+    return !divided_by_zero.load(std::memory_order_relaxed);
+  };
+  if (work < worth_threads_ns || tiles == 1) return run_all();
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
   const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
-  if (threads == 1) return run_part(0, tiles);
+  if (threads == 1) return run_all();
   // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
       run_part(part.begin() * tiles / chunks, part.end() * tiles / chunks);
     });
   });
+  return !divided_by_zero.load(std::memory_order_relaxed);
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -29,7 +29,8 @@ class TileProgram {
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
   /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
   /// Uses several threads where the work is worth it. Allocates nothing after the first run on a thread.
-  void run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
+  /// False when an integer was divided by zero, which gives 0.
+  bool run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
 
  private:
   struct Impl;

@@ -35,8 +35,8 @@ using Bits =
 
 template <class T>
 struct NativeVector {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-  typedef T unaligned __attribute__((vector_size(vector_bytes), aligned(sizeof(T)), may_alias));
+  using type __attribute__((vector_size(vector_bytes))) = T;
+  using unaligned __attribute__((vector_size(vector_bytes), aligned(sizeof(T)), may_alias)) = T;
 };
 template <class T>
 using Native = typename NativeVector<Stored<T>>::type;

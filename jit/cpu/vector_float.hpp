@@ -76,18 +76,34 @@ SINTER_INLINE Floats reciprocal_estimate(Floats x) {
 #endif
 }
 
+/// c - a * b.
+SINTER_INLINE Floats nmad(Floats a, Floats b, Floats c) {
+#if defined(__AVX512F__)
+  return {(Native<float>)_mm512_fnmadd_ps(a.v, b.v, c.v)};
+#else
+  return mad(-a, b, c);
+#endif
+}
+
 /// t / (t + 2) for t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), with the sign of x.
 SINTER_INLINE Floats tanh(Floats x) {
   const Floats a = abs(x), y = native_min(Floats(20.f), a + a);
-  const Floats n = round(y * Floats(1.44269504f));
+  // Adding 1.5 * 2^23 rounds to an integer, which the lowest bits then hold.
+  const Floats shifted = mad(y, Floats(1.44269504f), Floats(0x1.8p23f)), n = shifted - Floats(0x1.8p23f);
   const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), y));
-  const Floats p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                              1.6666665459e-1f, 5.0000001201e-1f);
-  const Floats power = Floats((Native<float>)((__builtin_convertvector(n.v, NativeMask<float>) << 23) + 0x3f800000));
+  const Floats p = polynomial(r, 1.3882521518e-3f, 8.3665205768e-3f, 4.1667199859e-2f, 1.6666543621e-1f,
+                              4.9999998154e-1f);  // minimax, 2^-26
+  const Floats power((Native<float>)(((NativeMask<float>)shifted.v << 23) + 0x3f800000));
   const Floats t = mad(power, mad(p, r * r, r), power - Floats(1.f));
   // What rounding takes from t + 2 is given back to the quotient.
-  const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), q = t / d;
-  return copysign(mad(-q, lost * reciprocal_estimate(d), q), x);
+  const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), inverse = reciprocal_estimate(d);
+#if defined(__AVX512F__)
+  const Floats q = t * inverse;  // to 14 bits, and after the next line to all: half the time of a division
+  const Floats result = mad(nmad(q, lost, nmad(q, d, t)), inverse, q);
+#else
+  const Floats q = t / d, result = nmad(q, lost * inverse, q);
+#endif
+  return {(Native<float>)((NativeMask<float>)result.v | ((NativeMask<float>)x.v & sign_bit<float>))};
 }
 
 SINTER_INLINE Floats erf(Floats x) {

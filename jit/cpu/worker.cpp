@@ -214,7 +214,25 @@ void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t 
   }
 }
 
+/// Before the call, which may write over it.
+void Worker::check_divisor(const Step& s, std::int64_t n) const {
+  const Value& v = job_->steps.values[s.in[1]];
+  const std::int64_t count = v.level == Level::EachTile ? n : 1;
+  const auto any_zero = [&]<class T>(const T* divisors) {
+    bool zero = false;
+    for (std::int64_t i = 0; i < count; ++i) zero |= divisors[i] == 0;
+    return zero;
+  };
+  const std::byte* const at = at_[s.in[1]];
+  const bool zero = v.size == 8   ? any_zero(reinterpret_cast<const std::int64_t*>(at))
+                    : v.size == 4 ? any_zero(reinterpret_cast<const std::int32_t*>(at))
+                                  : any_zero(reinterpret_cast<const std::int8_t*>(at));
+  if (zero) job_->divided_by_zero.store(true, std::memory_order_relaxed);
+}
+
 void Worker::call(const Step& s, std::int64_t n) {
+  if (s.divides) [[unlikely]]
+    check_divisor(s, n);
   const void* const in[] = {at_[s.in[0]], at_[s.in[1]], at_[s.in[2]]};
   job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form](at_[s.out], in, n);
 }

@@ -1,5 +1,6 @@
 // One thread's part of a run: its tiles, and where every value is at the moment.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,7 @@ struct Job {
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
   bool prefetch;      // the arrays do not fit the cache
+  std::atomic<bool>& divided_by_zero;
 
   /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.
   std::int64_t tiles_in_row() const noexcept { return layout.row == tile ? 1 : (layout.row + tile - 1) / tile; }
@@ -60,6 +62,7 @@ class Worker {
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
+  void check_divisor(const Step& step, std::int64_t n) const;
   void call_chain(const Step& step, std::int64_t n);
   bool needs_tile(const Output& output) const;
   void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "../faults.hpp"
 #include "prelude.hpp"
 #include "source.hpp"
 
@@ -86,7 +87,10 @@ class Writer {
                category(n.dtype) == Category::Float ? shortest(n.dtype, n.attribute) : "");
         break;
       case Op::cast: assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0]))); break;
-      default: assign(i, operation(n));
+      default:
+        if (const auto divisor = nonzero_operand(graph_, n))
+          out_ += fmt::format("  if ({} == 0) report(p.fault, p.fault_code);\n", name(*divisor));
+        assign(i, operation(n));
     }
   }
 

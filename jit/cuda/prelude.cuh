@@ -8,6 +8,9 @@ struct alignas(sizeof(T) * N) Lanes {
   T at[N];
 };
 
+// The first fault stays until the host has seen it.
+SINTER_DEVICE void report(unsigned* word, unsigned code) { atomicCAS(word, 0u, code); }
+
 // Division of numbers below 2^31 by a fixed one.
 struct Divider {
   unsigned multiplier, shift;

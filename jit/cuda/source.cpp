@@ -27,7 +27,8 @@ class Printer {
         c_(c),
         params_(kernel.name + "_params"),
         index_(c.wide ? "unsigned long long" : "unsigned"),
-        offset_(c.wide ? "long long" : "int") {
+        offset_(c.wide ? "long long" : "int"),
+        may_fault_(traits.may_fault) {
     for (std::size_t k = 0; k < traits.operands.size(); ++k) {
       const bool output = k < kernel.outputs.size();
       const auto& [dtype, memory, misalignment] = traits.operands[k];
@@ -45,6 +46,7 @@ class Printer {
  private:
   std::string params() const {
     std::string out = fmt::format("struct {} {{\n", params_);
+    if (may_fault_) out += "  unsigned* fault;\n";
     for (const Access& a : accesses_) {
       if (a.memory)
         out += fmt::format("  {}{}* {};\n", a.output ? "" : "const ", a.type, a.name);
@@ -60,6 +62,7 @@ class Printer {
     int scalars = 0;
     for (const Node& n : kernel_.graph.nodes())
       if (n.op == Op::scalar) out += fmt::format("  alignas(8) {} s{};\n", info(n.dtype).cuda_name, scalars++);
+    if (may_fault_) out += "  alignas(8) unsigned fault_code;\n";
     return out + "};\n";
   }
 
@@ -186,6 +189,7 @@ class Printer {
   const KernelClass& c_;
   std::string params_;
   std::string_view index_, offset_;
+  bool may_fault_;
   std::vector<Access> accesses_;
 };
 

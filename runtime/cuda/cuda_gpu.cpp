@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "context.hpp"
 #include "cuda_memory.hpp"
 #include "cuda_streams.hpp"
+#include "fault_word.hpp"
 #include "nvrtc.hpp"
 #include "peers.hpp"
 #include "staging.hpp"
@@ -72,6 +74,8 @@ class CudaGpu final : public GpuBackend {
     return nvrtc_compile(source, nvrtc_target(architecture_));
   }
   Function load(const std::string& binary, const std::string& name) override;
+  std::uint64_t fault_word() override { return fault_word_.address(context_); }
+  void raise_fault() const override { fault_word_.raise(device_); }
   int resident_blocks(Function function, int threads) override;
   void launch(const Launch& launch) override;
 
@@ -95,6 +99,7 @@ class CudaGpu final : public GpuBackend {
   Pool pool_{memory_, device_, Pool::Memory::Device, std::numeric_limits<std::size_t>::max()};
   Staging staging_{d_};
   Peers peers_{context_};
+  FaultWord fault_word_{d_};
   int architecture_ = 0;
   int multiprocessors_ = 0;
   std::mutex loading_;
@@ -107,6 +112,7 @@ CudaGpu::~CudaGpu() {
     const Current current(context_);
     streams_.synchronize();
     staging_.clear();
+    fault_word_.clear();
     for (const driver::CUmodule module : modules_) d_.cuModuleUnload(module);
   } catch (...) {  // the driver has gone already
   }
@@ -139,6 +145,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
   context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(stream()));
+  fault_word_.raise(device_);
 }
 
 void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& source) {
@@ -158,7 +165,10 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
       fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
 }
 
-void CudaGpu::synchronize() { streams_.synchronize(); }
+void CudaGpu::synchronize() {
+  streams_.synchronize();
+  fault_word_.raise(device_);
+}
 
 std::size_t CudaGpu::trim() {
   const std::size_t returned = pool_.trim();

@@ -53,6 +53,7 @@ inline constexpr unsigned host_portable = 1;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
 inline constexpr unsigned event_disable_timing = 2;
+inline constexpr unsigned host_memory_mapped = 2;
 inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_capability_major = 75;
 inline constexpr int attribute_capability_minor = 76;

@@ -9,13 +9,13 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
 
+#include "../environment.hpp"
 #include "../text.hpp"
 #include "nvrtc_library.hpp"
 
@@ -166,10 +166,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
 
 /// SINTER_CUDA_DEBUG, read once.
 bool is_debug() {
-  static const bool on = [] {
-    const char* value = std::getenv("SINTER_CUDA_DEBUG");
-    return value && std::string_view(value) == "1";
-  }();
+  static const bool on = is_on("SINTER_CUDA_DEBUG");
   return on;
 }
 

@@ -27,6 +27,8 @@ enum class WarpOp : int {
   Xor
 };
 
+enum class Access : int { Read, Write, Atomic };
+
 enum class Failure : int { Trap, Assertion, Misaligned, Index };
 
 /// What a kernel calls back for.
@@ -36,6 +38,10 @@ struct Operations {
   unsigned (*active_mask)();
   /// Does not return. `value`: the address or the index; `what`: the type or the condition.
   void (*fail)(Failure failure, int line, unsigned long value, const char* what);
+  // Called by kernels of the strict tier.
+  /// `instruction`: the one after the access.
+  void (*access)(Access kind, unsigned long address, unsigned long bytes, unsigned long instruction);
+  void (*fence)();
 };
 
 /// Of the host thread that runs a block, in its thread-local storage.

@@ -7,9 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <sinter/runtime/error.hpp>
 #include <vector>
+
+#include "memory_check.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -21,6 +24,8 @@ constexpr std::size_t discard_bytes = 256 << 10;
 // Larger allocations are poisoned at both ends only: filling them would make them resident.
 constexpr std::size_t poison_limit = std::size_t{256} << 20;
 constexpr std::size_t poison_ends = std::size_t{1} << 20;
+// Larger allocations are checked by their guard pages only: a byte of shadow takes 32.
+constexpr std::size_t shadow_limit = std::size_t{256} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
@@ -60,6 +65,12 @@ Pages repair(std::uintptr_t first, std::uintptr_t last) {
   while (bytes[end - 1] == expected[end - 1]) --end;
   std::memcpy(bytes, expected, n);
   return {first + begin, end - begin};
+}
+
+/// Untouched pages of it take no memory.
+ShadowByte* make_shadow(std::size_t bytes) {
+  if (!is_strict() || bytes == 0 || bytes > shadow_limit) return nullptr;
+  return static_cast<ShadowByte*>(std::calloc(bytes, sizeof(ShadowByte)));
 }
 
 // All arenas of the process, to say whose memory an address is.
@@ -103,6 +114,13 @@ Arena::~Arena() {
     std::erase(registry().arenas, this);
   }
   ::munmap(reinterpret_cast<void*>(range_.first), memory_offset + range_.bytes);
+}
+
+std::vector<std::pair<std::uintptr_t, std::size_t>> Arena::memories() {
+  std::lock_guard lock(registry().mutex);
+  std::vector<std::pair<std::uintptr_t, std::size_t>> all;
+  for (const Arena* a : registry().arenas) all.emplace_back(memory_of(a->range_.first), a->range_.bytes);
+  return all;
 }
 
 std::uintptr_t Arena::address_of(std::uintptr_t memory) {
@@ -200,6 +218,7 @@ void* Arena::allocate(std::size_t bytes) {
   a.bytes = bytes;
   a.data = a.pages.end() - round_up(std::max<std::size_t>(bytes, 1), allocation_alignment);
   a.number = ++count_;
+  a.shadow = make_shadow(bytes);
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   live_.emplace(a.pages.first, a);
@@ -217,6 +236,7 @@ void Arena::deallocate(void* data) noexcept {
   live_.erase(it);
   in_use_ -= a.bytes;
   a.freed = true;
+  std::free(std::exchange(a.shadow, nullptr));
   if (a.pages.bytes >= discard_bytes)
     ::madvise(reinterpret_cast<void*>(memory_of(a.pages.first)), a.pages.bytes, MADV_DONTNEED);
   protect(a.pages, PROT_NONE);
@@ -248,8 +268,24 @@ std::string Arena::locate(std::uintptr_t address) const {
   const Allocation* after = next == live_.end() ? nullptr : &next->second;
   const Allocation* before = next == live_.begin() ? nullptr : &std::prev(next)->second;
   if (!before && !after) return "where nothing is allocated";
+  if (before && address < before->data) return relative(address, *before);  // in the page that it starts in
   const bool nearer_after = after && (!before || after->data - address < address - (before->data + before->bytes));
   return relative(address, nearer_after ? *after : *before);
+}
+
+void Arena::note_write(const void* to, std::size_t bytes) {
+  const auto a = find(to);
+  if (!a || !a->shadow) return;
+  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
+  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = true;
+}
+
+void Arena::note_copy(const void* to, const Arena& source, const void* from, std::size_t bytes) {
+  const auto a = find(to), b = source.find(from);
+  if (!a || !a->shadow) return;
+  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
+  const ShadowByte* known = b && b->shadow ? b->shadow + (reinterpret_cast<std::uintptr_t>(from) - b->data) : nullptr;
+  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = !known || known[i].is_initialised;
 }
 
 std::string Arena::check_edges(const Allocation& a) {

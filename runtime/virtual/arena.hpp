@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sinter/runtime/memory.hpp>
 
@@ -28,6 +29,8 @@ inline constexpr std::size_t allocation_alignment = 256;
 /// What memory holds that nobody wrote: a NaN as float, as double and as half.
 inline constexpr std::uint32_t poison = 0x7fa5a5a5u;
 
+struct ShadowByte;
+
 /// A run of pages of device addresses: [first, first + bytes).
 struct Pages {
   std::uintptr_t first = 0;
@@ -41,6 +44,7 @@ struct Allocation {
   Pages pages;              // what is accessible to kernels, [data, data + bytes) rounded outwards
   std::uint64_t number = 0;
   bool freed = false;
+  ShadowByte* shadow = nullptr;  // of each byte, in the strict tier
 
   bool contains(std::uintptr_t address) const noexcept { return address - data < bytes; }
 };
@@ -73,7 +77,13 @@ class Arena {
   /// Says where bytes outside an allocation were overwritten, and repairs them; empty when all is well.
   std::string check_edges(const Allocation& allocation);
 
+  /// For the strict tier: bytes of an allocation that the host has written, or copied from another one.
+  void note_write(const void* to, std::size_t bytes);
+  void note_copy(const void* to, const Arena& source, const void* from, std::size_t bytes);
+
   bool contains(std::uintptr_t address) const noexcept { return address - range_.first < range_.bytes; }
+  /// Where the memory of every arena lies: first address and bytes.
+  static std::vector<std::pair<std::uintptr_t, std::size_t>> memories();
   /// The device's address for one that a kernel used; any other as it is.
   static std::uintptr_t address_of(std::uintptr_t memory);
   /// Of which device an address is, and what locate() says there.

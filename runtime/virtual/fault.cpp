@@ -19,10 +19,13 @@ std::string_view driver_name(const Fault& f) {
     case Fault::Kind::Timeout: return "the launch timed out and was terminated (CUDA_ERROR_LAUNCH_TIMEOUT)";
     case Fault::Kind::NoStack: return "out of memory (CUDA_ERROR_OUT_OF_MEMORY)";
     case Fault::Kind::Trap:
+    case Fault::Kind::Uninitialised:
+    case Fault::Kind::Race:
     case Fault::Kind::Synchronisation: return "unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)";
     case Fault::Kind::Assertion: return "device-side assert triggered (CUDA_ERROR_ASSERT)";
     case Fault::Kind::Misaligned: return "misaligned address (CUDA_ERROR_MISALIGNED_ADDRESS)";
     case Fault::Kind::SharedSlack:
+    case Fault::Kind::Outside:
     case Fault::Kind::Index: return "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)";
     default: break;
   }
@@ -60,6 +63,11 @@ std::string what_happened(const Fault& f, const Launch& launch, const Kernel& ke
     }
     case Fault::Kind::Index:
       return fmt::format("index {} is outside an array of type {}", static_cast<std::int64_t>(f.address), f.text);
+    case Fault::Kind::Outside:
+    case Fault::Kind::Uninitialised:
+    case Fault::Kind::Race:
+      if (!f.shared) return fmt::format("{}: {}", f.text, Arena::whose(Arena::address_of(f.address)));
+      return f.text;
     case Fault::Kind::SharedSlack:
     case Fault::Kind::Synchronisation: return f.text;
     default: break;
@@ -81,7 +89,7 @@ int find_line(const Fault& f, const Kernel& kernel) {
 std::string_view line_text(std::string_view source, int number) {
   for (; number > 1; --number) {
     const std::size_t end = source.find('\n');
-    if (end == source.npos) return {};
+    if (end == std::string_view::npos) return {};
     source.remove_prefix(end + 1);
   }
   source = source.substr(0, source.find('\n'));

@@ -23,6 +23,10 @@ struct Fault {
     Synchronisation,  // text: all of it
     NoStack,          // text: empty; the process lacks memory
     SharedSlack,      // text: all of it; no thread is known
+    // Of the strict tier: address, text, instruction
+    Outside,
+    Uninitialised,
+    Race,
   };
   Kind kind = Kind::None;
   bool write = false;

@@ -16,10 +16,11 @@
 #include <sstream>
 
 #include "abi.h"
+#include "memory_check.hpp"
 #include "process.hpp"
 
 namespace sinter::inline v1::embedded {
-extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math;
+extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math, virtual_shim_strict;
 }
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -60,6 +61,14 @@ constexpr const char* flags[] = {"-xc++",
                                  "-fvisibility=hidden",
                                  "-fsanitize=alignment,bounds",
                                  "-fno-sanitize-recover=all"};
+// Calls of shim_strict.h before every access.
+constexpr const char* strict_flag = "-fsanitize=thread";
+
+std::vector<std::string> all_flags() {
+  std::vector<std::string> all(std::begin(flags), std::end(flags));
+  if (is_strict()) all.emplace_back(strict_flag);
+  return all;
+}
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream words(text);
@@ -81,10 +90,10 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 unsigned launch_bound(std::string_view text) {
   constexpr std::string_view keyword = "__launch_bounds__";
   const std::size_t at = text.find(keyword);
-  if (at == text.npos) return 1024;
+  if (at == std::string_view::npos) return 1024;
   const std::size_t digit = text.find_first_not_of(" (\t", at + keyword.size());
   unsigned bound = 1024;
-  if (digit != text.npos) std::from_chars(text.data() + digit, text.data() + text.size(), bound);
+  if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), bound);
   return bound;
 }
 
@@ -93,8 +102,8 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 /// NAME of `extern __shared__ T NAME[]`; empty when there is none.
 std::string dynamic_shared_name(std::string_view text) {
   const std::size_t at = text.find("extern __shared__");
-  const std::size_t bracket = at == text.npos ? at : text.find('[', at);
-  if (bracket == text.npos) return "";
+  const std::size_t bracket = at == std::string_view::npos ? at : text.find('[', at);
+  if (bracket == std::string_view::npos) return "";
   std::size_t end = bracket;
   while (end > at && text[end - 1] == ' ') --end;
   std::size_t begin = end;
@@ -114,9 +123,10 @@ std::string quoted(std::string_view text) {
 std::string translation_unit(const KernelSource& source) {
   const std::string shared = dynamic_shared_name(source.text);
   std::string unit = fmt::format(
-      "#line 1 \"abi.h\"\n{}#line 1 \"shim.h\"\n{}#line 1 \"shim_math.h\"\n{}"
+      "#line 1 \"abi.h\"\n{}#line 1 \"shim.h\"\n{}#line 1 \"shim_math.h\"\n{}#line 1 \"shim_strict.h\"\n{}"
       "#line 1 \"{}.cu\"\n{}\n#line 1 \"entry\"\n",
-      embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math, source.name, source.text);
+      embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math,
+      is_strict() ? embedded::virtual_shim_strict : "", source.name, source.text);
   if (!shared.empty())
     unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
   return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text),
@@ -163,9 +173,9 @@ HostCompiler::HostCompiler() {
     if (version.failed()) continue;
     command.pop_back();
     command_ = command;
-    const std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(flags, " "), cpu_features(),
-                    embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math);
+    const std::string key = fmt::format(
+        "{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), fmt::join(all_flags(), " "), cpu_features(),
+        embedded::virtual_abi, embedded::virtual_shim, embedded::virtual_shim_math, embedded::virtual_shim_strict);
     tag_ = fmt::format("host {} {:016x}", first_line(version.output), XXH3_64bits(key.data(), key.size()));
     return;
   }
@@ -183,7 +193,7 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   const std::string input = folder.file("kernel.cpp"), output = folder.file("kernel.so");
   write_file(input, translation_unit(source));
   std::vector<std::string> command = command_;
-  command.insert(command.end(), std::begin(flags), std::end(flags));
+  std::ranges::copy(all_flags(), std::back_inserter(command));
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
   if (result.failed() || ::access(output.c_str(), R_OK) != 0)  // a compiler that fails leaves no file

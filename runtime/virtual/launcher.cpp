@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fault.hpp"
+#include "memory_check.hpp"
 #include "watchdog.hpp"
 #include "worker.hpp"
 
@@ -127,6 +128,14 @@ void run_blocks(Grid& grid, FirstFault& fault) {
   }
 }
 
+/// One launch at a time, its blocks in their order: what the strict tier finds, it finds every time.
+void run_strictly(Grid& grid, FirstFault& fault, MemoryCheck check) {
+  static std::mutex one;
+  const std::lock_guard lock(one);
+  grid.check = &check;
+  fault.run(grid, 0, grid.blocks);
+}
+
 }  // namespace
 
 void run_launch(const Launch& launch, Arena& arena, double limit_s) {
@@ -137,7 +146,10 @@ void run_launch(const Launch& launch, Arena& arena, double limit_s) {
   const std::vector<std::uint64_t> words = kernel_words(launch);
   Grid grid{&kernel, words.data(), launch.grid, launch.block, launch.shared, limit_s};
   FirstFault fault;
-  run_blocks(grid, fault);
+  if (is_strict())
+    run_strictly(grid, fault, MemoryCheck(launch, arena));
+  else
+    run_blocks(grid, fault);
   const std::string damage = check_edges(launch, arena);
   if (fault.get().kind == Fault::Kind::NoStack)
     throw OutOfMemory(describe(fault.get(), kernel, launch, arena.device(), limit_s));

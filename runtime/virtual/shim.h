@@ -117,18 +117,19 @@ struct CheckedAccess {
   const TypeName* type;
 };
 extern "C" {
-__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_type_mismatch_v1_abort(
-    CheckedAccess* access, unsigned long address) {
+__attribute__((visibility("hidden"), used, no_sanitize("alignment", "thread"))) void
+__ubsan_handle_type_mismatch_v1_abort(CheckedAccess* access, unsigned long address) {
   fail(Failure::Misaligned, static_cast<int>(access->location.line), address, access->type->name);
 }
-__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void __ubsan_handle_out_of_bounds_abort(
+__attribute__((visibility("hidden"), used, no_sanitize("alignment", "thread"))) void __ubsan_handle_out_of_bounds_abort(
     CheckedAccess* access, unsigned long index) {
   fail(Failure::Index, static_cast<int>(access->location.line), index, access->type->name);
 }
 struct ThreadLocalIndex {
   unsigned long module, offset;
 };
-__attribute__((visibility("hidden"), used, no_sanitize("alignment"))) void* __tls_get_addr(ThreadLocalIndex* index) {
+__attribute__((visibility("hidden"), used, no_sanitize("alignment", "thread"))) void* __tls_get_addr(
+    ThreadLocalIndex* index) {
   const UncheckedState* s = state();
   return index->offset == dynamic_offset ? s->dynamic_shared : s->static_shared + index->offset;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fault.hpp>
 #include <string_view>
 
 #include "../cpu/host_memory.hpp"
@@ -14,6 +16,7 @@
 #include "host_compiler.hpp"
 #include "kernel.hpp"
 #include "launcher.hpp"
+#include "memory_check.hpp"
 #include "signals.hpp"
 #include "virtual_streams.hpp"
 
@@ -40,6 +43,8 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
+    const std::uint32_t none = 0;
+    upload(fault_word_, &none, sizeof none);
   }
 
   Device device() const noexcept override { return device_; }
@@ -59,10 +64,12 @@ class VirtualGpu final : public GpuBackend {
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
     if (bytes) std::memcpy(memory_of(to), host, bytes);
+    if (is_strict()) arena_.note_write(to, bytes);
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
     if (bytes) std::memcpy(host, memory_of(from), bytes);
+    raise_fault();
   }
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
     auto* other = dynamic_cast<VirtualGpu*>(&source);
@@ -75,12 +82,18 @@ class VirtualGpu final : public GpuBackend {
     other->check("copy from", from, bytes);
     check_apart(to, from, bytes);
     if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
+    if (is_strict()) arena_.note_copy(to, other->arena_, from, bytes);
   }
-  void synchronize() override {}
+  void synchronize() override { raise_fault(); }
 
   std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
   Function load(const std::string& binary, const std::string& kernel) override {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
+  }
+  std::uint64_t fault_word() override { return reinterpret_cast<std::uint64_t>(fault_word_); }
+  void raise_fault() const override {
+    std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(fault_word_)));
+    if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
   }
   int resident_blocks(Function, int) override { return 1; }
   void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
@@ -112,6 +125,7 @@ class VirtualGpu final : public GpuBackend {
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;
+  void* fault_word_ = arena_.allocate(sizeof(std::uint32_t));
 };
 
 }  // namespace

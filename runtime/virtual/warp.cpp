@@ -47,6 +47,7 @@ bool Worker::complete_warp(unsigned thread) {
   }
   compute_warp(first, lanes);
   w.waiting &= ~lanes;
+  if (call.op == WarpOp::Sync && lanes == w.present) ++w.interval;
   for (unsigned l = 0; l < warp_lanes; ++l)
     if (has(lanes, l) && first + l != me_) wake(first + l);
   if (status_[me_] == Status::AtWarp) status_[me_] = Status::Ready;

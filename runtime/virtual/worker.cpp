@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../float_environment.hpp"
 #include "arena.hpp"
+#include "memory_check.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -35,7 +37,7 @@ struct WorkerOwner {
 thread_local bool WorkerOwner::over = false;
 
 Worker::Worker() {
-  static constexpr sinter_virtual::Operations operations{barrier, warp, active_mask, fail};
+  static constexpr sinter_virtual::Operations operations{barrier, warp, active_mask, fail, access, fence};
   state.operations = &operations;
 }
 
@@ -62,6 +64,7 @@ unsigned long Worker::offset_of_dynamic_shared(void* (*address)()) noexcept {
 
 void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault) {
   const UnblockedSignals unblocked;
+  const DefaultFloats floats;
   prepare(grid, first, last);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   running_ = true;
@@ -98,6 +101,10 @@ void Worker::begin_block() {
     char* const begin = which ? state.dynamic_shared : state.static_shared;
     for (char* p = begin; p < memory_.shared_end(which); p += sizeof poison) std::memcpy(p, &poison, sizeof poison);
   }
+  interval_ = 0;
+  if (grid_->check)
+    grid_->check->begin_block(state.static_shared, grid_->kernel->static_area, state.dynamic_shared,
+                              grid_->dynamic_shared);
 }
 
 /// Shared memory is rounded up, as its alignment asks: a write to the rest meets no guard page. False for a fault.
@@ -152,7 +159,7 @@ void Worker::reset_threads() {
   std::memset(status_.data(), static_cast<int>(Status::Fresh), count_);
   for (unsigned w = 0; w * warp_lanes < count_; ++w) {
     const unsigned lanes = count_ - w * warp_lanes;
-    warp_[w] = {lanes >= warp_lanes ? ~0u : (1u << lanes) - 1, 0};
+    warp_[w] = {lanes >= warp_lanes ? ~0u : (1u << lanes) - 1, 0, 0};
   }
 }
 
@@ -274,6 +281,7 @@ void Worker::check_barrier_complete() {
                     : barrier_kind_ == BarrierKind::And ? barrier_votes_ == count_
                                                         : barrier_votes_ != 0;
   at_barrier_ = 0;
+  ++interval_;
   for (unsigned t = 0; t < count_; ++t)
     if (t != me_) wake(t);
   status_[me_] = Status::Ready;
@@ -308,6 +316,20 @@ void Worker::record(const Fault& fault) noexcept {
     std::memcpy(f.stack_words, reinterpret_cast<const void*>(fault.stack_pointer),
                 std::min(above, sizeof f.stack_words));
 }
+
+void Worker::access(sinter_virtual::Access kind, unsigned long address, unsigned long bytes,
+                    unsigned long instruction) {
+  Worker& w = *worker;
+  const unsigned thread = state.thread.x;
+  const std::uint16_t in_warp = w.grid_->kernel->has_barriers ? w.warp_[thread / warp_lanes].interval : 0;
+  const Actor who{state.block.x, static_cast<std::uint16_t>(thread), w.interval_, in_warp};
+  if (w.grid_->check->access(kind, address, bytes, who, w.fault_)) [[likely]]
+    return;
+  w.fault_.instruction = instruction - 1;  // of the call, not of what follows
+  w.leave();
+}
+
+void Worker::fence() { worker->grid_->check->fence(); }
 
 void Worker::fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what) {
   using sinter_virtual::Failure;

@@ -22,6 +22,8 @@ inline constexpr unsigned max_threads = 1024;  // of a block
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::size_t max_shared = 227 << 10;  // bytes of a block, static and dynamic
 
+class MemoryCheck;
+
 /// What all blocks of a launch share.
 struct Grid {
   const Kernel* kernel;
@@ -30,6 +32,7 @@ struct Grid {
   unsigned threads;
   std::size_t dynamic_shared;
   double limit_s;                 // for one block; 0: none
+  MemoryCheck* check = nullptr;   // of the strict tier, where one worker runs all blocks
   std::atomic<bool> stop{false};  // set by the first fault: no block starts after it
 };
 
@@ -109,8 +112,9 @@ class Worker {
     int argument, width, line;
   };
   struct Warp {
-    std::uint32_t present;  // lanes that exist and have not returned
-    std::uint32_t waiting;  // lanes at a warp operation
+    std::uint32_t present;   // lanes that exist and have not returned
+    std::uint32_t waiting;   // lanes at a warp operation
+    std::uint16_t interval;  // __syncwarp()s of all its lanes that it has passed
   };
 
   // worker.cpp: blocks and scheduling
@@ -145,6 +149,11 @@ class Worker {
   void recheck_warp(unsigned warp);
   static unsigned active_mask();
 
+  // strict tier
+  static void access(sinter_virtual::Access kind, unsigned long address, unsigned long bytes,
+                     unsigned long instruction);
+  static void fence();
+
   static void fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what);
   [[noreturn]] void fail_synchronisation(unsigned thread, int line, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
@@ -174,6 +183,7 @@ class Worker {
   BarrierKind barrier_kind_ = BarrierKind::Sync;
   unsigned barrier_votes_ = 0;
   int barrier_result_ = 0;
+  std::uint16_t interval_ = 0;  // barriers that it has passed
   std::array<Status, max_threads> status_;
   std::array<int, max_threads> line_;
   std::array<Context, max_threads> context_;

@@ -44,6 +44,7 @@ class FakeGpu : public runtime::GpuBackend {
   int architecture() const noexcept override { return 90; }
   int multiprocessors() const noexcept override { return 4; }
   std::string binary_tag() const override { return tag_; }
+  std::uint64_t fault_word() override { return 0xFA; }
 
   std::string compile(const runtime::KernelSource& source) override {
     const int now = ++compiling;

@@ -78,6 +78,7 @@ TEST(Lazy, NumbersLiftTheCategoryOnly) {
   const LazyRef quotient = apply(Op::div, {number(std::int64_t{1}), number(std::int64_t{4})});
   EXPECT_THAT(values<std::int32_t>(apply(Op::maximum, {i, number(std::int64_t{2})})), ElementsAre(2, 2));
   EXPECT_THAT(values<float>(i * quotient), ElementsAre(0.25f, 0.5f));
+  EXPECT_THROW(apply(Op::remainder, {number(std::int64_t{1}), number(std::int64_t{0})}), Error);
 }
 
 TEST(Lazy, CastsAreStrong) {

@@ -22,6 +22,18 @@ TEST(Environment, SwitchesOffByAnyOfTheUsualWords) {
   for (const char* word : {"", "on", "1", "true", "YES"}) EXPECT_FALSE(off_when(word)) << word;
 }
 
+bool on_when(const char* value) {
+  setenv(variable, value, 1);
+  return is_on(variable);
+}
+
+TEST(Environment, SwitchesOnByAnyOfTheUsualWords) {
+  unsetenv(variable);
+  EXPECT_FALSE(is_on(variable));
+  for (const char* word : {"on", "ON", "1", "true", "True", "yes"}) EXPECT_TRUE(on_when(word)) << word;
+  for (const char* word : {"", "off", "0", "false", "NO"}) EXPECT_FALSE(on_when(word)) << word;
+}
+
 TEST(Environment, ReportsWhatItCannotReadOnce) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(off_when("of"));

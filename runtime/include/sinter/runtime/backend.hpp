@@ -85,6 +85,11 @@ class GpuBackend : public Backend {
   /// Text to something that load() accepts. Thread-safe. Throws CompileError.
   virtual std::string compile(const KernelSource& source) = 0;
   virtual Function load(const std::string& binary, const std::string& name) = 0;
+  /// Device address of a 32-bit word for fault codes. A kernel sets it where it is 0; waiting for the device
+  /// (synchronize, download) sets it to 0 again and throws the fault. Throws OutOfMemory.
+  virtual std::uint64_t fault_word() = 0;
+  /// To be called by whoever waited for work otherwise: throws the fault that is in the word.
+  virtual void raise_fault() const {}
   /// How many blocks of so many threads one multiprocessor runs at once. Throws CudaError.
   virtual int resident_blocks(Function function, int threads) = 0;
   /// Asynchronous where the device is. Throws CudaError, OutOfMemory.

@@ -1,0 +1,81 @@
+// The strict tier: what is remembered of every byte that a kernel may touch, and what its accesses must obey. Plain
+// tiers stop what meets a guard page; this one knows each byte.
+//
+// access() and fence() run on kernels' stacks (see worker.hpp): compiled without sanitizers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <sinter/runtime/backend.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "abi.h"
+#include "fault.hpp"
+
+namespace sinter::inline v1::runtime::vgpu {
+
+class Arena;
+
+/// SINTER_VIRTUAL_STRICT, read once.
+bool is_strict() noexcept;
+
+/// Who accesses memory, and what of its launch is ordered before.
+struct Actor {
+  std::uint32_t block = 0;
+  std::uint16_t thread = 0;
+  std::uint16_t interval = 0;       // barriers that the block has passed
+  std::uint16_t warp_interval = 0;  // __syncwarp()s of all its lanes that the warp has passed
+};
+
+/// What is remembered of a byte. Of accesses, those of the launch that touched it last: what came before is ordered.
+struct ShadowByte {
+  enum class Readers : std::uint8_t { None, Thread, Warp, Block, Grid };  // what `reader` stands for
+  std::uint32_t launch = 0;
+  Actor writer, reader;
+  Readers readers = Readers::None;
+  bool is_written = false;
+  bool is_atomic = false;  // written by an atomic operation
+  bool is_initialised = false;
+};
+
+/// One launch, whose blocks run one after the other.
+class MemoryCheck {
+ public:
+  MemoryCheck(const Launch& launch, const Arena& arena);
+
+  void begin_block(const char* static_shared, std::size_t static_bytes, const char* dynamic_shared,
+                   std::size_t dynamic_bytes);
+  /// False: `fault` says why, all but its instruction. Else it is left alone.
+  bool access(sinter_virtual::Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault);
+  /// __threadfence() of a block.
+  void fence() noexcept { fenced_ = true; }
+
+ private:
+  /// Memory that the kernel may touch.
+  struct Region {
+    std::uintptr_t first;
+    std::size_t bytes;
+    ShadowByte* shadow;  // null for an allocation too large to have one
+  };
+  using Blocks = std::vector<bool>;
+
+  const Region* find(std::uintptr_t address) const noexcept;
+  bool is_device_memory(std::uintptr_t address) const noexcept;
+  void synchronise(std::uintptr_t address, std::uint32_t block);
+  bool is_ordered(const Actor& before, const Actor& now) const noexcept;
+  bool races_with_readers(const ShadowByte& s, const Actor& now) const noexcept;
+  const char* conflict(const ShadowByte& s, sinter_virtual::Access kind, const Actor& now, Actor& other) const noexcept;
+  void note(ShadowByte& s, sinter_virtual::Access kind, const Actor& who) const noexcept;
+
+  std::uint32_t launch_;
+  std::vector<Region> operands_;
+  std::vector<std::pair<std::uintptr_t, std::size_t>> arenas_;
+  Region shared_[2] = {};  // static and dynamic
+  std::vector<ShadowByte> shared_shadow_[2];
+  // Blocks talk to each other by __threadfence() and atomic operations alone.
+  bool fenced_ = false;                                  // the block in hand has called __threadfence()
+  Blocks seen_;                                          // blocks whose writes the block in hand may read
+  std::unordered_map<std::uintptr_t, Blocks> released_;  // by address of an atomic variable
+};
+
+}  // namespace sinter::inline v1::runtime::vgpu
