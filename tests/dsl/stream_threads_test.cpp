@@ -96,6 +96,18 @@ TEST_F(OnStreams, OnlyTheCpusTensorsArePinned) {
                   testing::AllOf(HasSubstr("float32 (300,) on cuda:0"), HasSubstr(".cpu().pin_memory()"))));
 }
 
+TEST_F(OnStreams, WaitsForStreamsAndEventsRaiseFaults) {
+  const sn::Stream s(0);
+  const sn::StreamGuard guard(s);
+  const auto x = sn::arange(5).cuda();
+  for (const bool by_event : {false, true}) {
+    sn::Tensor r = sn::floor_divide(1, x);
+    const sn::Event e = s.record();
+    EXPECT_THAT([&] { by_event ? e.synchronize() : s.synchronize(); }, ThrowsMessage<sn::Error>(HasSubstr("zero")));
+    EXPECT_NO_THROW(s.synchronize());
+  }
+}
+
 TEST_F(OnStreams, OnTwoGpus) {
   if (sn::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   const sn::Stream a(0), b(1);
