@@ -57,11 +57,16 @@ CUresult cuCtxPopCurrent_v2(CUcontext*) { return success; }
 CUresult cuStreamCreate(CUstream* stream, unsigned) { return give(stream); }
 CUresult cuStreamDestroy_v2(CUstream) { return success; }
 CUresult cuStreamSynchronize(CUstream) { return success; }
+CUresult cuStreamQuery(CUstream) { return success; }
+CUresult cuStreamIsCapturing(CUstream, int* status) { return *status = capture_status_none, success; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return success; }
+CUresult cuThreadExchangeStreamCaptureMode(int*) { return success; }
 CUresult cuEventCreate(CUevent* event, unsigned) { return give(event); }
 CUresult cuEventDestroy_v2(CUevent) { return success; }
 CUresult cuEventRecord(CUevent, CUstream) { return success; }
 CUresult cuEventSynchronize(CUevent) { return success; }
+CUresult cuEventQuery(CUevent) { return success; }
+CUresult cuEventElapsedTime(float* ms, CUevent, CUevent) { return *ms = 0, success; }
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return *free = *total = std::size_t(80) << 30, success;
 }
@@ -81,6 +86,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes, CUstream) {
   return std::memcpy(pointer(to), pointer(from), bytes), success;
 }
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) { return *can = 0, success; }
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) { return success; }
 CUresult cuModuleLoadDataEx(CUmodule* module, const void*, unsigned, int*, void**) { return give(module); }
 CUresult cuModuleUnload(CUmodule) { return success; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) { return give(function); }

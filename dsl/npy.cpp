@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <sinter/jit/evaluate.hpp>
-#include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
 #include "npy_format.hpp"
 
 namespace sinter::inline v1::detail {
@@ -158,11 +158,10 @@ TensorRef reversed(const TensorImpl& t) {
 void write_elements(Replacement& file, const TensorImpl& t) {
   const std::size_t bytes = static_cast<std::size_t>(t.numel) * size_of(t.dtype);
   if (t.device.is_cpu()) return file.write({t.data, bytes});
-  runtime::Backend& backend = runtime::backend(t.device);
   std::vector<std::byte> chunk(std::min(bytes, npy::chunk_bytes));
   for (std::size_t done = 0; done < bytes; done += chunk.size()) {
     const std::span<std::byte> part(chunk.data(), std::min(chunk.size(), bytes - done));
-    backend.download(part.data(), t.data + done, part.size());
+    runtime::download(part.data(), {t.buffer.get(), t.data + done}, part.size());
     file.write(part);
   }
 }

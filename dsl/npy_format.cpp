@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
 
 namespace sinter::inline v1::detail::npy {
 
@@ -74,13 +74,12 @@ void read_elements(Source& source, const Header& header, runtime::TensorImpl& to
     source.read(header.data_offset, all);
     return convert(all, header);
   }
-  runtime::Backend& backend = runtime::backend(to.device);
   std::vector<std::byte> chunk(std::min<std::uint64_t>(bytes, chunk_bytes));
   for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
     const std::span<std::byte> part(chunk.data(), std::min<std::uint64_t>(chunk.size(), bytes - done));
     source.read(header.data_offset + done, part);
     convert(part, header);
-    backend.upload(to.data + done, part.data(), part.size());
+    runtime::upload({to.buffer.get(), to.data + done}, part.data(), part.size());
   }
 }
 

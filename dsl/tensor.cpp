@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/transfer.hpp>
 
 namespace sinter::inline v1::detail {
 
@@ -47,18 +47,28 @@ std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
   return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
 }
 
+TensorRef pin_memory(TensorImpl& t) {
+  if (!t.device.is_cpu())
+    throw DeviceError(
+        fmt::format("only tensors on the CPU are pinned, and this one is {}: use .cpu().pin_memory()", describe(t)));
+  if (t.buffer && t.buffer->is_pinned()) return TensorRef::share(&t);
+  TensorRef pinned = runtime::empty_pinned(t.shape, t.dtype);
+  jit::copy(*pinned, t);
+  return pinned;
+}
+
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
 void read_item(const TensorImpl& t, void* to) {
   if (t.numel != 1)
     throw Error(fmt::format("a tensor with {} elements cannot be converted to a scalar: {}", t.numel, describe(t)));
-  runtime::backend(t.device).download(to, t.data, size_of(t.dtype));
+  runtime::download(to, {t.buffer.get(), t.data}, size_of(t.dtype));
 }
 
 void read_elements(TensorImpl& t, void* to) {
   if (t.numel == 0) return;
   const TensorRef packed = jit::contiguous(t);
-  runtime::backend(t.device).download(to, packed->data, static_cast<std::size_t>(t.numel) * size_of(t.dtype));
+  runtime::download(to, {packed->buffer.get(), packed->data}, static_cast<std::size_t>(t.numel) * size_of(t.dtype));
 }
 
 bool all_true(TensorImpl& bools) {

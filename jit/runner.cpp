@@ -5,6 +5,7 @@
 
 #include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/order.hpp>
 #include "faults.hpp"
 #include "nest.hpp"
 #include "overlap.hpp"
@@ -34,12 +35,25 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
+/// Where several streams take part. Gives what Executable::run does.
+bool run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands, bool aliased,
+                  const Call& call) {
+  const std::size_t outputs = kernel.kernel().outputs.size();
+  small_vector<runtime::Use, 16> uses;
+  for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
+  const runtime::Ordered ordered(call.device, {uses.data(), uses.size()});
+  return kernel.run(nest, aliased, call.scalars, call.device);
+}
+
 void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, bool aliased, const Call& call) {
   if (operands[0]->numel == 0) return;
   LoopNest nest;
   make_nest(nest, operands, static_cast<int>(kernel.kernel().outputs.size()));
   if (call.runs) [[likely]] {
-    if (!kernel.run(nest, aliased, call.scalars, call.device) && !call.faulted) call.faulted = &kernel.kernel();
+    const bool right = runtime::order_matters.load(std::memory_order_relaxed)
+                           ? run_in_order(kernel, nest, operands, aliased, call)
+                           : kernel.run(nest, aliased, call.scalars, call.device);
+    if (!right && !call.faulted) call.faulted = &kernel.kernel();
   } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
   } else if (call.later) {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <sinter/jit/evaluate.hpp>
-#include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
 #include "checks.hpp"
 #include "evaluator.hpp"
 #include "overlap.hpp"
@@ -31,17 +31,10 @@ void convert(TensorImpl& to, TensorImpl& from) {
 
 /// Between contiguous arrays of one dtype and shape that do not overlap.
 void move_bytes(TensorImpl& to, const TensorImpl& from) {
-  runtime::Backend& target = runtime::backend(to.device);
-  runtime::Backend& source = runtime::backend(from.device);
   const std::size_t bytes = bytes_of(from);
   if (bytes == 0) return;
-  if (to.device.is_cpu() && from.device.is_cuda())
-    source.download(to.data, from.data, bytes);
-  else if (to.device.is_cuda() && from.device.is_cpu())
-    target.upload(to.data, from.data, bytes);
-  else
-    target.copy(to.data, from.data, bytes, source);
-  if (to.buffer) to.buffer->touch();
+  runtime::copy({to.buffer.get(), to.data}, {from.buffer.get(), from.data}, bytes);
+  to.buffer->touch();
 }
 
 bool bytes_match(const TensorImpl& to, const TensorImpl& from) noexcept {

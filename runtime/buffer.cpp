@@ -1,22 +1,57 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/buffer.hpp>
+#include <sinter/runtime/order.hpp>
+
+#include "pinned.hpp"
+#include "streams.hpp"
+#include "uses.hpp"
 
 namespace sinter::inline v1::runtime {
 
+Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept
+    : device_(device), pinned_(pinned), data_(data), bytes_(bytes), home_(home), user_(home) {}
+
+Buffer::~Buffer() = default;
+
 Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   Backend& owner = backend(device);
-  void* data = bytes ? owner.allocate(bytes) : nullptr;
+  Streams* streams = owner.streams();
+  StreamImpl* home = streams ? &streams->current() : nullptr;
+  void* data = bytes ? owner.allocate(bytes, home) : nullptr;
   try {
-    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes));
+    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes, home, false));
   } catch (...) {
-    if (data) owner.deallocate(data, bytes);
+    if (data) owner.deallocate(data, bytes, home);
+    throw;
+  }
+}
+
+Ref<Buffer> Buffer::allocate_pinned(std::size_t bytes) {
+  Pool& pool = pinned_pool();
+  void* data = bytes ? pool.allocate(bytes) : nullptr;
+  try {
+    return Ref<Buffer>::adopt(new Buffer(Device(), static_cast<std::byte*>(data), bytes, nullptr, true));
+  } catch (...) {
+    if (data) pool.deallocate(data, bytes);
     throw;
   }
 }
 
 void Buffer::destroy(Buffer* buffer) noexcept {
   // The backend exists, since it gave the memory: this lookup cannot throw.
-  if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_);
+  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && !buffer->pinned_) [[likely]] {
+    if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);
+    delete buffer;
+    return;
+  }
+  bool captured = false;
+  Fence fence = last_uses(*buffer, captured);
+  if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else
+    if (buffer->pinned_)
+      pinned_pool().deallocate(buffer->data_, buffer->bytes_, nullptr, std::move(fence));
+    else
+      backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_, std::move(fence));
+  }
   delete buffer;
 }
 

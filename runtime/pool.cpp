@@ -8,6 +8,7 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "streams.hpp"
 #include "text.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -50,6 +51,15 @@ static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(1
 static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
 static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
 
+/// Puts a stream behind a fence, where it can wait: the host should not, a graph that is being captured cannot. Else
+/// says whether the fence is done.
+bool pass(const std::vector<EventRef>& fence, StreamImpl* stream) {
+  if (!stream || stream->owner.is_capturing(*stream))
+    return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
+  for (const EventRef& e : fence) wait_for(*stream, *e);
+  return true;
+}
+
 }  // namespace
 
 Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache_limit)
@@ -66,18 +76,18 @@ std::size_t Pool::rounded(std::size_t bytes) noexcept {
   return c < class_count ? size_of_class(c) : 0;
 }
 
-void* Pool::allocate(std::size_t bytes) {
+void* Pool::allocate(std::size_t bytes, StreamImpl* stream) {
   const int c = class_of(bytes);
   if (c >= class_count) throw_out_of_memory(bytes, 0);
   const std::size_t size = size_of_class(c);
-  void* data = take(bins_[c]);
-  if (data) {
-    cached_.fetch_sub(size, std::memory_order_relaxed);
-  } else {
-    data = acquire(size, bytes);
+  void* data = take(bins_[c], stream);
+  if (!data) {
+    data = acquire(size, bytes, stream);
     const std::lock_guard lock(bins_[c].mutex);
     ++bins_[c].live;
+    ++bins_[c].requests;
   }
+  count_use(size);
   if (memory_ == Memory::Host) {
     ASAN_POISON_MEMORY_REGION(data, size);  // the rest of the block is out of bounds
     ASAN_UNPOISON_MEMORY_REGION(data, bytes);
@@ -85,37 +95,68 @@ void* Pool::allocate(std::size_t bytes) {
   return data;
 }
 
-void Pool::deallocate(void* data, std::size_t bytes) noexcept {
+void Pool::count_use(std::size_t size) noexcept {
+  const std::size_t now = in_use_.fetch_add(size, std::memory_order_relaxed) + size;
+  std::size_t peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&& fence) noexcept {
   const int c = class_of(bytes);
   const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
+  const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
     // Past the limit everything cached goes: what is left over from other sizes would stay for ever.
-    if (cached_.fetch_add(size, std::memory_order_relaxed) + size > cache_limit_) trim();
-    if (keep(bins_[c], data)) return;
-    cached_.fetch_sub(size, std::memory_order_relaxed);
+    if (held_.load(std::memory_order_relaxed) - in_use > cache_limit_) trim();
+    if (keep(bins_[c], data, stream, fence)) return;
   }
   {
     const std::lock_guard lock(bins_[c].mutex);
     --bins_[c].live;
   }
   if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
-  source_.release(data, size);
+  held_.fetch_sub(size, std::memory_order_relaxed);
+  source_.release(data, size, stream, std::move(fence));
 }
 
-void* Pool::take(Bin& bin) noexcept {
+void* Pool::take(Bin& bin, StreamImpl* stream) {
   const std::lock_guard lock(bin.mutex);
-  if (bin.free.empty()) return nullptr;
-  void* data = bin.free.back();
-  bin.free.pop_back();
+  std::vector<Block>* blocks = bin.find(stream);
+  if (!blocks || blocks->empty()) return nullptr;
+  void* data = blocks->back().data;
+  if (!blocks->back().fence) [[likely]]
+    blocks->pop_back();
+  else if (data = take_fenced(*blocks, stream); !data)
+    return nullptr;
   ++bin.live;
+  ++bin.requests;
   return data;
 }
 
-bool Pool::keep(Bin& bin, void* data) noexcept {
+/// The first block that nobody else used, else the one whose other users have had most time; null when the stream
+/// cannot wait for them.
+void* Pool::take_fenced(std::vector<Block>& blocks, StreamImpl* stream) {
+  auto block = std::ranges::find_if(blocks, [](const Block& b) { return !b.fence; });
+  if (block == blocks.end()) {
+    block = blocks.begin();
+    if (!pass(*block->fence, stream)) return nullptr;
+  }
+  void* data = block->data;
+  blocks.erase(block);
+  return data;
+}
+
+bool Pool::keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept {
   const std::lock_guard lock(bin.mutex);
   try {
-    bin.free.push_back(data);
+    std::vector<Block>* blocks = bin.find(stream);
+    if (!blocks) [[unlikely]]
+      blocks = &bin.lists.emplace_back(List{stream, {}}).blocks;
+    if (blocks->size() == blocks->capacity())
+      blocks->reserve(2 * blocks->size() + 8);  // may throw: before the fence moves
+    blocks->push_back({data, std::move(fence)});
   } catch (...) {
     return false;
   }
@@ -123,45 +164,57 @@ bool Pool::keep(Bin& bin, void* data) noexcept {
   return true;
 }
 
-void* Pool::acquire(std::size_t size, std::size_t bytes) {
-  if (void* data = source_.acquire(size)) return data;
-  const std::size_t returned = trim();
-  source_.settle();
-  if (void* data = source_.acquire(size)) return data;
-  throw_out_of_memory(bytes, returned);
+void* Pool::acquire(std::size_t size, std::size_t bytes, StreamImpl* stream) {
+  void* data = source_.acquire(size, stream);
+  if (!data) {
+    const std::size_t returned = trim();
+    source_.settle();
+    data = source_.acquire(size, stream);
+    if (!data) throw_out_of_memory(bytes, returned);
+  }
+  held_.fetch_add(size, std::memory_order_relaxed);
+  acquired_.fetch_add(1, std::memory_order_relaxed);
+  return data;
 }
 
 std::size_t Pool::trim() noexcept {
   std::size_t returned = 0;
   for (int c = 0; c < class_count; ++c) {
-    std::vector<void*> blocks;
+    std::vector<List> lists;
     {
       const std::lock_guard lock(bins_[c].mutex);
-      blocks.swap(bins_[c].free);
+      lists.swap(bins_[c].lists);
     }
     const std::size_t size = size_of_class(c);
-    for (void* data : blocks) {
-      if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
-      source_.release(data, size);
-    }
-    cached_.fetch_sub(blocks.size() * size, std::memory_order_relaxed);
-    returned += blocks.size() * size;
+    for (List& list : lists)
+      for (Block& block : list.blocks) {
+        if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(block.data, size);
+        held_.fetch_sub(size, std::memory_order_relaxed);
+        source_.release(block.data, size, list.stream, std::move(block.fence));
+        returned += size;
+      }
   }
   return returned;
 }
 
-Pool::Stats Pool::stats() const {
-  Stats stats{0, 0};
+MemoryStats Pool::stats() const {
+  MemoryStats stats{};
   for (int c = 0; c < class_count; ++c) {
     const std::lock_guard lock(bins_[c].mutex);
     stats.in_use += bins_[c].live * size_of_class(c);
-    stats.cached += bins_[c].free.size() * size_of_class(c);
+    stats.blocks += bins_[c].live;
+    stats.requests += bins_[c].requests;
+    for (const List& list : bins_[c].lists) stats.cached += list.blocks.size() * size_of_class(c);
   }
+  stats.peak_in_use = peak_.load(std::memory_order_relaxed);
+  stats.driver_allocations = acquired_.load(std::memory_order_relaxed);
   return stats;
 }
 
+void Pool::reset_peak() noexcept { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
-  const Stats now = stats();
+  const MemoryStats now = stats();
   const MemoryInfo info = source_.memory();
   throw OutOfMemory(fmt::format(
       "out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "

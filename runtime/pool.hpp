@@ -2,11 +2,14 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include <sinter/runtime/device.hpp>
+#include <sinter/runtime/memory.hpp>
+#include <sinter/runtime/stream_impl.hpp>
 
 namespace sinter::inline v1::runtime {
 
@@ -14,24 +17,23 @@ namespace sinter::inline v1::runtime {
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  /// `bytes` bytes aligned to 256, or null when there are none left.
-  virtual void* acquire(std::size_t bytes) = 0;
-  virtual void release(void* data, std::size_t bytes) noexcept = 0;
+  /// `bytes` bytes aligned to 256, or null when there are none left. `stream` is the one whose work may use them; null
+  /// where there are no streams.
+  virtual void* acquire(std::size_t bytes, StreamImpl* stream) = 0;
+  /// Once the work of `stream`, and the fence, are done.
+  virtual void release(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept = 0;
   /// Waits until all that was released can be acquired again.
   virtual void settle() {}
   virtual MemoryInfo memory() const = 0;
 };
 
 /// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than what was asked for.
-/// Thread-safe, one lock per class. Blocks are handed out again at once, so on a device with asynchronous work all
-/// users of a pool must share one stream.
+/// Thread-safe, one lock per class. A block belongs to the stream that it was first allocated for, and is handed out
+/// again in that stream's order: at once, or behind a fence where other streams used it. Without streams (null) a block
+/// is handed out again when its fence is done.
 class Pool {
  public:
   enum class Memory { Host, Device };  // host memory is poisoned while it is free, when built with AddressSanitizer
-  struct Stats {
-    std::size_t in_use;  // bytes, rounded up to the classes
-    std::size_t cached;  // bytes
-  };
 
   /// Keeps at most `cache_limit` bytes for later. `device` is named in errors.
   Pool(MemorySource& source, Device device, Memory memory, std::size_t cache_limit);
@@ -40,26 +42,45 @@ class Pool {
   ~Pool();
 
   /// At least `bytes` (> 0) bytes aligned to 256. Throws OutOfMemory once nothing cached is left.
-  void* allocate(std::size_t bytes);
-  /// `bytes` must be what allocate was asked for.
-  void deallocate(void* data, std::size_t bytes) noexcept;
+  void* allocate(std::size_t bytes, StreamImpl* stream = nullptr);
+  /// `bytes` and `stream` must be what allocate was asked for.
+  void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence&& fence = {}) noexcept;
   /// Returns what is cached to the source; gives the number of bytes.
   std::size_t trim() noexcept;
-  Stats stats() const;
+  MemoryStats stats() const;
+  void reset_peak() noexcept;
 
   /// The bytes that a request really takes; 0 when no class is large enough.
   static std::size_t rounded(std::size_t bytes) noexcept;
 
  private:
+  struct Block {
+    void* data = nullptr;
+    Fence fence;
+  };
+  struct List {
+    StreamImpl* stream;
+    std::vector<Block> blocks;
+  };
   struct alignas(64) Bin {
     std::mutex mutex;
-    std::vector<void*> free;
-    std::size_t live = 0;  // blocks in use
+    std::vector<List> lists;  // a stream each
+    std::size_t live = 0;     // blocks in use
+    std::size_t requests = 0;
+
+    std::vector<Block>* find(const StreamImpl* stream) noexcept {
+      for (List& list : lists)
+        if (list.stream == stream) [[likely]]
+          return &list.blocks;
+      return nullptr;
+    }
   };
 
-  void* take(Bin& bin) noexcept;
-  bool keep(Bin& bin, void* data) noexcept;
-  void* acquire(std::size_t size, std::size_t bytes);
+  void* take(Bin& bin, StreamImpl* stream);
+  static void* take_fenced(std::vector<Block>& blocks, StreamImpl* stream);
+  bool keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept;
+  void* acquire(std::size_t size, std::size_t bytes, StreamImpl* stream);
+  void count_use(std::size_t size) noexcept;
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t returned) const;
 
   MemorySource& source_;
@@ -67,7 +88,10 @@ class Pool {
   Memory memory_;
   std::size_t cache_limit_;
   std::unique_ptr<Bin[]> bins_;
-  std::atomic<std::size_t> cached_{0};
+  std::atomic<std::size_t> held_{0};  // bytes of the source's
+  std::atomic<std::size_t> in_use_{0};
+  std::atomic<std::size_t> peak_{0};
+  std::atomic<std::uint64_t> acquired_{0};  // how often the source was asked
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -78,6 +78,13 @@ TensorRef empty(const Shape& shape, DType dtype, Device device) {
   return t;
 }
 
+TensorRef empty_pinned(const Shape& shape, DType dtype) {
+  TensorRef t = laid_out(shape, dtype, Device());
+  t->buffer = Buffer::allocate_pinned(static_cast<std::size_t>(t->numel) * size_of(dtype));
+  t->data = t->buffer->data();
+  return t;
+}
+
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset) {
   check_shape(shape, 1);
   TensorRef t = TensorRef::adopt(new TensorImpl);

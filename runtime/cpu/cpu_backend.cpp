@@ -25,8 +25,13 @@ class CpuBackend final : public Backend {
   }
 
   MemoryInfo memory() const override { return source_.memory(); }
-  void* allocate(std::size_t bytes) override { return pool_.allocate(bytes); }
-  void deallocate(void* data, std::size_t bytes) noexcept override { pool_.deallocate(data, bytes); }
+  MemoryStats memory_stats() const override { return pool_.stats(); }
+  void reset_peak() noexcept override { pool_.reset_peak(); }
+  std::size_t trim() override { return pool_.trim(); }
+  void* allocate(std::size_t bytes, StreamImpl*) override { return pool_.allocate(bytes); }
+  void deallocate(void* data, std::size_t bytes, StreamImpl*, Fence) noexcept override {
+    pool_.deallocate(data, bytes);
+  }
 
   void upload(void* device, const void* host, std::size_t bytes) override { move(device, host, bytes); }
   void download(void* host, const void* device, std::size_t bytes) override { move(host, device, bytes); }

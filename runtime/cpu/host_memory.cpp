@@ -52,12 +52,12 @@ HostMemory::HostMemory() {
   most_ = limit < system.totalram * system.mem_unit ? limit : total_ + system.totalswap * system.mem_unit;
 }
 
-void* HostMemory::acquire(std::size_t bytes) {
+void* HostMemory::acquire(std::size_t bytes, StreamImpl*) {
   if (bytes > most_) return nullptr;
   return bytes < map_from ? std::aligned_alloc(256, bytes) : map_huge(bytes);
 }
 
-void HostMemory::release(void* data, std::size_t bytes) noexcept {
+void HostMemory::release(void* data, std::size_t bytes, StreamImpl*, Fence) noexcept {
   if (bytes < map_from)
     std::free(data);
   else

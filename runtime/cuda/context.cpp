@@ -37,19 +37,9 @@ CudaContext::CudaContext(int index) : driver_(driver::opened().functions), index
   check("cuDeviceGetName", driver_.cuDeviceGetName(text, sizeof text, device_));
   name_ = text;
   check("cuDevicePrimaryCtxRetain", driver_.cuDevicePrimaryCtxRetain(&handle_, device_));
-  try {
-    const Current current(*this);
-    check("cuStreamCreate", driver_.cuStreamCreate(&stream_, driver::stream_non_blocking));
-  } catch (...) {
-    driver_.cuDevicePrimaryCtxRelease(device_);
-    throw;
-  }
 }
 
-CudaContext::~CudaContext() {
-  driver_.cuStreamDestroy(stream_);
-  driver_.cuDevicePrimaryCtxRelease(device_);
-}
+CudaContext::~CudaContext() { driver_.cuDevicePrimaryCtxRelease(device_); }
 
 int CudaContext::attribute(int which) const {
   int value = 0;
@@ -67,9 +57,14 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
     fmt::format_to(
         out,
         ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
-        "with CUDA_LAUNCH_BLOCKING=1 to see which). The device cannot be used any more in this process",
+        "with CUDA_LAUNCH_BLOCKING=1 to see which). The device's context is lost: it cannot be used any more in this "
+        "process",
         last ? *last : "none");
   }
+  if (result >= driver::first_capture_error && result <= driver::last_capture_error)
+    message +=
+        ". A stream captures a CUDA graph, which this call must not disturb: do it before the capture begins, or begin "
+        "it with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL when another thread captures";
   if (result == driver::error_not_initialized && driver::opened().process != getpid())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
   if (result == driver::error_out_of_memory) throw OutOfMemory(message);

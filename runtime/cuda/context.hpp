@@ -1,4 +1,4 @@
-// One GPU's context and stream, and what its errors say.
+// One GPU's context, and what its errors say.
 #pragma once
 #include <atomic>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The primary context of a GPU, shared with the CUDA runtime's users in this process, and Sinter's stream on it.
+/// The primary context of a GPU, shared with the CUDA runtime's users in this process.
 class CudaContext {
  public:
   /// Throws CudaError.
@@ -20,8 +20,8 @@ class CudaContext {
   const driver::Driver& driver() const noexcept { return driver_; }
   int index() const noexcept { return index_; }
   const std::string& name() const noexcept { return name_; }
+  driver::CUdevice device() const noexcept { return device_; }
   driver::CUcontext handle() const noexcept { return handle_; }
-  driver::CUstream stream() const noexcept { return stream_; }
   /// 0 for an attribute that the driver does not know.
   int attribute(int which) const;
 
@@ -40,7 +40,6 @@ class CudaContext {
   driver::CUdevice device_ = 0;
   std::string name_;
   driver::CUcontext handle_ = nullptr;
-  driver::CUstream stream_ = nullptr;
   mutable std::atomic<const std::string*> last_{nullptr};
 };
 

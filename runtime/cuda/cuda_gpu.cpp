@@ -9,11 +9,14 @@
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fault.hpp>
 
 #include "../pool.hpp"
 #include "context.hpp"
+#include "cuda_memory.hpp"
+#include "cuda_streams.hpp"
+#include "fault_word.hpp"
 #include "nvrtc.hpp"
+#include "peers.hpp"
 #include "staging.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -32,116 +35,6 @@ struct LoadedKernel {
   std::string name;
 };
 
-/// Memory in the order of the context's stream, where the driver knows how.
-class DeviceMemory final : public MemorySource {
- public:
-  explicit DeviceMemory(const CudaContext& context)
-      : context_(context),
-        in_order_(context.driver().cuMemAllocAsync && context.driver().cuMemFreeAsync &&
-                  context.attribute(driver::attribute_memory_pools)) {}
-
-  void* acquire(std::size_t bytes) override {
-    const Current current(context_);
-    const driver::Driver& d = context_.driver();
-    CUdeviceptr data = 0;
-    const CUresult result = in_order_ ? d.cuMemAllocAsync(&data, bytes, context_.stream()) : d.cuMemAlloc(&data, bytes);
-    if (result == driver::error_out_of_memory) return nullptr;
-    context_.check(in_order_ ? "cuMemAllocAsync" : "cuMemAlloc", result, fmt::format("{} bytes", bytes));
-    return reinterpret_cast<void*>(data);
-  }
-
-  void release(void* data, std::size_t) noexcept override try {
-    const Current current(context_);
-    const driver::Driver& d = context_.driver();
-    // A failure has no one to tell: the device is lost, or the process is about to end.
-    if (in_order_)
-      d.cuMemFreeAsync(address(data), context_.stream());
-    else
-      d.cuMemFree(address(data));  // waits for the device itself
-  } catch (...) {
-  }
-
-  void settle() override {
-    const Current current(context_);
-    context_.check("cuStreamSynchronize", context_.driver().cuStreamSynchronize(context_.stream()));
-  }
-
-  MemoryInfo memory() const override {
-    const Current current(context_);
-    MemoryInfo info{0, 0};
-    context_.check("cuMemGetInfo", context_.driver().cuMemGetInfo(&info.free, &info.total));
-    return info;
-  }
-
- private:
-  const CudaContext& context_;
-  bool in_order_;
-};
-
-/// An event on a context's stream.
-class Event {
- public:
-  explicit Event(const CudaContext& context) : driver_(context.driver()) {
-    const Current current(context);
-    context.check("cuEventCreate", driver_.cuEventCreate(&event_, driver::event_disable_timing));
-    if (const CUresult result = driver_.cuEventRecord(event_, context.stream()); result != driver::success) {
-      driver_.cuEventDestroy(event_);
-      context.fail("cuEventRecord", result, {});
-    }
-  }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { driver_.cuEventDestroy(event_); }
-
-  /// Work issued to `context` from now on waits for the event.
-  void holds(const CudaContext& context) const {
-    const Current current(context);
-    context.check("cuStreamWaitEvent", driver_.cuStreamWaitEvent(context.stream(), event_, 0));
-  }
-
- private:
-  const driver::Driver& driver_;
-  driver::CUevent event_ = nullptr;
-};
-
-/// The word that kernels report in: host memory that the device reaches, so that looking costs no copy. With unified
-/// addresses, which every driver on 64 bits has, both sides use one address.
-class FaultWord {
- public:
-  explicit FaultWord(const driver::Driver& d) : d_(d) {}
-
-  std::uint64_t address(const CudaContext& context) {
-    if (!word_.load(std::memory_order_acquire)) [[unlikely]]
-      allocate(context);
-    return reinterpret_cast<std::uint64_t>(word_.load(std::memory_order_relaxed));
-  }
-  /// To be called when the device has been waited for.
-  void raise(Device device) const {
-    std::uint32_t* const word = word_.load(std::memory_order_acquire);
-    if (!word) return;
-    if (const std::uint32_t code = std::atomic_ref(*word).exchange(0)) throw_fault(code, to_string(device));
-  }
-  void clear() noexcept {
-    if (std::uint32_t* const word = word_.exchange(nullptr)) d_.cuMemFreeHost(word);
-  }
-
- private:
-  void allocate(const CudaContext& context) {
-    const std::lock_guard lock(mutex_);
-    if (word_.load(std::memory_order_relaxed)) return;
-    const Current current(context);
-    void* word = nullptr;
-    context.check("cuMemHostAlloc", d_.cuMemHostAlloc(&word, sizeof(std::uint32_t), driver::host_memory_mapped),
-                  "the word that kernels report faults in");
-    *static_cast<std::uint32_t*>(word) = 0;
-    word_.store(static_cast<std::uint32_t*>(word), std::memory_order_release);
-  }
-
-  const driver::Driver& d_;
-  std::mutex mutex_;
-  std::atomic<std::uint32_t*> word_{nullptr};
-};
-
 class CudaGpu final : public GpuBackend {
  public:
   explicit CudaGpu(int index) : device_(index), context_(index) {
@@ -158,9 +51,17 @@ class CudaGpu final : public GpuBackend {
   Device device() const noexcept override { return device_; }
   std::string name() const override { return context_.name(); }
   MemoryInfo memory() const override { return memory_.memory(); }
-  void* allocate(std::size_t bytes) override { return pool_.allocate(bytes); }
-  void deallocate(void* data, std::size_t bytes) noexcept override { pool_.deallocate(data, bytes); }
+  Streams* streams() noexcept override { return &streams_; }
+  MemoryStats memory_stats() const override { return pool_.stats(); }
+  void reset_peak() noexcept override { pool_.reset_peak(); }
+  std::size_t trim() override;
+  void* allocate(std::size_t bytes, StreamImpl* stream) override { return pool_.allocate(bytes, or_default(stream)); }
+  void deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept override {
+    pool_.deallocate(data, bytes, or_default(stream), std::move(fence));
+  }
+  MemorySource* pinned_memory() override { return &pinned_; }
   void upload(void* device, const void* host, std::size_t bytes) override;
+  void upload_pinned(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override;
   void synchronize() override;
@@ -169,14 +70,19 @@ class CudaGpu final : public GpuBackend {
   int multiprocessors() const noexcept override { return multiprocessors_; }
   std::string binary_tag() const override { return nvrtc_tag(architecture_); }
   std::string compile(const KernelSource& source) override {
+    refuse_in_capture(source.name, "compiled");
     return nvrtc_compile(source, nvrtc_target(architecture_));
   }
   Function load(const std::string& binary, const std::string& name) override;
   std::uint64_t fault_word() override { return fault_word_.address(context_); }
+  void raise_fault() const override { fault_word_.raise(device_); }
   int resident_blocks(Function function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
+  StreamImpl* or_default(StreamImpl* stream) noexcept { return stream ? stream : &streams_.standard(); }
+  driver::CUstream stream() noexcept { return cuda_stream(streams_.current()); }
+  void refuse_in_capture(const std::string& kernel, const char* what);
   template <class F>
   CUresult with_room(F call);
   CUresult load_module(driver::CUmodule& module, const std::string& binary, std::string& log);
@@ -186,9 +92,13 @@ class CudaGpu final : public GpuBackend {
   Device device_;
   CudaContext context_;
   const driver::Driver& d_ = context_.driver();
-  DeviceMemory memory_{context_};
+  CudaStreams stream_calls_{context_};
+  Streams streams_{device_, stream_calls_};
+  CudaMemory memory_{context_, streams_};
+  PinnedMemory pinned_{context_};
   Pool pool_{memory_, device_, Pool::Memory::Device, std::numeric_limits<std::size_t>::max()};
-  Staging staging_{d_, context_.stream()};
+  Staging staging_{d_};
+  Peers peers_{context_};
   FaultWord fault_word_{d_};
   int architecture_ = 0;
   int multiprocessors_ = 0;
@@ -200,7 +110,7 @@ class CudaGpu final : public GpuBackend {
 CudaGpu::~CudaGpu() {
   try {
     const Current current(context_);
-    d_.cuStreamSynchronize(context_.stream());
+    streams_.synchronize();
     staging_.clear();
     fault_word_.clear();
     for (const driver::CUmodule module : modules_) d_.cuModuleUnload(module);
@@ -211,47 +121,68 @@ CudaGpu::~CudaGpu() {
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
-  context_.check("cuMemcpyHtoDAsync", staging_.upload(address(device), static_cast<const std::byte*>(host), bytes),
+  if (streams_.is_capturing(streams_.current()))  // the graph would read what the staging memory holds by then
+    throw CudaError(
+        fmt::format("CUDA error: {} bytes of the host's memory cannot be uploaded to cuda:{} while its stream captures "
+                    "a graph. Upload them before the capture begins, or from a pinned tensor (x.pin_memory()), which "
+                    "the graph reads each time it is launched",
+                    bytes, context_.index()));
+  context_.check("cuMemcpyHtoDAsync",
+                 staging_.upload(address(device), static_cast<const std::byte*>(host), bytes, stream()),
                  fmt::format("{} bytes from the host", bytes));
+}
+
+void CudaGpu::upload_pinned(void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  const Current current(context_);
+  context_.check("cuMemcpyHtoDAsync", d_.cuMemcpyHtoDAsync(address(device), host, bytes, stream()),
+                 fmt::format("{} bytes from pinned memory", bytes));
 }
 
 void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
-  context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, context_.stream()),
+  context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
-  context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(context_.stream()));
+  context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(stream()));
   fault_word_.raise(device_);
 }
 
 void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& source) {
   if (bytes == 0) return;
-  if (&source == this) {
-    const Current current(context_);
-    return context_.check("cuMemcpyDtoDAsync",
-                          d_.cuMemcpyDtoDAsync(address(to), address(from), bytes, context_.stream()),
+  const Current current(context_);
+  if (&source == this)
+    return context_.check("cuMemcpyDtoDAsync", d_.cuMemcpyDtoDAsync(address(to), address(from), bytes, stream()),
                           fmt::format("{} bytes within the device", bytes));
-  }
   const auto* peer = dynamic_cast<const CudaGpu*>(&source);
   if (!peer)
     throw DeviceError(fmt::format("cannot copy {} bytes from {} to {} within one kind of device: download them first",
                                   bytes, to_string(source.device()), to_string(device())));
-  // The copy waits for what was issued to the source; what is issued there later, such as reuse, waits for the copy.
-  Event(peer->context_).holds(context_);
-  {
-    const Current current(context_);
-    context_.check("cuMemcpyPeerAsync",
-                   d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes,
-                                        context_.stream()),
-                   fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
-  }
-  Event(context_).holds(peer->context_);
+  peers_.reach(peer->context_);
+  context_.check(
+      "cuMemcpyPeerAsync",
+      d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes, stream()),
+      fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
 }
 
 void CudaGpu::synchronize() {
-  const Current current(context_);
-  context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(context_.stream()));
+  streams_.synchronize();
   fault_word_.raise(device_);
+}
+
+std::size_t CudaGpu::trim() {
+  const std::size_t returned = pool_.trim();
+  if (returned) memory_.settle();
+  return returned;
+}
+
+/// A capture ends with an error when a module is loaded: this one is clearer, and comes first.
+void CudaGpu::refuse_in_capture(const std::string& kernel, const char* what) {
+  if (streams_.is_capturing(streams_.current()))
+    throw CudaError(fmt::format(
+        "CUDA error: kernel {} would have to be {} while the stream of cuda:{} captures a graph. Call sn::prepare(e) "
+        "with the expression, or evaluate it once, before the capture begins",
+        kernel, what, context_.index()));
 }
 
 /// Calls again when memory was lacking, which cached blocks may hold. A module takes some when it is loaded, or, as
@@ -286,6 +217,7 @@ CUresult CudaGpu::allow_shared(driver::CUfunction function) {
 }
 
 Function CudaGpu::load(const std::string& binary, const std::string& name) {
+  refuse_in_capture(name, "loaded");
   const Current current(context_);
   driver::CUmodule module = nullptr;
   std::string log;
@@ -325,8 +257,8 @@ void CudaGpu::launch(const Launch& launch) {
   void* extra[] = {driver::launch_buffer, const_cast<std::uint64_t*>(launch.words.data()), driver::launch_buffer_size,
                    &bytes, driver::launch_end};
   const CUresult result = with_room([&] {
-    return d_.cuLaunchKernel(kernel.function, launch.grid, 1, 1, launch.block, 1, 1, launch.shared, context_.stream(),
-                             nullptr, extra);
+    return d_.cuLaunchKernel(kernel.function, launch.grid, 1, 1, launch.block, 1, 1, launch.shared, stream(), nullptr,
+                             extra);
   });
   if (result != driver::success) [[unlikely]]
     launch_failed(launch, result);

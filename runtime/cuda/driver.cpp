@@ -25,6 +25,13 @@ void* open_library(std::string& problem) {
   return nullptr;
 }
 
+/// Where a library was found, which its name alone may not say.
+std::string path_of(void* library) {
+  Dl_info info{};
+  const void* known = dlsym(library, "cuDriverGetVersion");
+  return known && dladdr(known, &info) && info.dli_fname ? info.dli_fname : "that was found";
+}
+
 /// Fills the table; names the first required function that the library lacks.
 const char* resolve(void* library, Driver& driver) {
   const char* missing = nullptr;
@@ -43,16 +50,20 @@ Opened find() {
   Opened found;
   void* library = open_library(found.problem);
   if (!library) return found;
+  found.path = path_of(library);
   if (const char* missing = resolve(library, found.functions)) {
-    found.problem = fmt::format("the CUDA driver cannot be used: it has no function {} (too old?)", missing);
+    found.problem = fmt::format(
+        "the CUDA driver {} cannot be used: it has no function {}, and CUDA 12.1 or newer is "
+        "needed (update it)",
+        found.path, missing);
     return found;
   }
   if (const CUresult result = found.functions.cuDriverGetVersion(&found.version); result != success)
     found.problem = "cuDriverGetVersion failed: " + describe(found.functions, result);
   else if (found.version < oldest_version)
     found.problem =
-        fmt::format("the CUDA driver is too old: it is of CUDA {}.{}, and 12.1 or newer is needed (update it)",
-                    found.version / 1000, found.version % 1000 / 10);
+        fmt::format("the CUDA driver {} is too old: it is of CUDA {}.{}, and 12.1 or newer is needed (update it)",
+                    found.path, found.version / 1000, found.version % 1000 / 10);
   return found;
 }
 

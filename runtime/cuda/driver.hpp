@@ -14,6 +14,14 @@ using CUstream = struct Stream*;
 using CUevent = struct Event*;
 using CUmodule = struct Module*;
 using CUfunction = struct Kernel*;
+using CUmemoryPool = struct MemoryPool*;
+
+/// CUmemAccessDesc.
+struct MemoryAccess {
+  int location_type;
+  int location;
+  int flags;
+};
 
 /// CUDA 12.1, of driver and NVRTC: kernels of many operands take more than the 4096 bytes of parameters of older ones.
 inline constexpr int oldest_version = 12010;
@@ -35,7 +43,15 @@ inline constexpr CUresult error_invalid_address_space = 717;
 inline constexpr CUresult error_invalid_pc = 718;
 inline constexpr CUresult error_launch_failed = 719;
 inline constexpr CUresult error_tensor_memory_leak = 721;
+inline constexpr CUresult error_not_ready = 600;
+// A call that a capture of a graph does not allow, here or, as the capture's mode says, in any thread.
+inline constexpr CUresult first_capture_error = 900;
+inline constexpr CUresult last_capture_error = 908;
+inline constexpr int capture_status_none = 0;
+inline constexpr int capture_mode_relaxed = 2;
+inline constexpr unsigned host_portable = 1;
 inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr unsigned event_default = 0;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned host_memory_mapped = 2;
 inline constexpr int attribute_multiprocessors = 16;
@@ -43,6 +59,8 @@ inline constexpr int attribute_capability_major = 75;
 inline constexpr int attribute_capability_minor = 76;
 inline constexpr int attribute_shared_per_block = 97;  // bytes, static and dynamic, for kernels that opt in
 inline constexpr int attribute_memory_pools = 115;
+inline constexpr int location_device = 1;
+inline constexpr int access_read_write = 3;
 inline constexpr int function_static_shared = 1;
 inline constexpr int function_max_dynamic_shared = 8;
 inline constexpr int jit_error_log = 5;
@@ -72,11 +90,15 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                              \
   REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                     \
   REQUIRED(cuStreamSynchronize, , CUstream)                                                                    \
+  REQUIRED(cuStreamQuery, , CUstream)                                                                          \
+  REQUIRED(cuStreamIsCapturing, , CUstream, int*)                                                              \
   REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                   \
+  REQUIRED(cuThreadExchangeStreamCaptureMode, , int*)                                                          \
   REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                \
   REQUIRED(cuEventDestroy, _v2, CUevent)                                                                       \
   REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                 \
   REQUIRED(cuEventSynchronize, , CUevent)                                                                      \
+  REQUIRED(cuEventQuery, , CUevent)                                                                            \
   REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                      \
   REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                         \
   REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                        \
@@ -94,6 +116,11 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, , int*, CUfunction, int, std::size_t)                  \
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
            CUstream, void**, void**)                                                                           \
+  REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                     \
+  REQUIRED(cuDeviceCanAccessPeer, , int*, CUdevice, CUdevice)                                                  \
+  REQUIRED(cuCtxEnablePeerAccess, , CUcontext, unsigned)                                                       \
+  OPTIONAL(cuDeviceGetDefaultMemPool, , CUmemoryPool*, CUdevice)                                               \
+  OPTIONAL(cuMemPoolSetAccess, , CUmemoryPool, const MemoryAccess*, std::size_t)                               \
   OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                             \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 
@@ -109,6 +136,7 @@ struct Opened {
   Driver functions;
   int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
   int devices = 0;      // GPUs that the driver reports
+  std::string path;     // of the library
   long process = 0;     // in which it was initialised: a forked child cannot use it
   std::string problem;  // why there are no devices
 };

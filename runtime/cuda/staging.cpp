@@ -15,17 +15,17 @@ constexpr std::size_t grain = 256;
 
 }  // namespace
 
-CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes) {
+CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   const std::lock_guard lock(mutex_);
   if (!ring_ && !refused_) {
     void* memory = nullptr;
     refused_ = driver_.cuMemHostAlloc(&memory, ring_bytes, 0) != success;
     ring_ = static_cast<std::byte*>(memory);
   }
-  if (refused_) return direct(to, host, bytes);
+  if (refused_) return direct(to, host, bytes, stream);
   while (bytes) {
     const std::size_t n = std::min(bytes, piece_bytes);
-    if (const CUresult result = piece(to, host, n); result != success) return result;
+    if (const CUresult result = piece(to, host, n, stream); result != success) return result;
     to += n;
     host += n;
     bytes -= n;
@@ -33,19 +33,19 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
   return success;
 }
 
-CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes) {
-  if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream_); result != success) return result;
-  return driver_.cuStreamSynchronize(stream_);
+CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
+  if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream); result != success) return result;
+  return driver_.cuStreamSynchronize(stream);
 }
 
-CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes) {
+CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   const std::size_t offset = head_ % ring_bytes;
   if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a piece does not wrap
   const std::uint64_t end = head_ + (bytes + grain - 1) / grain * grain;
   if (const CUresult result = make_room(end); result != success) return result;
   Piece sent{head_, nullptr};
   if (const CUresult result = take_event(sent.done); result != success) return result;  // before there is work to track
-  const CUresult result = send(sent, to, host, bytes);
+  const CUresult result = send(sent, to, host, bytes, stream);
   if (result == success) {
     pieces_.push_back(sent);
     head_ = end;
@@ -55,12 +55,13 @@ CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size
   return result;
 }
 
-CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes) {
+CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
+                       driver::CUstream stream) {
   std::byte* staged = ring_ + piece.begin % ring_bytes;
   std::memcpy(staged, host, bytes);
-  if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, staged, bytes, stream_); result != success) return result;
-  const CUresult result = driver_.cuEventRecord(piece.done, stream_);
-  if (result != success) driver_.cuStreamSynchronize(stream_);  // no event tells when the copy has read the ring
+  if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, staged, bytes, stream); result != success) return result;
+  const CUresult result = driver_.cuEventRecord(piece.done, stream);
+  if (result != success) driver_.cuStreamSynchronize(stream);  // no event tells when the copy has read the ring
   return result;
 }
 

@@ -10,16 +10,17 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A ring of page-locked memory on one stream. Thread-safe. The stream's context must be current in every call.
+/// A ring of page-locked memory, shared by a device's streams. Thread-safe. The device's context must be current in
+/// every call.
 class Staging {
  public:
-  Staging(const driver::Driver& driver, driver::CUstream stream) : driver_(driver), stream_(stream) {}
+  explicit Staging(const driver::Driver& driver) : driver_(driver) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
   /// Issues the copy of `bytes` bytes; waits only while the ring is full. Gives the first call's error.
-  driver::CUresult upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
-  /// Frees the ring. The stream must be idle.
+  driver::CUresult upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
+  /// Frees the ring. The streams must be idle.
   void clear() noexcept;
 
  private:
@@ -27,14 +28,14 @@ class Staging {
     std::uint64_t begin;  // in the ring's endless numbering
     driver::CUevent done;
   };
-  driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
-  driver::CUresult piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
+  driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
+  driver::CUresult piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
   driver::CUresult make_room(std::uint64_t end);
   driver::CUresult take_event(driver::CUevent& event);
-  driver::CUresult send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes);
+  driver::CUresult send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
+                        driver::CUstream stream);
 
   const driver::Driver& driver_;
-  driver::CUstream stream_;
   std::mutex mutex_;
   std::byte* ring_ = nullptr;
   bool refused_ = false;    // the driver has no page-locked memory to give

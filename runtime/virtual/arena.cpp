@@ -143,6 +143,21 @@ std::size_t Arena::in_use() const noexcept {
   return in_use_;
 }
 
+MemoryStats Arena::stats() const {
+  std::lock_guard lock(mutex_);
+  return {.in_use = in_use_,
+          .cached = 0,
+          .peak_in_use = peak_,
+          .blocks = live_.size(),
+          .requests = count_,
+          .driver_allocations = count_};
+}
+
+void Arena::reset_peak() noexcept {
+  std::lock_guard lock(mutex_);
+  peak_ = in_use_;
+}
+
 std::optional<Pages> Arena::take(std::size_t bytes) {
   const auto it = free_by_size_.lower_bound({bytes, 0});
   if (it == free_by_size_.end()) return std::nullopt;
@@ -205,6 +220,7 @@ void* Arena::allocate(std::size_t bytes) {
   a.number = ++count_;
   a.shadow = make_shadow(bytes);
   in_use_ += bytes;
+  peak_ = std::max(peak_, in_use_);
   live_.emplace(a.pages.first, a);
   return reinterpret_cast<void*>(a.data);
 }

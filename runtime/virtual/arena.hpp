@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <sinter/runtime/memory.hpp>
+
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
@@ -65,6 +67,8 @@ class Arena {
   void* allocate(std::size_t bytes);
   void deallocate(void* data) noexcept;
   std::size_t in_use() const noexcept;
+  MemoryStats stats() const;
+  void reset_peak() noexcept;
 
   /// The live allocation that `address` lies in, or whose end it is.
   std::optional<Allocation> find(const void* address) const;
@@ -100,6 +104,7 @@ class Arena {
   std::deque<Allocation> quarantine_;
   std::size_t quarantined_ = 0;
   std::size_t in_use_ = 0;
+  std::size_t peak_ = 0;
   std::uint64_t count_ = 0;
 };
 

@@ -11,12 +11,14 @@
 #include <sinter/runtime/fault.hpp>
 #include <string_view>
 
+#include "../cpu/host_memory.hpp"
 #include "arena.hpp"
 #include "host_compiler.hpp"
 #include "kernel.hpp"
 #include "launcher.hpp"
 #include "memory_check.hpp"
 #include "signals.hpp"
+#include "virtual_streams.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace vgpu {
@@ -52,8 +54,12 @@ class VirtualGpu final : public GpuBackend {
   int multiprocessors() const noexcept override { return 4; }
   std::string binary_tag() const override { return HostCompiler::instance().tag(); }
 
-  void* allocate(std::size_t bytes) override { return arena_.allocate(bytes); }
-  void deallocate(void* data, std::size_t) noexcept override { arena_.deallocate(data); }
+  Streams* streams() noexcept override { return &streams_; }
+  MemoryStats memory_stats() const override { return arena_.stats(); }
+  void reset_peak() noexcept override { arena_.reset_peak(); }
+  void* allocate(std::size_t bytes, StreamImpl*) override { return arena_.allocate(bytes); }
+  void deallocate(void* data, std::size_t, StreamImpl*, Fence) noexcept override { arena_.deallocate(data); }
+  MemorySource* pinned_memory() override { return &host_; }
 
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
@@ -85,6 +91,10 @@ class VirtualGpu final : public GpuBackend {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
   std::uint64_t fault_word() override { return reinterpret_cast<std::uint64_t>(fault_word_); }
+  void raise_fault() const override {
+    std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(fault_word_)));
+    if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
+  }
   int resident_blocks(Function, int) override { return 1; }
   void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
 
@@ -100,11 +110,6 @@ class VirtualGpu final : public GpuBackend {
         what, name(), bytes, data, Arena::whose(address)));
   }
 
-  void raise_fault() const {
-    std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(fault_word_)));
-    if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
-  }
-
   void check_apart(const void* to, const void* from, std::size_t bytes) const {
     const auto a = reinterpret_cast<std::uintptr_t>(to), b = reinterpret_cast<std::uintptr_t>(from);
     if (std::max(a, b) - std::min(a, b) >= bytes) return;
@@ -116,6 +121,9 @@ class VirtualGpu final : public GpuBackend {
 
   Device device_;
   Arena arena_;
+  VirtualStreams stream_calls_;
+  Streams streams_{device_, stream_calls_};
+  HostMemory host_;
   double limit_s_;
   void* fault_word_ = arena_.allocate(sizeof(std::uint32_t));
 };

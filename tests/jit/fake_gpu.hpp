@@ -37,8 +37,8 @@ class FakeGpu : public runtime::GpuBackend {
   Device device() const noexcept override { return Device(0); }
   std::string name() const override { return "fake"; }
   MemoryInfo memory() const override { return {}; }
-  void* allocate(std::size_t) override { return nullptr; }
-  void deallocate(void*, std::size_t) noexcept override {}
+  void* allocate(std::size_t, runtime::StreamImpl*) override { return nullptr; }
+  void deallocate(void*, std::size_t, runtime::StreamImpl*, runtime::Fence) noexcept override {}
   void upload(void*, const void*, std::size_t) override {}
   void download(void*, const void*, std::size_t) override {}
   void copy(void*, const void*, std::size_t, Backend&) override {}

@@ -15,6 +15,8 @@
 #include <runtime/pool.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "stub_streams.hpp"
+
 namespace {
 
 using sinter::Device;
@@ -31,7 +33,7 @@ class Source final : public sinter::runtime::MemorySource {
   explicit Source(std::size_t most = unlimited) : most_(most) {}
   ~Source() override { EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks were not released"; }
 
-  void* acquire(std::size_t bytes) override {
+  void* acquire(std::size_t bytes, sinter::runtime::StreamImpl*) override {
     const std::lock_guard lock(mutex_);
     ++acquired;
     if (bytes > most_ - used_) return nullptr;
@@ -40,7 +42,7 @@ class Source final : public sinter::runtime::MemorySource {
     blocks_[data] = bytes;
     return data;
   }
-  void release(void* data, std::size_t bytes) noexcept override {
+  void release(void* data, std::size_t bytes, sinter::runtime::StreamImpl*, sinter::runtime::Fence) noexcept override {
     const std::lock_guard lock(mutex_);
     ++released;
     EXPECT_EQ(blocks_.at(data), bytes);
@@ -199,17 +201,102 @@ TEST(Pool, ThreadsNeverShareABlock) {
   EXPECT_EQ(pool.trim(), cached);
 }
 
+/// What deallocate takes from those that used the memory besides its own stream.
+sinter::runtime::Fence fence_of(sinter::runtime::Streams& streams) {
+  auto events = std::make_unique<std::vector<sinter::runtime::EventRef>>();
+  events->push_back(streams.record(streams.standard()));
+  return events;
+}
+
+class PoolAndStreams : public testing::Test {
+ protected:
+  Source source_;
+  sinter::testing::StubStreamCalls calls_;
+  sinter::runtime::Streams streams_{Device(0), calls_};
+  sinter::runtime::StreamRef a_ = streams_.create(), b_ = streams_.create();
+  Pool pool_{source_, Device(0), Pool::Memory::Device, unlimited};
+};
+
+TEST_F(PoolAndStreams, BlocksStayWithTheirStream) {
+  void* of_a = pool_.allocate(1000, a_.get());
+  pool_.deallocate(of_a, 1000, a_.get());
+  void* of_b = pool_.allocate(1000, b_.get());
+  EXPECT_NE(of_b, of_a);
+  EXPECT_EQ(pool_.allocate(1000, a_.get()), of_a);
+  EXPECT_EQ(source_.acquired, 2);
+  pool_.deallocate(of_a, 1000, a_.get());
+  pool_.deallocate(of_b, 1000, b_.get());
+  EXPECT_EQ(pool_.stats().cached, 2048u);
+  EXPECT_EQ(pool_.trim(), 2048u);
+}
+
+TEST_F(PoolAndStreams, AStreamWaitsForTheFence) {
+  void* data = pool_.allocate(1000, a_.get());
+  pool_.deallocate(data, 1000, a_.get(), fence_of(streams_));
+  calls_.taken();
+  EXPECT_EQ(pool_.allocate(1000, a_.get()), data);
+  EXPECT_THAT(calls_.taken(), testing::ElementsAre("wait"));
+  pool_.deallocate(data, 1000, a_.get());
+  pool_.allocate(1000, a_.get());
+  EXPECT_THAT(calls_.taken(), testing::IsEmpty());
+  pool_.deallocate(data, 1000, a_.get());
+}
+
+TEST_F(PoolAndStreams, BlocksWithoutAFenceComeFirst) {
+  void *fenced = pool_.allocate(1000, a_.get()), *free = pool_.allocate(1000, a_.get());
+  pool_.deallocate(free, 1000, a_.get());
+  pool_.deallocate(fenced, 1000, a_.get(), fence_of(streams_));
+  EXPECT_EQ(pool_.allocate(1000, a_.get()), free);
+  EXPECT_EQ(pool_.allocate(1000, a_.get()), fenced);
+  pool_.deallocate(free, 1000, a_.get());
+  pool_.deallocate(fenced, 1000, a_.get());
+}
+
+TEST_F(PoolAndStreams, AFenceThatCannotBeWaitedForLeavesTheBlock) {
+  void* data = pool_.allocate(1000, a_.get());
+  pool_.deallocate(data, 1000, a_.get(), fence_of(streams_));
+  calls_.failing = {"wait"};
+  EXPECT_THROW(pool_.allocate(1000, a_.get()), sinter::CudaError);
+  EXPECT_EQ(pool_.stats().cached, 1024u);
+  calls_.failing.clear();
+  EXPECT_EQ(pool_.allocate(1000, a_.get()), data);
+  pool_.deallocate(data, 1000, a_.get());
+}
+
+TEST_F(PoolAndStreams, TheHostTakesABlockWhenItsFenceIsDone) {
+  void* data = pool_.allocate(1000);
+  pool_.deallocate(data, 1000, nullptr, fence_of(streams_));
+  void* other = pool_.allocate(1000);
+  EXPECT_NE(other, data);
+  calls_.done = true;
+  EXPECT_EQ(pool_.allocate(1000), data);
+  pool_.deallocate(data, 1000);
+  pool_.deallocate(other, 1000);
+}
+
+TEST_F(PoolAndStreams, CountsAndPeak) {
+  void* data = pool_.allocate(1000, a_.get());
+  pool_.deallocate(pool_.allocate(3000, b_.get()), 3000, b_.get());
+  EXPECT_EQ(pool_.stats().requests, 2u);
+  EXPECT_EQ(pool_.stats().blocks, 1u);
+  EXPECT_EQ(pool_.stats().driver_allocations, 2u);
+  EXPECT_EQ(pool_.stats().peak_in_use, 1024u + Pool::rounded(3000));
+  pool_.reset_peak();
+  EXPECT_EQ(pool_.stats().peak_in_use, 1024u);
+  pool_.deallocate(data, 1000, a_.get());
+}
+
 TEST(HostMemory, SmallMappedAndImpossible) {
   sinter::runtime::HostMemory memory;
   for (const std::size_t bytes :
        {std::size_t(256), std::size_t(1) << 20, std::size_t(4) << 20, std::size_t(9) << 19, std::size_t(36) << 20}) {
-    void* data = memory.acquire(bytes);
+    void* data = memory.acquire(bytes, nullptr);
     ASSERT_NE(data, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u);
     static_cast<char*>(data)[0] = static_cast<char*>(data)[bytes - 1] = 1;
-    memory.release(data, bytes);
+    memory.release(data, bytes, nullptr, {});
   }
-  EXPECT_EQ(memory.acquire(std::size_t(1) << 46), nullptr);
+  EXPECT_EQ(memory.acquire(std::size_t(1) << 46, nullptr), nullptr);
   EXPECT_GT(memory.memory().total, memory.memory().free);
   EXPECT_GT(memory.memory().free, 0u);
 }

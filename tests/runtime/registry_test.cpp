@@ -76,7 +76,7 @@ TEST_F(MissingDeathTest, NoDriverSaysWhatWasSearchedAndWhatHelps) {
 
 TEST_F(MissingDeathTest, SomethingElseThanADriver) {
   EXPECT_EXIT(report(nullptr, "libm.so.6", [] { backend(Device(0)); }), testing::ExitedWithCode(7),
-              "the CUDA driver cannot be used: it has no function cuInit");
+              "the CUDA driver .* cannot be used: it has no function cuInit, and CUDA 12.1 or newer is needed");
 }
 
 TEST_F(MissingDeathTest, VirtualGpusAreCounted) {

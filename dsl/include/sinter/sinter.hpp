@@ -15,3 +15,5 @@
 #include <sinter/dsl/let.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
+#include <sinter/runtime/memory.hpp>
+#include <sinter/runtime/stream.hpp>

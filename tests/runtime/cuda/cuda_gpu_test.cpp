@@ -1,5 +1,4 @@
 // The CUDA backend on a driver made for tests, whose streams put work off and whose failures are ordered.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +12,11 @@
 
 #include <runtime/cuda/cuda_gpu.hpp>
 #include <runtime/cuda/driver.hpp>
-#include <runtime/fake_driver/fake_cuda.hpp>
+#include <runtime/streams.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+
+#include "fake_gpus.hpp"
 
 namespace {
 
@@ -25,23 +26,13 @@ using sinter::runtime::Function;
 using sinter::runtime::GpuBackend;
 using sinter::runtime::Launch;
 using sinter::runtime::make_cuda_gpu;
+using sinter::runtime::wait_for;
+using sinter::testing::fake;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 constexpr std::size_t mib = std::size_t(1) << 20;
-
-/// Opens the fake before anything asks for a driver.
-fake_cuda::Control& fake() {
-  static fake_cuda::Control& control = []() -> fake_cuda::Control& {
-    unsetenv("SINTER_VIRTUAL_GPUS");
-    setenv("SINTER_CUDA_DRIVER", SINTER_FAKE_CUDA, 1);
-    void* library = dlopen(SINTER_FAKE_CUDA, RTLD_LAZY);
-    if (!library) throw std::runtime_error(dlerror());
-    return *reinterpret_cast<fake_cuda::Control* (*)()>(dlsym(library, "fake_cuda_control"))();
-  }();
-  return control;
-}
 
 /// Each test has GPUs of its own, which must leave nothing behind.
 class CudaGpu : public testing::Test {
@@ -289,8 +280,9 @@ TEST_F(CudaGpu, AnUploadThatFailsHalfwayLeavesTheRingInOrder) {
   for (void* p : data) g.deallocate(p, 4 * piece);
 }
 
-TEST_F(CudaGpu, CopiesBetweenGpusAreInOrderWithBoth) {
+TEST_F(CudaGpu, CopiesBetweenGpusInOrderWithBoth) {
   GpuBackend &a = gpu(0), &b = gpu(1);
+  auto &on_a = a.streams()->standard(), &on_b = b.streams()->standard();
   constexpr std::size_t n = 5000;
   const Function add = a.load("FAKE fake_add_one", "fake_add_one");
   std::vector<float> expected = counted(n);
@@ -300,13 +292,49 @@ TEST_F(CudaGpu, CopiesBetweenGpusAreInOrderWithBoth) {
     const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
     a.upload(x, counted(n).data(), 4 * n);
     a.launch({.function = add, .words = words});
-    b.copy(y, x, 4 * n, a);                                  // after the kernel on a
+    wait_for(on_b, on_a);  // the copy is after the kernel on a
+    b.copy(y, x, 4 * n, a);
+    wait_for(on_a, on_b);
     a.upload(x, std::vector<float>(n, -5.f).data(), 4 * n);  // after the copy
     a.deallocate(x, 4 * n);
     if (source_first) a.synchronize();
     EXPECT_TRUE(fetch(b, y, n) == expected) << source_first;
     a.synchronize();
     b.deallocate(y, 4 * n);
+  }
+}
+
+TEST_F(CudaGpu, GpusReachEachOthersMemoryWhereTheyCan) {
+  for (const bool peers : {true, false}) {
+    fake().peers = peers;
+    fake().calls.clear();
+    GpuBackend &a = gpu(0), &b = gpu(1);
+    void *x = a.allocate(400), *y = b.allocate(400);
+    a.upload(x, counted(100).data(), 400);
+    a.synchronize();
+    for (int i = 0; i < 3; ++i) b.copy(y, x, 400, a);
+    EXPECT_TRUE(fetch(b, y, 100) == counted(100));
+    EXPECT_EQ(fake().calls["cuDeviceCanAccessPeer"], 1);
+    EXPECT_EQ(fake().calls["cuCtxEnablePeerAccess"], peers);
+    EXPECT_EQ(fake().calls["cuMemPoolSetAccess"], peers);
+    EXPECT_EQ(fake().calls["cuMemcpyPeerAsync"], 3);
+    a.deallocate(x, 400);
+    b.deallocate(y, 400);
+  }
+}
+
+TEST_F(CudaGpu, CopiesWithoutDirectAccessGoOn) {
+  for (const char* call :
+       {"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess", "cuDeviceGetDefaultMemPool", "cuMemPoolSetAccess"}) {
+    GpuBackend &a = gpu(0), &b = gpu(1);
+    void *x = a.allocate(400), *y = b.allocate(400);
+    a.upload(x, counted(100).data(), 400);
+    a.synchronize();
+    fail(call, 704);
+    EXPECT_NO_THROW(b.copy(y, x, 400, a)) << call;
+    EXPECT_TRUE(fetch(b, y, 100) == counted(100)) << call;
+    a.deallocate(x, 400);
+    b.deallocate(y, 400);
   }
 }
 
@@ -449,7 +477,8 @@ TEST(CudaDriverDeathTest, TooOldForTheParameters) {
                      sinter::runtime::cuda_unavailable_reason().c_str());
         std::_Exit(5);
       },
-      testing::ExitedWithCode(5), "0 GPUs: the CUDA driver is too old: it is of CUDA 12.0, and 12.1");
+      testing::ExitedWithCode(5),
+      "0 GPUs: the CUDA driver /.*sinter_fake_cuda.so is too old: it is of CUDA 12.0, and 12.1");
   testing::FLAGS_gtest_death_test_style = "fast";
 }
 
@@ -491,7 +520,8 @@ TEST_F(CudaGpu, EveryErrorThatLosesTheDeviceNamesTheKernel) {
   GpuBackend& g = gpu();
   for (const int lost : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}) {
     fail("cuStreamSynchronize", lost);
-    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(HasSubstr("CUDA reports this late")))
+    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(
+                                              AllOf(HasSubstr("CUDA reports this late"), HasSubstr("context is lost"))))
         << lost;
   }
 }

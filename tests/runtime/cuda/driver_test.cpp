@@ -17,7 +17,12 @@ struct Declared {
 #include <cuda.h>
 #include <nvrtc.h>
 
+#include <cstddef>
 #include <type_traits>
+
+// Newer headers mean a second version, which drivers before 12.8 lack.
+#undef cuEventElapsedTime
+extern "C" CUresult cuEventElapsedTime(float*, CUevent, CUevent);
 
 namespace {
 
@@ -60,6 +65,17 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::error_contained, CUDA_ERROR_CONTAINED);
   EXPECT_EQ(ours::error_tensor_memory_leak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
 #endif
+  EXPECT_EQ(sizeof(ours::MemoryAccess), sizeof(CUmemAccessDesc));
+  EXPECT_EQ(offsetof(ours::MemoryAccess, flags), offsetof(CUmemAccessDesc, flags));
+  EXPECT_EQ(ours::location_device, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_EQ(ours::access_read_write, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  EXPECT_EQ(ours::error_not_ready, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(ours::first_capture_error, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(ours::last_capture_error, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  EXPECT_EQ(ours::capture_status_none, CU_STREAM_CAPTURE_STATUS_NONE);
+  EXPECT_EQ(ours::capture_mode_relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+  EXPECT_EQ(ours::host_portable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+  EXPECT_EQ(ours::event_default, static_cast<unsigned>(CU_EVENT_DEFAULT));
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -45,7 +46,7 @@ using namespace sinter::runtime::driver;
 
 constexpr int shared_per_block = 227 * 1024;
 constexpr CUresult invalid_value = 1, deinitialized_context = 201, invalid_device = 101, invalid_image = 200,
-                   invalid_handle = 400, not_found = 500;
+                   invalid_handle = 400, not_found = 500, capture_unsupported = 900, capture_isolation = 905;
 
 struct Block {
   std::size_t size;
@@ -60,6 +61,7 @@ struct State {
   Context contexts[8];
   std::map<CUdeviceptr, Block> blocks;
   std::set<Stream*> streams;
+  std::vector<std::unique_ptr<Stream>> gone;
   std::map<std::pair<Module*, std::string>, Kernel> kernels;
 };
 State& state() {
@@ -103,7 +105,13 @@ void issue(Stream* stream, std::function<void()> work) {
   ++stream->issued;
 }
 
+thread_local int capture_mode = 0;
+/// As in a capture that lets no thread do what is unsafe in any.
+bool may_not_ask() { return !state().control.capturing.empty() && capture_mode != capture_mode_relaxed; }
+bool captures(Stream* stream) { return state().control.capturing.contains(stream); }
+
 void run_to(Stream* stream, std::uint64_t position) {
+  if (captures(stream)) return;
   while (stream->done < position && !stream->queue.empty()) {
     const std::function<void()> work = std::move(stream->queue.front());
     stream->queue.pop_front();
@@ -245,15 +253,28 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
 }
 CUresult cuStreamDestroy_v2(CUstream stream) {
   ENTER();
+  if (!state().streams.erase(stream)) return invalid_handle;
   run_to(stream, stream->issued);
   --state().control.objects;
-  state().streams.erase(stream);
-  delete stream;
+  state().gone.emplace_back(stream);  // events remember it
+  return success;
+}
+CUresult cuStreamQuery(CUstream stream) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  if (captures(stream) || may_not_ask()) return capture_unsupported;
+  return stream->done < stream->issued ? error_not_ready : state().sticky;
+}
+CUresult cuStreamIsCapturing(CUstream stream, int* status) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  *status = captures(stream);
   return success;
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
+  if (captures(stream)) return capture_unsupported;
   run_to(stream, stream->issued);
   return state().sticky;
 }
@@ -261,6 +282,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
   if (!event->stream || flags) return invalid_handle;
+  if (captures(stream) != captures(event->stream)) return capture_isolation;
   issue(stream, [from = event->stream, position = event->position] { run_to(from, position); });
   return success;
 }
@@ -268,7 +290,7 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   ENTER(true);
   *event = new Event;
   ++state().control.objects;
-  return flags == event_disable_timing ? success : invalid_value;
+  return flags == event_disable_timing || flags == event_default ? success : invalid_value;
 }
 CUresult cuEventDestroy_v2(CUevent event) {
   ENTER();
@@ -286,6 +308,21 @@ CUresult cuEventSynchronize(CUevent event) {
   ENTER();
   if (event->stream) run_to(event->stream, event->position);
   return state().sticky;
+}
+CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+  ENTER();
+  std::swap(*mode, capture_mode);
+  return success;
+}
+CUresult cuEventQuery(CUevent event) {
+  ENTER();
+  if (may_not_ask()) return capture_unsupported;
+  return event->stream && event->stream->done < event->position ? error_not_ready : state().sticky;
+}
+CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
+  ENTER();
+  *ms = static_cast<float>(end->position - begin->position);
+  return success;
 }
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   ENTER(true);
@@ -307,6 +344,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
+  if (captures(stream)) return capture_unsupported;
   return take(address, bytes);
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -360,11 +398,31 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   issue(stream, [=] { std::memmove(host(to), host(from), bytes); });
   return success;
 }
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
+  ENTER();
+  *can = state().control.peers;
+  return success;
+}
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned flags) {
+  ENTER(true);
+  return flags || !state().control.peers ? invalid_value : success;
+}
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice) {
+  ENTER();
+  *pool = nullptr;
+  return success;
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool, const MemoryAccess* access, std::size_t count) {
+  ENTER();
+  const bool known = count == 1 && access->location_type == location_device && access->flags == access_read_write;
+  return known ? success : invalid_value;
+}
 /// A binary is "FAKE" and the names of its kernels.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* data, unsigned count, int* options, void** values) {
   ENTER(true);
+  if (!state().control.capturing.empty()) return capture_unsupported;
   const std::string text = static_cast<const char*>(data);
-  if (!text.starts_with("FAKE ")) {
+  if (!text.starts_with("FAKE ") && !state().control.any_binary) {
     if (count == 2 && options[0] == jit_error_log && options[1] == jit_error_log_size)
       std::snprintf(static_cast<char*>(values[0]), reinterpret_cast<std::size_t>(values[1]), "this is no binary");
     return invalid_image;
@@ -383,7 +441,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   ENTER(true);
   std::istringstream words(module->text);
   for (std::string word; words >> word;)
-    if (word == name) {
+    if (word == name || state().control.any_binary) {
       *function = &(state().kernels[{module, name}] = Kernel{name, state().control.static_shared});
       return success;
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,15 +24,18 @@ struct Control {
   int devices = 2;
   int capability = 90;
   bool memory_pools = true;
+  bool peers = true;                          // GPUs reach each other's memory
   std::size_t total = std::size_t(64) << 20;  // bytes of each device
   int static_shared = 0;                      // bytes of __shared__ variables of kernels loaded from now on
   std::string fail_call;                      // this call gives fail_result, once fail_after calls of it have passed
   int fail_result = 0;
   int fail_after = 0;
   bool fail_once = true;
-  std::size_t used[8] = {};  // bytes of each device
-  int blocks = 0;            // allocations that live
-  int objects = 0;           // streams, events, modules and contexts that live
+  bool any_binary = false;    // modules hold every kernel that is asked for
+  std::set<void*> capturing;  // streams that capture a graph: their work is kept and never done
+  std::size_t used[8] = {};   // bytes of each device
+  int blocks = 0;             // allocations that live
+  int objects = 0;            // streams, events, modules and contexts that live
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
 };

@@ -33,6 +33,7 @@ void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
+TensorRef pin_memory(TensorImpl& t);
 /// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
 /// dtype cannot hold it.
 void fill(TensorImpl& t, Number value);
@@ -284,6 +285,10 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     detail::check_dtype(impl(), dtype_of<U>);
     return Tensor<U, D>(ref());
   }
+  /// A copy in page-locked memory of the host, from where copies to GPUs go on by themselves; itself where it is
+  /// pinned. Throws DeviceError for a tensor on a GPU, and where there is no GPU.
+  Tensor pin_memory() const { return Tensor(detail::pin_memory(impl())); }
+  bool is_pinned() const { return impl().buffer && impl().buffer->is_pinned(); }
   Tensor contiguous() const { return Tensor(jit::contiguous(impl())); }
   /// A contiguous copy.
   Tensor clone() const { return Tensor(detail::evaluate_one(leaf())); }

@@ -6,10 +6,15 @@
 #include <string>
 
 #include <sinter/runtime/device.hpp>
+#include <sinter/runtime/memory.hpp>
+#include <sinter/runtime/stream_impl.hpp>
 
 namespace sinter::inline v1::runtime {
 
-/// Memory of one device. All functions throw what their failure is called in error.hpp.
+class MemorySource;
+
+/// Memory of one device. All functions throw what their failure is called in error.hpp. Work goes to the calling
+/// thread's current stream of the device; order.hpp keeps streams in order.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -17,18 +22,30 @@ class Backend {
   virtual std::string name() const = 0;
   virtual MemoryInfo memory() const = 0;
 
-  /// At least `bytes` (> 0) bytes, aligned to 256. Throws OutOfMemory.
-  virtual void* allocate(std::size_t bytes) = 0;
-  /// Returns what allocate gave. Work already issued to the device may still use it.
-  virtual void deallocate(void* data, std::size_t bytes) noexcept = 0;
+  /// Null on a device without streams, whose work is done when a call returns.
+  virtual Streams* streams() noexcept { return nullptr; }
+
+  virtual MemoryStats memory_stats() const { return {}; }
+  virtual void reset_peak() noexcept {}
+  /// Returns cached memory; waits until the device has it. Gives the number of bytes.
+  virtual std::size_t trim() { return 0; }
+  /// At least `bytes` (> 0) bytes, aligned to 256, for the work of `stream`; null: the default one. Throws OutOfMemory,
+  /// and CudaError while the stream captures a graph and the driver would have to be asked.
+  virtual void* allocate(std::size_t bytes, StreamImpl* stream = nullptr) = 0;
+  /// Returns what allocate gave for these bytes and this stream. Work of that stream may still use it, and what the
+  /// fence waits for.
+  virtual void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence fence = {}) noexcept = 0;
 
   /// From and to host memory. upload may return before the device has the bytes, but `host` may be reused at once.
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  /// From pinned memory, which must stay as it is until the copy is done.
+  virtual void upload_pinned(void* device, const void* host, std::size_t bytes) { upload(device, host, bytes); }
   /// Waits for the device: `host` holds the bytes on return.
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
   /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
-  /// no particular order.
+  /// no particular order. Nothing orders the copy with the source's work.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
+  /// Waits for all streams.
   virtual void synchronize() = 0;
 };
 
@@ -57,6 +74,8 @@ struct Launch {
 /// A device that runs CUDA text.
 class GpuBackend : public Backend {
  public:
+  /// Page-locked memory of the host, for all GPUs.
+  virtual MemorySource* pinned_memory() { return nullptr; }
   /// The architecture to compile for, as 10 * major + minor: 90.
   virtual int architecture() const noexcept = 0;
   virtual int multiprocessors() const noexcept = 0;
@@ -70,6 +89,8 @@ class GpuBackend : public Backend {
   /// Device address of a 32-bit word for fault codes. A kernel sets it where it is 0; waiting for the device
   /// (synchronize, download) sets it to 0 again and throws the fault. Throws OutOfMemory.
   virtual std::uint64_t fault_word() = 0;
+  /// To be called by whoever waited for work otherwise: throws the fault that is in the word.
+  virtual void raise_fault() const {}
   /// How many blocks of so many threads one multiprocessor runs at once. Throws CudaError.
   virtual int resident_blocks(Function function, int threads) = 0;
   /// Asynchronous where the device is. Throws CudaError, OutOfMemory.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <sinter/runtime/device.hpp>
@@ -60,32 +61,50 @@ class Ref {
   T* p_ = nullptr;
 };
 
+struct StreamImpl;
+struct Uses;
+
 /// Memory of one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
  public:
-  /// `bytes` may be 0. Throws OutOfMemory, DeviceError.
+  /// In the order of the device's current stream. `bytes` may be 0. Throws OutOfMemory, DeviceError, and CudaError
+  /// while that stream captures a graph and nothing cached is large enough.
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
+  /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
+  static Ref<Buffer> allocate_pinned(std::size_t bytes);
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
+  bool is_pinned() const noexcept { return pinned_; }
   /// How often the contents were replaced; what a lazy expression compares.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   /// To be called by whoever writes into memory that others may have read.
   void touch() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
-  /// Its address was given away, so that it may be written to at any time without touch().
-  void expose() noexcept { exposed_.store(true, std::memory_order_relaxed); }
+  /// Its address is given away, so that it may be written to at any time without touch(). Waits until no GPU reads
+  /// pinned memory any more. Throws CudaError.
+  void expose() {
+    exposed_.store(true, std::memory_order_relaxed);
+    if (pinned_) settle();
+  }
   bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
 
  private:
-  Buffer(Device device, std::byte* data, std::size_t bytes) noexcept : device_(device), data_(data), bytes_(bytes) {}
+  friend class UseRecord;
+  Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept;
+  ~Buffer();
+  void settle();
 
   Device device_;
+  bool pinned_;
+  std::atomic<bool> exposed_{false};
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
-  std::atomic<bool> exposed_{false};
+  StreamImpl* home_;               // in whose order it was allocated; null on devices without streams
+  std::atomic<StreamImpl*> user_;  // the only stream that uses it; order.cpp
+  std::unique_ptr<Uses> uses_;     // where several do
 };
 
 }  // namespace sinter::inline v1::runtime

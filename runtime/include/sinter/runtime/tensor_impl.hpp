@@ -25,6 +25,9 @@ using TensorRef = Ref<TensorImpl>;
 /// Uninitialised, contiguous. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty(const Shape& shape, DType dtype, Device device);
 
+/// The same on the CPU, in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
+TensorRef empty_pinned(const Shape& shape, DType dtype);
+
 /// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides.
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0);
 

@@ -1,0 +1,61 @@
+// What handles of streams and events point to.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <sinter/runtime/buffer.hpp>
+
+namespace sinter::inline v1::runtime {
+
+class Streams;
+
+/// A queue of a GPU's work. It is counted, but stays for the life of its device, since buffers remember who used them:
+/// Sinter's own streams are handed out again, a foreign one is found again by its handle.
+struct StreamImpl {
+  enum class Kind : std::uint8_t { Default, Own, Foreign };
+
+  StreamImpl(Streams& o, void* n, Kind k) noexcept : owner(o), native(n), kind(k) {}
+  void retain() const noexcept { handles.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept;
+
+  Streams& owner;
+  void* const native;  // the driver's handle
+  const Kind kind;
+  mutable std::atomic<std::uint32_t> handles{0};
+};
+
+using StreamRef = Ref<StreamImpl>;
+
+/// A point in a stream's work.
+struct EventImpl : Counted<EventImpl> {
+  EventImpl(Streams& o, void* n, bool t) noexcept : owner(o), native(n), timed(t) {}
+  static void destroy(EventImpl* event) noexcept;
+
+  Streams& owner;
+  void* const native;
+  const bool timed;
+};
+
+using EventRef = Ref<EventImpl>;
+
+/// Work that must be done before memory is used again; null where there is none.
+using Fence = std::unique_ptr<std::vector<EventRef>>;
+
+/// Whether anything but the devices' default streams was ever used in this process: other streams, copies between GPUs,
+/// pinned memory. Until then the work on every buffer is in order by itself, and nothing is looked at.
+extern std::atomic<bool> order_matters;
+
+/// A link of the chain of this thread's guards.
+struct CurrentStream {
+  explicit CurrentStream(StreamRef s) noexcept;
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+  ~CurrentStream();
+
+  StreamRef stream;
+  CurrentStream* outer;
+};
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,237 @@
+#include <sinter/runtime/order.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include <sinter/runtime/backend.hpp>
+#include "streams.hpp"
+#include "uses.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// What a buffer knows of its users. `user_` is the only stream, null where there is none, or `several`: then `uses_`
+/// lists them. A list is read and changed under the lock `ordering`, `user_` is read without.
+class UseRecord {
+ public:
+  explicit UseRecord(Buffer& buffer) noexcept : buffer_(buffer) {}
+
+  StreamImpl* only() const noexcept { return buffer_.user_.load(std::memory_order_acquire); }
+  StreamImpl* home() const noexcept { return buffer_.home_; }
+  bool has_list() const noexcept { return only() == several(); }
+
+  /// The list, made where there is only one user or none.
+  Uses& list() {
+    if (has_list()) return *buffer_.uses_;
+    auto uses = std::make_unique<Uses>();
+    // What the only one did was not noted, and another thread may just be about to read. Pinned memory is written by
+    // the host alone.
+    if (StreamImpl* user = only())
+      uses->entries.push_back({.stream = user, .wrote = !buffer_.is_pinned(), .read = true});
+    buffer_.uses_ = std::move(uses);
+    buffer_.user_.store(several(), std::memory_order_release);
+    return *buffer_.uses_;
+  }
+  /// Back to one user where that is all that the list says.
+  void shorten() noexcept {
+    const auto& entries = buffer_.uses_->entries;
+    if (entries.size() > 1 || (entries.size() == 1 && entries[0].done)) return;
+    StreamImpl* only = entries.empty() ? nullptr : entries[0].stream;
+    buffer_.uses_.reset();
+    buffer_.user_.store(only, std::memory_order_release);
+  }
+
+ private:
+  static StreamImpl* several() noexcept {
+    alignas(StreamImpl) static std::byte place;  // no stream has this address
+    return reinterpret_cast<StreamImpl*>(&place);
+  }
+  Buffer& buffer_;
+};
+
+namespace {
+
+using Entry = Uses::Entry;
+
+std::mutex& ordering() noexcept {
+  static std::mutex& mutex = *new std::mutex;  // buffers with static storage may outlive everything else
+  return mutex;
+}
+
+/// Whom to wait for, each once.
+class Waits {
+ public:
+  void add_for(const StreamImpl* stream, Uses& uses, bool writes) {
+    const Entry* own = uses.find(stream);
+    for (const Entry& e : uses.entries)
+      if (&e != own && ((e.wrote && !(own && own->behind)) || (e.read && writes))) add(e);
+  }
+  bool contains(const Entry& e) const {
+    return std::ranges::any_of(entries_, [&](const Entry& w) { return w.stream == e.stream && w.done == e.done; });
+  }
+
+  void on(StreamImpl& stream) const {
+    if (entries_.empty()) return;
+    const bool captures = stream.owner.is_capturing(stream);
+    for (const Entry& e : entries_)
+      if (e.done && !captures)
+        wait_for(stream, *e.done);
+      else
+        wait_for(stream, *e.stream);
+  }
+  void on_host() const {
+    for (const Entry& e : entries_)
+      if (e.done)
+        e.done->owner.synchronize(*e.done);
+      else
+        e.stream->owner.synchronize(*e.stream);
+  }
+
+ private:
+  void add(const Entry& e) {
+    for (Entry& w : entries_) {
+      if (w.stream != e.stream) continue;
+      if (!e.done) w.done = {};
+      if (!w.done || w.done == e.done) return;
+    }
+    entries_.push_back(e);
+  }
+
+  std::vector<Entry> entries_;
+};
+
+Entry& find_or_add(Uses& uses, StreamImpl* stream) {
+  Entry* own = uses.find(stream);
+  return own ? *own : uses.entries.emplace_back(Entry{.stream = stream});
+}
+
+/// `stream` uses the buffer from now on, after it waited.
+void mark(Uses& uses, StreamImpl* stream, bool writes) {
+  if (writes) std::erase_if(uses.entries, [&](const Entry& e) { return e.stream != stream; });
+  Entry& own = find_or_add(uses, stream);
+  (writes ? own.wrote : own.read) = true;
+  own.behind = true;
+  own.done = {};
+}
+
+/// After the work was issued: another thread may have put itself behind the stream, or taken its place, in between.
+Entry& mark_again(Uses& uses, StreamImpl* stream, bool writes) {
+  Entry& own = find_or_add(uses, stream);
+  (writes ? own.wrote : own.read) = true;
+  if (writes)
+    for (Entry& e : uses.entries) e.behind = e.behind && &e == &own;
+  return own;
+}
+
+void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
+  const std::lock_guard lock(ordering());
+  Waits waits;
+  const auto each = [&](auto f) {
+    for (const Use& u : uses)
+      if (u.buffer && UseRecord(*u.buffer).only() != &stream) f(UseRecord(*u.buffer), u.writes);
+  };
+  each([&](UseRecord record, bool writes) { waits.add_for(&stream, record.list(), writes); });
+  waits.on(stream);
+  each([&](UseRecord record, bool writes) {
+    mark(record.list(), &stream, writes);
+    record.shorten();
+  });
+}
+
+void begin_on_host(std::span<const Use> uses) {
+  Waits waits;
+  {
+    const std::lock_guard lock(ordering());
+    for (const Use& u : uses)
+      if (u.buffer && UseRecord(*u.buffer).only()) waits.add_for(nullptr, UseRecord(*u.buffer).list(), u.writes);
+  }
+  waits.on_host();
+  const std::lock_guard lock(ordering());
+  for (const Use& u : uses) {
+    if (!u.buffer || !UseRecord(*u.buffer).only()) continue;
+    std::erase_if(UseRecord(*u.buffer).list().entries, [&](const Entry& e) { return waits.contains(e); });
+    UseRecord(*u.buffer).shorten();
+  }
+}
+
+}  // namespace
+
+void Buffer::settle() {
+  const Use use{this, true};
+  const Ordered waits(Device(), {&use, 1});
+}
+
+void Ordered::begin(Device device) {
+  Streams* streams = backend(device).streams();
+  stream_ = streams ? &streams->current() : nullptr;
+  const bool in_order =
+      std::ranges::all_of(uses_, [&](const Use& u) { return !u.buffer || UseRecord(*u.buffer).only() == stream_; });
+  if (!in_order) stream_ ? begin_on_stream(*stream_, uses_) : begin_on_host(uses_);
+  active_ = stream_;
+}
+
+void Ordered::end() noexcept try {
+  for (const Use& u : uses_) {
+    if (!u.buffer || UseRecord(*u.buffer).only() == stream_) continue;
+    const std::lock_guard lock(ordering());
+    UseRecord record(*u.buffer);
+    Entry& own = mark_again(record.list(), stream_, u.writes);
+    if (!marked_end_) own.done = {};
+    record.shorten();
+  }
+} catch (...) {
+  // No memory to remember this use: it is over before anybody else's begins.
+  try {
+    stream_->owner.synchronize(*stream_);
+  } catch (...) {  // the device is lost
+  }
+}
+
+void Ordered::mark_end() {
+  if (!active_ || stream_->owner.is_capturing(*stream_)) return;
+  const EventRef done = stream_->owner.record(*stream_);
+  const std::lock_guard lock(ordering());
+  for (const Use& u : uses_)
+    if (u.buffer) mark_again(UseRecord(*u.buffer).list(), stream_, u.writes).done = done;
+  marked_end_ = true;
+}
+
+namespace {
+
+/// The event after an entry's last use; null where it is done. `captured` is set where there is none.
+EventRef end_of(const Entry& e, bool& captured) noexcept {
+  Streams& owner = e.stream->owner;
+  try {
+    if (e.done) return e.done;
+    if (owner.is_capturing(*e.stream)) {
+      captured = true;
+      return {};
+    }
+    return owner.end_of(*e.stream);
+  } catch (...) {
+    try {
+      owner.synchronize(*e.stream);
+    } catch (...) {  // the device is lost
+    }
+    return {};
+  }
+}
+
+}  // namespace
+
+Fence last_uses(Buffer& buffer, bool& captured) noexcept try {
+  UseRecord record(buffer);
+  if (record.only() == record.home() || !record.only()) return {};
+  const std::vector<Entry>& entries = record.list().entries;
+  auto events = std::make_unique<std::vector<EventRef>>();
+  for (const Entry& e : entries) {
+    if (e.stream == record.home()) continue;
+    if (EventRef done = end_of(e, captured)) events->push_back(std::move(done));
+  }
+  return events->empty() ? Fence() : std::move(events);
+} catch (...) {
+  captured = true;  // no memory for the list: the block is never used again
+  return {};
+}
+
+}  // namespace sinter::inline v1::runtime

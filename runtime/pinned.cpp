@@ -1,0 +1,40 @@
+#include "pinned.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+
+#include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+constinit std::atomic<Pool*> started{nullptr};
+
+Pool* start() {
+  static std::mutex& starting = *new std::mutex;
+  const std::lock_guard lock(starting);
+  if (Pool* pool = started_pinned_pool()) return pool;
+  const int index = current_device();
+  MemorySource* source = gpu(index).pinned_memory();
+  if (!source) throw DeviceError(fmt::format("cuda:{} has no page-locked memory of the host to give", index));
+  order_matters.store(true, std::memory_order_relaxed);  // from now on the host, too, waits for GPUs
+  // Not poisoned while it is free: GPUs may still read it.
+  Pool* pool = new Pool(*source, Device(), Pool::Memory::Device, std::numeric_limits<std::size_t>::max());
+  started.store(pool, std::memory_order_release);
+  return pool;
+}
+
+}  // namespace
+
+Pool* started_pinned_pool() noexcept { return started.load(std::memory_order_acquire); }
+
+Pool& pinned_pool() {
+  Pool* pool = started_pinned_pool();
+  return pool ? *pool : *start();
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,207 @@
+#include "streams.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sinter/runtime/error.hpp>
+#include <utility>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+constinit thread_local CurrentStream* innermost_guard = nullptr;
+
+std::string describe(const StreamImpl& stream) {
+  if (stream.kind == StreamImpl::Kind::Default)
+    return fmt::format("the default stream of {}", to_string(stream.owner.device()));
+  return fmt::format("{} {} of {}", stream.kind == StreamImpl::Kind::Own ? "stream" : "foreign stream", stream.native,
+                     to_string(stream.owner.device()));
+}
+
+/// Whether `stream` need not wait for `other` because of a capture. Throws when it could not.
+bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
+  const bool captures = stream.owner.is_capturing(stream), other_captures = other.owner.is_capturing(other);
+  if (captures == other_captures) return false;
+  if (other_captures)
+    throw CudaError(fmt::format(
+        "CUDA error: {} cannot wait for {}, which captures a graph: what is captured runs when the graph is "
+        "launched. End the capture before its tensors are used on another stream",
+        describe(stream), describe(other)));
+  if (other.owner.is_idle(other)) return true;
+  throw CudaError(
+      fmt::format("CUDA error: {} captures a graph and cannot wait for {}, whose work is not part of it. Call "
+                  "sn::synchronize({}) before the capture begins",
+                  describe(stream), describe(other), other.owner.device().index()));
+}
+
+}  // namespace
+
+constinit std::atomic<bool> order_matters{false};
+
+CurrentStream::CurrentStream(StreamRef s) noexcept
+    : stream(std::move(s)), outer(std::exchange(innermost_guard, this)) {}
+
+CurrentStream::~CurrentStream() {
+  CurrentStream** link = &innermost_guard;  // guards on the heap may end in any order
+  while (*link != this) link = &(*link)->outer;
+  *link = outer;
+}
+
+void StreamImpl::release() const noexcept {
+  if (handles.fetch_sub(1, std::memory_order_acq_rel) == 1) owner.retire(const_cast<StreamImpl&>(*this));
+}
+
+void EventImpl::destroy(EventImpl* event) noexcept {
+  event->owner.recycle(*event);
+  delete event;
+}
+
+Streams::Streams(Device device, StreamCalls& calls) : device_(device), calls_(calls) {
+  default_ = new StreamImpl(*this, calls_.create_stream(), StreamImpl::Kind::Default);
+  streams_.emplace_back(default_);
+}
+
+Streams::~Streams() {
+  for (Known& k : streams_) {
+    k.last = EventRef();
+    if (k.stream->kind != StreamImpl::Kind::Foreign) calls_.destroy_stream(k.stream->native);
+  }
+  for (void* event : idle_events_) calls_.destroy_event(event);
+}
+
+StreamImpl& Streams::innermost() noexcept {
+  for (const CurrentStream* guard = innermost_guard; guard; guard = guard->outer)
+    if (&guard->stream->owner == this) return *guard->stream;
+  return *default_;
+}
+
+Streams::Known& Streams::known(const StreamImpl& stream) {
+  return *std::ranges::find_if(streams_, [&](const Known& k) { return k.stream.get() == &stream; });
+}
+
+StreamRef Streams::create() {
+  order_matters.store(true, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  // The last one that was let go, so that its cached memory is used.
+  for (auto k = streams_.rbegin(); k != streams_.rend(); ++k)
+    if (k->retired && k->stream->kind == StreamImpl::Kind::Own) {
+      k->retired = false;
+      return StreamRef::share(k->stream.get());
+    }
+  void* native = calls_.create_stream();
+  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Own)).stream.get());
+}
+
+StreamRef Streams::wrap(void* native) {
+  order_matters.store(true, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  for (Known& k : streams_) {
+    if (k.stream->native != native) continue;
+    if (k.retired && k.last) {  // perhaps another stream with the same address
+      calls_.wait(native, k.last->native);
+      k.last = EventRef();
+    }
+    k.retired = false;
+    return StreamRef::share(k.stream.get());
+  }
+  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Foreign)).stream.get());
+}
+
+void Streams::retire(StreamImpl& stream) noexcept {
+  if (stream.kind == StreamImpl::Kind::Default) return;
+  const std::lock_guard lock(mutex_);
+  Known& k = known(stream);
+  if (k.retired || stream.handles.load(std::memory_order_acquire) != 0) return;
+  k.retired = true;
+  if (stream.kind == StreamImpl::Kind::Own) return;
+  try {
+    if (!calls_.is_capturing(stream.native)) k.last = record(stream);
+  } catch (...) {
+    // Without an event nobody could wait later. A device that cannot do this either is lost.
+    try {
+      calls_.synchronize(stream.native);
+    } catch (...) {
+    }
+  }
+}
+
+void Streams::synchronize() {
+  std::vector<StreamRef> open;
+  std::vector<EventRef> last;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Known& k : streams_)
+      if (k.stream->kind != StreamImpl::Kind::Foreign || !k.retired)
+        open.push_back(StreamRef::share(k.stream.get()));
+      else if (k.last)
+        last.push_back(k.last);
+  }
+  for (const StreamRef& s : open) calls_.synchronize(s->native);
+  for (const EventRef& e : last) calls_.synchronize_event(e->native);
+}
+
+EventRef Streams::record(const StreamImpl& stream, bool timed) {
+  void* native = nullptr;
+  if (!timed) {
+    const std::lock_guard lock(events_mutex_);
+    if (!idle_events_.empty()) native = idle_events_.back(), idle_events_.pop_back();
+  }
+  if (!native) native = calls_.create_event(timed);
+  EventRef event = EventRef::adopt(new EventImpl(*this, native, timed));
+  calls_.record(native, stream.native);
+  return event;
+}
+
+/// The handle of a retired foreign stream may be invalid: its last event stands for it.
+template <class F, class G>
+auto Streams::alive_or_retired(const StreamImpl& stream, F alive, G retired) {
+  if (stream.kind != StreamImpl::Kind::Foreign) return alive();
+  const std::lock_guard lock(mutex_);
+  const Known& k = known(stream);
+  return k.retired ? retired(k.last) : alive();
+}
+
+EventRef Streams::end_of(const StreamImpl& stream) {
+  return alive_or_retired(stream, [&] { return record(stream); }, [](const EventRef& last) { return last; });
+}
+
+bool Streams::is_retired(const StreamImpl& stream) {
+  return alive_or_retired(stream, [] { return false; }, [](const EventRef&) { return true; });
+}
+
+bool Streams::is_idle(const StreamImpl& stream) {
+  return alive_or_retired(
+      stream, [&] { return calls_.is_idle(stream.native); },
+      [&](const EventRef& last) { return !last || calls_.is_done(last->native); });
+}
+
+bool Streams::is_capturing(const StreamImpl& stream) {
+  return alive_or_retired(
+      stream, [&] { return calls_.is_capturing(stream.native); }, [](const EventRef&) { return false; });
+}
+
+void Streams::synchronize(const StreamImpl& stream) {
+  EventRef last;
+  if (!alive_or_retired(stream, [] { return false; }, [&](const EventRef& e) { return last = e, true; }))
+    calls_.synchronize(stream.native);  // without the lock
+  else if (last)
+    calls_.synchronize_event(last->native);
+}
+
+void Streams::recycle(EventImpl& event) noexcept {
+  if (!event.timed) try {
+      const std::lock_guard lock(events_mutex_);
+      return idle_events_.push_back(event.native);
+    } catch (...) {
+    }
+  calls_.destroy_event(event.native);
+}
+
+void wait_for(StreamImpl& stream, StreamImpl& other) {
+  if (&stream == &other || excused_by_capture(stream, other)) return;
+  if (const EventRef end = other.owner.end_of(other)) stream.owner.wait(stream, *end);
+}
+
+void wait_for(StreamImpl& stream, const EventImpl& event) { stream.owner.wait(stream, event); }
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,97 @@
+// The streams of one device: its default one, those that users made, those that they brought along.
+#pragma once
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include <sinter/runtime/device.hpp>
+#include <sinter/runtime/stream_impl.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// What a device offers for streams and events, whose handles are its own. Thread-safe. All but those that are noexcept
+/// throw CudaError.
+class StreamCalls {
+ public:
+  virtual ~StreamCalls() = default;
+  virtual void* create_stream() = 0;
+  virtual void destroy_stream(void* stream) noexcept = 0;
+  virtual bool is_idle(void* stream) = 0;
+  virtual bool is_capturing(void* stream) = 0;
+  virtual void synchronize(void* stream) = 0;
+
+  virtual void* create_event(bool timed) = 0;
+  virtual void destroy_event(void* event) noexcept = 0;
+  virtual void record(void* event, void* stream) = 0;
+  /// The event may be of another device.
+  virtual void wait(void* stream, void* event) = 0;
+  virtual bool is_done(void* event) = 0;
+  virtual void synchronize_event(void* event) = 0;
+  virtual float elapsed_ms(void* begin, void* end) = 0;
+};
+
+/// Thread-safe. What throws, throws CudaError.
+class Streams {
+ public:
+  Streams(Device device, StreamCalls& calls);
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+  /// The device must be idle.
+  ~Streams();
+
+  Device device() const noexcept { return device_; }
+  StreamImpl& standard() noexcept { return *default_; }
+  /// Of this thread.
+  StreamImpl& current() noexcept { return order_matters.load(std::memory_order_relaxed) ? innermost() : *default_; }
+
+  StreamRef create();
+  /// The stream with this handle, which its owner keeps alive while there are handles to it.
+  StreamRef wrap(void* native);
+  /// The last handle is gone.
+  void retire(StreamImpl& stream) noexcept;
+
+  bool is_idle(const StreamImpl& stream);
+  bool is_capturing(const StreamImpl& stream);
+  /// Whether it is a foreign stream that nobody holds any more: its handle may be invalid.
+  bool is_retired(const StreamImpl& stream);
+  void synchronize(const StreamImpl& stream);
+  /// All streams that have handles, and all of Sinter's own.
+  void synchronize();
+
+  EventRef record(const StreamImpl& stream, bool timed = false);
+  /// After all that was issued to a stream until now: its last event where it is gone, null where that is done.
+  EventRef end_of(const StreamImpl& stream);
+  void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
+  bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }
+  void synchronize(const EventImpl& event) { calls_.synchronize_event(event.native); }
+  float elapsed_ms(const EventImpl& begin, const EventImpl& end) { return calls_.elapsed_ms(begin.native, end.native); }
+  /// Its last handle is gone.
+  void recycle(EventImpl& event) noexcept;
+
+ private:
+  struct Known {
+    explicit Known(StreamImpl* s) : stream(s) {}
+    std::unique_ptr<StreamImpl> stream;
+    bool retired = false;
+    EventRef last;  // of a retired foreign stream
+  };
+  StreamImpl& innermost() noexcept;
+  Known& known(const StreamImpl& stream);
+  template <class F, class G>
+  auto alive_or_retired(const StreamImpl& stream, F alive, G retired);
+
+  Device device_;
+  StreamCalls& calls_;
+  std::mutex mutex_;
+  std::deque<Known> streams_;  // the default one first
+  StreamImpl* default_;
+  std::mutex events_mutex_;
+  std::vector<void*> idle_events_;  // without timing
+};
+
+/// Work issued to `stream` from now on waits for all that was issued to `other`. Throws CudaError, and says what to do
+/// when one of them captures a graph that the other is not part of.
+void wait_for(StreamImpl& stream, StreamImpl& other);
+void wait_for(StreamImpl& stream, const EventImpl& event);
+
+}  // namespace sinter::inline v1::runtime

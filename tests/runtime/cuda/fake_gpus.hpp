@@ -1,0 +1,48 @@
+// Two GPUs of a driver made for tests, whose streams put work off until somebody waits for it.
+#pragma once
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include <runtime/fake_driver/fake_cuda.hpp>
+
+namespace sinter::testing {
+
+/// Opens the fake before anything asks for a driver.
+inline fake_cuda::Control& fake() {
+  static fake_cuda::Control& control = []() -> fake_cuda::Control& {
+    unsetenv("SINTER_VIRTUAL_GPUS");
+    setenv("SINTER_CUDA_DRIVER", SINTER_FAKE_CUDA, 1);
+    void* library = dlopen(SINTER_FAKE_CUDA, RTLD_LAZY);
+    if (!library) throw std::runtime_error(dlerror());
+    return *reinterpret_cast<fake_cuda::Control* (*)()>(dlsym(library, "fake_cuda_control"))();
+  }();
+  return control;
+}
+
+/// The fake as it starts, with an NVRTC that compiles nothing, so that expressions are evaluated without a toolkit.
+inline fake_cuda::Control& fake_for_expressions() {
+  fake_cuda::Control fresh;
+  std::copy_n(fake().used, 8, fresh.used);  // expressions run on GPUs that keep their memory from test to test
+  fresh.any_binary = true;
+  fake() = fresh;
+  setenv("SINTER_NVRTC", SINTER_FAKE_CUDA, 1);
+  return fake();
+}
+
+/// The driver's calls that `work` makes, apart from those that look at the thread's context.
+template <class F>
+std::map<std::string, int> calls_of(F work) {
+  fake().calls.clear();
+  work();
+  std::map<std::string, int> calls = fake().calls;
+  calls.erase("cuCtxGetCurrent");
+  calls.erase("cuCtxSetCurrent");
+  return calls;
+}
+
+}  // namespace sinter::testing
