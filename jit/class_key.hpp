@@ -25,11 +25,11 @@ constexpr int stride_count(Pattern p, int rank) noexcept {
 
 /// What the printer needs to know beside the graph.
 ///
-/// The kernel's parameters are 8-byte words: where it may fault the device's fault word; pointers to the outputs and
-/// inputs; the count (of elements at rank 1, else
-/// of vectors of `lanes` elements); from the innermost dim to the second, its extent (the innermost one in vectors) and
-/// its divider (one word, two when wide); for each output and input its first stride_count strides; the scalars;
-/// the fault's code.
+/// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
+/// the outputs and inputs; the count (of elements at rank 1, else of vectors of `lanes` elements); from the innermost
+/// dim to the second, its extent (the innermost one in vectors) and its divider (one word, two when wide); for each
+/// output and input its first stride_count strides; the scalars in the order of their nodes; where it may fault, the
+/// fault's code.
 struct KernelClass {
   int rank = 1;
   int lanes = 1;                  // elements that a thread handles at once

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include "checks.hpp"
 #include "evaluator.hpp"
@@ -103,7 +104,10 @@ Operand Graph::constant(DType dtype, std::uint64_t bits) { return node(Op::const
 Operand Graph::cast(Operand a, DType dtype) {
   const Node n = (*this)[a];
   if (n.dtype == dtype) return a;
-  if (n.op == Op::constant) return constant(dtype, convert_bits(n.attribute, n.dtype, dtype));
+  if (n.op == Op::constant) {
+    const runtime::DefaultFloats floats;
+    return constant(dtype, convert_bits(n.attribute, n.dtype, dtype));
+  }
   if (n.op == Op::scalar) return scalar(dtype, scalar_use(n).arrives_as, scalar_use(n).number);
   return node(Op::cast, dtype, {&a, 1});
 }

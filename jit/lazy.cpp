@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <runtime/float_environment.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
@@ -104,6 +105,7 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {wide[static_cast<int>(operands[i].category)]};
   OpTypes t = op_types(op, std::span(types).first(operands.size()));
   if (info(op).rule == DTypeRule::Float) t.compute = t.result = DType::Float64;
+  const runtime::DefaultFloats floats;
   std::array<Value, max_arity> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;

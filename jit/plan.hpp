@@ -17,8 +17,7 @@ struct Slot {
 };
 
 /// One kernel: an elementwise graph whose leaves are numbered 0, 1, ... in the order of `inputs`. A leaf and an index
-/// node each take one input. Its parameters are one word for each output, then each input, then whatever the loop
-/// nest needs, then one word for each scalar node in the order of the nodes.
+/// node each take one input. KernelClass says what its parameters are.
 struct Kernel {
   Graph graph;
   std::vector<Slot> inputs;   // Leaf or Temporary

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <exception>
 #include <limits>
 
 #include <sinter/runtime/backend.hpp>
@@ -72,8 +73,13 @@ std::string device_name(int index) { return runtime::gpu(index).name(); }
 void synchronize(Device device) { runtime::backend(device).synchronize(); }
 
 void synchronize() {
-  for (int index = 0, count = device_count(); index < count; ++index)
-    if (runtime::Backend* started = runtime::started_backend(Device(index))) started->synchronize();
+  std::exception_ptr first;
+  for (int index = 0, count = device_count(); index < count; ++index) try {
+      if (runtime::Backend* started = runtime::started_backend(Device(index))) started->synchronize();
+    } catch (...) {  // the others are waited for all the same
+      if (!first) first = std::current_exception();
+    }
+  if (first) std::rethrow_exception(first);
 }
 
 Device try_gpu(int index) noexcept {

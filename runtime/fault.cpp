@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace sinter::inline v1::runtime {
@@ -13,6 +13,7 @@ namespace {
 struct Messages {
   std::mutex mutex;
   std::vector<std::string> all;
+  std::unordered_map<std::string, std::uint32_t> codes;
 };
 Messages& messages() {
   static Messages& m = *new Messages;  // outlives what evaluates late
@@ -24,12 +25,9 @@ Messages& messages() {
 std::uint32_t fault_code(const std::string& message) {
   Messages& m = messages();
   const std::lock_guard lock(m.mutex);
-  const auto known = std::ranges::find(m.all, message);
-  if (known == m.all.end()) {
-    m.all.push_back(message);
-    return static_cast<std::uint32_t>(m.all.size());
-  }
-  return static_cast<std::uint32_t>(known - m.all.begin()) + 1;
+  const auto [known, is_new] = m.codes.try_emplace(message, static_cast<std::uint32_t>(m.all.size() + 1));
+  if (is_new) m.all.push_back(message);
+  return known->second;
 }
 
 void throw_fault(std::uint32_t code, const std::string& device) {

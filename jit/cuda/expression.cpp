@@ -89,7 +89,7 @@ class Writer {
       case Op::cast: assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0]))); break;
       default:
         if (const auto divisor = nonzero_operand(graph_, n))
-          out_ += fmt::format("  if ({} == 0) report(p.fault, p.fault_code);\n", name(*divisor));
+          out_ += fmt::format("  fault |= {} == 0;\n", name(*divisor));
         assign(i, operation(n));
     }
   }
@@ -160,6 +160,7 @@ std::string element_function(const Kernel& kernel, std::string_view params) {
   for (std::size_t k = 0; k < inputs.size(); ++k) out += fmt::format(", {} x{}", storage_type(inputs[k]), k);
   for (std::size_t k = 0; k < graph.outputs().size(); ++k)
     out += fmt::format(", {}& y{}", storage_type(graph[graph.outputs()[k]].dtype), k);
+  if (may_fault(graph)) out += ", bool& fault";
   return out + ") {\n" + Writer(kernel).assignments() + "}\n";
 }
 

@@ -84,6 +84,7 @@ class Printer {
       if (a.pattern == Pattern::Uniform)
         out += a.memory ? fmt::format("  const {} {} = *p.{};\n", a.type, a.name, a.name)
                         : fmt::format("  const {} {} = 0;\n", a.type, a.name);
+    if (may_fault_) out += "  bool fault = false;\n";
     out += fmt::format(
         "  const {0} threads = {1}gridDim.x * blockDim.x, thread = {1}blockIdx.x * blockDim.x + threadIdx.x;\n", index_,
         c_.wide ? "1ull * " : "");
@@ -93,6 +94,7 @@ class Printer {
     } else {
       out += loop("thread", "p.count", c_.lanes);
     }
+    if (may_fault_) out += "  if (fault) sinter::report(p.fault, p.fault_code);\n";
     return out + "}\n";
   }
 
@@ -165,7 +167,7 @@ class Printer {
     for (const bool outputs : {false, true})
       for (const Access& a : accesses_)
         if (a.output == outputs) out += ", " + value(a, lanes);
-    return out + ");\n";
+    return out + (may_fault_ ? ", fault);\n" : ");\n");
   }
 
   std::string value(const Access& a, int lanes) const {

@@ -109,6 +109,7 @@ Arena::Arena(int device) : device_(device) {
 }
 
 Arena::~Arena() {
+  for (const auto& [page, allocation] : live_) std::free(allocation.shadow);
   {
     std::lock_guard lock(registry().mutex);
     std::erase(registry().arenas, this);

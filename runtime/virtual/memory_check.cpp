@@ -6,6 +6,7 @@
 
 #include "../environment.hpp"
 #include "arena.hpp"
+#include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -16,16 +17,6 @@ using Readers = ShadowByte::Readers;
 constexpr unsigned lanes_of_warp = 32;
 
 unsigned warp_of(const Actor& a) noexcept { return a.thread / lanes_of_warp; }
-
-void merge(std::vector<bool>& into, const std::vector<bool>& from) {
-  if (into.size() < from.size()) into.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] = into[i] || from[i];
-}
-
-void insert(std::vector<bool>& blocks, std::uint32_t block) {
-  if (blocks.size() <= block) blocks.resize(block + 1);
-  blocks[block] = true;
-}
 
 /// Whom the readers are when one more reads in the same interval.
 Readers joined(const ShadowByte& s, const Actor& now) noexcept {
@@ -55,14 +46,14 @@ MemoryCheck::MemoryCheck(const Launch& launch, const Arena& arena) : arenas_(Are
   }
 }
 
-void MemoryCheck::begin_block(const char* static_shared, std::size_t static_bytes, const char* dynamic_shared,
-                              std::size_t dynamic_bytes) {
-  const std::pair<const char*, std::size_t> areas[] = {{static_shared, static_bytes}, {dynamic_shared, dynamic_bytes}};
+void MemoryCheck::begin_block(const SharedMemory& variables, const SharedMemory& dynamic) {
+  const SharedMemory* const areas[] = {&variables, &dynamic};
   for (int i : {0, 1}) {
-    shared_shadow_[i].assign(areas[i].second, ShadowByte());
-    shared_[i] = {reinterpret_cast<std::uintptr_t>(areas[i].first), areas[i].second, shared_shadow_[i].data()};
+    shared_shadow_[i].assign(areas[i]->bytes, ShadowByte());
+    shared_[i] = {reinterpret_cast<std::uintptr_t>(areas[i]->begin), areas[i]->bytes, shared_shadow_[i].data()};
+    shared_areas_[i] = reinterpret_cast<std::uintptr_t>(areas[i]->area_end);
   }
-  fenced_ = false;
+  fences_.clear();
   seen_.clear();
 }
 
@@ -78,19 +69,46 @@ bool MemoryCheck::is_device_memory(std::uintptr_t address) const noexcept {
   return std::ranges::any_of(arenas_, [&](const auto& a) { return address - a.first < a.second; });
 }
 
+bool MemoryCheck::is_stray_shared(std::uintptr_t address) const noexcept {
+  return std::ranges::any_of(shared_areas_,
+                             [&](std::uintptr_t end) { return end - address <= WorkerMemory::shared_bytes; });
+}
+
+void MemoryCheck::fence(const Actor& who) {
+  if (fences_.size() <= who.thread) fences_.resize(who.thread + std::size_t{1});
+  fences_[who.thread] = who.interval + 1u;
+}
+
 /// What happens at an atomic variable happens in an order: who comes later sees what was fenced before.
-void MemoryCheck::synchronise(std::uintptr_t address, std::uint32_t block) {
-  Blocks& released = released_[address];
-  merge(seen_, released);
-  if (!fenced_) return;
-  merge(released, seen_);
-  insert(released, block);
+void MemoryCheck::synchronise(std::uintptr_t address, const Actor& who) {
+  Releases& released = released_[address];
+  for (const auto& [block, release] : released) seen_[block] = release;
+  if (fences_.empty()) return;
+  released = seen_;
+  released[who.block] = std::make_shared<const Release>(Release{who, fences_});
+}
+
+/// By a fence of the thread itself, followed by a barrier or by its own atomic operation; or by a barrier followed by a
+/// fence of the thread that did the atomic operation.
+bool MemoryCheck::Release::covers(const Actor& before) const noexcept {
+  const auto fenced = [&](std::uint16_t thread) { return thread < fences.size() ? fences[thread] : 0; };
+  const std::uint32_t own = fenced(before.thread), last = fenced(by.thread);
+  if (own > before.interval && (before.thread == by.thread || own <= by.interval)) return true;
+  return last > before.interval + 1u;
 }
 
 bool MemoryCheck::is_ordered(const Actor& before, const Actor& now) const noexcept {
-  if (before.block != now.block) return before.block < seen_.size() && seen_[before.block];
+  if (before.block != now.block) {
+    const auto seen = seen_.find(before.block);
+    return seen != seen_.end() && seen->second->covers(before);
+  }
   return before.thread == now.thread || before.interval != now.interval ||
          (warp_of(before) == warp_of(now) && before.warp_interval != now.warp_interval);
+}
+
+/// Blocks run in their order.
+bool MemoryCheck::has_seen_all_before(std::uint32_t block) const noexcept {
+  return std::ranges::count_if(seen_, [&](const auto& s) { return s.first < block; }) == block;
 }
 
 bool MemoryCheck::races_with_readers(const ShadowByte& s, const Actor& now) const noexcept {
@@ -104,21 +122,15 @@ bool MemoryCheck::races_with_readers(const ShadowByte& s, const Actor& now) cons
     case Readers::Block: return r.block != now.block ? !is_ordered(r, now) : r.interval == now.interval;
     case Readers::Grid: break;
   }
-  return true;
+  return !has_seen_all_before(now.block) || !is_ordered(r, now);
 }
 
-/// What an access of this byte violates; null: nothing.
-const char* MemoryCheck::conflict(const ShadowByte& s, Access kind, const Actor& now, Actor& other) const noexcept {
-  if (kind != Access::Write && !s.is_initialised) return "uninitialised";
-  if (s.launch != launch_) return nullptr;
+MemoryCheck::Problem MemoryCheck::problem_of(const ShadowByte& s, Access kind, const Actor& now) const noexcept {
+  if (kind != Access::Write && !s.is_initialised) return Problem::Uninitialised;
+  if (s.launch != launch_) return Problem::None;
   const bool both_atomic = kind == Access::Atomic && s.is_atomic;
-  if (s.is_written && !both_atomic && !is_ordered(s.writer, now)) {
-    other = s.writer;
-    return "a write";
-  }
-  if (kind == Access::Read || both_atomic || !races_with_readers(s, now)) return nullptr;
-  other = s.reader;
-  return "a read";
+  if (s.is_written && !both_atomic && !is_ordered(s.writer, now)) return Problem::RaceWithWrite;
+  return kind != Access::Read && races_with_readers(s, now) ? Problem::RaceWithRead : Problem::None;
 }
 
 void MemoryCheck::note(ShadowByte& s, Access kind, const Actor& who) const noexcept {
@@ -140,42 +152,46 @@ void MemoryCheck::note(ShadowByte& s, Access kind, const Actor& who) const noexc
 
 bool MemoryCheck::access(Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault) {
   const Region* region = find(address);
-  if (!region && !is_device_memory(address)) return true;  // the kernel's own: stacks, parameters, constants
-  const bool is_shared = region >= shared_ && region < shared_ + 2;
-  const bool writes = kind != Access::Read;
+  if (!region && !is_device_memory(address) && !is_stray_shared(address))
+    return true;  // the kernel's own: stacks, parameters, constants
+  const bool is_shared = region ? region >= shared_ && region < shared_ + 2 : !is_device_memory(address);
+  const char* verb = kind == Access::Atomic  ? "an atomic operation on"
+                     : kind == Access::Write ? "a write of"
+                                             : "a read of";
   const auto refuse = [&](Fault::Kind what, std::uintptr_t at, const char* format, auto... arguments) {
     fault = Fault{};
     fault.kind = what;
     fault.block = who.block;
     fault.thread = who.thread;
-    fault.write = writes;
+    fault.write = kind != Access::Read;
     fault.shared = is_shared;
     fault.address = at;
-    const int n = std::snprintf(fault.text, sizeof fault.text, format, arguments...);
-    if (is_shared)
+    const int n = std::snprintf(fault.text, sizeof fault.text, format, verb, bytes, arguments...);
+    if (is_shared && region)
       std::snprintf(fault.text + n, sizeof fault.text - static_cast<std::size_t>(n), ", at byte %zu of %s",
                     at - region->first, region == shared_ ? "the __shared__ variables" : "dynamic shared memory");
     return false;
   };
-  const char* verb = kind == Access::Atomic ? "an atomic operation on" : writes ? "a write of" : "a read of";
+  if (!region && is_shared)
+    return refuse(Fault::Kind::Outside, address, "%s %zu bytes in shared memory, outside the block's variables");
   if (!region || bytes > region->bytes - (address - region->first))
     return refuse(Fault::Kind::Outside, region ? region->first + region->bytes : address,
-                  "%s %zu bytes outside the kernel's operands", verb, bytes);
-  if (kind == Access::Atomic && !is_shared) synchronise(address, who.block);
+                  "%s %zu bytes outside the kernel's operands");
+  if (kind == Access::Atomic && !is_shared) synchronise(address, who);
   if (!region->shadow) return true;
   ShadowByte* shadow = region->shadow + (address - region->first);
   for (std::size_t i = 0; i < bytes; ++i) {
-    Actor other;
-    const char* problem = conflict(shadow[i], kind, who, other);
-    if (!problem) {
+    const Problem problem = problem_of(shadow[i], kind, who);
+    if (problem == Problem::None) {
       note(shadow[i], kind, who);
-    } else if (*problem == 'u') {
-      return refuse(Fault::Kind::Uninitialised, address + i, "%s %zu bytes, byte %zu of which nobody has written", verb,
-                    bytes, i);
-    } else {
-      return refuse(Fault::Kind::Race, address + i, "%s %zu bytes races with %s by thread %u of block %u", verb, bytes,
-                    problem, other.thread, other.block);
+      continue;
     }
+    if (problem == Problem::Uninitialised)
+      return refuse(Fault::Kind::Uninitialised, address + i, "%s %zu bytes, byte %zu of which nobody has written", i);
+    const bool with_write = problem == Problem::RaceWithWrite;
+    const Actor& other = with_write ? shadow[i].writer : shadow[i].reader;
+    return refuse(Fault::Kind::Race, address + i, "%s %zu bytes races with a %s by thread %u of block %u",
+                  with_write ? "write" : "read", other.thread, other.block);
   }
   return true;
 }

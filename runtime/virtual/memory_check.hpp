@@ -5,6 +5,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <sinter/runtime/backend.hpp>
 #include <unordered_map>
 #include <vector>
@@ -43,12 +45,17 @@ class MemoryCheck {
  public:
   MemoryCheck(const Launch& launch, const Arena& arena);
 
-  void begin_block(const char* static_shared, std::size_t static_bytes, const char* dynamic_shared,
-                   std::size_t dynamic_bytes);
+  /// The block's variables, and the areas around them that are nobody's.
+  struct SharedMemory {
+    const char* begin;
+    std::size_t bytes;
+    const char* area_end;  // of WorkerMemory::shared_bytes
+  };
+  void begin_block(const SharedMemory& variables, const SharedMemory& dynamic);
   /// False: `fault` says why, all but its instruction. Else it is left alone.
   bool access(sinter_virtual::Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault);
-  /// __threadfence() of a block.
-  void fence() noexcept { fenced_ = true; }
+  /// __threadfence() of a thread.
+  void fence(const Actor& who);
 
  private:
   /// Memory that the kernel may touch.
@@ -57,14 +64,23 @@ class MemoryCheck {
     std::size_t bytes;
     ShadowByte* shadow;  // null for an allocation too large to have one
   };
-  using Blocks = std::vector<bool>;
+  /// What an atomic operation of a block publishes.
+  struct Release {
+    Actor by;
+    std::vector<std::uint32_t> fences;  // of each thread: the interval of its last __threadfence(), counted from 1
+    bool covers(const Actor& before) const noexcept;
+  };
+  using Releases = std::map<std::uint32_t, std::shared_ptr<const Release>>;  // the last one of each block
+  enum class Problem : std::uint8_t { None, Uninitialised, RaceWithWrite, RaceWithRead };
 
   const Region* find(std::uintptr_t address) const noexcept;
   bool is_device_memory(std::uintptr_t address) const noexcept;
-  void synchronise(std::uintptr_t address, std::uint32_t block);
+  bool is_stray_shared(std::uintptr_t address) const noexcept;
+  void synchronise(std::uintptr_t address, const Actor& who);
   bool is_ordered(const Actor& before, const Actor& now) const noexcept;
   bool races_with_readers(const ShadowByte& s, const Actor& now) const noexcept;
-  const char* conflict(const ShadowByte& s, sinter_virtual::Access kind, const Actor& now, Actor& other) const noexcept;
+  bool has_seen_all_before(std::uint32_t block) const noexcept;
+  Problem problem_of(const ShadowByte& s, sinter_virtual::Access kind, const Actor& now) const noexcept;
   void note(ShadowByte& s, sinter_virtual::Access kind, const Actor& who) const noexcept;
 
   std::uint32_t launch_;
@@ -72,10 +88,11 @@ class MemoryCheck {
   std::vector<std::pair<std::uintptr_t, std::size_t>> arenas_;
   Region shared_[2] = {};  // static and dynamic
   std::vector<ShadowByte> shared_shadow_[2];
+  std::uintptr_t shared_areas_[2] = {};  // where they end
   // Blocks talk to each other by __threadfence() and atomic operations alone.
-  bool fenced_ = false;                                  // the block in hand has called __threadfence()
-  Blocks seen_;                                          // blocks whose writes the block in hand may read
-  std::unordered_map<std::uintptr_t, Blocks> released_;  // by address of an atomic variable
+  std::vector<std::uint32_t> fences_;                      // of the block in hand, as in Release
+  Releases seen_;                                          // what it may rely on
+  std::unordered_map<std::uintptr_t, Releases> released_;  // by address of an atomic variable
 };
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -178,7 +178,7 @@ static const int warpSize = 32;
 #define __stcs(...) sinter_virtual::store(__LINE__, __VA_ARGS__)
 #define __stwt(...) sinter_virtual::store(__LINE__, __VA_ARGS__)
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() { __asm__ volatile("" ::: "memory"); }  // a block runs on one host thread
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)

@@ -38,6 +38,22 @@ SINTER_SIZE(16)
 SINTER_HOOK void __tsan_read_range(void* p, unsigned long n) { SINTER_CHECK(p, n, Read); }
 SINTER_HOOK void __tsan_write_range(void* p, unsigned long n) { SINTER_CHECK(p, n, Write); }
 
+// Of clang, where a copy stays a call.
+SINTER_HOOK void* __tsan_memcpy(void* to, const void* from, unsigned long n) {
+  SINTER_CHECK(from, n, Read);
+  SINTER_CHECK(to, n, Write);
+  return __builtin_memcpy(to, from, n);
+}
+SINTER_HOOK void* __tsan_memmove(void* to, const void* from, unsigned long n) {
+  SINTER_CHECK(from, n, Read);
+  SINTER_CHECK(to, n, Write);
+  return __builtin_memmove(to, from, n);
+}
+SINTER_HOOK void* __tsan_memset(void* to, int value, unsigned long n) {
+  SINTER_CHECK(to, n, Write);
+  return __builtin_memset(to, value, n);
+}
+
 #define SINTER_FETCH(bits, T, name)                                           \
   SINTER_HOOK T __tsan_atomic##bits##_fetch_##name(volatile T* p, T v, int) { \
     SINTER_CHECK(p, sizeof(T), Atomic);                                       \

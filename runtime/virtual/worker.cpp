@@ -103,8 +103,8 @@ void Worker::begin_block() {
   }
   interval_ = 0;
   if (grid_->check)
-    grid_->check->begin_block(state.static_shared, grid_->kernel->static_area, state.dynamic_shared,
-                              grid_->dynamic_shared);
+    grid_->check->begin_block({state.static_shared, grid_->kernel->static_area, memory_.shared_end(0)},
+                              {state.dynamic_shared, grid_->dynamic_shared, memory_.shared_end(1)});
 }
 
 /// Shared memory is rounded up, as its alignment asks: a write to the rest meets no guard page. False for a fault.
@@ -289,7 +289,8 @@ void Worker::check_barrier_complete() {
 
 // ---- Faults
 
-bool Worker::is_timed_out() const noexcept { return watched_.expired.load() == watched_.blocks.load(); }
+/// Not amid a check, which may hold the heap's lock: the watchdog asks again.
+bool Worker::is_timed_out() const noexcept { return !in_check_ && watched_.expired.load() == watched_.blocks.load(); }
 
 Fault& Worker::new_fault(Fault::Kind kind, unsigned thread, int line) noexcept {
   fault_ = Fault{};
@@ -320,16 +321,27 @@ void Worker::record(const Fault& fault) noexcept {
 void Worker::access(sinter_virtual::Access kind, unsigned long address, unsigned long bytes,
                     unsigned long instruction) {
   Worker& w = *worker;
-  const unsigned thread = state.thread.x;
-  const std::uint16_t in_warp = w.grid_->kernel->has_barriers ? w.warp_[thread / warp_lanes].interval : 0;
-  const Actor who{state.block.x, static_cast<std::uint16_t>(thread), w.interval_, in_warp};
-  if (w.grid_->check->access(kind, address, bytes, who, w.fault_)) [[likely]]
+  w.in_check_ = true;
+  const bool allowed = w.grid_->check->access(kind, address, bytes, w.actor(), w.fault_);
+  w.in_check_ = false;
+  if (allowed) [[likely]]
     return;
   w.fault_.instruction = instruction - 1;  // of the call, not of what follows
   w.leave();
 }
 
-void Worker::fence() { worker->grid_->check->fence(); }
+void Worker::fence() {
+  Worker& w = *worker;
+  w.in_check_ = true;
+  w.grid_->check->fence(w.actor());
+  w.in_check_ = false;
+}
+
+Actor Worker::actor() const noexcept {
+  const unsigned thread = state.thread.x;
+  const std::uint16_t in_warp = grid_->kernel->has_barriers ? warp_[thread / warp_lanes].interval : 0;
+  return {state.block.x, static_cast<std::uint16_t>(thread), interval_, in_warp};
+}
 
 void Worker::fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what) {
   using sinter_virtual::Failure;

@@ -23,6 +23,7 @@ inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::size_t max_shared = 227 << 10;  // bytes of a block, static and dynamic
 
 class MemoryCheck;
+struct Actor;
 
 /// What all blocks of a launch share.
 struct Grid {
@@ -153,6 +154,7 @@ class Worker {
   static void access(sinter_virtual::Access kind, unsigned long address, unsigned long bytes,
                      unsigned long instruction);
   static void fence();
+  Actor actor() const noexcept;
 
   static void fail(sinter_virtual::Failure failure, int line, unsigned long value, const char* what);
   [[noreturn]] void fail_synchronisation(unsigned thread, int line, const char* format, ...)
@@ -167,6 +169,7 @@ class Worker {
   Watched watched_;
   Fault fault_;
   volatile bool running_ = false;
+  volatile bool in_check_ = false;
   Context root_ = nullptr;     // run()
   Context nowhere_ = nullptr;  // contexts that nobody resumes
   const Grid* grid_ = nullptr;

@@ -203,6 +203,11 @@ TEST(VirtualStrict, AtomicOperations) {
       kernel_source("atomic_and_plain", fields, "  if (threadIdx.x) atomicAdd(p.y, 1); else *p.y = 1;"));
   Array<int> y(1);
   EXPECT_THAT(error_of([&] { add({4, 64}, y); }), HasSubstr("an atomic operation on 4 bytes, byte 0 of which nobody"));
+  const TestKernel peek(
+      kernel_source("atomic_and_read", "int* y; int* z;", "  atomicAdd(p.y, 1);\n  p.z[threadIdx.x] = *p.y;"));
+  y.set({0});
+  Array<int> z(32);
+  EXPECT_THAT(error_of([&] { peek({1, 32}, y, z); }), HasSubstr("races with a"));
   y.set({0});
   EXPECT_EQ(error_of([&] { add({4, 64}, y); }), "no error");
   EXPECT_EQ(y.get()[0], 256);
@@ -230,6 +235,59 @@ TEST(VirtualStrict, TheLastBlockSeesTheOthers) {
   const TestKernel bare(kernel_source("last_block_bare", fields, last_block("")));
   EXPECT_THAT(error_of([&] { bare({8, 32}, y, part, count); }),
               AllOf(HasSubstr("block 7 of 8"), HasSubstr("races with a write by thread 0 of block 0")));
+}
+
+/// Every thread writes, and one of the block says so.
+std::string all_write(const char* before_barrier, const char* barrier, const char* after_barrier) {
+  return std::string("  __shared__ bool last;\n  p.part[blockIdx.x * 32 + threadIdx.x] = 1;\n  ") + before_barrier +
+         barrier + "\n  if (threadIdx.x == 0) { " + after_barrier +
+         " last = atomicAdd(p.count, 1u) == gridDim.x - 1; }\n  __syncthreads();\n"
+         "  if (last) p.y[threadIdx.x] = p.part[threadIdx.x];";
+}
+
+TEST(VirtualStrict, FencesOfManyThreads) {
+  const std::string fields = "float* y; float* part; unsigned* count;";
+  struct {
+    const char *name, *before, *barrier, *after;
+    bool right;
+  } const cases[] = {{"each_fences", "__threadfence(); ", "__syncthreads();", "", true},
+                     {"one_fences", "", "__syncthreads();", "__threadfence();", true},
+                     {"no_barrier", "", "", "__threadfence();", false},
+                     {"no_fence", "", "__syncthreads();", "", false},
+                     {"fence_of_block", "", "__syncthreads();", "__threadfence_block();", false}};
+  for (const auto& c : cases) {
+    Array<float> y(32), part(64);
+    Array<unsigned> count(std::vector<unsigned>{0});
+    const TestKernel k(kernel_source(c.name, fields, all_write(c.before, c.barrier, c.after)));
+    const std::string error = error_of([&] { k({2, 32}, y, part, count); });
+    if (c.right)
+      EXPECT_EQ(error, "no error") << c.name;
+    else
+      EXPECT_THAT(error, HasSubstr("races with a write by thread")) << c.name;
+  }
+}
+
+TEST(VirtualStrict, TheLastBlockMayWriteWhatAllHaveRead) {
+  const TestKernel k(kernel_source("reset", "float* y; float* x; unsigned* count;",
+                                   "  p.y[blockIdx.x] = p.x[0];\n  __threadfence();\n"
+                                   "  if (atomicAdd(p.count, 1u) == gridDim.x - 1) p.x[0] = 7;"));
+  Array<float> y(4), x(ones(1));
+  Array<unsigned> count(std::vector<unsigned>{0});
+  EXPECT_EQ(error_of([&] { k({4, 1}, y, x, count); }), "no error");
+}
+
+TEST(VirtualStrict, SharedMemoryOutsideTheVariables) {
+  const auto dynamic = [](const char* name, const char* index) {
+    return TestKernel(kernel_source(name, "float* y; long long n;",
+                                    std::string("  s[0] = 1; p.y[0] = s[") + index + "];",
+                                    "extern __shared__ float s[];"));
+  };
+  Array<float> y(1);
+  EXPECT_EQ(error_of([&] { dynamic("shared_inside", "p.n")({1, 1, 16}, y, 0LL); }), "no error");
+  EXPECT_THAT(error_of([&] { dynamic("shared_before", "p.n - 1")({1, 1, 16}, y, 0LL); }),
+              HasSubstr("a read of 4 bytes in shared memory, outside the block's variables"));
+  EXPECT_THAT(error_of([&] { dynamic("shared_after", "p.n + 3")({1, 1, 8}, y, 0LL); }),
+              HasSubstr("in shared memory, outside the block's variables"));
 }
 
 TEST(VirtualStrict, LaunchesAreOrdered) {
