@@ -112,7 +112,7 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
   }
   std::optional<DiskEntry> entry = decode(*bytes);
   if (!entry) {
-    log_event("damaged, deleted", key, name);
+    log_event(writes() ? "damaged, deleted" : "damaged, left alone", key, name);
     if (writes()) ::unlinkat(folder, name.c_str(), 0);
     return {};
   }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,7 @@
 #include <system_error>
 
 #include <runtime/environment.hpp>
+#include <runtime/log.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -21,8 +24,14 @@ void dump(const KernelKey& key, std::string_view suffix, std::string_view conten
   const XXH64_hash_t hash = XXH3_64bits(key.text.data(), key.text.size());
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  std::ofstream(std::filesystem::path(folder) / fmt::format("{}_{:016x}{}", key.name, hash, suffix), std::ios::binary)
-      << content;
+  const auto path = std::filesystem::path(folder) / fmt::format("{}_{:016x}{}", key.name, hash, suffix);
+  errno = 0;
+  std::ofstream out(path, std::ios::binary);
+  out << content << std::flush;
+  static std::atomic<bool> said{false};
+  if (!out && !said.exchange(true))
+    runtime::notice(
+        fmt::format("cannot write kernels to SINTER_DUMP_DIR: {} ({})", path.string(), std::strerror(errno)));
 }
 
 }  // namespace

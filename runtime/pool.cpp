@@ -8,6 +8,7 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "log.hpp"
 #include "streams.hpp"
 #include "text.hpp"
 
@@ -174,7 +175,14 @@ void* Pool::acquire(std::size_t size, std::size_t bytes, StreamImpl* stream) {
   }
   held_.fetch_add(size, std::memory_order_relaxed);
   acquired_.fetch_add(1, std::memory_order_relaxed);
+  if (logs(Log::Memory))
+    log(Log::Memory, fmt::format("{}: {} taken from the device", to_string(device_), format_bytes(size)));
   return data;
+}
+
+void Pool::log_trimmed(std::size_t bytes) const noexcept try {
+  log(Log::Memory, fmt::format("{}: {} of cached memory returned", to_string(device_), format_bytes(bytes)));
+} catch (...) {  // a line less
 }
 
 std::size_t Pool::trim() noexcept {
@@ -194,6 +202,7 @@ std::size_t Pool::trim() noexcept {
         returned += size;
       }
   }
+  if (returned && logs(Log::Memory)) log_trimmed(returned);
   return returned;
 }
 

@@ -81,6 +81,7 @@ class Pool {
   bool keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept;
   void* acquire(std::size_t size, std::size_t bytes, StreamImpl* stream);
   void count_use(std::size_t size) noexcept;
+  void log_trimmed(std::size_t bytes) const noexcept;
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t returned) const;
 
   MemorySource& source_;

@@ -14,6 +14,7 @@
 
 #include "cpu/cpu_backend.hpp"
 #include "cuda/cuda_gpu.hpp"
+#include "log.hpp"
 #include "text.hpp"
 #include "virtual/virtual_gpu.hpp"
 
@@ -37,12 +38,13 @@ struct Gpus {
 
 Gpus find_gpus() {
   Gpus found;
-  if (const char* value = std::getenv("SINTER_VIRTUAL_GPUS")) {
+  if (const char* value = std::getenv("SINTER_VIRTUAL_GPUS"); value && *value) {
     try {
       found.count = parse_virtual_gpus(value);
       found.are_virtual = true;
     } catch (const DeviceError& e) {
       found.problem = e.what();
+      notice(found.problem);  // device_count() and its kin throw nothing
     }
   } else {
     found.count = std::min(cuda_gpu_count(), max_gpus);

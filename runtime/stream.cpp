@@ -59,23 +59,41 @@ Stream Stream::from_native(void* cu_stream, Device device) {
   return Stream(streams_of(device).wrap(cu_stream));
 }
 
-Device Stream::device() const { return impl_->owner.device(); }
+runtime::StreamImpl& Stream::impl() const {
+  if (!impl_) throw Error("this stream was moved from: copy it where it is needed twice");
+  return *impl_;
+}
+
+const runtime::StreamRef& Stream::ref() const {
+  impl();
+  return impl_;
+}
+
+Device Stream::device() const { return impl().owner.device(); }
+
+void* Stream::native() const { return impl().native; }
 
 void Stream::synchronize() const {
-  impl_->owner.synchronize(*impl_);
+  impl().owner.synchronize(impl());
   raise_fault(device());
 }
 
-bool Stream::query() const { return impl_->owner.is_idle(*impl_); }
+bool Stream::query() const { return impl().owner.is_idle(impl()); }
 
-void Stream::wait(const Event& event) const { runtime::wait_for(*impl_, event.impl()); }
+void Stream::wait(const Event& event) const { runtime::wait_for(impl(), event.impl()); }
 
-void Stream::wait(const Stream& other) const { runtime::wait_for(*impl_, *other.impl_); }
+void Stream::wait(const Stream& other) const { runtime::wait_for(impl(), other.impl()); }
 
-Event Stream::record(Timing timing) const { return Event(impl_->owner.record(*impl_, timing == Timing::On)); }
+Event Stream::record(Timing timing) const { return Event(impl().owner.record(impl(), timing == Timing::On)); }
 
 Stream current_stream(Device device) { return Stream(runtime::StreamRef::share(&streams_of(device).current())); }
 
 Stream default_stream(Device device) { return Stream(runtime::StreamRef::share(&streams_of(device).standard())); }
+
+StreamGuard::StreamGuard(const Stream& stream) : link_(stream.ref()), outer_device_(current_device()) {
+  set_device(stream.device().index());
+}
+
+StreamGuard::~StreamGuard() { set_device(outer_device_); }
 
 }  // namespace sinter::inline v1

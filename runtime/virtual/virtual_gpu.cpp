@@ -43,8 +43,6 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
-    const std::uint32_t none = 0;
-    upload(fault_word_, &none, sizeof none);
   }
 
   Device device() const noexcept override { return device_; }
@@ -90,9 +88,19 @@ class VirtualGpu final : public GpuBackend {
   Function load(const std::string& binary, const std::string& kernel) override {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
-  std::uint64_t fault_word() override { return reinterpret_cast<std::uint64_t>(fault_word_); }
+  std::uint64_t fault_word() override {
+    std::call_once(fault_word_made_, [&] {
+      void* const word = arena_.allocate(sizeof(std::uint32_t));
+      const std::uint32_t none = 0;
+      upload(word, &none, sizeof none);
+      fault_word_.store(word, std::memory_order_release);
+    });
+    return reinterpret_cast<std::uint64_t>(fault_word_.load(std::memory_order_relaxed));
+  }
   void raise_fault() const override {
-    std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(fault_word_)));
+    void* const address = fault_word_.load(std::memory_order_acquire);
+    if (!address) return;
+    std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(address)));
     if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
   }
   int resident_blocks(Function, int) override { return 1; }
@@ -125,7 +133,8 @@ class VirtualGpu final : public GpuBackend {
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;
-  void* fault_word_ = arena_.allocate(sizeof(std::uint32_t));
+  std::once_flag fault_word_made_;
+  std::atomic<void*> fault_word_{nullptr};  // null until a kernel needs it
 };
 
 }  // namespace

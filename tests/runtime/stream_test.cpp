@@ -151,4 +151,33 @@ TEST(Stream, TheCpuHasNone) {
   sn::synchronize(sn::cpu);
 }
 
+TEST(Stream, WhatWasMovedFromThrows) {
+  NEEDS_GPUS(1);
+  Stream moved{sn::Device(0)};
+  const Stream stream = std::move(moved);
+  const auto expect_error = [&](auto f) { EXPECT_THROW(f(), sn::Error); };
+  expect_error([&] { moved.synchronize(); });
+  expect_error([&] { moved.query(); });
+  expect_error([&] { moved.native(); });
+  expect_error([&] { moved.device(); });
+  expect_error([&] { moved.record(); });
+  expect_error([&] { stream.wait(moved); });
+  expect_error([&] { const StreamGuard guard(moved); });
+}
+
+TEST(Stream, AGuardMakesTheGpuTheCurrentOne) {
+  NEEDS_GPUS(2);
+  const Stream stream{sn::Device(1)};
+  {
+    const StreamGuard guard(stream);
+    EXPECT_EQ(sn::current_device(), 1);
+    {
+      const StreamGuard inner(Stream{sn::Device(0)});
+      EXPECT_EQ(sn::current_device(), 0);
+    }
+    EXPECT_EQ(sn::current_device(), 1);
+  }
+  EXPECT_EQ(sn::current_device(), 0);
+}
+
 }  // namespace

@@ -59,12 +59,12 @@ class Stream {
   /// Throws CudaError.
   Event record(Timing timing = Timing::Off) const;
   /// The CUstream.
-  void* native() const noexcept { return impl_->native; }
+  void* native() const;
   friend bool operator==(const Stream&, const Stream&) noexcept = default;
 
-  /// For Sinter's own layers.
-  runtime::StreamImpl& impl() const noexcept { return *impl_; }
-  const runtime::StreamRef& ref() const noexcept { return impl_; }
+  /// For Sinter's own layers. Throw Error for a stream that was moved from, as all the others do.
+  runtime::StreamImpl& impl() const;
+  const runtime::StreamRef& ref() const;
 
  private:
   runtime::StreamRef impl_;
@@ -75,13 +75,18 @@ Stream current_stream(Device device = Device(current_device()));
 /// The stream that all threads share. Throws DeviceError.
 Stream default_stream(Device device = Device(current_device()));
 
-/// Makes a stream the current one of its GPU, for this thread, while it lives.
+/// Makes a stream the current one of its GPU, and its GPU the current one, for this thread, while it lives. Guards end
+/// in the opposite order of their beginning.
 class [[nodiscard]] StreamGuard {
  public:
-  explicit StreamGuard(const Stream& stream) noexcept : link_(stream.ref()) {}
+  explicit StreamGuard(const Stream& stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
 
  private:
   runtime::CurrentStream link_;
+  int outer_device_;
 };
 
 }  // namespace sinter::inline v1
