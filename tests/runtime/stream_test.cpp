@@ -147,7 +147,7 @@ TEST(Stream, TheCpuHasNone) {
   EXPECT_THAT([] { Stream s(sn::cpu); }, ThrowsMessage<sn::DeviceError>(HasSubstr("cpu has no streams")));
   EXPECT_THROW(sn::current_stream(sn::cpu), sn::DeviceError);
   EXPECT_THROW(sn::default_stream(sn::cpu), sn::DeviceError);
-  EXPECT_THROW(Stream(sn::device_count()), sn::DeviceError);
+  EXPECT_THROW(Stream{sn::device_count()}, sn::DeviceError);
   sn::synchronize(sn::cpu);
 }
 
