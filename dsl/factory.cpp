@@ -7,6 +7,7 @@
 
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/random.hpp>
+#include <sinter/runtime/float_environment.hpp>
 
 #include "index.hpp"
 
@@ -28,6 +29,7 @@ void throw_wrong_count(std::size_t values, const Shape& shape) {
 }
 
 TensorRef full(const Shape& shape, DType dtype, Device device, Number value) {
+  const runtime::DefaultFloats floats;
   TensorRef t = runtime::empty(shape, dtype, device);
   // A float into an integer tensor truncates, which fill() as an in-place result would refuse.
   if (!can_cast(default_dtype(value.category), dtype))
@@ -67,11 +69,13 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
 }
 
 TensorRef arange(double start, double end, double step, DType dtype, Device device) {
+  const runtime::DefaultFloats floats;
   const std::int64_t count = checked_count(std::ceil((end - start) / step), start, end, step);
   return convert(cast<double>(index(Shape(count), device)) * step + start, dtype);
 }
 
 TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device) {
+  const runtime::DefaultFloats floats;
   if (steps < 0) throw ShapeError(fmt::format("linspace: the number of steps is {}, which is negative", steps));
   const double intervals = steps > 1 ? static_cast<double>(steps - 1) : 1;
   double step = (end - start) / intervals;

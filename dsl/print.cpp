@@ -12,6 +12,7 @@
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1 {
 
@@ -338,6 +339,7 @@ std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dt
 namespace detail {
 
 std::string to_string(const runtime::TensorImpl& t) {
+  const runtime::DefaultFloats floats;
   constexpr std::string_view prefix = "tensor(";
   constexpr int indent = static_cast<int>(prefix.size());
   const Settings s = settings();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/transfer.hpp>
 
 namespace sinter::inline v1::detail {
@@ -89,6 +90,7 @@ void fill_with(TensorImpl& t, jit::Scalar value) {
 }  // namespace
 
 void fill(TensorImpl& t, Number value) {
+  const runtime::DefaultFloats floats;
   if (value.category == Category::Int) visit(t.dtype, [&]<class T>(std::type_identity<T>) { element_of<T>(value); });
   switch (value.category) {
     case Category::Bool: return fill_with<Category::Bool>(t, value.scalar);

@@ -9,8 +9,8 @@
 #include <limits>
 #include <type_traits>
 
-#include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "checks.hpp"
 #include "evaluator.hpp"
 #include "plan.hpp"

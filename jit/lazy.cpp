@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include <runtime/float_environment.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "evaluator.hpp"
 #include "faults.hpp"
 #include "fold.hpp"

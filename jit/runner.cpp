@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
-#include <runtime/float_environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/order.hpp>
 #include "faults.hpp"
 #include "nest.hpp"

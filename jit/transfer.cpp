@@ -33,8 +33,8 @@ void convert(TensorImpl& to, TensorImpl& from) {
 void move_bytes(TensorImpl& to, const TensorImpl& from) {
   const std::size_t bytes = bytes_of(from);
   if (bytes == 0) return;
+  to.buffer->touch();  // before: a copy from a GPU may throw what a kernel reported there, when the bytes are written
   runtime::copy({to.buffer.get(), to.data}, {from.buffer.get(), from.data}, bytes);
-  to.buffer->touch();
 }
 
 bool bytes_match(const TensorImpl& to, const TensorImpl& from) noexcept {

@@ -16,7 +16,7 @@
 
 #include <sinter/runtime/error.hpp>
 
-#include "float_environment.hpp"
+#include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::runtime {
 namespace {

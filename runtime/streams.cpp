@@ -43,8 +43,8 @@ CurrentStream::CurrentStream(StreamRef s) noexcept
 
 CurrentStream::~CurrentStream() {
   CurrentStream** link = &innermost_guard;  // guards on the heap may end in any order
-  while (*link != this) link = &(*link)->outer;
-  *link = outer;
+  while (*link && *link != this) link = &(*link)->outer;
+  if (*link) *link = outer;  // else it was made by another thread, whose it stays
 }
 
 void StreamImpl::release() const noexcept {

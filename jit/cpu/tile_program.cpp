@@ -10,8 +10,8 @@
 #include <mutex>
 #include <utility>
 
-#include <runtime/float_environment.hpp>
 #include <runtime/per_thread.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "worker.hpp"
 
 namespace sinter::inline v1::jit::cpu {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../float_environment.hpp"
+#include <sinter/runtime/float_environment.hpp>
 #include "arena.hpp"
 #include "memory_check.hpp"
 

@@ -110,6 +110,17 @@ TEST(Fault, InPlace) {
   }
 }
 
+TEST(Fault, ACopyThatTellsItHasWritten) {
+  for (const sn::Device device : gpus()) {
+    Ints x = sn::tensor({1, 1, 1});
+    const sn::Lazy<std::int64_t> later = sn::Lazy<std::int64_t>(x) + 1;
+    const Ints r = sn::tensor({7, 8, 9}).to(device) % sn::tensor({0, 3, 5}).to(device);
+    EXPECT_THAT(message_of<sn::Error>([&] { x.copy_(r); }), HasSubstr("divided by zero"));
+    EXPECT_EQ(x.to_vector(), (std::vector<std::int64_t>{0, 2, 4}));
+    EXPECT_THAT(message_of<sn::Error>([&] { Ints y = later; }), HasSubstr("written to"));
+  }
+}
+
 TEST(Fault, WhatNeedsNoCheckHasNone) {
   const Ints a = sn::arange(5), b = sn::tensor({1, 0, 2, 0, 4});
   EXPECT_THAT(sn::cuda_source(a % b), HasSubstr("report(p.fault, p.fault_code)"));

@@ -83,6 +83,29 @@ TEST_P(FloatEnvironment, Traps) {
   check([] { feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW); });
 }
 
+/// What is made and printed on the host: `f` gives text.
+void expect_same_text(const std::function<std::string()>& f) {
+  const std::string expected = f();
+  std::fenv_t before;
+  std::fegetenv(&before);
+  std::fesetround(FE_UPWARD);
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+  const std::string got = f();
+  std::fesetenv(&before);
+  EXPECT_EQ(got, expected);
+}
+
+TEST(HostFloats, RangesAndPrinting) {
+  volatile double tenth = 0.1;
+  expect_same_text([&] {
+    const double step = tenth;
+    return sinter_tests::printed(arange<double>(0., 0.7000000000000001, step)) +
+           sinter_tests::printed(linspace<double>(step, 0.7, 11));
+  });
+  expect_same_text([] { return sinter_tests::printed(tensor<double>({1e300, 1e-300, 3.0})); });
+  expect_same_text([] { return sinter_tests::printed(full({2}, 1e30)); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, FloatEnvironment, testing::Bool(),
                          [](const auto& of) { return of.param ? "VirtualGpu" : "Cpu"; });
 
