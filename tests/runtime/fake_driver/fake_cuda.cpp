@@ -54,6 +54,7 @@ struct Block {
 };
 
 struct State {
+  std::vector<void*> memory;  // all that was ever given: what a capture keeps for ever is no leak
   std::recursive_mutex mutex;
   fake_cuda::Control control;
   pid_t process = 0;  // that started the driver, and alone can use it
@@ -130,6 +131,7 @@ CUresult take(CUdeviceptr* address, std::size_t bytes) {
   s.control.used[device] += bytes;
   ++s.control.blocks;
   s.blocks[*address] = {bytes, device};
+  s.memory.push_back(memory);
   return success;
 }
 
