@@ -360,6 +360,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
   ENTER(true);
   *memory = std::malloc(bytes);
+  state().memory.push_back(*memory);
   ++state().control.objects;
   return success;
 }
