@@ -17,7 +17,7 @@ std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noe
 /// Whether some value may stop the kernel's result from being right.
 bool may_fault(const Graph& graph) noexcept;
 
-/// "integer division by zero in floor_divide(a, b), ...".
+/// "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what to do.
 std::string fault_message(const Kernel& kernel);
 
 }  // namespace sinter::inline v1::jit

@@ -224,9 +224,8 @@ void Worker::check_divisor(const Step& s, std::int64_t n) const {
     return zero;
   };
   const std::byte* const at = at_[s.in[1]];
-  const bool zero = v.size == 8   ? any_zero(reinterpret_cast<const std::int64_t*>(at))
-                    : v.size == 4 ? any_zero(reinterpret_cast<const std::int32_t*>(at))
-                                  : any_zero(reinterpret_cast<const std::int8_t*>(at));
+  const bool zero = v.size == 8 ? any_zero(reinterpret_cast<const std::int64_t*>(at))
+                                : any_zero(reinterpret_cast<const std::int32_t*>(at));  // bools are not divided
   if (zero) job_->divided_by_zero.store(true, std::memory_order_relaxed);
 }
 
