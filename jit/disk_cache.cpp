@@ -155,6 +155,14 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
 } catch (...) {  // no memory for it
 }
 
+void DiskCache::remove(const KernelKey& key) noexcept try {
+  const std::string name = entry_name(key);
+  if (!writes()) return log_event("does not load, left alone", key, name);
+  const OpenedFolder folder = open_cache_folder(settings_.folder, false);
+  if (folder.fd && ::unlinkat(folder.fd.get(), name.c_str(), 0) == 0) log_event("does not load, deleted", key, name);
+} catch (...) {  // no memory for it: what is stored next takes its place
+}
+
 namespace {
 
 struct ProcessCache {

@@ -23,6 +23,9 @@ class DiskCache {
   /// Writes a temporary file and renames it, so that no one sees half an entry, then sweeps if that is due.
   void store(const KernelKey& key, std::string_view binary) noexcept;
 
+  /// For an entry that is intact and yet of no use. Leaves it where nothing may be written.
+  void remove(const KernelKey& key) noexcept;
+
   const std::string& folder() const noexcept { return settings_.folder; }
 
  private:

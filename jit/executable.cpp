@@ -142,8 +142,8 @@ void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t inde
   if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
   const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
-  const CompiledKernel kernel = compiled(s, device);
-  const runtime::Function function = device.load(kernel.binary, s.name);
+  const LoadedKernel kernel = load_kernel(s, device);
+  const runtime::Function function = kernel.function;
   const int resident = std::max(device.resident_blocks(function, cuda::block_threads), 1);
   loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

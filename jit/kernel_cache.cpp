@@ -29,7 +29,7 @@ struct Slot {
   std::condition_variable changed;
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
   bool ready = false;
-  std::string binary;  // constant once ready
+  std::deque<Binary> binaries;  // the last one counts once ready; those before did not load, and may still be looked at
 };
 
 struct Slots {
@@ -75,26 +75,58 @@ void end(Attempt& attempt, Slot& slot, std::exception_ptr error) {
   slot.changed.notify_all();
 }
 
-}  // namespace
+/// A binary of a slot, and where the caller has it from.
+struct Found {
+  Slot* slot;
+  const Binary* binary;
+  KernelOrigin origin;
+};
 
-CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  const std::string target = device.binary_tag();
-  Slot& slot = slot_for(target, source.text);
+/// What `get` gives, or another thread's attempt for the same slot. `refused`: a binary that is of no use, or null.
+template <class Get>
+Found attempt(Slot& slot, const Binary* refused, Get get) {
   std::unique_lock lock(slot.mutex);
-  if (!slot.ready && slot.attempt) wait_for(std::shared_ptr(slot.attempt), slot, lock);
-  if (slot.ready) return {slot.binary, KernelOrigin::Memory};
+  while (!slot.ready && slot.attempt) wait_for(std::shared_ptr(slot.attempt), slot, lock);
+  if (slot.ready && &slot.binaries.back() != refused) return {&slot, &slot.binaries.back(), KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
   slot.attempt = mine;
+  slot.ready = false;
   lock.unlock();
   try {
-    Binary made = find_or_compile({target, source.name, source.text}, device);
-    slot.binary = std::move(made.bytes);
+    const Binary& made = slot.binaries.emplace_back(get());
     end(*mine, slot, nullptr);
-    return {slot.binary, made.origin};
+    return {&slot, &made, made.origin};
   } catch (...) {
     end(*mine, slot, std::current_exception());
     throw;
   }
+}
+
+Found find(const KernelKey& key, runtime::GpuBackend& device) {
+  return attempt(slot_for(key.target, key.text), nullptr, [&] { return find_or_compile(key, device); });
+}
+
+Found replace(const Found& refused, const KernelKey& key, runtime::GpuBackend& device) {
+  return attempt(*refused.slot, refused.binary, [&] { return compile_again(key, device); });
+}
+
+}  // namespace
+
+CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
+  const Found found = find({device.binary_tag(), source.name, source.text}, device);
+  return {found.binary->bytes, found.origin};
+}
+
+LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device) {
+  const KernelKey key{device.binary_tag(), source.name, source.text};
+  const Found found = find(key, device);
+  try {
+    return {device.load(found.binary->bytes, source.name), found.origin};
+  } catch (const runtime::BinaryRefused&) {
+    if (found.binary->origin != KernelOrigin::Disk) throw;
+  }
+  const Found fresh = replace(found, key, device);
+  return {device.load(fresh.binary->bytes, source.name), fresh.origin};
 }
 
 int threads_waiting() noexcept { return waiting.load(); }

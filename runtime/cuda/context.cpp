@@ -46,7 +46,7 @@ int CudaContext::attribute(int which) const {
   return driver_.cuDeviceGetAttribute(&value, which, device_) == driver::success ? value : 0;
 }
 
-void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
+std::string CudaContext::failure(const char* call, driver::CUresult result, std::string_view detail) const {
   std::string message =
       fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
                   name_.empty() ? "" : fmt::format(" ({})", name_), driver::describe(driver_, result));
@@ -67,8 +67,12 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
         "it with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL when another thread captures";
   if (result == driver::error_not_initialized && driver::opened().process != getpid())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
-  if (result == driver::error_out_of_memory) throw OutOfMemory(message);
-  throw CudaError(message);
+  return message;
+}
+
+void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
+  if (result == driver::error_out_of_memory) throw OutOfMemory(failure(call, result, detail));
+  throw CudaError(failure(call, result, detail));
 }
 
 Current::Current(const CudaContext& context) : driver_(context.driver()) {

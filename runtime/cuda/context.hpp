@@ -30,6 +30,8 @@ class CudaContext {
     if (result != driver::success) [[unlikely]]
       fail(call, result, detail);
   }
+  /// What fail says.
+  std::string failure(const char* call, driver::CUresult result, std::string_view detail) const;
   [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
   /// Errors of kernels show up in later calls, which name the last kernel launched.
   void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_release); }

@@ -27,8 +27,18 @@ struct MemoryAccess {
 inline constexpr int oldest_version = 12010;
 
 inline constexpr CUresult success = 0;
+inline constexpr CUresult error_invalid_value = 1;
 inline constexpr CUresult error_out_of_memory = 2;
 inline constexpr CUresult error_not_initialized = 3;
+// A binary that a device does not take.
+inline constexpr CUresult error_invalid_image = 200;
+inline constexpr CUresult error_no_binary_for_gpu = 209;
+inline constexpr CUresult error_invalid_ptx = 218;
+inline constexpr CUresult error_unsupported_ptx = 222;
+inline constexpr CUresult error_invalid_source = 300;
+inline constexpr CUresult error_symbol_not_found = 302;
+inline constexpr CUresult error_symbol_init_failed = 303;
+inline constexpr CUresult error_not_found = 500;
 // After these a context is lost, and a kernel before the failing call may be the cause.
 inline constexpr CUresult error_ecc_uncorrectable = 214;
 inline constexpr CUresult error_nvlink_uncorrectable = 220;

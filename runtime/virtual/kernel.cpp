@@ -41,7 +41,7 @@ void* open_object(const std::string& binary, const std::string& name) {
   void* handle = written == binary.size() ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const char* problem = handle ? nullptr : written < binary.size() ? std::strerror(errno) : ::dlerror();
   ::close(fd);
-  if (!handle) throw CudaError(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
+  if (!handle) throw BinaryRefused(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
   return handle;
 }
 
@@ -82,7 +82,7 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
 
 const Kernel& load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
-    throw CudaError(
+    throw BinaryRefused(
         fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
   open_mathematics();
   auto kernel = std::make_unique<Kernel>();
@@ -93,7 +93,7 @@ const Kernel& load_kernel(const std::string& binary, const std::string& name) {
   if (!info || name != info->name) {
     const std::string holds = info ? info->name : "no kernel";
     ::dlclose(handle);
-    throw CudaError(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
+    throw BinaryRefused(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
   }
   kernel->info = *info;
   kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");

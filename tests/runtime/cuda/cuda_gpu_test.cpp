@@ -22,6 +22,7 @@ namespace {
 
 using sinter::Device;
 using sinter::runtime::backend;
+using sinter::runtime::BinaryRefused;
 using sinter::runtime::Function;
 using sinter::runtime::GpuBackend;
 using sinter::runtime::Launch;
@@ -195,7 +196,18 @@ TEST_F(CudaGpu, BinariesThatDoNotLoad) {
               ThrowsMessage<sinter::CudaError>(
                   AllOf(HasSubstr("cuModuleLoadDataEx"), HasSubstr("kernel k"), HasSubstr("this is no binary"))));
   EXPECT_THAT([&] { g.load("FAKE a b", "c"); },
-              ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuModuleGetFunction"), HasSubstr("kernel c"))));
+              ThrowsMessage<BinaryRefused>(AllOf(HasSubstr("cuModuleGetFunction"), HasSubstr("kernel c"))));
+  EXPECT_THROW(g.load("rubbish", "k"), BinaryRefused);
+  for (const int elsewhere : {2, 4, 700, 900}) {  // no memory, no driver, no context, a capture: not the binary's fault
+    fail("cuModuleLoadDataEx", elsewhere, 0, elsewhere != 2);
+    try {
+      g.load("FAKE k", "k");
+      ADD_FAILURE() << elsewhere;
+    } catch (const BinaryRefused&) {
+      ADD_FAILURE() << elsewhere;
+    } catch (const sinter::Error&) {
+    }
+  }
 }
 
 TEST_F(CudaGpu, MemoryIsKeptAndReturnedBeforeItRunsOut) {
