@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "../cpu/host_memory.hpp"
+#include "../environment.hpp"
 #include "arena.hpp"
 #include "host_compiler.hpp"
 #include "kernel.hpp"
@@ -33,10 +34,9 @@ double limit_from_environment() {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0 && seconds < 1e9) return seconds;
-  throw Error(
-      fmt::format("SINTER_VIRTUAL_TIMEOUT={} cannot be read: expected the seconds of processor time that one block of "
-                  "a kernel may take on a virtual GPU, such as 10 or 0.5 (0: any)",
-                  text));
+  throw Error(cannot_read("SINTER_VIRTUAL_TIMEOUT", text,
+                          "the seconds of processor time that one block of a kernel may take on a virtual GPU, such as "
+                          "10 or 0.5 (0: any)"));
 }
 
 class VirtualGpu final : public GpuBackend {
