@@ -66,6 +66,7 @@ int wait_for(pid_t child) {
 }  // namespace
 
 std::string ProcessResult::ending() const {
+  if (status == -1) return "it did not start";
   return status == unknown ? "exit status unknown" : fmt::format("exit status {}", status);
 }
 

@@ -12,7 +12,7 @@ struct ProcessResult {
   std::string output;  // stdout and stderr
 
   bool failed() const noexcept { return status != 0 && status != unknown; }
-  /// "exit status 1".
+  /// "exit status 1", "it did not start".
   std::string ending() const;
 };
 

@@ -90,7 +90,8 @@ class GpuBackend : public Backend {
   /// Names all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler,
   /// and it may change when one is loaded.
   virtual std::string binary_tag() const = 0;
-  /// Text to something that load() accepts. Thread-safe. Throws CompileError.
+  /// Text to something that load() accepts. Thread-safe. Throws CompileError, and DeviceError where there is no
+  /// compiler.
   virtual std::string compile(const KernelSource& source) = 0;
   /// Throws BinaryRefused, and OutOfMemory or CudaError where the binary is not at fault.
   virtual Function load(const std::string& binary, const std::string& name) = 0;
