@@ -20,6 +20,7 @@
 #include "abi.h"
 #include "memory_check.hpp"
 #include "process.hpp"
+#include "temporary_folder.hpp"
 
 namespace sinter::inline v1::embedded {
 extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math, virtual_shim_strict;

@@ -96,21 +96,6 @@ std::string find_program(const std::string& program) {
   return "";
 }
 
-TemporaryFolder::TemporaryFolder() {
-  const char* base = std::getenv("TMPDIR");
-  path_ = fmt::format("{}/sinter-virtual-XXXXXX", base && *base ? base : "/tmp");
-  if (!::mkdtemp(path_.data()))
-    throw Error(
-        fmt::format("Cannot make the folder {} for compiling a kernel ({}). Set TMPDIR to a folder that can be "
-                    "written.",
-                    path_, std::strerror(errno)));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 void write_file(const std::string& path, const std::string& content) {
   std::ofstream file(path, std::ios::binary);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));

@@ -22,20 +22,6 @@ ProcessResult run_process(const std::vector<std::string>& arguments) noexcept;
 /// The file that PATH finds for a program, or the program itself where it names a folder; empty when there is none.
 std::string find_program(const std::string& program);
 
-/// A new folder that is removed with all that is in it.
-class TemporaryFolder {
- public:
-  /// Throws Error with the reason.
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 /// Throw Error with the path and the reason.
 void write_file(const std::string& path, const std::string& content);
 std::string read_file(const std::string& path);
