@@ -9,6 +9,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include "log.hpp"
+#include "out_of_memory.hpp"
 #include "streams.hpp"
 #include "text.hpp"
 
@@ -223,13 +224,7 @@ MemoryStats Pool::stats() const {
 void Pool::reset_peak() noexcept { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
-  const MemoryStats now = stats();
-  const MemoryInfo info = source_.memory();
-  throw OutOfMemory(fmt::format(
-      "out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "
-      "{} were returned first), {} free of {} in all. Release tensors or work on smaller pieces",
-      to_string(device_), format_bytes(bytes), bytes, format_bytes(now.in_use), format_bytes(now.cached + returned),
-      format_bytes(returned), format_bytes(info.free), format_bytes(info.total)));
+  throw OutOfMemory(out_of_memory(device_, bytes, returned, stats(), source_.memory()));
 }
 
 }  // namespace sinter::inline v1::runtime

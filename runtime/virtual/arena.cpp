@@ -12,6 +12,8 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
+#include "../out_of_memory.hpp"
+#include "../text.hpp"
 #include "memory_check.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -98,9 +100,9 @@ Arena::Arena(int device) : device_(device) {
   void* p = ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw OutOfMemory(
-        fmt::format("Virtual GPU {}: cannot reserve {} GiB of addresses ({}). Raise the limit of the "
-                    "address space (ulimit -v).",
-                    device, all_bytes >> 30, std::strerror(errno)));
+        fmt::format("out of memory on {}: cannot reserve {} of addresses for a virtual GPU ({}). Raise the limit of "
+                    "the address space (ulimit -v)",
+                    to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
   ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);   // large allocations take fewer page faults
   give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
@@ -146,12 +148,21 @@ std::size_t Arena::in_use() const noexcept {
 
 MemoryStats Arena::stats() const {
   std::lock_guard lock(mutex_);
+  return stats_locked();
+}
+
+MemoryStats Arena::stats_locked() const {
   return {.in_use = in_use_,
           .cached = 0,
           .peak_in_use = peak_,
           .blocks = live_.size(),
           .requests = count_,
           .driver_allocations = count_};
+}
+
+std::string Arena::out_of_memory(std::size_t bytes) const {
+  const MemoryInfo memory{arena_bytes - in_use_, arena_bytes};
+  return runtime::out_of_memory(Device(device_), bytes, 0, stats_locked(), memory);
 }
 
 void Arena::reset_peak() noexcept {
@@ -202,18 +213,16 @@ void* Arena::allocate(std::size_t bytes) {
   if (bytes < arena_bytes)
     for (taken = take(body + page_bytes); !taken && !quarantine_.empty(); taken = take(body + page_bytes))
       release_oldest();
-  if (!taken)
-    throw OutOfMemory(fmt::format("Virtual GPU {}: out of memory: asked for {} bytes, {} of {} bytes are in use.",
-                                  device_, bytes, in_use_, arena_bytes));
+  if (!taken) throw OutOfMemory(out_of_memory(bytes));
   Allocation a;
   a.pages = {taken->first + page_bytes, body};
   if (protect(a.pages, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     give_back(*taken);
     throw OutOfMemory(
-        fmt::format("Virtual GPU {}: the system refused {} bytes ({}), with {} allocations alive. Each takes "
-                    "two memory mappings: raise vm.max_map_count for more.",
-                    device_, bytes, std::strerror(error), live_.size()));
+        fmt::format("{}. The system refused the pages ({}): {} allocations are alive, each of which takes two memory "
+                    "mappings. Raise vm.max_map_count for more",
+                    out_of_memory(bytes), std::strerror(error), live_.size()));
   }
   fill_fresh(a.pages);
   a.bytes = bytes;

@@ -94,6 +94,8 @@ class Arena {
   void give_back(Pages pages);
   void release_oldest();
   const Allocation* find_locked(std::uintptr_t address) const;
+  MemoryStats stats_locked() const;
+  std::string out_of_memory(std::size_t bytes) const;  // of a caller that holds the lock
 
   int device_;
   Pages range_;
