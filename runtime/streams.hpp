@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <sinter/runtime/device.hpp>
@@ -88,6 +89,9 @@ class Streams {
   std::mutex events_mutex_;
   std::vector<void*> idle_events_;  // without timing
 };
+
+/// For messages: "stream 0x1234 of cuda:0".
+std::string describe(const StreamImpl& stream);
 
 /// Work issued to `stream` from now on waits for all that was issued to `other`. Throws CudaError, and says what to do
 /// when one of them captures a graph that the other is not part of.
