@@ -42,7 +42,7 @@ struct Preparation {
 
 }  // namespace
 
-std::future<void> start_preparing(std::shared_ptr<const Recipe> recipe, Call call) {
+std::future<void> start_preparing(const std::shared_ptr<const Recipe>& recipe, Call call) {
   std::vector<std::function<void()>> kernels;
   call.later = &kernels;
   run(*recipe, call);
