@@ -36,7 +36,7 @@ namespace {
 
 /// 0, or the error that keeps the folder from being there.
 int make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != path.npos; slash = path.find('/', slash + 1))
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
     ::mkdir(path.substr(0, slash).c_str(), 0700);  // what matters is whether the last one can be made
   return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
