@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <sinter/runtime/fork.hpp>
 #include "compile.hpp"
 #include "disk_cache.hpp"
 
@@ -22,14 +24,18 @@ struct Attempt {
   std::exception_ptr error;
 };
 
-struct Slot {
-  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
-  const std::string target, text;  // the whole key
+/// What happens to a slot. A child of a fork tries for itself what its parent was at.
+struct Progress {
   std::mutex mutex;
   std::condition_variable changed;
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
-  bool ready = false;
-  std::string binary;  // constant once ready
+};
+
+struct Slot {
+  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+  const std::string target, text;  // the whole key
+  std::atomic<const std::string*> binary{nullptr};
+  runtime::PerProcess<Progress> progress;
 };
 
 struct Slots {
@@ -38,18 +44,15 @@ struct Slots {
   std::deque<Slot> all;
 };
 
-/// Never destroyed: kernels may run while the process ends.
-Slots& slots() {
-  static Slots& s = *new Slots;
-  return s;
-}
+/// Kernels may run while the process ends.
+constinit runtime::Immortal<Slots> slots;
 
 std::atomic<int> waiting{0};
 
 Slot& slot_for(const std::string& target, const std::string& text) {
   const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
-  Slots& s = slots();
-  const std::lock_guard lock(s.mutex);
+  Slots& s = slots.get();
+  const runtime::ForkSafeLock lock(s.mutex);
   const auto [first, last] = s.found.equal_range(hash);
   if (cache_mode() != CacheMode::Off)
     for (auto i = first; i != last; ++i)
@@ -59,20 +62,19 @@ Slot& slot_for(const std::string& target, const std::string& text) {
   return slot;
 }
 
-void wait_for(const std::shared_ptr<Attempt>& attempt, Slot& slot, std::unique_lock<std::mutex>& lock) {
+void wait_for(const std::shared_ptr<Attempt>& attempt, Progress& progress, std::unique_lock<std::mutex>& lock) {
   ++waiting;
-  slot.changed.wait(lock, [&] { return attempt->ended; });
+  progress.changed.wait(lock, [&] { return attempt->ended; });
   --waiting;
   if (attempt->error) std::rethrow_exception(attempt->error);
 }
 
-void end(Attempt& attempt, Slot& slot, std::exception_ptr error) {
-  const std::lock_guard lock(slot.mutex);
-  slot.ready = !error;
-  slot.attempt = nullptr;
+void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
+  const std::lock_guard lock(progress.mutex);
+  progress.attempt = nullptr;
   attempt.error = std::move(error);
   attempt.ended = true;
-  slot.changed.notify_all();
+  progress.changed.notify_all();
 }
 
 }  // namespace
@@ -80,19 +82,21 @@ void end(Attempt& attempt, Slot& slot, std::exception_ptr error) {
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
   const std::string target = device.binary_tag();
   Slot& slot = slot_for(target, source.text);
-  std::unique_lock lock(slot.mutex);
-  if (!slot.ready && slot.attempt) wait_for(std::shared_ptr(slot.attempt), slot, lock);
-  if (slot.ready) return {slot.binary, KernelOrigin::Memory};
+  Progress& progress = slot.progress.get();
+  std::unique_lock lock(progress.mutex);
+  if (progress.attempt) wait_for(std::shared_ptr(progress.attempt), progress, lock);
+  if (const std::string* ready = slot.binary.load(std::memory_order_acquire)) return {*ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
-  slot.attempt = mine;
+  progress.attempt = mine;
   lock.unlock();
   try {
     Binary made = find_or_compile({target, source.name, source.text}, device);
-    slot.binary = std::move(made.bytes);
-    end(*mine, slot, nullptr);
-    return {slot.binary, made.origin};
+    const auto* binary = new std::string(std::move(made.bytes));
+    slot.binary.store(binary, std::memory_order_release);
+    end(*mine, progress, nullptr);
+    return {*binary, made.origin};
   } catch (...) {
-    end(*mine, slot, std::current_exception());
+    end(*mine, progress, std::current_exception());
     throw;
   }
 }

@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -17,10 +19,10 @@ bool is_one_of(const char* value, std::initializer_list<const char*> words) noex
 }
 
 void report_once(const char* variable, const char* value, bool otherwise) noexcept try {
-  static std::mutex mutex;
-  static std::set<std::string>& reported = *new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (reported.insert(variable).second)
+  static constinit std::mutex mutex;
+  static constinit Immortal<std::set<std::string>> reported;
+  const ForkSafeLock lock(mutex);
+  if (reported.get().insert(variable).second)
     std::fprintf(stderr, "sinter: %s=%s: expected on or off; taking it as %s\n", variable, value,
                  otherwise ? "on" : "off");
 } catch (...) {

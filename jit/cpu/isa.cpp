@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -33,9 +34,9 @@ Isa chosen() noexcept {
   return has;
 }
 
-std::atomic<Isa>& current() noexcept {
-  static std::atomic<Isa> isa{chosen()};
-  return isa;
+std::atomic<Isa>& current() {
+  static constinit runtime::Immortal<std::atomic<Isa>> isa;
+  return isa.get([] { return new std::atomic<Isa>(chosen()); });
 }
 
 }  // namespace

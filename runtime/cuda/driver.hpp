@@ -137,7 +137,7 @@ struct Opened {
   int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
   int devices = 0;      // GPUs that the driver reports
   std::string path;     // of the library
-  long process = 0;     // in which it was initialised: a forked child cannot use it
+  unsigned process = 0;  // the generation() in which it was initialised: a forked child cannot use it
   std::string problem;  // why there are no devices
 };
 

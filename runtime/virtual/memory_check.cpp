@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "../environment.hpp"
+#include <sinter/runtime/fork.hpp>
 #include "arena.hpp"
 #include "worker.hpp"
 
@@ -32,8 +33,8 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static const bool strict = is_on("SINTER_VIRTUAL_STRICT");
-  return strict;
+  static constinit Immortal<const bool> strict;
+  return strict.get([] { return new bool(is_on("SINTER_VIRTUAL_STRICT")); });
 }
 
 MemoryCheck::MemoryCheck(const Launch& launch, const Arena& arena) : arenas_(Arena::memories()) {

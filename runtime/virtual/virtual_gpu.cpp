@@ -89,12 +89,8 @@ class VirtualGpu final : public GpuBackend {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
   std::uint64_t fault_word() override {
-    std::call_once(fault_word_made_, [&] {
-      void* const word = arena_.allocate(sizeof(std::uint32_t));
-      const std::uint32_t none = 0;
-      upload(word, &none, sizeof none);
-      fault_word_.store(word, std::memory_order_release);
-    });
+    if (!fault_word_.load(std::memory_order_acquire)) [[unlikely]]
+      make_fault_word();
     return reinterpret_cast<std::uint64_t>(fault_word_.load(std::memory_order_relaxed));
   }
   void raise_fault() const override {
@@ -107,6 +103,14 @@ class VirtualGpu final : public GpuBackend {
   void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
 
  private:
+  void make_fault_word() {
+    const ForkSafeLock lock(making_fault_word_);
+    if (fault_word_.load(std::memory_order_relaxed)) return;
+    void* const word = arena_.allocate(sizeof(std::uint32_t));
+    const std::uint32_t none = 0;
+    upload(word, &none, sizeof none);
+    fault_word_.store(word, std::memory_order_release);
+  }
   void check(std::string_view what, const void* data, std::size_t bytes) const {
     if (bytes == 0) return;
     const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -133,7 +137,7 @@ class VirtualGpu final : public GpuBackend {
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;
-  std::once_flag fault_word_made_;
+  std::mutex making_fault_word_;
   std::atomic<void*> fault_word_{nullptr};  // null until a kernel needs it
 };
 
