@@ -1,9 +1,8 @@
 #include <sinter/runtime/fork.hpp>
 
 #include <pthread.h>
-#include <time.h>
 
-#include <chrono>
+#include <ctime>
 
 #include <sinter/runtime/error.hpp>
 
@@ -13,7 +12,8 @@ constinit std::atomic<unsigned> process_generation{0};
 
 namespace {
 
-constexpr std::chrono::seconds patience{5};  // a fork that waits for longer may be waited for itself
+// A fork that waits for longer may be waited for itself.
+constinit std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseconds(5000)};
 
 constinit std::atomic<int> inside{0};       // threads in a NoFork
 constinit std::atomic<int> closed{0};       // a fork is about to happen: nobody else goes in
@@ -36,7 +36,7 @@ int others_inside() noexcept { return inside.load() - (depth > 0); }
 bool wait_for_others() noexcept {
   const auto begin = std::chrono::steady_clock::now();
   while (others_inside() > 0) {
-    if (std::chrono::steady_clock::now() - begin > patience) return false;
+    if (std::chrono::steady_clock::now() - begin > patience.load()) return false;
     const timespec pause{0, 20'000};
     nanosleep(&pause, nullptr);
   }
@@ -44,6 +44,8 @@ bool wait_for_others() noexcept {
 }
 
 }  // namespace
+
+void set_fork_patience(std::chrono::milliseconds p) noexcept { patience = p; }
 
 NoFork::NoFork() {
   if (broken.load(std::memory_order_relaxed)) [[unlikely]]

@@ -1,6 +1,7 @@
 // What the child of a fork finds: no change half made, no lock held, and nothing that it would wait for in vain.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <new>
 
@@ -22,6 +23,9 @@ class NoFork {
   NoFork& operator=(const NoFork&) = delete;
   ~NoFork();
 };
+
+/// For tests: how long a fork waits, five seconds at first.
+void set_fork_patience(std::chrono::milliseconds patience) noexcept;
 
 /// A lock that no child of a fork finds held.
 class ForkSafeLock {
