@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <ctime>
+#include <utility>
 
 #include <sinter/runtime/error.hpp>
 
@@ -91,22 +92,24 @@ constinit bool ForkHandlers::all_well = true;
 
 namespace {
 
-[[maybe_unused]] const int registered =
-    pthread_atfork([] { ForkHandlers::before(); }, [] { ForkHandlers::after(false); }, [] { ForkHandlers::after(true); });
+[[maybe_unused]] const int registered = pthread_atfork(
+    [] { ForkHandlers::before(); }, [] { ForkHandlers::after(false); }, [] { ForkHandlers::after(true); });
 
 }  // namespace
 
-ForkHandler::ForkHandler(void* object, Before before, After after) : object_(object), before_(before), after_(after) {
+ForkHandler::ForkHandler(void* object, Order order, Before before, After after)
+    : object_(object), before_(before), after_(after) {
   const ForkSafeLock lock(ForkHandlers::mutex, std::nothrow);
-  next_ = ForkHandlers::first;
-  if (next_) next_->previous_ = this;
-  ForkHandlers::first = this;
+  ForkHandler** place = &ForkHandlers::first;
+  while (*place && order == Order::Inner) place = &(*place)->next_;
+  next_ = std::exchange(*place, this);
 }
 
 ForkHandler::~ForkHandler() {
   const ForkSafeLock lock(ForkHandlers::mutex, std::nothrow);
-  (previous_ ? previous_->next_ : ForkHandlers::first) = next_;
-  if (next_) next_->previous_ = previous_;
+  ForkHandler** place = &ForkHandlers::first;
+  while (*place != this) place = &(*place)->next_;
+  *place = next_;
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -12,9 +12,9 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include <sinter/runtime/fork.hpp>
 #include "cpu/cpu_backend.hpp"
 #include "cuda/cuda_gpu.hpp"
-#include <sinter/runtime/fork.hpp>
 #include "log.hpp"
 #include "text.hpp"
 #include "virtual/virtual_gpu.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <sinter/runtime/device.hpp>
@@ -100,6 +101,9 @@ class Streams {
   std::vector<void*> idle_events_;  // without timing
   ForkHandler fork_handler_{*this};
 };
+
+/// For messages: "stream 0x1234 of cuda:0".
+std::string describe(const StreamImpl& stream);
 
 /// Work issued to `stream` from now on waits for all that was issued to `other`. Throws CudaError, and says what to do
 /// when one of them captures a graph that the other is not part of.

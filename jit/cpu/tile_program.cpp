@@ -10,10 +10,10 @@
 #include <mutex>
 #include <utility>
 
-#include <sinter/runtime/fork.hpp>
 #include <runtime/per_thread.hpp>
 #include <runtime/shared_work.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "worker.hpp"
 
 namespace sinter::inline v1::jit::cpu {

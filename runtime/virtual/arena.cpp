@@ -12,7 +12,9 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
+#include "happens_before.hpp"
 #include "memory_check.hpp"
+#include "shadow.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -24,7 +26,7 @@ constexpr std::size_t discard_bytes = 256 << 10;
 // Larger allocations are poisoned at both ends only: filling them would make them resident.
 constexpr std::size_t poison_limit = std::size_t{256} << 20;
 constexpr std::size_t poison_ends = std::size_t{1} << 20;
-// Larger allocations are checked by their guard pages only: a byte of shadow takes 32.
+// Larger allocations are checked by their guard pages only: a byte of shadow takes 40.
 constexpr std::size_t shadow_limit = std::size_t{256} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -271,19 +273,12 @@ std::string Arena::locate(std::uintptr_t address) const {
   return relative(address, nearer_after ? *after : *before);
 }
 
-void Arena::note_write(const void* to, std::size_t bytes) {
-  const auto a = find(to);
-  if (!a || !a->shadow) return;
-  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
-  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = true;
-}
-
-void Arena::note_copy(const void* to, const Arena& source, const void* from, std::size_t bytes) {
-  const auto a = find(to), b = source.find(from);
-  if (!a || !a->shadow) return;
-  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
-  const ShadowByte* known = b && b->shadow ? b->shadow + (reinterpret_cast<std::uintptr_t>(from) - b->data) : nullptr;
-  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = !known || known[i].is_initialised;
+void Arena::note_use(const void* address, StreamOrder& order) {
+  std::lock_guard lock(mutex_);
+  const Allocation* found = find_locked(reinterpret_cast<std::uintptr_t>(address));
+  if (!found) return;
+  Allocation& a = live_.at(found->pages.first);
+  a.used_by = order.after(a.used_by);
 }
 
 std::string Arena::check_edges(const Allocation& a) {

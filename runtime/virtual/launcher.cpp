@@ -14,6 +14,7 @@
 
 #include "../shared_work.hpp"
 #include "fault.hpp"
+#include "happens_before.hpp"
 #include "memory_check.hpp"
 #include "watchdog.hpp"
 #include "worker.hpp"
@@ -131,16 +132,16 @@ void run_blocks(Grid& grid, FirstFault& fault) {
 }
 
 /// One launch at a time, its blocks in their order: what the strict tier finds, it finds every time.
-void run_strictly(Grid& grid, FirstFault& fault, MemoryCheck check) {
-  static constinit Immortal<PerProcess<std::mutex>> one;
-  const std::lock_guard lock(one.get().get());
+void run_strictly(Grid& grid, const Launch& launch, const StreamImpl& stream, Arena& arena, FirstFault& fault) {
+  StreamOrder order(stream, "kernel " + grid.kernel->name);
+  MemoryCheck check(launch, arena, order);
   grid.check = &check;
   fault.run(grid, 0, grid.blocks);
 }
 
 }  // namespace
 
-void run_launch(const Launch& launch, Arena& arena, double limit_s) {
+void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s) {
   const Kernel& kernel = *static_cast<const Kernel*>(launch.function.handle);
   check_geometry(launch, kernel, arena.device());
   check_pointers(launch, kernel, arena);
@@ -149,7 +150,7 @@ void run_launch(const Launch& launch, Arena& arena, double limit_s) {
   Grid grid{&kernel, words.data(), launch.grid, launch.block, launch.shared, limit_s};
   FirstFault fault;
   if (is_strict())
-    run_strictly(grid, fault, MemoryCheck(launch, arena));
+    run_strictly(grid, launch, stream, arena, fault);
   else
     run_blocks(grid, fault);
   const std::string damage = check_edges(launch, arena);

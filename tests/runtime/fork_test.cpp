@@ -111,7 +111,9 @@ TEST(NoFork, AChildThatWasNotWorthWaitingForIsTold) {
     stop();
   });
   set_fork_patience(std::chrono::milliseconds(20));
-  const auto is_told = [] { return NoFork(std::nothrow), throws_error([] { const NoFork no_fork; }, "was forked while"); };
+  const auto is_told = [] {
+    return NoFork(std::nothrow), throws_error([] { const NoFork no_fork; }, "was forked while");
+  };
   EXPECT_TRUE(in_child([&] { return is_told() && in_child(is_told); }));
   set_fork_patience(std::chrono::seconds(5));
   thread.resume();

@@ -43,10 +43,14 @@ class ForkSafeLock {
 /// under them. To be the object's last member.
 class ForkHandler {
  public:
+  /// Inner locks are those that others take while they hold an outer one.
+  enum class Order { Outer, Inner };
+
   template <class T>
-  explicit ForkHandler(T& object)
-      : ForkHandler(&object, [](void* o) noexcept { static_cast<T*>(o)->before_fork(); },
-                    [](void* o, bool in_child) noexcept { static_cast<T*>(o)->after_fork(in_child); }) {}
+  explicit ForkHandler(T& object, Order order = Order::Outer)
+      : ForkHandler(
+            &object, order, [](void* o) noexcept { static_cast<T*>(o)->before_fork(); },
+            [](void* o, bool in_child) noexcept { static_cast<T*>(o)->after_fork(in_child); }) {}
   ForkHandler(const ForkHandler&) = delete;
   ForkHandler& operator=(const ForkHandler&) = delete;
   ~ForkHandler();
@@ -55,12 +59,12 @@ class ForkHandler {
   friend struct ForkHandlers;
   using Before = void (*)(void*) noexcept;
   using After = void (*)(void*, bool) noexcept;
-  ForkHandler(void* object, Before before, After after);
+  ForkHandler(void* object, Order order, Before before, After after);
 
   void* const object_;
   const Before before_;
   const After after_;
-  ForkHandler *previous_ = nullptr, *next_ = nullptr;
+  ForkHandler* next_ = nullptr;
 };
 
 /// A T that is made when first asked for and never destroyed: like a static variable of a function, whose making a
