@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <runtime/log.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "cache_folder.hpp"
 #include "disk_entry.hpp"
 #include "disk_sweep.hpp"
@@ -197,10 +198,10 @@ ProcessCache* from_environment() {
   return made.release();
 }
 
-/// Never destroyed: kernels may be compiled while the process ends.
+/// Kernels may be compiled while the process ends.
 ProcessCache*& process_cache() {
-  static ProcessCache* cache = from_environment();
-  return cache;
+  static constinit runtime::Immortal<ProcessCache*> cache;
+  return cache.get([] { return new ProcessCache*(from_environment()); });
 }
 
 }  // namespace

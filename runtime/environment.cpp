@@ -11,6 +11,8 @@
 
 #include "text.hpp"
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -48,11 +50,11 @@ std::string cannot_read(std::string_view variable, std::string_view value, std::
 
 void report_unreadable(std::string_view variable, std::string_view value, std::string_view expected,
                        std::string_view instead) noexcept try {
-  static std::mutex& mutex = *new std::mutex;
-  static std::set<std::string>& reported = *new std::set<std::string>;
+  static constinit std::mutex mutex;
+  static constinit Immortal<std::set<std::string>> reported;
   const std::string line = fmt::format("sinter: {}; {}\n", cannot_read(variable, value, expected), instead);
-  const std::lock_guard lock(mutex);
-  if (reported.insert(line).second) std::fputs(line.c_str(), stderr);
+  const ForkSafeLock lock(mutex);
+  if (reported.get().insert(line).second) std::fputs(line.c_str(), stderr);
 } catch (...) {
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
@@ -72,6 +73,22 @@ Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache
       bins_(std::make_unique<Bin[]>(class_count)) {}
 
 Pool::~Pool() { trim(); }
+
+/// A class that a thread of the parent was changing begins anew; the few blocks that it had cached are lost.
+void Pool::after_fork(bool in_child) noexcept {
+  if (!in_child) return;
+  for (int c = 0; c < class_count; ++c) {
+    Bin& bin = bins_[c];
+    if (bin.mutex.try_lock()) {
+      bin.mutex.unlock();
+      continue;
+    }
+    const std::size_t live = bin.live, requests = bin.requests;
+    Bin* const fresh = new (&bin) Bin;  // the old one is not destroyed: it may be in any state
+    fresh->live = live;
+    fresh->requests = requests;
+  }
+}
 
 std::size_t Pool::rounded(std::size_t bytes) noexcept {
   const int c = class_of(bytes);

@@ -12,6 +12,7 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include <sinter/runtime/fork.hpp>
 #include "cpu/cpu_backend.hpp"
 #include "cuda/cuda_gpu.hpp"
 #include "environment.hpp"
@@ -56,8 +57,8 @@ Gpus find_gpus() {
 }
 
 const Gpus& gpus() {
-  static const Gpus& found = *new Gpus(find_gpus());
-  return found;
+  static constinit Immortal<const Gpus> found;
+  return found.get([] { return new Gpus(find_gpus()); });
 }
 
 std::string what_there_is(const Gpus& found) {
@@ -75,8 +76,8 @@ std::unique_ptr<Backend> start(Device device) {
 }
 
 Backend& start_once(Device device) {
-  static std::mutex& starting = *new std::mutex;
-  const std::lock_guard lock(starting);
+  static constinit std::mutex starting;
+  const ForkSafeLock lock(starting);
   if (Backend* started = started_backend(device)) return *started;
   std::unique_ptr<Backend> fresh = start(device);
   backends[slot(device)].store(fresh.get(), std::memory_order_release);

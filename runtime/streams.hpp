@@ -8,6 +8,8 @@
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 
 /// What a device offers for streams and events, whose handles are its own. Thread-safe. All but those that are noexcept
@@ -70,12 +72,21 @@ class Streams {
   void recycle(EventImpl& event) noexcept;
 
  private:
+  friend ForkHandler;
   struct Known {
     explicit Known(StreamImpl* s) : stream(s) {}
     std::unique_ptr<StreamImpl> stream;
     bool retired = false;
     EventRef last;  // of a retired foreign stream
   };
+  void before_fork() noexcept {
+    mutex_.lock();
+    events_mutex_.lock();
+  }
+  void after_fork(bool) noexcept {
+    events_mutex_.unlock();
+    mutex_.unlock();
+  }
   StreamImpl& innermost() noexcept;
   Known& known(const StreamImpl& stream);
   template <class F, class G>
@@ -88,6 +99,7 @@ class Streams {
   StreamImpl* default_;
   std::mutex events_mutex_;
   std::vector<void*> idle_events_;  // without timing
+  ForkHandler fork_handler_{*this};
 };
 
 /// For messages: "stream 0x1234 of cuda:0".

@@ -6,6 +6,7 @@
 
 #include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -35,8 +36,8 @@ Isa chosen() {
 }
 
 std::atomic<Isa>& current() {
-  static std::atomic<Isa> isa{chosen()};
-  return isa;
+  static constinit runtime::Immortal<std::atomic<Isa>> isa;
+  return isa.get([] { return new std::atomic<Isa>(chosen()); });
 }
 
 }  // namespace

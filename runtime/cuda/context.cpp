@@ -1,9 +1,9 @@
 #include "context.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -31,7 +31,9 @@ bool is_late(driver::CUresult result) {
 
 }  // namespace
 
-CudaContext::CudaContext(int index) : driver_(driver::opened().functions), index_(index) {
+CudaContext::CudaContext(int index)
+    : driver_(driver::opened().functions), process_(driver::opened().process), index_(index) {
+  check_process();
   check("cuDeviceGet", driver_.cuDeviceGet(&device_, index));
   char text[256] = "";
   check("cuDeviceGetName", driver_.cuDeviceGetName(text, sizeof text, device_));
@@ -65,7 +67,7 @@ std::string CudaContext::failure(const char* call, driver::CUresult result, std:
     message +=
         ". A stream captures a CUDA graph, which this call must not disturb: do it before the capture begins, or begin "
         "it with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL when another thread captures";
-  if (result == driver::error_not_initialized && driver::opened().process != getpid())
+  if (result == driver::error_not_initialized && is_of_parent())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
   return message;
 }
@@ -76,6 +78,7 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
 }
 
 Current::Current(const CudaContext& context) : driver_(context.driver()) {
+  context.check_process();
   driver::CUcontext now = nullptr;
   context.check("cuCtxGetCurrent", driver_.cuCtxGetCurrent(&now));
   if (now == context.handle()) [[likely]]

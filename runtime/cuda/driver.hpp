@@ -144,11 +144,11 @@ struct Driver {
 /// What became of opening the driver: `$SINTER_CUDA_DRIVER`, else libcuda.so.1. Done once.
 struct Opened {
   Driver functions;
-  int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
-  int devices = 0;      // GPUs that the driver reports
-  std::string path;     // of the library
-  long process = 0;     // in which it was initialised: a forked child cannot use it
-  std::string problem;  // why there are no devices
+  int version = 0;       // CUDA version as 1000 * major + 10 * minor; 0 without a driver
+  int devices = 0;       // GPUs that the driver reports
+  std::string path;      // of the library
+  unsigned process = 0;  // the generation() in which it was initialised: a forked child cannot use it
+  std::string problem;   // why there are no devices
 };
 
 /// Finds the driver without starting it, for its version. Never throws but std::bad_alloc.

@@ -50,8 +50,8 @@ int protect(Pages pages, int protection) {
 
 /// Poison as it lies from any address on.
 const std::byte* poison_at(std::uintptr_t address) {
-  static const auto pattern = [] {
-    std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words;
+  static constexpr auto pattern = [] {
+    std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words{};
     words.fill(poison);
     return words;
   }();
@@ -82,10 +82,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<const Arena*> arenas;
 };
-Registry& registry() {
-  static auto* r = new Registry;  // outlives every arena
-  return *r;
-}
+constinit Immortal<Registry> registry;
 
 std::string relative(std::uintptr_t address, const Allocation& a) {
   const std::uintptr_t end = a.data + a.bytes;
@@ -108,36 +105,36 @@ Arena::Arena(int device) : device_(device) {
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
   ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);   // large allocations take fewer page faults
   give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
-  std::lock_guard lock(registry().mutex);
-  registry().arenas.push_back(this);
+  const ForkSafeLock lock(registry.get().mutex);
+  registry.get().arenas.push_back(this);
 }
 
 Arena::~Arena() {
   for (const auto& [page, allocation] : live_) std::free(allocation.shadow);
   {
-    std::lock_guard lock(registry().mutex);
-    std::erase(registry().arenas, this);
+    const ForkSafeLock lock(registry.get().mutex);
+    std::erase(registry.get().arenas, this);
   }
   ::munmap(reinterpret_cast<void*>(range_.first), memory_offset + range_.bytes);
 }
 
 std::vector<std::pair<std::uintptr_t, std::size_t>> Arena::memories() {
-  std::lock_guard lock(registry().mutex);
+  const ForkSafeLock lock(registry.get().mutex);
   std::vector<std::pair<std::uintptr_t, std::size_t>> all;
-  for (const Arena* a : registry().arenas) all.emplace_back(memory_of(a->range_.first), a->range_.bytes);
+  for (const Arena* a : registry.get().arenas) all.emplace_back(memory_of(a->range_.first), a->range_.bytes);
   return all;
 }
 
 std::uintptr_t Arena::address_of(std::uintptr_t memory) {
-  std::lock_guard lock(registry().mutex);
-  for (const Arena* a : registry().arenas)
+  const ForkSafeLock lock(registry.get().mutex);
+  for (const Arena* a : registry.get().arenas)
     if (a->contains(memory - memory_offset)) return memory - memory_offset;
   return memory;
 }
 
 std::string Arena::whose(std::uintptr_t address) {
-  std::lock_guard lock(registry().mutex);
-  for (const Arena* a : registry().arenas)
+  const ForkSafeLock lock(registry.get().mutex);
+  for (const Arena* a : registry.get().arenas)
     if (a->contains(address)) return fmt::format("cuda:{}, {}", a->device_, a->locate(address));
   return address < page_bytes ? "no memory (a null pointer)"
                               : "no memory of a virtual GPU (of the host, or none at all)";

@@ -13,6 +13,8 @@
 
 #include <sinter/runtime/memory.hpp>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
@@ -93,6 +95,9 @@ class Arena {
   static std::string whose(std::uintptr_t address);
 
  private:
+  friend ForkHandler;
+  void before_fork() noexcept { mutex_.lock(); }
+  void after_fork(bool) noexcept { mutex_.unlock(); }
   std::optional<Pages> take(std::size_t bytes);
   void give_back(Pages pages);
   void release_oldest();
@@ -111,6 +116,7 @@ class Arena {
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
   std::uint64_t count_ = 0;
+  ForkHandler fork_handler_{*this};
 };
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -30,8 +30,8 @@ bool Clock::covers(const Clock& other) const noexcept {
 }
 
 HappensBefore& HappensBefore::instance() {
-  static auto& only = *new HappensBefore;  // buffers with static storage may outlive everything else
-  return only;
+  static constinit Immortal<HappensBefore> only;  // buffers with static storage may outlive everything else
+  return only.get();
 }
 
 HappensBefore::Timeline& HappensBefore::timeline(const void* stream) {
@@ -129,8 +129,8 @@ void HappensBefore::forget(const void* stream) noexcept {
 namespace {
 
 std::mutex& turns() {
-  static auto& mutex = *new std::mutex;
-  return mutex;
+  static constinit Immortal<PerProcess<std::mutex>> mutex;  // held as long as a kernel runs
+  return mutex.get().get();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <sinter/runtime/fork.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -57,6 +58,9 @@ class HappensBefore {
   void forget(const void* stream) noexcept;
 
  private:
+  friend ForkHandler;
+  void before_fork() noexcept { mutex_.lock(); }
+  void after_fork(bool) noexcept { mutex_.unlock(); }
   struct Timeline {
     std::uint32_t number;
     std::uint32_t tick = 0;
@@ -78,6 +82,7 @@ class HappensBefore {
   Clock host_;
   std::vector<std::vector<Point>> works_{1};  // by Work
   std::map<std::pair<Work, Work>, Work> joined_;
+  ForkHandler fork_handler_{*this, ForkHandler::Order::Inner};  // arenas' and streams' locks are taken before this one
 };
 
 /// One launch or copy against what touched its memory before. They take turns: it lives as long as the work runs.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <sstream>
 
 #include "../environment.hpp"
@@ -196,8 +197,8 @@ long static_shared_bytes(std::string_view binary) noexcept {
 }
 
 const HostCompiler& HostCompiler::instance() {
-  static const HostCompiler& compiler = *new HostCompiler;  // outlives what is destroyed at exit
-  return compiler;
+  static constinit Immortal<const HostCompiler> compiler;
+  return compiler.get([] { return new HostCompiler; });
 }
 
 HostCompiler::HostCompiler() {

@@ -9,8 +9,10 @@
 #include <chrono>
 #include <mutex>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <vector>
 
+#include "../shared_work.hpp"
 #include "fault.hpp"
 #include "happens_before.hpp"
 #include "memory_check.hpp"
@@ -102,9 +104,9 @@ class FirstFault {
 
 /// For kernels whose threads need a stack each: on a large host all of its processors would run out of mappings.
 tbb::task_arena& few_workers() {
-  constexpr int most = 16;
-  static auto& arena = *new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency()));
-  return arena;
+  static constexpr int most = 16;
+  static constinit Immortal<tbb::task_arena> arena;
+  return arena.get([] { return new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency())); });
 }
 
 /// More and more blocks at a time on this thread, until the rest is known to be worth several threads.
@@ -117,7 +119,7 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     fault.run(grid, next, last);
     next = last;
     const auto spent = Clock::now() - start;
-    if (spent < worth_sharing || next == grid.blocks) continue;
+    if (spent < worth_sharing || next == grid.blocks || !may_share_work()) continue;
     const std::uint64_t piece =
         std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
                                        static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));

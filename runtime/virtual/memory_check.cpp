@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <sinter/runtime/fork.hpp>
 #include "../environment.hpp"
 #include "arena.hpp"
 #include "worker.hpp"
@@ -33,8 +34,8 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static const bool strict = is_on("SINTER_VIRTUAL_STRICT");
-  return strict;
+  static constinit Immortal<const bool> strict;
+  return strict.get([] { return new bool(is_on("SINTER_VIRTUAL_STRICT")); });
 }
 
 MemoryCheck::MemoryCheck(const Launch& launch, Arena& arena, StreamOrder& order)

@@ -15,6 +15,8 @@
 #include <sinter/runtime/error.hpp>
 #include <sstream>
 
+#include <sinter/runtime/fork.hpp>
+
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -72,10 +74,14 @@ std::string ProcessResult::ending() const {
 
 ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
   int pipe[2];
-  if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
   pid_t child = 0;
-  const int error = spawn(arguments, pipe[1], child);
-  ::close(pipe[1]);
+  int error = 0;
+  {
+    const NoFork no_fork(std::nothrow);  // a child that kept the writing end would keep it open
+    if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
+    error = spawn(arguments, pipe[1], child);
+    ::close(pipe[1]);
+  }
   ProcessResult result{-1, error ? std::strerror(error) : ""};
   if (!error) {
     result.output = read_all(pipe[0]);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <string_view>
 #include <utility>
 
@@ -47,11 +48,11 @@ double limit_from_environment() {
 class LateErrors {
  public:
   void add(std::string message) {
-    const std::lock_guard lock(mutex_);
+    const ForkSafeLock lock(mutex_);
     if (message_.empty()) message_ = std::move(message);
   }
   void raise() {
-    const std::lock_guard lock(mutex_);
+    const ForkSafeLock lock(mutex_);
     if (!message_.empty()) throw CudaError(std::exchange(message_, {}));
   }
 
@@ -64,6 +65,7 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
+    if (is_strict()) HappensBefore::instance();  // made here, where no lock is held
   }
 
   Device device() const noexcept override { return device_; }
@@ -120,13 +122,8 @@ class VirtualGpu final : public GpuBackend {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
   std::uint64_t fault_word() override {
-    std::call_once(fault_word_made_, [&] {
-      void* const word = arena_.allocate(sizeof(std::uint32_t));
-      const std::uint32_t none = 0;
-      upload(word, &none, sizeof none);
-      streams_.synchronize(streams_.current());
-      fault_word_.store(word, std::memory_order_release);
-    });
+    if (!fault_word_.load(std::memory_order_acquire)) [[unlikely]]
+      make_fault_word();
     return reinterpret_cast<std::uint64_t>(fault_word_.load(std::memory_order_relaxed));
   }
   void raise_fault() const override {
@@ -140,6 +137,15 @@ class VirtualGpu final : public GpuBackend {
   void launch(const Launch& launch) override { run_launch(launch, streams_.current(), arena_, limit_s_); }
 
  private:
+  void make_fault_word() {
+    const std::lock_guard lock(making_fault_word_.get());  // in the strict tier, uploads wait for kernels
+    if (fault_word_.load(std::memory_order_relaxed)) return;
+    void* const word = arena_.allocate(sizeof(std::uint32_t));
+    const std::uint32_t none = 0;
+    upload(word, &none, sizeof none);
+    streams_.synchronize(streams_.current());
+    fault_word_.store(word, std::memory_order_release);
+  }
   void check(std::string_view what, const void* data, std::size_t bytes) const {
     if (bytes == 0) return;
     const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -189,7 +195,7 @@ class VirtualGpu final : public GpuBackend {
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;
-  std::once_flag fault_word_made_;
+  PerProcess<std::mutex> making_fault_word_;
   std::atomic<void*> fault_word_{nullptr};  // null until a kernel needs it
 };
 
