@@ -10,10 +10,10 @@
 #include <mutex>
 #include <vector>
 
+#include <runtime/fork.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
-#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1 {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <random>
 
-#include <sinter/runtime/fork.hpp>
+#include <runtime/fork.hpp>
 #include "index.hpp"
 
 namespace sinter::inline v1 {

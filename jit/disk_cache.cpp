@@ -12,8 +12,8 @@
 #include <memory>
 #include <utility>
 
+#include <runtime/fork.hpp>
 #include <runtime/log.hpp>
-#include <sinter/runtime/fork.hpp>
 #include "cache_folder.hpp"
 #include "disk_entry.hpp"
 #include "disk_sweep.hpp"
@@ -76,8 +76,11 @@ void DiskCache::report(std::string_view problem) {
     if (!reported_.exchange(true)) runtime::notice(problem);
     return;
   }
-  const std::lock_guard lock(logging_);
-  if (logged_.emplace(problem).second) log(Log::Cache, problem);
+  const bool is_new = [&] {
+    const runtime::ForkSafeLock lock(logging_);
+    return logged_.emplace(problem).second;
+  }();
+  if (is_new) log(Log::Cache, problem);
 }
 
 void DiskCache::sweep(int folder) {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include <runtime/environment.hpp>
+#include <runtime/fork.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
 #include "evaluator.hpp"
 #include "preparation.hpp"
 #include "runner.hpp"

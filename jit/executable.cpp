@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
+#include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
-#include <sinter/runtime/fork.hpp>
 #include "cuda/source.hpp"
 #include "faults.hpp"
 #include "history.hpp"

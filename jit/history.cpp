@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include <sinter/runtime/fork.hpp>
+#include <runtime/fork.hpp>
 
 namespace sinter::inline v1 {
 namespace jit {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <sinter/runtime/fork.hpp>
+#include <runtime/fork.hpp>
 #include "compile.hpp"
 #include "disk_cache.hpp"
 

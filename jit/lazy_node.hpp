@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <runtime/fork.hpp>
 #include <sinter/jit/lazy.hpp>
-#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::jit {
 /// A tensor at the moment when it was taken.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <runtime/deep_threads.hpp>
+#include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -28,8 +28,11 @@ struct Preparation {
   void after_fork(bool in_child) noexcept {
     if (!in_child || left == 0) return;
     left = 0;
-    ready.set_exception(std::make_exception_ptr(
-        Error("this process was forked while its parent prepared kernels: prepare them again, or just evaluate")));
+    try {
+      ready.set_exception(std::make_exception_ptr(
+          Error("this process was forked while its parent prepared kernels: prepare them again, or just evaluate")));
+    } catch (...) {  // it just ended
+    }
   }
 
   void run(const std::function<void()>& work) noexcept {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <runtime/fork.hpp>
 #include <runtime/log.hpp>
-#include <sinter/runtime/fork.hpp>
 #include "evaluator.hpp"
 #include "stats.hpp"
 

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <vector>
 
+#include <runtime/fork.hpp>
 #include <runtime/per_thread.hpp>
 #include <sinter/jit/stats.hpp>
-#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1 {
 namespace jit {

@@ -15,7 +15,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include <sinter/runtime/float_environment.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -157,9 +157,10 @@ void run_deep_later(std::function<void()> work) {
 
 void wait_for_deep_work() noexcept {
   Queue* const q = queues().find();
-  if (!q) return;  // the threads, if any, are a parent's
+  if (!q) return;                             // the threads, if any, are a parent's
+  std::deque<std::function<void()>> dropped;  // destroyed without the lock
   std::unique_lock lock(q->mutex);
-  const std::deque<std::function<void()>> dropped = std::exchange(q->waiting, {});
+  dropped.swap(q->waiting);
   if (!is_deep) q->ended.wait(lock, [&] { return q->running == 0; });
 }
 

@@ -11,7 +11,7 @@
 
 #include "text.hpp"
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {

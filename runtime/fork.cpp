@@ -1,4 +1,4 @@
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 #include <pthread.h>
 
@@ -23,12 +23,12 @@ constinit thread_local int depth = 0;
 constinit std::mutex forking;  // several threads may
 
 void enter() noexcept {
-  if (depth++ > 0) return;
   // Either this thread sees that it is closed, or who closed it sees this thread.
-  while (inside.fetch_add(1), closed.load() != 0) {
+  while (depth == 0 && (inside.fetch_add(1), closed.load() != 0)) {
     inside.fetch_sub(1);
     closed.wait(1);
   }
+  ++depth;
 }
 
 int others_inside() noexcept { return inside.load() - (depth > 0); }
@@ -69,17 +69,19 @@ struct ForkHandlers {
     forking.lock();
     closed.store(1);
     all_well = wait_for_others();
-    if (all_well)
-      for (ForkHandler* h = first; h; h = h->next_) h->before_(h->object_);
+    mutex.lock();
+    for (ForkHandler* h = first; h; h = h->next_) h->before_(h->object_);
+    ++depth;  // the program's own handlers may use Sinter
   }
   static void after(bool in_child) noexcept {
+    --depth;
     if (in_child) {
       process_generation.fetch_add(1, std::memory_order_relaxed);
       if (!all_well) broken.store(true, std::memory_order_relaxed);
       inside.store(depth > 0);
     }
-    if (all_well)
-      for (ForkHandler* h = first; h; h = h->next_) h->after_(h->object_, in_child);
+    for (ForkHandler* h = first; h; h = h->next_) h->after_(h->object_, in_child);
+    mutex.unlock();
     closed.store(0);
     closed.notify_all();
     forking.unlock();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <sinter/runtime/backend.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 #include "streams.hpp"
 #include "uses.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 

@@ -9,7 +9,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 constinit std::atomic<Pool*> started{nullptr};
 
 Pool* start() {
-  static constinit std::mutex starting;
-  const ForkSafeLock lock(starting);
+  static constinit PerProcess<std::mutex> starting;
+  const std::lock_guard lock(starting.get());  // for long: a driver starts
   if (Pool* pool = started_pinned_pool()) return pool;
   const int index = current_device();
   MemorySource* source = gpu(index).pinned_memory();

@@ -11,7 +11,7 @@
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 

@@ -12,10 +12,10 @@
 
 #include <sinter/runtime/error.hpp>
 
-#include <sinter/runtime/fork.hpp>
 #include "cpu/cpu_backend.hpp"
 #include "cuda/cuda_gpu.hpp"
 #include "environment.hpp"
+#include "fork.hpp"
 #include "virtual/virtual_gpu.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -76,8 +76,8 @@ std::unique_ptr<Backend> start(Device device) {
 }
 
 Backend& start_once(Device device) {
-  static constinit std::mutex starting;
-  const ForkSafeLock lock(starting);
+  static constinit PerProcess<std::mutex> starting;
+  const std::lock_guard lock(starting.get());  // for long: a driver starts
   if (Backend* started = started_backend(device)) return *started;
   std::unique_ptr<Backend> fresh = start(device);
   backends[slot(device)].store(fresh.get(), std::memory_order_release);

@@ -2,11 +2,11 @@
 
 #include <atomic>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 
-bool may_share_work() noexcept {
+bool claim_shared_work() noexcept {
   constexpr unsigned nobody = ~0u;
   static constinit std::atomic<unsigned> user{nobody};  // the process that was first
   const unsigned self = generation();

@@ -8,7 +8,7 @@
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
-#include <sinter/runtime/fork.hpp>
+#include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include <runtime/environment.hpp>
+#include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {

@@ -1,6 +1,6 @@
 #include "prelude.hpp"
 
-#include <sinter/runtime/fork.hpp>
+#include <runtime/fork.hpp>
 
 #include <algorithm>
 #include <cctype>

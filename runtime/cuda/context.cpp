@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 #include "driver.hpp"
 
 namespace sinter::inline v1::runtime {

@@ -1,5 +1,5 @@
 #include "driver.hpp"
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -49,7 +49,11 @@ const char* resolve(void* library, Driver& driver) {
 
 Opened find() {
   Opened found;
-  void* library = open_library(found.problem);
+  void* library = nullptr;
+  {
+    const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+    library = open_library(found.problem);
+  }
   if (!library) return found;
   found.path = path_of(library);
   if (const char* missing = resolve(library, found.functions)) {
@@ -71,6 +75,16 @@ Opened find() {
 Opened start(Opened found) {
   if (!found.problem.empty()) return found;
   const Driver& driver = found.functions;
+  // A child of the process that began cannot, whether that came to an end or not.
+  constexpr unsigned nobody = ~0u;
+  static constinit std::atomic<unsigned> begun{nobody};
+  unsigned first = nobody;
+  begun.compare_exchange_strong(first, generation());
+  if (first != nobody && first != generation()) {
+    found.problem =
+        "the CUDA driver was being started when this process was forked: start it in the child only, or exec";
+    return found;
+  }
   found.process = generation();
   if (const CUresult result = driver.cuInit(0); result != success)
     found.problem = "the CUDA driver does not start: " + describe(driver, result);

@@ -1,7 +1,7 @@
 #include "fault_word.hpp"
 
 #include <sinter/runtime/fault.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 namespace sinter::inline v1::runtime {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 #include "../deep_threads.hpp"
 #include "../environment.hpp"

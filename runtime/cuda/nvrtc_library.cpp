@@ -16,7 +16,7 @@
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 #include "../deep_threads.hpp"
 #include "../environment.hpp"
@@ -94,6 +94,7 @@ bool resolve(void* library, Nvrtc& table) {
 void load_builtins(void* library, const Nvrtc& table) {
   char folder[PATH_MAX] = "";
   if (dlinfo(library, RTLD_DI_ORIGIN, folder) != 0) return;
+  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", folder, table.major, table.minor).c_str(), RTLD_LAZY);
 }
 
@@ -117,7 +118,10 @@ struct Attempt {
 
 Attempt attempt(const std::string& candidate, int flags) {
   Attempt result;
-  result.library = dlopen(candidate.c_str(), flags);
+  {
+    const NoFork no_fork;
+    result.library = dlopen(candidate.c_str(), flags);
+  }
   if (!result.library) {
     const char* why = dlerror();
     result.problem = why ? why : candidate + ": not loaded";

@@ -13,7 +13,7 @@
 
 #include <sinter/runtime/memory.hpp>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 

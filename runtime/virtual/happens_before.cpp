@@ -34,7 +34,9 @@ HappensBefore& HappensBefore::instance() {
   return only.get();
 }
 
-HappensBefore::Timeline& HappensBefore::timeline(const void* stream) {
+StreamName::StreamName(const StreamImpl& stream) : StreamName(stream.owner.device().index(), stream.native) {}
+
+HappensBefore::Timeline& HappensBefore::timeline(StreamName stream) {
   const auto [it, is_new] = streams_.try_emplace(stream, Timeline{.number = numbers_, .before = {}});
   if (is_new) ++numbers_;
   return it->second;
@@ -43,14 +45,15 @@ HappensBefore::Timeline& HappensBefore::timeline(const void* stream) {
 HappensBefore::Issued HappensBefore::issue(const StreamImpl& stream, std::string what) {
   std::string where = runtime::describe(stream);
   const std::lock_guard lock(mutex_);
-  Timeline& t = timeline(stream.native);
+  Timeline& t = timeline(StreamName(stream));
   t.before.merge(host_);
   t.before.set(t.number, ++t.tick);
   t.asked = false;
-  return {add({{t.number, t.tick, std::move(what), std::move(where)}}), t.before};
+  const Point point{t.number, t.tick, number_of(std::move(what)), number_of(std::move(where))};
+  return {add({&point, 1}), t.before};
 }
 
-Clock HappensBefore::before_next(const void* stream) {
+Clock HappensBefore::before_next(StreamName stream) {
   const std::lock_guard lock(mutex_);
   Clock clock = timeline(stream).before;
   clock.merge(host_);
@@ -62,8 +65,20 @@ bool HappensBefore::is_before(Work work, const Clock& now) {
   return std::ranges::all_of(points(work), [&](const Point& p) { return p.is_before(now); });
 }
 
-Work HappensBefore::add(std::vector<Point> points) {
-  works_.push_back(std::move(points));
+std::uint32_t HappensBefore::number_of(std::string name) {
+  const auto [it, is_new] = numbers_of_names_.try_emplace(std::move(name), static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.push_back(it->first);
+  return it->second;
+}
+
+std::span<const HappensBefore::Point> HappensBefore::points(Work work) const noexcept {
+  const Points& p = works_[static_cast<std::size_t>(work)];
+  return std::span(points_).subspan(p.first, p.count);
+}
+
+Work HappensBefore::add(std::span<const Point> points) {
+  works_.push_back({points_.size(), points.size()});
+  points_.insert(points_.end(), points.begin(), points.end());
   return Work(works_.size() - 1);
 }
 
@@ -76,23 +91,24 @@ Work HappensBefore::joined(Work a, const Issued& b) {
   if (is_new) {
     std::vector<Point> both{own};
     std::ranges::copy_if(points(a), std::back_inserter(both), [&](const Point& p) { return !p.is_before(b.before); });
-    it->second = add(std::move(both));
+    it->second = add(both);
   }
   return it->second;
 }
 
 std::string HappensBefore::describe(Work work, const Clock& now) {
   const std::lock_guard lock(mutex_);
-  const auto p = std::ranges::find_if(points(work), [&](const Point& q) { return !q.is_before(now); });
-  return p == points(work).end() ? std::string() : fmt::format("{} on {}", p->what, p->where);
+  for (const Point& p : points(work))
+    if (!p.is_before(now)) return fmt::format("{} on {}", names_[p.what], names_[p.where]);
+  return {};
 }
 
-void HappensBefore::wait(const void* stream, const Clock& event) {
+void HappensBefore::wait(StreamName stream, const Clock& event) {
   const std::lock_guard lock(mutex_);
   timeline(stream).before.merge(event);
 }
 
-void HappensBefore::host_waits(const void* stream) {
+void HappensBefore::host_waits(StreamName stream) {
   const std::lock_guard lock(mutex_);
   host_.merge(timeline(stream).before);
 }
@@ -102,7 +118,7 @@ void HappensBefore::host_waits(const Clock& event) {
   host_.merge(event);
 }
 
-bool HappensBefore::is_seen_over(const void* stream) {
+bool HappensBefore::is_seen_over(StreamName stream) {
   Clock end;
   bool asked = false;
   {
@@ -121,7 +137,7 @@ bool HappensBefore::is_seen_over(const Clock& event, bool& asked) {
   return true;
 }
 
-void HappensBefore::forget(const void* stream) noexcept {
+void HappensBefore::forget(StreamName stream) noexcept {
   const std::lock_guard lock(mutex_);
   streams_.erase(stream);
 }

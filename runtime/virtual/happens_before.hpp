@@ -2,16 +2,17 @@
 // the calls, while on a GPU only what events and waits put in order is in order. Vector clocks: Mattern 1989, "Virtual
 // Time and Global States of Distributed Systems".
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <sinter/runtime/fork.hpp>
 #include <sinter/runtime/stream_impl.hpp>
+#include "../fork.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -25,6 +26,15 @@ class Clock {
 
  private:
   std::vector<std::uint32_t> ticks_;  // by stream
+};
+
+/// The driver's handle of a stream and its GPU: each has a stream without a handle, the legacy default one.
+struct StreamName {
+  int gpu;
+  const void* native;
+  explicit StreamName(const StreamImpl& stream);
+  StreamName(int g, const void* n) noexcept : gpu(g), native(n) {}
+  auto operator<=>(const StreamName&) const = default;
 };
 
 /// A launch or a copy, or several of them that nothing puts in order.
@@ -42,20 +52,20 @@ class HappensBefore {
   /// The stream's next piece of work. `what` names it in messages.
   Issued issue(const StreamImpl& stream, std::string what);
   /// What is over when the stream's next piece of work begins, or an event that is recorded now.
-  Clock before_next(const void* stream);
+  Clock before_next(StreamName stream);
   bool is_before(Work work, const Clock& now);
   /// Both, less what of `a` is before `b`.
   Work joined(Work a, const Issued& b);
   /// One of `work` that is not before `now`: "kernel f on the default stream of cuda:0".
   std::string describe(Work work, const Clock& now);
 
-  void wait(const void* stream, const Clock& event);
-  void host_waits(const void* stream);
+  void wait(StreamName stream, const Clock& event);
+  void host_waits(StreamName stream);
   void host_waits(const Clock& event);
   /// As a driver's query: that work nobody waited for is over is seen when it is asked for the second time.
-  bool is_seen_over(const void* stream);
+  bool is_seen_over(StreamName stream);
   bool is_seen_over(const Clock& event, bool& asked);
-  void forget(const void* stream) noexcept;
+  void forget(StreamName stream) noexcept;
 
  private:
   friend ForkHandler;
@@ -68,19 +78,26 @@ class HappensBefore {
     bool asked = false;
   };
   struct Point {
-    std::uint32_t stream, tick;
-    std::string what, where;
+    std::uint32_t stream, tick, what, where;
     bool is_before(const Clock& now) const noexcept { return now.covers(stream, tick); }
   };
-  Timeline& timeline(const void* stream);
-  std::vector<Point>& points(Work work) noexcept { return works_[static_cast<std::size_t>(work)]; }
-  Work add(std::vector<Point> points);
+  struct Points {
+    std::size_t first, count;
+  };
+  Timeline& timeline(StreamName stream);
+  std::uint32_t number_of(std::string name);
+  std::span<const Point> points(Work work) const noexcept;
+  Work add(std::span<const Point> points);
 
   std::mutex mutex_;
-  std::map<const void*, Timeline> streams_;  // by the driver's handle
+  std::map<StreamName, Timeline> streams_;
   std::uint32_t numbers_ = 0;
   Clock host_;
-  std::vector<std::vector<Point>> works_{1};  // by Work
+  // What follows grows with every launch, by some 30 bytes.
+  std::vector<Point> points_;
+  std::vector<Points> works_{1};  // by Work
+  std::map<std::string, std::uint32_t> numbers_of_names_;
+  std::vector<std::string> names_;
   std::map<std::pair<Work, Work>, Work> joined_;
   ForkHandler fork_handler_{*this, ForkHandler::Order::Inner};  // arenas' and streams' locks are taken before this one
 };

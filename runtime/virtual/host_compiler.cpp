@@ -14,8 +14,8 @@
 #include <cstring>
 #include <fstream>
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
 #include <sstream>
+#include "../fork.hpp"
 
 #include "../environment.hpp"
 #include "abi.h"

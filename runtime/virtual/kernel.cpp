@@ -12,9 +12,10 @@
 #include <memory>
 #include <mutex>
 #include <sinter/runtime/error.hpp>
+#include <string_view>
 #include <vector>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 #include "host_compiler.hpp"
 #include "worker.hpp"
 
@@ -30,20 +31,33 @@ std::string unique_path(int fd) {
   return fmt::format("{}/{}", path, fd);
 }
 
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+  }
+  return true;
+}
+
+/// Whether the system lacks something, so that the binary may be in order.
+bool is_lack(int error) noexcept { return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN; }
+
 void* open_object(const std::string& binary, const std::string& name) {
   const int fd = ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
   if (fd < 0) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
-  std::size_t written = 0;
-  while (written < binary.size()) {
-    const ssize_t n = ::write(fd, binary.data() + written, binary.size() - written);
-    if (n <= 0 && errno != EINTR) break;
-    if (n > 0) written += static_cast<std::size_t>(n);
-  }
-  void* handle = written == binary.size() ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  const char* problem = handle ? nullptr : written < binary.size() ? std::strerror(errno) : ::dlerror();
+  const bool written = write_all(fd, binary);
+  errno = 0;
+  void* handle = written ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const int error = errno;
+  const std::string problem = fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name,
+                                          handle    ? ""
+                                          : written ? ::dlerror()
+                                                    : "its file cannot be written, memory or a limit is lacking");
   ::close(fd);
-  if (!handle) throw BinaryRefused(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
-  return handle;
+  if (handle) return handle;
+  if (!written || is_lack(error)) throw CudaError(problem);
+  throw BinaryRefused(problem);
 }
 
 /// Kernels name functions of the C library without linking to it, and see what is global only.

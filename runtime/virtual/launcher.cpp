@@ -9,8 +9,8 @@
 #include <chrono>
 #include <mutex>
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/fork.hpp>
 #include <vector>
+#include "../fork.hpp"
 
 #include "../shared_work.hpp"
 #include "fault.hpp"
@@ -119,7 +119,7 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     fault.run(grid, next, last);
     next = last;
     const auto spent = Clock::now() - start;
-    if (spent < worth_sharing || next == grid.blocks || !may_share_work()) continue;
+    if (spent < worth_sharing || next == grid.blocks || !claim_shared_work()) continue;
     const std::uint64_t piece =
         std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
                                        static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));

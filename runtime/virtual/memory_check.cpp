@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <sinter/runtime/fork.hpp>
 #include "../environment.hpp"
+#include "../fork.hpp"
 #include "arena.hpp"
 #include "worker.hpp"
 

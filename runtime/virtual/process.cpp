@@ -15,7 +15,7 @@
 #include <sinter/runtime/error.hpp>
 #include <sstream>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 #include "watchdog.hpp"
 #include "worker.hpp"
 

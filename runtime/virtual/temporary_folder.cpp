@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -62,7 +63,8 @@ void remove_abandoned(const std::string& base) noexcept {
 TemporaryFolder::TemporaryFolder() {
   const char* named = std::getenv("TMPDIR");
   const std::string base = named && *named ? named : "/tmp";
-  [[maybe_unused]] static const bool once = (remove_abandoned(base), true);
+  static constinit std::atomic<bool> looked{false};
+  if (!looked.exchange(true)) remove_abandoned(base);
   path_ = fmt::format("{}/{}{}", base, prefix, unknown);
   if (!::mkdtemp(path_.data()))
     throw Error(

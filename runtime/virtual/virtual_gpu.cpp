@@ -10,9 +10,9 @@
 #include <mutex>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
-#include <sinter/runtime/fork.hpp>
 #include <string_view>
 #include <utility>
+#include "../fork.hpp"
 
 #include "../cpu/host_memory.hpp"
 #include "../environment.hpp"
@@ -65,7 +65,6 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
-    if (is_strict()) HappensBefore::instance();  // made here, where no lock is held
   }
 
   Device device() const noexcept override { return device_; }
@@ -176,7 +175,7 @@ class VirtualGpu final : public GpuBackend {
   void check_release(const void* data, const StreamImpl& stream, const Fence& fence) noexcept try {
     const auto allocation = arena_.find(data);
     if (!allocation) return;
-    Clock over = HappensBefore::instance().before_next(stream.native);
+    Clock over = HappensBefore::instance().before_next(StreamName(stream));
     if (fence)
       for (const EventRef& e : *fence) over.merge(VirtualStreams::over(e->native));
     if (const std::string user = HappensBefore::instance().describe(allocation->used_by, over); !user.empty())
@@ -191,7 +190,7 @@ class VirtualGpu final : public GpuBackend {
   Device device_;
   Arena arena_;
   mutable LateErrors early_releases_;  // of the strict tier
-  VirtualStreams stream_calls_;
+  VirtualStreams stream_calls_{device_.index()};
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;

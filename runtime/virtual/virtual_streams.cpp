@@ -23,21 +23,21 @@ HappensBefore& order() { return HappensBefore::instance(); }
 // A stream is its address.
 void* VirtualStreams::create_stream() { return new char; }
 void VirtualStreams::destroy_stream(void* stream) noexcept {
-  if (is_strict()) order().forget(stream);
+  if (is_strict()) order().forget(named(stream));
   delete static_cast<char*>(stream);
 }
-bool VirtualStreams::is_idle(void* stream) { return !is_strict() || order().is_seen_over(stream); }
+bool VirtualStreams::is_idle(void* stream) { return !is_strict() || order().is_seen_over(named(stream)); }
 void VirtualStreams::synchronize(void* stream) {
-  if (is_strict()) order().host_waits(stream);
+  if (is_strict()) order().host_waits(named(stream));
 }
 
 void* VirtualStreams::create_event(bool) { return new Event; }
 void VirtualStreams::destroy_event(void* event) noexcept { delete static_cast<Event*>(event); }
 void VirtualStreams::record(void* event, void* stream) {
-  event_at(event) = {Time::now(), is_strict() ? order().before_next(stream) : Clock(), false};
+  event_at(event) = {Time::now(), is_strict() ? order().before_next(named(stream)) : Clock(), false};
 }
 void VirtualStreams::wait(void* stream, void* event) {
-  if (is_strict()) order().wait(stream, event_at(event).over);
+  if (is_strict()) order().wait(named(stream), event_at(event).over);
 }
 bool VirtualStreams::is_done(void* event) {
   return !is_strict() || order().is_seen_over(event_at(event).over, event_at(event).asked);

@@ -7,6 +7,7 @@ namespace sinter::inline v1::runtime::vgpu {
 
 class VirtualStreams final : public StreamCalls {
  public:
+  explicit VirtualStreams(int gpu) : gpu_(gpu) {}
   void* create_stream() override;
   void destroy_stream(void* stream) noexcept override;
   bool is_idle(void* stream) override;
@@ -22,6 +23,11 @@ class VirtualStreams final : public StreamCalls {
 
   /// What is over when the event is, in the strict tier.
   static const Clock& over(void* event);
+
+ private:
+  StreamName named(const void* stream) const noexcept { return {gpu_, stream}; }
+
+  int gpu_;
 };
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -10,7 +10,7 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
-#include <sinter/runtime/fork.hpp>
+#include "../fork.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {

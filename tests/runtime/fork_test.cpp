@@ -1,4 +1,4 @@
-#include <sinter/runtime/fork.hpp>
+#include <runtime/fork.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

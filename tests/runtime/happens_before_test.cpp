@@ -186,6 +186,17 @@ TEST_F(Ordering, CopiesBetweenGpus) {
   virtual_gpu(1).synchronize();
 }
 
+TEST_F(Ordering, TheLegacyDefaultStreamsOfTwoGpusAreTwo) {
+  const Array<float> there(n, 1);
+  const StreamRef here = streams(0).wrap(nullptr), other = streams(1).wrap(nullptr);
+  EXPECT_EQ(write(here), clean);
+  const auto copy = [&] { virtual_gpu(1).copy(there.data(), x_.data(), n * sizeof(float), virtual_gpu(0)); };
+  EXPECT_THAT(on(other, copy), HasSubstr("not in order with a write by kernel write_all"));
+  wait(other, here);
+  EXPECT_EQ(on(other, copy), clean);
+  virtual_gpu(1).synchronize();
+}
+
 TEST_F(Ordering, MemoryIsReleasedAfterItsUses) {
   const auto release = [&](const StreamRef& user, runtime::Fence fence) {
     runtime::GpuBackend& gpu = virtual_gpu(0);

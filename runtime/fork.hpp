@@ -39,8 +39,8 @@ class ForkSafeLock {
 };
 
 /// Calls an object's before_fork() in the parent and after_fork(bool in_child) in both, while no other thread is in a
-/// NoFork. For locks that are taken without one, because that would take time where it counts; then no NoFork is made
-/// under them. To be the object's last member.
+/// NoFork, or has been for too long. For short locks that are taken without one, because that would take time where it
+/// counts; then no NoFork is made under them. To be the object's last member.
 class ForkHandler {
  public:
   /// Inner locks are those that others take while they hold an outer one.
@@ -67,35 +67,12 @@ class ForkHandler {
   ForkHandler* next_ = nullptr;
 };
 
-/// A T that is made when first asked for and never destroyed: like a static variable of a function, whose making a
-/// child could wait for for ever. Put it into static storage.
-template <class T>
-class Immortal {
- public:
-  T& get() {
-    return get([] { return new T; });
-  }
-  /// `make` gives a new T*. What it throws is thrown, and the next call tries again.
-  template <class F>
-  T& get(F make) {
-    if (T* made = made_.load(std::memory_order_acquire)) [[likely]]
-      return *made;
-    const ForkSafeLock lock(making_);
-    if (!made_.load(std::memory_order_relaxed)) made_.store(make(), std::memory_order_release);
-    return *made_.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<T*> made_{nullptr};
-  std::mutex making_;
-};
-
 /// A T for each process: the child of a fork gets a new one. For locks and conditions that are held or waited for
 /// longer than a fork may be kept waiting.
 template <class T>
 class PerProcess {
  public:
-  PerProcess() = default;
+  constexpr PerProcess() = default;
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
   /// A parent's stays: its threads may hold it.
@@ -123,6 +100,35 @@ class PerProcess {
     const unsigned made_in = generation();
   };
   std::atomic<Own*> own_{nullptr};
+};
+
+/// A T that is made when first asked for and never destroyed: like a static variable of a function, whose making a
+/// child could wait for for ever. Here the child makes its own what its parent was just making. Put it into static
+/// storage.
+template <class T>
+class Immortal {
+ public:
+  T& get() {
+    return get([] { return new T; });
+  }
+  /// `make` gives a new T*. What it throws is thrown, and the next call tries again.
+  template <class F>
+  T& get(F make) {
+    if (T* made = made_.load(std::memory_order_acquire)) [[likely]]
+      return *made;
+    const std::lock_guard lock(making_.lock.get());  // for long, perhaps
+    if (!made_.load(std::memory_order_relaxed)) made_.store(make(), std::memory_order_release);
+    return *made_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  union NeverDestroyed {
+    constexpr NeverDestroyed() : lock() {}
+    ~NeverDestroyed() {}
+    PerProcess<std::mutex> lock;
+  };
+  std::atomic<T*> made_{nullptr};
+  NeverDestroyed making_;
 };
 
 }  // namespace sinter::inline v1::runtime
