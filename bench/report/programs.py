@@ -1,0 +1,67 @@
+"""Runs a program of Google Benchmark and gathers its repetitions."""
+import dataclasses
+import json
+import os
+import subprocess
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class ProgramFailed(Exception):
+    """A program ended with an error, or a benchmark of it did: a wrong result, for example."""
+
+
+@dataclasses.dataclass
+class Measurement:
+    """All repetitions of one benchmark, in ns, with what it says of itself."""
+    name: str
+    label: str
+    counters: dict
+    times: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Settings:
+    """How long and how often everything is measured."""
+    repetitions: int
+    min_time: float  # seconds for each repetition
+
+    def arguments(self):
+        return ["--benchmark_format=json", f"--benchmark_min_time={self.min_time}",
+                f"--benchmark_repetitions={self.repetitions}", "--benchmark_enable_random_interleaving=true"]
+
+
+def pin_to_one_processor():
+    """One thread for whatever asks how many there may be: oneTBB, OpenMP, XLA."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def run(path, settings, arguments=(), environment=None, one_thread=False):
+    """(measurements by name, what the program says of its build)."""
+    command = [str(path), *settings.arguments(), *arguments]
+    # What an earlier run compiled is not this one's merit.
+    variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
+    done = subprocess.run(command, env=variables, preexec_fn=pin_to_one_processor if one_thread else None,
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ProgramFailed(f"{' '.join(command)} failed:\n{done.stderr}")
+    output = json.loads(done.stdout)
+    return gather(command[0], output["benchmarks"]), output["context"]
+
+
+STANDARD = {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
+            "threads", "iterations", "real_time", "cpu_time", "time_unit", "label"}
+
+
+def gather(program, entries):
+    found = {}
+    for entry in entries:
+        if entry.get("error_occurred"):
+            raise ProgramFailed(f"{program}: {entry['name']}: {entry['error_message']}")
+        if entry["run_type"] != "iteration":
+            continue
+        name = entry["run_name"].replace("/real_time", "")
+        counters = {key: value for key, value in entry.items() if key not in STANDARD}
+        measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters))
+        measurement.times.append(entry["real_time"] * UNITS[entry["time_unit"]])
+    return found
