@@ -17,6 +17,7 @@ class Measurement:
     name: str
     label: str
     counters: dict
+    order: int  # as the program registered it; random interleaving mixes them up
     times: list = dataclasses.field(default_factory=list)
 
 
@@ -62,6 +63,6 @@ def gather(program, entries):
             continue
         name = entry["run_name"].replace("/real_time", "")
         counters = {key: value for key, value in entry.items() if key not in STANDARD}
-        measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters))
+        measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters, entry["family_index"]))
         measurement.times.append(entry["real_time"] * UNITS[entry["time_unit"]])
-    return found
+    return dict(sorted(found.items(), key=lambda item: item[1].order))

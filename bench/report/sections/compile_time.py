@@ -1,19 +1,17 @@
-#!/usr/bin/env python3
 """Compile time and object size of files with many distinct expressions, by Sinter, Eigen and xtensor.
 
 A file holds one function for each expression; an expression is a random chain of operations, another one in each
 function, so that no instantiation serves two. The time of a file without any is what the library's headers cost.
-Runs are interleaved and the median is taken.
+Runs are interleaved; each time is one of a processor, of all that the compiler starts.
 """
-import argparse
-import json
 import os
+import pathlib
 import random
-import statistics
+import shutil
 import subprocess
-import sys
 import tempfile
-import time
+
+from ..spread import spread
 
 HEADERS = {
     "sinter": "#include <sinter/sinter.hpp>\nnamespace lib = sinter;\nusing A = sinter::Tensor<float, sinter::Cpu>;\n",
@@ -21,6 +19,7 @@ HEADERS = {
     "xtensor": "#include <limits>\n#include <utility>\n#include <xtensor/xtensor.hpp>\n#include <xtensor/xmath.hpp>\n"
                "namespace lib = xt;\nusing A = xt::xtensor<float, 1>;\n",
 }
+PROBES = {"sinter": "sinter/runtime/shape.hpp", "eigen": "Eigen/Core", "xtensor": "xtensor/xtensor.hpp"}
 LONG = 20  # seconds; what takes longer is not repeated
 BINARY = ["({0} + {1})", "({0} * {1})", "({0} - {1})", "({0} / {1})"]
 FUNCTIONS = ["exp", "tanh", "sqrt", "abs", "log"]
@@ -55,42 +54,47 @@ def code_bytes(path):
     return int(columns[0]) + int(columns[1])
 
 
-def measure(compiler, includes, cases, repetitions):
+def compile_once(compiler, includes, folder, case):
+    """Processor time in ns."""
+    name = f"{folder}/{'_'.join(map(str, case))}"
+    before = os.times().children_user + os.times().children_system
+    subprocess.run([compiler, "-std=c++20", "-O2", "-w", "-c", f"{name}.cpp", "-o", f"{name}.o", *includes], check=True)
+    return (os.times().children_user + os.times().children_system - before) * 1e9
+
+
+def compile_all(compiler, includes, cases, repetitions):
+    """(times in ns, bytes of code) of each case."""
     with tempfile.TemporaryDirectory() as folder:
         times, sizes = {case: [] for case in cases}, {}
-        for library, count, ops in cases:
-            with open(f"{folder}/{library}_{count}_{ops}.cpp", "w", encoding="utf-8") as file:
-                file.write(source(library, count, ops))
+        for case in cases:
+            with open(f"{folder}/{'_'.join(map(str, case))}.cpp", "w", encoding="utf-8") as file:
+                file.write(source(*case))
         for repetition in range(repetitions):
             for case in random.Random(repetition).sample(cases, len(cases)):
-                if sum(times[case]) > LONG:
-                    continue
-                library, count, ops = case
-                name = f"{folder}/{library}_{count}_{ops}"
-                before = os.times().children_user + os.times().children_system
-                subprocess.run([compiler, "-std=c++20", "-O2", "-w", "-c", f"{name}.cpp", "-o", f"{name}.o", *includes], check=True)
-                times[case].append(os.times().children_user + os.times().children_system - before)
-                sizes[case] = code_bytes(f"{name}.o")
-    return {case: (statistics.median(values), sizes[case]) for case, values in times.items()}
+                if sum(times[case]) < LONG * 1e9:
+                    times[case].append(compile_once(compiler, includes, folder, case))
+                    sizes[case] = code_bytes(f"{folder}/{'_'.join(map(str, case))}.o")
+    return times, sizes
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--counts", type=int, nargs="+", default=[0, 1, 10, 100])
-    parser.add_argument("--ops", type=int, nargs="+", default=[5, 20])
-    arguments = parser.parse_args()
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+def has_header(compiler, includes, header):
+    done = subprocess.run([compiler, "-E", "-x", "c++", "-", *includes], input=f"#include <{header}>\n", capture_output=True,
+                          text=True, check=False)
+    return done.returncode == 0
+
+
+def measure(context):
+    """Rows: library, expressions in the file, operations of each, bytes of code. Needs the source tree and a compiler."""
+    root = pathlib.Path(__file__).resolve().parents[3]
+    compiler = os.environ.get("CXX", "g++")
+    if not shutil.which(compiler) or not (root / "dsl/include").exists():
+        context.notes.append("compile time: there is no compiler or no source tree here")
+        return []
     includes = [f"-I{root}/{layer}/include" for layer in ("dsl", "jit", "runtime")] + ["-isystem", "/usr/include/eigen3"]
-    cases = [(library, count, ops) for library in HEADERS for ops in arguments.ops for count in arguments.counts
-             if count > 0 or ops == arguments.ops[0]]
-    start = time.time()
-    results = measure(arguments.compiler, includes, cases, arguments.repetitions)
-    print(json.dumps({"seconds": time.time() - start,
-                      "cases": [{"library": library, "count": count, "ops": ops, "seconds": seconds, "bytes": size}
-                                for (library, count, ops), (seconds, size) in results.items()]}))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    libraries = [library for library, header in PROBES.items() if has_header(compiler, includes, header)]
+    counts, operations = ([0, 1], [5]) if context.short else ([0, 1, 10, 100], [5, 20])
+    cases = [(library, count, ops) for library in libraries for ops in operations for count in counts
+             if count > 0 or ops == operations[0]]
+    times, sizes = compile_all(compiler, includes, cases, 1 if context.short else 3)
+    return [{"library": library, "count": count, "operations": ops, **spread(times[library, count, ops]),
+             "code_bytes": sizes[library, count, ops]} for library, count, ops in cases]

@@ -1,0 +1,1 @@
+def write(result, path): pass
