@@ -1,1 +1,10 @@
-def write(result, path): pass
+"""One HTML page of a result, which needs nothing else."""
+import pathlib
+
+from .document import document
+
+
+def write(result, path):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(document(result), encoding="utf-8")
