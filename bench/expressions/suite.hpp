@@ -13,6 +13,10 @@
 
 #include "expression.hpp"
 
+// A macro's value as text, for the versions of libraries.
+#define BENCH_TEXT_OF(value) #value
+#define BENCH_TEXT(value) BENCH_TEXT_OF(value)
+
 namespace bench {
 
 struct Options {
@@ -67,18 +71,16 @@ inline std::string name_of(const std::string& expression, const std::string& imp
   return expression + "/" + implementation + "/" + std::to_string(n);
 }
 
-/// Registers "expression/implementation/n" for every size. `make(n)` gives a shared pointer to a Subject, made once for
-/// all repetitions.
+/// Registers "expression/implementation/n" for every size. `make(n)` gives a pointer to a Subject, which lives as long as
+/// one repetition: its result is memory of its own.
 template <class Make>
 void add(const char* expression, const char* implementation, Make make) {
   const Expression& e = find_expression(expression);
-  for (const long n : options().sizes) {
-    auto subject = std::make_shared<decltype(make(std::size_t(n)))>();
+  for (const long n : options().sizes)
     benchmark::RegisterBenchmark(name_of(expression, implementation, n).c_str(), [=, &e](benchmark::State& state) {
-      if (!*subject) *subject = make(static_cast<std::size_t>(n));
-      measure(state, **subject, e, n);
+      const auto subject = make(static_cast<std::size_t>(n));
+      measure(state, *subject, e, n);
     })->UseRealTime();
-  }
 }
 
 }  // namespace bench

@@ -3,7 +3,10 @@
 #include "inputs.hpp"
 #include "suite.hpp"
 // xtensor uses std::numeric_limits and std::exchange without including them.
+#include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <xtensor/xadapt.hpp>
 #include <xtensor/xmanipulation.hpp>
@@ -56,7 +59,9 @@ class XtensorLibrary {
   const Matrix& matrix_x() { return in(matrix_x_, Operand::X, extent_.rows, extent_.columns); }
   const Matrix& matrix_y() { return in(matrix_y_, Operand::Y, extent_.rows, extent_.columns); }
   auto transposed() { return xt::transpose(in(matrix_x_, Operand::X, extent_.columns, extent_.rows)); }
-  auto every_second() { return xt::view(in(x_, Operand::Wide), xt::range(xt::placeholders::_, xt::placeholders::_, 2)); }
+  auto every_second() {
+    return xt::view(in(x_, Operand::Wide), xt::range(xt::placeholders::_, xt::placeholders::_, 2));
+  }
   const Array& row() { return in(row_, Operand::Row); }
   const Array& gain() { return in(gain_, Operand::Gain); }
   const Array& shift() { return in(shift_, Operand::Shift); }
@@ -65,30 +70,37 @@ class XtensorLibrary {
   const Matrix& variance() { return in(variance_, Operand::Variance, extent_.rows, 1); }
 
  private:
-  const Array& in(Array& held, Operand operand) {
-    if (held.size() == 0) held = xt::adapt(bench::input(operand, n_), {bench::length(operand, n_)});
-    return held;
+  // Containers are shared by all expressions of a size.
+  const Array& in(const Array*& held, Operand operand) {
+    if (held) return *held;
+    static std::map<std::pair<Operand, std::size_t>, Array> made;
+    auto [at, fresh] = made.try_emplace({operand, n_});
+    if (fresh) at->second = xt::adapt(bench::input(operand, n_), {bench::length(operand, n_)});
+    return *(held = &at->second);
   }
-  const Matrix& in(Matrix& held, Operand operand, std::size_t height, std::size_t width) {
-    if (held.size() == 0) held = xt::adapt(bench::input(operand, n_), {height, width});
-    return held;
+  const Matrix& in(const Matrix*& held, Operand operand, std::size_t height, std::size_t width) {
+    if (held) return *held;
+    static std::map<std::tuple<Operand, std::size_t, std::size_t>, Matrix> made;
+    auto [at, fresh] = made.try_emplace({operand, height, width});
+    if (fresh) at->second = xt::adapt(bench::input(operand, n_), {height, width});
+    return *(held = &at->second);
   }
 
   std::size_t n_;
   bench::Extent extent_;
   void (*formula_)(XtensorLibrary&);
   bool is_matrix_ = false;
-  Array result_, x_ = empty(), y_ = empty(), spot_ = empty(), strike_ = empty(), time_ = empty(), row_ = empty(),
-                 gain_ = empty(), shift_ = empty();
-  Matrix matrix_, matrix_x_ = empty_matrix(), matrix_y_ = empty_matrix(), column_ = empty_matrix(),
-                  mean_ = empty_matrix(), variance_ = empty_matrix();
-  // What xtensor makes by default has one element.
-  static Array empty() { return Array::from_shape({0}); }
-  static Matrix empty_matrix() { return Matrix::from_shape({0, 0}); }
+  Array result_;
+  Matrix matrix_;
+  const Array *x_ = nullptr, *y_ = nullptr, *spot_ = nullptr, *strike_ = nullptr, *time_ = nullptr;
+  const Array *row_ = nullptr, *gain_ = nullptr, *shift_ = nullptr;
+  const Matrix *matrix_x_ = nullptr, *matrix_y_ = nullptr;
+  const Matrix *column_ = nullptr, *mean_ = nullptr, *variance_ = nullptr;
 };
 
 const bench::Register registered([] {
   if (bench::options().on_gpu()) return;
+  benchmark::AddCustomContext("xtensor", BENCH_TEXT(XTENSOR_VERSION_MAJOR) "." BENCH_TEXT(XTENSOR_VERSION_MINOR) "." BENCH_TEXT(XTENSOR_VERSION_PATCH));
   bench::for_each_formula<XtensorLibrary>([](const char* name, void (*formula)(XtensorLibrary&)) {
     bench::add(name, "xtensor", [formula](std::size_t n) { return std::make_shared<XtensorLibrary>(n, formula); });
   });

@@ -42,10 +42,14 @@ def gpus():
     return [dict(zip(names, row)) for row in rows if len(row) == len(names)]
 
 
+def memory_bytes():
+    found = re.search(r"MemTotal:\s*(\d+)", read("/proc/meminfo"))
+    return int(found.group(1)) * 1024 if found else 0
+
+
 def describe():
     cpu = read("/proc/cpuinfo")
     system = re.search(r'^PRETTY_NAME="?([^"\n]*)', read("/etc/os-release"), re.MULTILINE)
-    memory = re.search(r"MemTotal:\s*(\d+)", read("/proc/meminfo"))
     return {
         "processor": cpu_field("model name", cpu) or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
@@ -53,7 +57,7 @@ def describe():
         "virtual": "hypervisor" in cpu_field("flags", cpu),
         "nominal_mhz": float(cpu_field("cpu MHz", cpu) or 0),
         "caches": caches(),
-        "memory_bytes": int(memory.group(1)) * 1024 if memory else 0,
+        "memory_bytes": memory_bytes(),
         "system": system.group(1) if system else platform.system(),
         "kernel": platform.release(),
         "gpus": gpus(),

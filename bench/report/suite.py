@@ -11,8 +11,11 @@ VIRTUAL = "^(limit|chain_5|example|every_second|normalise)/"
 
 
 def past_caches():
-    """A size whose arrays are each larger than the largest cache."""
-    return next(n for n in (10_000_000, 30_000_000, 100_000_000, 300_000_000) if 4 * n > machine.last_cache() or n == 300_000_000)
+    """A size whose arrays are each larger than the largest cache, unless the memory is too small for that."""
+    for n in (10_000_000, 30_000_000, 100_000_000):
+        if 4 * n > machine.last_cache() or 200 * 3 * n > machine.memory_bytes():
+            return n
+    return 100_000_000
 
 
 def executors(processors, gpus):
