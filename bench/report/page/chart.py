@@ -2,7 +2,7 @@
 import dataclasses
 
 from .. import read
-from . import svg
+from .scale import apart
 from .svg import label, line, tag, text
 
 WIDTH = 360  # of a panel; text is 12 units high, so at 400 pixels it is read as drawn
@@ -63,7 +63,6 @@ def polyline(points, class_):
 
 def end_labels(ends, x, low, high):
     """Each series' name at its end, moved apart, with a line to where it ends: [(y, implementation)]."""
-    from .scale import apart
     places = apart([y for y, _ in ends], 13, low, high)
     parts = []
     for (y, implementation), place in zip(ends, places):
@@ -77,5 +76,3 @@ def table(header, rows):
     body = "".join(tag("tr", tag("th", text(row[0]), scope="row"), *(tag("td", text(cell)) for cell in row[1:])) for row in rows)
     return tag("table", tag("thead", head), tag("tbody", body))
 
-
-__all__ = ["Chart", "svg", "WIDTH"]

@@ -3,8 +3,9 @@ import math
 
 from .. import read
 from . import svg
-from .chart import WIDTH, Chart, css, end_labels, heading, line, name, polyline, shape, x_axis, y_axis
+from .chart import WIDTH, Chart, css, end_labels, heading, name, polyline, shape, x_axis, y_axis
 from .scale import Log, count, duration, times
+from .svg import line
 
 
 def mean_ratio(result, executor, other, n):

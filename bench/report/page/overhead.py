@@ -4,10 +4,11 @@ from ..sections import growth as growth_section
 from ..sections import hits
 from . import bars, svg
 from .chart import WIDTH, Chart, heading, polyline, x_axis, y_axis
-from .scale import Log, count, duration, significant
+from .scale import Log, apart, count, duration, significant, tick_duration
 
 DRIVERS = {"null": "a driver that does nothing", "virtual": "a virtual GPU", "real": "the GPU"}
-KINDS = {"gpu": "into an existing result", "gpu_broadcast": "broadcast operands", "gpu_new": "into a new result"}
+KINDS = {"gpu": ("same shape", "into an existing result"), "gpu_broadcast": ("broadcast", "broadcast operands"),
+         "gpu_new": ("new result", "into a new result")}
 
 
 def hit_charts(result):
@@ -20,17 +21,17 @@ def hit_charts(result):
         listed = []
         for n, budget in hits.BUDGETS.items():
             bare = at[driver, "bare", str(n)]["median_ns"]
-            for kind, words in KINDS.items():
+            for kind, (brief, words) in KINDS.items():
                 row = at[driver, kind, str(n)]
                 over = max(0.0, row["median_ns"] - bare)
-                listed.append((f"{n}, {words.split()[-1] if kind != 'gpu_broadcast' else 'broadcast'}", over, "ahead",
+                listed.append((f"{n}, {brief}", over, "ahead",
                                (max(0, row["q1_ns"] - bare), max(0, row["q3_ns"] - bare)), budget if driver != "virtual" else None))
                 table.append([DRIVERS[driver], f"{n} operands, {words}", duration(over), duration(bare), str(budget)])
         panels.append(bars.value_bars(f"over the launch, {DRIVERS[driver]}", f"Host time of a hit beyond the bare launch with {DRIVERS[driver]}.",
-                                      listed, duration, "operands and result; host time, less is better"))
+                                      listed, "operands and result; host time, less is better"))
     panels.append(cpu_panel(at, table))
     return [Chart("Host time of a hit",
-                  "An evaluation whose kernel is ready, of 9 elements, so that the arithmetic costs nothing. The dark stroke across a bar is the "
+                  "An evaluation whose kernel is ready, of 9 elements, so that the arithmetic costs nothing. The thick stroke across a bar is the "
                   "budget, the thin one along it the quartiles. A virtual GPU checks every launch, so it has no budget: it shows that the path is "
                   "the same and says nothing about speed.", panels, ["where", "what", "over the launch", "bare launch", "budget, ns"], table)]
 
@@ -38,15 +39,15 @@ def hit_charts(result):
 def cpu_panel(at, table):
     listed = []
     for n in hits.BUDGETS:
-        for kind, words in (("cpu", "existing result"), ("cpu_new", "new result")):
+        for kind, words in (("cpu", "same shape"), ("cpu_new", "new result")):
             row = at["null", kind, str(n)]
-            listed.append((f"{n}, {words.split()[0]}", row["median_ns"], "ahead", (row["q1_ns"], row["q3_ns"]), None))
+            listed.append((f"{n}, {words}", row["median_ns"], "ahead", (row["q1_ns"], row["q3_ns"]), None))
             table.append(["the CPU, in all", f"{n} operands, {words}", duration(row["median_ns"]), "", ""])
     for device in ("cpu", "gpu"):
         row = at["null", "pool", device]
         listed.append((f"pool, {device.upper()}", row["median_ns"], "ahead", (row["q1_ns"], row["q3_ns"]), hits.POOL_BUDGET))
         table.append(["the pool", f"a block and back, {device.upper()}", duration(row["median_ns"]), "", str(hits.POOL_BUDGET)])
-    return bars.value_bars("in all, on the CPU; the pool", "Whole time of a hit on the CPU, and of a block of memory from the pool and back.", listed, duration,
+    return bars.value_bars("in all, on the CPU; the pool", "Whole time of a hit on the CPU, and of a block of memory from the pool and back.", listed,
                            "operands and result; less is better")
 
 
@@ -71,7 +72,7 @@ def growth_panel(title, steps, each, nodes):
     left, right, top, bottom = 52, WIDTH - 108, 24, 200
     values = [each[step, n] for step in steps for n in nodes]
     x, y = Log(nodes[0], nodes[-1], left, right), Log(min(values) / 2, max(values) * 2, bottom, top)
-    parts = [heading(title), y_axis(y, left, right, lambda ns: duration(ns, 1)), x_axis(x, bottom, top, count, "nodes")]
+    parts = [heading(title), y_axis(y, left, right, tick_duration), x_axis(x, bottom, top, count, "nodes")]
     ends = []
     for step, class_, mark in zip(steps, SERIES, MARKS):
         points = [(x(n), y(each[step, n])) for n in nodes]
@@ -84,7 +85,6 @@ def growth_panel(title, steps, each, nodes):
 
 
 def named_ends(ends, right, top, bottom):
-    from .scale import apart
     places = apart([y for y, *_ in ends], 14, top, bottom)
     return "".join(svg.line(right + 4, y, right + 14, place, f"leader {class_}") +
                    svg.tag("text", svg.text(name), x=float(right + 17), y=float(place + 4), class_=f"series-name {class_}")
@@ -101,7 +101,7 @@ def compile_charts(result):
         here = [r for r in rows if (r["count"], r["operations"]) == (count_, operations)]
         listed = [(read.NAMES.get(r["library"], r["library"]), r["median_ns"], "ahead" if r["library"] == "sinter" else "neutral",
                    (r["q1_ns"], r["q3_ns"]), None) for r in here]
-        panels.append(bars.value_bars(what, f"Compile time of a file with {what}.", listed, duration, "processor time of the compiler"))
+        panels.append(bars.value_bars(what, f"Compile time of a file with {what}.", listed, "processor time of the compiler"))
         table += [[what, read.NAMES.get(r["library"], r["library"]), duration(r["median_ns"]), f"{r['code_bytes'] / 1024:.1f} KiB"] for r in here]
     return [Chart("What a user's file costs to compile", "g++ -O2, one translation unit, medians. Every function holds another expression, the same for "
                   "each library.", panels, ["file", "library", "time", "code"], table, folded=True)]

@@ -1,9 +1,9 @@
 """Operations a second against operations for each byte, under the two roofs of the machine: memory and arithmetic."""
 from .. import read
 from . import svg
-from .chart import Chart, css, heading, line, x_axis, y_axis
-from .scale import Log, count, significant
-from .svg import label, tag
+from .chart import Chart, css, heading, x_axis, y_axis
+from .scale import Log, count, power, significant
+from .svg import label, line, tag
 
 WIDE, HIGH = 520, 380
 
@@ -48,7 +48,7 @@ def panel(result, executor, n, rows):
     x = Log(min(intensity.values()) / 1.6, max(max(intensity.values()) * 4, (peak or 0) / bandwidth * 1.5), left, right)
     y = Log(min(speed.values()) / 1.6, highest * 1.8, bottom, top)
     title = f"{read.executor_name(executor, result)}, {count(n)} elements"
-    parts = [heading(title), y_axis(y, left, right, lambda v: f"{v:g}"), x_axis(x, bottom, top, lambda v: f"{v:g}", "operations for each byte")]
+    parts = [heading(title), y_axis(y, left, right, power), x_axis(x, bottom, top, power, "operations for each byte")]
     parts.append(roofs(x, y, bandwidth, peak, left, right))
     points = []
     for e in rows:

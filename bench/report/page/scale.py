@@ -77,6 +77,22 @@ def duration(ns, digits=3):
     return ""
 
 
+def tick_duration(ns):
+    """A tick's value, which is round: 500 ns, 2 ms."""
+    for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if ns >= unit * 0.999:
+            return f"{ns / unit:g} {name}"
+    return f"{ns:g} ns" if ns else "0"
+
+
+def power(value):
+    """A tick on a logarithmic axis: 0.1, 20, and 10 to a power where that is shorter."""
+    if 0.001 <= value < 100_000:
+        return f"{value:g}"
+    exponent = str(round(math.log10(value))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{exponent}"
+
+
 def count(n):
     """1000 -> 1k, 30 000 000 -> 30M."""
     for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):

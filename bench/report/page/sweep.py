@@ -2,7 +2,7 @@
 from .. import read
 from . import svg
 from .chart import WIDTH, Chart, css, end_labels, heading, name, polyline, shape, whisker, x_axis, y_axis
-from .scale import Log, count, duration, significant
+from .scale import Log, count, duration, significant, tick_duration
 
 LEADING = ["chain_1", "chain_10", "example", "gelu", "black_scholes", "normalise"]
 
@@ -10,10 +10,10 @@ LEADING = ["chain_1", "chain_10", "example", "gelu", "black_scholes", "normalise
 def panel(result, executor, expression, cases):
     sizes = sorted(cases)
     present = [i for i in [*read.implementations(result, executor), "limit"] if any(i in cases[n] for n in sizes)]
-    each = [row[key] / n for n in sizes for row in cases[n].values() for key in ("median_ns",)]
+    each = [row["median_ns"] / n for n in sizes for row in cases[n].values()]
     left, right, top, bottom = 52, WIDTH - 108, 24, 210
     x, y = Log(sizes[0], sizes[-1], left, right), Log(min(each) / 1.5, max(each) * 1.5, bottom, top)
-    parts = [heading(expression), y_axis(y, left, right, duration_short), x_axis(x, bottom, top, count, "elements", 5)]
+    parts = [heading(expression), y_axis(y, left, right, tick_duration), x_axis(x, bottom, top, count, "elements", 5)]
     ends = []
     for implementation in reversed(present):
         rows = [(n, cases[n][implementation]) for n in sizes if implementation in cases[n]]
@@ -28,10 +28,6 @@ def panel(result, executor, expression, cases):
     words = (f"Time for each element from {count(sizes[0])} to {count(sizes[-1])} elements by {len(present)} implementations. "
              f"Sinter takes {duration(last['median_ns'] / sizes[-1])} at the largest.")
     return svg.drawing(f"{expression}, {read.executor_name(executor, result)}", words, WIDTH, bottom + 36, *parts)
-
-
-def duration_short(ns):
-    return duration(ns, 1)
 
 
 def with_limit(result, executor, found):
@@ -55,7 +51,7 @@ def chart(result, executor, expressions, folded):
             cells = [f"{significant(rows[i]['median_ns'] / n, 3)} ({significant(rows[i]['q1_ns'] / n, 3)} to "
                      f"{significant(rows[i]['q3_ns'] / n, 3)})" if i in rows else "" for i in order]
             table.append([expression, f"{n:,}".replace(",", "\u2009")] + cells)
-    more = "the other expressions" if folded else "six of them"
+    more = "the other expressions" if folded else "leading expressions"
     return Chart(f"Size sweep: {read.executor_name(executor, result)}, {more}",
                  "Time for each element, median; the upright strokes are the quartiles of the repetitions. Both axes are logarithmic, lower is "
                  "faster. \u201climit\u201d moves the same bytes and computes next to nothing: the STREAM triad on a CPU, the driver's copy on a GPU.",
