@@ -11,6 +11,10 @@ class ProgramFailed(Exception):
     """A program ended with an error, or a benchmark of it did: a wrong result, for example."""
 
 
+class OutOfTime(Exception):
+    """A program was ended, since it took longer than there was time."""
+
+
 @dataclasses.dataclass
 class Measurement:
     """All repetitions of one benchmark, in ns, with what it says of itself."""
@@ -37,13 +41,16 @@ def pin_to_one_processor():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def run(path, settings, arguments=(), environment=None, one_thread=False):
-    """(measurements by name, what the program says of its build)."""
+def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None):
+    """(measurements by name, what the program says of its build), in at most so many seconds."""
     command = [str(path), *settings.arguments(), *arguments]
     # What an earlier run compiled is not this one's merit.
     variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
-    done = subprocess.run(command, env=variables, preexec_fn=pin_to_one_processor if one_thread else None,
-                          capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, env=variables, preexec_fn=pin_to_one_processor if one_thread else None,
+                              capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired as late:
+        raise OutOfTime(f"{path} took more than {seconds:.0f} s") from late
     if done.returncode != 0:
         raise ProgramFailed(f"{' '.join(command)} failed:\n{done.stderr}")
     output = json.loads(done.stdout)

@@ -24,9 +24,12 @@ class Context:
     notes: list
 
 
-def run(arguments):
+def run(arguments, tests=None):
+    """`tests` is what became of the tests of GPUs, where scripts/gpu-check ran them."""
     os.environ.pop("SINTER_VIRTUAL_GPUS", None)  # speed is measured on what is there
     context, new = begin(arguments)
+    if tests is not None:
+        new["gpu_tests"] = tests
     if "expressions" in arguments.only:
         expressions(arguments, context, new)
     sections(arguments, context, new)
@@ -54,8 +57,7 @@ def expressions(arguments, context, new):
     sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
     new["settings"].update(sizes=sizes, executors=executors)
-    for executor in executors:
-        measured.measure(executor, sizes)
+    measured.measure(executors, sizes)
     if not context.real_gpus:
         say("expressions on a virtual GPU: values alone")
         suite.check_on_virtual_gpu(context.folder)

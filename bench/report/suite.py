@@ -36,24 +36,32 @@ class Suite:
         self.peers_wanted = peers_wanted
         self.processors = result["machine"]["cores"]
 
-    def measure(self, executor, sizes):
-        workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
+    def measure(self, executors, sizes):
+        left = len(executors) * len(sizes)
+        for executor in executors:
+            workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
+            try:
+                for n in sizes:
+                    self.block(executor, n, workers, self.deadline.share(left))
+                    left -= 1
+            finally:
+                for worker in workers:
+                    worker.stop()
+
+    def block(self, executor, n, workers, deadline):
+        """Everything of one executor and one size, next to each other in time."""
+        print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
         try:
-            for n in sizes:
-                if self.deadline.is_past():
-                    self.result["notes"].append(f"{executor}: no time was left for {n} elements")
-                    continue
-                print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
-                rows = self.ours(executor, n)
-                self.result["rows"] += rows + self.theirs(executor, n, workers, rows)
-        finally:
-            for worker in workers:
-                worker.stop()
+            rows = self.ours(executor, n)
+        except programs.OutOfTime:
+            self.result["notes"].append(f"{executor}: no time was left for {n} elements")
+            return
+        self.result["rows"] += rows + self.theirs(executor, n, workers, rows, deadline)
 
     def ours(self, executor, n):
         device = executor if executor.startswith("cuda") else "cpu"
         found, context = programs.run(self.program, self.settings, [f"--sizes={n}", f"--device={device}"],
-                                      one_thread=executor == "cpu-1")
+                                      one_thread=executor == "cpu-1", seconds=self.deadline.seconds())
         self.describe(context)
         clock = found.pop("clock")
         self.result["clock"].append({"executor": executor, "n": n, "ghz": round(clock.counters["ghz"], 3)})
@@ -76,23 +84,26 @@ class Suite:
                "dtype": dtype, "executor": executor, "implementation": implementation, **spread(measurement.times),
                "bytes": moved, "threads": threads_of(executor, self.processors)}
         row["limit_share"] = limits[moved] / row["median_ns"] if moved in limits else None
-        if implementation in ("eigen", "xtensor"):
-            row["threads"] = 1
-        return row
+        return one_thread(row)
 
-    def theirs(self, executor, n, workers, rows):
+    def theirs(self, executor, n, workers, rows, deadline):
         """What the peers take for what Sinter was measured with."""
         ours = [row for row in rows if row["implementation"] == "sinter"]
         limits = {row["bytes"]: row["median_ns"] for row in rows if row["family"] == "limit"}
-        times = peers.measure(workers, [row["expression"] for row in ours], n, self.settings, self.deadline, self.result)
+        times = peers.measure(workers, [row["expression"] for row in ours], n, self.settings, deadline, self.result)
         found = []
         for row in ours:
             for (expression, implementation), repetitions in times.items():
                 if expression == row["expression"]:
                     new = {**row, "implementation": implementation, **spread(repetitions)}
                     new["limit_share"] = limits[row["bytes"]] / new["median_ns"]
-                    found.append(new)
+                    found.append(one_thread(new))
         return found
+
+
+def one_thread(row):
+    """These libraries compute elementwise with one thread, whatever there is."""
+    return {**row, "threads": 1} if row["implementation"] in ("eigen", "xtensor", "numpy") else row
 
 
 def check_on_virtual_gpu(folder):

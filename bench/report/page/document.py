@@ -47,6 +47,9 @@ def facts(result):
                + ("; a short run, whose times mean little" if settings["short"] else ""))]
     if clocks:
         listed.append(("clock", f"{significant(min(clocks), 3)} to {significant(max(clocks), 3)} GHz, by dependent additions during the run"))
+    if tests := result.get("gpu_tests"):
+        bad = [t["program"] for t in tests if t["status"] != "passed"]
+        listed.append(("GPU tests", f"{len(tests) - len(bad)} of {len(tests)} programs passed" + (f"; not: {', '.join(bad)}" if bad else "")))
     for gpu in result["machine"]["gpus"]:
         listed.append(("GPU", f"{gpu['name']}, driver {gpu['driver']}, {gpu['memory_mib']} MiB, at most {gpu['max_sm_mhz']} MHz"))
     return tag("dl", *(tag("div", tag("dt", text(k)), tag("dd", text(v))) for k, v in listed))

@@ -7,6 +7,8 @@ from .worker import Worker, WorkerFailed
 # Peer: the module that it needs, and whether it runs on CPUs and on GPUs.
 PEERS = {"numpy": ("numpy", True, False), "torch": ("torch", True, True), "jax": ("jax", True, True), "cupy": ("cupy", False, True)}
 START = 120  # seconds that importing may take
+FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}  # where there is no time for all
+LEAST = 3  # repetitions, whatever time it is
 FIRST = 180  # seconds that the first evaluation may take, which compiles
 
 
@@ -39,25 +41,36 @@ def note(result, text):
 
 def measure(workers, expressions, n, settings, deadline, result):
     """Times in ns by (expression, implementation). Repetitions of all are interleaved at random, as in our program."""
-    ready = []
-    for worker in workers:
-        for implementation in worker.implementations:
-            for expression in expressions:
-                if deadline.is_past():
-                    note(result, f"{worker.executor}, {n} elements: no time was left for all of {worker.name}")
-                    break
-                if warmed_up(worker, expression, implementation, n, settings, deadline, result):
-                    ready.append((worker, expression, implementation))
+    ready = warm_up(workers, sorted(expressions, key=lambda e: e not in FIRST_CHOICE), n, settings, deadline, result)
     times = {}
     for repetition in range(settings.repetitions):
         for worker, expression, implementation in random.Random(repetition).sample(ready, len(ready)):
-            if deadline.is_past() and repetition >= 3:
-                break
+            if deadline.is_past() and repetition >= LEAST:
+                return done(workers, times)
             taken = worker.ask({"do": "measure", "expression": expression, "implementation": implementation}, 60)
             times.setdefault((expression, implementation), []).append(taken["ns"])
+    return done(workers, times)
+
+
+def done(workers, times):
     for worker in workers:
-        worker.ask({"do": "forget"}, 60)
+        if worker.is_alive():
+            worker.ask({"do": "forget"}, 60)
     return times
+
+
+def warm_up(workers, expressions, n, settings, deadline, result):
+    """[(worker, expression, implementation)] of what can be measured; all peers get the same expressions where time is short."""
+    ready = []
+    for expression in expressions:
+        for worker in workers:
+            for implementation in worker.implementations:
+                # Half of the time is for measuring.
+                if deadline.left() < deadline.total / 2:
+                    note(result, f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}")
+                elif warmed_up(worker, expression, implementation, n, settings, deadline, result):
+                    ready.append((worker, expression, implementation))
+    return ready
 
 
 def warmed_up(worker, expression, implementation, n, settings, deadline, result):
