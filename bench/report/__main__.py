@@ -1,4 +1,5 @@
 """python3 -m bench.report run | table | page | compare; scripts/bench and scripts/compare call it."""
+
 import argparse
 import pathlib
 import sys
@@ -9,7 +10,9 @@ from . import compare, page, result, run, table
 def parser():
     top = argparse.ArgumentParser(prog="bench.report", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
-    measure = commands.add_parser("run", help="run the benchmarks of a build folder; writes result.json and page.html, prints a table")
+    measure = commands.add_parser(
+        "run", help="run the benchmarks of a build folder; writes result.json and page.html, prints a table"
+    )
     measure.add_argument("--build", required=True, type=pathlib.Path, help="a build folder with SINTER_BENCHMARKS=ON")
     measure.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench"), help="where the result goes")
     measure.add_argument("--short", action="store_true", help="everything once and briefly: to see that it runs")

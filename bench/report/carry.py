@@ -1,4 +1,5 @@
 """Gathers what scripts/gpu-check needs on a machine that has a GPU and no package registry: python3 -m bench.report.carry BUILD TO"""
+
 import pathlib
 import re
 import shutil
@@ -34,7 +35,10 @@ def copy_program(path, to):
 def gather(build, to):
     shutil.rmtree(to, ignore_errors=True)
     tests = sorted(p for p in (build / "tests/gpu").iterdir() if p.is_file())
-    benchmarks = [build / "bench" / name for name in ("expressions", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")]
+    benchmarks = [
+        build / "bench" / name
+        for name in ("expressions", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
+    ]
     modules = sorted((build / "tests").glob("*.so"))
     for paths, folder in ((tests, "bin"), (benchmarks, "bench"), (modules, "tests")):
         for path in paths:

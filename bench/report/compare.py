@@ -4,6 +4,7 @@ A row has changed where three things hold. The medians differ by more than `LEAS
 standard errors, as estimated from the quartiles and the number of repetitions. And the ranges between the quartiles do not
 overlap. The first keeps out what nobody would notice, the other two what repetitions of one program do by themselves.
 """
+
 import dataclasses
 import math
 
@@ -91,7 +92,10 @@ def warnings(old, new):
         yield f"the clock ran at {before} GHz and at {after} GHz: compare ratios within one result instead"
     unmoved = limit_shift(old, new)
     if unmoved and abs(math.log(unmoved)) > 0.1:
-        yield f"what the hardware allows took {unmoved:.2f} times as long: the machine was busier in one of the two, or is another"
+        yield (
+            f"what the hardware allows took {unmoved:.2f} times as long: the machine was busier in one of the two, or"
+            " is another"
+        )
 
 
 def limit_shift(old, new):
@@ -109,13 +113,20 @@ def show(old, new, everything=False):
     shown = [c for c in found if everything or c.verdict in ("faster", "slower")]
     width = max([len(title(c)) for c in shown], default=0)
     for c in shown:
-        print(f"{c.verdict:8} {c.ratio:7.3f} +- {c.error * c.ratio:.3f}  {title(c).ljust(width)}  {c.old:12.1f} -> {c.new:12.1f} ns")
+        print(
+            f"{c.verdict:8} {c.ratio:7.3f} +- {c.error * c.ratio:.3f}  {title(c).ljust(width)}  {c.old:12.1f} ->"
+            f" {c.new:12.1f} ns"
+        )
     only = len(rows_of(old).keys() ^ rows_of(new).keys())
-    print(f"{counts['faster']} faster, {counts['slower']} slower, {counts['same']} the same within noise" +
-          (f", {counts['unknown']} with too few repetitions to tell" if counts["unknown"] else "") +
-          (f"; {only} rows are in one file alone" if only else ""))
-    print(f"old: {old['versions']['commit']}, {old['date']}; new: {new['versions']['commit']}, {new['date']}; "
-          "ratios are new over old, below 1 is faster")
+    print(
+        f"{counts['faster']} faster, {counts['slower']} slower, {counts['same']} the same within noise"
+        + (f", {counts['unknown']} with too few repetitions to tell" if counts["unknown"] else "")
+        + (f"; {only} rows are in one file alone" if only else "")
+    )
+    print(
+        f"old: {old['versions']['commit']}, {old['date']}; new: {new['versions']['commit']}, {new['date']}; "
+        "ratios are new over old, below 1 is faster"
+    )
 
 
 def title(change):

@@ -1,4 +1,5 @@
 """A moment by which everything should be done."""
+
 import time
 
 

@@ -1,4 +1,5 @@
 """All GPU tests and the suite on this machine's GPUs, in a folder that bench/report/carry.py gathered."""
+
 import argparse
 import concurrent.futures
 import os
@@ -11,7 +12,10 @@ import time
 from . import programs, run
 from .result import ROOT, Unreadable
 
-TEST_SHARE, SECTIONS_S = 0.4, 75  # of all the time at most for tests; seconds kept for the sections after the expressions
+TEST_SHARE, SECTIONS_S = (
+    0.4,
+    75,
+)  # of all the time at most for tests; seconds kept for the sections after the expressions
 AT_ONCE = 4  # test programs that share the GPU
 SIZES = [30_000_000, 100_000, 1000, 3]  # the most telling first, should time run out
 
@@ -26,20 +30,45 @@ def gpus():
 def run_test(program, seconds, logs):
     """{program, status, seconds, passed, skipped, failed: names}."""
     if seconds <= 0:
-        return {"program": program.name, "status": "not run: no time was left", "seconds": 0, "passed": 0, "skipped": 0, "failed": []}
+        return {
+            "program": program.name,
+            "status": "not run: no time was left",
+            "seconds": 0,
+            "passed": 0,
+            "skipped": 0,
+            "failed": [],
+        }
     begin = time.monotonic()
     environment = {**os.environ, "SINTER_TEST_GPU": "1", "SINTER_CACHE": "memory"}
     try:
-        done = subprocess.run([str(program)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=seconds, check=False)
+        done = subprocess.run(
+            [str(program)],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
         output, status = done.stdout, "passed" if done.returncode == 0 else f"failed ({done.returncode})"
     except subprocess.TimeoutExpired as late:
         output, status = (late.stdout or b"").decode(errors="replace"), "ran out of time"
     (logs / f"{program.name}.log").write_text(output, encoding="utf-8")
-    counted = {word: sum(map(int, re.findall(rf"^\[  {word} +\] (\d+) tests?", output, re.MULTILINE))) for word in ("PASSED", "SKIPPED")}
+    counted = {
+        word: sum(map(int, re.findall(rf"^\[  {word} +\] (\d+) tests?", output, re.MULTILINE)))
+        for word in ("PASSED", "SKIPPED")
+    }
     failed = sorted(set(re.findall(r"^\[  FAILED  \] (\S+?),? *(?:where .*)?(?:\(\d+ ms\))?$", output, re.MULTILINE)))
-    return {"program": program.name, "status": status, "seconds": round(time.monotonic() - begin, 1), "passed": counted["PASSED"],
-            "skipped": counted["SKIPPED"], "failed": failed}
+    return {
+        "program": program.name,
+        "status": status,
+        "seconds": round(time.monotonic() - begin, 1),
+        "passed": counted["PASSED"],
+        "skipped": counted["SKIPPED"],
+        "failed": failed,
+    }
 
 
 def run_tests(seconds, out):
@@ -58,27 +87,42 @@ def run_tests(seconds, out):
 def summary(tests):
     """One line."""
     passed = sum(1 for t in tests if t["status"] == "passed")
-    return f"GPU tests: {passed} of {len(tests)} programs passed, {sum(t['passed'] for t in tests)} tests passed, " \
-           f"{sum(t['skipped'] for t in tests)} were skipped"
+    return (
+        f"GPU tests: {passed} of {len(tests)} programs passed, {sum(t['passed'] for t in tests)} tests passed, "
+        f"{sum(t['skipped'] for t in tests)} were skipped"
+    )
 
 
 def arguments_for_run(seconds, out, devices):
     executors = [f"cuda:{i}" for i in range(devices)] + ["cpu"]
-    return argparse.Namespace(build=ROOT, out=out, short=False, seconds=seconds, only=["expressions", "hits", "first"], executors=executors,
-                              sizes=SIZES, no_peers=False)
+    return argparse.Namespace(
+        build=ROOT,
+        out=out,
+        short=False,
+        seconds=seconds,
+        only=["expressions", "hits", "first"],
+        executors=executors,
+        sizes=SIZES,
+        no_peers=False,
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/gpu-check", description=__doc__)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("gpu-check"), help="where result.json, page.html and logs go")
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=pathlib.Path("gpu-check"), help="where result.json, page.html and logs go"
+    )
     parser.add_argument("--seconds", type=float, default=540, help="all of it, at most")
     arguments = parser.parse_args()
     begin = time.monotonic()
     try:
         found = gpus()
         if not found:
-            print("error: there is no GPU that Sinter can use here: no CUDA driver (libcuda.so.1), or no device; see nvidia-smi",
-                  file=sys.stderr)
+            print(
+                "error: there is no GPU that Sinter can use here: no CUDA driver (libcuda.so.1), or no device; see"
+                " nvidia-smi",
+                file=sys.stderr,
+            )
             return 2
         print(f"GPUs: {', '.join(found)}", file=sys.stderr)
         tests = run_tests(arguments.seconds * TEST_SHARE, arguments.out)

@@ -1,4 +1,5 @@
 """Runs a program of Google Benchmark and gathers its repetitions."""
+
 import dataclasses
 import json
 import os
@@ -18,6 +19,7 @@ class OutOfTime(Exception):
 @dataclasses.dataclass
 class Measurement:
     """All repetitions of one benchmark, in ns, with what it says of itself."""
+
     name: str
     label: str
     counters: dict
@@ -28,12 +30,17 @@ class Measurement:
 @dataclasses.dataclass
 class Settings:
     """How long and how often everything is measured."""
+
     repetitions: int
     min_time: float  # seconds for each repetition
 
     def arguments(self):
-        return ["--benchmark_format=json", f"--benchmark_min_time={self.min_time}",
-                f"--benchmark_repetitions={self.repetitions}", "--benchmark_enable_random_interleaving=true"]
+        return [
+            "--benchmark_format=json",
+            f"--benchmark_min_time={self.min_time}",
+            f"--benchmark_repetitions={self.repetitions}",
+            "--benchmark_enable_random_interleaving=true",
+        ]
 
 
 def pin_to_one_processor():
@@ -47,8 +54,15 @@ def run(path, settings, arguments=(), environment=None, one_thread=False, second
     # What an earlier run compiled is not this one's merit.
     variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
     try:
-        done = subprocess.run(command, env=variables, preexec_fn=pin_to_one_processor if one_thread else None,
-                              capture_output=True, text=True, check=False, timeout=seconds)
+        done = subprocess.run(
+            command,
+            env=variables,
+            preexec_fn=pin_to_one_processor if one_thread else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds,
+        )
     except subprocess.TimeoutExpired as late:
         raise OutOfTime(f"{path} took more than {seconds:.0f} s") from late
     if done.returncode != 0:
@@ -57,8 +71,21 @@ def run(path, settings, arguments=(), environment=None, one_thread=False, second
     return gather(command[0], output["benchmarks"]), output["context"]
 
 
-STANDARD = {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
-            "threads", "iterations", "real_time", "cpu_time", "time_unit", "label"}
+STANDARD = {
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+    "label",
+}
 
 
 def gather(program, entries):

@@ -1,9 +1,33 @@
 """Questions that the table, the page and the comparison ask of a result."""
 
-ORDER = ["sinter", "eager", "plain", "eigen", "xtensor", "numpy", "torch", "torch.compile", "jax.jit", "cupy", "cupy.fuse", "limit"]
-NAMES = {"sinter": "Sinter", "eager": "Sinter, eager", "plain": "plain loops", "eigen": "Eigen", "xtensor": "xtensor", "numpy": "NumPy",
-         "torch": "PyTorch", "torch.compile": "torch.compile", "jax.jit": "jax.jit", "cupy": "CuPy", "cupy.fuse": "cupy.fuse",
-         "limit": "limit"}
+ORDER = [
+    "sinter",
+    "eager",
+    "plain",
+    "eigen",
+    "xtensor",
+    "numpy",
+    "torch",
+    "torch.compile",
+    "jax.jit",
+    "cupy",
+    "cupy.fuse",
+    "limit",
+]
+NAMES = {
+    "sinter": "Sinter",
+    "eager": "Sinter, eager",
+    "plain": "plain loops",
+    "eigen": "Eigen",
+    "xtensor": "xtensor",
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "torch.compile": "torch.compile",
+    "jax.jit": "jax.jit",
+    "cupy": "CuPy",
+    "cupy.fuse": "cupy.fuse",
+    "limit": "limit",
+}
 
 
 def executors(result):

@@ -1,12 +1,26 @@
 """The result file: one JSON object. docs/benchmarks.md describes it."""
+
 import datetime
 import json
 import pathlib
 import subprocess
 
 SCHEMA = 1
-ROW_KEYS = {"family", "expression", "operations", "n", "dtype", "executor", "implementation", "median_ns", "q1_ns", "q3_ns",
-            "repetitions", "bytes", "limit_share"}
+ROW_KEYS = {
+    "family",
+    "expression",
+    "operations",
+    "n",
+    "dtype",
+    "executor",
+    "implementation",
+    "median_ns",
+    "q1_ns",
+    "q3_ns",
+    "repetitions",
+    "bytes",
+    "limit_share",
+}
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -19,15 +33,27 @@ def commit():
     carried = ROOT / "COMMIT"
     if carried.exists():
         return carried.read_text(encoding="utf-8").strip()
-    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=-changed", "--exclude=*"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=-changed", "--exclude=*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout.strip() or "unknown"
 
 
 def new(machine, settings):
-    return {"schema": SCHEMA, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "machine": machine, "versions": {"commit": commit(), "libraries": {}, "peers": {}}, "settings": settings,
-            "notes": [], "clock": [], "rows": [], "sections": {}}
+    return {
+        "schema": SCHEMA,
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": machine,
+        "versions": {"commit": commit(), "libraries": {}, "peers": {}},
+        "settings": settings,
+        "notes": [],
+        "clock": [],
+        "rows": [],
+        "sections": {},
+    }
 
 
 def save(result, path):

@@ -1,4 +1,5 @@
 """Measures everything, or the parts that were asked for, and writes the result."""
+
 import dataclasses
 import os
 import pathlib
@@ -17,6 +18,7 @@ FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 @dataclasses.dataclass
 class Context:
     """What a section needs."""
+
     folder: pathlib.Path
     settings: programs.Settings
     short: bool
@@ -30,10 +32,14 @@ def run(arguments, tests=None):
     context, new = begin(arguments)
     if tests is not None:
         new["gpu_tests"] = tests
+
+    def keep():  # after each part, so that a run which is ended leaves what it had
+        result.save(new, arguments.out / "result.json")
+
     if "expressions" in arguments.only:
-        expressions(arguments, context, new)
-    sections(arguments, context, new)
-    result.save(new, arguments.out / "result.json")
+        expressions(arguments, context, new, keep)
+    sections(arguments, context, new, keep)
+    keep()
     page.write(new, arguments.out / "page.html")
     table.show(new)
     print(f"\nwritten: {arguments.out / 'result.json'}, {arguments.out / 'page.html'}")
@@ -44,31 +50,39 @@ def begin(arguments):
     settings = SHORT if arguments.short else FULL
     _, described = programs.run(folder / "expressions", programs.Settings(1, 0.001), ["--benchmark_filter=^clock$"])
     gpus = [name for name in described["gpus"].split(", ") if name]
-    new = result.new(machine.describe(), {
-        "short": arguments.short, "repetitions": settings.repetitions, "min_time_s": settings.min_time,
-        "order": "random within an executor and a size", "spread": "quartiles of the repetitions"})
+    new = result.new(
+        machine.describe(),
+        {
+            "short": arguments.short,
+            "repetitions": settings.repetitions,
+            "min_time_s": settings.min_time,
+            "order": "random within an executor and a size",
+            "spread": "quartiles of the repetitions",
+        },
+    )
     new["versions"]["gpus"] = described["gpus"]
     return Context(folder, settings, arguments.short, gpus, new["notes"]), new
 
 
-def expressions(arguments, context, new):
+def expressions(arguments, context, new, keep):
     deadline = Deadline(arguments.seconds)
     measured = suite.Suite(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
     new["settings"].update(sizes=sizes, executors=executors)
-    measured.measure(executors, sizes)
+    measured.measure(executors, sizes, keep)
     if not context.real_gpus:
         say("expressions on a virtual GPU: values alone")
         suite.check_on_virtual_gpu(context.folder)
         context.notes.append("No GPU was measured. The suite's GPU half ran on a virtual GPU, its values were right.")
 
 
-def sections(arguments, context, new):
+def sections(arguments, context, new, keep):
     for name in arguments.only:
         if name in SECTIONS:
             begin_time = time.monotonic()
             new["sections"][name] = SECTIONS[name](context)
+            keep()
             say(f"{name}: {time.monotonic() - begin_time:.0f} s")
 
 

@@ -1,4 +1,5 @@
 """Median and quartiles of repetitions."""
+
 import statistics
 
 

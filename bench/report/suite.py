@@ -1,4 +1,5 @@
 """The expressions, on every executor and at every size: our program, then the peers from Python."""
+
 import sys
 
 from . import machine, peers, programs
@@ -36,7 +37,7 @@ class Suite:
         self.peers_wanted = peers_wanted
         self.processors = result["machine"]["cores"]
 
-    def measure(self, executors, sizes):
+    def measure(self, executors, sizes, after_each=lambda: None):
         left = len(executors) * len(sizes)
         for executor in executors:
             workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
@@ -44,6 +45,7 @@ class Suite:
                 for n in sizes:
                     self.block(executor, n, workers, self.deadline.share(left))
                     left -= 1
+                    after_each()
             finally:
                 for worker in workers:
                     worker.stop()
@@ -60,8 +62,13 @@ class Suite:
 
     def ours(self, executor, n):
         device = executor if executor.startswith("cuda") else "cpu"
-        found, context = programs.run(self.program, self.settings, [f"--sizes={n}", f"--device={device}"],
-                                      one_thread=executor == "cpu-1", seconds=self.deadline.seconds())
+        found, context = programs.run(
+            self.program,
+            self.settings,
+            [f"--sizes={n}", f"--device={device}"],
+            one_thread=executor == "cpu-1",
+            seconds=self.deadline.seconds(),
+        )
         self.describe(context)
         clock = found.pop("clock")
         self.result["clock"].append({"executor": executor, "n": n, "ghz": round(clock.counters["ghz"], 3)})
@@ -80,9 +87,18 @@ class Suite:
         if expression == "limit":
             expression, implementation = implementation, "limit"
         moved = measurement.counters["bytes"]
-        row = {"family": family, "expression": expression, "operations": int(measurement.counters["operations"]), "n": int(n),
-               "dtype": dtype, "executor": executor, "implementation": implementation, **spread(measurement.times),
-               "bytes": moved, "threads": threads_of(executor, self.processors)}
+        row = {
+            "family": family,
+            "expression": expression,
+            "operations": int(measurement.counters["operations"]),
+            "n": int(n),
+            "dtype": dtype,
+            "executor": executor,
+            "implementation": implementation,
+            **spread(measurement.times),
+            "bytes": moved,
+            "threads": threads_of(executor, self.processors),
+        }
         row["limit_share"] = limits[moved] / row["median_ns"] if moved in limits else None
         return one_thread(row)
 
@@ -108,5 +124,9 @@ def one_thread(row):
 
 def check_on_virtual_gpu(folder):
     """Runs the GPU's half of the program where there is no GPU; its results are checked and its times forgotten."""
-    programs.run(folder / "expressions", programs.Settings(1, 0.0001),
-                 ["--sizes=3,1000", "--device=cuda:0", f"--benchmark_filter={VIRTUAL}"], {"SINTER_VIRTUAL_GPUS": "1"})
+    programs.run(
+        folder / "expressions",
+        programs.Settings(1, 0.0001),
+        ["--sizes=3,1000", "--device=cuda:0", f"--benchmark_filter={VIRTUAL}"],
+        {"SINTER_VIRTUAL_GPUS": "1"},
+    )

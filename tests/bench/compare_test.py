@@ -1,4 +1,5 @@
 """Verdicts of bench/report/compare.py on noise alone, and on noise with planted changes."""
+
 import contextlib
 import io
 import pathlib
@@ -19,12 +20,28 @@ ROWS = 1000
 def measured(seed, factors=None, noise=0.05, repetitions=7):
     """A result of ROWS rows with relative noise, some of which take `factor` times as long."""
     draw = random.Random(seed)
-    new = result.new({"processor": "any", "cores": 2, "caches": {}, "gpus": []}, {"repetitions": repetitions, "min_time_s": 1})
+    new = result.new(
+        {"processor": "any", "cores": 2, "caches": {}, "gpus": []}, {"repetitions": repetitions, "min_time_s": 1}
+    )
     for i in range(ROWS):
         typical = 10 ** random.Random(i).uniform(1, 7) * (factors or {}).get(i, 1)
-        times = [typical * (1 + noise * abs(draw.gauss(0, 1))) for _ in range(repetitions)]  # a machine only ever slows down
-        new["rows"].append({"family": "f", "expression": f"e{i}", "operations": 1, "n": 10, "dtype": "float32", "executor": "cpu",
-                            "implementation": "sinter", "bytes": 1, "limit_share": None, **spread(times)})
+        times = [
+            typical * (1 + noise * abs(draw.gauss(0, 1))) for _ in range(repetitions)
+        ]  # a machine only ever slows down
+        new["rows"].append(
+            {
+                "family": "f",
+                "expression": f"e{i}",
+                "operations": 1,
+                "n": 10,
+                "dtype": "float32",
+                "executor": "cpu",
+                "implementation": "sinter",
+                "bytes": 1,
+                "limit_share": None,
+                **spread(times),
+            }
+        )
     return new
 
 
@@ -72,8 +89,13 @@ class Compare(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_on(self, old, new):
-        return subprocess.run([sys.executable, "-m", "bench.report", "compare", str(old), str(new)], cwd=ROOT, capture_output=True,
-                              text=True, check=False)
+        return subprocess.run(
+            [sys.executable, "-m", "bench.report", "compare", str(old), str(new)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def test_status(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,5 @@
 """The page of a result: well-formed, self-contained, with an alternative for every chart, and sound in a real browser."""
+
 import copy
 import html
 import json
@@ -24,7 +25,9 @@ def with_gpu(sample):
     """The sample with a GPU and every peer there is, whose times are made up."""
     full = copy.deepcopy(sample)
     full["versions"]["gpus"] = "A GPU of some length of name sm_90"
-    ours = [r for r in sample["rows"] if r["executor"] == "cpu-1" and r["implementation"] in ("sinter", "eager", "limit")]
+    ours = [
+        r for r in sample["rows"] if r["executor"] == "cpu-1" and r["implementation"] in ("sinter", "eager", "limit")
+    ]
     full["rows"] += [{**r, "executor": "cuda:0"} for r in ours]
     for scale, peer in enumerate(("torch", "torch.compile", "jax.jit", "cupy", "cupy.fuse"), start=2):
         for row in ours:
@@ -35,7 +38,7 @@ def with_gpu(sample):
 
 
 def luminance(colour):
-    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -91,7 +94,10 @@ class Page(unittest.TestCase):
 
     def test_contrast(self):
         style = (ROOT / "bench/report/page/style.css").read_text(encoding="utf-8")
-        light, dark = (dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", part)) for part in re.findall(r":root \{(.*?)\}", style, re.DOTALL))
+        light, dark = (
+            dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", part))
+            for part in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+        )
         for colours in (light, dark):
             for name, colour in colours.items():
                 if name not in ("paper", "grid", "edge", "tile"):
@@ -138,12 +144,30 @@ class Browser(unittest.TestCase):
             (folder / "page.html").write_text(text, encoding="utf-8")
             # A window cannot be as narrow as a telephone; a frame can.
             (folder / "frame.html").write_text(
-                f"<!DOCTYPE html><body><iframe id=page width={width} height=2000 src=page.html></iframe><pre id=found>nothing</pre>"
-                f"<script>document.getElementById('page').onload = () => {{ {PROBE} }};</script>", encoding="utf-8")
-            done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-                                   f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--window-size=1400,2200",
-                                   "--virtual-time-budget=5000", "--dump-dom", f"file://{folder / 'frame.html'}"],
-                                  capture_output=True, text=True, timeout=120, check=True)
+                f"<!DOCTYPE html><body><iframe id=page width={width} height=2000 src=page.html></iframe><pre"
+                f" id=found>nothing</pre><script>document.getElementById('page').onload = () => {{ {PROBE}"
+                " };</script>",
+                encoding="utf-8",
+            )
+            done = subprocess.run(
+                [
+                    CHROMIUM,
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--allow-file-access-from-files",
+                    f"--user-data-dir={folder / 'profile'}",
+                    "--enable-logging=stderr",
+                    "--window-size=1400,2200",
+                    "--virtual-time-budget=5000",
+                    "--dump-dom",
+                    f"file://{folder / 'frame.html'}",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
+            )
         found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         return json.loads(html.unescape(found.group(1))), console

@@ -1,4 +1,5 @@
 """What becomes of Google Benchmark's output, the result file, and the peers' own reference."""
+
 import importlib.util
 import json
 import math
@@ -19,14 +20,30 @@ SAMPLE = pathlib.Path(__file__).with_name("sample_result.json")
 
 
 def entry(name, index, ns, **more):
-    return {"name": name, "family_index": index, "run_name": name, "run_type": "iteration", "real_time": ns, "time_unit": "ns",
-            "label": "named float32", "bytes": 12.0, **more}
+    return {
+        "name": name,
+        "family_index": index,
+        "run_name": name,
+        "run_type": "iteration",
+        "real_time": ns,
+        "time_unit": "ns",
+        "label": "named float32",
+        "bytes": 12.0,
+        **more,
+    }
 
 
 class Programs(unittest.TestCase):
     def test_repetitions_are_gathered_in_the_programs_order(self):
-        found = programs.gather("p", [entry("b/real_time", 1, 5), entry("a/real_time", 0, 3), entry("b/real_time", 1, 7),
-                                      entry("a", 0, 9, run_type="aggregate")])
+        found = programs.gather(
+            "p",
+            [
+                entry("b/real_time", 1, 5),
+                entry("a/real_time", 0, 3),
+                entry("b/real_time", 1, 7),
+                entry("a", 0, 9, run_type="aggregate"),
+            ],
+        )
         self.assertEqual([(m.name, m.times) for m in found.values()], [("a", [3]), ("b", [5, 7])])
         self.assertEqual(found["a"].counters, {"bytes": 12.0})
 
@@ -89,6 +106,7 @@ class Deadlines(unittest.TestCase):
 
 class PlainMath:
     """One element in place of an array: what the formulas of the peers come to."""
+
     exp, log, sqrt, tanh, erf = math.exp, math.log, math.sqrt, math.tanh, math.erf
 
     @staticmethod
@@ -100,13 +118,30 @@ class PlainMath:
 
 class Peers(unittest.TestCase):
     def test_formulas_and_reference_agree(self):
-        inputs = {"x": [0.7], "y": [-0.4], "spot": [110.0], "strike": [95.0], "time": [1.2], "wide": [0.9], "row": [0.3], "column": [-0.8],
-                  "mean": [0.1], "variance": [1.7], "gain": [0.6], "shift": [-0.2]}
+        inputs = {
+            "x": [0.7],
+            "y": [-0.4],
+            "spot": [110.0],
+            "strike": [95.0],
+            "time": [1.2],
+            "wide": [0.9],
+            "row": [0.3],
+            "column": [-0.8],
+            "mean": [0.1],
+            "variance": [1.7],
+            "gain": [0.6],
+            "shift": [-0.2],
+        }
         also = {"matrix_x": "x", "matrix_y": "y", "tall": "x"}
         for expression in formulas.FORMULAS:
             values = [inputs[also.get(name, name)][0] for name in formulas.operands(expression)]
             right = reference.VALUES[expression](lambda name, i: inputs[name][i], 0, 1, 1)
-            self.assertAlmostEqual(formulas.function(expression, PlainMath)(*values), right, delta=2e-5 * max(1, abs(right)), msg=expression)
+            self.assertAlmostEqual(
+                formulas.function(expression, PlainMath)(*values),
+                right,
+                delta=2e-5 * max(1, abs(right)),
+                msg=expression,
+            )
 
     def test_they_are_the_programs_expressions(self):
         text = (ROOT / "bench/expressions/expression.cpp").read_text(encoding="utf-8")
@@ -116,12 +151,18 @@ class Peers(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
     def test_a_peer_at_work(self):
         from bench.report.peers.worker import Worker, WorkerFailed
+
         worker = Worker("numpy", "cpu-1")
         try:
             self.assertEqual(worker.hello(60)["implementations"], ["numpy"])
             for expression in ("chain_5", "transposed", "normalise"):
-                worker.ask({"do": "prepare", "expression": expression, "implementation": "numpy", "n": 12, "min_time": 1e-4}, 60)
-                self.assertGreater(worker.ask({"do": "measure", "expression": expression, "implementation": "numpy"}, 60)["ns"], 0)
+                worker.ask(
+                    {"do": "prepare", "expression": expression, "implementation": "numpy", "n": 12, "min_time": 1e-4},
+                    60,
+                )
+                self.assertGreater(
+                    worker.ask({"do": "measure", "expression": expression, "implementation": "numpy"}, 60)["ns"], 0
+                )
             with self.assertRaises(WorkerFailed):
                 worker.ask({"do": "measure", "expression": "none", "implementation": "numpy"}, 60)
         finally:

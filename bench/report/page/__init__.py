@@ -1,4 +1,5 @@
 """One HTML page of a result, which needs nothing else."""
+
 import pathlib
 
 from .document import document

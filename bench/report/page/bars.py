@@ -1,4 +1,5 @@
 """Horizontal bars with their values beside them."""
+
 from . import svg
 from .chart import WIDTH, heading
 from .scale import Linear, Log, duration, power, tick_duration
@@ -14,7 +15,10 @@ def ratio_bars(title, description, bars, low, high, write):
     scale = Log(low, high, left, right)
     parts = [heading(title)]
     for value in scale.ticks(5):
-        parts += [line(scale(value), top, scale(value), bottom, "grid"), label(scale(value), bottom + 14, power(value), "middle", "tick")]
+        parts += [
+            line(scale(value), top, scale(value), bottom, "grid"),
+            label(scale(value), bottom + 14, power(value), "middle", "tick"),
+        ]
     for i, (name, ratio) in enumerate(bars):
         y = top + ROW * i
         parts.append(label(left - 6, y + 14, name, "end"))
@@ -22,11 +26,22 @@ def ratio_bars(title, description, bars, low, high, write):
             parts.append(label(scale(1) + 4, y + 14, "not measured", class_="tick"))
             continue
         begin, end = sorted((scale(1), scale(min(max(ratio, low), high))))
-        parts += [tag("rect", x=begin, y=float(y + 4), width=max(1.0, end - begin), height=float(ROW - 7),
-                      class_="ahead" if ratio >= 1 else "behind"),
-                  label(WIDTH, y + 14, write(ratio), "end", "value")]
-    parts += [line(scale(1), top - 3, scale(1), bottom, "one"),
-              label(left, bottom + 29, "\u2190 Sinter slower", "start", "axis"), label(right, bottom + 29, "Sinter faster \u2192", "end", "axis")]
+        parts += [
+            tag(
+                "rect",
+                x=begin,
+                y=float(y + 4),
+                width=max(1.0, end - begin),
+                height=float(ROW - 7),
+                class_="ahead" if ratio >= 1 else "behind",
+            ),
+            label(WIDTH, y + 14, write(ratio), "end", "value"),
+        ]
+    parts += [
+        line(scale(1), top - 3, scale(1), bottom, "one"),
+        label(left, bottom + 29, "\u2190 Sinter slower", "start", "axis"),
+        label(right, bottom + 29, "Sinter faster \u2192", "end", "axis"),
+    ]
     return svg.drawing(title, description, WIDTH, bottom + 34, *parts)
 
 
@@ -38,12 +53,24 @@ def value_bars(title, description, bars, axis, log=False, low=None):
     scale = Log(low or min(v for _, v, *_ in bars) / 2, high * 1.5, left, right) if log else Linear(high, left, right)
     parts = [heading(title)]
     for value in scale.ticks(3):
-        parts += [line(scale(value), top, scale(value), bottom, "grid"), label(scale(value), bottom + 14, tick_duration(value), "middle", "tick")]
+        parts += [
+            line(scale(value), top, scale(value), bottom, "grid"),
+            label(scale(value), bottom + 14, tick_duration(value), "middle", "tick"),
+        ]
     for i, (name, value, class_, quartiles, budget) in enumerate(bars):
         y = top + ROW * i
-        parts += [label(left - 6, y + 14, name, "end"),
-                  tag("rect", x=float(left), y=float(y + 4), width=max(1.0, scale(value) - left), height=float(ROW - 7), class_=class_),
-                  label(WIDTH, y + 14, duration(value), "end", "value")]
+        parts += [
+            label(left - 6, y + 14, name, "end"),
+            tag(
+                "rect",
+                x=float(left),
+                y=float(y + 4),
+                width=max(1.0, scale(value) - left),
+                height=float(ROW - 7),
+                class_=class_,
+            ),
+            label(WIDTH, y + 14, duration(value), "end", "value"),
+        ]
         if quartiles:
             begin, end = (min(right + 4, scale(max(q, 0.1))) for q in quartiles)
             if end - begin > 2:

@@ -1,4 +1,5 @@
 """What a chart is made of, and what most charts share."""
+
 import dataclasses
 
 from .. import read
@@ -7,13 +8,26 @@ from .svg import label, line, tag, text
 
 WIDTH = 360  # of a panel; text is 12 units high, so at 400 pixels it is read as drawn
 
-SHAPES = {"sinter": "circle", "eager": "square", "plain": "bar", "eigen": "diamond", "xtensor": "up", "numpy": "down", "torch": "plus",
-          "torch.compile": "square", "jax.jit": "up", "cupy": "diamond", "cupy.fuse": "down", "limit": "bar"}
+SHAPES = {
+    "sinter": "circle",
+    "eager": "square",
+    "plain": "bar",
+    "eigen": "diamond",
+    "xtensor": "up",
+    "numpy": "down",
+    "torch": "plus",
+    "torch.compile": "square",
+    "jax.jit": "up",
+    "cupy": "diamond",
+    "cupy.fuse": "down",
+    "limit": "bar",
+}
 
 
 @dataclasses.dataclass
 class Chart:
     """Panels, what to know when reading them, and the same numbers as a table."""
+
     title: str
     caption: str
     panels: list
@@ -42,14 +56,20 @@ def x_axis(scale, y, top, write, title, most=6):
     """Lines up from the ticks, their values below, the axis' title under them."""
     parts = []
     for value in scale.ticks(most):
-        parts += [line(scale(value), top, scale(value), y, "grid"), label(scale(value), y + 14, write(value), "middle", "tick")]
+        parts += [
+            line(scale(value), top, scale(value), y, "grid"),
+            label(scale(value), y + 14, write(value), "middle", "tick"),
+        ]
     middle = (scale.start + scale.end) / 2
     return "".join(parts) + label(middle, y + 29, title, "middle", "axis")
 
 
 def y_axis(scale, left, right, write, most=6):
-    return "".join(line(left, scale(value), right, scale(value), "grid") + label(left - 5, scale(value) + 4, write(value), "end", "tick")
-                   for value in scale.ticks(most))
+    return "".join(
+        line(left, scale(value), right, scale(value), "grid")
+        + label(left - 5, scale(value) + 4, write(value), "end", "tick")
+        for value in scale.ticks(most)
+    )
 
 
 def whisker(x, y_low, y_high, class_):
@@ -66,13 +86,22 @@ def end_labels(ends, x, low, high):
     places = apart([y for y, _ in ends], 13, low, high)
     parts = []
     for (y, implementation), place in zip(ends, places):
-        parts += [line(x + 4, y, x + 14, place, f"leader {css(implementation)}"),
-                  tag("text", text(name(implementation)), x=float(x + 17), y=float(place + 4), class_=f"series-name {css(implementation)}")]
+        parts += [
+            line(x + 4, y, x + 14, place, f"leader {css(implementation)}"),
+            tag(
+                "text",
+                text(name(implementation)),
+                x=float(x + 17),
+                y=float(place + 4),
+                class_=f"series-name {css(implementation)}",
+            ),
+        ]
     return "".join(parts)
 
 
 def table(header, rows):
     head = tag("tr", *(tag("th", text(cell), scope="col") for cell in header))
-    body = "".join(tag("tr", tag("th", text(row[0]), scope="row"), *(tag("td", text(cell)) for cell in row[1:])) for row in rows)
+    body = "".join(
+        tag("tr", tag("th", text(row[0]), scope="row"), *(tag("td", text(cell)) for cell in row[1:])) for row in rows
+    )
     return tag("table", tag("thead", head), tag("tbody", body))
-

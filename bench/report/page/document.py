@@ -1,4 +1,5 @@
 """The page: charts in sections, what they were measured on, one style sheet, no script and nothing from elsewhere."""
+
 import pathlib
 
 from . import chart as charting
@@ -19,10 +20,21 @@ SECTIONS = [
 
 def figure(chart):
     single = " wide" if any('viewBox="0 0 520' in panel for panel in chart.panels) else ""
-    table = tag("details", tag("summary", "The numbers as a table"),
-                tag("div", charting.table(chart.header, chart.rows), class_="scroll", tabindex="0", role="region",
-                    aria_label=f"Table: {chart.title}"))
-    inner = tag("figure", tag("div", *chart.panels, class_=f"panels{single}"), tag("figcaption", text(chart.caption)), table)
+    table = tag(
+        "details",
+        tag("summary", "The numbers as a table"),
+        tag(
+            "div",
+            charting.table(chart.header, chart.rows),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"Table: {chart.title}",
+        ),
+    )
+    inner = tag(
+        "figure", tag("div", *chart.panels, class_=f"panels{single}"), tag("figcaption", text(chart.caption)), table
+    )
     if chart.folded:
         return tag("details", tag("summary", tag("h3", text(chart.title))), inner, class_="folded")
     return tag("h3", text(chart.title)) + inner
@@ -30,50 +42,106 @@ def figure(chart):
 
 def machine_line(result):
     machine = result["machine"]
-    caches = ", ".join(f"{name} {size // 1024} KiB" if size < 1 << 20 else f"{name} {size / (1 << 20):g} MiB"
-                       for name, size in machine["caches"].items())
+    caches = ", ".join(
+        f"{name} {size // 1024} KiB" if size < 1 << 20 else f"{name} {size / (1 << 20):g} MiB"
+        for name, size in machine["caches"].items()
+    )
     gpus = result["versions"].get("gpus") or "no GPU"
-    return f"{machine['processor']}{' (virtual machine)' if machine['virtual'] else ''}, {machine['cores']} cores, {caches}; {gpus}"
+    return (
+        f"{machine['processor']}{' (virtual machine)' if machine['virtual'] else ''}, {machine['cores']} cores,"
+        f" {caches}; {gpus}"
+    )
 
 
 def facts(result):
     versions, settings = result["versions"], result["settings"]
     clocks = [entry["ghz"] for entry in result["clock"]]
-    listed = [("machine", machine_line(result)), ("system", f"{result['machine']['system']}, kernel {result['machine']['kernel']}"),
-              ("date", result["date"]), ("Sinter", f"{versions.get('sinter', '')}, commit {versions['commit']}"),
-              ("compiler", f"{versions.get('compiler', '')}; Sinter as users get it, for any processor; the C++ peers with {versions.get('peer_flags', '')}"),
-              ("libraries", ", ".join(f"{k} {v}" for k, v in {**versions["libraries"], **versions["peers"]}.items()) or "none"),
-              ("repetitions", f"{settings['repetitions']} of {settings['min_time_s']} s each, {settings['order']}"
-               + ("; a short run, whose times mean little" if settings["short"] else ""))]
+    listed = [
+        ("machine", machine_line(result)),
+        ("system", f"{result['machine']['system']}, kernel {result['machine']['kernel']}"),
+        ("date", result["date"]),
+        ("Sinter", f"{versions.get('sinter', '')}, commit {versions['commit']}"),
+        (
+            "compiler",
+            (
+                f"{versions.get('compiler', '')}; Sinter as users get it, for any processor; the C++ peers with"
+                f" {versions.get('peer_flags', '')}"
+            ),
+        ),
+        (
+            "libraries",
+            ", ".join(f"{k} {v}" for k, v in {**versions["libraries"], **versions["peers"]}.items()) or "none",
+        ),
+        (
+            "repetitions",
+            f"{settings['repetitions']} of {settings['min_time_s']} s each, {settings['order']}"
+            + ("; a short run, whose times mean little" if settings["short"] else ""),
+        ),
+    ]
     if clocks:
-        listed.append(("clock", f"{significant(min(clocks), 3)} to {significant(max(clocks), 3)} GHz, by dependent additions during the run"))
+        listed.append(
+            (
+                "clock",
+                (
+                    f"{significant(min(clocks), 3)} to {significant(max(clocks), 3)} GHz, by dependent additions during"
+                    " the run"
+                ),
+            )
+        )
     if tests := result.get("gpu_tests"):
         bad = [t["program"] for t in tests if t["status"] != "passed"]
-        listed.append(("GPU tests", f"{len(tests) - len(bad)} of {len(tests)} programs passed" + (f"; not: {', '.join(bad)}" if bad else "")))
+        listed.append(
+            (
+                "GPU tests",
+                f"{len(tests) - len(bad)} of {len(tests)} programs passed"
+                + (f"; not: {', '.join(bad)}" if bad else ""),
+            )
+        )
     for gpu in result["machine"]["gpus"]:
-        listed.append(("GPU", f"{gpu['name']}, driver {gpu['driver']}, {gpu['memory_mib']} MiB, at most {gpu['max_sm_mhz']} MHz"))
+        listed.append(
+            ("GPU", f"{gpu['name']}, driver {gpu['driver']}, {gpu['memory_mib']} MiB, at most {gpu['max_sm_mhz']} MHz")
+        )
     return tag("dl", *(tag("div", tag("dt", text(k)), tag("dd", text(v))) for k, v in listed))
 
 
 def body(result):
-    tiles = "".join(tag("li", tag("strong", text(figure_)), tag("span", text(what))) for figure_, what in glance.tiles(result))
-    parts = [tag("header", tag("h1", "Sinter: fusion against eager, measured"), tag("p", text(f"{machine_line(result)}. {result['date'][:10]}."), class_="lead"),
-                 tag("ul", tiles, class_="tiles") if tiles else "")]
+    tiles = "".join(
+        tag("li", tag("strong", text(figure_)), tag("span", text(what))) for figure_, what in glance.tiles(result)
+    )
+    parts = [
+        tag(
+            "header",
+            tag("h1", "Sinter: fusion against eager, measured"),
+            tag("p", text(f"{machine_line(result)}. {result['date'][:10]}."), class_="lead"),
+            tag("ul", tiles, class_="tiles") if tiles else "",
+        )
+    ]
     shown = [(title, anchor, make(result)) for title, anchor, make in SECTIONS]
     links = "".join(tag("li", tag("a", text(title), href=f"#{anchor}")) for title, anchor, charts in shown if charts)
-    parts.append(tag("nav", tag("ul", links + tag("li", tag("a", "What was measured", href="#about"))), aria_label="Sections"))
+    parts.append(
+        tag("nav", tag("ul", links + tag("li", tag("a", "What was measured", href="#about"))), aria_label="Sections")
+    )
     for title, anchor, charts in shown:
         if charts:
             parts.append(tag("section", tag("h2", text(title)), *(figure(c) for c in charts), id=anchor))
-    notes = tag("ul", *(tag("li", text(note)) for note in result["notes"])) if result["notes"] else tag("p", "Nothing was left out.")
-    parts.append(tag("section", tag("h2", "What was measured"), facts(result), tag("h3", "Left out, and why"), notes, id="about"))
+    notes = (
+        tag("ul", *(tag("li", text(note)) for note in result["notes"]))
+        if result["notes"]
+        else tag("p", "Nothing was left out.")
+    )
+    parts.append(
+        tag("section", tag("h2", "What was measured"), facts(result), tag("h3", "Left out, and why"), notes, id="about")
+    )
     return "".join(parts)
 
 
 def document(result):
-    head = tag("head", tag("meta", charset="utf-8"), tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-               tag("meta", name="color-scheme", content="light dark"), tag("title", "Sinter, measured"),
-               tag("style", STYLE.read_text(encoding="utf-8")))
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", "Sinter, measured"),
+        tag("style", STYLE.read_text(encoding="utf-8")),
+    )
     return "<!DOCTYPE html>\n" + tag("html", head, tag("body", tag("main", body(result))), lang="en") + "\n"
-
-

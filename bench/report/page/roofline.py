@@ -1,4 +1,5 @@
 """Operations a second against operations for each byte, under the two roofs of the machine: memory and arithmetic."""
+
 from .. import read
 from . import svg
 from .chart import Chart, css, heading, x_axis, y_axis
@@ -42,7 +43,9 @@ def panel(result, executor, n, rows):
     limit, peak = read.limits(result, executor).get(n), read.peak(result, executor)
     bandwidth = limit["bytes"] / limit["median_ns"]  # bytes a ns
     intensity = {e: r["sinter"]["operations"] / r["sinter"]["bytes"] for e, r in rows.items()}
-    speed = {(e, i): r[i]["operations"] / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r}
+    speed = {
+        (e, i): r[i]["operations"] / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r
+    }
     left, right, top, bottom = 48, WIDE - 12, 26, HIGH - 40
     highest = max(*speed.values(), peak or 0)
     x = Log(min(intensity.values()) / 1.6, max(max(intensity.values()) * 4, (peak or 0) / bandwidth * 1.5), left, right)
@@ -54,34 +57,54 @@ def panel(result, executor, n, rows):
     for e in rows:
         px = x(intensity[e])
         if (e, "eager") in speed:
-            parts += [line(px, y(speed[e, "eager"]), px, y(speed[e, "sinter"]), "leader i-eager"),
-                      svg.marker("square", px, y(speed[e, "eager"]), f"mark {css('eager')}", 3)]
+            parts += [
+                line(px, y(speed[e, "eager"]), px, y(speed[e, "sinter"]), "leader i-eager"),
+                svg.marker("square", px, y(speed[e, "eager"]), f"mark {css('eager')}", 3),
+            ]
         parts.append(svg.marker("circle", px, y(speed[e, "sinter"]), f"mark {css('sinter')}", 4))
         points.append((px, y(speed[e, "sinter"]), e))
     for (px, py, e), place in zip(points, place_labels(points, (left, top, right, bottom))):
         if place:
             parts += [leader(px, py, place), label(place[0], place[1], e, class_="point")]
-    words = (f"{len(rows)} expressions. Memory gives {significant(bandwidth, 3)} GB/s; Sinter's nearest to its roof is "
-             f"{best_of(rows)}.")
+    words = (
+        f"{len(rows)} expressions. Memory gives {significant(bandwidth, 3)} GB/s; Sinter's nearest to its roof is "
+        f"{best_of(rows)}."
+    )
     return svg.drawing(f"Roofline, {title}", words, WIDE, HIGH, *parts)
 
 
 def leader(px, py, place):
     """A thin line to a label that could not be beside its point."""
     left, base, wide = place
-    return line(px, py, left - 1 if left > px else left + wide + 1, base - 4, "leader") if abs(base - 4 - py) > 8 else ""
+    return (
+        line(px, py, left - 1 if left > px else left + wide + 1, base - 4, "leader") if abs(base - 4 - py) > 8 else ""
+    )
 
 
 def roofs(x, y, bandwidth, peak, left, right):
     corner = min(right, x(peak / bandwidth)) if peak else right
+
     def value_at(place):
         return bandwidth * 10 ** (x.low + (place - x.start) / (x.end - x.start) * (x.high - x.low))
+
     start = left if value_at(left) > 10**y.low else x(10**y.low / bandwidth)
     parts = [line(start, y(value_at(start)), corner, y(value_at(corner)), "roof")]
     if peak:
-        parts += [line(corner, y(peak), right, y(peak), "roof"), label(right, y(peak) - 5, f"multiply-adds: {significant(peak, 3)} Gop/s", "end", "axis")]
+        parts += [
+            line(corner, y(peak), right, y(peak), "roof"),
+            label(right, y(peak) - 5, f"multiply-adds: {significant(peak, 3)} Gop/s", "end", "axis"),
+        ]
     third = start + (corner - start) * 0.62
-    parts.append(tag("text", svg.text(f"memory: {significant(bandwidth, 3)} GB/s"), x=float(third), y=float(y(value_at(third)) - 8), text_anchor="end", class_="axis"))
+    parts.append(
+        tag(
+            "text",
+            svg.text(f"memory: {significant(bandwidth, 3)} GB/s"),
+            x=float(third),
+            y=float(y(value_at(third)) - 8),
+            text_anchor="end",
+            class_="axis",
+        )
+    )
     return "".join(parts)
 
 
@@ -102,14 +125,36 @@ def charts(result):
         for e, r in rows.items():
             ours = r["sinter"]
             eager = significant(r["eager"]["operations"] / r["eager"]["median_ns"], 3) if "eager" in r else ""
-            table.append([read.executor_name(executor, result), e, f"{ours['operations'] / ours['bytes']:.3f}",
-                          significant(ours["operations"] / ours["median_ns"], 3), eager,
-                          significant(ours["bytes"] / ours["median_ns"], 3), f"{ours['limit_share']:.0%}" if ours["limit_share"] else ""])
+            table.append(
+                [
+                    read.executor_name(executor, result),
+                    e,
+                    f"{ours['operations'] / ours['bytes']:.3f}",
+                    significant(ours["operations"] / ours["median_ns"], 3),
+                    eager,
+                    significant(ours["bytes"] / ours["median_ns"], 3),
+                    f"{ours['limit_share']:.0%}" if ours["limit_share"] else "",
+                ]
+            )
     if not panels:
         return []
-    return [Chart("Roofline at the largest size",
-                  "Discs: Sinter. Squares: the same, operation by operation (eager). The slope is the measured bandwidth, the level the measured "
-                  "rate of multiply-adds, each of which counts as two operations. A function such as exp counts as one operation and costs many, so "
-                  "expressions with functions stay far below the level. Bytes are those that must be moved once, so eager's moves do not count "
-                  "for it.", panels,
-                  ["executor", "expression", "operations a byte", "Sinter, Gop/s", "eager, Gop/s", "Sinter, GB/s", "share of the limit"], table)]
+    return [
+        Chart(
+            "Roofline at the largest size",
+            "Discs: Sinter. Squares: the same, operation by operation (eager). The slope is the measured bandwidth, the"
+            " level the measured rate of multiply-adds, each of which counts as two operations. A function such as exp"
+            " counts as one operation and costs many, so expressions with functions stay far below the level. Bytes are"
+            " those that must be moved once, so eager's moves do not count for it.",
+            panels,
+            [
+                "executor",
+                "expression",
+                "operations a byte",
+                "Sinter, Gop/s",
+                "eager, Gop/s",
+                "Sinter, GB/s",
+                "share of the limit",
+            ],
+            table,
+        )
+    ]

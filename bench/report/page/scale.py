@@ -1,4 +1,5 @@
 """Scales from values to places, their ticks, and how values are written."""
+
 import math
 
 
@@ -22,7 +23,7 @@ class Log:
         if last - first >= 2:
             return powers
         between = [m * 10.0**e for e in range(first - 1, last + 1) for m in (1, 2, 5)]
-        return [v for v in between if self.low - 1e-9 <= math.log10(v) <= self.high + 1e-9][:most + 2]
+        return [v for v in between if self.low - 1e-9 <= math.log10(v) <= self.high + 1e-9][: most + 2]
 
 
 class Linear:

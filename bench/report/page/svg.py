@@ -1,4 +1,5 @@
 """Elements of SVG and HTML as text, and the frame of a chart."""
+
 import itertools
 from xml.sax.saxutils import escape, quoteattr
 
@@ -7,8 +8,11 @@ _ids = itertools.count(1)
 
 def tag(name, /, *children, **attributes):
     """An element. Children are markup already; `text` makes some of plain text. class_ is class, x_y is x-y."""
-    listed = "".join(f" {key.rstrip('_').replace('_', '-')}={quoteattr(short(value))}" for key, value in attributes.items()
-                     if value is not None)
+    listed = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(short(value))}"
+        for key, value in attributes.items()
+        if value is not None
+    )
     inner = "".join(children)
     return f"<{name}{listed}>{inner}</{name}>" if inner or name not in VOID else f"<{name}{listed}/>"
 
@@ -35,8 +39,15 @@ def line(x1, y1, x2, y2, class_):
 def drawing(title, description, width, height, *body):
     """One panel: a picture with a name and a description for those who do not see it."""
     number = next(_ids)
-    return tag("svg", tag("title", text(title), id=f"t{number}"), tag("desc", text(description), id=f"d{number}"), *body,
-               viewBox=f"0 0 {width} {height}", role="img", aria_labelledby=f"t{number} d{number}")
+    return tag(
+        "svg",
+        tag("title", text(title), id=f"t{number}"),
+        tag("desc", text(description), id=f"d{number}"),
+        *body,
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_labelledby=f"t{number} d{number}",
+    )
 
 
 def marker(shape, x, y, class_, size=3.6):
@@ -48,8 +59,20 @@ def marker(shape, x, y, class_, size=3.6):
         "up": [(0, -1.3), (1.3, 1), (-1.3, 1)],
         "down": [(0, 1.3), (1.3, -1), (-1.3, -1)],
         "bar": [(-1.5, -0.5), (1.5, -0.5), (1.5, 0.5), (-1.5, 0.5)],
-        "plus": [(-0.45, -1.4), (0.45, -1.4), (0.45, -0.45), (1.4, -0.45), (1.4, 0.45), (0.45, 0.45), (0.45, 1.4), (-0.45, 1.4),
-                 (-0.45, 0.45), (-1.4, 0.45), (-1.4, -0.45), (-0.45, -0.45)],
+        "plus": [
+            (-0.45, -1.4),
+            (0.45, -1.4),
+            (0.45, -0.45),
+            (1.4, -0.45),
+            (1.4, 0.45),
+            (0.45, 0.45),
+            (0.45, 1.4),
+            (-0.45, 1.4),
+            (-0.45, 0.45),
+            (-1.4, 0.45),
+            (-1.4, -0.45),
+            (-0.45, -0.45),
+        ],
     }[shape]
     if points is None:
         return tag("circle", cx=float(x), cy=float(y), r=size, class_=class_)

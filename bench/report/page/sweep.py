@@ -1,4 +1,5 @@
 """Time for each element by size: one panel for each expression."""
+
 from .. import read
 from . import svg
 from .chart import WIDTH, Chart, css, end_labels, heading, name, polyline, shape, whisker, x_axis, y_axis
@@ -20,13 +21,17 @@ def panel(result, executor, expression, cases):
         points = [(x(n), y(row["median_ns"] / n)) for n, row in rows]
         parts.append(polyline(points, css(implementation)))
         for (n, row), (px, py) in zip(rows, points):
-            parts += [whisker(px, y(row["q1_ns"] / n), y(row["q3_ns"] / n), css(implementation)),
-                      svg.marker(shape(implementation), px, py, f"mark {css(implementation)}")]
+            parts += [
+                whisker(px, y(row["q1_ns"] / n), y(row["q3_ns"] / n), css(implementation)),
+                svg.marker(shape(implementation), px, py, f"mark {css(implementation)}"),
+            ]
         ends.append((points[-1][1], implementation))
     parts.append(end_labels(ends, right, top + 4, bottom))
     last = cases[sizes[-1]]["sinter"]
-    words = (f"Time for each element from {count(sizes[0])} to {count(sizes[-1])} elements by {len(present)} implementations. "
-             f"Sinter takes {duration(last['median_ns'] / sizes[-1])} at the largest.")
+    words = (
+        f"Time for each element from {count(sizes[0])} to {count(sizes[-1])} elements by {len(present)}"
+        f" implementations. Sinter takes {duration(last['median_ns'] / sizes[-1])} at the largest."
+    )
     return svg.drawing(f"{expression}, {read.executor_name(executor, result)}", words, WIDTH, bottom + 36, *parts)
 
 
@@ -48,14 +53,27 @@ def chart(result, executor, expressions, folded):
         found = with_limit(result, executor, {n: rows for (e, n), rows in cases.items() if e == expression})
         panels.append(panel(result, executor, expression, found))
         for n, rows in found.items():
-            cells = [f"{significant(rows[i]['median_ns'] / n, 3)} ({significant(rows[i]['q1_ns'] / n, 3)} to "
-                     f"{significant(rows[i]['q3_ns'] / n, 3)})" if i in rows else "" for i in order]
+            cells = [
+                (
+                    f"{significant(rows[i]['median_ns'] / n, 3)} ({significant(rows[i]['q1_ns'] / n, 3)} to "
+                    f"{significant(rows[i]['q3_ns'] / n, 3)})"
+                    if i in rows
+                    else ""
+                )
+                for i in order
+            ]
             table.append([expression, f"{n:,}".replace(",", "\u2009")] + cells)
     more = "the other expressions" if folded else "leading expressions"
-    return Chart(f"Size sweep: {read.executor_name(executor, result)}, {more}",
-                 "Time for each element, median; the upright strokes are the quartiles of the repetitions. Both axes are logarithmic, lower is "
-                 "faster. \u201climit\u201d moves the same bytes and computes next to nothing: the STREAM triad on a CPU, the driver's copy on a GPU.",
-                 panels, header, table, folded)
+    return Chart(
+        f"Size sweep: {read.executor_name(executor, result)}, {more}",
+        "Time for each element, median; the upright strokes are the quartiles of the repetitions. Both axes are"
+        " logarithmic, lower is faster. \u201climit\u201d moves the same bytes and computes next to nothing: the STREAM"
+        " triad on a CPU, the driver's copy on a GPU.",
+        panels,
+        header,
+        table,
+        folded,
+    )
 
 
 def charts(result):

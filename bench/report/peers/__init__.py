@@ -1,11 +1,17 @@
 """Peers from Python, each in a process of its own that lives as long as an executor is measured."""
+
 import importlib.util
 import random
 
 from .worker import Worker, WorkerFailed
 
 # Peer: the module that it needs, and whether it runs on CPUs and on GPUs.
-PEERS = {"numpy": ("numpy", True, False), "torch": ("torch", True, True), "jax": ("jax", True, True), "cupy": ("cupy", False, True)}
+PEERS = {
+    "numpy": ("numpy", True, False),
+    "torch": ("torch", True, True),
+    "jax": ("jax", True, True),
+    "cupy": ("cupy", False, True),
+}
 START = 120  # seconds that importing may take
 FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}  # where there is no time for all
 LEAST = 3  # repetitions, whatever time it is
@@ -67,7 +73,10 @@ def warm_up(workers, expressions, n, settings, deadline, result):
             for implementation in worker.implementations:
                 # Half of the time is for measuring.
                 if deadline.left() < deadline.total / 2:
-                    note(result, f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}")
+                    note(
+                        result,
+                        f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}",
+                    )
                 elif warmed_up(worker, expression, implementation, n, settings, deadline, result):
                     ready.append((worker, expression, implementation))
     return ready
@@ -78,11 +87,17 @@ def warmed_up(worker, expression, implementation, n, settings, deadline, result)
     if not worker.is_alive():
         return False
     try:
-        worker.ask({"do": "prepare", "expression": expression, "implementation": implementation, "n": n,
-                    "min_time": settings.min_time}, max(1, min(FIRST, deadline.left())))
+        worker.ask(
+            {
+                "do": "prepare",
+                "expression": expression,
+                "implementation": implementation,
+                "n": n,
+                "min_time": settings.min_time,
+            },
+            max(1, min(FIRST, deadline.left())),
+        )
         return True
     except WorkerFailed as error:
         note(result, f"{implementation} on {worker.executor}: {expression}, {n} elements: {error}")
         return False
-
-

@@ -1,4 +1,5 @@
 """The expressions of bench/expressions/formulas.hpp, for array libraries: `m` is the library, the rest are operands."""
+
 import inspect
 
 RATE, VOLATILITY, EPSILON = 0.02, 0.3, 1e-5
@@ -12,6 +13,7 @@ def chain(operations):
         for step in range(1, operations + 1):
             value = m.tanh(value) if step % 5 == 0 else value * x if step % 2 == 0 else value + y
         return value
+
     return evaluate
 
 

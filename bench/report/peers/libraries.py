@@ -1,9 +1,11 @@
 """The peers. Each has functions by NumPy's names, takes arrays in, compiles where it can, and waits."""
+
 import os
 
 
 class Library:
     """What most of them share. `implementations` maps a name to what makes a compiled function of a Python one."""
+
     notes = ()
 
     def __init__(self, module):
@@ -39,11 +41,13 @@ class Library:
 class NumPy(Library):
     def __init__(self, executor):
         import numpy
+
         super().__init__(numpy)
         self.versions = {"numpy": numpy.__version__}
         self.implementations = {"numpy": lambda f: f}
         try:
             import scipy.special
+
             self.erf = scipy.special.erf
         except ImportError:
             self.erf = None
@@ -53,6 +57,7 @@ class NumPy(Library):
 class Torch(Library):
     def __init__(self, executor):
         import torch
+
         super().__init__(torch)
         self.erf = torch.erf
         self.device = torch.device(executor if executor.startswith("cuda") else "cpu")
@@ -88,6 +93,7 @@ class Jax(Library):
         import jax
         import jax.numpy
         import jax.scipy.special
+
         super().__init__(jax.numpy)
         self.erf = jax.scipy.special.erf
         self.device = jax.devices()[int(executor.partition(":")[2] or 0)]
@@ -100,6 +106,7 @@ class Jax(Library):
 
     def numpy(self, array):
         import numpy
+
         return numpy.asarray(array)
 
     # JAX has no views: a transposed input would be a contiguous copy, so the kernel does it.
@@ -123,6 +130,7 @@ class CuPy(Library):
     def __init__(self, executor):
         import cupy
         import cupyx.scipy.special
+
         super().__init__(cupy)
         self.erf = cupyx.scipy.special.erf
         self.device = cupy.cuda.Device(int(executor.partition(":")[2]))

@@ -1,4 +1,5 @@
 """Element i of every expression in Python's own floats, independent of the peers. `v(name, i)` is an operand's element."""
+
 import math
 
 
@@ -8,6 +9,7 @@ def chain(operations):
         for step in range(1, operations + 1):
             result = math.tanh(result) if step % 5 == 0 else result * v("x", i) if step % 2 == 0 else result + v("y", i)
         return result
+
     return value
 
 
@@ -19,8 +21,10 @@ def gelu(v, i, _rows, _columns):
 def black_scholes(v, i, _rows, _columns):
     s, k, t = v("spot", i), v("strike", i), v("time", i)
     d1 = (math.log(s / k) + (0.02 + 0.3**2 / 2) * t) / (0.3 * math.sqrt(t))
+
     def cdf(d):
         return 0.5 * math.erfc(-d / math.sqrt(2))
+
     return s * cdf(d1) - k * math.exp(-0.02 * t) * cdf(d1 - 0.3 * math.sqrt(t))
 
 
@@ -47,8 +51,10 @@ VALUES = {
 
 def fault(expression, inputs, result, rows, columns):
     """What is wrong with a flat NumPy result, None if nothing is; looks at 200 elements that are spread over all."""
+
     def element(name, i):
         return float(inputs[name][i])
+
     count = rows * columns
     if result.size != count or str(result.dtype) != "float32":
         return f"it gives {result.size} elements of {result.dtype}"

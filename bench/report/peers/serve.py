@@ -1,4 +1,5 @@
 """A peer's process: python3 -m bench.report.peers.serve NAME EXECUTOR, then questions on standard input."""
+
 import json
 import os
 import sys
@@ -16,8 +17,11 @@ class Server:
         self.compiled, self.drawn, self.operands, self.ready = {}, {}, {}, {}
 
     def hello(self):
-        return {"versions": self.library.versions, "implementations": list(self.library.implementations),
-                "notes": list(self.library.notes)}
+        return {
+            "versions": self.library.versions,
+            "implementations": list(self.library.implementations),
+            "notes": list(self.library.notes),
+        }
 
     def host(self, name, n):
         if name not in self.drawn:
@@ -45,7 +49,9 @@ class Server:
     def function(self, expression, implementation):
         key = expression, implementation
         if key not in self.compiled:
-            self.compiled[key] = self.library.implementations[implementation](formulas.function(expression, self.library))
+            self.compiled[key] = self.library.implementations[implementation](
+                formulas.function(expression, self.library)
+            )
         return self.compiled[key]
 
     def prepare(self, expression, implementation, n, min_time):
@@ -95,6 +101,7 @@ def serve(name, executor):
     def say(answer):
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
     try:
         server = Server(name, executor)
     except Exception as error:  # whatever keeps a peer from working is its answer

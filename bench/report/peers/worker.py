@@ -1,4 +1,5 @@
 """The parent's side of a peer's process: one JSON object a line, in and out."""
+
 import json
 import os
 import pathlib
@@ -23,9 +24,15 @@ class Worker:
         self.implementations = []
         # JAX takes most of a GPU's memory otherwise.
         variables = {**os.environ, "PYTHONPATH": str(ROOT), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-        self.process = subprocess.Popen([sys.executable, "-m", "bench.report.peers.serve", name, executor], cwd=ROOT, env=variables,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        preexec_fn=programs.pin_to_one_processor if executor == "cpu-1" else None)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bench.report.peers.serve", name, executor],
+            cwd=ROOT,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=programs.pin_to_one_processor if executor == "cpu-1" else None,
+        )
         self.pending = b""
 
     def hello(self, seconds):

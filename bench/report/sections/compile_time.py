@@ -4,6 +4,7 @@ A file holds one function for each expression; an expression is a random chain o
 function, so that no instantiation serves two. The time of a file without any is what the library's headers cost.
 Runs are interleaved; each time is one of a processor, of all that the compiler starts.
 """
+
 import os
 import pathlib
 import random
@@ -16,8 +17,10 @@ from ..spread import spread
 HEADERS = {
     "sinter": "#include <sinter/sinter.hpp>\nnamespace lib = sinter;\nusing A = sinter::Tensor<float, sinter::Cpu>;\n",
     "eigen": "#include <Eigen/Core>\nusing A = Eigen::ArrayXf;\n",
-    "xtensor": "#include <limits>\n#include <utility>\n#include <xtensor/xtensor.hpp>\n#include <xtensor/xmath.hpp>\n"
-               "namespace lib = xt;\nusing A = xt::xtensor<float, 1>;\n",
+    "xtensor": (
+        "#include <limits>\n#include <utility>\n#include <xtensor/xtensor.hpp>\n#include <xtensor/xmath.hpp>\n"
+        "namespace lib = xt;\nusing A = xt::xtensor<float, 1>;\n"
+    ),
 }
 PROBES = {"sinter": "sinter/runtime/shape.hpp", "eigen": "Eigen/Core", "xtensor": "xtensor/xtensor.hpp"}
 LONG = 20  # seconds; what takes longer is not repeated
@@ -43,8 +46,10 @@ def expression(library, ops, seed):
 
 
 def source(library, count, ops):
-    functions = [f"void f{i}(A& r, const A& a, const A& b, const A& c) {{ r = {expression(library, ops, 1000 * ops + i)}; }}\n"
-                 for i in range(count)]
+    functions = [
+        f"void f{i}(A& r, const A& a, const A& b, const A& c) {{ r = {expression(library, ops, 1000 * ops + i)}; }}\n"
+        for i in range(count)
+    ]
     return HEADERS[library] + "".join(functions)
 
 
@@ -78,8 +83,13 @@ def compile_all(compiler, includes, cases, repetitions):
 
 
 def has_header(compiler, includes, header):
-    done = subprocess.run([compiler, "-E", "-x", "c++", "-", *includes], input=f"#include <{header}>\n", capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [compiler, "-E", "-x", "c++", "-", *includes],
+        input=f"#include <{header}>\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.returncode == 0
 
 
@@ -90,11 +100,27 @@ def measure(context):
     if not shutil.which(compiler) or not (root / "dsl/include").exists():
         context.notes.append("compile time: there is no compiler or no source tree here")
         return []
-    includes = [f"-I{root}/{layer}/include" for layer in ("dsl", "jit", "runtime")] + ["-isystem", "/usr/include/eigen3"]
+    includes = [f"-I{root}/{layer}/include" for layer in ("dsl", "jit", "runtime")] + [
+        "-isystem",
+        "/usr/include/eigen3",
+    ]
     libraries = [library for library, header in PROBES.items() if has_header(compiler, includes, header)]
     counts, operations = ([0, 1], [5]) if context.short else ([0, 1, 10, 100], [5, 20])
-    cases = [(library, count, ops) for library in libraries for ops in operations for count in counts
-             if count > 0 or ops == operations[0]]
+    cases = [
+        (library, count, ops)
+        for library in libraries
+        for ops in operations
+        for count in counts
+        if count > 0 or ops == operations[0]
+    ]
     times, sizes = compile_all(compiler, includes, cases, 1 if context.short else 3)
-    return [{"library": library, "count": count, "operations": ops, **spread(times[library, count, ops]),
-             "code_bytes": sizes[library, count, ops]} for library, count, ops in cases]
+    return [
+        {
+            "library": library,
+            "count": count,
+            "operations": ops,
+            **spread(times[library, count, ops]),
+            "code_bytes": sizes[library, count, ops],
+        }
+        for library, count, ops in cases
+    ]

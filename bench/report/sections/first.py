@@ -1,4 +1,5 @@
 """The first evaluation of an expression on a GPU, step by step."""
+
 from .. import programs
 from ..spread import spread
 
@@ -16,5 +17,7 @@ def measure(context):
             context.notes.append(f"first evaluation, {step}: {str(error).splitlines()[-1]}")
             continue
         for measurement in found.values():
-            rows.append({"step": step, "operations": int(measurement.name.partition("/")[2]), **spread(measurement.times)})
+            rows.append(
+                {"step": step, "operations": int(measurement.name.partition("/")[2]), **spread(measurement.times)}
+            )
     return rows

@@ -1,4 +1,5 @@
 """Expressions of many operations: near linear is right."""
+
 from .. import programs
 from ..spread import spread
 

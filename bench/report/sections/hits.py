@@ -1,4 +1,5 @@
 """Host time of an evaluation whose kernel is ready, and of the pool."""
+
 from .. import programs
 from ..spread import spread
 
@@ -8,7 +9,10 @@ POOL_BUDGET = 100
 
 def measure(context):
     """Rows: the GPU that stands in ("null" is a driver that does nothing), what, operands, threads."""
-    variants = {"null": {"SINTER_CUDA_DRIVER": str(context.folder / "null_driver.so")}, "virtual": {"SINTER_VIRTUAL_GPUS": "1"}}
+    variants = {
+        "null": {"SINTER_CUDA_DRIVER": str(context.folder / "null_driver.so")},
+        "virtual": {"SINTER_VIRTUAL_GPUS": "1"},
+    }
     if context.real_gpus:
         variants["real"] = {}
     rows = []

@@ -1,4 +1,5 @@
 """A process from start to end, and its memory."""
+
 import os
 import subprocess
 
@@ -6,8 +7,13 @@ from .. import programs
 from ..spread import spread
 
 BUDGETS = {"start_ms": 5, "disk_hit_ms": 3, "memory_mib": 20}
-PROGRAMS = {"empty": "empty program", "linked": "with Sinter linked", "evaluating": "and one evaluation",
-            "device": "a GPU opened (a driver that does nothing)", "disk_hit": "and one evaluation, its kernel on disk"}
+PROGRAMS = {
+    "empty": "empty program",
+    "linked": "with Sinter linked",
+    "evaluating": "and one evaluation",
+    "device": "a GPU opened (a driver that does nothing)",
+    "disk_hit": "and one evaluation, its kernel on disk",
+}
 
 
 def measure(context):
@@ -18,5 +24,7 @@ def measure(context):
     for program in ("empty", "linked"):
         command = [os.path.join(context.folder, program), "memory"]
         kib = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        next(row for row in rows if row["program"] == {"linked": "evaluating"}.get(program, program))["resident_kib"] = kib
+        next(row for row in rows if row["program"] == {"linked": "evaluating"}.get(program, program))[
+            "resident_kib"
+        ] = kib
     return rows
