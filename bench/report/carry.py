@@ -1,4 +1,7 @@
-"""Gathers what scripts/gpu-check needs on a machine that has a GPU and no package registry: python3 -m bench.report.carry BUILD TO"""
+"""Gathers what scripts/gpu-check needs on a machine that has a GPU and no package registry.
+
+python3 -m bench.report.carry BUILD_FOLDER TO
+"""
 
 import pathlib
 import re

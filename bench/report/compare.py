@@ -1,8 +1,8 @@
 """Two results, row by row: faster, slower, or the same within their noise.
 
 A row has changed where three things hold. The medians differ by more than `LEAST`. They differ by more than `SIGMAS`
-standard errors, as estimated from the quartiles and the number of repetitions. And the ranges between the quartiles do not
-overlap. The first keeps out what nobody would notice, the other two what repetitions of one program do by themselves.
+standard errors, as estimated from the quartiles and the number of repetitions. And the ranges between the quartiles do
+not overlap. The first keeps out what nobody would notice, the others what repetitions of one program do by themselves.
 """
 
 import dataclasses

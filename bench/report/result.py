@@ -29,7 +29,7 @@ class Unreadable(Exception):
 
 
 def commit():
-    """The commit of the source tree, "-changed" where files differ from it; a build folder carried elsewhere has a file."""
+    """The commit of the source tree, "-changed" where files differ from it; a folder that was carried has a file."""
     carried = ROOT / "COMMIT"
     if carried.exists():
         return carried.read_text(encoding="utf-8").strip()

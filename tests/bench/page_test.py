@@ -1,4 +1,4 @@
-"""The page of a result: well-formed, self-contained, with an alternative for every chart, and sound in a real browser."""
+"""The page of a result: well-formed, self-contained, an alternative for every chart, and sound in a real browser."""
 
 import copy
 import html
@@ -119,10 +119,12 @@ if (root.scrollWidth > root.clientWidth) found.push('the page is ' + root.scroll
 doc.querySelectorAll('svg').forEach(svg => {
   const name = svg.querySelector('title').textContent, frame = svg.getBoundingClientRect();
   const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
-  const size = parseFloat(doc.defaultView.getComputedStyle(svg.querySelector('text')).fontSize) * frame.width / svg.viewBox.baseVal.width;
+  const style = doc.defaultView.getComputedStyle(svg.querySelector('text'));
+  const size = parseFloat(style.fontSize) * frame.width / svg.viewBox.baseVal.width;
   if (size < 8) found.push(name + ': text of ' + size.toFixed(1) + ' pixels');
   texts.forEach(([text, box], i) => {
-    if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1 || box.top < frame.top - 2)
+    const across = box.left < frame.left - 1 || box.right > frame.right + 1;
+    if (across || box.bottom > frame.bottom + 1 || box.top < frame.top - 2)
       found.push(name + ': "' + text + '" is cut');
     texts.slice(i + 1).forEach(([other, b]) => {
       const across = Math.min(box.right, b.right) - Math.max(box.left, b.left);

@@ -46,7 +46,7 @@ def ratio_bars(title, description, bars, low, high, write):
 
 
 def value_bars(title, description, bars, axis, log=False, low=None):
-    """Bars of durations from the left edge. `bars` is [(name, value, class, (first, third quartile) or None, budget or None)]."""
+    """Bars of durations from the left edge: [(name, value, class, (first, third quartile) or None, budget or None)]."""
     left, right, top = 128, WIDTH - 62, 22
     bottom = top + ROW * len(bars)
     high = max([v for _, v, _, _, _ in bars] + [budget or 0 for *_, budget in bars]) * 1.05

@@ -9,6 +9,11 @@ from .svg import label, line, tag
 WIDE, HIGH = 520, 380
 
 
+def work(row):
+    """Operations of an evaluation."""
+    return row["operations"] * row["n"]
+
+
 def places_for(x, y, length):
     """Where a label may go beside its point, best first: (left edge, baseline)."""
     wide = length * 6.3
@@ -42,16 +47,18 @@ def place_labels(points, bounds):
 def panel(result, executor, n, rows):
     limit, peak = read.limits(result, executor).get(n), read.peak(result, executor)
     bandwidth = limit["bytes"] / limit["median_ns"]  # bytes a ns
-    intensity = {e: r["sinter"]["operations"] / r["sinter"]["bytes"] for e, r in rows.items()}
-    speed = {
-        (e, i): r[i]["operations"] / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r
-    }
+    intensity = {e: work(r["sinter"]) / r["sinter"]["bytes"] for e, r in rows.items()}
+    speed = {(e, i): work(r[i]) / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r}
     left, right, top, bottom = 48, WIDE - 12, 26, HIGH - 40
     highest = max(*speed.values(), peak or 0)
     x = Log(min(intensity.values()) / 1.6, max(max(intensity.values()) * 4, (peak or 0) / bandwidth * 1.5), left, right)
     y = Log(min(speed.values()) / 1.6, highest * 1.8, bottom, top)
     title = f"{read.executor_name(executor, result)}, {count(n)} elements"
-    parts = [heading(title), y_axis(y, left, right, power), x_axis(x, bottom, top, power, "operations for each byte")]
+    parts = [
+        heading(f"{title}: operations, 10\u2079 a second"),
+        y_axis(y, left, right, power),
+        x_axis(x, bottom, top, power, "operations for each byte"),
+    ]
     parts.append(roofs(x, y, bandwidth, peak, left, right))
     points = []
     for e in rows:
@@ -94,17 +101,9 @@ def roofs(x, y, bandwidth, peak, left, right):
             line(corner, y(peak), right, y(peak), "roof"),
             label(right, y(peak) - 5, f"multiply-adds: {significant(peak, 3)} Gop/s", "end", "axis"),
         ]
-    third = start + (corner - start) * 0.62
-    parts.append(
-        tag(
-            "text",
-            svg.text(f"memory: {significant(bandwidth, 3)} GB/s"),
-            x=float(third),
-            y=float(y(value_at(third)) - 8),
-            text_anchor="end",
-            class_="axis",
-        )
-    )
+    place = start + (corner - start) * 0.82  # right of the slope, where nothing is
+    text = svg.text(f"memory: {significant(bandwidth, 3)} GB/s")
+    parts.append(tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis"))
     return "".join(parts)
 
 
@@ -124,13 +123,13 @@ def charts(result):
         panels.append(panel(result, executor, n, rows))
         for e, r in rows.items():
             ours = r["sinter"]
-            eager = significant(r["eager"]["operations"] / r["eager"]["median_ns"], 3) if "eager" in r else ""
+            eager = significant(work(r["eager"]) / r["eager"]["median_ns"], 3) if "eager" in r else ""
             table.append(
                 [
                     read.executor_name(executor, result),
                     e,
-                    f"{ours['operations'] / ours['bytes']:.3f}",
-                    significant(ours["operations"] / ours["median_ns"], 3),
+                    f"{work(ours) / ours['bytes']:.3f}",
+                    significant(work(ours) / ours["median_ns"], 3),
                     eager,
                     significant(ours["bytes"] / ours["median_ns"], 3),
                     f"{ours['limit_share']:.0%}" if ours["limit_share"] else "",

@@ -66,7 +66,7 @@ def done(workers, times):
 
 
 def warm_up(workers, expressions, n, settings, deadline, result):
-    """[(worker, expression, implementation)] of what can be measured; all peers get the same expressions where time is short."""
+    """[(worker, expression, implementation)] of what can be measured: for all peers the same where time is short."""
     ready = []
     for expression in expressions:
         for worker in workers:

@@ -62,7 +62,7 @@ def operands(expression):
 
 
 def function(expression, library):
-    """A function of the operands alone, with code of its own: torch.compile keeps what it compiled by a function's code."""
+    """A function of the operands alone, with code of its own: torch.compile keeps its work by a function's code."""
     names = ", ".join(operands(expression))
     space = {"formula": FORMULAS[expression], "library": library}
     exec(f"def {expression}({names}):\n    return formula(library, {names})\n", space)

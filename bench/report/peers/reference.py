@@ -1,4 +1,4 @@
-"""Element i of every expression in Python's own floats, independent of the peers. `v(name, i)` is an operand's element."""
+"""Element i of every expression in Python's own floats, independent of the peers; `v(name, i)` is an operand's."""
 
 import math
 

@@ -94,7 +94,7 @@ def has_header(compiler, includes, header):
 
 
 def measure(context):
-    """Rows: library, expressions in the file, operations of each, bytes of code. Needs the source tree and a compiler."""
+    """Rows: library, expressions in the file, operations of each, bytes of code. Needs source tree and compiler."""
     root = pathlib.Path(__file__).resolve().parents[3]
     compiler = os.environ.get("CXX", "g++")
     if not shutil.which(compiler) or not (root / "dsl/include").exists():
