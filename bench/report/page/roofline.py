@@ -49,13 +49,14 @@ def panel(result, executor, n, rows):
     bandwidth = limit["bytes"] / limit["median_ns"]  # bytes a ns
     intensity = {e: work(r["sinter"]) / r["sinter"]["bytes"] for e, r in rows.items()}
     speed = {(e, i): work(r[i]) / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r}
-    left, right, top, bottom = 48, WIDE - 12, 26, HIGH - 40
+    left, right, top, bottom = 48, WIDE - 12, 44, HIGH - 40
     highest = max(*speed.values(), peak or 0)
     x = Log(min(intensity.values()) / 1.6, max(max(intensity.values()) * 4, (peak or 0) / bandwidth * 1.5), left, right)
     y = Log(min(speed.values()) / 1.6, highest * 1.8, bottom, top)
     title = f"{read.executor_name(executor, result)}, {count(n)} elements"
     parts = [
-        heading(f"{title}: operations, 10\u2079 a second"),
+        heading(title),
+        label(0, 34, "10⁹ operations a second", class_="axis"),
         y_axis(y, left, right, power),
         x_axis(x, bottom, top, power, "operations for each byte"),
     ]
