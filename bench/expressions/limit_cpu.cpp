@@ -2,6 +2,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/version.h>
 
 #include <memory>
 #include <vector>
@@ -57,6 +58,7 @@ void peak(benchmark::State& state) {
 
 const bench::Register registered([] {
   if (bench::options().on_gpu()) return;
+  benchmark::AddCustomContext("tbb", TBB_runtime_version());
   bench::add_limits(3, [](std::size_t n) { return std::make_shared<Triad>(n); });
   benchmark::RegisterBenchmark("limit/peak/0", peak)->UseRealTime();
 });

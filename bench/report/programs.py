@@ -48,8 +48,11 @@ def pin_to_one_processor():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None):
-    """(measurements by name, what the program says of its build), in at most so many seconds."""
+def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None, errors=None):
+    """(measurements by name, what the program says of its build), in at most so many seconds.
+
+    A benchmark that fails, by a wrong value for example, is left out and told to `errors`; without that it is raised.
+    """
     command = [str(path), *settings.arguments(), *arguments]
     # What an earlier run compiled is not this one's merit.
     variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
@@ -68,7 +71,7 @@ def run(path, settings, arguments=(), environment=None, one_thread=False, second
     if done.returncode != 0:
         raise ProgramFailed(f"{' '.join(command)} failed:\n{done.stderr}")
     output = json.loads(done.stdout)
-    return gather(command[0], output["benchmarks"]), output["context"]
+    return gather(output["benchmarks"], errors), output["context"]
 
 
 STANDARD = {
@@ -88,15 +91,21 @@ STANDARD = {
 }
 
 
-def gather(program, entries):
-    found = {}
+def gather(entries, errors=None):
+    found, failed = {}, set()
     for entry in entries:
         if entry.get("error_occurred"):
-            raise ProgramFailed(f"{program}: {entry['name']}: {entry['error_message']}")
+            message = f"{entry['name']}: {entry['error_message']}"
+            if errors is None:
+                raise ProgramFailed(message)
+            failed.add(entry["run_name"].replace("/real_time", ""))
+            if message not in errors:
+                errors.append(message)
+            continue
         if entry["run_type"] != "iteration":
             continue
         name = entry["run_name"].replace("/real_time", "")
         counters = {key: value for key, value in entry.items() if key not in STANDARD}
         measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters, entry["family_index"]))
         measurement.times.append(entry["real_time"] * UNITS[entry["time_unit"]])
-    return dict(sorted(found.items(), key=lambda item: item[1].order))
+    return dict(sorted(((k, m) for k, m in found.items() if k not in failed), key=lambda item: item[1].order))

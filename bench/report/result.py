@@ -50,6 +50,7 @@ def new(machine, settings):
         "versions": {"commit": commit(), "libraries": {}, "peers": {}},
         "settings": settings,
         "notes": [],
+        "errors": [],
         "clock": [],
         "rows": [],
         "sections": {},

@@ -43,6 +43,8 @@ def run(arguments, tests=None):
     page.write(new, arguments.out / "page.html")
     table.show(new)
     print(f"\nwritten: {arguments.out / 'result.json'}, {arguments.out / 'page.html'}")
+    if new["errors"]:
+        raise Failed("\n  ".join(["these went wrong and are left out:", *new["errors"]]))
 
 
 def begin(arguments):

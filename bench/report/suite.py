@@ -68,6 +68,7 @@ class Suite:
             [f"--sizes={n}", f"--device={device}"],
             one_thread=executor == "cpu-1",
             seconds=self.deadline.seconds(),
+            errors=self.result["errors"],
         )
         self.describe(context)
         clock = found.pop("clock")

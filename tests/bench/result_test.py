@@ -36,7 +36,6 @@ def entry(name, index, ns, **more):
 class Programs(unittest.TestCase):
     def test_repetitions_are_gathered_in_the_programs_order(self):
         found = programs.gather(
-            "p",
             [
                 entry("b/real_time", 1, 5),
                 entry("a/real_time", 0, 3),
@@ -49,7 +48,10 @@ class Programs(unittest.TestCase):
 
     def test_a_wrong_value_fails(self):
         with self.assertRaisesRegex(programs.ProgramFailed, "element 3"):
-            programs.gather("p", [entry("a", 0, 1, error_occurred=True, error_message="element 3 is nan")])
+            programs.gather([entry("a", 0, 1, error_occurred=True, error_message="element 3 is nan")])
+        errors = []
+        found = programs.gather([entry("a", 0, 1, error_occurred=True, error_message="bad"), entry("b", 1, 2)], errors)
+        self.assertEqual((list(found), errors), (["b"], ["a: bad"]))
 
     def test_time_runs_out(self):
         with tempfile.TemporaryDirectory() as folder:

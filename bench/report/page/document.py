@@ -124,11 +124,8 @@ def body(result):
     for title, anchor, charts in shown:
         if charts:
             parts.append(tag("section", tag("h2", text(title)), *(figure(c) for c in charts), id=anchor))
-    notes = (
-        tag("ul", *(tag("li", text(note)) for note in result["notes"]))
-        if result["notes"]
-        else tag("p", "Nothing was left out.")
-    )
+    left_out = [*result["errors"], *result["notes"]] or ["nothing"]
+    notes = tag("ul", *(tag("li", text(note)) for note in left_out))
     parts.append(
         tag("section", tag("h2", "What was measured"), facts(result), tag("h3", "Left out, and why"), notes, id="about")
     )

@@ -53,15 +53,20 @@ def measure(workers, expressions, n, settings, deadline, result):
         for worker, expression, implementation in random.Random(repetition).sample(ready, len(ready)):
             if deadline.is_past() and repetition >= LEAST:
                 return done(workers, times)
-            taken = worker.ask({"do": "measure", "expression": expression, "implementation": implementation}, 60)
-            times.setdefault((expression, implementation), []).append(taken["ns"])
+            try:
+                taken = worker.ask({"do": "measure", "expression": expression, "implementation": implementation}, 60)
+                times.setdefault((expression, implementation), []).append(taken["ns"])
+            except WorkerFailed as error:
+                note(result, f"{implementation} on {worker.executor}, {expression}: {error}")
     return done(workers, times)
 
 
 def done(workers, times):
     for worker in workers:
-        if worker.is_alive():
+        try:
             worker.ask({"do": "forget"}, 60)
+        except WorkerFailed:
+            worker.stop()  # it ended while it measured, which is noted
     return times
 
 
@@ -99,5 +104,5 @@ def warmed_up(worker, expression, implementation, n, settings, deadline, result)
         )
         return True
     except WorkerFailed as error:
-        note(result, f"{implementation} on {worker.executor}: {expression}, {n} elements: {error}")
+        note(result, f"{implementation} on {worker.executor}, {expression}: {error}")
         return False
