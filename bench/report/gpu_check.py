@@ -12,7 +12,8 @@ import time
 from . import programs, run
 from .result import ROOT, Unreadable
 
-TEST_SHARE, SECTIONS_S = (
+TEST_SHARE = 0.4  # of all the time, at most
+END_S = 10  # for the page and the table
     0.4,
     75,
 )  # of all the time at most for tests; seconds kept for the sections after the expressions
@@ -127,7 +128,7 @@ def main():
         print(f"GPUs: {', '.join(found)}", file=sys.stderr)
         tests = run_tests(arguments.seconds * TEST_SHARE, arguments.out)
         print(summary(tests), file=sys.stderr)
-        left = arguments.seconds - (time.monotonic() - begin) - SECTIONS_S
+        left = arguments.seconds - (time.monotonic() - begin) - END_S
         run.run(arguments_for_run(left, arguments.out, len(found)), tests)
     except (programs.ProgramFailed, Unreadable) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from .sections import SECTIONS
 
 PARTS = ["expressions", *SECTIONS]
 Failed = programs.ProgramFailed
+SECTION_S = 35  # what is kept for each section where time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
 
@@ -24,6 +25,12 @@ class Context:
     short: bool
     real_gpus: list
     notes: list
+    deadline: Deadline
+
+    def run(self, program, arguments=(), environment=None):
+        """(measurements by name, what the program says of its build)."""
+        seconds = self.deadline.seconds()
+        return programs.run(self.folder / program, self.settings, arguments, environment, seconds=seconds)
 
 
 def run(arguments, tests=None):
@@ -63,11 +70,12 @@ def begin(arguments):
         },
     )
     new["versions"]["gpus"] = described["gpus"]
-    return Context(folder, settings, arguments.short, gpus, new["notes"]), new
+    return Context(folder, settings, arguments.short, gpus, new["notes"], Deadline(arguments.seconds)), new
 
 
 def expressions(arguments, context, new, keep):
-    deadline = Deadline(arguments.seconds)
+    wanted = [name for name in arguments.only if name in SECTIONS]
+    deadline = Deadline(arguments.seconds and arguments.seconds - SECTION_S * len(wanted))
     measured = suite.Suite(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
@@ -83,7 +91,10 @@ def sections(arguments, context, new, keep):
     for name in arguments.only:
         if name in SECTIONS:
             begin_time = time.monotonic()
-            new["sections"][name] = SECTIONS[name](context)
+            try:
+                new["sections"][name] = SECTIONS[name](context)
+            except programs.OutOfTime:
+                context.notes.append(f"{name}: no time was left")
             keep()
             say(f"{name}: {time.monotonic() - begin_time:.0f} s")
 

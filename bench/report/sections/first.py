@@ -12,7 +12,7 @@ def measure(context):
     rows = []
     for step in STEPS:
         try:
-            found, _ = programs.run(context.folder / "first", context.settings, [f"--benchmark_filter=^{step}/"])
+            found, _ = context.run("first", [f"--benchmark_filter=^{step}/"])
         except programs.ProgramFailed as error:
             context.notes.append(f"first evaluation, {step}: {str(error).splitlines()[-1]}")
             continue

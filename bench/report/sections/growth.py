@@ -1,6 +1,5 @@
 """Expressions of many operations: near linear is right."""
 
-from .. import programs
 from ..spread import spread
 
 STEPS = ["graph_record", "graph_simplify", "graph_schedule", "graph_print", "lazy_grow", "lazy_evaluate"]
@@ -8,7 +7,7 @@ STEPS = ["graph_record", "graph_simplify", "graph_schedule", "graph_print", "laz
 
 def measure(context):
     """Rows: step, nodes."""
-    found, _ = programs.run(context.folder / "growth", context.settings)
+    found, _ = context.run("growth")
     rows = []
     for name, measurement in found.items():
         step, nodes = name.split("/")

@@ -1,6 +1,5 @@
 """Host time of an evaluation whose kernel is ready, and of the pool."""
 
-from .. import programs
 from ..spread import spread
 
 BUDGETS = {2: 200, 5: 250, 10: 400}  # ns over the bare launch
@@ -17,7 +16,7 @@ def measure(context):
         variants["real"] = {}
     rows = []
     for variant, environment in variants.items():
-        found, _ = programs.run(context.folder / "hit", context.settings, environment=environment)
+        found, _ = context.run("hit", environment=environment)
         rows += [row(variant, measurement) for measurement in found.values()]
     return rows
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 
-from .. import programs
 from ..spread import spread
 
 BUDGETS = {"start_ms": 5, "disk_hit_ms": 3, "memory_mib": 20}
@@ -19,7 +18,7 @@ PROGRAMS = {
 def measure(context):
     """Rows: program; and one row for each program whose memory is known."""
     # The programs set SINTER_CACHE themselves, to have kernels on disk.
-    found, _ = programs.run(context.folder / "start", context.settings)
+    found, _ = context.run("start")
     rows = [{"program": name.partition("/")[2], **spread(measurement.times)} for name, measurement in found.items()]
     for program in ("empty", "linked"):
         command = [os.path.join(context.folder, program), "memory"]
