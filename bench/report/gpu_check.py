@@ -14,9 +14,6 @@ from .result import ROOT, Unreadable
 
 TEST_SHARE = 0.4  # of all the time, at most
 END_S = 10  # for the page and the table
-    0.4,
-    75,
-)  # of all the time at most for tests; seconds kept for the sections after the expressions
 AT_ONCE = 4  # test programs that share the GPU
 SIZES = [30_000_000, 100_000, 1000, 3]  # the most telling first, should time run out
 
