@@ -57,13 +57,20 @@ def new(machine, settings):
     }
 
 
+def lines(rows):
+    """Rows one a line, to be read and compared by people and by git."""
+    return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
+
+
 def save(result, path):
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = {key: value for key, value in result.items() if key != "rows"}
-    text = json.dumps(head, indent=1)
-    rows = ",\n".join("  " + json.dumps(row) for row in result["rows"])  # one line each, to be read and compared
-    path.write_text(f'{text[:-2]},\n "rows": [\n{rows}\n ]\n}}\n', encoding="utf-8")
+    parts = [
+        f"{json.dumps(key)}: {json.dumps(value)}" for key, value in result.items() if key not in ("rows", "sections")
+    ]
+    sections = ",\n ".join(f"{json.dumps(name)}: {lines(rows)}" for name, rows in result["sections"].items())
+    parts += [f'"sections": {{\n {sections}}}', f'"rows": {lines(result["rows"])}']
+    path.write_text("{" + ",\n ".join(parts) + "\n}\n", encoding="utf-8")
 
 
 def load(path):

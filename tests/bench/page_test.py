@@ -121,7 +121,7 @@ doc.querySelectorAll('svg').forEach(svg => {
   const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   const style = doc.defaultView.getComputedStyle(svg.querySelector('text'));
   const size = parseFloat(style.fontSize) * frame.width / svg.viewBox.baseVal.width;
-  if (size < 8) found.push(name + ': text of ' + size.toFixed(1) + ' pixels');
+  if (size < 9.5) found.push(name + ': text of ' + size.toFixed(1) + ' pixels');
   texts.forEach(([text, box], i) => {
     const across = box.left < frame.left - 1 || box.right > frame.right + 1;
     if (across || box.bottom > frame.bottom + 1 || box.top < frame.top - 2)

@@ -19,7 +19,7 @@ SECTIONS = [
 
 
 def figure(chart):
-    single = " wide" if any('viewBox="0 0 520' in panel for panel in chart.panels) else ""
+    single = " wide" if any(f'viewBox="0 0 {roofline.WIDE} ' in panel for panel in chart.panels) else ""
     table = tag(
         "details",
         tag("summary", "The numbers as a table"),

@@ -6,7 +6,7 @@ from .chart import Chart, css, heading, x_axis, y_axis
 from .scale import Log, count, power, significant
 from .svg import label, line, tag
 
-WIDE, HIGH = 520, 380
+WIDE, HIGH = 440, 390
 
 
 def work(row):
@@ -102,9 +102,11 @@ def roofs(x, y, bandwidth, peak, left, right):
             line(corner, y(peak), right, y(peak), "roof"),
             label(right, y(peak) - 5, f"multiply-adds: {significant(peak, 3)} Gop/s", "end", "axis"),
         ]
-    place = start + (corner - start) * 0.82  # right of the slope, where nothing is
+    place = min(start + (corner - start) * 0.82, right - 120)  # right of the slope, where nothing is
     text = svg.text(f"memory: {significant(bandwidth, 3)} GB/s")
-    parts.append(tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis"))
+    parts.append(
+        tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis")
+    )
     return "".join(parts)
 
 
