@@ -19,7 +19,7 @@ using Row = Eigen::Array<float, 1, Eigen::Dynamic>;
 
 class EigenLibrary {
  public:
-  EigenLibrary(std::size_t n, void (*formula)(EigenLibrary&)) 
+  EigenLibrary(std::size_t n, void (*formula)(EigenLibrary&))
       : n_(n), extent_(bench::extent(n)), formula_(formula), result_(static_cast<Eigen::Index>(n)) {}
   void run() {
     formula_(*this);
@@ -95,7 +95,8 @@ class EigenLibrary {
 
 const bench::Register registered([] {
   if (bench::options().on_gpu()) return;
-  benchmark::AddCustomContext("eigen", BENCH_TEXT(EIGEN_WORLD_VERSION) "." BENCH_TEXT(EIGEN_MAJOR_VERSION) "." BENCH_TEXT(EIGEN_MINOR_VERSION));
+  benchmark::AddCustomContext(
+      "eigen", BENCH_TEXT(EIGEN_WORLD_VERSION) "." BENCH_TEXT(EIGEN_MAJOR_VERSION) "." BENCH_TEXT(EIGEN_MINOR_VERSION));
   bench::for_each_formula<EigenLibrary>([](const char* name, void (*formula)(EigenLibrary&)) {
     bench::add(name, "eigen", [formula](std::size_t n) { return std::make_shared<EigenLibrary>(n, formula); });
   });

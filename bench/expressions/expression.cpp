@@ -57,7 +57,9 @@ const std::vector<Expression>& expressions() {
       {"gelu", "named", 9, 2, gelu},
       {"swish", "named", 4, 2, [](auto i, auto n) { return x(i, n) / (1 + std::exp(-x(i, n))); }},
       {"distance", "named", 6, 5,
-       [](auto i, auto n) { return std::hypot(x(i, n) - in(Operand::Spot, i, n), y(i, n) - in(Operand::Strike, i, n)); }},
+       [](auto i, auto n) {
+         return std::hypot(x(i, n) - in(Operand::Spot, i, n), y(i, n) - in(Operand::Strike, i, n));
+       }},
       {"black_scholes", "named", 22, 4, black_scholes},
       {"transposed", "strided", 1, 3, transposed},
       {"every_second", "strided", 1, 4, [](auto i, auto n) { return in(Operand::Wide, 2 * i, n) * y(i, n); }},

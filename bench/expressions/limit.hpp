@@ -17,7 +17,8 @@ template <class Make>
 void add_limits(int own_arrays, Make make) {
   for (const long n : options().sizes)
     for (int arrays = 1; arrays <= most_arrays; ++arrays) {
-      const auto elements = static_cast<std::size_t>(n * arrays + own_arrays - 1) / static_cast<std::size_t>(own_arrays);
+      const auto elements =
+          static_cast<std::size_t>(n * arrays + own_arrays - 1) / static_cast<std::size_t>(own_arrays);
       const std::string name = name_of("limit", "bytes" + std::to_string(arrays), n);
       benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
         auto mover = make(elements);

@@ -36,8 +36,7 @@ void clock_rate(benchmark::State& state) {
       value += 1;
       asm volatile("" : "+r"(value));
     }
-  state.counters["ghz"] =
-      benchmark::Counter(additions * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["ghz"] = benchmark::Counter(additions * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void describe() {

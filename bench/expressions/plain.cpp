@@ -110,9 +110,7 @@ float black_scholes(float s, float k, float t) {
   const float d1 = (std::log(s / k) + bench::drift * t) / spread;
   return s * normal_cdf(d1) - k * std::exp(-bench::rate * t) * normal_cdf(d1 - spread);
 }
-float gelu(float x) {
-  return 0.5f * x * (1 + std::tanh(bench::sqrt_2_over_pi * (x + 0.044715f * x * x * x)));
-}
+float gelu(float x) { return 0.5f * x * (1 + std::tanh(bench::sqrt_2_over_pi * (x + 0.044715f * x * x * x))); }
 float length(float across, float along) { return std::sqrt(across * across + along * along); }
 
 void add_flat() {
@@ -127,9 +125,8 @@ void add_flat() {
   flat("every_second", [](const In& in, std::size_t i) { return in.wide[2 * i] * in.y[i]; });
 }
 void add_rows() {
-  rows("transposed", [](const In& in, std::size_t i, std::size_t r, std::size_t c) {
-    return in.x[c * in.rows + r] + in.y[i];
-  });
+  rows("transposed",
+       [](const In& in, std::size_t i, std::size_t r, std::size_t c) { return in.x[c * in.rows + r] + in.y[i]; });
   rows("add_row", [](const In& in, std::size_t i, std::size_t, std::size_t c) { return in.x[i] + in.row[c]; });
   rows("outer", [](const In& in, std::size_t, std::size_t r, std::size_t c) { return in.column[r] * in.row[c]; });
   rows("normalise", [](const In& in, std::size_t i, std::size_t r, std::size_t c) {

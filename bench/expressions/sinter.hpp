@@ -63,8 +63,12 @@ class Sinter {
   const Array& spot() { return in(Operand::Spot, spot_); }
   const Array& strike() { return in(Operand::Strike, strike_); }
   const Array& time() { return in(Operand::Time, time_); }
-  const Array& matrix_x() { return view(x_, [&] { return as_matrix(on_device<D>(Operand::X, n_)); }); }
-  const Array& matrix_y() { return view(y_, [&] { return as_matrix(on_device<D>(Operand::Y, n_)); }); }
+  const Array& matrix_x() {
+    return view(x_, [&] { return as_matrix(on_device<D>(Operand::X, n_)); });
+  }
+  const Array& matrix_y() {
+    return view(y_, [&] { return as_matrix(on_device<D>(Operand::Y, n_)); });
+  }
   const Array& transposed() {
     return view(x_, [&] { return on_device<D>(Operand::X, n_).reshape({columns(), rows()}).t(); });
   }

@@ -71,8 +71,8 @@ inline std::string name_of(const std::string& expression, const std::string& imp
   return expression + "/" + implementation + "/" + std::to_string(n);
 }
 
-/// Registers "expression/implementation/n" for every size. `make(n)` gives a pointer to a Subject, which lives as long as
-/// one repetition: its result is memory of its own.
+/// Registers "expression/implementation/n" for every size. `make(n)` gives a pointer to a Subject, which lives as long
+/// as one repetition: its result is memory of its own.
 template <class Make>
 void add(const char* expression, const char* implementation, Make make) {
   const Expression& e = find_expression(expression);

@@ -100,7 +100,8 @@ class XtensorLibrary {
 
 const bench::Register registered([] {
   if (bench::options().on_gpu()) return;
-  benchmark::AddCustomContext("xtensor", BENCH_TEXT(XTENSOR_VERSION_MAJOR) "." BENCH_TEXT(XTENSOR_VERSION_MINOR) "." BENCH_TEXT(XTENSOR_VERSION_PATCH));
+  benchmark::AddCustomContext("xtensor", BENCH_TEXT(XTENSOR_VERSION_MAJOR) "." BENCH_TEXT(
+                                             XTENSOR_VERSION_MINOR) "." BENCH_TEXT(XTENSOR_VERSION_PATCH));
   bench::for_each_formula<XtensorLibrary>([](const char* name, void (*formula)(XtensorLibrary&)) {
     bench::add(name, "xtensor", [formula](std::size_t n) { return std::make_shared<XtensorLibrary>(n, formula); });
   });

@@ -76,7 +76,9 @@ class Page(unittest.TestCase):
             self.assertGreater(len(figures), 8)
             for figure in figures:
                 self.assertIsNotNone(figure.find("details//table"), "a table")
-                self.assertTrue(figure.findtext("figcaption"), "a caption")
+                caption = "".join(figure.find("figcaption").itertext())
+                self.assertIn(self.sample["machine"]["processor"], caption, "where it was measured")
+                self.assertIn(self.sample["date"][:10], caption, "when it was measured")
                 for svg in figure.iter("svg"):
                     self.assertEqual(svg.get("role"), "img")
                     names = svg.get("aria-labelledby").split()

@@ -18,7 +18,15 @@ SECTIONS = [
 ]
 
 
-def figure(chart):
+def source(result):
+    """Where and when, for a chart that is looked at alone."""
+    return (
+        f"{result['machine']['processor']}, {result['versions'].get('gpus') or 'no GPU'}, {result['date'][:10]};"
+        f" medians of {result['settings']['repetitions']} repetitions."
+    )
+
+
+def figure(chart, measured_on):
     single = " wide" if any(f'viewBox="0 0 {roofline.WIDE} ' in panel for panel in chart.panels) else ""
     table = tag(
         "details",
@@ -33,7 +41,10 @@ def figure(chart):
         ),
     )
     inner = tag(
-        "figure", tag("div", *chart.panels, class_=f"panels{single}"), tag("figcaption", text(chart.caption)), table
+        "figure",
+        tag("div", *chart.panels, class_=f"panels{single}"),
+        tag("figcaption", text(chart.caption), tag("small", text(measured_on))),
+        table,
     )
     if chart.folded:
         return tag("details", tag("summary", tag("h3", text(chart.title))), inner, class_="folded")
@@ -123,7 +134,9 @@ def body(result):
     )
     for title, anchor, charts in shown:
         if charts:
-            parts.append(tag("section", tag("h2", text(title)), *(figure(c) for c in charts), id=anchor))
+            parts.append(
+                tag("section", tag("h2", text(title)), *(figure(c, source(result)) for c in charts), id=anchor)
+            )
     left_out = [*result["errors"], *result["notes"]] or ["nothing"]
     notes = tag("ul", *(tag("li", text(note)) for note in left_out))
     parts.append(

@@ -104,9 +104,7 @@ def roofs(x, y, bandwidth, peak, left, right):
         ]
     place = min(start + (corner - start) * 0.82, right - 120)  # right of the slope, where nothing is
     text = svg.text(f"memory: {significant(bandwidth, 3)} GB/s")
-    parts.append(
-        tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis")
-    )
+    parts.append(tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis"))
     return "".join(parts)
 
 
