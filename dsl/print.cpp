@@ -13,6 +13,7 @@
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1 {
 
@@ -31,7 +32,7 @@ std::mutex settings_mutex;
 constinit Settings current_settings;
 
 Settings settings() {
-  const std::lock_guard lock(settings_mutex);
+  const runtime::ForkSafeLock lock(settings_mutex);
   return current_settings;
 }
 
@@ -319,7 +320,7 @@ PrintOptions set_printoptions(const PrintOptions& changes) {
   if (changes.threshold) check_range("threshold", *changes.threshold, std::numeric_limits<std::int64_t>::max());
   if (changes.edgeitems) check_range("edgeitems", *changes.edgeitems, most);
   if (changes.linewidth) check_range("linewidth", *changes.linewidth, most);
-  const std::lock_guard lock(settings_mutex);
+  const runtime::ForkSafeLock lock(settings_mutex);
   Settings& s = current_settings;
   const PrintOptions before = as_options(s);
   s.precision = changes.precision.value_or(s.precision);

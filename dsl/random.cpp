@@ -5,6 +5,7 @@
 #include <mutex>
 #include <random>
 
+#include <sinter/runtime/fork.hpp>
 #include "index.hpp"
 
 namespace sinter::inline v1 {
@@ -20,12 +21,12 @@ struct Draw {
 class Generator {
  public:
   void seed(std::uint64_t seed) noexcept {
-    const std::lock_guard lock(mutex_);
+    const runtime::ForkSafeLock lock(mutex_, std::nothrow);
     next_ = {static_cast<std::int64_t>(seed), 0};
   }
   /// Reserves `count` numbers.
   Draw draw(std::int64_t count) noexcept {
-    const std::lock_guard lock(mutex_);
+    const runtime::ForkSafeLock lock(mutex_, std::nothrow);
     const Draw drawn = next_;
     next_.first += count;
     return drawn;
@@ -37,8 +38,8 @@ class Generator {
 };
 
 Generator& generator() {
-  static Generator& g = *new Generator;  // outlives every static object that draws
-  return g;
+  static constinit runtime::Immortal<Generator> g;  // outlives every static object that draws
+  return g.get();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace sinter::inline v1::jit {
@@ -35,9 +36,16 @@ namespace {
 
 /// 0, or the error that keeps the folder from being there.
 int make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != path.npos; slash = path.find('/', slash + 1))
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
     ::mkdir(path.substr(0, slash).c_str(), 0700);  // what matters is whether the last one can be made
   return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+/// Only a folder's owner can say who may write to it.
+std::string_view remedy(const struct stat& s) {
+  return s.st_uid == geteuid()
+             ? "Make it yours alone (chmod go-w), or name another one in SINTER_CACHE_DIR"
+             : "Name another one in SINTER_CACHE_DIR, or ask its owner to make it yours alone (chown, chmod go-w)";
 }
 
 std::string cannot(std::string_view what, const std::string& path, int error) {
@@ -61,11 +69,9 @@ OpenedFolder open_cache_folder(const std::string& path, bool create) {
   struct stat status{};
   if (::fstat(opened.fd.get(), &status) != 0) return {FileDescriptor(), cannot("look at", path, errno)};
   if (const std::string why = distrust(status); !why.empty())
-    return {
-        FileDescriptor(),
-        fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. Make it yours alone "
-                    "(chmod go-w), or name another one in SINTER_CACHE_DIR",
-                    path, why)};
+    return {FileDescriptor(),
+            fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. {}", path, why,
+                        remedy(status))};
   return opened;
 }
 

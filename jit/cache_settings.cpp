@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -13,7 +12,6 @@
 
 #include <runtime/environment.hpp>
 #include <runtime/log.hpp>
-#include <runtime/text.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -25,14 +23,16 @@ CacheMode mode() {
     const char* text;
     CacheMode mode;
   };
-  constexpr Word words[] = {{"on", CacheMode::On}, {"1", CacheMode::On},          {"off", CacheMode::Off},
-                            {"0", CacheMode::Off}, {"memory", CacheMode::Memory}, {"readonly", CacheMode::ReadOnly}};
+  constexpr Word words[] = {{"on", CacheMode::On},         {"1", CacheMode::On},
+                            {"true", CacheMode::On},       {"yes", CacheMode::On},
+                            {"off", CacheMode::Off},       {"0", CacheMode::Off},
+                            {"false", CacheMode::Off},     {"no", CacheMode::Off},
+                            {"memory", CacheMode::Memory}, {"readonly", CacheMode::ReadOnly}};
   const std::string value = environment("SINTER_CACHE");
   if (value.empty()) return CacheMode::On;
   for (const Word& w : words)
-    if (strcasecmp(value.c_str(), w.text) == 0) return w.mode;
-  runtime::notice(fmt::format("SINTER_CACHE={} cannot be read: expected on, readonly, memory or off; taking it as on",
-                              runtime::quote(value)));
+    if (runtime::same_word(value, w.text)) return w.mode;
+  runtime::report_unreadable("SINTER_CACHE", value, "on, readonly, memory or off", "taking it as on");
   return CacheMode::On;
 }
 
@@ -42,8 +42,8 @@ std::uint64_t max_bytes(std::uint64_t otherwise) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size()) return bytes;
-  runtime::notice(fmt::format("SINTER_CACHE_MAX_BYTES={} cannot be read: expected a number of bytes; taking it as {}",
-                              runtime::quote(value), otherwise));
+  runtime::report_unreadable("SINTER_CACHE_MAX_BYTES", value, "a number of bytes",
+                             fmt::format("taking it as {}", otherwise));
   return otherwise;
 }
 

@@ -48,24 +48,33 @@ std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
   return binary;
 }
 
+Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
+  std::string binary = compile(key, device);
+  dump_binary(key, binary);
+  DiskCache* const disk = disk_cache();
+  // Where another compiler was loaded than it seemed before, this is not the key's binary.
+  if (disk && device.binary_tag() == key.target) disk->store(key, binary);
+  return {std::move(binary), KernelOrigin::Compiled};
+}
+
 }  // namespace
 
 void set_compile_patience(milliseconds p) noexcept { patience = p; }
 
 Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
   dump_text(key);  // first, for the text that does not compile is the one to look at
-  DiskCache* const disk = disk_cache();
-  if (disk)
+  if (DiskCache* const disk = disk_cache())
     if (std::optional<std::string> found = disk->find(key)) {
       count_disk_hit();
       dump_binary(key, *found);
       return {std::move(*found), KernelOrigin::Disk};
     }
-  std::string binary = compile(key, device);
-  dump_binary(key, binary);
-  // Where another compiler was loaded than it seemed before, this is not the key's binary.
-  if (disk && device.binary_tag() == key.target) disk->store(key, binary);
-  return {std::move(binary), KernelOrigin::Compiled};
+  return compile_and_keep(key, device);
+}
+
+Binary compile_again(const KernelKey& key, runtime::GpuBackend& device) {
+  if (DiskCache* const disk = disk_cache()) disk->remove(key);
+  return compile_and_keep(key, device);
 }
 
 }  // namespace sinter::inline v1::jit

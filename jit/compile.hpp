@@ -19,6 +19,9 @@ struct Binary {
 /// throws.
 Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
 
+/// The same for a binary from disk that did not load: deletes the entry and compiles.
+Binary compile_again(const KernelKey& key, runtime::GpuBackend& device);
+
 /// For tests: the time after which a user is told.
 void set_compile_patience(std::chrono::milliseconds patience) noexcept;
 

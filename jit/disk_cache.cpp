@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <runtime/log.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "cache_folder.hpp"
 #include "disk_entry.hpp"
 #include "disk_sweep.hpp"
@@ -71,17 +72,33 @@ void log_event(std::string_view event, const KernelKey& key, const std::string& 
 }  // namespace
 
 void DiskCache::report(std::string_view problem) {
-  if (logs(Log::Cache)) log(Log::Cache, problem);
-  if (!reported_.exchange(true)) runtime::notice(problem);
+  if (!logs(Log::Cache)) {
+    if (!reported_.exchange(true)) runtime::notice(problem);
+    return;
+  }
+  const std::lock_guard lock(logging_);
+  if (logged_.emplace(problem).second) log(Log::Cache, problem);
+}
+
+void DiskCache::sweep(int folder) {
+  if (sweep_if_due(folder, settings_.max_bytes)) return;
+  report(fmt::format(
+      "old kernels are not deleted from {}: something else has the name of the file that remembers when they "
+      "last were. Delete {}/swept",
+      settings_.folder, settings_.folder));
 }
 
 std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
   const OpenedFolder folder = open_cache_folder(settings_.folder, false);
-  if (!folder.problem.empty()) report(folder.problem);
-  if (!folder.fd) return {};
   const std::string name = entry_name(key);
+  if (!folder.problem.empty()) report(folder.problem);
+  if (!folder.fd) {
+    log_event(folder.problem.empty() ? "miss, there is no folder " + settings_.folder : "miss", key, name);
+    return {};
+  }
   std::optional<std::string> binary = read(folder.fd.get(), name, key);
   log_event(binary ? "hit" : "miss", key, name);
+  if (binary && writes()) sweep(folder.fd.get());  // else a process that finds all of its kernels never would
   return binary;
 } catch (...) {
   return {};  // no memory for it: then there is none to keep it in either
@@ -139,9 +156,12 @@ int DiskCache::write(int folder, const std::string& name, std::string_view file)
 void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept try {
   if (!writes() || binary.empty()) return;
   const std::string name = entry_name(key), file = encode(key, binary);
-  if (file.size() > settings_.max_bytes) return log_event("larger than the whole cache, not kept", key, name);
-  const OpenedFolder folder = open_cache_folder(settings_.folder, true);
-  if (!folder.fd) return report(folder.problem);
+  const bool fits = file.size() <= settings_.max_bytes;
+  const OpenedFolder folder = open_cache_folder(settings_.folder, fits);
+  if (!folder.problem.empty()) report(folder.problem);
+  if (!fits) log_event("larger than the whole cache, not kept", key, name);
+  if (!folder.fd) return;
+  if (!fits) return sweep(folder.fd.get());  // the limit may be new, and what is there too much for it
   const int error = write(folder.fd.get(), name, file);
   // Another process may have cleared the folder, file and all.
   if (error == ENOENT) return log_event("deleted while it was written", key, name);
@@ -151,8 +171,16 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
                     "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
                     file.size(), settings_.folder, std::strerror(error)));
   log_event("stored", key, name);
-  sweep_if_due(folder.fd.get(), settings_.max_bytes);
+  sweep(folder.fd.get());
 } catch (...) {  // no memory for it
+}
+
+void DiskCache::remove(const KernelKey& key) noexcept try {
+  const std::string name = entry_name(key);
+  if (!writes()) return log_event("does not load, left alone", key, name);
+  const OpenedFolder folder = open_cache_folder(settings_.folder, false);
+  if (folder.fd && ::unlinkat(folder.fd.get(), name.c_str(), 0) == 0) log_event("does not load, deleted", key, name);
+} catch (...) {  // no memory for it: what is stored next takes its place
 }
 
 namespace {
@@ -170,10 +198,10 @@ ProcessCache* from_environment() {
   return made.release();
 }
 
-/// Never destroyed: kernels may be compiled while the process ends.
+/// Kernels may be compiled while the process ends.
 ProcessCache*& process_cache() {
-  static ProcessCache* cache = from_environment();
-  return cache;
+  static constinit runtime::Immortal<ProcessCache*> cache;
+  return cache.get([] { return new ProcessCache*(from_environment()); });
 }
 
 }  // namespace

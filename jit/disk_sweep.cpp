@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <runtime/log.hpp>
@@ -55,20 +56,38 @@ Files list(int folder) {
 
 bool is_due(int folder) {
   struct stat s{};
-  return ::fstatat(folder, stamp, &s, AT_SYMLINK_NOFOLLOW) != 0 ||
+  return ::fstatat(folder, stamp, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode) ||
          age(s.st_mtime, std::time(nullptr)) >= sweep_interval_s;
+}
+
+bool is_ordinary(int file) {
+  struct stat s{};
+  return ::fstat(file, &s) == 0 && S_ISREG(s.st_mode);
 }
 
 /// Before the sweep, so that other processes leave it to this one. False when it cannot be: then each would sweep.
 bool set_stamp(int folder) {
-  FileDescriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  const auto open = [&] {  // without O_NONBLOCK, a pipe of that name would make this wait
+    FileDescriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    return file && is_ordinary(file.get()) ? std::move(file) : FileDescriptor();
+  };
+  FileDescriptor file = open();
+  // The name is the cache's own: what else has it goes, a folder only if it is empty.
+  if (!file && (::unlinkat(folder, stamp, 0) == 0 || ::unlinkat(folder, stamp, AT_REMOVEDIR) == 0)) file = open();
   return file && ::futimens(file.get(), nullptr) == 0;
+}
+
+/// Whether something is in the stamp's place that is no file, which only the user can remove.
+bool is_blocked(int folder) {
+  struct stat s{};
+  return ::fstatat(folder, stamp, &s, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(s.st_mode);
 }
 
 }  // namespace
 
-void sweep_if_due(int folder, std::uint64_t max_bytes) {
-  if (!is_due(folder) || !set_stamp(folder)) return;
+bool sweep_if_due(int folder, std::uint64_t max_bytes) {
+  if (!is_due(folder)) return true;
+  if (!set_stamp(folder)) return !is_blocked(folder);
   Files files = list(folder);
   std::size_t deleted = 0;
   for (const File& t : files.temporaries)
@@ -83,6 +102,7 @@ void sweep_if_due(int folder, std::uint64_t max_bytes) {
   }
   if (runtime::logs(runtime::Log::Cache))
     runtime::log(runtime::Log::Cache, fmt::format("swept: {} files deleted, {} bytes left", deleted, bytes));
+  return true;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -8,6 +8,7 @@ inline constexpr std::int64_t sweep_interval_s = 3600;
 
 /// Once an hour for all processes together: deletes temporary files that a killed process left behind, then the entries
 /// used longest ago until the rest fits into `max_bytes`. Touches only files that are named as the cache names its own.
-void sweep_if_due(int folder, std::uint64_t max_bytes);
+/// What else has the name of the time stamp is removed. False where it cannot be, so that nothing was swept.
+[[nodiscard]] bool sweep_if_due(int folder, std::uint64_t max_bytes);
 
 }  // namespace sinter::inline v1::jit

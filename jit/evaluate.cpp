@@ -8,6 +8,7 @@
 #include <runtime/environment.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "evaluator.hpp"
 #include "preparation.hpp"
 #include "runner.hpp"
@@ -21,12 +22,12 @@ using runtime::TensorImpl;
 using runtime::TensorRef;
 
 /// SINTER_FUSION=off evaluates a whole program node by node.
-bool fusion_is_off() noexcept {
-  static const bool off = runtime::is_off("SINTER_FUSION");
-  return off;
+bool fusion_is_off() {
+  static constinit runtime::Immortal<const bool> off;
+  return off.get([] { return new bool(runtime::is_off("SINTER_FUSION")); });
 }
 
-bool is_eager(Mode mode) noexcept { return mode == Mode::Eager || fusion_is_off(); }
+bool is_eager(Mode mode) { return mode == Mode::Eager || fusion_is_off(); }
 
 bool on_one_device(Leaves leaves) {
   return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });

@@ -7,6 +7,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "cuda/source.hpp"
 #include "faults.hpp"
 #include "history.hpp"
@@ -61,7 +62,7 @@ struct Executable::Variant {
   std::size_t nest_words;
   std::size_t device_count;
   std::unique_ptr<Loaded[]> loaded;  // by GPU
-  std::mutex loading;
+  runtime::PerProcess<std::mutex> loading;
 };
 
 /// Immutable once published.
@@ -86,7 +87,7 @@ Executable::~Executable() {
 const cpu::TileProgram& Executable::tiles() const {
   if (const cpu::TileProgram* ready = tiles_.load(std::memory_order_acquire)) [[likely]]
     return *ready;
-  const std::lock_guard lock(mutex_);
+  const runtime::ForkSafeLock lock(mutex_);
   if (!tiles_.load(std::memory_order_relaxed))
     tiles_.store(new cpu::TileProgram(kernel_.graph), std::memory_order_release);
   return *tiles_.load(std::memory_order_relaxed);
@@ -111,7 +112,7 @@ Executable::Variant& Executable::variant(const LoopNest& nest, bool aliased) con
 }
 
 Executable::Variant& Executable::add_variant(const ClassKey& key) const {
-  const std::lock_guard lock(mutex_);
+  const runtime::ForkSafeLock lock(mutex_);
   if (Variant* known = find_variant(key)) return *known;
   Variants next = *variants_.load(std::memory_order_relaxed);
   const bool own = has_key() && next.count < max_variants;
@@ -137,13 +138,13 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) con
 }
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
-  const std::lock_guard lock(v.loading);
+  const std::lock_guard lock(v.loading.get());  // for long: not while nobody may fork
   Variant::Loaded& loaded = v.loaded[index];
   if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
   const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
-  const CompiledKernel kernel = compiled(s, device);
-  const runtime::Function function = device.load(kernel.binary, s.name);
+  const LoadedKernel kernel = load_kernel(s, device);
+  const runtime::Function function = kernel.function;
   const int resident = std::max(device.resident_blocks(function, cuda::block_threads), 1);
   loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1 {
 namespace jit {
 namespace {
@@ -12,17 +14,13 @@ struct History {
   std::mutex mutex;
   std::deque<KernelRecord> records;
 };
-/// Never destroyed: kernels may run while the process ends.
-History& history() {
-  static History& h = *new History;
-  return h;
-}
+constinit runtime::Immortal<History> history;
 
 }  // namespace
 
 void remember(KernelRecord record) {
-  History& h = history();
-  const std::lock_guard lock(h.mutex);
+  History& h = history.get();
+  const runtime::ForkSafeLock lock(h.mutex);
   if (h.records.size() == max_kernel_history) h.records.pop_front();
   h.records.push_back(std::move(record));
 }
@@ -39,8 +37,8 @@ const char* to_string(KernelOrigin origin) noexcept {
 }
 
 std::vector<KernelRecord> kernel_history() {
-  jit::History& h = jit::history();
-  const std::lock_guard lock(h.mutex);
+  jit::History& h = jit::history.get();
+  const runtime::ForkSafeLock lock(h.mutex);
   return {h.records.begin(), h.records.end()};
 }
 

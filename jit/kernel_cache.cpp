@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <sinter/runtime/fork.hpp>
 #include "compile.hpp"
 #include "disk_cache.hpp"
 
@@ -22,14 +24,18 @@ struct Attempt {
   std::exception_ptr error;
 };
 
-struct Slot {
-  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
-  const std::string target, text;  // the whole key
+/// What happens to a slot. A child of a fork tries for itself what its parent was at.
+struct Progress {
   std::mutex mutex;
   std::condition_variable changed;
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
-  bool ready = false;
-  std::string binary;  // constant once ready
+};
+
+struct Slot {
+  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+  const std::string target, text;              // the whole key
+  std::atomic<const Binary*> binary{nullptr};  // one that did not load stays: it may still be looked at
+  runtime::PerProcess<Progress> progress;
 };
 
 struct Slots {
@@ -38,18 +44,15 @@ struct Slots {
   std::deque<Slot> all;
 };
 
-/// Never destroyed: kernels may run while the process ends.
-Slots& slots() {
-  static Slots& s = *new Slots;
-  return s;
-}
+/// Kernels may run while the process ends.
+constinit runtime::Immortal<Slots> slots;
 
 std::atomic<int> waiting{0};
 
 Slot& slot_for(const std::string& target, const std::string& text) {
   const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
-  Slots& s = slots();
-  const std::lock_guard lock(s.mutex);
+  Slots& s = slots.get();
+  const runtime::ForkSafeLock lock(s.mutex);
   const auto [first, last] = s.found.equal_range(hash);
   if (cache_mode() != CacheMode::Off)
     for (auto i = first; i != last; ++i)
@@ -59,42 +62,76 @@ Slot& slot_for(const std::string& target, const std::string& text) {
   return slot;
 }
 
-void wait_for(const std::shared_ptr<Attempt>& attempt, Slot& slot, std::unique_lock<std::mutex>& lock) {
+void wait_for(const std::shared_ptr<Attempt>& attempt, Progress& progress, std::unique_lock<std::mutex>& lock) {
   ++waiting;
-  slot.changed.wait(lock, [&] { return attempt->ended; });
+  progress.changed.wait(lock, [&] { return attempt->ended; });
   --waiting;
   if (attempt->error) std::rethrow_exception(attempt->error);
 }
 
-void end(Attempt& attempt, Slot& slot, std::exception_ptr error) {
-  const std::lock_guard lock(slot.mutex);
-  slot.ready = !error;
-  slot.attempt = nullptr;
+void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
+  const std::lock_guard lock(progress.mutex);
+  progress.attempt = nullptr;
   attempt.error = std::move(error);
   attempt.ended = true;
-  slot.changed.notify_all();
+  progress.changed.notify_all();
+}
+
+/// A binary of a slot, and where the caller has it from.
+struct Found {
+  Slot* slot;
+  const Binary* binary;
+  KernelOrigin origin;
+};
+
+/// What `get` gives, or another thread's attempt for the same slot. `refused`: a binary that is of no use, or null.
+template <class Get>
+Found attempt(Slot& slot, const Binary* refused, Get get) {
+  Progress& progress = slot.progress.get();
+  std::unique_lock lock(progress.mutex);
+  while (progress.attempt) wait_for(std::shared_ptr(progress.attempt), progress, lock);
+  const Binary* const ready = slot.binary.load(std::memory_order_acquire);
+  if (ready && ready != refused) return {&slot, ready, KernelOrigin::Memory};
+  const auto mine = std::make_shared<Attempt>();
+  progress.attempt = mine;
+  slot.binary.store(nullptr, std::memory_order_relaxed);
+  lock.unlock();
+  try {
+    const Binary* const made = new Binary(get());
+    slot.binary.store(made, std::memory_order_release);
+    end(*mine, progress, nullptr);
+    return {&slot, made, made->origin};
+  } catch (...) {
+    end(*mine, progress, std::current_exception());
+    throw;
+  }
+}
+
+Found find(const KernelKey& key, runtime::GpuBackend& device) {
+  return attempt(slot_for(key.target, key.text), nullptr, [&] { return find_or_compile(key, device); });
+}
+
+Found replace(const Found& refused, const KernelKey& key, runtime::GpuBackend& device) {
+  return attempt(*refused.slot, refused.binary, [&] { return compile_again(key, device); });
 }
 
 }  // namespace
 
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  const std::string target = device.binary_tag();
-  Slot& slot = slot_for(target, source.text);
-  std::unique_lock lock(slot.mutex);
-  if (!slot.ready && slot.attempt) wait_for(std::shared_ptr(slot.attempt), slot, lock);
-  if (slot.ready) return {slot.binary, KernelOrigin::Memory};
-  const auto mine = std::make_shared<Attempt>();
-  slot.attempt = mine;
-  lock.unlock();
+  const Found found = find({device.binary_tag(), source.name, source.text}, device);
+  return {found.binary->bytes, found.origin};
+}
+
+LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device) {
+  const KernelKey key{device.binary_tag(), source.name, source.text};
+  const Found found = find(key, device);
   try {
-    Binary made = find_or_compile({target, source.name, source.text}, device);
-    slot.binary = std::move(made.bytes);
-    end(*mine, slot, nullptr);
-    return {slot.binary, made.origin};
-  } catch (...) {
-    end(*mine, slot, std::current_exception());
-    throw;
+    return {device.load(found.binary->bytes, source.name), found.origin};
+  } catch (const runtime::BinaryRefused&) {
+    if (found.binary->origin != KernelOrigin::Disk) throw;
   }
+  const Found fresh = replace(found, key, device);
+  return {device.load(fresh.binary->bytes, source.name), fresh.origin};
 }
 
 int threads_waiting() noexcept { return waiting.load(); }

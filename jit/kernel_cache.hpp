@@ -17,6 +17,15 @@ struct CompiledKernel {
 /// compilation threw; who asks later tries again. Throws CompileError, and what the device's compile throws.
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
 
+struct LoadedKernel {
+  runtime::Function function;
+  KernelOrigin origin;
+};
+
+/// Loads what compiled() gives. A binary from disk that the device refuses is deleted there and compiled once, for all
+/// devices and threads; only where that is refused too, this throws BinaryRefused.
+LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device);
+
 /// For tests: how many threads wait for another one's compilation.
 int threads_waiting() noexcept;
 

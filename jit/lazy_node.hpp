@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <sinter/jit/lazy.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::jit {
 /// A tensor at the moment when it was taken.
@@ -50,6 +51,7 @@ struct LazyNode::State {
     }
 
    private:
+    const runtime::NoFork no_fork_{std::nothrow};
     std::atomic_flag& busy_;
   };
 

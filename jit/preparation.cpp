@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <runtime/deep_threads.hpp>
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -19,6 +21,16 @@ struct Preparation {
   std::size_t left;
   std::exception_ptr error;  // the first
   std::promise<void> ready;
+  runtime::ForkHandler fork_handler{*this};
+
+  void before_fork() noexcept {}
+  /// The threads at work are the parent's: who waits in the child must not do so for ever.
+  void after_fork(bool in_child) noexcept {
+    if (!in_child || left == 0) return;
+    left = 0;
+    ready.set_exception(std::make_exception_ptr(
+        Error("this process was forked while its parent prepared kernels: prepare them again, or just evaluate")));
+  }
 
   void run(const std::function<void()>& work) noexcept {
     std::exception_ptr thrown;
@@ -30,7 +42,7 @@ struct Preparation {
     ended(std::move(thrown));
   }
   void ended(std::exception_ptr thrown) noexcept {
-    const std::lock_guard lock(mutex);
+    const runtime::ForkSafeLock lock(mutex, std::nothrow);
     if (!error) error = std::move(thrown);
     if (--left > 0) return;
     if (error)
@@ -42,7 +54,7 @@ struct Preparation {
 
 }  // namespace
 
-std::future<void> start_preparing(std::shared_ptr<const Recipe> recipe, Call call) {
+std::future<void> start_preparing(const std::shared_ptr<const Recipe>& recipe, Call call) {
   std::vector<std::function<void()>> kernels;
   call.later = &kernels;
   run(*recipe, call);

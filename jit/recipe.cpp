@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <runtime/log.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "evaluator.hpp"
 #include "stats.hpp"
 
@@ -52,11 +53,8 @@ struct Recipes {
   std::vector<std::unique_ptr<const EntryTable>> tables;  // those replaced too: readers may still look at them
 };
 
-/// Never destroyed: what static entries point to outlives everything.
-Recipes& recipes() {
-  static Recipes& r = *new Recipes;
-  return r;
-}
+/// What static entries point to outlives everything.
+constinit runtime::Immortal<Recipes> recipes;
 
 void log_plan(const Graph& graph, const Plan& plan) {
   std::vector<std::string_view> names;
@@ -87,7 +85,7 @@ Recipe::Recipe(Graph recorded, bool eager)
 }
 
 const ReadyPlan& Recipe::make(std::size_t which) const {
-  const std::lock_guard lock(mutex_);
+  const runtime::ForkSafeLock lock(mutex_);
   if (const ReadyPlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
@@ -127,9 +125,9 @@ std::vector<std::shared_ptr<const Recipe>> drop_older_half(Recipes& r) {
 std::shared_ptr<const Recipe> recipe_for(Graph recorded, bool eager, bool of_type) {
   const Hash content = hash(recorded);
   const std::uint64_t key = content.low ^ static_cast<std::uint64_t>(eager);
-  Recipes& r = recipes();
+  Recipes& r = recipes.get();
   std::vector<std::shared_ptr<const Recipe>> dropped;
-  const std::lock_guard lock(r.mutex);
+  const runtime::ForkSafeLock lock(r.mutex);
   const auto [first, last] = r.by_hash.equal_range(key);
   for (auto i = first; i != last; ++i) {
     Kept& kept = i->second;
@@ -170,8 +168,8 @@ const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept {
 }
 
 void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe) {
-  Recipes& r = recipes();
-  const std::lock_guard lock(r.entries);
+  Recipes& r = recipes.get();
+  const runtime::ForkSafeLock lock(r.entries);
   if (find_recipe(entry, key)) return;
   const auto* old = static_cast<const EntryTable*>(entry.plans.load(std::memory_order_relaxed));
   if (old && old->items.size() >= max_keys) return;

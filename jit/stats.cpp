@@ -6,6 +6,7 @@
 
 #include <runtime/per_thread.hpp>
 #include <sinter/jit/stats.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1 {
 namespace jit {
@@ -17,10 +18,10 @@ struct Registry {
   JitStats ended{};  // sums of threads that are gone
 };
 
-/// Never destroyed: threads may end after main.
+/// Threads may end after main.
 Registry& registry() {
-  static Registry& r = *new Registry;
-  return r;
+  static constinit runtime::Immortal<Registry> r;
+  return r.get();
 }
 
 void add(JitStats& sum, const ThreadStats& t) noexcept {
@@ -35,12 +36,12 @@ void add(JitStats& sum, const ThreadStats& t) noexcept {
 }  // namespace
 
 ThreadStats::ThreadStats() {
-  const std::lock_guard lock(registry().mutex);
+  const runtime::ForkSafeLock lock(registry().mutex, std::nothrow);
   registry().threads.push_back(this);
 }
 
 ThreadStats::~ThreadStats() {
-  const std::lock_guard lock(registry().mutex);
+  const runtime::ForkSafeLock lock(registry().mutex, std::nothrow);
   add(registry().ended, *this);
   std::erase(registry().threads, this);
 }
@@ -51,7 +52,7 @@ ThreadStats& stats() noexcept { return runtime::per_thread<ThreadStats>(); }
 
 JitStats jit_stats() noexcept {
   jit::Registry& r = jit::registry();
-  const std::lock_guard lock(r.mutex);
+  const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   JitStats sum = r.ended;
   for (const jit::ThreadStats* t : r.threads) jit::add(sum, *t);
   return sum;

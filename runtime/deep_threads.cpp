@@ -1,10 +1,8 @@
 #include "deep_threads.hpp"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -17,6 +15,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include <sinter/runtime/float_environment.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -25,26 +24,20 @@ constexpr std::size_t stack_bytes = std::size_t(16) << 20;
 
 constinit thread_local bool is_deep = false;
 
-/// Work that waits for a thread, and the threads that there are. Never destroyed: they may outlive main.
+/// Work that waits for a thread, and the threads that there are.
 struct Queue {
   std::mutex mutex;
   std::condition_variable ended;
   std::deque<std::function<void()>> waiting;
   unsigned workers = 0;  // that take from `waiting`
   unsigned running = 0;  // threads of either kind
-  std::atomic<pid_t> process = getpid();
 };
-Queue& queue() {
-  static Queue& q = *new Queue;
-  return q;
+/// The parent's threads are not the child's. Threads may outlive main.
+PerProcess<Queue>& queues() {
+  static constinit Immortal<PerProcess<Queue>> all;
+  return all.get();
 }
-
-/// After a fork the parent's threads are not the child's.
-void forget_parent(Queue& q) {
-  if (q.process.exchange(getpid()) == getpid()) return;
-  q.waiting.clear();
-  q.workers = q.running = 0;
-}
+Queue& queue() { return queues().get(); }
 
 void count_ended() {
   Queue& q = queue();
@@ -140,8 +133,7 @@ void run_deep(const std::function<void()>& work, std::chrono::milliseconds patie
   const auto job = std::make_shared<Job>();
   {
     Queue& q = queue();
-    const std::lock_guard lock(q.mutex);
-    forget_parent(q);
+    const ForkSafeLock lock(q.mutex);  // starting a thread takes locks of the C library
     if (!start(q, [job, &work] { job->run(work); })) throw_no_thread();
   }
   job->wait(patience, impatient);
@@ -149,11 +141,10 @@ void run_deep(const std::function<void()>& work, std::chrono::milliseconds patie
 }
 
 void run_deep_later(std::function<void()> work) {
-  static const bool registered = std::atexit(wait_for_deep_work) == 0;
-  static_cast<void>(registered);
+  static constinit Immortal<const bool> registered;
+  registered.get([] { return new bool(std::atexit(wait_for_deep_work) == 0); });
   Queue& q = queue();
-  const std::lock_guard lock(q.mutex);
-  forget_parent(q);
+  const ForkSafeLock lock(q.mutex);
   q.waiting.push_back(std::move(work));
   if (q.workers >= std::max(std::thread::hardware_concurrency(), 2u)) return;
   ++q.workers;
@@ -165,11 +156,11 @@ void run_deep_later(std::function<void()> work) {
 }
 
 void wait_for_deep_work() noexcept {
-  Queue& q = queue();
-  if (q.process != getpid()) return;  // the threads are a parent's, and one of them may have held the lock
-  std::unique_lock lock(q.mutex);
-  const std::deque<std::function<void()>> dropped = std::exchange(q.waiting, {});
-  if (!is_deep) q.ended.wait(lock, [&] { return q.running == 0; });
+  Queue* const q = queues().find();
+  if (!q) return;  // the threads, if any, are a parent's
+  std::unique_lock lock(q->mutex);
+  const std::deque<std::function<void()>> dropped = std::exchange(q->waiting, {});
+  if (!is_deep) q->ended.wait(lock, [&] { return q->running == 0; });
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -74,12 +74,16 @@ void synchronize(Device device) { runtime::backend(device).synchronize(); }
 
 void synchronize() {
   std::exception_ptr first;
+  std::string all;
+  int failed = 0;
   for (int index = 0, count = device_count(); index < count; ++index) try {
       if (runtime::Backend* started = runtime::started_backend(Device(index))) started->synchronize();
-    } catch (...) {  // the others are waited for all the same
+    } catch (const std::exception& e) {  // the others are waited for all the same
       if (!first) first = std::current_exception();
+      all += (failed++ ? "\n" : "") + std::string(e.what());
     }
-  if (first) std::rethrow_exception(first);
+  if (failed == 1) std::rethrow_exception(first);
+  if (failed) throw Error(all);
 }
 
 Device try_gpu(int index) noexcept {

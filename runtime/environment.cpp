@@ -1,5 +1,6 @@
 #include "environment.hpp"
 
+#include <fmt/format.h>
 #include <strings.h>
 
 #include <algorithm>
@@ -7,23 +8,16 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
-#include <string>
+
+#include "text.hpp"
+
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 namespace {
 
-bool is_one_of(const char* value, std::initializer_list<const char*> words) noexcept {
-  return std::ranges::any_of(words, [&](const char* word) { return strcasecmp(value, word) == 0; });
-}
-
-void report_once(const char* variable, const char* value, bool otherwise) noexcept try {
-  static std::mutex mutex;
-  static std::set<std::string>& reported = *new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (reported.insert(variable).second)
-    std::fprintf(stderr, "sinter: %s=%s: expected on or off; taking it as %s\n", variable, value,
-                 otherwise ? "on" : "off");
-} catch (...) {
+bool is_one_of(std::string_view value, std::initializer_list<std::string_view> words) noexcept {
+  return std::ranges::any_of(words, [&](std::string_view word) { return same_word(value, word); });
 }
 
 /// What the variable says; `otherwise` where it says nothing.
@@ -32,7 +26,7 @@ bool switched(const char* variable, bool otherwise) noexcept {
   if (!value || !*value) return otherwise;
   if (is_one_of(value, {"on", "1", "true", "yes"})) return true;
   if (is_one_of(value, {"off", "0", "false", "no"})) return false;
-  report_once(variable, value, otherwise);
+  report_unreadable(variable, value, "on or off", otherwise ? "taking it as on" : "taking it as off");
   return otherwise;
 }
 
@@ -45,5 +39,23 @@ std::string environment(const char* variable, const char* suffix) {
 
 bool is_off(const char* variable) noexcept { return !switched(variable, true); }
 bool is_on(const char* variable) noexcept { return switched(variable, false); }
+
+bool same_word(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string cannot_read(std::string_view variable, std::string_view value, std::string_view expected) {
+  return fmt::format("{}={} cannot be read: expected {}", variable, quote(value), expected);
+}
+
+void report_unreadable(std::string_view variable, std::string_view value, std::string_view expected,
+                       std::string_view instead) noexcept try {
+  static constinit std::mutex mutex;
+  static constinit Immortal<std::set<std::string>> reported;
+  const std::string line = fmt::format("sinter: {}; {}\n", cannot_read(variable, value, expected), instead);
+  const ForkSafeLock lock(mutex);
+  if (reported.get().insert(line).second) std::fputs(line.c_str(), stderr);
+} catch (...) {
+}
 
 }  // namespace sinter::inline v1::runtime

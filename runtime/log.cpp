@@ -27,18 +27,24 @@ void write_line(std::string line) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
+std::string_view trimmed(std::string_view word) {
+  while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+  while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+  return word;
+}
+
 unsigned parse(std::string_view list) {
+  const std::string_view all = list;
   unsigned wanted = 0;
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view word = list.substr(0, comma);
+    const std::string_view word = trimmed(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
-    const auto* known = std::ranges::find(categories, word, &Category::name);
+    const auto* known = std::ranges::find_if(categories, [&](const Category& c) { return same_word(c.name, word); });
     if (known != std::end(categories))
       wanted |= static_cast<unsigned>(known->bit);
     else if (!word.empty())
-      write_line(fmt::format(
-          "sinter: SINTER_LOG: there is no category {}; those there are: jit, cache, schedule, memory", quote(word)));
+      report_unreadable("SINTER_LOG", all, "a list of jit, cache, schedule, memory", "ignoring " + quote(word));
   }
   return wanted;
 }
@@ -50,6 +56,7 @@ namespace detail {
 constinit std::atomic<unsigned> log_categories{log_not_read};
 
 unsigned read_log_categories() noexcept try {
+  static_cast<void>(is_on("SINTER_QUIET"));  // else what it cannot mean is found when there is something to say
   const unsigned wanted = parse(environment("SINTER_LOG"));
   log_categories.store(wanted, std::memory_order_relaxed);
   return wanted;

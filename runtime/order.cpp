@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "streams.hpp"
 #include "uses.hpp"
 
@@ -53,10 +54,7 @@ namespace {
 
 using Entry = Uses::Entry;
 
-std::mutex& ordering() noexcept {
-  static std::mutex& mutex = *new std::mutex;  // buffers with static storage may outlive everything else
-  return mutex;
-}
+constinit std::mutex ordering;
 
 /// Whom to wait for, each once.
 class Waits {
@@ -124,7 +122,7 @@ Entry& mark_again(Uses& uses, StreamImpl* stream, bool writes) {
 }
 
 void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
-  const std::lock_guard lock(ordering());
+  const ForkSafeLock lock(ordering);
   Waits waits;
   const auto each = [&](auto f) {
     for (const Use& u : uses)
@@ -141,12 +139,12 @@ void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
 void begin_on_host(std::span<const Use> uses) {
   Waits waits;
   {
-    const std::lock_guard lock(ordering());
+    const ForkSafeLock lock(ordering);
     for (const Use& u : uses)
       if (u.buffer && UseRecord(*u.buffer).only()) waits.add_for(nullptr, UseRecord(*u.buffer).list(), u.writes);
   }
   waits.on_host();
-  const std::lock_guard lock(ordering());
+  const ForkSafeLock lock(ordering);
   for (const Use& u : uses) {
     if (!u.buffer || !UseRecord(*u.buffer).only()) continue;
     std::erase_if(UseRecord(*u.buffer).list().entries, [&](const Entry& e) { return waits.contains(e); });
@@ -173,7 +171,7 @@ void Ordered::begin(Device device) {
 void Ordered::end() noexcept try {
   for (const Use& u : uses_) {
     if (!u.buffer || UseRecord(*u.buffer).only() == stream_) continue;
-    const std::lock_guard lock(ordering());
+    const ForkSafeLock lock(ordering);
     UseRecord record(*u.buffer);
     Entry& own = mark_again(record.list(), stream_, u.writes);
     if (!marked_end_) own.done = {};
@@ -190,7 +188,7 @@ void Ordered::end() noexcept try {
 void Ordered::mark_end() {
   if (!active_ || stream_->owner.is_capturing(*stream_)) return;
   const EventRef done = stream_->owner.record(*stream_);
-  const std::lock_guard lock(ordering());
+  const ForkSafeLock lock(ordering);
   for (const Use& u : uses_)
     if (u.buffer) mark_again(UseRecord(*u.buffer).list(), stream_, u.writes).done = done;
   marked_end_ = true;

@@ -4,15 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 
 /// Where objects stay that were made while their thread ended.
 template <class T>
 void keep_for_good(T* object) {
-  static std::mutex mutex;
-  static std::vector<T*>& kept = *new std::vector<T*>;
-  const std::lock_guard lock(mutex);
-  kept.push_back(object);
+  static constinit std::mutex mutex;
+  static constinit Immortal<std::vector<T*>> kept;
+  const ForkSafeLock lock(mutex, std::nothrow);
+  kept.get().push_back(object);
 }
 
 /// This thread's T. It goes with the thread; destructors that run later still get one, which then stays for good.

@@ -9,14 +9,16 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 namespace {
 
 constinit std::atomic<Pool*> started{nullptr};
 
 Pool* start() {
-  static std::mutex& starting = *new std::mutex;
-  const std::lock_guard lock(starting);
+  static constinit std::mutex starting;
+  const ForkSafeLock lock(starting);
   if (Pool* pool = started_pinned_pool()) return pool;
   const int index = current_device();
   MemorySource* source = gpu(index).pinned_memory();

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
 
 #include "log.hpp"
+#include "out_of_memory.hpp"
 #include "streams.hpp"
 #include "text.hpp"
 
@@ -71,6 +73,22 @@ Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache
       bins_(std::make_unique<Bin[]>(class_count)) {}
 
 Pool::~Pool() { trim(); }
+
+/// A class that a thread of the parent was changing begins anew; the few blocks that it had cached are lost.
+void Pool::after_fork(bool in_child) noexcept {
+  if (!in_child) return;
+  for (int c = 0; c < class_count; ++c) {
+    Bin& bin = bins_[c];
+    if (bin.mutex.try_lock()) {
+      bin.mutex.unlock();
+      continue;
+    }
+    const std::size_t live = bin.live, requests = bin.requests;
+    Bin* const fresh = new (&bin) Bin;  // the old one is not destroyed: it may be in any state
+    fresh->live = live;
+    fresh->requests = requests;
+  }
+}
 
 std::size_t Pool::rounded(std::size_t bytes) noexcept {
   const int c = class_of(bytes);
@@ -223,13 +241,7 @@ MemoryStats Pool::stats() const {
 void Pool::reset_peak() noexcept { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
-  const MemoryStats now = stats();
-  const MemoryInfo info = source_.memory();
-  throw OutOfMemory(fmt::format(
-      "out of memory on {}: {} asked for ({} bytes), {} in use by tensors, {} cached (of which "
-      "{} were returned first), {} free of {} in all. Release tensors or work on smaller pieces",
-      to_string(device_), format_bytes(bytes), bytes, format_bytes(now.in_use), format_bytes(now.cached + returned),
-      format_bytes(returned), format_bytes(info.free), format_bytes(info.total)));
+  throw OutOfMemory(out_of_memory(device_, bytes, returned, stats(), source_.memory()));
 }
 
 }  // namespace sinter::inline v1::runtime

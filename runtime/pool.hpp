@@ -11,6 +11,8 @@
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime {
 
 /// Where a pool's memory comes from.
@@ -54,6 +56,7 @@ class Pool {
   static std::size_t rounded(std::size_t bytes) noexcept;
 
  private:
+  friend ForkHandler;
   struct Block {
     void* data = nullptr;
     Fence fence;
@@ -76,6 +79,8 @@ class Pool {
     }
   };
 
+  void before_fork() noexcept {}
+  void after_fork(bool in_child) noexcept;
   void* take(Bin& bin, StreamImpl* stream);
   static void* take_fenced(std::vector<Block>& blocks, StreamImpl* stream);
   bool keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept;
@@ -93,6 +98,7 @@ class Pool {
   std::atomic<std::size_t> in_use_{0};
   std::atomic<std::size_t> peak_{0};
   std::atomic<std::uint64_t> acquired_{0};  // how often the source was asked
+  ForkHandler fork_handler_{*this};
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -12,10 +12,10 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include <sinter/runtime/fork.hpp>
 #include "cpu/cpu_backend.hpp"
 #include "cuda/cuda_gpu.hpp"
-#include "log.hpp"
-#include "text.hpp"
+#include "environment.hpp"
 #include "virtual/virtual_gpu.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -36,6 +36,9 @@ struct Gpus {
   std::string problem;  // why SINTER_VIRTUAL_GPUS cannot be read
 };
 
+constexpr std::string_view virtual_gpus_expected =
+    "the number of virtual GPUs, 1 to 64 (or leave it unset for real GPUs)";
+
 Gpus find_gpus() {
   Gpus found;
   if (const char* value = std::getenv("SINTER_VIRTUAL_GPUS"); value && *value) {
@@ -44,7 +47,8 @@ Gpus find_gpus() {
       found.are_virtual = true;
     } catch (const DeviceError& e) {
       found.problem = e.what();
-      notice(found.problem);  // device_count() and its kin throw nothing
+      // device_count() and its kin throw nothing.
+      report_unreadable("SINTER_VIRTUAL_GPUS", value, virtual_gpus_expected, "there are no GPUs");
     }
   } else {
     found.count = std::min(cuda_gpu_count(), max_gpus);
@@ -53,8 +57,8 @@ Gpus find_gpus() {
 }
 
 const Gpus& gpus() {
-  static const Gpus& found = *new Gpus(find_gpus());
-  return found;
+  static constinit Immortal<const Gpus> found;
+  return found.get([] { return new Gpus(find_gpus()); });
 }
 
 std::string what_there_is(const Gpus& found) {
@@ -72,8 +76,8 @@ std::unique_ptr<Backend> start(Device device) {
 }
 
 Backend& start_once(Device device) {
-  static std::mutex& starting = *new std::mutex;
-  const std::lock_guard lock(starting);
+  static constinit std::mutex starting;
+  const ForkSafeLock lock(starting);
   if (Backend* started = started_backend(device)) return *started;
   std::unique_ptr<Backend> fresh = start(device);
   backends[slot(device)].store(fresh.get(), std::memory_order_release);
@@ -86,10 +90,7 @@ int parse_virtual_gpus(std::string_view value) {
   int count = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
   if (error == std::errc{} && end == value.data() + value.size() && count >= 1 && count <= 64) return count;
-  throw DeviceError(
-      fmt::format("SINTER_VIRTUAL_GPUS={} cannot be read: expected the number of virtual GPUs, 1 to 64 "
-                  "(or leave it unset for real GPUs)",
-                  quote(value)));
+  throw DeviceError(cannot_read("SINTER_VIRTUAL_GPUS", value, virtual_gpus_expected));
 }
 
 int gpu_count() {

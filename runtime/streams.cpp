@@ -11,13 +11,6 @@ namespace {
 
 constinit thread_local CurrentStream* innermost_guard = nullptr;
 
-std::string describe(const StreamImpl& stream) {
-  if (stream.kind == StreamImpl::Kind::Default)
-    return fmt::format("the default stream of {}", to_string(stream.owner.device()));
-  return fmt::format("{} {} of {}", stream.kind == StreamImpl::Kind::Own ? "stream" : "foreign stream", stream.native,
-                     to_string(stream.owner.device()));
-}
-
 /// Whether `stream` need not wait for `other` because of a capture. Throws when it could not.
 bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
   const bool captures = stream.owner.is_capturing(stream), other_captures = other.owner.is_capturing(other);
@@ -37,6 +30,13 @@ bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
 }  // namespace
 
 constinit std::atomic<bool> order_matters{false};
+
+std::string describe(const StreamImpl& stream) {
+  if (stream.kind == StreamImpl::Kind::Default)
+    return fmt::format("the default stream of {}", to_string(stream.owner.device()));
+  return fmt::format("{} {} of {}", stream.kind == StreamImpl::Kind::Own ? "stream" : "foreign stream", stream.native,
+                     to_string(stream.owner.device()));
+}
 
 CurrentStream::CurrentStream(StreamRef s) noexcept
     : stream(std::move(s)), outer(std::exchange(innermost_guard, this)) {}

@@ -2,10 +2,13 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/stream_impl.hpp>
+
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 
@@ -69,12 +72,21 @@ class Streams {
   void recycle(EventImpl& event) noexcept;
 
  private:
+  friend ForkHandler;
   struct Known {
     explicit Known(StreamImpl* s) : stream(s) {}
     std::unique_ptr<StreamImpl> stream;
     bool retired = false;
     EventRef last;  // of a retired foreign stream
   };
+  void before_fork() noexcept {
+    mutex_.lock();
+    events_mutex_.lock();
+  }
+  void after_fork(bool) noexcept {
+    events_mutex_.unlock();
+    mutex_.unlock();
+  }
   StreamImpl& innermost() noexcept;
   Known& known(const StreamImpl& stream);
   template <class F, class G>
@@ -87,7 +99,11 @@ class Streams {
   StreamImpl* default_;
   std::mutex events_mutex_;
   std::vector<void*> idle_events_;  // without timing
+  ForkHandler fork_handler_{*this};
 };
+
+/// For messages: "stream 0x1234 of cuda:0".
+std::string describe(const StreamImpl& stream);
 
 /// Work issued to `stream` from now on waits for all that was issued to `other`. Throws CudaError, and says what to do
 /// when one of them captures a graph that the other is not part of.

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -21,21 +22,22 @@ Isa best() noexcept {
   return avx512 ? Isa::Avx512 : avx2 ? Isa::Avx2 : Isa::Sse4;
 }
 
-Isa chosen() noexcept {
+Isa chosen() {
   const Isa has = best();
   const char* wish = std::getenv("SINTER_CPU_ISA");
   if (wish == nullptr || *wish == '\0') return has;
   for (int i = 0; i < 3; ++i)
-    if (names[i] == wish && i <= static_cast<int>(has)) return static_cast<Isa>(i);
-  std::fprintf(stderr,
-               "sinter: SINTER_CPU_ISA=%s: expected sse4, avx2 or avx512, at most %s on this processor; using %s\n",
-               wish, names[static_cast<int>(has)].data(), names[static_cast<int>(has)].data());
+    if (runtime::same_word(names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);
+  const std::string_view most = names[static_cast<int>(has)];
+  runtime::report_unreadable("SINTER_CPU_ISA", wish,
+                             fmt::format("sse4, avx2 or avx512, at most {} on this processor", most),
+                             fmt::format("taking it as {}", most));
   return has;
 }
 
-std::atomic<Isa>& current() noexcept {
-  static std::atomic<Isa> isa{chosen()};
-  return isa;
+std::atomic<Isa>& current() {
+  static constinit runtime::Immortal<std::atomic<Isa>> isa;
+  return isa.get([] { return new std::atomic<Isa>(chosen()); });
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include <runtime/per_thread.hpp>
+#include <runtime/shared_work.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include <sinter/runtime/fork.hpp>
 #include "worker.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -62,7 +64,7 @@ struct TileProgram::Impl {
         return *found;
       }
     }
-    const std::lock_guard lock(adding);
+    const runtime::ForkSafeLock lock(adding);
     if (variants.load(std::memory_order_relaxed) >= most_variants) spread_uniform(layout);
     const Steps* found = find(layout.uniform);
     return found != nullptr ? *found : add(layout.uniform);
@@ -120,7 +122,7 @@ bool TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
     run_part(0, tiles);
     return !divided_by_zero.load(std::memory_order_relaxed);
   };
-  if (work < worth_threads_ns || tiles == 1) return run_all();
+  if (work < worth_threads_ns || tiles == 1 || !runtime::may_share_work()) return run_all();
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
   const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
   if (threads == 1) return run_all();

@@ -1,5 +1,7 @@
 #include "prelude.hpp"
 
+#include <sinter/runtime/fork.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <unordered_map>
@@ -99,7 +101,8 @@ std::vector<std::string_view> identifiers(std::string_view text) {
 }
 
 std::string prelude_for(std::string_view text) {
-  static const Prelude& prelude = *new Prelude(split(embedded::prelude));
+  static constinit runtime::Immortal<const Prelude> known;
+  const Prelude& prelude = known.get([] { return new Prelude(split(embedded::prelude)); });
   std::vector<bool> needed(prelude.chunks.size());
   std::vector<int> open;
   const auto need = [&](int chunk) {

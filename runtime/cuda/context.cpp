@@ -1,9 +1,9 @@
 #include "context.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -31,7 +31,9 @@ bool is_late(driver::CUresult result) {
 
 }  // namespace
 
-CudaContext::CudaContext(int index) : driver_(driver::opened().functions), index_(index) {
+CudaContext::CudaContext(int index)
+    : driver_(driver::opened().functions), process_(driver::opened().process), index_(index) {
+  check_process();
   check("cuDeviceGet", driver_.cuDeviceGet(&device_, index));
   char text[256] = "";
   check("cuDeviceGetName", driver_.cuDeviceGetName(text, sizeof text, device_));
@@ -46,7 +48,7 @@ int CudaContext::attribute(int which) const {
   return driver_.cuDeviceGetAttribute(&value, which, device_) == driver::success ? value : 0;
 }
 
-void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
+std::string CudaContext::failure(const char* call, driver::CUresult result, std::string_view detail) const {
   std::string message =
       fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
                   name_.empty() ? "" : fmt::format(" ({})", name_), driver::describe(driver_, result));
@@ -65,13 +67,18 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
     message +=
         ". A stream captures a CUDA graph, which this call must not disturb: do it before the capture begins, or begin "
         "it with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL when another thread captures";
-  if (result == driver::error_not_initialized && driver::opened().process != getpid())
+  if (result == driver::error_not_initialized && is_of_parent())
     fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
-  if (result == driver::error_out_of_memory) throw OutOfMemory(message);
-  throw CudaError(message);
+  return message;
+}
+
+void CudaContext::fail(const char* call, driver::CUresult result, std::string_view detail) const {
+  if (result == driver::error_out_of_memory) throw OutOfMemory(failure(call, result, detail));
+  throw CudaError(failure(call, result, detail));
 }
 
 Current::Current(const CudaContext& context) : driver_(context.driver()) {
+  context.check_process();
   driver::CUcontext now = nullptr;
   context.check("cuCtxGetCurrent", driver_.cuCtxGetCurrent(&now));
   if (now == context.handle()) [[likely]]

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <sinter/runtime/fork.hpp>
 #include "driver.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -30,12 +31,22 @@ class CudaContext {
     if (result != driver::success) [[unlikely]]
       fail(call, result, detail);
   }
+  /// What fail says.
+  std::string failure(const char* call, driver::CUresult result, std::string_view detail) const;
+  /// Whether this is a child of the process that started the driver, which then is not even called: it might wait for
+  /// a thread that is not here.
+  bool is_of_parent() const noexcept { return process_ != generation(); }
+  void check_process() const {
+    if (is_of_parent()) [[unlikely]]
+      fail("the first call after a fork", driver::error_not_initialized, {});
+  }
   [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
   /// Errors of kernels show up in later calls, which name the last kernel launched.
   void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_release); }
 
  private:
   const driver::Driver& driver_;
+  unsigned process_;  // whose driver it is
   int index_;
   driver::CUdevice device_ = 0;
   std::string name_;

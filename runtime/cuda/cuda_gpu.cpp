@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -28,6 +30,15 @@ using driver::CUresult;
 constexpr int oldest_architecture = 70;  // that takes __grid_constant__ parameters
 
 CUdeviceptr address(const void* data) noexcept { return reinterpret_cast<CUdeviceptr>(data); }
+
+/// Whether another binary may load: not where memory is lacking, a graph is captured or the context is lost.
+bool is_of_the_binary(CUresult result) noexcept {
+  using namespace driver;
+  constexpr CUresult all[] = {error_invalid_value,    error_invalid_image,      error_no_binary_for_gpu,
+                              error_invalid_ptx,      error_unsupported_ptx,    error_invalid_source,
+                              error_symbol_not_found, error_symbol_init_failed, error_not_found};
+  return std::ranges::find(all, result) != std::end(all);
+}
 
 /// What Function::handle points to.
 struct LoadedKernel {
@@ -87,6 +98,7 @@ class CudaGpu final : public GpuBackend {
   CUresult with_room(F call);
   CUresult load_module(driver::CUmodule& module, const std::string& binary, std::string& log);
   CUresult allow_shared(driver::CUfunction function);
+  [[noreturn]] void load_failed(const char* call, CUresult result, const std::string& detail) const;
   [[noreturn]] void launch_failed(const Launch& launch, CUresult result) const;
 
   Device device_;
@@ -216,14 +228,20 @@ CUresult CudaGpu::allow_shared(driver::CUfunction function) {
   return rest > 0 ? d_.cuFuncSetAttribute(function, driver::function_max_dynamic_shared, rest) : driver::success;
 }
 
+void CudaGpu::load_failed(const char* call, CUresult result, const std::string& detail) const {
+  if (is_of_the_binary(result)) throw BinaryRefused(context_.failure(call, result, detail));
+  context_.fail(call, result, detail);
+}
+
 Function CudaGpu::load(const std::string& binary, const std::string& name) {
   refuse_in_capture(name, "loaded");
   const Current current(context_);
   driver::CUmodule module = nullptr;
   std::string log;
   CUresult result = with_room([&] { return load_module(module, binary, log); });
-  context_.check("cuModuleLoadDataEx", result,
-                 fmt::format("kernel {}{}{}", name, log.empty() ? "" : ", the driver's log: ", log));
+  if (result != driver::success)
+    load_failed("cuModuleLoadDataEx", result,
+                fmt::format("kernel {}{}{}", name, log.empty() ? "" : ", the driver's log: ", log));
   driver::CUfunction function = nullptr;
   const char* call = "cuModuleGetFunction";
   result = with_room([&] { return d_.cuModuleGetFunction(&function, module, name.c_str()); });
@@ -233,7 +251,7 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
   }
   if (result != driver::success) {
     d_.cuModuleUnload(module);
-    context_.fail(call, result, "kernel " + name);
+    load_failed(call, result, "kernel " + name);
   }
   const std::lock_guard lock(loading_);
   modules_.push_back(module);

@@ -31,7 +31,9 @@ void* CudaStreams::create_stream() {
   return stream;
 }
 
-void CudaStreams::destroy_stream(void* stream) noexcept { d_.cuStreamDestroy(as_stream(stream)); }
+void CudaStreams::destroy_stream(void* stream) noexcept {
+  if (!context_.is_of_parent()) d_.cuStreamDestroy(as_stream(stream));
+}
 
 bool CudaStreams::is_ready(const char* call, driver::CUresult result) const {
   if (result == driver::error_not_ready) return false;
@@ -65,7 +67,9 @@ void* CudaStreams::create_event(bool timed) {
   return event;
 }
 
-void CudaStreams::destroy_event(void* event) noexcept { d_.cuEventDestroy(as_event(event)); }
+void CudaStreams::destroy_event(void* event) noexcept {
+  if (!context_.is_of_parent()) d_.cuEventDestroy(as_event(event));
+}
 
 void CudaStreams::record(void* event, void* stream) {
   const Current current(context_);

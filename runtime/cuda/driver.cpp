@@ -1,4 +1,5 @@
 #include "driver.hpp"
+#include <sinter/runtime/fork.hpp>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ Opened find() {
 Opened start(Opened found) {
   if (!found.problem.empty()) return found;
   const Driver& driver = found.functions;
-  found.process = getpid();
+  found.process = generation();
   if (const CUresult result = driver.cuInit(0); result != success)
     found.problem = "the CUDA driver does not start: " + describe(driver, result);
   else if (const CUresult counted = driver.cuDeviceGetCount(&found.devices); counted != success)
@@ -81,8 +82,8 @@ Opened start(Opened found) {
 }
 
 const Opened& found_once() {
-  static const Opened& found = *new Opened(find());
-  return found;
+  static constinit Immortal<const Opened> found;
+  return found.get([] { return new Opened(find()); });
 }
 
 }  // namespace
@@ -90,8 +91,8 @@ const Opened& found_once() {
 int version() { return found_once().version; }
 
 const Opened& opened() {
-  static const Opened& started = *new Opened(start(found_once()));
-  return started;
+  static constinit Immortal<const Opened> started;
+  return started.get([] { return new Opened(start(found_once())); });
 }
 
 std::string describe(const Driver& driver, CUresult result) {

@@ -27,8 +27,18 @@ struct MemoryAccess {
 inline constexpr int oldest_version = 12010;
 
 inline constexpr CUresult success = 0;
+inline constexpr CUresult error_invalid_value = 1;
 inline constexpr CUresult error_out_of_memory = 2;
 inline constexpr CUresult error_not_initialized = 3;
+// A binary that a device does not take.
+inline constexpr CUresult error_invalid_image = 200;
+inline constexpr CUresult error_no_binary_for_gpu = 209;
+inline constexpr CUresult error_invalid_ptx = 218;
+inline constexpr CUresult error_unsupported_ptx = 222;
+inline constexpr CUresult error_invalid_source = 300;
+inline constexpr CUresult error_symbol_not_found = 302;
+inline constexpr CUresult error_symbol_init_failed = 303;
+inline constexpr CUresult error_not_found = 500;
 // After these a context is lost, and a kernel before the failing call may be the cause.
 inline constexpr CUresult error_ecc_uncorrectable = 214;
 inline constexpr CUresult error_nvlink_uncorrectable = 220;
@@ -134,11 +144,11 @@ struct Driver {
 /// What became of opening the driver: `$SINTER_CUDA_DRIVER`, else libcuda.so.1. Done once.
 struct Opened {
   Driver functions;
-  int version = 0;      // CUDA version as 1000 * major + 10 * minor; 0 without a driver
-  int devices = 0;      // GPUs that the driver reports
-  std::string path;     // of the library
-  long process = 0;     // in which it was initialised: a forked child cannot use it
-  std::string problem;  // why there are no devices
+  int version = 0;       // CUDA version as 1000 * major + 10 * minor; 0 without a driver
+  int devices = 0;       // GPUs that the driver reports
+  std::string path;      // of the library
+  unsigned process = 0;  // the generation() in which it was initialised: a forked child cannot use it
+  std::string problem;   // why there are no devices
 };
 
 /// Finds the driver without starting it, for its version. Never throws but std::bad_alloc.

@@ -1,6 +1,7 @@
 #include "fault_word.hpp"
 
 #include <sinter/runtime/fault.hpp>
+#include <sinter/runtime/fork.hpp>
 
 namespace sinter::inline v1::runtime {
 
@@ -15,9 +16,9 @@ void FaultWord::clear() noexcept {
 }
 
 void FaultWord::allocate(const CudaContext& context) {
-  const std::lock_guard lock(mutex_);
-  if (word_.load(std::memory_order_relaxed)) return;
   const Current current(context);
+  const ForkSafeLock lock(mutex_);
+  if (word_.load(std::memory_order_relaxed)) return;
   void* word = nullptr;
   context.check("cuMemHostAlloc", d_.cuMemHostAlloc(&word, sizeof(std::uint32_t), driver::host_memory_mapped),
                 "the word that kernels report faults in");

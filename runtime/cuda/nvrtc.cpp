@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 
 #include "../deep_threads.hpp"
 #include "../environment.hpp"
@@ -143,8 +144,8 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
 
 /// SINTER_CUDA_DEBUG, read once.
 bool is_debug() {
-  static const bool on = is_on("SINTER_CUDA_DEBUG");
-  return on;
+  static constinit Immortal<const bool> on;
+  return on.get([] { return new bool(is_on("SINTER_CUDA_DEBUG")); });
 }
 
 /// The number before `words` in ptxas' log; 0 where they do not occur.

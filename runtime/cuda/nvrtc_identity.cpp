@@ -49,9 +49,9 @@ std::vector<std::string> files_in_loader_cache() {
   std::ifstream in("/etc/ld.so.cache", std::ios::binary);
   const std::string cache(std::istreambuf_iterator<char>(in), {});
   std::vector<std::string> files;
-  for (std::size_t at = cache.find("/libnvrtc.so"); at != cache.npos; at = cache.find("/libnvrtc.so", at + 1)) {
+  for (std::size_t at = cache.find("/libnvrtc.so"); at != std::string::npos; at = cache.find("/libnvrtc.so", at + 1)) {
     const std::size_t before = cache.rfind('\0', at);
-    const std::size_t begin = before == cache.npos ? 0 : before + 1;
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
     files.push_back(cache.substr(begin, cache.find('\0', at) - begin));
   }
   return files;
@@ -80,12 +80,12 @@ std::string nvrtc_identity(const std::vector<std::string>& candidates) {
   for (const std::string& candidate : candidates) describe_loaded(text, candidate);
   bool asks_loader = false;
   for (const std::string& candidate : candidates) {
-    if (candidate.find('/') != candidate.npos) {
+    if (candidate.find('/') != std::string::npos) {
       describe(text, candidate);
       continue;
     }
     asks_loader = true;
-    for (const std::string& folder : loader_folders()) describe(text, folder + "/" + candidate);
+    for (const std::string& folder : loader_folders()) describe(text, fmt::format("{}/{}", folder, candidate));
   }
   if (asks_loader)
     for (const std::string& file : files_in_loader_cache()) describe(text, file);

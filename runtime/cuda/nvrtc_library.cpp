@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 
 #include "../deep_threads.hpp"
 #include "../environment.hpp"
@@ -182,14 +183,14 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
 }
 
 const Nvrtc& nvrtc() {
-  static const Nvrtc& opened = open_once();
-  return opened;
+  static constinit Immortal<const Nvrtc> opened;
+  return opened.get([] { return &open_once(); });
 }
 
 const std::string& nvrtc_identity() {
   if (const std::string* opened = opened_identity.load(std::memory_order_acquire)) return *opened;
-  static const std::string& before = *new std::string(nvrtc_identity(nvrtc_candidates()));
-  return before;
+  static constinit Immortal<const std::string> before;
+  return before.get([] { return new std::string(nvrtc_identity(nvrtc_candidates())); });
 }
 
 }  // namespace sinter::inline v1::runtime

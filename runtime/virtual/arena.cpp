@@ -12,7 +12,11 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
+#include "../out_of_memory.hpp"
+#include "../text.hpp"
+#include "happens_before.hpp"
 #include "memory_check.hpp"
+#include "shadow.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -24,7 +28,7 @@ constexpr std::size_t discard_bytes = 256 << 10;
 // Larger allocations are poisoned at both ends only: filling them would make them resident.
 constexpr std::size_t poison_limit = std::size_t{256} << 20;
 constexpr std::size_t poison_ends = std::size_t{1} << 20;
-// Larger allocations are checked by their guard pages only: a byte of shadow takes 32.
+// Larger allocations are checked by their guard pages only: a byte of shadow takes 40.
 constexpr std::size_t shadow_limit = std::size_t{256} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -46,8 +50,8 @@ int protect(Pages pages, int protection) {
 
 /// Poison as it lies from any address on.
 const std::byte* poison_at(std::uintptr_t address) {
-  static const auto pattern = [] {
-    std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words;
+  static constexpr auto pattern = [] {
+    std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words{};
     words.fill(poison);
     return words;
   }();
@@ -78,10 +82,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<const Arena*> arenas;
 };
-Registry& registry() {
-  static auto* r = new Registry;  // outlives every arena
-  return *r;
-}
+constinit Immortal<Registry> registry;
 
 std::string relative(std::uintptr_t address, const Allocation& a) {
   const std::uintptr_t end = a.data + a.bytes;
@@ -98,42 +99,42 @@ Arena::Arena(int device) : device_(device) {
   void* p = ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw OutOfMemory(
-        fmt::format("Virtual GPU {}: cannot reserve {} GiB of addresses ({}). Raise the limit of the "
-                    "address space (ulimit -v).",
-                    device, all_bytes >> 30, std::strerror(errno)));
+        fmt::format("out of memory on {}: cannot reserve {} of addresses for a virtual GPU ({}). Raise the limit of "
+                    "the address space (ulimit -v)",
+                    to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
   ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);   // large allocations take fewer page faults
   give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
-  std::lock_guard lock(registry().mutex);
-  registry().arenas.push_back(this);
+  const ForkSafeLock lock(registry.get().mutex);
+  registry.get().arenas.push_back(this);
 }
 
 Arena::~Arena() {
   for (const auto& [page, allocation] : live_) std::free(allocation.shadow);
   {
-    std::lock_guard lock(registry().mutex);
-    std::erase(registry().arenas, this);
+    const ForkSafeLock lock(registry.get().mutex);
+    std::erase(registry.get().arenas, this);
   }
   ::munmap(reinterpret_cast<void*>(range_.first), memory_offset + range_.bytes);
 }
 
 std::vector<std::pair<std::uintptr_t, std::size_t>> Arena::memories() {
-  std::lock_guard lock(registry().mutex);
+  const ForkSafeLock lock(registry.get().mutex);
   std::vector<std::pair<std::uintptr_t, std::size_t>> all;
-  for (const Arena* a : registry().arenas) all.emplace_back(memory_of(a->range_.first), a->range_.bytes);
+  for (const Arena* a : registry.get().arenas) all.emplace_back(memory_of(a->range_.first), a->range_.bytes);
   return all;
 }
 
 std::uintptr_t Arena::address_of(std::uintptr_t memory) {
-  std::lock_guard lock(registry().mutex);
-  for (const Arena* a : registry().arenas)
+  const ForkSafeLock lock(registry.get().mutex);
+  for (const Arena* a : registry.get().arenas)
     if (a->contains(memory - memory_offset)) return memory - memory_offset;
   return memory;
 }
 
 std::string Arena::whose(std::uintptr_t address) {
-  std::lock_guard lock(registry().mutex);
-  for (const Arena* a : registry().arenas)
+  const ForkSafeLock lock(registry.get().mutex);
+  for (const Arena* a : registry.get().arenas)
     if (a->contains(address)) return fmt::format("cuda:{}, {}", a->device_, a->locate(address));
   return address < page_bytes ? "no memory (a null pointer)"
                               : "no memory of a virtual GPU (of the host, or none at all)";
@@ -146,12 +147,21 @@ std::size_t Arena::in_use() const noexcept {
 
 MemoryStats Arena::stats() const {
   std::lock_guard lock(mutex_);
+  return stats_locked();
+}
+
+MemoryStats Arena::stats_locked() const {
   return {.in_use = in_use_,
           .cached = 0,
           .peak_in_use = peak_,
           .blocks = live_.size(),
           .requests = count_,
           .driver_allocations = count_};
+}
+
+std::string Arena::out_of_memory(std::size_t bytes) const {
+  const MemoryInfo memory{arena_bytes - in_use_, arena_bytes};
+  return runtime::out_of_memory(Device(device_), bytes, 0, stats_locked(), memory);
 }
 
 void Arena::reset_peak() noexcept {
@@ -202,18 +212,16 @@ void* Arena::allocate(std::size_t bytes) {
   if (bytes < arena_bytes)
     for (taken = take(body + page_bytes); !taken && !quarantine_.empty(); taken = take(body + page_bytes))
       release_oldest();
-  if (!taken)
-    throw OutOfMemory(fmt::format("Virtual GPU {}: out of memory: asked for {} bytes, {} of {} bytes are in use.",
-                                  device_, bytes, in_use_, arena_bytes));
+  if (!taken) throw OutOfMemory(out_of_memory(bytes));
   Allocation a;
   a.pages = {taken->first + page_bytes, body};
   if (protect(a.pages, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     give_back(*taken);
     throw OutOfMemory(
-        fmt::format("Virtual GPU {}: the system refused {} bytes ({}), with {} allocations alive. Each takes "
-                    "two memory mappings: raise vm.max_map_count for more.",
-                    device_, bytes, std::strerror(error), live_.size()));
+        fmt::format("{}. The system refused the pages ({}): {} allocations are alive, each of which takes two memory "
+                    "mappings. Raise vm.max_map_count for more",
+                    out_of_memory(bytes), std::strerror(error), live_.size()));
   }
   fill_fresh(a.pages);
   a.bytes = bytes;
@@ -274,19 +282,12 @@ std::string Arena::locate(std::uintptr_t address) const {
   return relative(address, nearer_after ? *after : *before);
 }
 
-void Arena::note_write(const void* to, std::size_t bytes) {
-  const auto a = find(to);
-  if (!a || !a->shadow) return;
-  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
-  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = true;
-}
-
-void Arena::note_copy(const void* to, const Arena& source, const void* from, std::size_t bytes) {
-  const auto a = find(to), b = source.find(from);
-  if (!a || !a->shadow) return;
-  ShadowByte* shadow = a->shadow + (reinterpret_cast<std::uintptr_t>(to) - a->data);
-  const ShadowByte* known = b && b->shadow ? b->shadow + (reinterpret_cast<std::uintptr_t>(from) - b->data) : nullptr;
-  for (std::size_t i = 0; i < bytes; ++i) shadow[i].is_initialised = !known || known[i].is_initialised;
+void Arena::note_use(const void* address, StreamOrder& order) {
+  std::lock_guard lock(mutex_);
+  const Allocation* found = find_locked(reinterpret_cast<std::uintptr_t>(address));
+  if (!found) return;
+  Allocation& a = live_.at(found->pages.first);
+  a.used_by = order.after(a.used_by);
 }
 
 std::string Arena::check_edges(const Allocation& a) {

@@ -13,6 +13,8 @@
 
 #include <sinter/runtime/memory.hpp>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
@@ -30,6 +32,8 @@ inline constexpr std::size_t allocation_alignment = 256;
 inline constexpr std::uint32_t poison = 0x7fa5a5a5u;
 
 struct ShadowByte;
+class StreamOrder;
+enum class Work : std::uint32_t;
 
 /// A run of pages of device addresses: [first, first + bytes).
 struct Pages {
@@ -44,7 +48,9 @@ struct Allocation {
   Pages pages;              // what is accessible to kernels, [data, data + bytes) rounded outwards
   std::uint64_t number = 0;
   bool freed = false;
-  ShadowByte* shadow = nullptr;  // of each byte, in the strict tier
+  // In the strict tier:
+  ShadowByte* shadow = nullptr;  // of each byte
+  Work used_by{};                // by whom
 
   bool contains(std::uintptr_t address) const noexcept { return address - data < bytes; }
 };
@@ -77,9 +83,8 @@ class Arena {
   /// Says where bytes outside an allocation were overwritten, and repairs them; empty when all is well.
   std::string check_edges(const Allocation& allocation);
 
-  /// For the strict tier: bytes of an allocation that the host has written, or copied from another one.
-  void note_write(const void* to, std::size_t bytes);
-  void note_copy(const void* to, const Arena& source, const void* from, std::size_t bytes);
+  /// For the strict tier: the allocation that the address lies in is used.
+  void note_use(const void* address, StreamOrder& order);
 
   bool contains(std::uintptr_t address) const noexcept { return address - range_.first < range_.bytes; }
   /// Where the memory of every arena lies: first address and bytes.
@@ -90,10 +95,15 @@ class Arena {
   static std::string whose(std::uintptr_t address);
 
  private:
+  friend ForkHandler;
+  void before_fork() noexcept { mutex_.lock(); }
+  void after_fork(bool) noexcept { mutex_.unlock(); }
   std::optional<Pages> take(std::size_t bytes);
   void give_back(Pages pages);
   void release_oldest();
   const Allocation* find_locked(std::uintptr_t address) const;
+  MemoryStats stats_locked() const;
+  std::string out_of_memory(std::size_t bytes) const;  // of a caller that holds the lock
 
   int device_;
   Pages range_;
@@ -106,6 +116,7 @@ class Arena {
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
   std::uint64_t count_ = 0;
+  ForkHandler fork_handler_{*this};
 };
 
 }  // namespace sinter::inline v1::runtime::vgpu

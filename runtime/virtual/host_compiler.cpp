@@ -14,11 +14,14 @@
 #include <cstring>
 #include <fstream>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <sstream>
 
+#include "../environment.hpp"
 #include "abi.h"
 #include "memory_check.hpp"
 #include "process.hpp"
+#include "temporary_folder.hpp"
 
 namespace sinter::inline v1::embedded {
 extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math, virtual_shim_strict;
@@ -94,6 +97,39 @@ std::string identity(const std::string& program) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+constexpr const char* why = "Virtual GPUs compile kernels with the host's C++ compiler";
+
+std::string missing(const std::string& chosen) {
+  const char* path = std::getenv("PATH");
+  return fmt::format(
+      "{}, and none was found. Searched: {}{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", why,
+      chosen.empty() ? "c++, g++, clang++ in PATH: " : "SINTER_HOST_CXX=",
+      !chosen.empty() ? chosen
+      : path          ? path
+                      : "(not set)");
+}
+
+/// The first lines that a program printed, for an error.
+std::string printed(const ProcessResult& result) {
+  constexpr std::size_t most_lines = 5, most_characters = 200;
+  std::string lines;
+  std::istringstream text(result.output);
+  std::size_t n = 0;
+  for (std::string line; std::getline(text, line) && n < most_lines; ++n)
+    lines += "\n  " + line.substr(0, most_characters);
+  return n == 0 ? "It printed nothing. " : fmt::format("It printed:{}\n", lines);
+}
+
+std::string failed(const std::string& command, const ProcessResult& result) {
+  return fmt::format("{}, and `{}` failed ({}). {}Repair it, or name another one in SINTER_HOST_CXX.", why, command,
+                     result.ending(), printed(result));
+}
+
+std::string made_nothing(const std::string& command, const ProcessResult& result) {
+  return fmt::format("{}, and `{}` made no file ({}). {}Name a C++ compiler in SINTER_HOST_CXX.", why, command,
+                     result.ending(), printed(result));
+}
+
 /// N of `__launch_bounds__(N`; 1024 when there is none or it is no number.
 unsigned launch_bound(std::string_view text) {
   constexpr std::string_view keyword = "__launch_bounds__";
@@ -161,44 +197,43 @@ long static_shared_bytes(std::string_view binary) noexcept {
 }
 
 const HostCompiler& HostCompiler::instance() {
-  static const HostCompiler& compiler = *new HostCompiler;  // outlives what is destroyed at exit
-  return compiler;
+  static constinit Immortal<const HostCompiler> compiler;
+  return compiler.get([] { return new HostCompiler; });
 }
 
 HostCompiler::HostCompiler() {
-  const char* chosen = std::getenv("SINTER_HOST_CXX");
+  const std::string chosen = environment("SINTER_HOST_CXX");
   const std::vector<std::string> candidates =
-      chosen && *chosen ? std::vector<std::string>{chosen} : std::vector<std::string>{"c++", "g++", "clang++"};
-  searched_ = fmt::format("{}{}", chosen && *chosen ? "SINTER_HOST_CXX=" : "c++, g++, clang++ in PATH: ",
-                          chosen && *chosen     ? chosen
-                          : std::getenv("PATH") ? std::getenv("PATH")
-                                                : "(not set)");
+      chosen.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector<std::string>{chosen};
   for (const std::string& candidate : candidates) {
     std::vector<std::string> command = split(candidate);
     if (command.empty() || find_program(command[0]).empty()) continue;
-    command.push_back("--version");
+    command.emplace_back("--version");
     const ProcessResult version = run_process(command);
-    if (version.failed()) continue;
+    if (version.failed()) {
+      if (problem_.empty()) problem_ = failed(fmt::format("{}", fmt::join(command, " ")), version);
+      continue;
+    }
     command.pop_back();
-    command_ = command;
-    const std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
-                    version.output, fmt::join(all_flags(), " "), cpu_features(), embedded::virtual_abi,
-                    embedded::virtual_shim, embedded::virtual_shim_math, embedded::virtual_shim_strict);
-    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-    tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version.output), hash.high64, hash.low64);
+    take(std::move(command), version.output);
     return;
   }
+  if (problem_.empty()) problem_ = missing(chosen);
   tag_ = "host (no compiler)";
 }
 
+void HostCompiler::take(std::vector<std::string> command, const std::string& version) {
+  command_ = std::move(command);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
+                  version, fmt::join(all_flags(), " "), cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
+                  embedded::virtual_shim_math, embedded::virtual_shim_strict);
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version), hash.high64, hash.low64);
+}
+
 std::string HostCompiler::compile(const KernelSource& source) const {
-  if (command_.empty())
-    throw CompileError(
-        fmt::format("Virtual GPUs compile kernels with the host's C++ compiler, and none was found. Searched: "
-                    "{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.",
-                    searched_),
-        "", source.text);
+  if (command_.empty()) throw DeviceError(problem_);
   const TemporaryFolder folder;
   const std::string input = folder.file("kernel.cpp"), output = folder.file("kernel.so");
   write_file(input, translation_unit(source));
@@ -206,7 +241,9 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   std::ranges::copy(all_flags(), std::back_inserter(command));
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
-  if (result.failed() || ::access(output.c_str(), R_OK) != 0)  // a compiler that fails leaves no file
+  const bool made = ::access(output.c_str(), R_OK) == 0;
+  if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
+  if (result.failed() || !made)  // how it ended may be unknown, and a compiler that fails leaves no file
     throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}).", source.name,
                                    fmt::join(command_, " "), result.ending()),
                        result.output, source.text);

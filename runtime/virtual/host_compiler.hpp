@@ -14,7 +14,8 @@ class HostCompiler {
  public:
   static const HostCompiler& instance();
 
-  /// The bytes of a shared object. Thread-safe. Throws CompileError with the compiler's log.
+  /// The bytes of a shared object. Thread-safe. Throws CompileError with the compiler's log, DeviceError where
+  /// there is no compiler that works.
   std::string compile(const KernelSource& source) const;
   /// "host g++ (Debian 12.2.0-14) 12.2.0 9f3c...": version, and a hash of the compiler's file, the flags,
   /// the shim and the CPU's features.
@@ -22,8 +23,9 @@ class HostCompiler {
 
  private:
   HostCompiler();
+  void take(std::vector<std::string> command, const std::string& version);
   std::vector<std::string> command_;  // empty when there is no compiler
-  std::string searched_;
+  std::string problem_;               // then: which there were, and what is wrong with them
   std::string tag_;
 };
 

@@ -14,6 +14,7 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
+#include <sinter/runtime/fork.hpp>
 #include "host_compiler.hpp"
 #include "worker.hpp"
 
@@ -41,7 +42,7 @@ void* open_object(const std::string& binary, const std::string& name) {
   void* handle = written == binary.size() ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const char* problem = handle ? nullptr : written < binary.size() ? std::strerror(errno) : ::dlerror();
   ::close(fd);
-  if (!handle) throw CudaError(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
+  if (!handle) throw BinaryRefused(fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name, problem));
   return handle;
 }
 
@@ -53,10 +54,10 @@ void open_mathematics() {
 
 /// Until the process ends.
 const Kernel& keep(std::unique_ptr<Kernel> kernel) {
-  static std::mutex mutex;
-  static auto& kernels = *new std::vector<std::unique_ptr<Kernel>>;
-  std::lock_guard lock(mutex);
-  return *kernels.emplace_back(std::move(kernel));
+  static constinit std::mutex mutex;
+  static constinit Immortal<std::vector<std::unique_ptr<Kernel>>> kernels;
+  const ForkSafeLock lock(mutex);
+  return *kernels.get().emplace_back(std::move(kernel));
 }
 
 /// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
@@ -82,8 +83,9 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
 
 const Kernel& load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
-    throw CudaError(
+    throw BinaryRefused(
         fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
+  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   open_mathematics();
   auto kernel = std::make_unique<Kernel>();
   kernel->name = name;
@@ -93,7 +95,7 @@ const Kernel& load_kernel(const std::string& binary, const std::string& name) {
   if (!info || name != info->name) {
     const std::string holds = info ? info->name : "no kernel";
     ::dlclose(handle);
-    throw CudaError(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
+    throw BinaryRefused(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
   }
   kernel->info = *info;
   kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");

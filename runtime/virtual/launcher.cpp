@@ -9,9 +9,12 @@
 #include <chrono>
 #include <mutex>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <vector>
 
+#include "../shared_work.hpp"
 #include "fault.hpp"
+#include "happens_before.hpp"
 #include "memory_check.hpp"
 #include "watchdog.hpp"
 #include "worker.hpp"
@@ -101,9 +104,9 @@ class FirstFault {
 
 /// For kernels whose threads need a stack each: on a large host all of its processors would run out of mappings.
 tbb::task_arena& few_workers() {
-  constexpr int most = 16;
-  static auto& arena = *new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency()));
-  return arena;
+  static constexpr int most = 16;
+  static constinit Immortal<tbb::task_arena> arena;
+  return arena.get([] { return new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency())); });
 }
 
 /// More and more blocks at a time on this thread, until the rest is known to be worth several threads.
@@ -116,7 +119,7 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     fault.run(grid, next, last);
     next = last;
     const auto spent = Clock::now() - start;
-    if (spent < worth_sharing || next == grid.blocks) continue;
+    if (spent < worth_sharing || next == grid.blocks || !may_share_work()) continue;
     const std::uint64_t piece =
         std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
                                        static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
@@ -129,16 +132,16 @@ void run_blocks(Grid& grid, FirstFault& fault) {
 }
 
 /// One launch at a time, its blocks in their order: what the strict tier finds, it finds every time.
-void run_strictly(Grid& grid, FirstFault& fault, MemoryCheck check) {
-  static std::mutex one;
-  const std::lock_guard lock(one);
+void run_strictly(Grid& grid, const Launch& launch, const StreamImpl& stream, Arena& arena, FirstFault& fault) {
+  StreamOrder order(stream, "kernel " + grid.kernel->name);
+  MemoryCheck check(launch, arena, order);
   grid.check = &check;
   fault.run(grid, 0, grid.blocks);
 }
 
 }  // namespace
 
-void run_launch(const Launch& launch, Arena& arena, double limit_s) {
+void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s) {
   const Kernel& kernel = *static_cast<const Kernel*>(launch.function.handle);
   check_geometry(launch, kernel, arena.device());
   check_pointers(launch, kernel, arena);
@@ -147,7 +150,7 @@ void run_launch(const Launch& launch, Arena& arena, double limit_s) {
   Grid grid{&kernel, words.data(), launch.grid, launch.block, launch.shared, limit_s};
   FirstFault fault;
   if (is_strict())
-    run_strictly(grid, fault, MemoryCheck(launch, arena));
+    run_strictly(grid, launch, stream, arena, fault);
   else
     run_blocks(grid, fault);
   const std::string damage = check_edges(launch, arena);

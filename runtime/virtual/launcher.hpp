@@ -7,9 +7,9 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Returns when every block has run. `limit_s` is the processor time that one block may take; 0: any. Throws CudaError
-/// for a launch that a GPU would refuse, for pointers that are not this device's, and for a fault of the kernel; then
-/// other blocks may have run, before and after.
-void run_launch(const Launch& launch, Arena& arena, double limit_s);
+/// Returns when every block has run, on `stream`'s behalf. `limit_s` is the processor time that one block may take; 0:
+/// any. Throws CudaError for a launch that a GPU would refuse, for pointers that are not this device's, and for a fault
+/// of the kernel; then other blocks may have run, before and after.
+void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s);
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -1,9 +1,11 @@
 #include "memory_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 
+#include <sinter/runtime/fork.hpp>
 #include "../environment.hpp"
 #include "arena.hpp"
 #include "worker.hpp"
@@ -32,16 +34,17 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static const bool strict = is_on("SINTER_VIRTUAL_STRICT");
-  return strict;
+  static constinit Immortal<const bool> strict;
+  return strict.get([] { return new bool(is_on("SINTER_VIRTUAL_STRICT")); });
 }
 
-MemoryCheck::MemoryCheck(const Launch& launch, const Arena& arena) : arenas_(Arena::memories()) {
-  static std::atomic<std::uint32_t> launches{0};
-  launch_ = ++launches;
+MemoryCheck::MemoryCheck(const Launch& launch, Arena& arena, StreamOrder& order)
+    : order_(order), arenas_(Arena::memories()) {
   for (unsigned i = 0; i < launch.pointers; ++i) {
-    const auto allocation = arena.find(reinterpret_cast<const void*>(launch.words[i]));
+    const auto* const pointer = reinterpret_cast<const void*>(launch.words[i]);
+    const auto allocation = arena.find(pointer);
     if (!allocation || find(memory_of(allocation->data))) continue;
+    arena.note_use(pointer, order_);
     operands_.push_back({memory_of(allocation->data), allocation->bytes, allocation->shadow});
   }
 }
@@ -125,29 +128,89 @@ bool MemoryCheck::races_with_readers(const ShadowByte& s, const Actor& now) cons
   return !has_seen_all_before(now.block) || !is_ordered(r, now);
 }
 
-MemoryCheck::Problem MemoryCheck::problem_of(const ShadowByte& s, Access kind, const Actor& now) const noexcept {
+MemoryCheck::Problem MemoryCheck::problem_of(const ShadowByte& s, Access kind, const Actor& now) {
   if (kind != Access::Write && !s.is_initialised) return Problem::Uninitialised;
-  if (s.launch != launch_) return Problem::None;
   const bool both_atomic = kind == Access::Atomic && s.is_atomic;
+  if (!both_atomic && !order_.is_after(s.written_by)) return Problem::AfterWrite;
+  if (kind != Access::Read && !order_.is_after(s.read_by)) return Problem::AfterRead;
+  if (s.launch != order_.work()) return Problem::None;
   if (s.is_written && !both_atomic && !is_ordered(s.writer, now)) return Problem::RaceWithWrite;
   return kind != Access::Read && races_with_readers(s, now) ? Problem::RaceWithRead : Problem::None;
 }
 
-void MemoryCheck::note(ShadowByte& s, Access kind, const Actor& who) const noexcept {
-  if (s.launch != launch_) {
-    s.launch = launch_;
+void MemoryCheck::note(ShadowByte& s, Access kind, const Actor& who) {
+  if (s.launch != order_.work()) {
+    s.launch = order_.work();
     s.readers = Readers::None;
-    s.is_written = s.is_atomic = false;
+    s.is_written = false;
   }
   if (kind == Access::Read) {
     s.readers = joined(s, who);
     s.reader = who;
+    s.read_by = order_.after(s.read_by);
     return;
   }
   s.readers = Readers::None;
+  s.read_by = Work::None;
   s.writer = who;
+  s.written_by = order_.after(s.written_by);
   s.is_written = s.is_initialised = true;
   s.is_atomic = kind == Access::Atomic;
+}
+
+/// An access that is looked at, and where it goes: no region of the kernel's for a stray one.
+struct MemoryCheck::Attempt {
+  Access kind;
+  std::uintptr_t address;
+  std::size_t bytes;
+  const Actor& who;
+  const Region* region;
+  bool is_shared;
+};
+
+/// False, for access() to return.
+bool MemoryCheck::refuse(const Attempt& a, Fault::Kind why, std::uintptr_t at, const std::string& text,
+                         Fault& fault) const {
+  fault = Fault{};
+  fault.kind = why;
+  fault.block = a.who.block;
+  fault.thread = a.who.thread;
+  fault.write = a.kind != Access::Read;
+  fault.shared = a.is_shared;
+  fault.address = at;
+  const char* const verb = a.kind == Access::Atomic  ? "an atomic operation on"
+                           : a.kind == Access::Write ? "a write of"
+                                                     : "a read of";
+  std::string where;
+  if (a.is_shared && a.region)
+    where = fmt::format(", at byte {} of {}", at - a.region->first,
+                        a.region == shared_ ? "the __shared__ variables" : "dynamic shared memory");
+  std::snprintf(fault.text, sizeof fault.text, "%s %zu bytes%s%s", verb, a.bytes, text.c_str(), where.c_str());
+  return false;
+}
+
+std::string MemoryCheck::describe(Problem problem, const ShadowByte& s, std::size_t byte) const {
+  const auto race = [](const char* with, const Actor& other) {
+    return fmt::format(" races with a {} by thread {} of block {}", with, other.thread, other.block);
+  };
+  switch (problem) {
+    case Problem::AfterWrite: return " is not in order with a write by " + order_.why_not_after(s.written_by);
+    case Problem::AfterRead: return " is not in order with a read by " + order_.why_not_after(s.read_by);
+    case Problem::RaceWithWrite: return race("write", s.writer);
+    case Problem::RaceWithRead: return race("read", s.reader);
+    default: return fmt::format(", byte {} of which nobody has written", byte);
+  }
+}
+
+bool MemoryCheck::check_bytes(const Attempt& a, ShadowByte* shadow, Fault& fault) {
+  for (std::size_t i = 0; i < a.bytes; ++i) {
+    const Problem problem = problem_of(shadow[i], a.kind, a.who);
+    if (problem != Problem::None) [[unlikely]]
+      return refuse(a, problem == Problem::Uninitialised ? Fault::Kind::Uninitialised : Fault::Kind::Race,
+                    a.address + i, describe(problem, shadow[i], i), fault);
+    note(shadow[i], a.kind, a.who);
+  }
+  return true;
 }
 
 bool MemoryCheck::access(Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault) {
@@ -155,45 +218,14 @@ bool MemoryCheck::access(Access kind, std::uintptr_t address, std::size_t bytes,
   if (!region && !is_device_memory(address) && !is_stray_shared(address))
     return true;  // the kernel's own: stacks, parameters, constants
   const bool is_shared = region ? region >= shared_ && region < shared_ + 2 : !is_device_memory(address);
-  const char* verb = kind == Access::Atomic  ? "an atomic operation on"
-                     : kind == Access::Write ? "a write of"
-                                             : "a read of";
-  const auto refuse = [&](Fault::Kind what, std::uintptr_t at, const char* format, auto... arguments) {
-    fault = Fault{};
-    fault.kind = what;
-    fault.block = who.block;
-    fault.thread = who.thread;
-    fault.write = kind != Access::Read;
-    fault.shared = is_shared;
-    fault.address = at;
-    const int n = std::snprintf(fault.text, sizeof fault.text, format, verb, bytes, arguments...);
-    if (is_shared && region)
-      std::snprintf(fault.text + n, sizeof fault.text - static_cast<std::size_t>(n), ", at byte %zu of %s",
-                    at - region->first, region == shared_ ? "the __shared__ variables" : "dynamic shared memory");
-    return false;
-  };
+  const Attempt attempt{kind, address, bytes, who, region, is_shared};
   if (!region && is_shared)
-    return refuse(Fault::Kind::Outside, address, "%s %zu bytes in shared memory, outside the block's variables");
+    return refuse(attempt, Fault::Kind::Outside, address, " in shared memory, outside the block's variables", fault);
   if (!region || bytes > region->bytes - (address - region->first))
-    return refuse(Fault::Kind::Outside, region ? region->first + region->bytes : address,
-                  "%s %zu bytes outside the kernel's operands");
+    return refuse(attempt, Fault::Kind::Outside, region ? region->first + region->bytes : address,
+                  " outside the kernel's operands", fault);
   if (kind == Access::Atomic && !is_shared) synchronise(address, who);
-  if (!region->shadow) return true;
-  ShadowByte* shadow = region->shadow + (address - region->first);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const Problem problem = problem_of(shadow[i], kind, who);
-    if (problem == Problem::None) {
-      note(shadow[i], kind, who);
-      continue;
-    }
-    if (problem == Problem::Uninitialised)
-      return refuse(Fault::Kind::Uninitialised, address + i, "%s %zu bytes, byte %zu of which nobody has written", i);
-    const bool with_write = problem == Problem::RaceWithWrite;
-    const Actor& other = with_write ? shadow[i].writer : shadow[i].reader;
-    return refuse(Fault::Kind::Race, address + i, "%s %zu bytes races with a %s by thread %u of block %u",
-                  with_write ? "write" : "read", other.thread, other.block);
-  }
-  return true;
+  return !region->shadow || check_bytes(attempt, region->shadow + (address - region->first), fault);
 }
 
 }  // namespace sinter::inline v1::runtime::vgpu

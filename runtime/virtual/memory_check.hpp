@@ -1,5 +1,5 @@
-// The strict tier: what is remembered of every byte that a kernel may touch, and what its accesses must obey. Plain
-// tiers stop what meets a guard page; this one knows each byte.
+// The strict tier: what a kernel's accesses to memory must obey. Plain tiers stop what meets a guard page; this one
+// knows each byte.
 //
 // access() and fence() run on kernels' stacks (see worker.hpp): compiled without sanitizers.
 #pragma once
@@ -8,11 +8,14 @@
 #include <map>
 #include <memory>
 #include <sinter/runtime/backend.hpp>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "abi.h"
 #include "fault.hpp"
+#include "happens_before.hpp"
+#include "shadow.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -21,29 +24,10 @@ class Arena;
 /// SINTER_VIRTUAL_STRICT, read once.
 bool is_strict() noexcept;
 
-/// Who accesses memory, and what of its launch is ordered before.
-struct Actor {
-  std::uint32_t block = 0;
-  std::uint16_t thread = 0;
-  std::uint16_t interval = 0;       // barriers that the block has passed
-  std::uint16_t warp_interval = 0;  // __syncwarp()s of all its lanes that the warp has passed
-};
-
-/// What is remembered of a byte. Of accesses, those of the launch that touched it last: what came before is ordered.
-struct ShadowByte {
-  enum class Readers : std::uint8_t { None, Thread, Warp, Block, Grid };  // what `reader` stands for
-  std::uint32_t launch = 0;
-  Actor writer, reader;
-  Readers readers = Readers::None;
-  bool is_written = false;
-  bool is_atomic = false;  // written by an atomic operation
-  bool is_initialised = false;
-};
-
 /// One launch, whose blocks run one after the other.
 class MemoryCheck {
  public:
-  MemoryCheck(const Launch& launch, const Arena& arena);
+  MemoryCheck(const Launch& launch, Arena& arena, StreamOrder& order);
 
   /// The block's variables, and the areas around them that are nobody's.
   struct SharedMemory {
@@ -71,7 +55,8 @@ class MemoryCheck {
     bool covers(const Actor& before) const noexcept;
   };
   using Releases = std::map<std::uint32_t, std::shared_ptr<const Release>>;  // the last one of each block
-  enum class Problem : std::uint8_t { None, Uninitialised, RaceWithWrite, RaceWithRead };
+  enum class Problem : std::uint8_t { None, Uninitialised, AfterWrite, AfterRead, RaceWithWrite, RaceWithRead };
+  struct Attempt;
 
   const Region* find(std::uintptr_t address) const noexcept;
   bool is_device_memory(std::uintptr_t address) const noexcept;
@@ -80,10 +65,13 @@ class MemoryCheck {
   bool is_ordered(const Actor& before, const Actor& now) const noexcept;
   bool races_with_readers(const ShadowByte& s, const Actor& now) const noexcept;
   bool has_seen_all_before(std::uint32_t block) const noexcept;
-  Problem problem_of(const ShadowByte& s, sinter_virtual::Access kind, const Actor& now) const noexcept;
-  void note(ShadowByte& s, sinter_virtual::Access kind, const Actor& who) const noexcept;
+  Problem problem_of(const ShadowByte& s, sinter_virtual::Access kind, const Actor& now);
+  bool refuse(const Attempt& a, Fault::Kind why, std::uintptr_t at, const std::string& text, Fault& fault) const;
+  std::string describe(Problem problem, const ShadowByte& s, std::size_t byte) const;
+  bool check_bytes(const Attempt& a, ShadowByte* shadow, Fault& fault);
+  void note(ShadowByte& s, sinter_virtual::Access kind, const Actor& who);
 
-  std::uint32_t launch_;
+  StreamOrder& order_;
   std::vector<Region> operands_;
   std::vector<std::pair<std::uintptr_t, std::size_t>> arenas_;
   Region shared_[2] = {};  // static and dynamic

@@ -15,6 +15,8 @@
 #include <sinter/runtime/error.hpp>
 #include <sstream>
 
+#include <sinter/runtime/fork.hpp>
+
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -66,15 +68,20 @@ int wait_for(pid_t child) {
 }  // namespace
 
 std::string ProcessResult::ending() const {
+  if (status == -1) return "it did not start";
   return status == unknown ? "exit status unknown" : fmt::format("exit status {}", status);
 }
 
 ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
   int pipe[2];
-  if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
   pid_t child = 0;
-  const int error = spawn(arguments, pipe[1], child);
-  ::close(pipe[1]);
+  int error = 0;
+  {
+    const NoFork no_fork(std::nothrow);  // a child that kept the writing end would keep it open
+    if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
+    error = spawn(arguments, pipe[1], child);
+    ::close(pipe[1]);
+  }
   ProcessResult result{-1, error ? std::strerror(error) : ""};
   if (!error) {
     result.output = read_all(pipe[0]);
@@ -93,21 +100,6 @@ std::string find_program(const std::string& program) {
     if (::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file)) return file;
   }
   return "";
-}
-
-TemporaryFolder::TemporaryFolder() {
-  const char* base = std::getenv("TMPDIR");
-  path_ = fmt::format("{}/sinter-virtual-XXXXXX", base && *base ? base : "/tmp");
-  if (!::mkdtemp(path_.data()))
-    throw Error(
-        fmt::format("Cannot make the folder {} for compiling a kernel ({}). Set TMPDIR to a folder that can be "
-                    "written.",
-                    path_, std::strerror(errno)));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 void write_file(const std::string& path, const std::string& content) {

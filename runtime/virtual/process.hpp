@@ -12,7 +12,7 @@ struct ProcessResult {
   std::string output;  // stdout and stderr
 
   bool failed() const noexcept { return status != 0 && status != unknown; }
-  /// "exit status 1".
+  /// "exit status 1", "it did not start".
   std::string ending() const;
 };
 
@@ -21,20 +21,6 @@ ProcessResult run_process(const std::vector<std::string>& arguments) noexcept;
 
 /// The file that PATH finds for a program, or the program itself where it names a folder; empty when there is none.
 std::string find_program(const std::string& program);
-
-/// A new folder that is removed with all that is in it.
-class TemporaryFolder {
- public:
-  /// Throws Error with the reason.
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// Throw Error with the path and the reason.
 void write_file(const std::string& path, const std::string& content);

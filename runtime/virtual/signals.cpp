@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <sinter/runtime/fork.hpp>
 #include "watchdog.hpp"
 #include "worker.hpp"
 
@@ -74,15 +75,15 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void install_signal_handlers() {
-  static const bool installed = [] {
+  static constinit Immortal<const bool> installed;
+  installed.get([] {
     struct sigaction action{};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < std::size(handled); ++i) ::sigaction(handled[i], &action, &previous[i]);
-    return true;
-  }();
-  static_cast<void>(installed);
+    return new bool(true);
+  });
 }
 
 UnblockedSignals::UnblockedSignals() noexcept {

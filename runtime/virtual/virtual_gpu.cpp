@@ -7,12 +7,18 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
+#include <sinter/runtime/fork.hpp>
 #include <string_view>
+#include <utility>
 
 #include "../cpu/host_memory.hpp"
+#include "../environment.hpp"
 #include "arena.hpp"
+#include "copy_check.hpp"
+#include "happens_before.hpp"
 #include "host_compiler.hpp"
 #include "kernel.hpp"
 #include "launcher.hpp"
@@ -33,16 +39,33 @@ double limit_from_environment() {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0 && seconds < 1e9) return seconds;
-  throw Error(
-      fmt::format("SINTER_VIRTUAL_TIMEOUT={} cannot be read: expected the seconds of processor time that one block of "
-                  "a kernel may take on a virtual GPU, such as 10 or 0.5 (0: any)",
-                  text));
+  throw Error(cannot_read("SINTER_VIRTUAL_TIMEOUT", text,
+                          "the seconds of processor time that one block of a kernel may take on a virtual GPU, such as "
+                          "10 or 0.5 (0: any)"));
 }
+
+/// Errors that are thrown at the next wait. Thread-safe.
+class LateErrors {
+ public:
+  void add(std::string message) {
+    const ForkSafeLock lock(mutex_);
+    if (message_.empty()) message_ = std::move(message);
+  }
+  void raise() {
+    const ForkSafeLock lock(mutex_);
+    if (!message_.empty()) throw CudaError(std::exchange(message_, {}));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string message_;  // the first one
+};
 
 class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
+    if (is_strict()) HappensBefore::instance();  // made here, where no lock is held
   }
 
   Device device() const noexcept override { return device_; }
@@ -56,17 +79,23 @@ class VirtualGpu final : public GpuBackend {
   MemoryStats memory_stats() const override { return arena_.stats(); }
   void reset_peak() noexcept override { arena_.reset_peak(); }
   void* allocate(std::size_t bytes, StreamImpl*) override { return arena_.allocate(bytes); }
-  void deallocate(void* data, std::size_t, StreamImpl*, Fence) noexcept override { arena_.deallocate(data); }
+  void deallocate(void* data, std::size_t, StreamImpl* stream, Fence fence) noexcept override {
+    if (is_strict()) check_release(data, stream ? *stream : streams_.standard(), fence);
+    arena_.deallocate(data);
+  }
   MemorySource* pinned_memory() override { return &host_; }
 
   void upload(void* to, const void* host, std::size_t bytes) override {
     check("upload to", to, bytes);
+    auto turn = in_order("a copy from the host to");
+    if (turn) turn->write(arena_, to, bytes);
     if (bytes) std::memcpy(memory_of(to), host, bytes);
-    if (is_strict()) arena_.note_write(to, bytes);
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
+    if (auto turn = in_order("a copy to the host from")) turn->read(arena_, from, bytes);
     if (bytes) std::memcpy(host, memory_of(from), bytes);
+    streams_.synchronize(streams_.current());
     raise_fault();
   }
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
@@ -79,34 +108,44 @@ class VirtualGpu final : public GpuBackend {
     check("copy to", to, bytes);
     other->check("copy from", from, bytes);
     check_apart(to, from, bytes);
+    auto turn = in_order("a copy within GPUs to");
+    if (turn) turn->copy(arena_, to, other->arena_, from, bytes);
     if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
-    if (is_strict()) arena_.note_copy(to, other->arena_, from, bytes);
   }
-  void synchronize() override { raise_fault(); }
+  void synchronize() override {
+    streams_.synchronize();
+    raise_fault();
+  }
 
   std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
   Function load(const std::string& binary, const std::string& kernel) override {
     return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
   }
   std::uint64_t fault_word() override {
-    std::call_once(fault_word_made_, [&] {
-      void* const word = arena_.allocate(sizeof(std::uint32_t));
-      const std::uint32_t none = 0;
-      upload(word, &none, sizeof none);
-      fault_word_.store(word, std::memory_order_release);
-    });
+    if (!fault_word_.load(std::memory_order_acquire)) [[unlikely]]
+      make_fault_word();
     return reinterpret_cast<std::uint64_t>(fault_word_.load(std::memory_order_relaxed));
   }
   void raise_fault() const override {
+    early_releases_.raise();
     void* const address = fault_word_.load(std::memory_order_acquire);
     if (!address) return;
     std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(address)));
     if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
   }
   int resident_blocks(Function, int) override { return 1; }
-  void launch(const Launch& launch) override { run_launch(launch, arena_, limit_s_); }
+  void launch(const Launch& launch) override { run_launch(launch, streams_.current(), arena_, limit_s_); }
 
  private:
+  void make_fault_word() {
+    const std::lock_guard lock(making_fault_word_.get());  // in the strict tier, uploads wait for kernels
+    if (fault_word_.load(std::memory_order_relaxed)) return;
+    void* const word = arena_.allocate(sizeof(std::uint32_t));
+    const std::uint32_t none = 0;
+    upload(word, &none, sizeof none);
+    streams_.synchronize(streams_.current());
+    fault_word_.store(word, std::memory_order_release);
+  }
   void check(std::string_view what, const void* data, std::size_t bytes) const {
     if (bytes == 0) return;
     const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -127,13 +166,36 @@ class VirtualGpu final : public GpuBackend {
         bytes, name(), to, from));
   }
 
+  /// A copy on the current stream, in the strict tier.
+  std::unique_ptr<CopyCheck> in_order(std::string_view copy) {
+    if (!is_strict()) return nullptr;
+    return std::make_unique<CopyCheck>(streams_.current(), fmt::format("{} {}", copy, to_string(device_)));
+  }
+
+  /// Throws at the next wait: whoever releases may not throw.
+  void check_release(const void* data, const StreamImpl& stream, const Fence& fence) noexcept try {
+    const auto allocation = arena_.find(data);
+    if (!allocation) return;
+    Clock over = HappensBefore::instance().before_next(stream.native);
+    if (fence)
+      for (const EventRef& e : *fence) over.merge(VirtualStreams::over(e->native));
+    if (const std::string user = HappensBefore::instance().describe(allocation->used_by, over); !user.empty())
+      early_releases_.add(fmt::format(
+          "CUDA error: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED): {} bytes of cuda:{} (virtual) were "
+          "released for {} while {} may still use them: nothing makes the stream wait for it. The memory was {}.",
+          allocation->bytes, arena_.device(), runtime::describe(stream), user,
+          Arena::whose(reinterpret_cast<std::uintptr_t>(data))));
+  } catch (...) {  // no memory to say it
+  }
+
   Device device_;
   Arena arena_;
+  mutable LateErrors early_releases_;  // of the strict tier
   VirtualStreams stream_calls_;
   Streams streams_{device_, stream_calls_};
   HostMemory host_;
   double limit_s_;
-  std::once_flag fault_word_made_;
+  PerProcess<std::mutex> making_fault_word_;
   std::atomic<void*> fault_word_{nullptr};  // null until a kernel needs it
 };
 

@@ -20,8 +20,8 @@ namespace sinter::inline v1::runtime {
 ///  - blocks that do not end; __trap and assert; integer division by zero; full stacks; launches that a GPU refuses.
 /// A full stack is 60 KiB of a thread's variables; a GPU gives a thread more local memory, up to 512 KiB.
 /// The program's own accesses to device memory end it, as those to address 0 do.
-/// Memory that nobody wrote, shared memory too, holds a NaN pattern. Not caught: data races, reads of unwritten memory
-/// as such, accesses that land in another allocation of the same device.
+/// Memory that nobody wrote, shared memory too, holds a NaN pattern. Caught by the strict tier only: data races,
+/// streams out of order, reads of unwritten memory as such, accesses that land in another allocation of the device.
 ///
 /// Environment: SINTER_HOST_CXX (the compiler; else c++, g++, clang++), SINTER_VIRTUAL_TIMEOUT (seconds of processor
 /// time for one block; 10; 0 for no limit). From the first one on SIGSEGV, SIGBUS, SIGFPE and SIGILL pass through a

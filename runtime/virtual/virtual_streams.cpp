@@ -2,27 +2,54 @@
 
 #include <chrono>
 
+#include "memory_check.hpp"
+
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Time = std::chrono::steady_clock;
 
 struct Event {
-  Clock::time_point recorded;
+  Time::time_point recorded;
+  Clock over;
+  bool asked = false;
 };
+
+Event& event_at(void* event) { return *static_cast<Event*>(event); }
+HappensBefore& order() { return HappensBefore::instance(); }
 
 }  // namespace
 
 // A stream is its address.
 void* VirtualStreams::create_stream() { return new char; }
-void VirtualStreams::destroy_stream(void* stream) noexcept { delete static_cast<char*>(stream); }
+void VirtualStreams::destroy_stream(void* stream) noexcept {
+  if (is_strict()) order().forget(stream);
+  delete static_cast<char*>(stream);
+}
+bool VirtualStreams::is_idle(void* stream) { return !is_strict() || order().is_seen_over(stream); }
+void VirtualStreams::synchronize(void* stream) {
+  if (is_strict()) order().host_waits(stream);
+}
 
 void* VirtualStreams::create_event(bool) { return new Event; }
 void VirtualStreams::destroy_event(void* event) noexcept { delete static_cast<Event*>(event); }
-void VirtualStreams::record(void* event, void*) { static_cast<Event*>(event)->recorded = Clock::now(); }
+void VirtualStreams::record(void* event, void* stream) {
+  event_at(event) = {Time::now(), is_strict() ? order().before_next(stream) : Clock(), false};
+}
+void VirtualStreams::wait(void* stream, void* event) {
+  if (is_strict()) order().wait(stream, event_at(event).over);
+}
+bool VirtualStreams::is_done(void* event) {
+  return !is_strict() || order().is_seen_over(event_at(event).over, event_at(event).asked);
+}
+void VirtualStreams::synchronize_event(void* event) {
+  if (is_strict()) order().host_waits(event_at(event).over);
+}
+
+const Clock& VirtualStreams::over(void* event) { return event_at(event).over; }
 
 float VirtualStreams::elapsed_ms(void* begin, void* end) {
-  const auto elapsed = static_cast<Event*>(end)->recorded - static_cast<Event*>(begin)->recorded;
+  const auto elapsed = event_at(end).recorded - event_at(begin).recorded;
   return std::chrono::duration<float, std::milli>(elapsed).count();
 }
 

@@ -1,6 +1,7 @@
-// Streams and events of a virtual GPU, whose work is done when a call returns.
+// Streams and events of a virtual GPU, whose work is done when a call returns. The strict tier notes what they order.
 #pragma once
 #include "../streams.hpp"
+#include "happens_before.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -8,16 +9,19 @@ class VirtualStreams final : public StreamCalls {
  public:
   void* create_stream() override;
   void destroy_stream(void* stream) noexcept override;
-  bool is_idle(void*) override { return true; }
+  bool is_idle(void* stream) override;
   bool is_capturing(void*) override { return false; }
-  void synchronize(void*) override {}
+  void synchronize(void* stream) override;
   void* create_event(bool timed) override;
   void destroy_event(void* event) noexcept override;
   void record(void* event, void* stream) override;
-  void wait(void*, void*) override {}
-  bool is_done(void*) override { return true; }
-  void synchronize_event(void*) override {}
+  void wait(void* stream, void* event) override;
+  bool is_done(void* event) override;
+  void synchronize_event(void* event) override;
   float elapsed_ms(void* begin, void* end) override;
+
+  /// What is over when the event is, in the strict tier.
+  static const Clock& over(void* event);
 };
 
 }  // namespace sinter::inline v1::runtime::vgpu

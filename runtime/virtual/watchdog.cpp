@@ -10,6 +10,8 @@
 #include <sinter/runtime/error.hpp>
 #include <vector>
 
+#include <sinter/runtime/fork.hpp>
+
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
@@ -20,11 +22,15 @@ struct Watch {
   std::mutex mutex;
   std::vector<Watched*> threads;
   std::atomic<bool> started{false};
+  ForkHandler fork_handler{*this};
+
+  void before_fork() noexcept { mutex.lock(); }
+  void after_fork(bool in_child) noexcept;
 };
 
 Watch& watch() {
-  static auto* w = new Watch;  // the watchdog's thread ends with the process
-  return *w;
+  static constinit Immortal<Watch> w;  // the watchdog's thread ends with the process
+  return w.get();
 }
 
 std::int64_t cpu_time_ns(clockid_t clock) {
@@ -71,22 +77,20 @@ void start() {
   pthread_detach(thread);
 }
 
-void hold() { watch().mutex.lock(); }
-void release() { watch().mutex.unlock(); }
-void after_fork_in_child() {
-  auto& w = watch();
-  w.started = false;  // threads do not survive a fork
-  std::erase_if(w.threads, [](Watched* t) { return !pthread_equal(t->thread, pthread_self()); });
-  for (Watched* t : w.threads) pthread_getcpuclockid(t->thread, &t->clock);
-  w.mutex.unlock();
+void Watch::after_fork(bool in_child) noexcept {
+  if (in_child) {
+    started = false;  // threads do not survive a fork
+    std::erase_if(threads, [](Watched* t) { return !pthread_equal(t->thread, pthread_self()); });
+    for (Watched* t : threads) pthread_getcpuclockid(t->thread, &t->clock);
+  }
+  mutex.unlock();
 }
 
 }  // namespace
 
 void keep_watch() {
   if (watch().started.load(std::memory_order_acquire)) return;
-  static const int registered = pthread_atfork(hold, release, after_fork_in_child);
-  static_cast<void>(registered);
+  const NoFork no_fork;  // starting a thread takes locks of the C library
   std::lock_guard lock(watch().mutex);
   if (watch().started.load(std::memory_order_relaxed)) return;
   start();

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sinter/sinter.hpp>
 
+#include <jit/disk_entry.hpp>
 #include "../scratch.hpp"
 
 namespace sn = sinter;
@@ -74,6 +75,19 @@ TEST_F(DslDiskCache, ATornEntryIsCompiledAgain) {
   fs::resize_file(entry, fs::file_size(entry) - 1);
   EXPECT_EQ(did(), Did::compiled);
   EXPECT_EQ(did(), Did::found_on_disk);
+}
+
+TEST_F(DslDiskCache, AnIntactEntryThatDoesNotLoadIsCompiledAgain) {
+  EXPECT_EQ(did(), Did::compiled);
+  for (const char* binary : {"no shared object",
+                             "\x7f"
+                             "ELF, but no more than that"}) {
+    auto entry = sinter::jit::decode(read_text(entries().at(0)));
+    ASSERT_TRUE(entry);
+    sinter::testing::write_text(entries().at(0), sinter::jit::encode(entry->key, binary));
+    EXPECT_EQ(did(), Did::compiled);
+    EXPECT_EQ(did(), Did::found_on_disk);
+  }
 }
 
 TEST_F(DslDiskCache, AnotherCompilersKernelsAreNotServed) {

@@ -63,6 +63,15 @@ TEST(Fault, EachDeviceHasItsOwn) {
   EXPECT_THAT(message_of<sn::Error>([&] { (void)r.cpu(); }), HasSubstr("cuda:1"));
 }
 
+TEST(Fault, WaitingForAllTellsOfAll) {
+  if (gpus().size() < 2) GTEST_SKIP() << "needs two GPUs";
+  std::vector<Ints> results;
+  for (const sn::Device device : gpus()) results.push_back(sn::tensor({7}).to(device) % sn::tensor({0}).to(device));
+  const std::string said = message_of<sn::Error>([] { sn::synchronize(); });
+  for (const sn::Device device : gpus()) EXPECT_THAT(said, HasSubstr("found on " + sn::to_string(device)));
+  sn::synchronize();
+}
+
 TEST(Fault, EveryFormOfDivisor) {
   for (const sn::Device device : devices()) {
     const Ints a = sn::arange(12, device).reshape({3, 4});

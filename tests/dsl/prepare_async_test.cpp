@@ -1,6 +1,8 @@
 // Compiling in the background, and what is told of it afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -108,6 +110,32 @@ TEST(PrepareAsync, KernelsOfOneExpressionCompileAtTheSameTime) {
   };
   sn::prepare_async(x.sin().cos(), y.cos().sin()).get();  // two shapes, so two kernels
   EXPECT_EQ(fake.gpu.compiles, 2);
+}
+
+TEST(PrepareAsync, AChildOfAForkCompilesWhatItsParentIsAt) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const auto x = sn::ones({4}, sn::cuda<1>);
+  OnFakeGpu fake("forked amid a compilation");
+  std::atomic<bool> begun = false, may_end = false;
+  fake.gpu.while_compiling = [&] {
+    for (begun = true; !may_end;) std::this_thread::yield();
+  };
+  std::future<void> prepared = sn::prepare_async(x.cos() - 19);
+  while (!begun) std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    fake.gpu.while_compiling = nullptr;
+    const bool told = sinter_tests::message_of<sn::Error>([&] { prepared.get(); }).find("forked") != std::string::npos;
+    sn::prepare(x.cos() - 19);
+    ::_exit(told && fake.gpu.compiles == 1 && fake.gpu.loads == 1 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  may_end = true;
+  prepared.get();
+  EXPECT_EQ(fake.gpu.compiles, 1);
 }
 
 TEST(PrepareAsync, KernelsAreRememberedWithTheirOrigin) {

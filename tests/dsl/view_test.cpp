@@ -185,6 +185,14 @@ TEST(View, RandomChains) {
   }
 }
 
+TEST(View, WritesThroughAViewThatWalksBackwards) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    auto x = sn::zeros<std::int64_t>({2, 3}, d);
+    x(sn::range(), sn::range(sn::range::none, sn::range::none, -1)) = sn::arange(6, d).reshape({2, 3});
+    EXPECT_THAT(x.cpu().to_vector(), ElementsAre(2, 1, 0, 5, 4, 3)) << to_string(d);
+  }
+}
+
 TEST(View, ExpressionsOverViewsOnEveryDevice) {
   for (const sn::Device& d : sinter_tests::devices()) {
     const auto x = sn::arange(24, d).reshape({4, 6});

@@ -62,7 +62,8 @@ TEST_F(CacheSettingsTest, Modes) {
   EXPECT_EQ(cache_settings().mode, CacheMode::On);
   for (const auto& [word, expected] :
        {std::pair("on", CacheMode::On), std::pair("", CacheMode::On), std::pair("off", CacheMode::Off),
-        std::pair("OFF", CacheMode::Off), std::pair("0", CacheMode::Off), std::pair("memory", CacheMode::Memory),
+        std::pair("OFF", CacheMode::Off), std::pair("no", CacheMode::Off), std::pair("Yes", CacheMode::On),
+        std::pair("0", CacheMode::Off), std::pair("memory", CacheMode::Memory),
         std::pair("ReadOnly", CacheMode::ReadOnly)}) {
     const ScopedVariable set("SINTER_CACHE", word);
     EXPECT_EQ(cache_settings().mode, expected) << word;

@@ -72,6 +72,31 @@ TEST(CompileDeathTest, LogsALineForEachEvent) {
       "sinter\\[cache\\]: miss: second");
 }
 
+TEST(CompileDeathTest, LogsARefusedFolderOnce) {
+  static const ScratchFolder scratch;
+  fs::permissions(scratch.path(), fs::perms::all);
+  expect_said(
+      [&] {
+        setenv("SINTER_LOG", "cache", 1);
+        setenv("SINTER_CACHE", "on", 1);
+        setenv("SINTER_CACHE_DIR", scratch.path().c_str(), 1);
+      },
+      "^sinter\\[cache\\]: the folder [^\n]* is not used [^\n]*\n"
+      "sinter\\[cache\\]: miss: first [^\n]*\n"
+      "sinter\\[cache\\]: miss: second [^\n]*\n$");
+}
+
+TEST(CompileDeathTest, LogsAMissingFolderThatIsOnlyRead) {
+  expect_said(
+      [&] {
+        setenv("SINTER_LOG", "cache", 1);
+        setenv("SINTER_CACHE", "readonly", 1);
+        setenv("SINTER_CACHE_DIR", "/nowhere/at all", 1);
+      },
+      "^sinter\\[cache\\]: miss, there is no folder /nowhere/at all: first [^\n]*\n"
+      "sinter\\[cache\\]: miss, there is no folder /nowhere/at all: second [^\n]*\n$");
+}
+
 TEST(Compile, DumpsTextAndBinaryWhereAsked) {
   const ScratchFolder scratch;
   const ScopedVariable dump("SINTER_DUMP_DIR", scratch.file("dump"));

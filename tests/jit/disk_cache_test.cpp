@@ -197,7 +197,8 @@ TEST_F(DiskCacheTest, WhatBelongsToAnotherUserIsRefused) {
   if (::chown(entry().c_str(), other, other) != 0) GTEST_SKIP() << "only root can give files away";
   EXPECT_THAT(said([&] { EXPECT_EQ(find(), std::nullopt); }), HasSubstr("belongs to another user (12345)"));
   ASSERT_EQ(::chown(folder.c_str(), other, other), 0);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr(folder), HasSubstr("belongs to another user (12345)")));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr(folder), HasSubstr("belongs to another user (12345)"),
+                               HasSubstr("Name another one in SINTER_CACHE_DIR, or ask its owner")));
 }
 
 TEST_F(DiskCacheTest, SymbolicLinksAreFollowedForTheFolderAndNotForEntries) {
@@ -332,6 +333,57 @@ TEST_F(DiskCacheTest, SweepsOldTemporariesAndTouchesNothingElse) {
   EXPECT_TRUE(fs::exists(fresh));
   EXPECT_TRUE(fs::exists(foreign));
   EXPECT_TRUE(fs::exists(odd));
+}
+
+TEST_F(DiskCacheTest, ALimitBelowOneEntrySweepsToo) {
+  for (int i = 0; i < 3; ++i) store(numbered(i), std::string(1000, 'x'));
+  set_time(stamp(), 0);
+  DiskCache(settings(CacheMode::On, 500)).store(numbered(3), std::string(1000, 'x'));
+  EXPECT_EQ(files(), 1u) << "the stamp alone";
+}
+
+TEST_F(DiskCacheTest, AHitSweepsToo) {
+  for (int i = 0; i < 3; ++i) store(numbered(i), std::string(1000, 'x'));
+  for (int i = 0; i < 3; ++i) set_time(entry(numbered(i)), std::time(nullptr) - 1000 + i);
+  set_time(stamp(), 0);
+  EXPECT_TRUE(DiskCache(settings(CacheMode::ReadOnly, 2500)).find(numbered(0)));
+  EXPECT_EQ(files(), 4u) << "readonly deletes nothing";
+  EXPECT_TRUE(DiskCache(settings(CacheMode::On, 2500)).find(numbered(0)));
+  EXPECT_TRUE(fs::exists(entry(numbered(0)))) << "just used";
+  EXPECT_FALSE(fs::exists(entry(numbered(1))));
+  EXPECT_TRUE(fs::exists(entry(numbered(2))));
+}
+
+TEST_F(DiskCacheTest, WhateverHasTheStampsNameGivesWay) {
+  const std::string elsewhere = scratch.file("elsewhere");
+  write_text(elsewhere, "mine");
+  const auto sweeps_with = [&](auto make) {
+    for (int i = 0; i < 3; ++i) store(numbered(i), std::string(1000, 'x'));
+    fs::remove(stamp());
+    make();
+    EXPECT_THAT(said([&] { DiskCache(settings(CacheMode::On, 500)).find(numbered(0)); }), IsEmpty());
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(stamp())));
+    return files() == 1;
+  };
+  EXPECT_TRUE(sweeps_with([&] { fs::create_directory(stamp()); }));
+  EXPECT_TRUE(sweeps_with([&] { fs::create_symlink(elsewhere, stamp()); }));
+  EXPECT_TRUE(sweeps_with([&] { fs::create_symlink("nowhere", stamp()); }));
+  EXPECT_TRUE(sweeps_with([&] { EXPECT_EQ(::mkfifo(stamp().c_str(), 0600), 0); }));
+  EXPECT_EQ(read_text(elsewhere), "mine");
+}
+
+TEST_F(DiskCacheTest, AFullFolderInPlaceOfTheStampIsSaidOnceAndLeftAlone) {
+  store();
+  fs::remove(stamp());
+  fs::create_directory(stamp());
+  write_text(stamp() / "thesis", "x");
+  const std::string message = said([&] {
+    DiskCache cache(settings());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.find(key));
+  });
+  EXPECT_THAT(message, HasSubstr("Delete " + stamp().string()));
+  EXPECT_EQ(std::ranges::count(message, '\n'), 1);
+  EXPECT_TRUE(fs::exists(stamp() / "thesis"));
 }
 
 TEST_F(DiskCacheTest, WhatIsLargerThanTheCacheIsNotKept) {

@@ -18,7 +18,7 @@ class FakeGpu : public runtime::GpuBackend {
 
   std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, most_compiling{0};
   std::chrono::milliseconds compile_time{0};
-  std::function<void()> while_compiling;
+  std::function<void()> while_compiling, while_loading;
   bool refuses = false;
 
   std::vector<runtime::KernelSource> sources() {
@@ -63,8 +63,9 @@ class FakeGpu : public runtime::GpuBackend {
   }
   runtime::Function load(const std::string& binary, const std::string& name) override {
     ++loads;
+    if (while_loading) while_loading();
     if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos)
-      throw CudaError("a wrong binary");
+      throw runtime::BinaryRefused("a wrong binary");
     return {this};
   }
   int resident_blocks(runtime::Function, int) override { return 6; }

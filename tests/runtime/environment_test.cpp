@@ -39,7 +39,23 @@ TEST(Environment, ReportsWhatItCannotReadOnce) {
   EXPECT_FALSE(off_when("of"));
   EXPECT_FALSE(off_when("of"));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "sinter: SINTER_TEST_SWITCH=of: expected on or off; taking it as on\n");
+            "sinter: SINTER_TEST_SWITCH=\"of\" cannot be read: expected on or off; taking it as on\n");
+}
+
+TEST(Environment, ReportsAlsoToWhoAskedForQuiet) {
+  setenv("SINTER_QUIET", "1", 1);
+  testing::internal::CaptureStderr();
+  report_unreadable("SINTER_TEST_WORDS", "a\nb", "this or that", "ignoring it");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "sinter: SINTER_TEST_WORDS=\"a\\x0ab\" cannot be read: expected this or that; ignoring it\n");
+  unsetenv("SINTER_QUIET");
+}
+
+TEST(Environment, ComparesWordsInAnyCase) {
+  EXPECT_TRUE(same_word("AVX2", "avx2"));
+  EXPECT_TRUE(same_word("", ""));
+  EXPECT_FALSE(same_word("avx", "avx2"));
+  EXPECT_FALSE(same_word("avx5", "avx2"));
 }
 
 }  // namespace

@@ -31,7 +31,20 @@ TEST(LogDeathTest, CategoriesByName) {
   EXPECT_EXIT(exit_with_categories("cache,memory"), ::testing::ExitedWithCode(2 + 8), "^$");
   EXPECT_EXIT(exit_with_categories("jit,cache,schedule,memory,"), ::testing::ExitedWithCode(15), "^$");
   EXPECT_EXIT(exit_with_categories("jti,schedule"), ::testing::ExitedWithCode(4),
-              "no category \"jti\"; those there are: jit, cache, schedule, memory");
+              "^sinter: SINTER_LOG=\"jti,schedule\" cannot be read: expected a list of jit, cache, schedule, memory; "
+              "ignoring \"jti\"\n$");
+  EXPECT_EXIT(exit_with_categories("JIT, Memory ,"), ::testing::ExitedWithCode(1 + 8), "^$");
+}
+
+TEST(LogDeathTest, AQuietThatCannotBeReadIsSaid) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        setenv("SINTER_QUIET", "banana", 1);
+        exit_with_categories("jit");
+      },
+      ::testing::ExitedWithCode(1),
+      "^sinter: SINTER_QUIET=\"banana\" cannot be read: expected on or off; taking it as off\n$");
 }
 
 TEST(Log, LinesOfThreadsStayWhole) {

@@ -13,7 +13,7 @@
 namespace sinter::testing {
 
 /// For one thread. Events are done when `done` says so.
-class StubStreamCalls final : public runtime::StreamCalls {
+class StubStreamCalls : public runtime::StreamCalls {
  public:
   ~StubStreamCalls() override { EXPECT_EQ(alive, 0); }
 

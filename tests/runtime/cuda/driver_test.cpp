@@ -50,6 +50,15 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::success, CUDA_SUCCESS);
   EXPECT_EQ(ours::error_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(ours::error_not_initialized, CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(ours::error_invalid_value, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(ours::error_invalid_image, CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(ours::error_no_binary_for_gpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(ours::error_invalid_ptx, CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(ours::error_unsupported_ptx, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_EQ(ours::error_invalid_source, CUDA_ERROR_INVALID_SOURCE);
+  EXPECT_EQ(ours::error_symbol_not_found, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND);
+  EXPECT_EQ(ours::error_symbol_init_failed, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED);
+  EXPECT_EQ(ours::error_not_found, CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(ours::error_ecc_uncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
   EXPECT_EQ(ours::error_nvlink_uncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
   EXPECT_EQ(ours::error_illegal_address, CUDA_ERROR_ILLEGAL_ADDRESS);

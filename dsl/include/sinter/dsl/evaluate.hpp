@@ -111,8 +111,8 @@ void prepare(E&&... e) {
 }
 
 /// Does the same in the background, different kernels at the same time: evaluating meanwhile waits for those that it
-/// needs. Throws at once what can be checked without compiling (ShapeError, DeviceError, DtypeError); the future throws
-/// the rest (CompileError). The future may be dropped.
+/// needs. The call itself throws what can be checked without compiling (ShapeError, DeviceError, DtypeError), so there
+/// is no future then; the future throws the rest (CompileError, CudaError). It may be dropped.
 template <expression... E>
 [[nodiscard]] std::future<void> prepare_async(E&&... e) {
   return detail::prepare_all_async(lift(std::forward<E>(e))...);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <sinter/runtime/device.hpp>
+#include <sinter/runtime/error.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
@@ -71,6 +72,12 @@ struct Launch {
   unsigned pointers = 0;
 };
 
+/// A binary that a device does not take, though nothing else failed: compiled once more, it may be another.
+class BinaryRefused : public CudaError {
+ public:
+  using CudaError::CudaError;
+};
+
 /// A device that runs CUDA text.
 class GpuBackend : public Backend {
  public:
@@ -83,8 +90,10 @@ class GpuBackend : public Backend {
   /// Names all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler,
   /// and it may change when one is loaded.
   virtual std::string binary_tag() const = 0;
-  /// Text to something that load() accepts. Thread-safe. Throws CompileError.
+  /// Text to something that load() accepts. Thread-safe. Throws CompileError, and DeviceError where there is no
+  /// compiler.
   virtual std::string compile(const KernelSource& source) = 0;
+  /// Throws BinaryRefused, and OutOfMemory or CudaError where the binary is not at fault.
   virtual Function load(const std::string& binary, const std::string& name) = 0;
   /// Device address of a 32-bit word for fault codes. A kernel sets it where it is 0; waiting for the device
   /// (synchronize, download) sets it to 0 again and throws the fault. Throws OutOfMemory.

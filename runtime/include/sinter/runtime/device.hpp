@@ -68,7 +68,9 @@ int device_count() noexcept;
 void set_device(int index);
 /// "NVIDIA H200", "Virtual GPU 0". Throws DeviceError when the GPU does not exist.
 std::string device_name(int index = current_device());
-/// Waits until everything issued to the device, or to every device, is done.
+/// Waits until everything issued to the device, or to every device, is done. Throws what went wrong there: integers
+/// divided by zero as Error, what the driver reports as CudaError; an Error with all messages where several devices
+/// have something to say.
 void synchronize(Device device);
 void synchronize();
 /// GPU `index` if it exists, else the CPU.

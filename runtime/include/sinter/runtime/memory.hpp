@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1 {
 
-/// Sizes in bytes, as tensors take them: rounded up to the pool's sizes.
+/// Sizes in bytes, as tensors take them: rounded up to the pool's sizes, on virtual GPUs as they were asked for.
 struct MemoryStats {
   std::size_t in_use;                // by tensors
   std::size_t cached;                // free, kept for later tensors

@@ -1,0 +1,18 @@
+#include "shared_work.hpp"
+
+#include <atomic>
+
+#include <sinter/runtime/fork.hpp>
+
+namespace sinter::inline v1::runtime {
+
+bool may_share_work() noexcept {
+  constexpr unsigned nobody = ~0u;
+  static constinit std::atomic<unsigned> user{nobody};  // the process that was first
+  const unsigned self = generation();
+  unsigned known = user.load(std::memory_order_relaxed);
+  if (known == nobody && user.compare_exchange_strong(known, self, std::memory_order_relaxed)) return true;
+  return known == self;
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,160 @@
+#include "happens_before.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "../streams.hpp"
+
+namespace sinter::inline v1::runtime::vgpu {
+
+void Clock::merge(const Clock& other) {
+  if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size());
+  for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
+}
+
+void Clock::set(std::uint32_t stream, std::uint32_t tick) {
+  if (ticks_.size() <= stream) ticks_.resize(stream + std::size_t{1});
+  ticks_[stream] = tick;
+}
+
+bool Clock::covers(std::uint32_t stream, std::uint32_t tick) const noexcept {
+  return stream < ticks_.size() && ticks_[stream] >= tick;
+}
+
+bool Clock::covers(const Clock& other) const noexcept {
+  for (std::uint32_t i = 0; i < other.ticks_.size(); ++i)
+    if (other.ticks_[i] != 0 && !covers(i, other.ticks_[i])) return false;
+  return true;
+}
+
+HappensBefore& HappensBefore::instance() {
+  static constinit Immortal<HappensBefore> only;  // buffers with static storage may outlive everything else
+  return only.get();
+}
+
+HappensBefore::Timeline& HappensBefore::timeline(const void* stream) {
+  const auto [it, is_new] = streams_.try_emplace(stream, Timeline{.number = numbers_, .before = {}});
+  if (is_new) ++numbers_;
+  return it->second;
+}
+
+HappensBefore::Issued HappensBefore::issue(const StreamImpl& stream, std::string what) {
+  std::string where = runtime::describe(stream);
+  const std::lock_guard lock(mutex_);
+  Timeline& t = timeline(stream.native);
+  t.before.merge(host_);
+  t.before.set(t.number, ++t.tick);
+  t.asked = false;
+  return {add({{t.number, t.tick, std::move(what), std::move(where)}}), t.before};
+}
+
+Clock HappensBefore::before_next(const void* stream) {
+  const std::lock_guard lock(mutex_);
+  Clock clock = timeline(stream).before;
+  clock.merge(host_);
+  return clock;
+}
+
+bool HappensBefore::is_before(Work work, const Clock& now) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(points(work), [&](const Point& p) { return p.is_before(now); });
+}
+
+Work HappensBefore::add(std::vector<Point> points) {
+  works_.push_back(std::move(points));
+  return Work(works_.size() - 1);
+}
+
+Work HappensBefore::joined(Work a, const Issued& b) {
+  const std::lock_guard lock(mutex_);
+  const Point own = points(b.work).front();
+  if (std::ranges::any_of(points(a), [&](const Point& p) { return p.stream == own.stream && p.tick == own.tick; }))
+    return a;
+  const auto [it, is_new] = joined_.try_emplace({a, b.work});
+  if (is_new) {
+    std::vector<Point> both{own};
+    std::ranges::copy_if(points(a), std::back_inserter(both), [&](const Point& p) { return !p.is_before(b.before); });
+    it->second = add(std::move(both));
+  }
+  return it->second;
+}
+
+std::string HappensBefore::describe(Work work, const Clock& now) {
+  const std::lock_guard lock(mutex_);
+  const auto p = std::ranges::find_if(points(work), [&](const Point& q) { return !q.is_before(now); });
+  return p == points(work).end() ? std::string() : fmt::format("{} on {}", p->what, p->where);
+}
+
+void HappensBefore::wait(const void* stream, const Clock& event) {
+  const std::lock_guard lock(mutex_);
+  timeline(stream).before.merge(event);
+}
+
+void HappensBefore::host_waits(const void* stream) {
+  const std::lock_guard lock(mutex_);
+  host_.merge(timeline(stream).before);
+}
+
+void HappensBefore::host_waits(const Clock& event) {
+  const std::lock_guard lock(mutex_);
+  host_.merge(event);
+}
+
+bool HappensBefore::is_seen_over(const void* stream) {
+  Clock end;
+  bool asked = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Timeline& t = timeline(stream);
+    end = t.before;
+    asked = std::exchange(t.asked, true);
+  }
+  return is_seen_over(end, asked);
+}
+
+bool HappensBefore::is_seen_over(const Clock& event, bool& asked) {
+  const std::lock_guard lock(mutex_);
+  if (!host_.covers(event) && !std::exchange(asked, true)) return false;
+  host_.merge(event);
+  return true;
+}
+
+void HappensBefore::forget(const void* stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  streams_.erase(stream);
+}
+
+namespace {
+
+std::mutex& turns() {
+  static constinit Immortal<PerProcess<std::mutex>> mutex;  // held as long as a kernel runs
+  return mutex.get().get();
+}
+
+}  // namespace
+
+StreamOrder::StreamOrder(const StreamImpl& stream, std::string what)
+    : turn_(turns()),
+      where_(runtime::describe(stream)),
+      issued_(HappensBefore::instance().issue(stream, std::move(what))) {}
+
+bool StreamOrder::is_after(Work before) {
+  if (before == Work::None || before == work() || before == known_before_) return true;
+  if (!HappensBefore::instance().is_before(before, issued_.before)) return false;
+  known_before_ = before;
+  return true;
+}
+
+Work StreamOrder::joined(Work before) {
+  if (known_joined_.first != before) known_joined_ = {before, HappensBefore::instance().joined(before, issued_)};
+  return known_joined_.second;
+}
+
+std::string StreamOrder::why_not_after(Work before) const {
+  return fmt::format("{}: nothing makes {} wait for it", HappensBefore::instance().describe(before, issued_.before),
+                     where_);
+}
+
+}  // namespace sinter::inline v1::runtime::vgpu

@@ -1,0 +1,150 @@
+// Forks while other threads of the process evaluate and compile: the child works.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "devices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sinter_tests {
+namespace {
+
+namespace sn = sinter;
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+constexpr bool is_sanitized = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+constexpr unsigned patience_s = 20;
+const bool is_slow = std::getenv("SINTER_VIRTUAL_STRICT") != nullptr;
+
+/// Small, and large enough for several threads.
+bool known(sn::Device device) {
+  const std::int64_t many = is_slow && !device.is_cpu() ? 4'000 : 400'000;
+  const sn::Tensor<float> a = sn::full({3}, 1.5f, device), b = sn::full({many}, 2.0f, device);
+  const sn::Tensor<float> small = a * 2 + 1, large = b.sqrt() * b;
+  return small[1].item() == 4 && std::abs(large[many - 1].item() - 2.8284271f) < 1e-5f;
+}
+
+/// An expression of its own for each number, and so a kernel.
+bool numbered(unsigned number, sn::Device device) {
+  const sn::Tensor<float> x = sn::full({5}, 1.0f, device);
+  sn::Lazy<float> e = x - 0;
+  float expected = 1;
+  for (unsigned bits = number; bits != 0; bits >>= 1) {
+    e = (bits & 1) != 0 ? sn::Lazy<float>(e + x) : sn::Lazy<float>(e * x);
+    expected += static_cast<float>(bits & 1);
+  }
+  return sn::Tensor<float>(e)[4].item() == expected;
+}
+
+/// A real GPU that the parent had open.
+bool is_refused(unsigned number) {
+  return message_of<sn::Error>([&] { numbered(number, sn::Device(0)); }).find("forked after") != std::string::npos;
+}
+
+struct Outcomes {
+  int right = 0, refused = 0, wrong = 0, hung = 0;
+};
+
+/// What becomes of `f` in a child, which ends by itself or by a signal.
+void in_child(const std::function<bool()>& f, Outcomes& outcomes) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(patience_s);
+    try {
+      _exit(f() ? 0 : 1);
+    } catch (const sn::Error& e) {
+      const bool is_clear = std::string_view(e.what()).find("forked while") != std::string_view::npos;
+      if (!is_clear) std::fprintf(stderr, "in the child: %s\n", e.what());
+      _exit(is_clear ? 2 : 1);
+    }
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) != child) {
+  }
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  ++(code == 0                                            ? outcomes.right
+     : code == 2                                          ? outcomes.refused
+     : WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? outcomes.hung
+                                                          : outcomes.wrong);
+}
+
+/// Threads that use Sinter until they are told to stop.
+class Busy {
+ public:
+  Busy() {
+    numbered(1000, sn::Device(0));
+    for (const sn::Device device : {sn::Device(), sn::Device(0)}) {
+      threads_.emplace_back([this, device] {
+        while (!stop_) all_right_ = known(device) && all_right_;
+      });
+      threads_.emplace_back([this, device] {
+        while (!stop_) all_right_ = numbered(++number_, device) && all_right_;
+      });
+    }
+  }
+  ~Busy() {
+    stop_ = true;
+    for (std::thread& t : threads_) t.join();
+    EXPECT_TRUE(all_right_);
+  }
+  /// Of the expression that was begun last.
+  unsigned number() const { return number_; }
+
+ private:
+  std::atomic<bool> stop_ = false, all_right_ = true;
+  std::atomic<unsigned> number_ = 1000;
+  std::vector<std::thread> threads_;
+};
+
+TEST(Fork, WhileOtherThreadsEvaluateAndCompile) {
+  if (is_sanitized) GTEST_SKIP() << "the sanitizers' own locks do not survive such a fork";
+  const int forks = is_slow ? 10 : 50;
+  const unsigned seed = std::random_device{}();
+  RecordProperty("seed", static_cast<int>(seed));
+  std::mt19937 random(seed);
+  Outcomes outcomes;
+  {
+    const Busy busy;
+    for (int i = 0; i < forks && outcomes.hung < 2; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
+      // The one that a thread of the parent may just be compiling, and one that nobody has.
+      const unsigned begun = busy.number(), own = 1'000'000 + static_cast<unsigned>(i);
+      const bool compiles = i % 5 == 0;
+      in_child(
+          [=] {
+            if (!known(sn::Device()) || !numbered(own, sn::Device())) return false;
+            if (!virtual_gpus) return is_refused(begun) && is_refused(own);
+            return known(sn::Device(0)) &&
+                   (!compiles || (numbered(begun, sn::Device(0)) && numbered(own, sn::Device(1))));
+          },
+          outcomes);
+    }
+  }
+  std::printf("%d right, %d refused, %d wrong, %d hung (seed %u)\n", outcomes.right, outcomes.refused, outcomes.wrong,
+              outcomes.hung, seed);
+  EXPECT_EQ(outcomes.wrong, 0);
+  EXPECT_EQ(outcomes.hung, 0);
+  EXPECT_GT(outcomes.right, 0);
+}
+
+}  // namespace
+}  // namespace sinter_tests
