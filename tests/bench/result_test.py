@@ -169,6 +169,16 @@ class Peers(unittest.TestCase):
                 worker.ask({"do": "measure", "expression": "none", "implementation": "numpy"}, 60)
         finally:
             worker.stop()
+        with self.assertRaises(WorkerFailed):
+            worker.ask({"do": "forget"}, 60)
+
+    def test_a_peer_that_cannot_start_says_why(self):
+        from bench.report.peers.worker import Worker, WorkerFailed
+
+        worker = Worker("none", "cpu-1")
+        with self.assertRaisesRegex(WorkerFailed, "none|numpy"):
+            worker.hello(60)
+        worker.stop()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pathlib
 import selectors
 import subprocess
 import sys
+import tempfile
 import time
 
 from .. import programs
@@ -22,15 +23,16 @@ class Worker:
         self.name = name
         self.executor = executor
         self.implementations = []
+        self.complaints = tempfile.TemporaryFile()
         # JAX takes most of a GPU's memory otherwise.
-        variables = {**os.environ, "PYTHONPATH": str(ROOT), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+        variables = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "bench.report.peers.serve", name, executor],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.complaints,
             preexec_fn=programs.pin_to_one_processor if executor == "cpu-1" else None,
         )
         self.pending = b""
@@ -41,11 +43,13 @@ class Worker:
         return answer
 
     def ask(self, question, seconds):
+        if not self.is_alive():
+            raise WorkerFailed(self.last_words())
         try:
             self.process.stdin.write((json.dumps(question) + "\n").encode())
             self.process.stdin.flush()
         except OSError as error:
-            raise WorkerFailed("its process has ended") from error
+            raise WorkerFailed(self.last_words()) from error
         return self.answer(seconds)
 
     def answer(self, seconds):
@@ -64,10 +68,18 @@ class Worker:
                     raise WorkerFailed(f"it took more than {seconds:.0f} s")
                 data = os.read(self.process.stdout.fileno(), 65536)
                 if not data:
-                    raise WorkerFailed("its process has ended")
+                    raise WorkerFailed(self.last_words())
                 self.pending += data
         line, _, self.pending = self.pending.partition(b"\n")
         return line
+
+    def last_words(self):
+        """Of a process that has ended."""
+        if self.complaints.closed:
+            return "it was ended"
+        self.complaints.seek(0)
+        said = self.complaints.read().decode(errors="replace").strip().splitlines()
+        return f"its process has ended{': ' + said[-1][:300] if said else ''}"
 
     def is_alive(self):
         return self.process.poll() is None
@@ -76,6 +88,7 @@ class Worker:
         if self.is_alive():
             self.process.kill()
         self.process.wait()
+        self.complaints.close()
         for pipe in (self.process.stdin, self.process.stdout):
             try:
                 pipe.close()
