@@ -2,6 +2,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <unsupported/Eigen/SpecialFunctions>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "inputs.hpp"
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <utility>

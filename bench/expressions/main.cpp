@@ -4,7 +4,6 @@
 #include <cstring>
 #include <sinter/sinter.hpp>
 #include <sstream>
-#include <thread>
 
 #include "suite.hpp"
 

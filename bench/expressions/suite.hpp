@@ -6,8 +6,6 @@
 #pragma once
 #include <benchmark/benchmark.h>
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
