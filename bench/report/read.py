@@ -31,7 +31,8 @@ NAMES = {
 
 
 def executors(result):
-    return list(dict.fromkeys(row["executor"] for row in result["rows"]))
+    """Those on which Sinter was measured: where all of its values were wrong, say, there is nothing to show."""
+    return list(dict.fromkeys(row["executor"] for row in result["rows"] if row["implementation"] == "sinter"))
 
 
 def executor_name(executor, result):

@@ -113,7 +113,7 @@ class Suite:
             for (expression, implementation), repetitions in times.items():
                 if expression == row["expression"]:
                     new = {**row, "implementation": implementation, **spread(repetitions)}
-                    new["limit_share"] = limits[row["bytes"]] / new["median_ns"]
+                    new["limit_share"] = limits[row["bytes"]] / new["median_ns"] if row["bytes"] in limits else None
                     found.append(one_thread(new))
         return found
 

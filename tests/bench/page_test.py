@@ -1,7 +1,9 @@
 """The page of a result: well-formed, self-contained, an alternative for every chart, and sound in a real browser."""
 
+import contextlib
 import copy
 import html
+import io
 import json
 import pathlib
 import re
@@ -15,7 +17,7 @@ import xml.etree.ElementTree as ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
-from bench.report import page, result  # noqa: E402
+from bench.report import page, result, table  # noqa: E402
 
 SAMPLE = HERE / "sample_result.json"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -110,6 +112,16 @@ class Page(unittest.TestCase):
             part = copy.deepcopy(self.sample)
             part[left_out] = type(part[left_out])()
             self.tree(page.document(part))
+
+    def test_implementations_that_are_missing(self):
+        for missing in ("sinter", "eager", "limit"):
+            part = copy.deepcopy(self.sample)
+            part["rows"] = [row for row in part["rows"] if row["implementation"] != missing]
+            if missing == "limit":
+                part["rows"] = [{**row, "limit_share": None} for row in part["rows"]]
+            self.tree(page.document(part))
+            with contextlib.redirect_stdout(io.StringIO()):
+                table.show(part)
 
 
 # Put into the page when a browser looks at it: what sticks out, and what lies on something else.
