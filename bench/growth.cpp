@@ -78,11 +78,15 @@ void graph_print(benchmark::State& state) {
   report(state);
 }
 
-BENCHMARK(lazy_grow)->RangeMultiplier(10)->Range(10, 10'000);
-BENCHMARK(lazy_evaluate)->RangeMultiplier(10)->Range(10, 10'000);
-BENCHMARK(graph_record)->RangeMultiplier(10)->Range(10, 10'000);
-BENCHMARK(graph_simplify)->RangeMultiplier(10)->Range(10, 10'000);
-BENCHMARK(graph_schedule)->RangeMultiplier(10)->Range(10, 10'000);
-BENCHMARK(graph_print)->RangeMultiplier(10)->Range(10, 10'000);
+void sizes(benchmark::internal::Benchmark* b) {
+  for (const int nodes : {1, 10, 100, 1000, 10'000}) b->Arg(nodes);
+}
+
+BENCHMARK(lazy_grow)->Apply(sizes);
+BENCHMARK(lazy_evaluate)->Apply(sizes);
+BENCHMARK(graph_record)->Apply(sizes);
+BENCHMARK(graph_simplify)->Apply(sizes);
+BENCHMARK(graph_schedule)->Apply(sizes);
+BENCHMARK(graph_print)->Apply(sizes);
 
 }  // namespace

@@ -1,52 +1,106 @@
-// Eigen's arrays, for the processor at hand.
+// Eigen's arrays, for the processor at hand. Elementwise, Eigen uses one thread.
 #include <Eigen/Core>
+#include <cmath>
+#include <map>
+#include <memory>
 #include <unsupported/Eigen/SpecialFunctions>
+#include <utility>
 
+#include "formulas.hpp"
 #include "inputs.hpp"
+#include "suite.hpp"
 
 namespace {
 
+using bench::Operand;
 using Array = Eigen::ArrayXf;
-using View = Eigen::Map<const Array>;
+using Matrix = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Column = Eigen::Array<float, Eigen::Dynamic, 1>;
+using Row = Eigen::Array<float, 1, Eigen::Dynamic>;
 
-struct Operands {
-  explicit Operands(std::size_t n) : Operands(bench::inputs(n)) {}
-  explicit Operands(const bench::Inputs& in)
-      : x(copy(in.x)), y(copy(in.y)), s(copy(in.s)), k(copy(in.k)), t(copy(in.t)), r(x.size()) {}
-  static Array copy(const std::vector<float>& v) { return View(v.data(), static_cast<Eigen::Index>(v.size())); }
-  Array x, y, s, k, t, r;
+class EigenLibrary {
+ public:
+  EigenLibrary(std::size_t n, void (*formula)(EigenLibrary&))
+      : n_(n), extent_(bench::extent(n)), formula_(formula), result_(static_cast<Eigen::Index>(n)) {}
+  void run() {
+    formula_(*this);
+    benchmark::DoNotOptimize(result_.data());
+    benchmark::DoNotOptimize(matrix_.data());
+  }
+  void wait() {}
+  void poison() {
+    result_.fill(NAN);
+    if (is_matrix_) matrix_.fill(NAN);
+  }
+  std::span<const float> read() { return {is_matrix_ ? matrix_.data() : result_.data(), n_}; }
+
+  void store(const auto& e) { result_ = e; }
+  void store_matrix(const auto& e) {
+    is_matrix_ = true;
+    matrix_ = e;
+  }
+  using MatrixView = Eigen::Map<const Matrix, Eigen::AlignedMax>;
+  static auto exp(const auto& a) { return a.exp(); }
+  static auto log(const auto& a) { return a.log(); }
+  static auto sqrt(const auto& a) { return a.sqrt(); }
+  static auto tanh(const auto& a) { return a.tanh(); }
+  static auto erf(const auto& a) { return a.erf(); }
+  /// Eigen computes an expression again at each use.
+  static Array keep(const auto& a) { return a; }
+
+  const Array& x() { return in<Array>(x_, Operand::X); }
+  const Array& y() { return in<Array>(y_, Operand::Y); }
+  const Array& spot() { return in<Array>(spot_, Operand::Spot); }
+  const Array& strike() { return in<Array>(strike_, Operand::Strike); }
+  const Array& time() { return in<Array>(time_, Operand::Time); }
+  MatrixView matrix_x() { return as_matrix(x(), rows(), columns()); }
+  MatrixView matrix_y() { return as_matrix(y(), rows(), columns()); }
+  auto transposed() { return as_matrix(x(), columns(), rows()).transpose(); }
+  auto every_second() {
+    return Eigen::Map<const Array, 0, Eigen::InnerStride<2>>(in<Array>(x_, Operand::Wide).data(),
+                                                             static_cast<Eigen::Index>(n_));
+  }
+  auto row() { return in<Row>(row_, Operand::Row).replicate(rows(), 1); }
+  auto gain() { return in<Row>(gain_, Operand::Gain).replicate(rows(), 1); }
+  auto shift() { return in<Row>(shift_, Operand::Shift).replicate(rows(), 1); }
+  auto column() { return in<Column>(column_, Operand::Column).replicate(1, columns()); }
+  auto mean() { return in<Column>(mean_, Operand::Mean).replicate(1, columns()); }
+  auto variance() { return in<Column>(variance_, Operand::Variance).replicate(1, columns()); }
+
+ private:
+  Eigen::Index rows() const { return static_cast<Eigen::Index>(extent_.rows); }
+  Eigen::Index columns() const { return static_cast<Eigen::Index>(extent_.columns); }
+  /// Arrays of Eigen's own making, aligned as it likes, shared by all expressions of a size.
+  template <class A>
+  const A& in(const A*& held, Operand operand) {
+    if (held) return *held;
+    static std::map<std::pair<Operand, std::size_t>, A> made;
+    const auto& values = bench::input(operand, n_);
+    const Eigen::Map<const A> from(values.data(), static_cast<Eigen::Index>(values.size()));
+    return *(held = &made.try_emplace({operand, n_}, from).first->second);
+  }
+  static MatrixView as_matrix(const Array& a, Eigen::Index height, Eigen::Index width) {
+    return {a.data(), height, width};
+  }
+
+  std::size_t n_;
+  bench::Extent extent_;
+  void (*formula_)(EigenLibrary&);
+  bool is_matrix_ = false;
+  Array result_;
+  Matrix matrix_;
+  const Array *x_ = nullptr, *y_ = nullptr, *spot_ = nullptr, *strike_ = nullptr, *time_ = nullptr;
+  const Row *row_ = nullptr, *gain_ = nullptr, *shift_ = nullptr;
+  const Column *column_ = nullptr, *mean_ = nullptr, *variance_ = nullptr;
 };
 
-template <class D>
-auto normal_cdf(const D& d) {
-  return 0.5f * (1 + (d * bench::sqrt_half).erf());
-}
-
-void black_scholes(Operands& o) {
-  // The parts that are used twice have arrays of their own: Eigen computes an expression again at each use.
-  const Array spread = bench::volatility * o.t.sqrt();
-  const Array d1 = ((o.s / o.k).log() + (bench::rate + 0.5f * bench::volatility * bench::volatility) * o.t) / spread;
-  o.r = o.s * normal_cdf(d1) - o.k * (-bench::rate * o.t).exp() * normal_cdf(d1 - spread);
-}
-
-template <class F>
-void add(const char* name, F evaluate) {
-  bench::add(name, "eigen", [evaluate](std::size_t n) {
-    return [evaluate, o = Operands(n)]() mutable {
-      evaluate(o);
-      benchmark::DoNotOptimize(o.r.data());
-    };
+const bench::Register registered([] {
+  if (bench::options().on_gpu()) return;
+  benchmark::AddCustomContext(
+      "eigen", BENCH_TEXT(EIGEN_WORLD_VERSION) "." BENCH_TEXT(EIGEN_MAJOR_VERSION) "." BENCH_TEXT(EIGEN_MINOR_VERSION));
+  bench::for_each_formula<EigenLibrary>([](const char* name, void (*formula)(EigenLibrary&)) {
+    bench::add(name, "eigen", [formula](std::size_t n) { return std::make_shared<EigenLibrary>(n, formula); });
   });
-}
-
-[[maybe_unused]] const bool registered = [] {
-  add("example", [](Operands& o) { o.r = (o.x + 2).exp() * o.y; });
-  add("axpy", [](Operands& o) { o.r = 1.5f * o.x + o.y; });
-  add("gelu", [](Operands& o) {
-    o.r = 0.5f * o.x * (1 + (bench::sqrt_2_over_pi * (o.x + 0.044715f * o.x * o.x * o.x)).tanh());
-  });
-  add("black_scholes", [](Operands& o) { black_scholes(o); });
-  return true;
-}();
+});
 
 }  // namespace

@@ -1,0 +1,122 @@
+// Sinter as a library of the suite, on the CPU or on a GPU, fused or operation by operation.
+#pragma once
+#include <cmath>
+#include <map>
+#include <memory>
+#include <sinter/sinter.hpp>
+#include <utility>
+
+#include "inputs.hpp"
+#include "suite.hpp"
+
+namespace bench {
+
+namespace sn = sinter;
+
+/// Operands of one device; each is made when it is first asked for, and shared by all expressions of a size.
+template <class D>
+const sn::Tensor<float, D>& on_device(Operand operand, std::size_t n) {
+  static std::map<std::pair<Operand, std::size_t>, sn::Tensor<float, D>> made;
+  auto& tensor = made[{operand, n}];
+  if (!tensor.defined()) {
+    const auto& values = input(operand, n);
+    tensor = sn::Tensor<float, D>(sn::tensor(values, {values.size()}).to(D{}));
+  }
+  return tensor;
+}
+
+template <class D, bool Fused>
+class Sinter {
+ public:
+  using Array = sn::Tensor<float, D>;
+
+  Sinter(std::size_t n, void (*formula)(Sinter&)) : n_(n), extent_(extent(n)), formula_(formula) {
+    result_ = Array(sn::empty({static_cast<std::int64_t>(n)}, D{}));
+    matrix_ = as_matrix(result_);
+  }
+  void run() { formula_(*this); }
+  void wait() { sn::synchronize(result_.device()); }
+  void poison() {
+    matrix_.assign(NAN);
+    result_.assign(NAN);
+  }
+  /// Eager evaluation makes a new array.
+  std::span<const float> read() {
+    read_ = (is_matrix_ ? matrix_ : result_).to_vector();
+    return read_;
+  }
+
+  void store(const auto& e) { store_in(result_, e); }
+  void store_matrix(const auto& e) {
+    is_matrix_ = true;
+    store_in(matrix_, e);
+  }
+  static auto exp(const auto& a) { return sn::exp(a); }
+  static auto log(const auto& a) { return sn::log(a); }
+  static auto sqrt(const auto& a) { return sn::sqrt(a); }
+  static auto tanh(const auto& a) { return sn::tanh(a); }
+  static auto erf(const auto& a) { return sn::erf(a); }
+  static const auto& keep(const auto& a) { return a; }
+
+  const Array& x() { return in(Operand::X, x_); }
+  const Array& y() { return in(Operand::Y, y_); }
+  const Array& spot() { return in(Operand::Spot, spot_); }
+  const Array& strike() { return in(Operand::Strike, strike_); }
+  const Array& time() { return in(Operand::Time, time_); }
+  const Array& matrix_x() {
+    return view(x_, [&] { return as_matrix(on_device<D>(Operand::X, n_)); });
+  }
+  const Array& matrix_y() {
+    return view(y_, [&] { return as_matrix(on_device<D>(Operand::Y, n_)); });
+  }
+  const Array& transposed() {
+    return view(x_, [&] { return on_device<D>(Operand::X, n_).reshape({columns(), rows()}).t(); });
+  }
+  const Array& every_second() {
+    return view(x_, [&] { return on_device<D>(Operand::Wide, n_).slice(0, 0, sn::range::none, 2); });
+  }
+  const Array& row() { return in(Operand::Row, row_); }
+  const Array& gain() { return in(Operand::Gain, gain_); }
+  const Array& shift() { return in(Operand::Shift, shift_); }
+  const Array& column() { return in_column(Operand::Column, column_); }
+  const Array& mean() { return in_column(Operand::Mean, mean_); }
+  const Array& variance() { return in_column(Operand::Variance, variance_); }
+
+ private:
+  std::int64_t rows() const { return static_cast<std::int64_t>(extent_.rows); }
+  std::int64_t columns() const { return static_cast<std::int64_t>(extent_.columns); }
+  Array as_matrix(const Array& a) const { return a.reshape({rows(), columns()}); }
+  template <class Make>
+  const Array& view(Array& held, const Make& make) {
+    if (!held.defined()) held = make();
+    return held;
+  }
+  const Array& in(Operand operand, Array& held) {
+    return view(held, [&] { return on_device<D>(operand, n_); });
+  }
+  const Array& in_column(Operand operand, Array& held) {
+    return view(held, [&] { return on_device<D>(operand, n_).reshape({rows(), 1}); });
+  }
+  static void store_in(Array& result, const auto& e) {
+    if constexpr (Fused)
+      result.assign(e);
+    else
+      result = sn::eager(e);
+  }
+
+  std::size_t n_;
+  Extent extent_;
+  void (*formula_)(Sinter&);
+  bool is_matrix_ = false;
+  Array result_, matrix_, x_, y_, spot_, strike_, time_, row_, gain_, shift_, column_, mean_, variance_;
+  std::vector<float> read_;
+};
+
+/// Adds one expression of a device, fused or eager.
+template <class D, bool Fused>
+void add_sinter(const char* name, void (*formula)(Sinter<D, Fused>&)) {
+  add(name, Fused ? "sinter" : "eager",
+      [formula](std::size_t n) { return std::make_shared<Sinter<D, Fused>>(n, formula); });
+}
+
+}  // namespace bench

@@ -1,0 +1,84 @@
+// How every library is measured. A Subject is a library with its operands:
+//   run()     evaluates once; may return before a GPU is done
+//   wait()    waits for it
+//   poison()  fills the result with NaN
+//   read()    the result, row-major
+#pragma once
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "expression.hpp"
+
+// A macro's value as text, for the versions of libraries.
+#define BENCH_TEXT_OF(value) #value
+#define BENCH_TEXT(value) BENCH_TEXT_OF(value)
+
+namespace bench {
+
+struct Options {
+  std::vector<long> sizes;
+  std::string device = "cpu";
+  bool on_gpu() const { return device != "cpu"; }
+  bool virtual_gpu = false;  // values are checked there, and times mean nothing
+};
+const Options& options();
+
+/// Each library's file adds itself; main calls them once the options are known.
+using Registrar = void (*)();
+std::vector<Registrar>& registrars();
+struct Register {
+  explicit Register(Registrar r) { registrars().push_back(r); }
+};
+
+/// Evaluations between two waits: a wait takes as long as many launches, and programs do not wait after each.
+inline int batch() { return !options().on_gpu() ? 1 : options().virtual_gpu ? 2 : 32; }
+
+template <class Subject>
+void repeat(benchmark::State& state, Subject& subject) {
+  if (batch() == 1) {
+    for (auto _ : state) {
+      subject.run();
+      benchmark::ClobberMemory();
+    }
+  } else {
+    while (state.KeepRunningBatch(batch())) {
+      for (int i = 0; i < batch(); ++i) subject.run();
+      subject.wait();
+    }
+  }
+}
+
+/// The first run warms up; it and the last are checked, each after poison.
+template <class Subject>
+void measure(benchmark::State& state, Subject& subject, const Expression& e, long n) {
+  subject.poison();
+  subject.run();
+  std::string fault = fault_of(e, subject.read());
+  subject.poison();
+  repeat(state, subject);
+  if (fault.empty()) fault = fault_of(e, subject.read());
+  if (!fault.empty()) state.SkipWithError(fault.c_str());
+  state.SetLabel(std::string(e.family) + " float32");
+  state.counters["operations"] = e.operations;
+  state.counters["bytes"] = 4.0 * e.arrays * static_cast<double>(n);
+}
+
+inline std::string name_of(const std::string& expression, const std::string& implementation, long n) {
+  return expression + "/" + implementation + "/" + std::to_string(n);
+}
+
+/// Registers "expression/implementation/n" for every size. `make(n)` gives a pointer to a Subject, which lives as long
+/// as one repetition: its result is memory of its own.
+template <class Make>
+void add(const char* expression, const char* implementation, Make make) {
+  const Expression& e = find_expression(expression);
+  for (const long n : options().sizes)
+    benchmark::RegisterBenchmark(name_of(expression, implementation, n).c_str(), [=, &e](benchmark::State& state) {
+      const auto subject = make(static_cast<std::size_t>(n));
+      measure(state, *subject, e, n);
+    })->UseRealTime();
+}
+
+}  // namespace bench

@@ -1,0 +1,1 @@
+"""Runs the benchmarks, writes their result as JSON, and shows it: a table, a page, a comparison."""

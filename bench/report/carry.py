@@ -1,0 +1,70 @@
+"""Gathers what scripts/gpu-check needs on a machine that has a GPU and no package registry.
+
+python3 -m bench.report.carry BUILD_FOLDER TO
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from .result import ROOT, commit
+
+MOST = 60 * 1024**2  # bytes
+# What any Debian or Ubuntu with Python has; newer ones run what older ones were linked with.
+THERE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so.*")
+
+
+def needed(programs):
+    """The libraries that programs are linked with and that may not be there, by name."""
+    found = {}
+    for program in programs:
+        listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
+        for name, path in re.findall(r"^\s*(\S+) => (\S+)", listed, re.MULTILINE):
+            if path == "not":
+                raise SystemExit(f"error: {program} needs {name}, which is not found")
+            if not THERE.fullmatch(name):
+                found[name] = pathlib.Path(path).resolve()
+    return found
+
+
+def copy_program(path, to):
+    to.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(path, to / path.name)
+    subprocess.run(["strip", "--strip-unneeded", str(to / path.name)], check=True)
+
+
+def gather(build, to):
+    shutil.rmtree(to, ignore_errors=True)
+    tests = sorted(p for p in (build / "tests/gpu").iterdir() if p.is_file())
+    benchmarks = [
+        build / "bench" / name
+        for name in ("expressions", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
+    ]
+    modules = sorted((build / "tests").glob("*.so"))
+    for paths, folder in ((tests, "bin"), (benchmarks, "bench"), (modules, "tests")):
+        for path in paths:
+            copy_program(path, to / folder)
+    for name, path in needed([*tests, *benchmarks, *modules]).items():
+        copy_program(path, to / "lib")
+        (to / "lib" / path.name).rename(to / "lib" / name)
+    shutil.copytree(ROOT / "bench/report", to / "bench/report", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("data", "golden"):
+        shutil.copytree(ROOT / "tests" / folder, to / "tests" / folder)
+    (to / "scripts").mkdir()
+    shutil.copy2(ROOT / "scripts/gpu-check", to / "scripts")
+    (to / "COMMIT").write_text(commit() + "\n", encoding="utf-8")
+
+
+def main(build, to):
+    build, to = pathlib.Path(build).resolve(), pathlib.Path(to)
+    gather(build, to)
+    size = sum(p.stat().st_size for p in to.rglob("*") if p.is_file())
+    print(f"gathered in {to}: {size / 1024**2:.1f} MiB, {len(list((to / 'bin').iterdir()))} test programs")
+    if size > MOST:
+        raise SystemExit(f"error: that is more than {MOST // 1024**2} MiB")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,23 @@
+"""A moment by which everything should be done."""
+
+import time
+
+
+class Deadline:
+    def __init__(self, seconds=None):
+        self.total = seconds if seconds is not None else 0  # no part of an endless time is ever short
+        self.end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self):
+        return float("inf") if self.end is None else self.end - time.monotonic()
+
+    def seconds(self):
+        """What is left, as subprocess takes it: None without an end."""
+        return None if self.end is None else max(1.0, self.left())
+
+    def share(self, parts):
+        """The end of the next of so many parts that share what is left."""
+        return self if self.end is None else Deadline(self.left() / parts)
+
+    def is_past(self):
+        return self.left() <= 0

@@ -1,0 +1,11 @@
+"""One HTML page of a result, which needs nothing else."""
+
+import pathlib
+
+from .document import document
+
+
+def write(result, path):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(document(result), encoding="utf-8")

@@ -1,0 +1,112 @@
+"""The top of the page: a few figures, and Sinter against everything else in one picture for each executor."""
+
+import math
+
+from .. import read
+from . import svg
+from .chart import WIDTH, Chart, css, end_labels, heading, name, polyline, shape, x_axis, y_axis
+from .scale import Log, count, duration, times
+from .svg import line
+
+
+def mean_ratio(result, executor, other, n):
+    """Geometric mean over the expressions; None where the other was not measured."""
+    ratios = [
+        rows[other]["median_ns"] / rows["sinter"]["median_ns"]
+        for (_, size), rows in read.by_case(result, executor).items()
+        if size == n and other in rows
+    ]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def panel(result, executor, means):
+    others = [i for i in read.implementations(result, executor) if i != "sinter"]
+    sizes = read.sizes(result, executor)
+    left, right, top, bottom = 46, WIDTH - 104, 24, 230
+    values = [v for v in means.values() if v] + [1]
+    x, y = Log(sizes[0], sizes[-1], left, right), Log(min(values) / 1.4, max(values) * 1.4, bottom, top)
+    where = read.executor_name(executor, result)
+    parts = [
+        heading(where),
+        y_axis(y, left, right, lambda v: f"{v:g}\u00d7"),
+        x_axis(x, bottom, top, count, "elements", 5),
+        line(left, y(1), right, y(1), "one"),
+    ]
+    ends = []
+    for other in reversed(others):
+        points = [(x(n), y(means[other, n])) for n in sizes if means[other, n]]
+        parts += [
+            polyline(points, css(other)),
+            *(svg.marker(shape(other), px, py, f"mark {css(other)}") for px, py in points),
+        ]
+        ends.append((points[-1][1], other))
+    parts.append(end_labels(ends, right, top + 4, bottom))
+    words = "; ".join(f"over {name(o)} {times(means[o, sizes[-1]])}" for o in others if means[o, sizes[-1]])
+    return svg.drawing(
+        f"Speed-up by size, {where}", f"At {count(sizes[-1])} elements: {words}.", WIDTH, bottom + 36, *parts
+    )
+
+
+def charts(result):
+    panels, table = [], []
+    for executor in read.executors(result):
+        others = [i for i in read.implementations(result, executor) if i != "sinter"]
+        sizes = read.sizes(result, executor)
+        means = {(o, n): mean_ratio(result, executor, o, n) for o in others for n in sizes}
+        panels.append(panel(result, executor, means))
+        table += [
+            [read.executor_name(executor, result), name(o), f"{n:,}".replace(",", "\u2009"), times(means[o, n])]
+            for o in others
+            for n in sizes
+            if means[o, n]
+        ]
+    if not panels:
+        return []
+    return [
+        Chart(
+            "Sinter against the others, by size",
+            "Geometric mean of the speed-ups of all expressions: how many times as long the others take. Above the line"
+            " at 1, Sinter is faster. Both axes are logarithmic. Spread: see the size sweeps.",
+            panels,
+            ["executor", "over", "elements", "speed-up"],
+            table,
+        )
+    ]
+
+
+def tiles(result):
+    """[(figure, what it is)], at most six."""
+    found = []
+    for executor in read.executors(result):
+        sizes = read.sizes(result, executor)
+        where = read.executor_name(executor, result)
+        fused = mean_ratio(result, executor, "eager", sizes[-1])
+        if fused:
+            found.append((times(fused), f"fused over eager, {where}, {count(sizes[-1])} elements (geometric mean)"))
+        shares = sorted(
+            rows["sinter"]["limit_share"]
+            for (_, n), rows in read.by_case(result, executor).items()
+            if n == sizes[-1] and rows["sinter"]["limit_share"] and rows["sinter"]["operations"] <= 4
+        )
+        if shares:
+            found.append(
+                (
+                    f"{shares[len(shares) // 2]:.0%}",
+                    (
+                        f"of the limit, median of the expressions of up to 4 operations, {where}, "
+                        f"{count(sizes[-1])} elements"
+                    ),
+                )
+            )
+    at = {(r["driver"], r["what"], r["case"]): r["median_ns"] for r in result["sections"].get("hits", [])}
+    if ("null", "gpu", "5") in at:
+        found.append(
+            (
+                duration(at["null", "gpu", "5"] - at["null", "bare", "5"]),
+                "host time of a hit over the bare launch, 5 operands",
+            )
+        )
+    first = [r["median_ns"] for r in result["sections"].get("first", []) if r["operations"] == 5]
+    if len(first) == 4:
+        found.append((duration(sum(first)), "first evaluation of 5 operations on a GPU, without loading the kernel"))
+    return found

@@ -1,0 +1,121 @@
+"""A peer's process: python3 -m bench.report.peers.serve NAME EXECUTOR, then questions on standard input."""
+
+import json
+import os
+import sys
+import time
+
+from . import formulas, reference
+from .inputs import draw, extent
+from .libraries import LIBRARIES
+
+
+class Server:
+    def __init__(self, name, executor):
+        self.library = LIBRARIES[name](executor)
+        self.batch = 32 if executor.startswith("cuda") else 1  # evaluations between two waits, as in bench/expressions
+        self.compiled, self.drawn, self.operands, self.ready = {}, {}, {}, {}
+
+    def hello(self):
+        return {
+            "versions": self.library.versions,
+            "implementations": list(self.library.implementations),
+            "notes": list(self.library.notes),
+        }
+
+    def host(self, name, n):
+        if name not in self.drawn:
+            self.drawn[name] = draw(name, n)
+        return self.drawn[name]
+
+    def operand(self, name, n):
+        if name not in self.operands:
+            self.operands[name] = self.make_operand(name, n)
+        return self.operands[name]
+
+    def make_operand(self, name, n):
+        rows, columns = extent(n)
+        array, library = self.library.array, self.library
+        if name in ("matrix_x", "matrix_y"):
+            return array(self.host(name[-1], n).reshape(rows, columns))
+        if name in ("column", "mean", "variance"):
+            return array(self.host(name, n).reshape(rows, 1))
+        if name == "tall":
+            return library.transposed_input(array(self.host("x", n).reshape(columns, rows)))
+        if name == "wide":
+            return library.every_second_input(array(self.host(name, n)))
+        return array(self.host(name, n))
+
+    def function(self, expression, implementation):
+        key = expression, implementation
+        if key not in self.compiled:
+            self.compiled[key] = self.library.implementations[implementation](
+                formulas.function(expression, self.library)
+            )
+        return self.compiled[key]
+
+    def prepare(self, expression, implementation, n, min_time):
+        if expression == "black_scholes" and self.library.erf is None:
+            raise RuntimeError("there is no erf")
+        arrays = [self.operand(name, n) for name in formulas.operands(expression)]
+        function = self.function(expression, implementation)
+        result = function(*arrays)
+        self.library.wait(result)
+        rows, columns = extent(n)
+        for name in formulas.operands(expression):
+            self.host({"tall": "x", "matrix_x": "x", "matrix_y": "y"}.get(name, name), n)
+        if fault := reference.fault(expression, self.drawn, self.library.numpy(result).ravel(), rows, columns):
+            raise RuntimeError(f"a wrong result: {fault}")
+        iterations = self.batch
+        while (taken := self.time(function, arrays, iterations)) < min_time and iterations < 1 << 24:
+            iterations = max(2 * iterations, int(iterations * min_time / max(taken, 1e-7)) // self.batch * self.batch)
+        self.ready[expression, implementation] = function, arrays, iterations
+        return {}
+
+    def time(self, function, arrays, iterations):
+        begin = time.perf_counter()
+        for _ in range(iterations // self.batch):
+            for _ in range(self.batch):
+                result = function(*arrays)
+            self.library.wait(result)
+        return time.perf_counter() - begin
+
+    def measure(self, expression, implementation):
+        function, arrays, iterations = self.ready[expression, implementation]
+        return {"ns": self.time(function, arrays, iterations) / iterations * 1e9}
+
+    def forget(self):
+        self.ready.clear()
+        self.operands.clear()
+        self.drawn.clear()
+        self.compiled.clear()
+        self.library.forget()
+        return {}
+
+
+def serve(name, executor):
+    # What a library prints belongs elsewhere than among the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(answer):
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    try:
+        server = Server(name, executor)
+    except Exception as error:  # whatever keeps a peer from working is its answer
+        say({"error": f"{type(error).__name__}: {str(error).strip()[:300]}"})
+        return
+    say(server.hello())
+    for line in sys.stdin:
+        question = json.loads(line)
+        action = {"prepare": server.prepare, "measure": server.measure, "forget": server.forget}[question.pop("do")]
+        try:
+            say(action(**question))
+        except Exception as error:
+            say({"error": f"{type(error).__name__}: {str(error).strip()[:300]}"})
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

@@ -1,0 +1,111 @@
+"""Runs a program of Google Benchmark and gathers its repetitions."""
+
+import dataclasses
+import json
+import os
+import subprocess
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class ProgramFailed(Exception):
+    """A program ended with an error, or a benchmark of it did: a wrong result, for example."""
+
+
+class OutOfTime(Exception):
+    """A program was ended, since it took longer than there was time."""
+
+
+@dataclasses.dataclass
+class Measurement:
+    """All repetitions of one benchmark, in ns, with what it says of itself."""
+
+    name: str
+    label: str
+    counters: dict
+    order: int  # as the program registered it; random interleaving mixes them up
+    times: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Settings:
+    """How long and how often everything is measured."""
+
+    repetitions: int
+    min_time: float  # seconds for each repetition
+
+    def arguments(self):
+        return [
+            "--benchmark_format=json",
+            f"--benchmark_min_time={self.min_time}",
+            f"--benchmark_repetitions={self.repetitions}",
+            "--benchmark_enable_random_interleaving=true",
+        ]
+
+
+def pin_to_one_processor():
+    """One thread for whatever asks how many there may be: oneTBB, OpenMP, XLA."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None, errors=None):
+    """(measurements by name, what the program says of its build), in at most so many seconds.
+
+    A benchmark that fails, by a wrong value for example, is left out and told to `errors`; without that it is raised.
+    """
+    command = [str(path), *settings.arguments(), *arguments]
+    # What an earlier run compiled is not this one's merit.
+    variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
+    try:
+        done = subprocess.run(
+            command,
+            env=variables,
+            preexec_fn=pin_to_one_processor if one_thread else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise OutOfTime(f"{path} took more than {seconds:.0f} s") from late
+    if done.returncode != 0:
+        raise ProgramFailed(f"{' '.join(command)} failed:\n{done.stderr}")
+    output = json.loads(done.stdout)
+    return gather(output["benchmarks"], errors), output["context"]
+
+
+STANDARD = {
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+    "label",
+}
+
+
+def gather(entries, errors=None):
+    found, failed = {}, set()
+    for entry in entries:
+        if entry.get("error_occurred"):
+            message = f"{entry['name']}: {entry['error_message']}"
+            if errors is None:
+                raise ProgramFailed(message)
+            failed.add(entry["run_name"].replace("/real_time", ""))
+            if message not in errors:
+                errors.append(message)
+            continue
+        if entry["run_type"] != "iteration":
+            continue
+        name = entry["run_name"].replace("/real_time", "")
+        counters = {key: value for key, value in entry.items() if key not in STANDARD}
+        measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters, entry["family_index"]))
+        measurement.times.append(entry["real_time"] * UNITS[entry["time_unit"]])
+    return dict(sorted(((k, m) for k, m in found.items() if k not in failed), key=lambda item: item[1].order))

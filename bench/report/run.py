@@ -1,0 +1,103 @@
+"""Measures everything, or the parts that were asked for, and writes the result."""
+
+import dataclasses
+import os
+import pathlib
+import sys
+import time
+
+from . import machine, page, programs, result, suite, table
+from .deadline import Deadline
+from .sections import SECTIONS
+
+PARTS = ["expressions", *SECTIONS]
+Failed = programs.ProgramFailed
+SECTION_S = 35  # what is kept for each section where time is short
+FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
+
+
+@dataclasses.dataclass
+class Context:
+    """What a section needs."""
+
+    folder: pathlib.Path
+    settings: programs.Settings
+    short: bool
+    real_gpus: list
+    notes: list
+    deadline: Deadline
+
+    def run(self, program, arguments=(), environment=None):
+        """(measurements by name, what the program says of its build)."""
+        seconds = self.deadline.seconds()
+        return programs.run(self.folder / program, self.settings, arguments, environment, seconds=seconds)
+
+
+def run(arguments, tests=None):
+    """`tests` is what became of the tests of GPUs, where scripts/gpu-check ran them."""
+    os.environ.pop("SINTER_VIRTUAL_GPUS", None)  # speed is measured on what is there
+    context, new = begin(arguments)
+    if tests is not None:
+        new["gpu_tests"] = tests
+
+    def keep():  # after each part, so that a run which is ended leaves what it had
+        result.save(new, arguments.out / "result.json")
+
+    if "expressions" in arguments.only:
+        expressions(arguments, context, new, keep)
+    sections(arguments, context, new, keep)
+    keep()
+    page.write(new, arguments.out / "page.html")
+    table.show(new)
+    print(f"\nwritten: {arguments.out / 'result.json'}, {arguments.out / 'page.html'}")
+    if new["errors"]:
+        raise Failed("\n  ".join(["these went wrong and are left out:", *new["errors"]]))
+
+
+def begin(arguments):
+    folder = (arguments.build / "bench").resolve()
+    settings = SHORT if arguments.short else FULL
+    _, described = programs.run(folder / "expressions", programs.Settings(1, 0.001), ["--benchmark_filter=^clock$"])
+    gpus = [name for name in described["gpus"].split(", ") if name]
+    new = result.new(
+        machine.describe(),
+        {
+            "short": arguments.short,
+            "repetitions": settings.repetitions,
+            "min_time_s": settings.min_time,
+            "order": "random within an executor and a size",
+            "spread": "quartiles of the repetitions",
+        },
+    )
+    new["versions"]["gpus"] = described["gpus"]
+    return Context(folder, settings, arguments.short, gpus, new["notes"], Deadline(arguments.seconds)), new
+
+
+def expressions(arguments, context, new, keep):
+    wanted = [name for name in arguments.only if name in SECTIONS]
+    deadline = Deadline(arguments.seconds and arguments.seconds - SECTION_S * len(wanted))
+    measured = suite.Suite(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
+    sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
+    executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
+    new["settings"].update(sizes=sizes, executors=executors)
+    measured.measure(executors, sizes, keep)
+    if not context.real_gpus:
+        say("expressions on a virtual GPU: values alone")
+        suite.check_on_virtual_gpu(context.folder)
+        context.notes.append("No GPU was measured. The suite's GPU half ran on a virtual GPU, its values were right.")
+
+
+def sections(arguments, context, new, keep):
+    for name in arguments.only:
+        if name in SECTIONS:
+            begin_time = time.monotonic()
+            try:
+                new["sections"][name] = SECTIONS[name](context)
+            except programs.OutOfTime:
+                context.notes.append(f"{name}: no time was left")
+            keep()
+            say(f"{name}: {time.monotonic() - begin_time:.0f} s")
+
+
+def say(text):
+    print(f"  {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,133 @@
+"""The expressions, on every executor and at every size: our program, then the peers from Python."""
+
+import sys
+
+from . import machine, peers, programs
+from .spread import spread
+
+SIZES = [3, 100, 1000, 10_000, 100_000, 1_000_000]
+SHORT_SIZES = [3, 1000, 100_000]
+# On virtual GPUs, which are there for values and not for speed: an expression of each family.
+VIRTUAL = "^(limit|chain_5|example|every_second|normalise)/"
+
+
+def past_caches():
+    """A size whose arrays are each larger than the largest cache, unless the memory is too small for that."""
+    for n in (10_000_000, 30_000_000, 100_000_000):
+        if 4 * n > machine.last_cache() or 200 * 3 * n > machine.memory_bytes():
+            return n
+    return 100_000_000
+
+
+def executors(processors, gpus):
+    """cpu-1 is one thread, cpu all threads, cuda:I a GPU."""
+    return ["cpu-1"] + (["cpu"] if processors > 1 else []) + [f"cuda:{i}" for i in range(gpus)]
+
+
+def threads_of(executor, processors):
+    return {"cpu-1": 1, "cpu": processors}.get(executor, 0)
+
+
+class Suite:
+    def __init__(self, folder, settings, result, deadline, peers_wanted=True):
+        self.program = folder / "expressions"
+        self.settings = settings
+        self.result = result
+        self.deadline = deadline
+        self.peers_wanted = peers_wanted
+        self.processors = result["machine"]["cores"]
+
+    def measure(self, executors, sizes, after_each=lambda: None):
+        left = len(executors) * len(sizes)
+        for executor in executors:
+            workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
+            try:
+                for n in sizes:
+                    self.block(executor, n, workers, self.deadline.share(left))
+                    left -= 1
+                    after_each()
+            finally:
+                for worker in workers:
+                    worker.stop()
+
+    def block(self, executor, n, workers, deadline):
+        """Everything of one executor and one size, next to each other in time."""
+        print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
+        try:
+            rows = self.ours(executor, n)
+        except programs.OutOfTime:
+            self.result["notes"].append(f"{executor}: no time was left for {n} elements")
+            return
+        self.result["rows"] += rows + self.theirs(executor, n, workers, rows, deadline)
+
+    def ours(self, executor, n):
+        device = executor if executor.startswith("cuda") else "cpu"
+        found, context = programs.run(
+            self.program,
+            self.settings,
+            [f"--sizes={n}", f"--device={device}"],
+            one_thread=executor == "cpu-1",
+            seconds=self.deadline.seconds(),
+            errors=self.result["errors"],
+        )
+        self.describe(context)
+        clock = found.pop("clock")
+        self.result["clock"].append({"executor": executor, "n": n, "ghz": round(clock.counters["ghz"], 3)})
+        limits = {m.counters["bytes"]: spread(m.times)["median_ns"] for m in found.values() if "/bytes" in m.name}
+        return [self.row(executor, m, limits) for m in found.values()]
+
+    def describe(self, context):
+        versions = self.result["versions"]
+        for key in ("compiler", "sinter", "peer_flags", "gpus"):
+            versions[key] = context.get(key, "")
+        versions["libraries"].update({key: context[key] for key in ("eigen", "xtensor", "tbb") if key in context})
+
+    def row(self, executor, measurement, limits):
+        expression, implementation, n = measurement.name.split("/")
+        family, dtype = measurement.label.split()
+        if expression == "limit":
+            expression, implementation = implementation, "limit"
+        moved = measurement.counters["bytes"]
+        row = {
+            "family": family,
+            "expression": expression,
+            "operations": int(measurement.counters["operations"]),
+            "n": int(n),
+            "dtype": dtype,
+            "executor": executor,
+            "implementation": implementation,
+            **spread(measurement.times),
+            "bytes": moved,
+            "threads": threads_of(executor, self.processors),
+        }
+        row["limit_share"] = limits[moved] / row["median_ns"] if moved in limits else None
+        return one_thread(row)
+
+    def theirs(self, executor, n, workers, rows, deadline):
+        """What the peers take for what Sinter was measured with."""
+        ours = [row for row in rows if row["implementation"] == "sinter"]
+        limits = {row["bytes"]: row["median_ns"] for row in rows if row["family"] == "limit"}
+        times = peers.measure(workers, [row["expression"] for row in ours], n, self.settings, deadline, self.result)
+        found = []
+        for row in ours:
+            for (expression, implementation), repetitions in times.items():
+                if expression == row["expression"]:
+                    new = {**row, "implementation": implementation, **spread(repetitions)}
+                    new["limit_share"] = limits[row["bytes"]] / new["median_ns"] if row["bytes"] in limits else None
+                    found.append(one_thread(new))
+        return found
+
+
+def one_thread(row):
+    """These libraries compute elementwise with one thread, whatever there is."""
+    return {**row, "threads": 1} if row["implementation"] in ("eigen", "xtensor", "numpy") else row
+
+
+def check_on_virtual_gpu(folder):
+    """Runs the GPU's half of the program where there is no GPU; its results are checked and its times forgotten."""
+    programs.run(
+        folder / "expressions",
+        programs.Settings(1, 0.0001),
+        ["--sizes=3,1000", "--device=cuda:0", f"--benchmark_filter={VIRTUAL}"],
+        {"SINTER_VIRTUAL_GPUS": "1"},
+    )

@@ -1,0 +1,200 @@
+"""The page of a result: well-formed, self-contained, an alternative for every chart, and sound in a real browser."""
+
+import contextlib
+import copy
+import html
+import io
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT))
+from bench.report import page, result, table  # noqa: E402
+
+SAMPLE = HERE / "sample_result.json"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def with_gpu(sample):
+    """The sample with a GPU and every peer there is, whose times are made up."""
+    full = copy.deepcopy(sample)
+    full["versions"]["gpus"] = "A GPU of some length of name sm_90"
+    ours = [
+        r for r in sample["rows"] if r["executor"] == "cpu-1" and r["implementation"] in ("sinter", "eager", "limit")
+    ]
+    full["rows"] += [{**r, "executor": "cuda:0"} for r in ours]
+    for scale, peer in enumerate(("torch", "torch.compile", "jax.jit", "cupy", "cupy.fuse"), start=2):
+        for row in ours:
+            if row["implementation"] == "sinter":
+                times = {key: row[key] * scale for key in ("median_ns", "q1_ns", "q3_ns")}
+                full["rows"].append({**row, **times, "executor": "cuda:0", "implementation": peer})
+    return full
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sample = result.load(SAMPLE)
+        cls.pages = {"cpu": page.document(cls.sample), "gpu": page.document(with_gpu(cls.sample))}
+
+    def tree(self, text):
+        return ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+
+    def test_well_formed(self):
+        for text in self.pages.values():
+            self.assertEqual(self.tree(text).tag, "html")
+
+    def test_nothing_from_elsewhere(self):
+        for text in self.pages.values():
+            self.assertNotRegex(text, r"https?://|src=|@import|url\(|<script|<link|<img|<iframe")
+            links = [e.get("href") for e in self.tree(text).iter("a")]
+            ids = {e.get("id") for e in self.tree(text).iter()}
+            for link in links:
+                self.assertIn(link.removeprefix("#"), ids)
+
+    def test_every_chart_has_an_alternative(self):
+        for text in self.pages.values():
+            tree = self.tree(text)
+            figures = list(tree.iter("figure"))
+            self.assertGreater(len(figures), 8)
+            for figure in figures:
+                self.assertIsNotNone(figure.find("details//table"), "a table")
+                caption = "".join(figure.find("figcaption").itertext())
+                self.assertIn(self.sample["machine"]["processor"], caption, "where it was measured")
+                self.assertIn(self.sample["date"][:10], caption, "when it was measured")
+                for svg in figure.iter("svg"):
+                    self.assertEqual(svg.get("role"), "img")
+                    names = svg.get("aria-labelledby").split()
+                    self.assertEqual(names, [svg.find("title").get("id"), svg.find("desc").get("id")])
+                    self.assertTrue(svg.findtext("title") and svg.findtext("desc"))
+            ids = [e.get("id") for e in tree.iter() if e.get("id")]
+            self.assertEqual(len(ids), len(set(ids)), "ids are unique")
+
+    def test_says_what_it_was_measured_on(self):
+        text = html.unescape(self.pages["cpu"])
+        for value in (self.sample["machine"]["processor"], self.sample["date"], self.sample["versions"]["commit"]):
+            self.assertIn(value, text)
+        for note in self.sample["notes"]:
+            self.assertIn(note, text)
+
+    def test_contrast(self):
+        style = (ROOT / "bench/report/page/style.css").read_text(encoding="utf-8")
+        light, dark = (
+            dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", part))
+            for part in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+        )
+        for colours in (light, dark):
+            for name, colour in colours.items():
+                if name not in ("paper", "grid", "edge", "tile"):
+                    self.assertGreaterEqual(contrast(colour, colours["paper"]), 3 if name == "neutral" else 4.5, name)
+
+    def test_parts_of_a_result(self):
+        for left_out in ("rows", "sections"):
+            part = copy.deepcopy(self.sample)
+            part[left_out] = type(part[left_out])()
+            self.tree(page.document(part))
+
+    def test_implementations_that_are_missing(self):
+        for missing in ("sinter", "eager", "limit"):
+            part = copy.deepcopy(self.sample)
+            part["rows"] = [row for row in part["rows"] if row["implementation"] != missing]
+            if missing == "limit":
+                part["rows"] = [{**row, "limit_share": None} for row in part["rows"]]
+            self.tree(page.document(part))
+            with contextlib.redirect_stdout(io.StringIO()):
+                table.show(part)
+
+
+# Put into the page when a browser looks at it: what sticks out, and what lies on something else.
+PROBE = """
+const doc = document.getElementById('page').contentDocument, found = [];
+doc.querySelectorAll('details').forEach(d => d.open = true);
+const root = doc.documentElement;
+if (root.scrollWidth > root.clientWidth) found.push('the page is ' + root.scrollWidth + ' wide');
+doc.querySelectorAll('svg').forEach(svg => {
+  const name = svg.querySelector('title').textContent, frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+  const style = doc.defaultView.getComputedStyle(svg.querySelector('text'));
+  const size = parseFloat(style.fontSize) * frame.width / svg.viewBox.baseVal.width;
+  if (size < 9.5) found.push(name + ': text of ' + size.toFixed(1) + ' pixels');
+  texts.forEach(([text, box], i) => {
+    const across = box.left < frame.left - 1 || box.right > frame.right + 1;
+    if (across || box.bottom > frame.bottom + 1 || box.top < frame.top - 2)
+      found.push(name + ': "' + text + '" is cut');
+    texts.slice(i + 1).forEach(([other, b]) => {
+      const across = Math.min(box.right, b.right) - Math.max(box.left, b.left);
+      const down = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
+      if (across > 1.5 && down > 5) found.push(name + ': "' + text + '" lies on "' + other + '"');
+    });
+  });
+});
+document.getElementById('found').textContent = JSON.stringify(found);
+"""
+
+
+@unittest.skipUnless(CHROMIUM, "there is no Chromium: scripts/deps browser installs it")
+class Browser(unittest.TestCase):
+    def look(self, text, width):
+        """(what PROBE found, what the browser's console says)."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "page.html").write_text(text, encoding="utf-8")
+            # A window cannot be as narrow as a telephone; a frame can.
+            (folder / "frame.html").write_text(
+                f"<!DOCTYPE html><body><iframe id=page width={width} height=2000 src=page.html></iframe><pre"
+                f" id=found>nothing</pre><script>document.getElementById('page').onload = () => {{ {PROBE}"
+                " };</script>",
+                encoding="utf-8",
+            )
+            done = subprocess.run(
+                [
+                    CHROMIUM,
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--allow-file-access-from-files",
+                    f"--user-data-dir={folder / 'profile'}",
+                    "--enable-logging=stderr",
+                    "--window-size=1400,2200",
+                    "--virtual-time-budget=5000",
+                    "--dump-dom",
+                    f"file://{folder / 'frame.html'}",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
+            )
+        found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        return json.loads(html.unescape(found.group(1))), console
+
+    def test_fits_and_overlaps_nothing(self):
+        sample = result.load(SAMPLE)
+        for text in (page.document(sample), page.document(with_gpu(sample))):
+            for width in (400, 1200):
+                with self.subTest(width=width):
+                    self.assertEqual(self.look(text, width), ([], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
