@@ -6,13 +6,9 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t shortest_row = 256;
+// Shorter rows are joined: then what is broadcast along them is copied, which costs less than starting on each.
+constexpr std::int64_t shortest_row = 96;
 constexpr int panel_rows = 16;
-
-// Elements of one size, whatever their type.
-using Word1 = std::uint8_t;
-using Word4 [[gnu::may_alias]] = std::uint32_t;
-using Word8 [[gnu::may_alias]] = std::uint64_t;
 
 Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
   if (o.data == nullptr) return Walk::Packed;
@@ -29,59 +25,6 @@ Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
   for (int d = 0; d < split; ++d)
     if (o.strides[d] != 0) return Walk::RowSame;
   return Walk::Same;
-}
-
-/// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.
-template <class F>
-void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
-  const int inner = nest.rank - 1;
-  std::int64_t at[max_rank] = {}, offset = 0;
-  for (int d = inner; d >= split; --d) {
-    at[d] = d == split ? first : first % nest.extents[d];
-    first /= nest.extents[d];
-    offset += at[d] * o.strides[d];
-  }
-  for (std::int64_t done = 0; done < n;) {
-    const std::int64_t left = nest.extents[inner] - at[inner], count = left < n - done ? left : n - done;
-    f(offset, o.strides[inner], count, done);
-    done += count;
-    offset += count * o.strides[inner];
-    at[inner] += count;
-    for (int d = inner; d > split && at[d] == nest.extents[d]; --d) {
-      offset += o.strides[d - 1] - at[d] * o.strides[d];
-      at[d] = 0;
-      ++at[d - 1];
-    }
-  }
-}
-
-template <class T>
-void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
-             std::int64_t n) {
-  for_runs(nest, split, o, first, n,
-           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             const T* from = row + offset;
-             T* t = to + done;
-             if (stride == 0)
-               for (std::int64_t i = 0; i < count; ++i) t[i] = *from;
-             else if (stride == 1)
-               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i];
-             else
-               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i * stride];
-           });
-}
-template <class T>
-void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
-               std::int64_t n) {
-  for_runs(nest, split, o, first, n,
-           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             T* to = row + offset;
-             const T* f = from + done;
-             if (stride == 1)
-               for (std::int64_t i = 0; i < count; ++i) to[i] = f[i];
-             else
-               for (std::int64_t i = 0; i < count; ++i) to[i * stride] = f[i];
-           });
 }
 
 }  // namespace
@@ -135,51 +78,6 @@ std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOp
     row /= nest.extents[d];
   }
   return offset;
-}
-
-void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
-          std::int64_t first, std::int64_t n) {
-  switch (size) {
-    case 1:
-      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
-    case 4:
-      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
-    default:
-      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
-  }
-}
-
-void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
-                std::int64_t row_stride, std::int64_t stride, std::int64_t n) {
-  const auto pack_as = [&](auto* t, const auto* from) {
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t r = 0; r < rows; ++r) t[r * pitch + i] = from[r * row_stride + i * stride];
-  };
-  switch (size) {
-    case 1: return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row));
-    case 4: return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row));
-    default: return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row));
-  }
-}
-
-void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
-            const NestOperand& operand, std::int64_t first, std::int64_t n) {
-  switch (size) {
-    case 1:
-      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
-    case 4:
-      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
-    default:
-      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
-  }
-}
-
-void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
-                std::int64_t first, std::int64_t n) {
-  for_runs(nest, split, operand, first, n,
-           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             for (std::int64_t i = 0; i < count; ++i) to[done + i] = row + offset + i * stride;
-           });
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pack.hpp"
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 

@@ -1,0 +1,173 @@
+#include "pack.hpp"
+
+#include <cstring>
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+// Elements of one size, whatever their type.
+using Word1 = std::uint8_t;
+using Word4 [[gnu::may_alias]] = std::uint32_t;
+using Word8 [[gnu::may_alias]] = std::uint64_t;
+// Some of them, from and to any address of an element. Every processor has the shuffles that are needed.
+using Four [[gnu::vector_size(16)]] = std::uint32_t;
+using Two [[gnu::vector_size(16)]] = std::uint64_t;
+
+template <class V, class T>
+V load(const T* from) {
+  V v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class V, class T>
+void store(T* to, V v) {
+  std::memcpy(to, &v, sizeof v);
+}
+
+/// The last element is read alone: nothing behind it is.
+template <class T>
+void take_every_second(T* to, const T* from, std::int64_t n) {
+  std::int64_t i = 0;
+  if constexpr (sizeof(T) == 4)
+    for (; i + 5 <= n; i += 4)
+      store<Four>(to + i, __builtin_shufflevector(load<Four>(from + 2 * i), load<Four>(from + 2 * i + 4), 0, 2, 4, 6));
+  else if constexpr (sizeof(T) == 8)
+    for (; i + 3 <= n; i += 2)
+      store<Two>(to + i, __builtin_shufflevector(load<Two>(from + 2 * i), load<Two>(from + 2 * i + 2), 0, 2));
+  for (; i < n; ++i) to[i] = from[2 * i];
+}
+
+/// to[r * pitch + i] = from[r + i * stride] for a square of as many rows as a vector has elements.
+void transpose(Word4* to, std::int64_t pitch, const Word4* from, std::int64_t stride) {
+  const auto a = load<Four>(from), b = load<Four>(from + stride);
+  const auto c = load<Four>(from + 2 * stride), d = load<Four>(from + 3 * stride);
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store<Four>(to, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+  store<Four>(to + pitch, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+  store<Four>(to + 2 * pitch, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+  store<Four>(to + 3 * pitch, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+}
+void transpose(Word8* to, std::int64_t pitch, const Word8* from, std::int64_t stride) {
+  const auto a = load<Two>(from), b = load<Two>(from + stride);
+  store<Two>(to, __builtin_shufflevector(a, b, 0, 2));
+  store<Two>(to + pitch, __builtin_shufflevector(a, b, 1, 3));
+}
+
+template <class T>
+void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::int64_t row_stride, std::int64_t stride,
+              std::int64_t n) {
+  std::int64_t i = 0;
+  if constexpr (sizeof(T) >= 4) {
+    constexpr std::int64_t side = 16 / sizeof(T);
+    if (row_stride == 1 && rows % side == 0)
+      for (; i + side <= n; i += side)
+        for (std::int64_t r = 0; r < rows; r += side)
+          transpose(to + r * pitch + i, pitch, from + r + i * stride, stride);
+  }
+  for (; i < n; ++i)
+    for (std::int64_t r = 0; r < rows; ++r) to[r * pitch + i] = from[r * row_stride + i * stride];
+}
+
+/// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.
+template <class F>
+void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
+  const int inner = nest.rank - 1;
+  std::int64_t at[max_rank] = {}, offset = 0;
+  for (int d = inner; d >= split; --d) {
+    at[d] = d == split ? first : first % nest.extents[d];
+    first /= nest.extents[d];
+    offset += at[d] * o.strides[d];
+  }
+  for (std::int64_t done = 0; done < n;) {
+    const std::int64_t left = nest.extents[inner] - at[inner], count = left < n - done ? left : n - done;
+    f(offset, o.strides[inner], count, done);
+    done += count;
+    offset += count * o.strides[inner];
+    at[inner] += count;
+    for (int d = inner; d > split && at[d] == nest.extents[d]; --d) {
+      offset += o.strides[d - 1] - at[d] * o.strides[d];
+      at[d] = 0;
+      ++at[d - 1];
+    }
+  }
+}
+
+template <class T>
+void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+             std::int64_t n) {
+  for_runs(nest, split, o, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             const T* from = row + offset;
+             T* t = to + done;
+             if (stride == 0)
+               for (std::int64_t i = 0; i < count; ++i) t[i] = *from;
+             else if (stride == 1)
+               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i];
+             else if (stride == 2)
+               take_every_second(t, from, count);
+             else
+               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i * stride];
+           });
+}
+template <class T>
+void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+               std::int64_t n) {
+  for_runs(nest, split, o, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             T* to = row + offset;
+             const T* f = from + done;
+             if (stride == 1)
+               for (std::int64_t i = 0; i < count; ++i) to[i] = f[i];
+             else
+               for (std::int64_t i = 0; i < count; ++i) to[i * stride] = f[i];
+           });
+}
+
+}  // namespace
+
+void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
+          std::int64_t first, std::int64_t n) {
+  switch (size) {
+    case 1:
+      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
+    case 4:
+      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
+    default:
+      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
+  }
+}
+
+void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
+                std::int64_t row_stride, std::int64_t stride, std::int64_t n) {
+  switch (size) {
+    case 1:
+      return panel_as(static_cast<Word1*>(to), pitch, reinterpret_cast<const Word1*>(row), rows, row_stride, stride, n);
+    case 4:
+      return panel_as(static_cast<Word4*>(to), pitch, reinterpret_cast<const Word4*>(row), rows, row_stride, stride, n);
+    default:
+      return panel_as(static_cast<Word8*>(to), pitch, reinterpret_cast<const Word8*>(row), rows, row_stride, stride, n);
+  }
+}
+
+void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
+            const NestOperand& operand, std::int64_t first, std::int64_t n) {
+  switch (size) {
+    case 1:
+      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
+    case 4:
+      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
+    default:
+      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
+  }
+}
+
+void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
+                std::int64_t first, std::int64_t n) {
+  for_runs(nest, split, operand, first, n,
+           [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
+             for (std::int64_t i = 0; i < count; ++i) to[done + i] = row + offset + i * stride;
+           });
+}
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,95 @@
+// Packing strided elements against plain loops: every size, stride and length around the vectors' widths, nothing read
+// or written beside them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <jit/cpu/pack.hpp>
+#include <vector>
+
+namespace sinter::jit::cpu {
+namespace {
+
+constexpr int sizes[] = {1, 4, 8};
+
+/// Element i of an array of elements of `size` bytes, each of which is told apart by its number.
+std::uint64_t element(const std::vector<std::byte>& bytes, int size, std::int64_t i) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + i * size, static_cast<std::size_t>(size));
+  return value;
+}
+std::vector<std::byte> counted(int size, std::int64_t n) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size * n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t value = static_cast<std::uint64_t>(i) * 0x0101010101010101u + 1;
+    std::memcpy(bytes.data() + i * size, &value, static_cast<std::size_t>(size));
+  }
+  return bytes;
+}
+
+TEST(CpuPack, OneDimension) {
+  for (const int size : sizes)
+    for (const std::int64_t stride : {-3, -2, -1, 0, 1, 2, 3, 7})
+      for (std::int64_t n = 1; n <= 40; ++n)
+        for (const std::int64_t first : {0, 1, 5}) {
+          // The array ends with the last element that is read.
+          const std::int64_t span = (n + first - 1) * std::abs(stride) + 1;
+          const std::vector<std::byte> from = counted(size, span);
+          const std::int64_t begin = stride < 0 ? span - 1 : 0;
+          LoopNest nest;
+          nest.rank = 1;
+          nest.extents[0] = n + first;
+          NestOperand o{};
+          o.strides[0] = stride;
+          std::vector<std::byte> to(static_cast<std::size_t>(size * (n + 1)), std::byte{0xee});
+          pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n);
+          for (std::int64_t i = 0; i < n; ++i)
+            ASSERT_EQ(element(to, size, i), element(from, size, begin + (first + i) * stride))
+                << "size " << size << ", stride " << stride << ", element " << i << " of " << n << " from " << first;
+          ASSERT_EQ(to[static_cast<std::size_t>(size * n)], std::byte{0xee});
+        }
+}
+
+TEST(CpuPack, Panels) {
+  for (const int size : sizes)
+    for (const std::int64_t rows : {1, 2, 3, 4, 7, 8, 16})
+      for (const std::int64_t row_stride : {-1, 1, 2})
+        for (std::int64_t n = 1; n <= 19; ++n) {
+          const std::int64_t stride = rows * std::abs(row_stride) + 3, pitch = n + 2;
+          const std::int64_t span = (rows - 1) * std::abs(row_stride) + (n - 1) * stride + 1;
+          const std::vector<std::byte> from = counted(size, span);
+          const std::int64_t begin = row_stride < 0 ? rows - 1 : 0;
+          std::vector<std::byte> to(static_cast<std::size_t>(size * rows * pitch), std::byte{0xee});
+          pack_panel(to.data(), pitch, from.data() + begin * size, static_cast<std::size_t>(size), rows, row_stride,
+                     stride, n);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            for (std::int64_t i = 0; i < n; ++i)
+              ASSERT_EQ(element(to, size, r * pitch + i), element(from, size, begin + r * row_stride + i * stride))
+                  << "size " << size << ", row " << r << " of " << rows << ", element " << i << " of " << n;
+            for (std::int64_t i = n * size; i < pitch * size; ++i)
+              ASSERT_EQ(to[static_cast<std::size_t>(r * pitch * size + i)], std::byte{0xee});
+          }
+        }
+}
+
+TEST(CpuPack, UnpackingIsTheOtherWay) {
+  for (const int size : sizes)
+    for (const std::int64_t stride : {-2, 1, 2, 5}) {
+      constexpr std::int64_t n = 21;
+      const std::int64_t span = (n - 1) * std::abs(stride) + 1, begin = stride < 0 ? span - 1 : 0;
+      const std::vector<std::byte> from = counted(size, n);
+      LoopNest nest;
+      nest.rank = 1;
+      nest.extents[0] = n;
+      NestOperand o{};
+      o.strides[0] = stride;
+      std::vector<std::byte> there(static_cast<std::size_t>(size * span)), back(from.size());
+      unpack(there.data() + begin * size, from.data(), static_cast<std::size_t>(size), nest, 0, o, 0, n);
+      pack(back.data(), there.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, 0, n);
+      EXPECT_EQ(back, from) << "size " << size << ", stride " << stride;
+    }
+}
+
+}  // namespace
+}  // namespace sinter::jit::cpu
