@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <runtime/fork.hpp>
 #include "compile.hpp"
@@ -33,8 +34,9 @@ struct Progress {
 
 struct Slot {
   Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
-  const std::string target, text;              // the whole key
-  std::atomic<const Binary*> binary{nullptr};  // one that did not load stays: it may still be looked at
+  const std::string target, text;  // the whole key
+  std::atomic<const Binary*> binary{nullptr};
+  std::vector<std::unique_ptr<const Binary>> refused;  // did not load, and may still be looked at
   runtime::PerProcess<Progress> progress;
 };
 
@@ -94,7 +96,7 @@ Found attempt(Slot& slot, const Binary* refused, Get get) {
   if (ready && ready != refused) return {&slot, ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
   progress.attempt = mine;
-  slot.binary.store(nullptr, std::memory_order_relaxed);
+  if (ready) slot.refused.emplace_back(slot.binary.exchange(nullptr));
   lock.unlock();
   try {
     const Binary* const made = new Binary(get());

@@ -36,6 +36,7 @@ class UseRecord {
   /// Back to one user where that is all that the list says.
   void shorten() noexcept {
     const auto& entries = buffer_.uses_->entries;
+    if (buffer_.uses_->marking > 0) return;
     if (entries.size() > 1 || (entries.size() == 1 && entries[0].done)) return;
     StreamImpl* only = entries.empty() ? nullptr : entries[0].stream;
     buffer_.uses_.reset();
@@ -55,6 +56,7 @@ namespace {
 using Entry = Uses::Entry;
 
 constinit std::mutex ordering;
+std::uint64_t ends = 0;  // of uses, so far; under the lock
 
 /// Whom to wait for, each once.
 class Waits {
@@ -152,6 +154,44 @@ void begin_on_host(std::span<const Use> uses) {
   }
 }
 
+/// Around the recording of an event that stands for the end of uses. It does for no use that another thread issued to
+/// the stream meanwhile: then only the stream's end will do.
+class Marking {
+ public:
+  explicit Marking(std::span<const Use> uses) noexcept : uses_(uses) {}
+  Marking(const Marking&) = delete;
+  Marking& operator=(const Marking&) = delete;
+  void begin() {
+    const ForkSafeLock lock(ordering);
+    for (; begun_ < uses_.size(); ++begun_)
+      if (Buffer* const buffer = uses_[begun_].buffer) ++UseRecord(*buffer).list().marking;
+    before_ = ends;
+  }
+  void end(StreamImpl* stream, const EventRef& done) {
+    const ForkSafeLock lock(ordering);
+    const std::uint64_t now = ++ends;
+    for (const Use& u : uses_) {
+      if (!u.buffer) continue;
+      Entry& own = mark_again(UseRecord(*u.buffer).list(), stream, u.writes);
+      own.done = own.ended <= before_ || own.ended == now ? done : EventRef();
+      own.ended = now;
+    }
+  }
+  ~Marking() {
+    const ForkSafeLock lock(ordering, std::nothrow);
+    for (const Use& u : uses_.first(begun_)) {
+      if (!u.buffer) continue;
+      --UseRecord(*u.buffer).list().marking;
+      UseRecord(*u.buffer).shorten();
+    }
+  }
+
+ private:
+  std::span<const Use> uses_;
+  std::size_t begun_ = 0;
+  std::uint64_t before_ = 0;
+};
+
 }  // namespace
 
 void Buffer::settle() {
@@ -174,7 +214,10 @@ void Ordered::end() noexcept try {
     const ForkSafeLock lock(ordering);
     UseRecord record(*u.buffer);
     Entry& own = mark_again(record.list(), stream_, u.writes);
-    if (!marked_end_) own.done = {};
+    if (!marked_end_) {
+      own.done = {};
+      own.ended = ++ends;
+    }
     record.shorten();
   }
 } catch (...) {
@@ -187,10 +230,9 @@ void Ordered::end() noexcept try {
 
 void Ordered::mark_end() {
   if (!active_ || stream_->owner.is_capturing(*stream_)) return;
-  const EventRef done = stream_->owner.record(*stream_);
-  const ForkSafeLock lock(ordering);
-  for (const Use& u : uses_)
-    if (u.buffer) mark_again(UseRecord(*u.buffer).list(), stream_, u.writes).done = done;
+  Marking marking(uses_);
+  marking.begin();
+  marking.end(stream_, stream_->owner.record(*stream_));
   marked_end_ = true;
 }
 

@@ -143,6 +143,24 @@ TEST_F(Streams, OfAnUploadOnlyItsOwnEndIsWaitedFor) {
   EXPECT_FALSE(s.query()) << "the second upload was waited for, too";
 }
 
+/// Another thread's transfer of the same tensor on the same stream, issued between the recording of the first one's end
+/// and its being noted.
+TEST_F(Streams, AnEndStandsForNoUseThatCameAfterIt) {
+  Array x = array(1), there = array(0, 1);
+  Array on_other = x.cuda(1);  // from now on nothing has to be waited for, and one event is recorded: the end
+  fake().after_record = [&] {
+    const sn::StreamGuard guard(sn::default_stream(1));
+    on_other = x.cuda(1);  // marks its own end
+    there.copy_(x);
+  };
+  const Array first = x.cuda(1);
+  EXPECT_FALSE(fake().after_record);
+  x.copy_(host(2).cuda(0));  // waits for all three
+  sn::default_stream(0).synchronize();
+  EXPECT_EQ(there.to_vector(), all(1));
+  EXPECT_EQ(on_other.to_vector(), all(1));
+}
+
 TEST_F(Streams, MemoryIsReusedBehindItsUsers) {
   const sn::Stream s(0);
   Array kept;

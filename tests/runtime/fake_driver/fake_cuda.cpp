@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <runtime/cuda/driver.hpp>
 
@@ -301,10 +302,16 @@ CUresult cuEventDestroy_v2(CUevent event) {
   return success;
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  ENTER(true);
-  if (const CUresult result = on_stream(stream)) return result;
-  *event = {stream, stream->issued};
-  return success;
+  const auto record = [&, call = __func__]() -> CUresult {
+    const std::lock_guard lock(state().mutex);
+    if (const CUresult entered = enter(call, true)) return entered;
+    if (const CUresult result = on_stream(stream)) return result;
+    *event = {stream, stream->issued};
+    return success;
+  };
+  const CUresult result = record();
+  if (const auto next = std::exchange(state().control.after_record, nullptr)) next();
+  return result;
 }
 CUresult cuEventSynchronize(CUevent event) {
   ENTER();

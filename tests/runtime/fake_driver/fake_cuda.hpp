@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,6 +39,7 @@ struct Control {
   int objects = 0;            // streams, events, modules and contexts that live
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
+  std::function<void()> after_record;  // called once, when an event was recorded: as another thread would call then
 };
 
 }  // namespace fake_cuda
