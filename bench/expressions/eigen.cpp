@@ -1,5 +1,6 @@
 // Eigen's arrays, for the processor at hand. Elementwise, Eigen uses one thread.
 #include <Eigen/Core>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -17,6 +18,9 @@ using Array = Eigen::ArrayXf;
 using Matrix = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Column = Eigen::Array<float, Eigen::Dynamic, 1>;
 using Row = Eigen::Array<float, 1, Eigen::Dynamic>;
+// What Eigen's replicate(rows, 1) gives divides once for each element, since its type does not say which factor is 1.
+using OverRows = Eigen::Replicate<const Row, Eigen::Dynamic, 1>;
+using OverColumns = Eigen::Replicate<const Column, 1, Eigen::Dynamic>;
 
 class EigenLibrary {
  public:
@@ -45,8 +49,10 @@ class EigenLibrary {
   static auto sqrt(const auto& a) { return a.sqrt(); }
   static auto tanh(const auto& a) { return a.tanh(); }
   static auto erf(const auto& a) { return a.erf(); }
-  /// Eigen computes an expression again at each use.
-  static Array keep(const auto& a) { return a; }
+  /// Eigen computes an expression again at each use: an array pays where that takes longer than a store and two loads.
+  static auto again(const auto& a) { return a; }
+  const Array& keep(std::size_t place, const auto& a) { return kept_[place] = a; }
+  auto for_rows(const auto& a) { return over_columns(of_rows_ = a); }
 
   const Array& x() { return in<Array>(x_, Operand::X); }
   const Array& y() { return in<Array>(y_, Operand::Y); }
@@ -60,12 +66,13 @@ class EigenLibrary {
     return Eigen::Map<const Array, 0, Eigen::InnerStride<2>>(in<Array>(x_, Operand::Wide).data(),
                                                              static_cast<Eigen::Index>(n_));
   }
-  auto row() { return in<Row>(row_, Operand::Row).replicate(rows(), 1); }
-  auto gain() { return in<Row>(gain_, Operand::Gain).replicate(rows(), 1); }
-  auto shift() { return in<Row>(shift_, Operand::Shift).replicate(rows(), 1); }
-  auto column() { return in<Column>(column_, Operand::Column).replicate(1, columns()); }
-  auto mean() { return in<Column>(mean_, Operand::Mean).replicate(1, columns()); }
-  auto variance() { return in<Column>(variance_, Operand::Variance).replicate(1, columns()); }
+  auto row() { return over_rows(in<Row>(row_, Operand::Row)); }
+  auto gain() { return over_rows(in<Row>(gain_, Operand::Gain)); }
+  auto shift() { return over_rows(in<Row>(shift_, Operand::Shift)); }
+  auto column() { return over_columns(in<Column>(column_, Operand::Column)); }
+  auto mean() { return over_columns(in<Column>(mean_, Operand::Mean)); }
+  /// Not broadcast: it is in for_rows() only.
+  const Column& variance() { return in<Column>(variance_, Operand::Variance); }
 
  private:
   Eigen::Index rows() const { return static_cast<Eigen::Index>(extent_.rows); }
@@ -79,6 +86,8 @@ class EigenLibrary {
     const Eigen::Map<const A> from(values.data(), static_cast<Eigen::Index>(values.size()));
     return *(held = &made.try_emplace({operand, n_}, from).first->second);
   }
+  OverRows over_rows(const Row& a) const { return {a, rows(), 1}; }
+  OverColumns over_columns(const Column& a) const { return {a, 1, columns()}; }
   static MatrixView as_matrix(const Array& a, Eigen::Index height, Eigen::Index width) {
     return {a.data(), height, width};
   }
@@ -89,6 +98,8 @@ class EigenLibrary {
   bool is_matrix_ = false;
   Array result_;
   Matrix matrix_;
+  std::array<Array, 2> kept_;
+  Column of_rows_;
   const Array *x_ = nullptr, *y_ = nullptr, *spot_ = nullptr, *strike_ = nullptr, *time_ = nullptr;
   const Row *row_ = nullptr, *gain_ = nullptr, *shift_ = nullptr;
   const Column *column_ = nullptr, *mean_ = nullptr, *variance_ = nullptr;

@@ -66,7 +66,7 @@ const std::vector<Expression>& expressions() {
       {"add_row", "broadcast", 1, 2, [](auto i, auto n) { return x(i, n) + row(Operand::Row, i, n); }},
       {"outer", "broadcast", 1, 1,
        [](auto i, auto n) { return column(Operand::Column, i, n) * row(Operand::Row, i, n); }},
-      {"normalise", "broadcast", 7, 2, normalise},
+      {"normalise", "broadcast", 4, 2, normalise},
   };
   return all;
 }

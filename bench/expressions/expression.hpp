@@ -10,7 +10,7 @@ namespace bench {
 struct Expression {
   const char* name;
   const char* family;
-  int operations;  // as written
+  int operations;  // for each element of the result, as written: what is done once for a row is not counted
   int arrays;      // of n floats that must cross memory: read or written, whole cache lines
   double (*value)(std::size_t i, std::size_t n);  // element i in double precision, independent of all libraries
 };

@@ -1,6 +1,7 @@
 // The expressions, written once for all libraries. `m` stands for a library: its operands, its functions, and
-// `store`, which evaluates into a result that is there already. `keep` holds a part that is used more than once, for
-// libraries that would compute it at each use.
+// `store`, which evaluates into a result that is there already. Parts that are used more than once are for each library
+// to treat as suits it: `again` is for those of an operation or two, `keep` for dearer ones, each with a place of its
+// own. `for_rows` is for what has one element in each row, and is broadcast.
 #pragma once
 
 namespace bench {
@@ -48,14 +49,14 @@ void swish(M& m) {
 }
 template <class M>
 void distance(M& m) {
-  const auto across = m.keep(m.x() - m.spot());
-  const auto along = m.keep(m.y() - m.strike());
+  const auto& across = m.again(m.x() - m.spot());
+  const auto& along = m.again(m.y() - m.strike());
   m.store(m.sqrt(across * across + along * along));
 }
 template <class M>
 void black_scholes(M& m) {
-  const auto spread = m.keep(volatility * m.sqrt(m.time()));
-  const auto d1 = m.keep((m.log(m.spot() / m.strike()) + drift * m.time()) / spread);
+  const auto& spread = m.keep(0, volatility * m.sqrt(m.time()));
+  const auto& d1 = m.keep(1, (m.log(m.spot() / m.strike()) + drift * m.time()) / spread);
   const auto cdf = [&m](const auto& d) { return 0.5f * (1.f + m.erf(d * sqrt_half)); };
   m.store(m.spot() * cdf(d1) - m.strike() * m.exp(-rate * m.time()) * cdf(d1 - spread));
 }
@@ -79,7 +80,8 @@ void outer(M& m) {
 /// What a layer's normalisation does once mean and variance are known.
 template <class M>
 void normalise(M& m) {
-  m.store_matrix((m.matrix_x() - m.mean()) * (1.f / m.sqrt(m.variance() + epsilon)) * m.gain() + m.shift());
+  const auto& scale = m.for_rows(1.f / m.sqrt(m.variance() + epsilon));
+  m.store_matrix((m.matrix_x() - m.mean()) * scale * m.gain() + m.shift());
 }
 
 /// Hands every expression to `add(name, evaluate)`.

@@ -32,10 +32,18 @@ struct Triad {
   std::vector<float> a, b, c;
 };
 
-using Vector = float __attribute__((vector_size(64)));
-constexpr int lanes = 16, chains = 12, rounds = 10'000;
+#if defined(__AVX512F__)
+constexpr int lanes = 16;
+#elif defined(__AVX__)
+constexpr int lanes = 8;
+#else
+constexpr int lanes = 4;
+#endif
+using Vector = float __attribute__((vector_size(4 * lanes)));
+constexpr int chains = 12, rounds = 1'000'000;
 
-/// As many chains as hide the latency of a multiply-add.
+/// As many chains as hide the latency of a multiply-add and fit into 16 registers with the two operands, and so many
+/// rounds that starting the threads does not count.
 void multiply_add() {
   Vector sums[chains] = {}, factor = Vector{} + 0.999f, term = Vector{} + 0.001f;
   asm volatile("" : "+m"(factor), "+m"(term));

@@ -44,17 +44,19 @@ struct Flat {
     for (std::size_t i = first; i < last; ++i) to[i] = element(in, i);
   }
 };
-/// `element(in, i, row, column)` of every element of the matrix.
+/// `of_row(in, row)(i, column)` of every element of the matrix.
 template <class F>
 struct Rows {
-  F element;
+  F of_row;
   void operator()(const In& in, float* out) const {
     in_parts(in.rows, std::max<std::size_t>(1, 32'768 / in.columns),
              [&](std::size_t first, std::size_t last) { loop(in, out, first, last); });
   }
   void loop(In in, float* __restrict to, std::size_t first, std::size_t last) const {
-    for (std::size_t r = first; r < last; ++r)
-      for (std::size_t c = 0; c < in.columns; ++c) to[r * in.columns + c] = element(in, r * in.columns + c, r, c);
+    for (std::size_t r = first; r < last; ++r) {
+      const auto element = of_row(in, r);
+      for (std::size_t c = 0; c < in.columns; ++c) to[r * in.columns + c] = element(r * in.columns + c, c);
+    }
   }
 };
 
@@ -85,8 +87,8 @@ void flat(const char* name, F element) {
   add(name, Flat<F>{element});
 }
 template <class F>
-void rows(const char* name, F element) {
-  add(name, Rows<F>{element});
+void rows(const char* name, F of_row) {
+  add(name, Rows<F>{of_row});
 }
 
 template <int Operations>
@@ -126,12 +128,19 @@ void add_flat() {
   flat("every_second", [](const In& in, std::size_t i) { return in.wide[2 * i] * in.y[i]; });
 }
 void add_rows() {
-  rows("transposed",
-       [](const In& in, std::size_t i, std::size_t r, std::size_t c) { return in.x[c * in.rows + r] + in.y[i]; });
-  rows("add_row", [](const In& in, std::size_t i, std::size_t, std::size_t c) { return in.x[i] + in.row[c]; });
-  rows("outer", [](const In& in, std::size_t, std::size_t r, std::size_t c) { return in.column[r] * in.row[c]; });
-  rows("normalise", [](const In& in, std::size_t i, std::size_t r, std::size_t c) {
-    return (in.x[i] - in.mean[r]) * (1 / std::sqrt(in.variance[r] + bench::epsilon)) * in.gain[c] + in.shift[c];
+  rows("transposed", [](const In& in, std::size_t r) {
+    return [&in, r](std::size_t i, std::size_t c) { return in.x[c * in.rows + r] + in.y[i]; };
+  });
+  rows("add_row",
+       [](const In& in, std::size_t) { return [&in](std::size_t i, std::size_t c) { return in.x[i] + in.row[c]; }; });
+  rows("outer", [](const In& in, std::size_t r) {
+    return [&in, factor = in.column[r]](std::size_t, std::size_t c) { return factor * in.row[c]; };
+  });
+  rows("normalise", [](const In& in, std::size_t r) {
+    const float mean = in.mean[r], scale = 1 / std::sqrt(in.variance[r] + bench::epsilon);
+    return [&in, mean, scale](std::size_t i, std::size_t c) {
+      return (in.x[i] - mean) * scale * in.gain[c] + in.shift[c];
+    };
   });
 }
 

@@ -56,7 +56,15 @@ class Sinter {
   static auto sqrt(const auto& a) { return sn::sqrt(a); }
   static auto tanh(const auto& a) { return sn::tanh(a); }
   static auto erf(const auto& a) { return sn::erf(a); }
-  static const auto& keep(const auto& a) { return a; }
+  /// A kernel computes a part once, however often it is used. Without fusion a part is an array, as anything is.
+  static auto again(const auto& a) {
+    if constexpr (Fused)
+      return a;
+    else
+      return sn::eager(a);
+  }
+  static auto keep(int, const auto& a) { return again(a); }
+  static auto for_rows(const auto& a) { return again(a); }
 
   const Array& x() { return in(Operand::X, x_); }
   const Array& y() { return in(Operand::Y, y_); }

@@ -3,6 +3,7 @@
 #include "inputs.hpp"
 #include "suite.hpp"
 // xtensor uses std::numeric_limits and std::exchange without including them.
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -49,8 +50,19 @@ class XtensorLibrary {
   static auto sqrt(auto&& a) { return xt::sqrt(std::forward<decltype(a)>(a)); }
   static auto tanh(auto&& a) { return xt::tanh(std::forward<decltype(a)>(a)); }
   static auto erf(auto&& a) { return xt::erf(std::forward<decltype(a)>(a)); }
-  /// xtensor computes an expression again at each use.
-  static Array keep(const auto& a) { return a; }
+  /// xtensor computes an expression again at each use: an array pays where that takes longer than a store and two
+  /// loads.
+  static auto again(auto&& a) { return std::forward<decltype(a)>(a); }
+  const Array& keep(std::size_t place, const auto& a) {
+    if (kept_[place].size() != n_) kept_[place] = Array::from_shape({n_});
+    xt::noalias(kept_[place]) = a;
+    return kept_[place];
+  }
+  const Matrix& for_rows(const auto& a) {
+    if (of_rows_.size() != extent_.rows) of_rows_ = Matrix::from_shape({extent_.rows, 1});
+    xt::noalias(of_rows_) = a;
+    return of_rows_;
+  }
 
   const Array& x() { return in(x_, Operand::X); }
   const Array& y() { return in(y_, Operand::Y); }
@@ -92,7 +104,8 @@ class XtensorLibrary {
   void (*formula_)(XtensorLibrary&);
   bool is_matrix_ = false;
   Array result_;
-  Matrix matrix_;
+  Matrix matrix_, of_rows_;
+  std::array<Array, 2> kept_;
   const Array *x_ = nullptr, *y_ = nullptr, *spot_ = nullptr, *strike_ = nullptr, *time_ = nullptr;
   const Array *row_ = nullptr, *gain_ = nullptr, *shift_ = nullptr;
   const Matrix *matrix_x_ = nullptr, *matrix_y_ = nullptr;
