@@ -44,7 +44,7 @@ def main():
             page.write(result.load(arguments.result), arguments.out)
         else:
             compare.show(result.load(arguments.old), result.load(arguments.new), arguments.all)
-    except (result.Unreadable, run.Failed) as error:
+    except (result.Unreadable, run.Failed, run.TooLong) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
