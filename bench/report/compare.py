@@ -179,7 +179,7 @@ def show(old, new, everything=False):
         )
     only = len(rows_of(old).keys() ^ rows_of(new).keys())
     print(
-        "of Sinter's rows, fused and eager: "
+        "of Sinter's rows: "
         f"{counts['faster']} faster, {counts['slower']} slower, {counts['same']} the same within noise"
         + (f", {counts['unknown']} with too few repetitions to tell" if counts["unknown"] else "")
         + (f"; {only} rows are in one file alone" if only else "")

@@ -183,7 +183,7 @@ def compile_charts(result):
     return [
         Chart(
             "What a user's file costs to compile",
-            "g++ -O2, one translation unit, medians. Every function holds another expression, the same for "
+            "One translation unit, by the compiler that $CXX named, else g++, at -O2; medians. Every function holds another expression, the same for "
             "each library.",
             panels,
             ["file", "library", "time", "code"],
