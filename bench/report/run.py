@@ -85,8 +85,11 @@ def measure(arguments, tests):
         expressions(arguments, context, new, keep)
     sections(arguments, context, new, keep)
     keep()
-    page.write(new, arguments.out / "page.html")
-    table.show(new)
+    kept = result.load(arguments.out / "result.json")
+    with result.shown("the page"):
+        page.write(kept, arguments.out / "page.html")
+    with result.shown("the table"):
+        table.show(kept)
     print(f"\nwritten: {arguments.out / 'result.json'}, {arguments.out / 'page.html'}")
     if new["errors"]:
         raise Failed("\n  ".join(["these went wrong and are left out:", *new["errors"]]))

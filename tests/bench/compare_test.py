@@ -25,7 +25,8 @@ def measured(seed, factors=None, noise=0.05, repetitions=7, others=0, shift=1.0)
     """
     draw = random.Random(seed)
     new = result.new(
-        {"processor": "any", "cores": 2, "caches": {}, "gpus": []}, {"repetitions": repetitions, "min_time_s": 1}
+        {"processor": "any", "cores": 2, "virtual": False, "caches": {}, "system": "any", "kernel": "any", "gpus": []},
+        {"repetitions": repetitions, "min_time_s": 1},
     )
     for i in range(ROWS):
         typical = 10 ** random.Random(i).uniform(1, 7) * (factors or {}).get(i, 1) * shift ** draw.uniform(0.8, 1.2)
@@ -70,7 +71,8 @@ class Compare(unittest.TestCase):
 
     def test_a_shift_of_all_rows_is_no_change(self):
         for seed, shift, noise in ((20, 1.3, 0.02), (21, 0.6, 0.02), (22, 1.5, 0.001)):
-            found = compare.changes(measured(seed, others=400), measured(seed + 100, others=400, shift=shift, noise=noise))
+            old, new = measured(seed, others=400), measured(seed + 100, others=400, shift=shift, noise=noise)
+            found = compare.changes(old, new)
             self.assertEqual(count(found, "other"), 400)
             self.assertLess(count(found, "faster") + count(found, "slower"), ROWS * 0.01, f"shift {shift}")
 
@@ -87,16 +89,17 @@ class Compare(unittest.TestCase):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             compare.show(measured(25, others=400), measured(26, others=400, shift=1.3))
-        said = re.search(r"cpu: .*Sinter (1\.\d+) \(600 rows\), others (1\.\d+) \(400 rows\).*: (\d+)%", output.getvalue())
+        line = r"cpu: .*Sinter (1\.\d+) \(600 rows\), others (1\.\d+) \(400 rows\).*: (\d+)%"
+        said = re.search(line, output.getvalue())
         self.assertAlmostEqual(float(said.group(1)), 1.3, delta=0.05)
         self.assertAlmostEqual(float(said.group(2)), 1.3, delta=0.05)
         self.assertGreater(int(said.group(3)), 29)
 
     def test_what_is_ours(self):
-        for key in (("hits", "null", "gpu", "5"), ("start", "linked"), ("compile", "sinter", "1"), ("growth", "x", "9")):
-            self.assertTrue(compare.is_ours(key), key)
-        for key in (("hits", "null", "bare", "5"), ("start", "empty"), ("compile", "eigen", "1"), ("cpu", "e", 3, "limit")):
-            self.assertFalse(compare.is_ours(key), key)
+        for words in ("hits null gpu 5", "start linked", "compile sinter 1", "growth lazy_grow 9", "cpu e 3 f eager"):
+            self.assertTrue(compare.is_ours(tuple(words.split())), words)
+        for words in ("hits null bare 5", "start empty", "compile eigen 1", "cpu e 3 f limit", "cpu e 3 f numpy"):
+            self.assertFalse(compare.is_ours(tuple(words.split())), words)
 
     def test_the_largest_change_comes_first(self):
         found = compare.changes(measured(6, noise=0.001), measured(7, {17: 3.0, 18: 0.2}, noise=0.001))

@@ -127,7 +127,7 @@ def tiles(result):
                 )
             )
     at = {(r["driver"], r["what"], r["case"]): r["median_ns"] for r in result["sections"].get("hits", [])}
-    if ("null", "gpu", "5") in at:
+    if ("null", "gpu", "5") in at and ("null", "bare", "5") in at:
         found.append(
             (
                 duration(at["null", "gpu", "5"] - at["null", "bare", "5"]),
