@@ -118,9 +118,8 @@ def means(found):
         parts = [(name, [c for c in ours if c.key[-1] == name]) for name in OURS]
         parts += [("Sinter", ours)] if group in SECTIONS else []
         parts.append(("others", [c for c in here if not is_ours(c.key)]))
-        said = ", ".join(
-            f"{read.NAMES.get(name, name)} {geometric_mean(rows):.3f} ({len(rows)} rows)" for name, rows in parts if rows
-        )
+        named = [(read.NAMES.get(name, name), rows) for name, rows in parts if rows]
+        said = ", ".join(f"{name} {geometric_mean(rows):.3f} ({len(rows)} rows)" for name, rows in named)
         if least := sorted(change.least for change in ours):
             said += (
                 f"; the smallest change that can be found: {math.expm1(least[0]):.0%},"

@@ -33,7 +33,8 @@ SECTION_KEYS = {
 }
 NUMBERS = {"operations", "n", "bytes", "nodes", "count", "code_bytes"}
 LEAST, MOST = 1e-6, 1e18  # of what is measured: ns, bytes, operations
-MACHINE = {"processor": str, "cores": float, "virtual": bool, "caches": dict, "system": str, "kernel": str, "gpus": list}
+MACHINE = {"processor": str, "system": str, "kernel": str, "cores": float, "virtual": bool}
+MACHINE.update(caches=dict, gpus=list)
 VERSIONS = {"commit": str, "libraries": dict, "peers": dict}
 SETTINGS = {"repetitions": float, "min_time_s": float}
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent

@@ -111,7 +111,8 @@ def begin(arguments):
         },
     )
     new["versions"]["gpus"] = described["gpus"]
-    return Context(folder, settings, arguments.short, gpus, new["notes"], new["errors"], Deadline(arguments.seconds)), new
+    deadline = Deadline(arguments.seconds)
+    return Context(folder, settings, arguments.short, gpus, new["notes"], new["errors"], deadline), new
 
 
 def expressions(arguments, context, new, keep):

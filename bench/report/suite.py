@@ -81,13 +81,21 @@ class Suite:
         few = self.beside_gpu and n >= LARGE and not executor.startswith("cuda")
         return programs.Settings(min(FEW, self.settings.repetitions), self.settings.min_time) if few else self.settings
 
+    def order(self, n):
+        """Interleaved, a program has no complete rows until its end, which may be too late where it takes long."""
+        if n < LARGE or self.deadline.end is None:
+            return []
+        order = "random within an executor and a size"
+        self.result["settings"]["order"] = f"{order}, but one after another for Sinter at {LARGE} elements and more"
+        return ["--benchmark_enable_random_interleaving=false"]
+
     def ours(self, executor, n, deadline):
         device = executor if executor.startswith("cuda") else "cpu"
         try:
             found, context = programs.run(
                 self.program,
                 self.settings_of(executor, n),
-                [f"--sizes={n}", f"--device={device}"],
+                [f"--sizes={n}", f"--device={device}", *self.order(n)],
                 one_thread=executor == "cpu-1",
                 seconds=deadline.seconds(),
                 errors=self.result["errors"],
@@ -134,7 +142,8 @@ class Suite:
         """What the peers take for what Sinter was measured with."""
         ours = [row for row in rows if row["implementation"] == "sinter"]
         limits = {row["bytes"]: row["median_ns"] for row in rows if row["family"] == "limit"}
-        times = peers.measure(workers, [row["expression"] for row in ours], n, self.settings_of(executor, n), deadline, self.result)
+        expressions, settings = [row["expression"] for row in ours], self.settings_of(executor, n)
+        times = peers.measure(workers, expressions, n, settings, deadline, self.result)
         found = []
         for row in ours:
             for (expression, implementation), repetitions in times.items():

@@ -13,6 +13,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from bench.report import programs, result, run, suite  # noqa: E402
+from bench.report.deadline import Deadline  # noqa: E402
 
 # In place of a benchmark program: prints JSON, fails or hangs as the script that a test puts into it says.
 STUB = """#!{python}
@@ -97,8 +98,6 @@ class Run(unittest.TestCase):
     def test_complete_rows_of_a_program_that_hangs(self):
         self.programs(expressions="if n == 3:\n    text(rows(), whole=False)\n    time.sleep(60)\ntext(rows())")
         new = result.new({"cores": 1}, {})
-        from bench.report.deadline import Deadline
-
         measured = suite.Suite(self.folder / "bench", programs.Settings(1, 0.1), new, Deadline(2), peers_wanted=False)
         with contextlib.redirect_stderr(io.StringIO()):
             measured.measure(["cpu-1"], [3, 1000])
@@ -106,6 +105,17 @@ class Run(unittest.TestCase):
         self.assertNotIn(("sinter", 3), {(row["implementation"], row["n"]) for row in new["rows"]})
         self.assertIn(("sinter", 1000), {(row["implementation"], row["n"]) for row in new["rows"]})
         self.assertIn("3 elements", "".join(new["notes"]))
+
+    def test_rows_one_after_another_where_time_is_limited(self):
+        script = "text(rows() if arguments['--benchmark_enable_random_interleaving'] == 'false' else [])"
+        self.programs(expressions=script)
+        for seconds, size, some in ((60, suite.LARGE, True), (60, 3, False), (None, suite.LARGE, False)):
+            new = result.new({"cores": 1}, {})
+            deadline = Deadline(seconds)
+            measured = suite.Suite(self.folder / "bench", programs.Settings(1, 0.1), new, deadline, peers_wanted=False)
+            with contextlib.redirect_stderr(io.StringIO()):
+                measured.measure(["cpu-1"], [size])
+            self.assertEqual((bool(new["rows"]), "order" in new["settings"]), (some, some))
 
     def test_a_short_run_that_hangs(self):
         self.programs(expressions="if n == 3: time.sleep(60)\ntext(rows())")

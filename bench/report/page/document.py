@@ -28,7 +28,9 @@ def rows_behind(result, anchor):
 def source(result, rows):
     """Where, when and how often, for a chart that is looked at alone."""
     times = {row["repetitions"] for row in rows}
-    how_often = f"{min(times)} to {max(times)} repetitions" if len(times) > 1 else f"{max(times, default=0)} repetitions"
+    how_often = f"{max(times, default=0)} repetitions"
+    if len(times) > 1:
+        how_often = f"{min(times)} to {how_often}"
     return (
         f"{result['machine']['processor']}, {result['versions'].get('gpus') or 'no GPU'}, {result['date'][:10]};"
         f" medians of {how_often}."

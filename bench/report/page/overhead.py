@@ -183,8 +183,8 @@ def compile_charts(result):
     return [
         Chart(
             "What a user's file costs to compile",
-            "One translation unit, by the compiler that $CXX named, else g++, at -O2; medians. Every function holds another expression, the same for "
-            "each library.",
+            "One translation unit, by the compiler that $CXX named, else g++, at -O2; medians. Every function holds"
+            " another expression, the same for each library.",
             panels,
             ["file", "library", "time", "code"],
             table,
