@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import tempfile
 import time
 import unittest
 from unittest import mock
@@ -10,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from bench.report import peers, programs, suite  # noqa: E402
 from bench.report.deadline import Deadline  # noqa: E402
+from bench.report.peers import worker  # noqa: E402
 from bench.report.peers.worker import WorkerFailed  # noqa: E402
 
 SETTINGS = programs.Settings(7, 0.03)
@@ -99,6 +101,34 @@ class Short(unittest.TestCase):
         said = " ".join(self.result["notes"])
         self.assertIn("30 elements: not measured", said)
         self.assertIn("3 elements: not measured", said)
+
+
+PEER = """#!{python}
+import json, sys, time
+print(json.dumps({{"versions": {{}}, "implementations": ["quick", "slow"], "notes": []}}), flush=True)
+for line in sys.stdin:
+    if json.loads(line).get("implementation") == "slow": time.sleep(60)
+    print(json.dumps({{"ns": 5.0}}), flush=True)
+"""
+
+
+class Process(unittest.TestCase):
+    def test_a_process_that_hangs_is_ended_and_started_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "peer"
+            program.write_text(PEER.format(python=sys.executable), encoding="utf-8")
+            program.chmod(0o755)
+            with mock.patch.object(sys, "executable", str(program)):
+                peer, noted = worker.Worker("stub", "cpu"), {"notes": []}
+                self.addCleanup(peer.stop)
+                peer.hello(60)
+                first = peer.process
+                with mock.patch.object(peers, "FIRST", 0.5):
+                    times = peers.measure([peer], ["e", "f"], 3, SETTINGS, Deadline(60), noted)
+        self.assertEqual(sorted(times), [("e", "quick"), ("f", "quick")])
+        self.assertIsNotNone(first.poll())
+        self.assertIsNot(peer.process, first)
+        self.assertIn("slow on cpu: left out at 3 elements", " ".join(noted["notes"]))
 
 
 class Shares(unittest.TestCase):
