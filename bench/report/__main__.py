@@ -39,12 +39,21 @@ def main():
         if arguments.command == "run":
             run.run(arguments)
         elif arguments.command == "table":
-            table.show(result.load(arguments.result))
+            loaded = result.load(arguments.result)
+            with result.shown("the table"):
+                table.show(loaded)
         elif arguments.command == "page":
-            page.write(result.load(arguments.result), arguments.out)
+            loaded = result.load(arguments.result)
+            with result.shown("the page"):
+                page.write(loaded, arguments.out)
         else:
-            compare.show(result.load(arguments.old), result.load(arguments.new), arguments.all)
-    except (result.Unreadable, run.Failed) as error:
+            old, new = result.load(arguments.old), result.load(arguments.new)
+            with result.shown("the comparison"):
+                compare.show(old, new, arguments.all)
+    except (result.Unreadable, run.Failed, run.TooLong) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

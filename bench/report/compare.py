@@ -3,17 +3,25 @@
 A row has changed where three things hold. The medians differ by more than `LEAST`. They differ by more than `SIGMAS`
 standard errors, as estimated from the quartiles and the number of repetitions. And the ranges between the quartiles do
 not overlap. The first keeps out what nobody would notice, the others what repetitions of one program do by themselves.
+
+Two runs differ by more than that: by the clock, by what else the machine does. What is not ours shows by how much: the
+peers and the limits ran the same code both times. Verdicts are on Sinter's rows alone, and a change has to exceed what
+all but a twentieth of the others' rows changed by, besides the standard errors.
 """
 
 import dataclasses
 import math
 
 from . import read
+from .sections import SECTIONS
 
 LEAST = 0.03
 SIGMAS = 4.0
 # Of a normal distribution: the distance of its quartiles in standard deviations, and the standard error of a median.
 QUARTILE_DISTANCE, MEDIAN_ERROR = 1.349, 1.2533
+OURS = ("sinter", "eager")
+NULL_PERCENTILE = 0.95
+ENOUGH = 20  # rows of others on an executor, to tell its own noise from that of all
 FEW = 3  # repetitions from which no spread can be told
 
 
@@ -24,6 +32,7 @@ class Change:
     new: float
     verdict: str
     error: float  # of the logarithm of the ratio
+    least: float  # the smallest logarithm of a ratio that is a verdict
 
     @property
     def ratio(self):
@@ -36,23 +45,45 @@ def relative_error(row):
     return MEDIAN_ERROR * sigma / math.sqrt(row["repetitions"]) / row["median_ns"]
 
 
-def verdict(old, new):
-    """(verdict, error) of two rows."""
-    error = math.hypot(relative_error(old), relative_error(new))
+def verdict(old, new, least):
+    """Of two rows, where the logarithm of their ratio has to be at least `least`."""
     change = math.log(new["median_ns"] / old["median_ns"])
     if min(old["repetitions"], new["repetitions"]) < FEW:
-        return "unknown", error
+        return "unknown"
     overlap = old["q1_ns"] <= new["q3_ns"] and new["q1_ns"] <= old["q3_ns"]
-    if overlap or abs(change) < math.log(1 + LEAST) or abs(change) < SIGMAS * error:
-        return "same", error
-    return ("slower" if change > 0 else "faster"), error
+    if overlap or abs(change) < least:
+        return "same"
+    return "slower" if change > 0 else "faster"
+
+
+def is_ours(key):
+    """Whether what is built here can change a row: what peers, limits, and programs without Sinter take, it cannot."""
+    if key[0] == "hits":
+        return key[2] != "bare"
+    if key[0] == "start":
+        return key[1] != "empty"
+    if key[0] == "compile":
+        return key[1] == "sinter"
+    return key[0] in SECTIONS or key[-1] in OURS
+
+
+def null_of(ratios):
+    """{executor or None for all: the logarithm of a ratio that few of the others' rows exceed}."""
+    groups = {None: [abs(math.log(ratio)) for ratio in ratios.values()]}
+    for key, ratio in ratios.items():
+        groups.setdefault(key[0], []).append(abs(math.log(ratio)))
+    return {
+        group: sorted(found)[math.ceil(NULL_PERCENTILE * len(found)) - 1]
+        for group, found in groups.items()
+        if found and (group is None or len(found) >= ENOUGH)
+    }
 
 
 NOT_KEYS = {"median_ns", "q1_ns", "q3_ns", "repetitions", "resident_kib", "code_bytes"}
 
 
 def rows_of(result):
-    """{key: row} of the expressions and of all sections; the limit is the machine's, not ours."""
+    """{key: row} of the expressions and of all sections."""
     found = {(r["executor"], r["expression"], r["n"], r["dtype"], r["implementation"]): r for r in result["rows"]}
     for section, rows in result["sections"].items():
         for row in rows:
@@ -61,14 +92,40 @@ def rows_of(result):
 
 
 def changes(old, new):
-    """A Change for each row that both have, the largest first."""
+    """A Change for each row that both have, the largest first; the verdict on what is not ours is "other"."""
     before, after = rows_of(old), rows_of(new)
+    both = [key for key in before if key in after]
+    ratios = {key: after[key]["median_ns"] / before[key]["median_ns"] for key in both}
+    null = null_of({key: ratio for key, ratio in ratios.items() if not is_ours(key)})
     found = []
-    for key in before:
-        if key in after and before[key]["median_ns"] > 0 and after[key]["median_ns"] > 0:
-            said, error = verdict(before[key], after[key])
-            found.append(Change(key, before[key]["median_ns"], after[key]["median_ns"], said, error))
+    for key in both:
+        error = math.hypot(relative_error(before[key]), relative_error(after[key]))
+        least = max(math.log(1 + LEAST), null.get(key[0], null.get(None, 0)) + SIGMAS * error)
+        said = verdict(before[key], after[key], least) if is_ours(key) else "other"
+        found.append(Change(key, before[key]["median_ns"], after[key]["median_ns"], said, error, least))
     return sorted(found, key=lambda change: -abs(math.log(change.ratio)))
+
+
+def geometric_mean(found):
+    return math.exp(sum(math.log(change.ratio) for change in found) / len(found)) if found else None
+
+
+def means(found):
+    """A line for each executor and section: what all of its rows say together, and what could have been found."""
+    for group in dict.fromkeys(change.key[0] for change in found):
+        here = [change for change in found if change.key[0] == group]
+        ours = [change for change in here if is_ours(change.key)]
+        parts = [(name, [c for c in ours if c.key[-1] == name]) for name in OURS]
+        parts += [("Sinter", ours)] if group in SECTIONS else []
+        parts.append(("others", [c for c in here if not is_ours(c.key)]))
+        named = [(read.NAMES.get(name, name), rows) for name, rows in parts if rows]
+        said = ", ".join(f"{name} {geometric_mean(rows):.3f} ({len(rows)} rows)" for name, rows in named)
+        if least := sorted(change.least for change in ours):
+            said += (
+                f"; the smallest change that can be found: {math.expm1(least[0]):.0%},"
+                f" {math.expm1(least[len(least) // 2]):.0%} in half of the rows"
+            )
+        yield f"{group}: geometric mean of the ratios: {said}"
 
 
 def clock(result):
@@ -109,6 +166,8 @@ def show(old, new, everything=False):
     for warning in warnings(old, new):
         print(f"warning: {warning}")
     found = changes(old, new)
+    for line in means(found):
+        print(line)
     counts = {word: sum(1 for c in found if c.verdict == word) for word in ("faster", "slower", "same", "unknown")}
     shown = [c for c in found if everything or c.verdict in ("faster", "slower")]
     width = max([len(title(c)) for c in shown], default=0)
@@ -119,6 +178,7 @@ def show(old, new, everything=False):
         )
     only = len(rows_of(old).keys() ^ rows_of(new).keys())
     print(
+        "of Sinter's rows: "
         f"{counts['faster']} faster, {counts['slower']} slower, {counts['same']} the same within noise"
         + (f", {counts['unknown']} with too few repetitions to tell" if counts["unknown"] else "")
         + (f"; {only} rows are in one file alone" if only else "")

@@ -5,7 +5,6 @@ import time
 
 class Deadline:
     def __init__(self, seconds=None):
-        self.total = seconds if seconds is not None else 0  # no part of an endless time is ever short
         self.end = None if seconds is None else time.monotonic() + seconds
 
     def left(self):
@@ -15,9 +14,9 @@ class Deadline:
         """What is left, as subprocess takes it: None without an end."""
         return None if self.end is None else max(1.0, self.left())
 
-    def share(self, parts):
-        """The end of the next of so many parts that share what is left."""
-        return self if self.end is None else Deadline(self.left() / parts)
+    def share(self, parts, weight=1):
+        """The end of the next `weight` of so many parts that share what is left."""
+        return self if self.end is None else Deadline(self.left() * weight / parts)
 
     def is_past(self):
         return self.left() <= 0

@@ -36,12 +36,16 @@ def gpus():
     fields = ["name", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.memory"]
     if not shutil.which("nvidia-smi"):
         return []
-    done = subprocess.run(
-        ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return []
     rows = [line.split(", ") for line in done.stdout.splitlines()] if done.returncode == 0 else []
     names = ["name", "driver", "memory_mib", "max_sm_mhz", "max_memory_mhz"]
     return [dict(zip(names, row)) for row in rows if len(row) == len(names)]

@@ -3,8 +3,10 @@
 import dataclasses
 import json
 import os
+import pathlib
 import subprocess
 
+ASK_S = 60  # for a question that takes a moment, unless the driver hangs
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -12,8 +14,12 @@ class ProgramFailed(Exception):
     """A program ended with an error, or a benchmark of it did: a wrong result, for example."""
 
 
-class OutOfTime(Exception):
-    """A program was ended, since it took longer than there was time."""
+class OutOfTime(ProgramFailed):
+    """A program was ended, since it took longer than there was time. Holds what it had measured until then."""
+
+    def __init__(self, message, found=None, context=None):
+        super().__init__(message)
+        self.found, self.context = found or {}, context or {}
 
 
 @dataclasses.dataclass
@@ -48,6 +54,12 @@ def pin_to_one_processor():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
+def brief(error):
+    """One line of an error: what a program said last."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ... ".join(dict.fromkeys([lines[0][:200], lines[-1][:300]])) if lines else type(error).__name__
+
+
 def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None, errors=None):
     """(measurements by name, what the program says of its build), in at most so many seconds.
 
@@ -67,11 +79,41 @@ def run(path, settings, arguments=(), environment=None, one_thread=False, second
             timeout=seconds,
         )
     except subprocess.TimeoutExpired as late:
-        raise OutOfTime(f"{path} took more than {seconds:.0f} s") from late
+        context, entries = cut_off(late.stdout or b"")
+        raise OutOfTime(f"{path} took more than {seconds:.0f} s", gather(entries, []), context) from late
+    except OSError as error:
+        raise ProgramFailed(f"{path} cannot be run: {error}") from error
     if done.returncode != 0:
-        raise ProgramFailed(f"{' '.join(command)} failed:\n{done.stderr}")
-    output = json.loads(done.stdout)
-    return gather(output["benchmarks"], errors), output["context"]
+        raise ProgramFailed(f"{pathlib.Path(path).name} failed (status {done.returncode}):\n{done.stderr}")
+    try:
+        output = json.loads(done.stdout)
+        return gather(output["benchmarks"], errors), output["context"]
+    except (ValueError, LookupError) as error:
+        raise ProgramFailed(f"{path} wrote no JSON of Google Benchmark: {error}") from error
+
+
+def ask(path):
+    """What a program of expressions says of its build and of the machine, such as the GPUs it sees."""
+    return run(path, Settings(1, 0.001), ["--benchmark_filter=^clock$"], seconds=ASK_S)[1]
+
+
+def cut_off(output):
+    """(context, benchmarks) of JSON that ends anywhere: the objects that are whole."""
+    text = output.decode(errors="replace") if isinstance(output, bytes) else output
+    head, key, tail = text.partition('"benchmarks":')
+    try:
+        context = json.loads(head.rstrip().rstrip(",") + "}")["context"] if key else {}
+    except (ValueError, LookupError):
+        return {}, []
+    entries, tail = [], tail.lstrip().removeprefix("[").lstrip()
+    while tail.startswith("{"):
+        try:
+            entry, end = json.JSONDecoder().raw_decode(tail)
+        except ValueError:
+            break
+        entries.append(entry)
+        tail = tail[end:].lstrip().removeprefix(",").lstrip()
+    return context, entries
 
 
 STANDARD = {

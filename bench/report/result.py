@@ -1,8 +1,10 @@
 """The result file: one JSON object. docs/benchmarks.md describes it."""
 
+import contextlib
 import datetime
 import json
 import pathlib
+import re
 import subprocess
 
 SCHEMA = 1
@@ -21,11 +23,36 @@ ROW_KEYS = {
     "bytes",
     "limit_share",
 }
+SPREAD = {"median_ns", "q1_ns", "q3_ns", "repetitions"}
+SECTION_KEYS = {
+    "hits": {"driver", "what", "case"},
+    "first": {"step", "operations"},
+    "start": {"program"},
+    "growth": {"step", "nodes"},
+    "compile": {"library", "count", "operations", "code_bytes"},
+}
+NUMBERS = {"operations", "n", "bytes", "nodes", "count", "code_bytes"}
+LEAST, MOST = 1e-6, 1e18  # of what is measured: ns, bytes, operations
+MACHINE = {"processor": str, "system": str, "kernel": str, "cores": float, "virtual": bool}
+MACHINE.update(caches=dict, gpus=list)
+VERSIONS = {"commit": str, "libraries": dict, "peers": dict}
+SETTINGS = {"repetitions": float, "min_time_s": float}
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Unreadable(Exception):
     """A file is no result of this schema."""
+
+
+@contextlib.contextmanager
+def shown(what):
+    """A result whose rows are each right may still lack one that a table or a chart is about."""
+    try:
+        yield
+    except KeyError as error:
+        raise Unreadable(f"{what} cannot be shown: the result has no {error}") from error
+    except (ArithmeticError, LookupError, StopIteration, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(f"{what} cannot be shown: {error}") from error
 
 
 def commit():
@@ -77,11 +104,82 @@ def load(path):
     """Throws Unreadable, saying why."""
     try:
         result = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(f"cannot read {path}: {error}") from error
     if not isinstance(result, dict) or result.get("schema") != SCHEMA:
         raise Unreadable(f"{path} is no result of schema {SCHEMA}")
-    for row in result["rows"]:
-        if missing := ROW_KEYS - row.keys():
-            raise Unreadable(f"{path}: a row lacks {', '.join(sorted(missing))}")
+    try:
+        result = printable(result)
+        check(result)
+    except (Unreadable, RecursionError) as error:
+        raise Unreadable(f"{path}: {error}") from error
     return result
+
+
+# What steers a terminal, and what is no character of XML or of UTF-8.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(value):
+    """The same with a sign in place of what cannot be shown: a program's last words may hold anything."""
+    if isinstance(value, str):
+        return UNPRINTABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [printable(item) for item in value]
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    return value
+
+
+def demand(true, message):
+    if not true:
+        raise Unreadable(message)
+
+
+def is_number(value, low):
+    """NaN is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= MOST
+
+
+def check(result):
+    """Everything that is shown is there and of its kind."""
+    for key, kind in new({}, {}).items():
+        demand(isinstance(result.get(key), type(kind)), f"{key} is missing or of another kind")
+    check_keys(result["machine"], MACHINE, "machine")
+    check_keys(result["versions"], VERSIONS, "versions")
+    check_keys(result["settings"], SETTINGS, "settings")
+    for entry in result["clock"]:
+        demand(isinstance(entry, dict) and is_number(entry.get("ghz"), LEAST), "clock: an entry has no ghz")
+    for row in result["rows"]:
+        check_row(row, ROW_KEYS - {"limit_share"}, "a row")
+        check_amounts(row)
+    for section, rows in result["sections"].items():
+        demand(isinstance(rows, list), f"{section} has no rows")
+        for row in rows:
+            check_row(row, SECTION_KEYS.get(section, set()) | SPREAD, f"a row of {section}")
+
+
+def check_keys(given, kinds, where):
+    for key, kind in kinds.items():
+        right = isinstance(given.get(key), kind) if kind is not float else is_number(given.get(key), 0)
+        demand(right, f"{where}: {key} is missing or of another kind")
+
+
+def check_row(row, keys, where):
+    demand(isinstance(row, dict), f"{where} is of another kind")
+    missing = keys - row.keys()
+    demand(not missing, f"{where} lacks {', '.join(sorted(missing))}")
+    for key in keys - SPREAD:
+        kind = "a number" if key in NUMBERS else "a text"
+        right = is_number(row[key], 0) if key in NUMBERS else isinstance(row[key], str)
+        demand(right, f"{where}: {key} is {row[key]!r:.40}, not {kind}")
+    for key in SPREAD:
+        demand(is_number(row[key], LEAST), f"{where}: {key} is {row[key]!r:.40}, no number above 0")
+
+
+def check_amounts(row):
+    share = row.get("limit_share", 0)
+    demand(share is None or is_number(share, 0), f"a row: limit_share is {share!r:.40}")
+    if row["implementation"] != "limit":
+        for key in ("n", "operations", "bytes"):
+            demand(row[key] >= 1, f"a row of {row['expression']}: {key} is {row[key]!r:.40}")

@@ -1,8 +1,11 @@
 """Measures everything, or the parts that were asked for, and writes the result."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 
@@ -12,6 +15,7 @@ from .sections import SECTIONS
 
 PARTS = ["expressions", *SECTIONS]
 Failed = programs.ProgramFailed
+SHORT_S = 600  # for --short, which takes a minute where nothing hangs
 SECTION_S = 35  # what is kept for each section where time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
@@ -25,6 +29,7 @@ class Context:
     short: bool
     real_gpus: list
     notes: list
+    errors: list
     deadline: Deadline
 
     def run(self, program, arguments=(), environment=None):
@@ -32,9 +37,41 @@ class Context:
         seconds = self.deadline.seconds()
         return programs.run(self.folder / program, self.settings, arguments, environment, seconds=seconds)
 
+    def failed(self, what, error):
+        """The rest is worth having: the run goes on, and fails at its end."""
+        if isinstance(error, programs.OutOfTime):
+            self.notes.append(f"{what}: no time was left")
+        else:
+            self.errors.append(f"{what}: {programs.brief(error)}")
+
+
+class TooLong(Exception):
+    """A short run hangs."""
+
+
+@contextlib.contextmanager
+def limit(seconds):
+    """Ends what runs in it after so many seconds; programs are ended by what waits for them."""
+
+    def end(_signal, _frame):
+        raise TooLong(f"it took more than {seconds} s, the limit of --short; what was measured until then is kept")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
 
 def run(arguments, tests=None):
     """`tests` is what became of the tests of GPUs, where scripts/gpu-check ran them."""
+    with limit(SHORT_S) if arguments.short and arguments.seconds is None else contextlib.nullcontext():
+        measure(arguments, tests)
+
+
+def measure(arguments, tests):
     os.environ.pop("SINTER_VIRTUAL_GPUS", None)  # speed is measured on what is there
     context, new = begin(arguments)
     if tests is not None:
@@ -43,12 +80,16 @@ def run(arguments, tests=None):
     def keep():  # after each part, so that a run which is ended leaves what it had
         result.save(new, arguments.out / "result.json")
 
+    keep()
     if "expressions" in arguments.only:
         expressions(arguments, context, new, keep)
     sections(arguments, context, new, keep)
     keep()
-    page.write(new, arguments.out / "page.html")
-    table.show(new)
+    kept = result.load(arguments.out / "result.json")
+    with result.shown("the page"):
+        page.write(kept, arguments.out / "page.html")
+    with result.shown("the table"):
+        table.show(kept)
     print(f"\nwritten: {arguments.out / 'result.json'}, {arguments.out / 'page.html'}")
     if new["errors"]:
         raise Failed("\n  ".join(["these went wrong and are left out:", *new["errors"]]))
@@ -57,7 +98,7 @@ def run(arguments, tests=None):
 def begin(arguments):
     folder = (arguments.build / "bench").resolve()
     settings = SHORT if arguments.short else FULL
-    _, described = programs.run(folder / "expressions", programs.Settings(1, 0.001), ["--benchmark_filter=^clock$"])
+    described = programs.ask(folder / "expressions")
     gpus = [name for name in described["gpus"].split(", ") if name]
     new = result.new(
         machine.describe(),
@@ -70,7 +111,8 @@ def begin(arguments):
         },
     )
     new["versions"]["gpus"] = described["gpus"]
-    return Context(folder, settings, arguments.short, gpus, new["notes"], Deadline(arguments.seconds)), new
+    deadline = Deadline(arguments.seconds)
+    return Context(folder, settings, arguments.short, gpus, new["notes"], new["errors"], deadline), new
 
 
 def expressions(arguments, context, new, keep):
@@ -83,8 +125,13 @@ def expressions(arguments, context, new, keep):
     measured.measure(executors, sizes, keep)
     if not context.real_gpus:
         say("expressions on a virtual GPU: values alone")
-        suite.check_on_virtual_gpu(context.folder)
-        context.notes.append("No GPU was measured. The suite's GPU half ran on a virtual GPU, its values were right.")
+        try:
+            suite.check_on_virtual_gpu(context.folder)
+            said = "The suite's GPU half ran on a virtual GPU, its values were right."
+        except programs.ProgramFailed as error:
+            context.failed("expressions on a virtual GPU", error)
+            said = "Nor did the suite's GPU half run on a virtual GPU."
+        context.notes.append(f"No GPU was measured. {said}")
 
 
 def sections(arguments, context, new, keep):
@@ -93,8 +140,8 @@ def sections(arguments, context, new, keep):
             begin_time = time.monotonic()
             try:
                 new["sections"][name] = SECTIONS[name](context)
-            except programs.OutOfTime:
-                context.notes.append(f"{name}: no time was left")
+            except (programs.ProgramFailed, subprocess.SubprocessError, OSError) as error:
+                context.failed(name, error)
             keep()
             say(f"{name}: {time.monotonic() - begin_time:.0f} s")
 

@@ -19,6 +19,15 @@ def past_caches():
     return 100_000_000
 
 
+LARGE = 10_000_000  # where filling operands and checking values takes longer than measuring
+FEW = 3  # repetitions of a CPU at such sizes beside a GPU, which is what such a machine is there for
+
+
+def weight(executor, n):
+    """What a block's half, ours or the peers', takes of the time, against others."""
+    return (2 if executor.startswith("cuda") else 1) * (3 if n >= LARGE else 1)
+
+
 def executors(processors, gpus):
     """cpu-1 is one thread, cpu all threads, cuda:I a GPU."""
     return ["cpu-1"] + (["cpu"] if processors > 1 else []) + [f"cuda:{i}" for i in range(gpus)]
@@ -35,44 +44,70 @@ class Suite:
         self.result = result
         self.deadline = deadline
         self.peers_wanted = peers_wanted
+        self.beside_gpu = False
         self.processors = result["machine"]["cores"]
 
     def measure(self, executors, sizes, after_each=lambda: None):
-        left = len(executors) * len(sizes)
+        executors = sorted(executors, key=lambda name: not name.startswith("cuda"))  # should time run out
+        self.beside_gpu = executors[0].startswith("cuda")
+        left = [weight(executor, n) for executor in executors for n in sizes]
         for executor in executors:
             workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
             try:
                 for n in sizes:
-                    self.block(executor, n, workers, self.deadline.share(left))
-                    left -= 1
+                    self.block(executor, n, workers, 2 * sum(left))
+                    left.pop(0)
                     after_each()
             finally:
                 for worker in workers:
                     worker.stop()
 
-    def block(self, executor, n, workers, deadline):
-        """Everything of one executor and one size, next to each other in time."""
+    def block(self, executor, n, workers, parts):
+        """Everything of one executor and one size, next to each other in time; `parts` share what time is left.
+
+        The peers' share begins when ours has ended: what ours did not need is shared by all that follows.
+        """
+        part = weight(executor, n)
         print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
         try:
-            rows = self.ours(executor, n)
-        except programs.OutOfTime:
-            self.result["notes"].append(f"{executor}: no time was left for {n} elements")
+            rows = self.ours(executor, n, self.deadline.share(parts, part))
+        except programs.ProgramFailed as error:
+            self.result["errors"].append(f"{executor}, {n} elements: {programs.brief(error)}")
             return
-        self.result["rows"] += rows + self.theirs(executor, n, workers, rows, deadline)
+        self.result["rows"] += rows
+        self.result["rows"] += self.theirs(executor, n, workers, rows, self.deadline.share(parts - part, part))
 
-    def ours(self, executor, n):
+    def settings_of(self, executor, n):
+        few = self.beside_gpu and n >= LARGE and not executor.startswith("cuda")
+        return programs.Settings(min(FEW, self.settings.repetitions), self.settings.min_time) if few else self.settings
+
+    def order(self, n):
+        """Interleaved, a program has no complete rows until its end, which may be too late where it takes long."""
+        if n < LARGE or self.deadline.end is None:
+            return []
+        order = "random within an executor and a size"
+        self.result["settings"]["order"] = f"{order}, but one after another for Sinter at {LARGE} elements and more"
+        return ["--benchmark_enable_random_interleaving=false"]
+
+    def ours(self, executor, n, deadline):
         device = executor if executor.startswith("cuda") else "cpu"
-        found, context = programs.run(
-            self.program,
-            self.settings,
-            [f"--sizes={n}", f"--device={device}"],
-            one_thread=executor == "cpu-1",
-            seconds=self.deadline.seconds(),
-            errors=self.result["errors"],
-        )
-        self.describe(context)
-        clock = found.pop("clock")
-        self.result["clock"].append({"executor": executor, "n": n, "ghz": round(clock.counters["ghz"], 3)})
+        try:
+            found, context = programs.run(
+                self.program,
+                self.settings_of(executor, n),
+                [f"--sizes={n}", f"--device={device}", *self.order(n)],
+                one_thread=executor == "cpu-1",
+                seconds=deadline.seconds(),
+                errors=self.result["errors"],
+            )
+        except programs.OutOfTime as late:
+            found, context = late.found, late.context
+            kept = sum("/sinter/" in name for name in found)
+            self.result["notes"].append(f"{executor}, {n} elements: no time was left after {kept} of Sinter's rows")
+        if context:
+            self.describe(context)
+        if clock := found.pop("clock", None):
+            self.result["clock"].append({"executor": executor, "n": n, "ghz": round(clock.counters["ghz"], 3)})
         limits = {m.counters["bytes"]: spread(m.times)["median_ns"] for m in found.values() if "/bytes" in m.name}
         return [self.row(executor, m, limits) for m in found.values()]
 
@@ -107,7 +142,8 @@ class Suite:
         """What the peers take for what Sinter was measured with."""
         ours = [row for row in rows if row["implementation"] == "sinter"]
         limits = {row["bytes"]: row["median_ns"] for row in rows if row["family"] == "limit"}
-        times = peers.measure(workers, [row["expression"] for row in ours], n, self.settings, deadline, self.result)
+        expressions, settings = [row["expression"] for row in ours], self.settings_of(executor, n)
+        times = peers.measure(workers, expressions, n, settings, deadline, self.result)
         found = []
         for row in ours:
             for (expression, implementation), repetitions in times.items():

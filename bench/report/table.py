@@ -56,10 +56,18 @@ def show_hits(rows):
     at = {(r["driver"], r["what"], r["case"]): r["median_ns"] for r in rows}
     drivers = list(dict.fromkeys(r["driver"] for r in rows))
     kinds = ["gpu", "gpu_broadcast", "gpu_new"]
+
+    def over_bare(driver, kind, n):
+        both = at.get((driver, kind, str(n))), at.get((driver, "bare", str(n)))
+        return f"{both[0] - both[1]:.0f}" if None not in both else "-"
+
+    def whole(*case):  # "-" where the variant failed
+        return f"{at[case]:.0f}" if case in at else "-"
+
     lines = [
         [n, budget]
-        + [f"{at[driver, kind, str(n)] - at[driver, 'bare', str(n)]:.0f}" for driver in drivers for kind in kinds]
-        + [f"{at['null', kind, str(n)]:.0f}" for kind in ("cpu", "cpu_new")]
+        + [over_bare(driver, kind, n) for driver in drivers for kind in kinds]
+        + [whole("null", kind, str(n)) for kind in ("cpu", "cpu_new")]
         for n, budget in hits.BUDGETS.items()
     ]
     header = [name for driver in drivers for name in (driver, "broadcast", "new result")]
@@ -70,10 +78,10 @@ def show_hits(rows):
     )
     print(
         f"  a block of memory from the pool and back, ns (budget: {hits.POOL_BUDGET}): "
-        f"CPU {at['null', 'pool', 'cpu']:.0f}, GPU {at['null', 'pool', 'gpu']:.0f}"
+        f"CPU {whole('null', 'pool', 'cpu')}, GPU {whole('null', 'pool', 'gpu')}"
     )
     threads = {int(case): ns for (driver, what, case), ns in at.items() if driver == "null" and what == "threads"}
-    scaling = ", ".join(f"{n}: {ratio(threads[1], ns)}" for n, ns in sorted(threads.items()) if n > 1)
+    scaling = ", ".join(f"{n}: {ratio(threads.get(1), ns)}" for n, ns in sorted(threads.items()) if n > 1)
     print(f"  evaluations a second by threads that share one expression (5 operands) over one thread's: {scaling}")
 
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,14 +18,18 @@ from bench.report.spread import spread  # noqa: E402
 ROWS = 1000
 
 
-def measured(seed, factors=None, noise=0.05, repetitions=7):
-    """A result of ROWS rows with relative noise, some of which take `factor` times as long."""
+def measured(seed, factors=None, noise=0.05, repetitions=7, others=0, shift=1.0):
+    """A result of ROWS rows with relative noise, some of which take `factor` times as long.
+
+    The last `others` of them are a peer's. `shift` is what another clock does to all rows, unevenly, as clocks do.
+    """
     draw = random.Random(seed)
     new = result.new(
-        {"processor": "any", "cores": 2, "caches": {}, "gpus": []}, {"repetitions": repetitions, "min_time_s": 1}
+        {"processor": "any", "cores": 2, "virtual": False, "caches": {}, "system": "any", "kernel": "any", "gpus": []},
+        {"repetitions": repetitions, "min_time_s": 1},
     )
     for i in range(ROWS):
-        typical = 10 ** random.Random(i).uniform(1, 7) * (factors or {}).get(i, 1)
+        typical = 10 ** random.Random(i).uniform(1, 7) * (factors or {}).get(i, 1) * shift ** draw.uniform(0.8, 1.2)
         times = [
             typical * (1 + noise * abs(draw.gauss(0, 1))) for _ in range(repetitions)
         ]  # a machine only ever slows down
@@ -36,7 +41,7 @@ def measured(seed, factors=None, noise=0.05, repetitions=7):
                 "n": 10,
                 "dtype": "float32",
                 "executor": "cpu",
-                "implementation": "sinter",
+                "implementation": "sinter" if i < ROWS - others else "numpy",
                 "bytes": 1,
                 "limit_share": None,
                 **spread(times),
@@ -63,6 +68,38 @@ class Compare(unittest.TestCase):
         self.assertGreaterEqual(sum(said[f"e{i}"] == "slower" for i in range(0, 40)), 38)
         self.assertGreaterEqual(sum(said[f"e{i}"] == "faster" for i in range(40, 80)), 38)
         self.assertLess(count(found, "slower") + count(found, "faster"), 80 + ROWS * 0.01)
+
+    def test_a_shift_of_all_rows_is_no_change(self):
+        for seed, shift, noise in ((20, 1.3, 0.02), (21, 0.6, 0.02), (22, 1.5, 0.001)):
+            old, new = measured(seed, others=400), measured(seed + 100, others=400, shift=shift, noise=noise)
+            found = compare.changes(old, new)
+            self.assertEqual(count(found, "other"), 400)
+            self.assertLess(count(found, "faster") + count(found, "slower"), ROWS * 0.01, f"shift {shift}")
+
+    def test_a_change_beyond_the_shift_is_found(self):
+        planted = {**{i: 2.0 for i in range(0, 20)}, **{i: 0.3 for i in range(20, 40)}, 999: 5.0}
+        found = compare.changes(measured(23, others=400), measured(24, planted, others=400, shift=1.2))
+        said = {change.key[1]: change.verdict for change in found}
+        self.assertGreaterEqual(sum(said[f"e{i}"] == "slower" for i in range(0, 20)), 19)
+        self.assertGreaterEqual(sum(said[f"e{i}"] == "faster" for i in range(20, 40)), 19)
+        self.assertEqual(said["e999"], "other", "a peer's change is not ours")
+        self.assertLess(count(found, "faster") + count(found, "slower"), 40 + ROWS * 0.01)
+
+    def test_the_smallest_change_is_said(self):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            compare.show(measured(25, others=400), measured(26, others=400, shift=1.3))
+        line = r"cpu: .*Sinter (1\.\d+) \(600 rows\), others (1\.\d+) \(400 rows\).*: (\d+)%"
+        said = re.search(line, output.getvalue())
+        self.assertAlmostEqual(float(said.group(1)), 1.3, delta=0.05)
+        self.assertAlmostEqual(float(said.group(2)), 1.3, delta=0.05)
+        self.assertGreater(int(said.group(3)), 29)
+
+    def test_what_is_ours(self):
+        for words in ("hits null gpu 5", "start linked", "compile sinter 1", "growth lazy_grow 9", "cpu e 3 f eager"):
+            self.assertTrue(compare.is_ours(tuple(words.split())), words)
+        for words in ("hits null bare 5", "start empty", "compile eigen 1", "cpu e 3 f limit", "cpu e 3 f numpy"):
+            self.assertFalse(compare.is_ours(tuple(words.split())), words)
 
     def test_the_largest_change_comes_first(self):
         found = compare.changes(measured(6, noise=0.001), measured(7, {17: 3.0, 18: 0.2}, noise=0.001))

@@ -124,6 +124,57 @@ class Page(unittest.TestCase):
                 table.show(part)
 
 
+class Captions(unittest.TestCase):
+    """They say what is true of a result that lacks something."""
+
+    def setUp(self):
+        self.sample = result.load(SAMPLE)
+
+    def page(self):
+        return html.unescape(page.document(self.sample))
+
+    def test_a_mean_of_some_expressions(self):
+        self.assertNotRegex(self.page(), r"Eigen \d+ of")
+        gone = [r for r in self.sample["rows"] if r["implementation"] == "eigen" and r["expression"] == "normalise"]
+        self.sample["rows"] = [row for row in self.sample["rows"] if row not in gone]
+        self.assertIn("Eigen 4 of 5", self.page())
+        self.assertIn("<td>4 of 5</td>", self.page())
+
+    def test_another_that_shares_no_case(self):
+        self.sample["rows"] = [
+            r for r in self.sample["rows"] if r["implementation"] != "sinter" or r["expression"] != "normalise"
+        ]
+        self.sample["rows"] = [
+            r for r in self.sample["rows"] if r["implementation"] != "eigen" or r["expression"] == "normalise"
+        ]
+        self.page()
+
+    def test_a_first_evaluation_without_nvrtc(self):
+        self.assertRegex(self.page(), "first evaluation of 5 operations; .* in all")
+        first = self.sample["sections"]["first"]
+        self.sample["sections"]["first"] = [row for row in first if row["step"] != "nvrtc"]
+        text = self.page()
+        self.assertNotRegex(text, "first evaluation of 5 operations; .* in all")
+        self.assertNotIn("in all (budget", text)
+        self.assertIn("Not measured: compile (NVRTC)", text)
+
+    def test_repetitions_are_those_of_the_rows(self):
+        self.sample["rows"][0]["repetitions"] = 3
+        self.assertIn("medians of 3 to 7 repetitions", self.page())
+
+    def test_shapes_differ(self):
+        from bench.report.page import chart
+
+        self.assertEqual(len(set(chart.SHAPES.values())), len(chart.SHAPES))
+
+    def test_hits_without_the_null_driver(self):
+        hits = self.sample["sections"]["hits"]
+        self.sample["sections"]["hits"] = [row for row in hits if row["driver"] != "null"]
+        self.page()
+        with contextlib.redirect_stdout(io.StringIO()):
+            table.show(self.sample)
+
+
 # Put into the page when a browser looks at it: what sticks out, and what lies on something else.
 PROBE = """
 const doc = document.getElementById('page').contentDocument, found = [];
@@ -190,7 +241,11 @@ class Browser(unittest.TestCase):
 
     def test_fits_and_overlaps_nothing(self):
         sample = result.load(SAMPLE)
-        for text in (page.document(sample), page.document(with_gpu(sample))):
+        some = with_gpu(sample)  # each of the others lacks an expression
+        some["rows"] = [
+            r for r in some["rows"] if r["expression"] != "normalise" or r["implementation"] in ("sinter", "limit")
+        ]
+        for text in map(page.document, (sample, with_gpu(sample), some)):
             for width in (400, 1200):
                 with self.subTest(width=width):
                     self.assertEqual(self.look(text, width), ([], []))

@@ -16,11 +16,11 @@ SHAPES = {
     "xtensor": "up",
     "numpy": "down",
     "torch": "plus",
-    "torch.compile": "square",
-    "jax.jit": "up",
-    "cupy": "diamond",
-    "cupy.fuse": "down",
-    "limit": "bar",
+    "torch.compile": "cross",
+    "jax.jit": "right",
+    "cupy": "left",
+    "cupy.fuse": "hourglass",
+    "limit": "post",
 }
 
 
@@ -82,15 +82,15 @@ def polyline(points, class_):
 
 
 def end_labels(ends, x, low, high):
-    """Each series' name at its end, moved apart, with a line to where it ends: [(y, implementation)]."""
-    places = apart([y for y, _ in ends], 13, low, high)
+    """Each series' name at its end, moved apart, with a line to where it ends: [(y, implementation, note)]."""
+    places = apart([y for y, *_ in ends], 13, low, high)
     parts = []
-    for (y, implementation), place in zip(ends, places):
+    for (y, implementation, note), place in zip(ends, places):
         parts += [
             line(x + 4, y, x + 14, place, f"leader {css(implementation)}"),
             tag(
                 "text",
-                text(name(implementation)),
+                text(f"{name(implementation)} {note}".rstrip()),
                 x=float(x + 17),
                 y=float(place + 4),
                 class_=f"series-name {css(implementation)}",

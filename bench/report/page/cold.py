@@ -15,14 +15,18 @@ def first_charts(result):
     panels, table = [], []
     for n, budget in first.BUDGETS.items():
         here = [r for r in rows if r["operations"] == n]
+        if not here:
+            continue
         total = sum(r["median_ns"] for r in here)
+        whole = len(here) == len(first.STEPS)  # without NVRTC, say, the rest is not what a first evaluation takes
         listed = [(STEPS[r["step"]], r["median_ns"], "ahead", (r["q1_ns"], r["q3_ns"]), None) for r in here]
-        if len(here) == len(first.STEPS):
+        if whole:
             listed.append(("in all", total, "total", None, budget * 1e6))
         panels.append(
             bars.value_bars(
                 f"{n} operations",
-                f"The steps of a first evaluation of {n} operations; {duration(total)} in all.",
+                f"The steps of a first evaluation of {n} operations"
+                + (f"; {duration(total)} in all." if whole else ", those that were measured."),
                 listed,
                 "logarithmic",
                 log=True,
@@ -33,13 +37,22 @@ def first_charts(result):
             [f"{n} operations", STEPS[r["step"]], duration(r["median_ns"]), duration(r["q1_ns"]), duration(r["q3_ns"])]
             for r in here
         ]
-        table.append([f"{n} operations", f"in all (budget {budget} ms)", duration(total), "", ""])
+        if whole:
+            table.append([f"{n} operations", f"in all (budget {budget} ms)", duration(total), "", ""])
+    if not panels:
+        return []
+    steps = {r["step"] for r in rows}
+    missing = [words for step, words in STEPS.items() if step not in steps]
     return [
         Chart(
             "The first evaluation on a GPU",
             "Before a kernel is there: medians of each step for sm_90, with NVRTC loaded, without loading the kernel,"
-            " which is the driver's. The axis is logarithmic: nearly all of it is NVRTC. The thick stroke is the"
-            " budget.",
+            " which is the driver's. The axis is logarithmic."
+            + (
+                f" Not measured: {', '.join(missing)}."
+                if missing
+                else " Nearly all of it is NVRTC. The thick stroke is the budget."
+            ),
             panels,
             ["expression", "step", "median", "first quartile", "third quartile"],
             table,

@@ -16,13 +16,24 @@ SECTIONS = [
     ("Host overhead", "overhead", lambda r: overhead.hit_charts(r) + overhead.growth_charts(r)),
     ("Cold start", "cold", lambda r: cold.first_charts(r) + cold.start_charts(r) + overhead.compile_charts(r)),
 ]
+BEHIND = {"overhead": ["hits", "growth"], "cold": ["first", "start", "compile"]}  # the others show the expressions
 
 
-def source(result):
-    """Where and when, for a chart that is looked at alone."""
+def rows_behind(result, anchor):
+    if anchor not in BEHIND:
+        return result["rows"]
+    return [row for section in BEHIND[anchor] for row in result["sections"].get(section, [])]
+
+
+def source(result, rows):
+    """Where, when and how often, for a chart that is looked at alone."""
+    times = {row["repetitions"] for row in rows}
+    how_often = f"{max(times, default=0)} repetitions"
+    if len(times) > 1:
+        how_often = f"{min(times)} to {how_often}"
     return (
         f"{result['machine']['processor']}, {result['versions'].get('gpus') or 'no GPU'}, {result['date'][:10]};"
-        f" medians of {result['settings']['repetitions']} repetitions."
+        f" medians of {how_often}."
     )
 
 
@@ -85,7 +96,7 @@ def facts(result):
         ),
         (
             "repetitions",
-            f"{settings['repetitions']} of {settings['min_time_s']} s each, {settings['order']}"
+            f"up to {settings['repetitions']} of {settings['min_time_s']} s each, {settings['order']}"
             + ("; a short run, whose times mean little" if settings["short"] else ""),
         ),
     ]
@@ -134,8 +145,9 @@ def body(result):
     )
     for title, anchor, charts in shown:
         if charts:
+            measured_on = source(result, rows_behind(result, anchor))
             parts.append(
-                tag("section", tag("h2", text(title)), *(figure(c, source(result)) for c in charts), id=anchor)
+                tag("section", tag("h2", text(title)), *(figure(c, measured_on) for c in charts), id=anchor)
             )
     left_out = [*result["errors"], *result["notes"]] or ["nothing"]
     notes = tag("ul", *(tag("li", text(note)) for note in left_out))

@@ -1,5 +1,6 @@
 """The top of the page: a few figures, and Sinter against everything else in one picture for each executor."""
 
+import dataclasses
 import math
 
 from .. import read
@@ -9,21 +10,32 @@ from .scale import Log, count, duration, times
 from .svg import line
 
 
+@dataclasses.dataclass
+class Mean:
+    """The geometric mean of the ratios of `known` of `all` expressions."""
+
+    ratio: float
+    known: int
+    all: int
+
+    def part(self):
+        """What to say beside the mean: "" where it is of all expressions."""
+        return "" if self.known == self.all else f"{self.known} of {self.all}"
+
+
 def mean_ratio(result, executor, other, n):
-    """Geometric mean over the expressions; None where the other was not measured."""
-    ratios = [
-        rows[other]["median_ns"] / rows["sinter"]["median_ns"]
-        for (_, size), rows in read.by_case(result, executor).items()
-        if size == n and other in rows
-    ]
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+    """A Mean over the expressions that both have; None where the other was not measured."""
+    cases = [rows for (_, size), rows in read.by_case(result, executor).items() if size == n]
+    ratios = [rows[other]["median_ns"] / rows["sinter"]["median_ns"] for rows in cases if other in rows]
+    return Mean(math.exp(sum(map(math.log, ratios)) / len(ratios)), len(ratios), len(cases)) if ratios else None
 
 
 def panel(result, executor, means):
     others = [i for i in read.implementations(result, executor) if i != "sinter"]
     sizes = read.sizes(result, executor)
-    left, right, top, bottom = 46, WIDTH - 104, 24, 230
-    values = [v for v in means.values() if v] + [1]
+    partial = any(mean.part() for mean in means.values() if mean)
+    left, right, top, bottom = 46, WIDTH - (164 if partial else 104), 24, 230
+    values = [mean.ratio for mean in means.values() if mean] + [1]
     x, y = Log(sizes[0], sizes[-1], left, right), Log(min(values) / 1.4, max(values) * 1.4, bottom, top)
     where = read.executor_name(executor, result)
     parts = [
@@ -34,17 +46,24 @@ def panel(result, executor, means):
     ]
     ends = []
     for other in reversed(others):
-        points = [(x(n), y(means[other, n])) for n in sizes if means[other, n]]
+        known = [(n, means[other, n]) for n in sizes if means[other, n]]
+        if not known:
+            continue
+        points = [(x(n), y(mean.ratio)) for n, mean in known]
         parts += [
             polyline(points, css(other)),
             *(svg.marker(shape(other), px, py, f"mark {css(other)}") for px, py in points),
         ]
-        ends.append((points[-1][1], other))
+        ends.append((points[-1][1], other, known[-1][1].part()))
     parts.append(end_labels(ends, right, top + 4, bottom))
-    words = "; ".join(f"over {name(o)} {times(means[o, sizes[-1]])}" for o in others if means[o, sizes[-1]])
+    words = "; ".join(f"over {name(o)} {said(means[o, sizes[-1]])}" for o in others if means[o, sizes[-1]])
     return svg.drawing(
         f"Speed-up by size, {where}", f"At {count(sizes[-1])} elements: {words}.", WIDTH, bottom + 36, *parts
     )
+
+
+def said(mean):
+    return times(mean.ratio) + (f" ({mean.part()} expressions)" if mean.part() else "")
 
 
 def charts(result):
@@ -55,7 +74,13 @@ def charts(result):
         means = {(o, n): mean_ratio(result, executor, o, n) for o in others for n in sizes}
         panels.append(panel(result, executor, means))
         table += [
-            [read.executor_name(executor, result), name(o), f"{n:,}".replace(",", "\u2009"), times(means[o, n])]
+            [
+                read.executor_name(executor, result),
+                name(o),
+                f"{n:,}".replace(",", "\u2009"),
+                times(means[o, n].ratio),
+                f"{means[o, n].known} of {means[o, n].all}",
+            ]
             for o in others
             for n in sizes
             if means[o, n]
@@ -65,10 +90,11 @@ def charts(result):
     return [
         Chart(
             "Sinter against the others, by size",
-            "Geometric mean of the speed-ups of all expressions: how many times as long the others take. Above the line"
-            " at 1, Sinter is faster. Both axes are logarithmic. Spread: see the size sweeps.",
+            "Geometric mean of the speed-ups: how many times as long the others take. It is over all expressions, but"
+            " where a number beside a name says of how many at the last size (the table says it of each). Above the"
+            " line at 1, Sinter is faster. Both axes are logarithmic. Spread: see the size sweeps.",
             panels,
-            ["executor", "over", "elements", "speed-up"],
+            ["executor", "over", "elements", "speed-up", "expressions"],
             table,
         )
     ]
@@ -82,7 +108,9 @@ def tiles(result):
         where = read.executor_name(executor, result)
         fused = mean_ratio(result, executor, "eager", sizes[-1])
         if fused:
-            found.append((times(fused), f"fused over eager, {where}, {count(sizes[-1])} elements (geometric mean)"))
+            of = f" of {fused.part()} expressions" if fused.part() else ""
+            what = f"fused over eager, {where}, {count(sizes[-1])} elements (geometric mean{of})"
+            found.append((times(fused.ratio), what))
         shares = sorted(
             rows["sinter"]["limit_share"]
             for (_, n), rows in read.by_case(result, executor).items()
@@ -99,7 +127,7 @@ def tiles(result):
                 )
             )
     at = {(r["driver"], r["what"], r["case"]): r["median_ns"] for r in result["sections"].get("hits", [])}
-    if ("null", "gpu", "5") in at:
+    if ("null", "gpu", "5") in at and ("null", "bare", "5") in at:
         found.append(
             (
                 duration(at["null", "gpu", "5"] - at["null", "bare", "5"]),

@@ -24,9 +24,10 @@ def hit_charts(result):
     for driver in dict.fromkeys(r["driver"] for r in rows):
         listed = []
         for n, budget in hits.BUDGETS.items():
-            bare = at[driver, "bare", str(n)]["median_ns"]
             for kind, (brief, words) in KINDS.items():
-                row = at[driver, kind, str(n)]
+                if (driver, "bare", str(n)) not in at or (driver, kind, str(n)) not in at:
+                    continue
+                bare, row = at[driver, "bare", str(n)]["median_ns"], at[driver, kind, str(n)]
                 over = max(0.0, row["median_ns"] - bare)
                 listed.append(
                     (
@@ -38,6 +39,8 @@ def hit_charts(result):
                     )
                 )
                 table.append([DRIVERS[driver], f"{n} operands, {words}", duration(over), duration(bare), str(budget)])
+        if not listed:
+            continue
         panels.append(
             bars.value_bars(
                 f"over the launch, {DRIVERS[driver]}",
@@ -46,7 +49,9 @@ def hit_charts(result):
                 "operands and result; host time, less is better",
             )
         )
-    panels.append(cpu_panel(at, table))
+    panels += cpu_panels(at, table)
+    if not panels:
+        return []
     return [
         Chart(
             "Host time of a hit",
@@ -60,27 +65,32 @@ def hit_charts(result):
     ]
 
 
-def cpu_panel(at, table):
+def cpu_panels(at, table):
     listed = []
     for n in hits.BUDGETS:
         for kind, words in (("cpu", "same shape"), ("cpu_new", "new result")):
-            row = at["null", kind, str(n)]
+            if not (row := at.get(("null", kind, str(n)))):
+                continue
             listed.append((f"{n}, {words}", row["median_ns"], "ahead", (row["q1_ns"], row["q3_ns"]), None))
             table.append(["the CPU, in all", f"{n} operands, {words}", duration(row["median_ns"]), "", ""])
     for device in ("cpu", "gpu"):
-        row = at["null", "pool", device]
+        if not (row := at.get(("null", "pool", device))):
+            continue
         listed.append(
             (f"pool, {device.upper()}", row["median_ns"], "ahead", (row["q1_ns"], row["q3_ns"]), hits.POOL_BUDGET)
         )
         table.append(
             ["the pool", f"a block and back, {device.upper()}", duration(row["median_ns"]), "", str(hits.POOL_BUDGET)]
         )
-    return bars.value_bars(
+    if not listed:
+        return []
+    panel = bars.value_bars(
         "in all, on the CPU; the pool",
         "Whole time of a hit on the CPU, and of a block of memory from the pool and back.",
         listed,
         "operands and result; less is better",
     )
+    return [panel]
 
 
 SERIES = ["i-sinter", "i-eager", "i-eigen", "i-xtensor", "i-torch", "i-jax-jit"]
@@ -173,8 +183,8 @@ def compile_charts(result):
     return [
         Chart(
             "What a user's file costs to compile",
-            "g++ -O2, one translation unit, medians. Every function holds another expression, the same for "
-            "each library.",
+            "One translation unit, by the compiler that $CXX named, else g++, at -O2; medians. Every function holds"
+            " another expression, the same for each library.",
             panels,
             ["file", "library", "time", "code"],
             table,

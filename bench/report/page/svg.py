@@ -51,7 +51,7 @@ def drawing(title, description, width, height, *body):
 
 
 def marker(shape, x, y, class_, size=3.6):
-    """Implementations differ in shape, not in colour alone."""
+    """One point. Implementations that are known differ in shape (chart.SHAPES), not in colour alone."""
     points = {
         "circle": None,
         "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
@@ -59,6 +59,24 @@ def marker(shape, x, y, class_, size=3.6):
         "up": [(0, -1.3), (1.3, 1), (-1.3, 1)],
         "down": [(0, 1.3), (1.3, -1), (-1.3, -1)],
         "bar": [(-1.5, -0.5), (1.5, -0.5), (1.5, 0.5), (-1.5, 0.5)],
+        "post": [(-0.5, -1.5), (0.5, -1.5), (0.5, 1.5), (-0.5, 1.5)],
+        "left": [(-1.3, 0), (1, -1.3), (1, 1.3)],
+        "right": [(1.3, 0), (-1, -1.3), (-1, 1.3)],
+        "hourglass": [(-1.1, -1.3), (1.1, -1.3), (-1.1, 1.3), (1.1, 1.3)],
+        "cross": [
+            (-1.3, -0.7),
+            (-0.7, -1.3),
+            (0, -0.6),
+            (0.7, -1.3),
+            (1.3, -0.7),
+            (0.6, 0),
+            (1.3, 0.7),
+            (0.7, 1.3),
+            (0, 0.6),
+            (-0.7, 1.3),
+            (-1.3, 0.7),
+            (-0.6, 0),
+        ],
         "plus": [
             (-0.45, -1.4),
             (0.45, -1.4),

@@ -25,7 +25,7 @@ def panel(result, executor, expression, cases):
                 whisker(px, y(row["q1_ns"] / n), y(row["q3_ns"] / n), css(implementation)),
                 svg.marker(shape(implementation), px, py, f"mark {css(implementation)}"),
             ]
-        ends.append((points[-1][1], implementation))
+        ends.append((points[-1][1], implementation, ""))
     parts.append(end_labels(ends, right, top + 4, bottom))
     last = cases[sizes[-1]]["sinter"]
     words = (

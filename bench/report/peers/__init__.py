@@ -16,6 +16,16 @@ START = 120  # seconds that importing may take
 FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}  # where there is no time for all
 LEAST = 3  # repetitions, whatever time it is
 FIRST = 180  # seconds that the first evaluation may take, which compiles
+TOO_SHORT = 3  # seconds in which compilers hardly compile
+REQUEST = 60  # seconds for what takes a moment
+
+
+class Dead(Exception):
+    """A peer's process had to be ended, or ended by itself."""
+
+
+def at_most(seconds, deadline):
+    return min(seconds, max(1, deadline.left()))
 
 
 def start(executor, result, deadline):
@@ -29,9 +39,10 @@ def start(executor, result, deadline):
             continue
         worker = Worker(name, executor)
         try:
-            hello = worker.hello(min(START, deadline.left()))
+            hello = worker.hello(at_most(START, deadline))
         except WorkerFailed as error:
             note(result, f"{name} on {executor}: {error}")
+            worker.stop()
             continue
         result["versions"]["peers"].update(hello["versions"])
         for line in hello["notes"]:
@@ -47,62 +58,87 @@ def note(result, text):
 
 def measure(workers, expressions, n, settings, deadline, result):
     """Times in ns by (expression, implementation). Repetitions of all are interleaved at random, as in our program."""
-    ready = warm_up(workers, sorted(expressions, key=lambda e: e not in FIRST_CHOICE), n, settings, deadline, result)
+    alive = [worker for worker in workers if is_alive(worker, n, deadline, result)]
+    ready = warm_up(alive, sorted(expressions, key=lambda e: e not in FIRST_CHOICE), n, settings, deadline, result)
     times = {}
     for repetition in range(settings.repetitions):
         for worker, expression, implementation in random.Random(repetition).sample(ready, len(ready)):
             if deadline.is_past() and repetition >= LEAST:
-                return done(workers, times)
+                return done(workers, times, deadline)
+            if not worker.is_alive():
+                continue  # noted when it ended
             try:
-                taken = worker.ask({"do": "measure", "expression": expression, "implementation": implementation}, 60)
+                question = {"do": "measure", "expression": expression, "implementation": implementation}
+                taken = worker.ask(question, at_most(REQUEST, deadline))
                 times.setdefault((expression, implementation), []).append(taken["ns"])
             except WorkerFailed as error:
-                note(result, f"{implementation} on {worker.executor}, {expression}: {error}")
-    return done(workers, times)
+                note(result, f"{implementation} on {worker.executor}, {n} elements, {expression}: {error}")
+    return done(workers, times, deadline)
 
 
-def done(workers, times):
+def is_alive(worker, n, deadline, result):
+    """Starts a worker again that ended at an earlier size."""
+    if worker.is_alive():
+        return True
+    try:
+        worker.restart(at_most(START, deadline))
+        return True
+    except WorkerFailed as error:
+        worker.stop()
+        note(result, f"{worker.name} on {worker.executor}, {n} elements: not measured, {error}")
+        return False
+
+
+def done(workers, times, deadline):
     for worker in workers:
         try:
-            worker.ask({"do": "forget"}, 60)
+            worker.ask({"do": "forget"}, at_most(REQUEST, deadline))
         except WorkerFailed:
-            worker.stop()  # it ended while it measured, which is noted
+            worker.stop()  # it ended while it measured, which is noted; the next size starts it again
     return times
 
 
 def warm_up(workers, expressions, n, settings, deadline, result):
     """[(worker, expression, implementation)] of what can be measured: for all peers the same where time is short."""
+    waiting = [(w, e, i) for e in expressions for w in workers for i in w.implementations]
     ready = []
-    for expression in expressions:
-        for worker in workers:
-            for implementation in worker.implementations:
-                # Half of the time is for measuring.
-                if deadline.left() < deadline.total / 2:
-                    note(
-                        result,
-                        f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}",
-                    )
-                elif warmed_up(worker, expression, implementation, n, settings, deadline, result):
-                    ready.append((worker, expression, implementation))
+    while waiting:
+        case = waiting.pop(0)
+        worker, expression, implementation = case
+        left = deadline.left() - 2 * settings.repetitions * settings.min_time * (len(ready) + 1)  # measuring needs some
+        if left < TOO_SHORT:
+            note(result, f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}")
+            continue
+        try:
+            # One that hangs shall leave time for the others.
+            if warmed_up(worker, expression, implementation, n, settings, min(FIRST, left / 3), result):
+                ready.append(case)
+        except Dead:
+            note(result, f"{implementation} on {worker.executor}: left out at {n} elements, its process has ended")
+            waiting = again(worker, implementation, ready) + without(worker, implementation, waiting)
+            ready = [other for other in ready if other[0] is not worker]
+            if not is_alive(worker, n, deadline, result):
+                waiting = [other for other in waiting if other[0] is not worker]
     return ready
 
 
-def warmed_up(worker, expression, implementation, n, settings, deadline, result):
+def without(worker, implementation, cases):
+    return [case for case in cases if case[0] is not worker or case[2] != implementation]
+
+
+def again(worker, implementation, ready):
+    """What a worker had ready before its process ended, but for the implementation that ended it."""
+    return without(worker, implementation, [case for case in ready if case[0] is worker])
+
+
+def warmed_up(worker, expression, implementation, n, settings, seconds, result):
     """Evaluates once, checks the values, finds out how often to evaluate; what cannot be done is noted."""
-    if not worker.is_alive():
-        return False
+    question = {"do": "prepare", "expression": expression, "implementation": implementation}
     try:
-        worker.ask(
-            {
-                "do": "prepare",
-                "expression": expression,
-                "implementation": implementation,
-                "n": n,
-                "min_time": settings.min_time,
-            },
-            max(1, min(FIRST, deadline.left())),
-        )
+        worker.ask({**question, "n": n, "min_time": settings.min_time}, seconds)
         return True
     except WorkerFailed as error:
-        note(result, f"{implementation} on {worker.executor}, {expression}: {error}")
+        note(result, f"{implementation} on {worker.executor}, {n} elements, {expression}: {error}")
+        if not worker.is_alive():
+            raise Dead from error
         return False

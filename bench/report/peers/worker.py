@@ -23,19 +23,28 @@ class Worker:
         self.name = name
         self.executor = executor
         self.implementations = []
+        self.begin()
+
+    def begin(self):
         self.complaints = tempfile.TemporaryFile()
         # JAX takes most of a GPU's memory otherwise.
         variables = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.report.peers.serve", name, executor],
+            [sys.executable, "-m", "bench.report.peers.serve", self.name, self.executor],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.complaints,
-            preexec_fn=programs.pin_to_one_processor if executor == "cpu-1" else None,
+            preexec_fn=programs.pin_to_one_processor if self.executor == "cpu-1" else None,
         )
         self.pending = b""
+
+    def restart(self, seconds):
+        """A new process, which has nothing ready."""
+        self.stop()
+        self.begin()
+        return self.hello(seconds)
 
     def hello(self, seconds):
         answer = self.answer(seconds)
