@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "../environment.hpp"
-#include "../fork.hpp"
 #include "arena.hpp"
 #include "worker.hpp"
 
@@ -34,8 +34,10 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static constinit Immortal<const bool> strict;
-  return strict.get([] { return new bool(is_on("SINTER_VIRTUAL_STRICT")); });
+  static constinit std::atomic<int> known{-1};
+  int strict = known.load(std::memory_order_relaxed);
+  if (strict < 0) known.store(strict = is_on("SINTER_VIRTUAL_STRICT"), std::memory_order_relaxed);
+  return strict;
 }
 
 MemoryCheck::MemoryCheck(const Launch& launch, Arena& arena, StreamOrder& order)
