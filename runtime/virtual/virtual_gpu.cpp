@@ -65,6 +65,7 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
+    if (is_strict()) HappensBefore::instance();  // made here, where no lock is held: its making waits for a fork
   }
 
   Device device() const noexcept override { return device_; }
