@@ -34,7 +34,7 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static constinit std::atomic<int> known{-1};
+  static constinit std::atomic<int> known{-1};  // nobody waits for its making, the child of a fork neither
   int strict = known.load(std::memory_order_relaxed);
   if (strict < 0) known.store(strict = is_on("SINTER_VIRTUAL_STRICT"), std::memory_order_relaxed);
   return strict;
