@@ -5,6 +5,7 @@
 #include <set>
 
 #include "class_key.hpp"
+#include "lower.hpp"
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {
@@ -331,6 +332,7 @@ Plan schedule(Graph simplified) {
 
 Plan schedule_eager(const Graph& recorded) {
   Plan plan = Scheduler(recorded, true).run();
+  for (Kernel& k : plan.kernels) k.graph = lower(k.graph);
   plan.graph = recorded;
   return plan;
 }

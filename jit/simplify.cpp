@@ -8,6 +8,7 @@
 #include <runtime/environment.hpp>
 #include "faults.hpp"
 #include "fold.hpp"
+#include "lower.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -130,7 +131,7 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
 }
 
 Graph simplify(const Graph& graph) {
-  Graph once = rebuild(graph, [](Builder& b, const Node& n, Builder::Operands operands) {
+  Graph once = rebuild(lower(graph), [](Builder& b, const Node& n, Builder::Operands operands) {
     return b.make(n.op, n.dtype, operands, n.attribute);
   });
   return contracts() ? Contraction(once).run() : once;
