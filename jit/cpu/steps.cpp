@@ -1,22 +1,37 @@
 #include "steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include <sinter/jit/ops.hpp>
+#include <sinter/runtime/error.hpp>
 #include "../faults.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
 static_assert(row_op_count == op_count - static_cast<int>(first_table_op));
-static_assert(static_cast<int>(Group::Float64) == static_cast<int>(DType::Float64) && dtype_count == 5);
+static_assert(cast_dtypes == dtype_count);
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
 std::uint16_t row_of(Op op) {
   return static_cast<std::uint16_t>(static_cast<int>(op) - static_cast<int>(first_table_op));
+}
+
+/// The loops of operations that compute in `dtype`.
+Group group_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return Group::Bool;
+    case DType::Int32: return Group::Int32;
+    case DType::Int64: return Group::Int64;
+    case DType::Float32: return Group::Float32;
+    case DType::Float64: return Group::Float64;
+    default: throw Error(fmt::format("the CPU has no loops for {}: it is carried by another dtype", name(dtype)));
+  }
 }
 
 /// Roughly, in nanoseconds for an element: what decides about threads.
@@ -124,9 +139,9 @@ class Builder {
     const auto operands = graph_.operands(n);
     const DType compute = graph_[operands.back()].dtype;
     Step s;
-    s.group = n.op == Op::cast ? Group::Casts : static_cast<Group>(compute);
+    s.group = n.op == Op::cast ? Group::Casts : group_of(compute);
     s.row = n.op == Op::cast
-                ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
+                ? static_cast<std::uint16_t>(static_cast<int>(compute) * cast_dtypes + static_cast<int>(n.dtype))
                 : row_of(n.op);
     s.arity = static_cast<std::uint8_t>(n.arity);
     s.divides = nonzero_operand(graph_, n).has_value();
