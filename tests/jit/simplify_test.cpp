@@ -212,7 +212,7 @@ TEST(Simplify, RandomProgramsKeepTheirValuesBitForBit) {
     const Graph before = p.record(), after = jit::simplify(before);
     before_total += operations(before);
     after_total += operations(after);
-    ASSERT_LE(operations(after), operations(before) + 5);
+    ASSERT_LE(operations(after), 2 * operations(before) + 5);  // with conversions to what operations compute in
     for (std::size_t i = 0; i < after.outputs().size(); ++i)
       ASSERT_EQ(before[before.outputs()[i]].dtype, after[after.outputs()[i]].dtype);
     expect_same_values(p, before, after, random);
