@@ -73,7 +73,6 @@ void Worker::bind_values() {
   const Steps& steps = job_->steps;
   const std::size_t count = steps.values.size();
   if (at_.size() < count) at_.resize(count), words_.resize(count);
-  if (chain_operands_.size() < steps.chain_operands) chain_operands_.resize(steps.chain_operands);
   chain_blocks_ = memory_.get();
   memory_used_ = steps.chain_blocks * std::size_t{largest_block};
   slots_.clear();
@@ -240,11 +239,12 @@ void Worker::call(const Step& s, std::int64_t n) {
 
 void Worker::call_chain(const Step& s, std::int64_t n) {
   const Chain& chain = job_->steps.chains[s.chain];
-  ChainOperand* o = chain_operands_.data();
-  for (const ChainSlot slot : chain.operands)
-    *o++ = slot.own ? ChainOperand{reinterpret_cast<char*>(chain_blocks_) + slot.number * largest_block, 0}
-                    : ChainOperand{reinterpret_cast<char*>(at_[slot.number]), -1};
-  const ChainCall call{chain.code.data() + (job_->prefetch ? 0 : chain.prefetches), chain_operands_.data()};
+  std::uintptr_t* o = chain_operands_;
+  for (const ValueId v : chain.operands) *o++ = reinterpret_cast<std::uintptr_t>(at_[v]);
+  for (std::uint32_t k = 0; k < chain.blocks; ++k)
+    chain_operands_[chain_operands - 1 - k] =
+        reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};
+  const ChainCall call{chain.code.data() + (job_->prefetch ? 0 : chain.prefetches), chain_operands_, chain.blocks};
   const void* const in[] = {&call};
   job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }

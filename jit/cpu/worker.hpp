@@ -76,7 +76,7 @@ class Worker {
   std::vector<Input> in_place_, row_same_, packed_, transposed_;
   std::vector<std::byte*> panels_;  // of the transposed inputs
   std::vector<Output> outputs_;
-  std::vector<ChainOperand> chain_operands_;
+  std::uintptr_t chain_operands_[chain_operands] = {};
   std::byte* chain_blocks_ = nullptr;
 
   struct Release {
