@@ -189,6 +189,9 @@ void chain_row(void*, const void* const* in, std::int64_t n) {
     Machine<T, Indices<0, 1, 2, 3>>::run_partial(call, i * size, rest);
   else if (rest > 0)
     Machine<T, Indices<0>>::run_partial(call, i * size, rest);
+#if defined(__AVX__)
+  _mm256_zeroupper();  // the compiler takes the operations for functions that have done so, and SSE code is slow else
+#endif
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA
