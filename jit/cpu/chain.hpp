@@ -22,7 +22,7 @@ namespace sinter::inline v1::jit::cpu {
   SINTER_BINARY(reverse_sub, x - a)                                                                 \
   SINTER_BINARY(mul, a* x)                                                                          \
   SINTER_BINARY(div, a / x) SINTER_BINARY(reverse_div, x / a) SINTER_BINARY(maximum, maximum(a, x)) \
-      SINTER_BINARY(minimum, minimum(a, x))
+      SINTER_BINARY(minimum, minimum(a, x)) SINTER_BINARY(square_add, fma(a, a, x))
 // SINTER_TERNARY(name, value)
 #define SINTER_CHAIN_TERNARY(SINTER_TERNARY) SINTER_TERNARY(fma, fma(a, x, y)) SINTER_TERNARY(fma_onto, fma(x, y, a))
 

@@ -59,9 +59,9 @@ class Writer {
       write_step(run[j]);
       for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
       const ValueId v = accumulator_ = run[j].out;
-      const bool held = j + 1 < run.size() && takes_accumulator(run[j + 1], v);
+      const std::uint32_t held = j + 1 < run.size() ? reads_of_accumulator(run[j + 1], v) : 0;
       if (outside[j]) store(v, operand_of(v));
-      if (inside_[v] > (held ? 1u : 0u) && !outside[j]) keep(v);
+      if (inside_[v] > held && !outside[j]) keep(v);
     }
     emit(MicroOp::end_block);
     prefetch();
@@ -72,8 +72,14 @@ class Writer {
  private:
   bool uniform(ValueId v) const { return steps_.values[v].level != Level::EachTile; }
 
-  /// Whether the step finds operand v in the accumulator.
-  bool takes_accumulator(const Step& s, ValueId v) const {
+  /// Whether the step needs its first operand alone where that is in the accumulator: v * v, or v * v + w.
+  static bool squares(const Step& s) {
+    const auto op = static_cast<RowOp>(s.row);
+    return s.in[0] == s.in[1] && (op == RowOp::mul || (op == RowOp::fma && s.in[2] != s.in[0]));
+  }
+  /// How many of the step's operands that are v it finds in the accumulator.
+  static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {
+    if (squares(s) && s.in[0] == v) return 2;
     const int end = form_of(s)->kind == Form::Clamp ? 1 : s.arity;
     return std::find(s.in, s.in + end, v) != s.in + end;
   }
@@ -144,6 +150,10 @@ class Writer {
   void write_step(const Step& s) {
     const Form f = *form_of(s);
     const ValueId a = s.in[0], b = s.in[1], c = s.in[2];
+    if (squares(s) && accumulator_ != c) {
+      if (accumulator_ != a) load(a);
+      return f.kind == Form::Fma ? binary(MicroOp::square_add, c) : emit(MicroOp::square);
+    }
     switch (f.kind) {
       case Form::Unary:
         if (accumulator_ != a) load(a);
