@@ -27,14 +27,7 @@ void Worker::run(const Job& job, std::int64_t first, std::int64_t last) {
     }
     return;
   }
-  if (per_row == 1) {
-    for (std::int64_t row = first; row < last;) {
-      const std::int64_t count = rows_together(row, last);
-      for_rows(row, count, 0, [&] { run_tile(0, job.layout.row); });
-      row += count;
-    }
-    return;
-  }
+  if (per_row == 1) return run_rows(first, last);
   for (std::int64_t tile = first; tile < last;) {
     const std::int64_t row = tile / per_row, row_end = std::min(last, (row + 1) * per_row);
     std::int64_t at = (tile - row * per_row) * job.tile;
@@ -150,13 +143,14 @@ void Worker::bind_row_values() {
 void Worker::bind_outputs() {
   const auto count = static_cast<std::uint32_t>(job_->nest.outputs);
   outputs_.clear();
+  fills_ = false;
   for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back(bind_output(k));
   for (Output& o : outputs_) {
     o.step = row_stride(static_cast<std::uint32_t>(&o - outputs_.data())) * static_cast<std::int64_t>(size_of(o.value));
     if (o.kind == Output::Kind::Direct) continue;
     const std::size_t size = job_->steps.values[o.value].size;
     if (needs_tile(o)) at_[o.value] = take_tile(size);
-    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size);
+    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size), fills_ = true;
   }
 }
 
@@ -185,16 +179,6 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
   return o;
 }
 
-/// From row to row within the innermost of the outer dims, in elements.
-std::int64_t Worker::row_stride(std::uint32_t operand) const noexcept {
-  return job_->layout.split == 0 ? 0 : job_->nest.operands[operand].strides[job_->layout.split - 1];
-}
-
-/// Offset of a row's first element.
-std::int64_t Worker::element(std::uint32_t operand, std::int64_t row) const noexcept {
-  return job_->layout.split == 0 ? 0 : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
-}
-
 /// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
 std::byte* Worker::place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
   const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
@@ -208,17 +192,78 @@ std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
   return std::min(end - row, extent - row % extent);
 }
 
-/// Calls f() for each of so many rows that are equally far apart.
+/// Calls f(count) for parts of so many rows that are equally far apart, with everything in place for a part's first row.
 template <class F>
-void Worker::for_rows(std::int64_t row, std::int64_t count, std::int64_t first, F f) {
+void Worker::for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f) {
   for (const std::int64_t end = row + count; row < end;) {
     const std::int64_t batch = std::min(end - row, row_batch_);
     start_rows(row, batch, first);
-    for (std::int64_t r = 0; r < batch; ++r) {
-      if (r > 0) next_row();
-      f();
-    }
+    f(batch);
     row += batch;
+  }
+}
+
+/// Rows of one tile each.
+void Worker::run_rows(std::int64_t first, std::int64_t last) {
+  const bool one_step = is_one_step();
+  const std::int64_t n = job_->layout.row;
+  for (std::int64_t row = first; row < last;) {
+    const std::int64_t count = rows_together(row, last);
+    for_batches(row, count, 0, [&](std::int64_t batch) {
+      if (one_step) return call_rows(job_->steps.tiles[0], n, batch);
+      for (std::int64_t r = 0; r < batch; ++r) {
+        if (r > 0) next_row();
+        run_tile(0, n);
+      }
+    });
+    row += count;
+  }
+}
+
+/// Whether a step that reads and writes the arrays themselves is all there is to do.
+bool Worker::is_one_step() const {
+  return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && !job_->steps.tiles[0].divides && packed_.empty() &&
+         std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
+}
+
+/// What next_row() adds to the value's place.
+std::int64_t Worker::step_of(ValueId v) const {
+  for (const Input& i : in_place_)
+    if (i.value == v) return i.step;
+  for (const RowValue& r : row_values_)
+    if (r.value == v) return static_cast<std::int64_t>(size_of(v));
+  for (const Output& o : outputs_)
+    if (o.value == v) return o.step;
+  return 0;
+}
+
+/// One step for many rows: they cost a call and an addition for each operand.
+void Worker::call_rows(const Step& s, std::int64_t n, std::int64_t rows) {
+  if (s.chain != none) return call_chain_rows(s, n, rows);
+  const Row loop = job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form];
+  const std::byte* in[3] = {};
+  std::int64_t steps[3] = {};
+  for (int k = 0; k < s.arity; ++k) in[k] = at_[s.in[k]], steps[k] = step_of(s.in[k]);
+  std::byte* out = at_[s.out];
+  const std::int64_t out_step = step_of(s.out);
+  for (std::int64_t r = 0;;) {
+    const void* const operands[] = {in[0], in[1], in[2]};
+    loop(out, operands, n);
+    if (++r == rows) return;
+    out += out_step;
+    for (int k = 0; k < 3; ++k) in[k] += steps[k];
+  }
+}
+
+void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
+  const Chain& chain = job_->steps.chains[s.chain];
+  std::uintptr_t steps[chain_operands];
+  for (std::size_t k = 0; k < chain.operands.size(); ++k)
+    steps[k] = static_cast<std::uintptr_t>(step_of(chain.operands[k]));
+  place_operands(chain);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    run_chain(s, n);
+    for (std::size_t k = 0; k < chain.operands.size(); ++k) chain_operands_[k] += steps[k];
   }
 }
 
@@ -232,7 +277,7 @@ void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first
     o.to = place(k, size_of(o.value), row, first);
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
-  fill_tiles();
+  if (fills_) fill_tiles();
 }
 
 /// Leaves are gathered where they do not lie side by side, then each step computes all rows' values at once.
@@ -259,7 +304,7 @@ void Worker::next_row() {
     o.to += o.step;
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
-  fill_tiles();
+  if (fills_) fill_tiles();
 }
 
 void Worker::fill_tiles() {
@@ -301,14 +346,16 @@ void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t 
       const auto pitch = static_cast<std::int64_t>(tile_bytes(size) / size);
       pack_panel(panels_[k], pitch, from, size, rows, strides[outer], stride, n);
     }
-    std::size_t r = 0;
-    for_rows(row, rows, first, [&] {
-      for (std::size_t k = 0; k < transposed_.size(); ++k) {
-        const ValueId v = transposed_[k].value;
-        at_[v] = panels_[k] + r * tile_bytes(job_->steps.values[v].size);
+    std::size_t in_panel = 0;
+    for_batches(row, rows, first, [&](std::int64_t batch) {
+      for (std::int64_t r = 0; r < batch; ++r, ++in_panel) {
+        if (r > 0) next_row();
+        for (std::size_t k = 0; k < transposed_.size(); ++k) {
+          const ValueId v = transposed_[k].value;
+          at_[v] = panels_[k] + in_panel * tile_bytes(size_of(v));
+        }
+        run_tile(first, n);
       }
-      run_tile(first, n);
-      ++r;
     });
     row += rows;
   }
@@ -337,9 +384,18 @@ void Worker::call(const Step& s, std::int64_t n) {
 }
 
 void Worker::call_chain(const Step& s, std::int64_t n) {
-  const Chain& chain = job_->steps.chains[s.chain];
+  place_operands(job_->steps.chains[s.chain]);
+  run_chain(s, n);
+}
+
+void Worker::place_operands(const Chain& chain) {
   std::uintptr_t* o = chain_operands_;
   for (const ValueId v : chain.operands) *o++ = reinterpret_cast<std::uintptr_t>(at_[v]);
+}
+
+/// Moves the chain's own blocks.
+void Worker::run_chain(const Step& s, std::int64_t n) {
+  const Chain& chain = job_->steps.chains[s.chain];
   for (std::uint32_t k = 0; k < chain.blocks; ++k)
     chain_operands_[chain_operands - 1 - k] =
         reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};

@@ -68,7 +68,12 @@ class Worker {
 
   std::int64_t rows_together(std::int64_t row, std::int64_t end) const;
   template <class F>
-  void for_rows(std::int64_t row, std::int64_t count, std::int64_t first, F f);
+  void for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f);
+  void run_rows(std::int64_t first, std::int64_t last);
+  bool is_one_step() const;
+  std::int64_t step_of(ValueId v) const;
+  void call_rows(const Step& step, std::int64_t n, std::int64_t rows);
+  void call_chain_rows(const Step& step, std::int64_t n, std::int64_t rows);
   void start_rows(std::int64_t row, std::int64_t count, std::int64_t first);
   void compute_row_values(std::int64_t row, std::int64_t count);
   void next_row();
@@ -81,10 +86,18 @@ class Worker {
   void call(const Step& step, std::int64_t n);
   void check_divisor(const Step& step, std::int64_t n) const;
   void call_chain(const Step& step, std::int64_t n);
+  void place_operands(const Chain& chain);
+  void run_chain(const Step& step, std::int64_t n);
   bool needs_tile(const Output& output) const;
   void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;
-  std::int64_t row_stride(std::uint32_t operand) const noexcept;
-  std::int64_t element(std::uint32_t operand, std::int64_t row) const noexcept;
+  /// From row to row within the innermost of the outer dims, in elements.
+  std::int64_t row_stride(std::uint32_t operand) const noexcept {
+    return job_->layout.split == 0 ? 0 : job_->nest.operands[operand].strides[job_->layout.split - 1];
+  }
+  /// Offset of a row's first element.
+  std::int64_t element(std::uint32_t operand, std::int64_t row) const noexcept {
+    return job_->layout.split == 0 ? 0 : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
+  }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
 
@@ -97,6 +110,7 @@ class Worker {
   std::int64_t row_batch_ = 0;      // rows whose values are computed at once
   std::vector<std::byte*> panels_;  // of the transposed inputs
   std::vector<Output> outputs_;
+  bool fills_ = false;  // whether an output is FillUnpack
   std::uintptr_t chain_operands_[chain_operands] = {};
   std::byte* chain_blocks_ = nullptr;
 
