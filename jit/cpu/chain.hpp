@@ -1,6 +1,6 @@
-// Several operations in one pass: a small program for a machine whose accumulator is a block of vectors. The accumulator
-// stays in registers, other values that are read again in a block of the first cache; the price is one jump for each
-// operation and block.
+// Several operations in one pass: a small program for a machine whose accumulator is a block of vectors. The
+// accumulator stays in registers, other values that are read again in a block of the first cache; the price is one jump
+// for each operation and block.
 #pragma once
 // clang-format off: it lays these tables out anew each time.
 #include <cstdint>

@@ -17,22 +17,22 @@ static_assert(block_vectors * vector_bytes <= largest_block);
 
 /// Operations of two and three operands as functions on vectors.
 namespace micro {
-#define SINTER_BINARY(name, value)                                                            \
-  struct name##_op {                                                                          \
-    template <class V>                                                                        \
-    static SINTER_INLINE V apply([[maybe_unused]] V a, V x) {                                 \
-      return value;                                                                           \
-    }                                                                                         \
+#define SINTER_BINARY(name, value)                            \
+  struct name##_op {                                          \
+    template <class V>                                        \
+    static SINTER_INLINE V apply([[maybe_unused]] V a, V x) { \
+      return value;                                           \
+    }                                                         \
   };
 SINTER_BINARY(load, x)
 SINTER_CHAIN_BINARY(SINTER_BINARY)
 #undef SINTER_BINARY
-#define SINTER_TERNARY(name, value)             \
-  struct name##_op {                            \
-    template <class V>                          \
+#define SINTER_TERNARY(name, value)               \
+  struct name##_op {                              \
+    template <class V>                            \
     static SINTER_INLINE V apply(V a, V x, V y) { \
-      return value;                             \
-    }                                           \
+      return value;                               \
+    }                                             \
   };
 SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
@@ -78,8 +78,8 @@ struct Machine<T, Indices<i...>> {
   };
   static constexpr int vectors = sizeof...(i);
 
-#define SINTER_MICRO_PARAMETERS                                                                             \
-  [[maybe_unused]] const Micro *m, [[maybe_unused]] const std::uintptr_t *operands,                         \
+#define SINTER_MICRO_PARAMETERS                                                     \
+  [[maybe_unused]] const Micro *m, [[maybe_unused]] const std::uintptr_t *operands, \
       [[maybe_unused]] std::int64_t offset, [[maybe_unused]] const Frame &frame, [[maybe_unused]] Lanes<i>... a
 #define SINTER_NEXT(...) return frame.handlers[static_cast<int>(m[1].code)](m + 1, operands, offset, frame, __VA_ARGS__)
 
@@ -140,13 +140,14 @@ struct Machine<T, Indices<i...>> {
   static constexpr Handler table[] = {
 #define SINTER_BINARY(name, value) \
   binary<micro::name##_op, partial, Place::Memory>, binary<micro::name##_op, partial, Place::Uniform>,
-#define SINTER_TERNARY(name, value)                                        \
-  ternary<micro::name##_op, partial, Place::Memory, Place::Memory>,        \
-      ternary<micro::name##_op, partial, Place::Uniform, Place::Memory>,   \
-      ternary<micro::name##_op, partial, Place::Memory, Place::Uniform>,   \
+#define SINTER_TERNARY(name, value)                                      \
+  ternary<micro::name##_op, partial, Place::Memory, Place::Memory>,      \
+      ternary<micro::name##_op, partial, Place::Uniform, Place::Memory>, \
+      ternary<micro::name##_op, partial, Place::Memory, Place::Uniform>, \
       ternary<micro::name##_op, partial, Place::Uniform, Place::Uniform>,
 #define SINTER_UNARY(name) unary<functions::name##_op>,
-      SINTER_BINARY(load, x) store<partial>, prefetch<partial>, end_block, SINTER_CHAIN_UNARY(SINTER_UNARY)
+      SINTER_BINARY(load, x) store<partial>, prefetch<partial>, end_block,
+      SINTER_CHAIN_UNARY(SINTER_UNARY)
 #undef SINTER_UNARY
 #define SINTER_UNARY(name) unary<std::conditional_t<sizeof(T) == 4, functions::name##_op, functions::neg_op>>,
           SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)

@@ -30,8 +30,9 @@ inline constexpr int group_count = static_cast<int>(Group::count);
 /// Casts: from * 5 + to, in the order of the dtypes. One form.
 inline constexpr int cast_count = 25;
 
-/// Memory: copies of one element size, in form 1 of one value.
-enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, count };
+/// Memory: copies of one element size, in form 1 of one value; every second element of in[0], up to the last one that
+/// is taken.
+enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, EverySecond4, EverySecond8, count };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;

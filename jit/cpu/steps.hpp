@@ -63,9 +63,9 @@ struct Steps {
   std::vector<ValueId> places;      // the other values that lie in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
-  double cost = 0;               // nanoseconds for an element, roughly
-  std::int64_t tile = 0;         // elements: so many that a tile's values fit the first cache
-  std::int64_t array_bytes = 0;  // of one element of all inputs and outputs
+  double cost = 0;                  // nanoseconds for an element, roughly
+  std::int64_t tile = 0;            // elements: so many that a tile's values fit the first cache
+  std::int64_t array_bytes = 0;     // of one element of all inputs and outputs
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.

@@ -63,8 +63,7 @@ void Worker::reserve_memory() {
   for (const ValueId v : steps.inputs) {
     const Walk walk = job_->layout.walks[job_->operand_of(steps.values[v])];
     row_values += walk == Walk::RowSame;
-    if (walk == Walk::Packed)
-      needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
+    if (walk == Walk::Packed) needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
   if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(std::uint64_t);
@@ -179,139 +178,6 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
   return o;
 }
 
-/// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
-std::byte* Worker::place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
-  const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
-  return job_->nest.operands[operand].data + offset * static_cast<std::int64_t>(size);
-}
-
-/// Rows from `row` on, before `end`, that are equally far apart.
-std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
-  if (job_->layout.split == 0) return 1;
-  const std::int64_t extent = job_->nest.extents[job_->layout.split - 1];
-  return std::min(end - row, extent - row % extent);
-}
-
-/// Calls f(count) for parts of so many rows that are equally far apart, with everything in place for a part's first row.
-template <class F>
-void Worker::for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f) {
-  for (const std::int64_t end = row + count; row < end;) {
-    const std::int64_t batch = std::min(end - row, row_batch_);
-    start_rows(row, batch, first);
-    f(batch);
-    row += batch;
-  }
-}
-
-/// Rows of one tile each.
-void Worker::run_rows(std::int64_t first, std::int64_t last) {
-  const bool one_step = is_one_step();
-  const std::int64_t n = job_->layout.row;
-  for (std::int64_t row = first; row < last;) {
-    const std::int64_t count = rows_together(row, last);
-    for_batches(row, count, 0, [&](std::int64_t batch) {
-      if (one_step) return call_rows(job_->steps.tiles[0], n, batch);
-      for (std::int64_t r = 0; r < batch; ++r) {
-        if (r > 0) next_row();
-        run_tile(0, n);
-      }
-    });
-    row += count;
-  }
-}
-
-/// Whether a step that reads and writes the arrays themselves is all there is to do.
-bool Worker::is_one_step() const {
-  return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && !job_->steps.tiles[0].divides && packed_.empty() &&
-         std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
-}
-
-/// What next_row() adds to the value's place.
-std::int64_t Worker::step_of(ValueId v) const {
-  for (const Input& i : in_place_)
-    if (i.value == v) return i.step;
-  for (const RowValue& r : row_values_)
-    if (r.value == v) return static_cast<std::int64_t>(size_of(v));
-  for (const Output& o : outputs_)
-    if (o.value == v) return o.step;
-  return 0;
-}
-
-/// One step for many rows: they cost a call and an addition for each operand.
-void Worker::call_rows(const Step& s, std::int64_t n, std::int64_t rows) {
-  if (s.chain != none) return call_chain_rows(s, n, rows);
-  const Row loop = job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form];
-  const std::byte* in[3] = {};
-  std::int64_t steps[3] = {};
-  for (int k = 0; k < s.arity; ++k) in[k] = at_[s.in[k]], steps[k] = step_of(s.in[k]);
-  std::byte* out = at_[s.out];
-  const std::int64_t out_step = step_of(s.out);
-  for (std::int64_t r = 0;;) {
-    const void* const operands[] = {in[0], in[1], in[2]};
-    loop(out, operands, n);
-    if (++r == rows) return;
-    out += out_step;
-    for (int k = 0; k < 3; ++k) in[k] += steps[k];
-  }
-}
-
-void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
-  const Chain& chain = job_->steps.chains[s.chain];
-  std::uintptr_t steps[chain_operands];
-  for (std::size_t k = 0; k < chain.operands.size(); ++k)
-    steps[k] = static_cast<std::uintptr_t>(step_of(chain.operands[k]));
-  place_operands(chain);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    run_chain(s, n);
-    for (std::size_t k = 0; k < chain.operands.size(); ++k) chain_operands_[k] += steps[k];
-  }
-}
-
-/// Everything in place for the first of the rows.
-void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first) {
-  for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
-  for (Input& i : packed_) i.offset = element(i.operand, row);
-  if (!row_values_.empty()) compute_row_values(row, count);
-  for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
-    Output& o = outputs_[k];
-    o.to = place(k, size_of(o.value), row, first);
-    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
-  }
-  if (fills_) fill_tiles();
-}
-
-/// Leaves are gathered where they do not lie side by side, then each step computes all rows' values at once.
-void Worker::compute_row_values(std::int64_t row, std::int64_t count) {
-  for (const RowValue& v : row_values_) {
-    at_[v.value] = v.values;
-    if (v.operand == none) continue;
-    const std::size_t size = size_of(v.value);
-    std::byte* const from = place(v.operand, size, row, 0);
-    const std::int64_t stride = row_stride(v.operand);
-    if (stride == 1)
-      at_[v.value] = from;
-    else
-      pack_panel(v.values, 1, from, size, count, stride, 0, 1);
-  }
-  for (const Step& s : job_->steps.rows) call(s, count);
-}
-
-void Worker::next_row() {
-  for (const Input& i : in_place_) at_[i.value] += i.step;
-  for (Input& i : packed_) i.offset += i.step;
-  for (const RowValue& v : row_values_) at_[v.value] += size_of(v.value);
-  for (Output& o : outputs_) {
-    o.to += o.step;
-    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
-  }
-  if (fills_) fill_tiles();
-}
-
-void Worker::fill_tiles() {
-  for (const Output& o : outputs_)
-    if (o.kind == Output::Kind::FillUnpack) copy(at_[o.value], o.tile, size_of(o.value), 1, job_->tile);
-}
-
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
   for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
@@ -328,37 +194,6 @@ void Worker::next_tile() {
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   for (const Input& i : in_place_) at_[i.value] += bytes_of(i.value);
-}
-
-/// One tile of each row of a panel. Where the innermost of the outer dims begins anew, so does what is packed at once:
-/// within it rows are equally far apart.
-void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) {
-  const LoopNest& nest = job_->nest;
-  const int outer = job_->layout.split - 1;
-  const std::int64_t end = std::min(first_row + job_->layout.panel, job_->layout.rows);
-  for (std::int64_t row = first_row; row < end;) {
-    const std::int64_t rows = rows_together(row, end);
-    for (std::size_t k = 0; k < transposed_.size(); ++k) {
-      const std::uint32_t operand = transposed_[k].operand;
-      const std::size_t size = job_->steps.values[transposed_[k].value].size;
-      const std::int64_t *const strides = nest.operands[operand].strides, stride = strides[outer + 1];
-      const std::byte* const from = place(operand, size, row, 0) + first * stride * static_cast<std::int64_t>(size);
-      const auto pitch = static_cast<std::int64_t>(tile_bytes(size) / size);
-      pack_panel(panels_[k], pitch, from, size, rows, strides[outer], stride, n);
-    }
-    std::size_t in_panel = 0;
-    for_batches(row, rows, first, [&](std::int64_t batch) {
-      for (std::int64_t r = 0; r < batch; ++r, ++in_panel) {
-        if (r > 0) next_row();
-        for (std::size_t k = 0; k < transposed_.size(); ++k) {
-          const ValueId v = transposed_[k].value;
-          at_[v] = panels_[k] + in_panel * tile_bytes(size_of(v));
-        }
-        run_tile(first, n);
-      }
-    });
-    row += rows;
-  }
 }
 
 /// Before the call, which may write over it.
@@ -405,20 +240,29 @@ void Worker::run_chain(const Step& s, std::int64_t n) {
 }
 
 void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {
-  const Memory m = size == 1 ? Memory::Copy1 : size == 4 ? Memory::Copy4 : Memory::Copy8;
-  const void* const in[] = {from};
-  job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)].forms[form](to, in, n);
+  memory_loops(size == 1 ? Memory::Copy1 : size == 4 ? Memory::Copy4 : Memory::Copy8).forms[form](to, &from, n);
+}
+
+const Rows& Worker::memory_loops(Memory m) const {
+  return job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)];
 }
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
   for (const Input& i : packed_) {
     const NestOperand& o = job_->nest.operands[i.operand];
     const int split = job_->layout.split;
-    const auto size = static_cast<std::int64_t>(size_of(i.value));
-    if (o.data == nullptr)
+    const std::size_t size = size_of(i.value);
+    if (o.data == nullptr) {
       pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), i.offset, job_->nest, split, o, first, n);
-    else
-      pack(at_[i.value], o.data + i.offset * size, size_of(i.value), job_->nest, split, o, first, n);
+      continue;
+    }
+    const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
+    if (split == job_->nest.rank - 1 && o.strides[split] == 2 && size > 1) {
+      const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
+      memory_loops(size == 4 ? Memory::EverySecond4 : Memory::EverySecond8).forms[0](at_[i.value], &from, n);
+    } else {
+      pack(at_[i.value], row, size, job_->nest, split, o, first, n);
+    }
   }
 }
 

@@ -51,8 +51,8 @@ class Worker {
   struct Output {
     enum class Kind : std::uint8_t { Direct, Copy, Fill, Unpack, FillUnpack } kind;
     ValueId value;
-    std::byte* to;    // the output's elements of this tile; of the row where it is unpacked
-    std::byte* tile;  // what a uniform value is spread over before it is unpacked
+    std::byte* to;          // the output's elements of this tile; of the row where it is unpacked
+    std::byte* tile;        // what a uniform value is spread over before it is unpacked
     std::int64_t step = 0;  // of `to`, from row to row: bytes
   };
 
@@ -99,6 +99,7 @@ class Worker {
     return job_->layout.split == 0 ? 0 : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
   }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
+  const Rows& memory_loops(Memory m) const;
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
 
   const Job* job_ = nullptr;
