@@ -75,7 +75,7 @@ class Writer {
   /// Whether the step needs its first operand alone where that is in the accumulator: v * v, or v * v + w.
   static bool squares(const Step& s) {
     const auto op = static_cast<RowOp>(s.row);
-    return s.in[0] == s.in[1] && (op == RowOp::mul || (op == RowOp::fma && s.in[2] != s.in[0]));
+    return s.in[0] == s.in[1] && (op == RowOp::mul || op == RowOp::fma);
   }
   /// How many of the step's operands that are v it finds in the accumulator.
   static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {

@@ -16,12 +16,12 @@ using jit::cpu::MicroOp;
 template <class T>
 constexpr DType dtype_of = sizeof(T) == 4 ? DType::Float32 : DType::Float64;
 
-/// Runs a graph of one array over x[i] = i / 8 - 5 and compares with f(x[i]).
+/// Runs a graph of one array over x[i] = i / 7 - 5, which is mostly rounded, and compares with f(x[i]).
 template <class T, class F>
 void check(const Graph& graph, std::int64_t n, F f, const std::string& what) {
   const std::vector<std::int64_t> extents{n};
   Array x = make_array(dtype_of<T>, extents, {1}), out = make_array(dtype_of<T>, extents, {1});
-  const auto value = [](std::int64_t i) { return static_cast<T>(i) / 8 - 5; };
+  const auto value = [](std::int64_t i) { return static_cast<T>(i) / 7 - 5; };
   for (std::int64_t i = 0; i < n; ++i)
     write(dtype_of<T>, x.memory.data() + i * static_cast<std::int64_t>(sizeof(T)), to_bits(value(i)));
   TileProgram(graph).run(make_nest(extents, {&out, &x}, 1), {});
@@ -101,6 +101,26 @@ TEST(CpuChain, SquaresAreReadFromTheAccumulator) {
   EXPECT_EQ(count(MicroOp::square), 1);
   EXPECT_EQ(count(MicroOp::square_add), 1);
   EXPECT_EQ(steps.chains[0].code.back().code, MicroOp::end_block);
+}
+
+/// A chain's own blocks stay where they are: the tile behind them holds a value that is read after the chain.
+TEST(CpuChain, OwnBlocksLeaveOtherTilesAlone) {
+  Graph graph;
+  const auto node = [&](Op op, std::initializer_list<Operand> operands) {
+    return graph.node(op, DType::Float32, std::vector<Operand>(operands));
+  };
+  const Operand x = graph.leaf(DType::Float32, 0), one = graph.constant(DType::Float32, to_bits(1.f));
+  Operand before = x;  // by operations that no chain has, and more of them, so that they come first
+  for (int k = 0; k < 6; ++k) before = node(k % 2 ? Op::ceil : Op::floor, {before});
+  const Operand a = node(Op::sub, {x, one}), b = node(Op::add, {x, one}), c = node(Op::mul, {a, b});
+  graph.output(node(Op::fmax, {before, node(Op::div, {c, node(Op::sub, {a, b})})}));
+  for_lengths([&](std::int64_t n, const std::string& isa) {
+    const auto f = [](float v) {
+      const float low = v - 1, high = v + 1;
+      return std::fmax(std::floor(v), low * high / (low - high));
+    };
+    check<float>(graph, n, f, isa);
+  });
 }
 
 /// v * v + v needs v twice: from the accumulator and from where it is kept.
