@@ -44,7 +44,7 @@ void Worker::bind(const Job& job) {
   reserve_memory();
   bind_values();
   bind_inputs();
-  bind_row_values();
+  if (!row_values_.empty() || !job.steps.rows.empty()) bind_row_values();
   for (const Step& s : job.steps.once) call(s, 1);
   bind_outputs();
 }

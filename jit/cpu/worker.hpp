@@ -100,7 +100,11 @@ class Worker {
   }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
   const Rows& memory_loops(Memory m) const;
-  std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
+  /// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
+  std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
+    const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
+    return job_->nest.operands[operand].data + offset * static_cast<std::int64_t>(size);
+  }
 
   const Job* job_ = nullptr;
   std::vector<std::byte*> at_;        // where each value's elements are

@@ -6,12 +6,6 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
-std::byte* Worker::place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
-  const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
-  return job_->nest.operands[operand].data + offset * static_cast<std::int64_t>(size);
-}
-
 /// Rows from `row` on, before `end`, that are equally far apart.
 std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
   if (job_->layout.split == 0) return 1;
