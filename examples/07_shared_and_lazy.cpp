@@ -4,6 +4,11 @@
 
 namespace sn = sinter;
 
+// [function]
+// A function of your own: every operand is computed once, and a call is part of the kernel.
+inline constexpr sn::function swish([](auto x, auto beta) { return x * sn::sigmoid(beta * x); });
+// [/function]
+
 int main() {
   const auto x = sn::tensor({1.f, 2.f, 3.f, 4.f}).cuda();
 
@@ -12,6 +17,11 @@ int main() {
   sn::Tensor r = sn::let((x + 1).log(), [](const auto& part) { return part * part - part; });
   std::cout << r << "\n";
   // [/let]
+
+  // [call]
+  sn::Tensor s = swish(x - 2, 1.5) * x;
+  std::cout << s << "\n";
+  // [/call]
 
   // [several]
   auto [sum, product] = sn::evaluate(x + 1, x * 2);  // one kernel, both results

@@ -12,6 +12,8 @@ int main() {
   std::cout << sn::equal(noise.cpu(), sn::rand({2, 3})) << "\n";  // the same bits on every device
   sn::Tensor dice = sn::randint(1, 7, {1000});                    // int64, 1 to 6
   std::cout << dice.numel() << " " << sn::name(dice.dtype()) << "\n";
+  sn::Tensor kept = sn::dropout(noise * 2, 0.25).sqrt();  // drawn in the kernel that uses them
+  std::cout << kept.shape() << "\n";
   // [/random]
 
   // [printing]
