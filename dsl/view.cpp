@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
@@ -188,16 +189,127 @@ TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
   return runtime::view(x, shape, strides);
 }
 
-TensorRef reshaped_view(const TensorImpl& x, const Shape& shape) {
-  const Shape full = filled_in(x, shape);
+namespace {
+
+/// Null where the shape needs a copy.
+TensorRef try_view(const TensorImpl& x, const Shape& full) {
   Shape strides;
   return regroup(x, full, strides) ? runtime::view(x, full, strides) : TensorRef{};
 }
 
+/// The shape with its axes [first, last] replaced.
+Shape replaced(const Shape& shape, int first, int last, const Shape& by) {
+  Shape out;
+  for (int i = 0; i < first; ++i) out.push_back(shape[i]);
+  for (const std::int64_t extent : by) out.push_back(extent);
+  for (int i = last + 1; i < shape.rank(); ++i) out.push_back(shape[i]);
+  return out;
+}
+
+}  // namespace
+
+TensorRef view_as_shape(const TensorImpl& x, const Shape& shape) {
+  const Shape full = filled_in(x, shape);
+  if (TensorRef v = try_view(x, full)) return v;
+  throw ShapeError(fmt::format("view: shape {} needs a copy of {}, whose strides are {}; reshape makes one",
+                               to_string(shape), describe(x), to_string(x.strides)));
+}
+
 TensorRef reshape(TensorImpl& x, const Shape& shape) {
-  if (TensorRef v = reshaped_view(x, shape)) return v;
-  const TensorRef copy = jit::contiguous(x);
-  return reshaped_view(*copy, shape);
+  const Shape full = filled_in(x, shape);
+  if (TensorRef v = try_view(x, full)) return v;
+  return try_view(*jit::contiguous(x), full);
+}
+
+TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last) {
+  if (x.rank() == 0) return reshape(x, Shape(1));
+  const int a = checked_axis(x, first, "flatten"), b = checked_axis(x, last, "flatten");
+  if (a > b) throw IndexError(fmt::format("flatten: axis {} lies behind axis {} of {}", a, b, describe(x)));
+  std::int64_t together = 1;
+  for (int i = a; i <= b; ++i) together *= x.shape[i];
+  return reshape(x, replaced(x.shape, a, b, Shape(together)));
+}
+
+TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents) {
+  const int a = checked_axis(x, axis, "unflatten");
+  // Of the axis alone, so that -1 stands for what is left of it, and messages name it.
+  const TensorRef line = runtime::view(x, Shape(x.shape[a]), Shape(x.strides[a]));
+  const TensorRef parts = view_as_shape(*line, extents);
+  return runtime::view(x, replaced(x.shape, a, a, parts->shape), replaced(x.strides, a, a, parts->strides));
+}
+
+TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to) {
+  const int a = checked_axis(x, from, "movedim"), b = checked_axis(x, to, "movedim");
+  std::vector<std::int64_t> axes;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a) axes.push_back(i);
+  axes.insert(axes.begin() + b, a);
+  return permute(x, axes);
+}
+
+TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
+  Shape strides = x.strides;
+  std::int64_t offset = 0;
+  unsigned seen = 0;
+  for (const std::int64_t axis : axes) {
+    const int a = checked_axis(x, axis, "flip");
+    if (seen >> a & 1) throw IndexError(fmt::format("flip: axis {} is named twice for {}", axis, describe(x)));
+    seen |= 1u << a;
+    if (x.numel > 0) offset += (x.shape[a] - 1) * x.strides[a];
+    strides[a] = -x.strides[a];
+  }
+  return runtime::view(x, x.shape, strides, offset);
+}
+
+TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1) {
+  const int a = checked_axis(x, axis0, "diagonal"), b = checked_axis(x, axis1, "diagonal");
+  if (a == b) throw IndexError(fmt::format("diagonal: axis {} is named twice for {}", axis0, describe(x)));
+  // How far the diagonal begins along each axis; past an axis it is empty.
+  const std::int64_t down = offset < 0 ? -std::max(offset, -x.shape[a]) : 0,
+                     right = offset > 0 ? std::min(offset, x.shape[b]) : 0;
+  const std::int64_t length = std::min(x.shape[a] - down, x.shape[b] - right);
+  Shape shape, strides;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  shape.push_back(length);
+  strides.push_back(x.strides[a] + x.strides[b]);
+  return runtime::view(x, shape, strides, length > 0 ? down * x.strides[a] + right * x.strides[b] : 0);
+}
+
+TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
+  const int a = checked_axis(x, axis, "unfold");
+  if (size < 0 || size > x.shape[a] || step <= 0)
+    throw ShapeError(
+        fmt::format("unfold: windows of {} positions, {} apart, along axis {} of {}", size, step, a, describe(x)));
+  Shape shape = x.shape, strides = x.strides;
+  shape[a] = (x.shape[a] - size) / step + 1;
+  strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
+  shape.push_back(size);
+  strides.push_back(x.strides[a]);
+  return runtime::view(x, shape, strides);
+}
+
+std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {
+  const int a = checked_axis(x, axis, "split");
+  if (size < 0 || (size == 0 && x.shape[a] > 0))
+    throw ShapeError(fmt::format("split: parts of {} positions along axis {} of {}", size, a, describe(x)));
+  std::vector<TensorRef> parts;
+  for (std::int64_t first = 0; first < x.shape[a] || parts.empty(); first += size)
+    parts.push_back(narrow(x, a, first, std::min(size, x.shape[a] - first)));
+  return parts;
+}
+
+std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis) {
+  const int a = checked_axis(x, axis, "chunk");
+  if (count <= 0) throw ShapeError(fmt::format("chunk: {} parts of {}; at least one", count, describe(x)));
+  return split(x, x.shape[a] / count + (x.shape[a] % count != 0), a);
+}
+
+std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis) {
+  const int a = checked_axis(x, axis, "unbind");
+  std::vector<TensorRef> parts;
+  for (std::int64_t i = 0; i < x.shape[a]; ++i) parts.push_back(select(x, a, i));
+  return parts;
 }
 
 }  // namespace sinter::inline v1::detail

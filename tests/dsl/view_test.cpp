@@ -205,4 +205,94 @@ TEST(View, ExpressionsOverViewsOnEveryDevice) {
   }
 }
 
+TEST(View, FlipsAsAView) {
+  const I x = counted({2, 3});
+  EXPECT_THAT(x.flip(1).to_vector(), ElementsAre(2, 1, 0, 5, 4, 3));
+  EXPECT_THAT(x.flip(0, -1).to_vector(), ElementsAre(5, 4, 3, 2, 1, 0));
+  EXPECT_TRUE(x.flip(0).same_storage(x));
+  I y = x.clone();
+  y.flip(0).assign(sn::tensor({10, 20, 30}));
+  y.flip(1)[0] += 1;
+  EXPECT_THAT(y.to_vector(), ElementsAre(11, 21, 31, 10, 20, 30));
+  EXPECT_EQ(counted({0, 3}).flip(0, 1).numel(), 0);
+  EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.flip(0, -2); }), HasSubstr("axis -2 is named twice"));
+  EXPECT_THROW((void)x.flip(2), sn::IndexError);
+}
+
+TEST(View, DiagonalsOfEveryOffset) {
+  for (const sn::Shape& shape : {sn::Shape(3, 5), sn::Shape(5, 3), sn::Shape(1, 1), sn::Shape(0, 4)}) {
+    const I x = counted(shape);
+    for (std::int64_t offset = -7; offset <= 7; ++offset) {
+      std::vector<std::int64_t> expected;
+      for (std::int64_t i = 0; i < shape[0]; ++i)
+        if (i + offset >= 0 && i + offset < shape[1]) expected.push_back(i * shape[1] + i + offset);
+      EXPECT_EQ(x.diagonal(offset).to_vector(), expected) << to_string(shape) << " " << offset;
+    }
+  }
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(counted({2, 2}).diagonal(max).numel(), 0);
+  EXPECT_EQ(counted({2, 2}).diagonal(-max - 1).numel(), 0);
+  const I cube = counted({2, 3, 4});
+  EXPECT_EQ(cube.diagonal(1, 2, 0).shape(), sn::Shape(3, 1));
+  EXPECT_THAT(cube.diagonal(0, 0, 2).to_vector(), ElementsAre(0, 13, 4, 17, 8, 21));
+  EXPECT_THROW((void)cube.diagonal(0, 1, -2), sn::IndexError);
+  I m = sn::zeros<std::int64_t>({2, 2});
+  m.diagonal().assign(7);
+  EXPECT_THAT(m.to_vector(), ElementsAre(7, 0, 0, 7));
+}
+
+TEST(View, MovesFlattensAndUnflattens) {
+  const I x = counted({2, 3, 4, 5});
+  EXPECT_EQ(x.movedim(0, 2).shape(), sn::Shape(3, 4, 2, 5));
+  EXPECT_EQ(x.movedim(-1, 0).shape(), sn::Shape(5, 2, 3, 4));
+  EXPECT_EQ(x.movedim(1, 1).shape(), x.shape());
+  EXPECT_EQ(x.flatten().shape(), sn::Shape(120));
+  EXPECT_EQ(x.flatten(1, 2).shape(), sn::Shape(2, 12, 5));
+  EXPECT_TRUE(x.flatten(1, 2).same_storage(x));
+  EXPECT_EQ(sn::tensor(3).flatten().shape(), sn::Shape(1));
+  EXPECT_EQ(x.flatten(1, 2).unflatten(1, {3, -1}).shape(), x.shape());
+  EXPECT_TRUE(sn::equal(x.transpose(1, 2).flatten(1, 2).unflatten(1, {4, 3}).transpose(1, 2), x));
+  EXPECT_THROW((void)x.flatten(2, 1), sn::IndexError);
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.unflatten(1, {2, 2}); }), HasSubstr("does not hold the 3"));
+}
+
+TEST(View, ViewNeverCopies) {
+  const I x = counted({2, 3});
+  EXPECT_TRUE(x.view({3, -1}).same_storage(x));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.t().view({6}); }),
+              testing::AllOf(HasSubstr("needs a copy of int64 (3, 2) on cpu"), HasSubstr("reshape makes one")));
+  EXPECT_THAT(x.t().reshape({6}).to_vector(), ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_EQ(x.unsqueeze(0).broadcast_to({4, 2, 3}).shape(), sn::Shape(4, 2, 3));
+}
+
+TEST(View, UnfoldsWindows) {
+  const I x = sn::arange(7);
+  EXPECT_THAT(x.unfold(0, 3, 2).to_vector(), ElementsAre(0, 1, 2, 2, 3, 4, 4, 5, 6));
+  EXPECT_EQ(counted({2, 7}).unfold(1, 3, 2).shape(), sn::Shape(2, 3, 3));
+  EXPECT_EQ(x.unfold(0, 7, 100).shape(), sn::Shape(1, 7));
+  EXPECT_THROW((void)x.unfold(0, 8, 1), sn::ShapeError);
+  EXPECT_THROW((void)x.unfold(0, 2, 0), sn::ShapeError);
+}
+
+TEST(View, PartsAlongAnAxis) {
+  const auto sizes = [](const std::vector<I>& parts, int axis) {
+    std::vector<std::int64_t> all;
+    for (const I& p : parts) all.push_back(p.size(axis));
+    return all;
+  };
+  const I x = counted({2, 10});
+  EXPECT_THAT(sizes(x.split(4, 1), 1), ElementsAre(4, 4, 2));
+  EXPECT_THAT(sizes(x.chunk(4, 1), 1), ElementsAre(3, 3, 3, 1));
+  EXPECT_THAT(sizes(sn::arange(30).chunk(3), 0), ElementsAre(10, 10, 10));
+  EXPECT_THAT(sizes(sn::arange(2).chunk(5), 0), ElementsAre(1, 1));
+  EXPECT_THAT(sizes(counted({0}).split(3), 0), ElementsAre(0));
+  EXPECT_THAT(sizes(counted({0}).chunk(3), 0), ElementsAre(0));
+  EXPECT_EQ(x.unbind(1).size(), 10u);
+  EXPECT_THAT(x.unbind(1)[3].to_vector(), ElementsAre(3, 13));
+  EXPECT_TRUE(x.split(4, 1)[2].same_storage(x));
+  EXPECT_THROW((void)x.split(0), sn::ShapeError);
+  EXPECT_THROW((void)x.chunk(0), sn::ShapeError);
+  EXPECT_THROW((void)sn::tensor(1).unbind(), sn::IndexError);
+}
+
 }  // namespace

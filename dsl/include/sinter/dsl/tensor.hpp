@@ -102,7 +102,7 @@ LeafExpression<T, D> lift(Tensor<T, D>&& t) noexcept {
 /// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice.
 /// Making or assigning a named Tensor from an expression evaluates it, in one kernel where the plan allows.
 template <element_or_any T, class D>
-class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
+class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, public detail::Views<Tensor<T, D>> {
  public:
   using value_type = T;
 
@@ -293,46 +293,6 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
   /// A contiguous copy.
   Tensor clone() const { return Tensor(detail::evaluate_one(leaf())); }
 
-  // Views.
-  Tensor transpose(detail::Index axis0, detail::Index axis1) const {
-    return Tensor(detail::transpose(impl(), axis0, axis1));
-  }
-  /// The transpose of a matrix. Throws ShapeError past two dimensions.
-  Tensor t() const { return Tensor(detail::t(impl())); }
-  template <std::convertible_to<detail::Index>... I>
-  Tensor permute(I... axes) const {
-    return Tensor(detail::permute(impl(), std::array<std::int64_t, sizeof...(I)>{detail::Index(axes).value...}));
-  }
-  Tensor slice(detail::Index axis, std::int64_t first = range::none, std::int64_t last = range::none,
-               std::int64_t step = 1) const {
-    return Tensor(detail::slice(impl(), axis, range(first, last, step)));
-  }
-  /// Positions start ... start + length - 1, which must be there. Throws IndexError.
-  Tensor narrow(detail::Index axis, detail::Index start, detail::Index length) const {
-    return Tensor(detail::narrow(impl(), axis, start, length));
-  }
-  Tensor select(detail::Index axis, detail::Index index) const { return Tensor(detail::select(impl(), axis, index)); }
-  Tensor expand(const Shape& to) const { return Tensor(detail::expand(impl(), to)); }
-  /// A view where the layout allows, else a copy.
-  Tensor reshape(const Shape& to) const { return Tensor(detail::reshape(impl(), to)); }
-  Tensor flatten() const { return reshape(Shape(-1)); }
-  Tensor squeeze() const { return Tensor(detail::squeeze(impl())); }
-  Tensor squeeze(detail::Index axis) const { return Tensor(detail::squeeze(impl(), axis)); }
-  Tensor unsqueeze(detail::Index axis) const { return Tensor(detail::unsqueeze(impl(), axis)); }
-  /// x[i]: position i of the first axis.
-  Tensor operator[](detail::Index index) const { return (*this)(index); }
-  /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
-  /// Throws IndexError.
-  template <class... I>
-    requires((std::is_same_v<I, range> || std::convertible_to<I, detail::Index>) && ...)
-  Tensor operator()(I... indices) const {
-    detail::check_index_count(impl(), sizeof...(I));
-    Tensor view = *this;
-    std::int64_t axis = 0;
-    ((view = view.index(axis, indices)), ...);
-    return view;
-  }
-
   /// For Sinter's own layers.
   runtime::TensorImpl& impl() const {
     if (!impl_) detail::throw_moved_from();
@@ -370,8 +330,6 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>> {
     }
     return *this;
   }
-  Tensor index(std::int64_t& axis, range r) const { return slice(axis++, r.first, r.last, r.step); }
-  Tensor index(std::int64_t& axis, detail::Index i) const { return select(axis, i); }
 
   runtime::TensorRef impl_;
 };
