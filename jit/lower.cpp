@@ -1,7 +1,9 @@
 #include "lower.hpp"
 
+#include "composite.hpp"
+
 namespace sinter::inline v1::jit {
 
-Graph lower(const Graph& graph) { return graph; }
+Graph lower(const Graph& graph) { return expand_composites(graph); }
 
 }  // namespace sinter::inline v1::jit
