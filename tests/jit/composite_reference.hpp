@@ -65,7 +65,6 @@ using Five = std::array<Exact, 5>;
 /// The value of an operation of floats that rounds; v holds its operands.
 inline Exact precise_composite(Op op, const Five& v) {
   const Exact a = v[0], b = v[1];
-  const auto limited = [](Exact x, Exact low, Exact high) { return std::isnan(x) ? x : std::clamp(x, low, high); };
   switch (op) {
     case Op::float_power: return std::pow(a, b);
     case Op::asinh: return std::asinh(a);
@@ -86,8 +85,6 @@ inline Exact precise_composite(Op op, const Five& v) {
     }
     case Op::mish: return a * std::tanh(std::log1p(std::exp(a)));
     case Op::softsign: return a / (1 + std::fabs(a));
-    case Op::hardsigmoid: return limited(a + 3, 0, 6) / 6;
-    case Op::hardswish: return a * limited(a + 3, 0, 6) / 6;
     default: throw std::logic_error("no precise form: " + std::string(name(op)));
   }
 }
@@ -123,12 +120,15 @@ T composite_real(Op op, const std::array<T, 5>& v) {
       const T high = 1 - b, x = b < 0 ? a : a < b ? b : a > high ? high : a;
       return static_cast<T>(std::log(static_cast<Exact>(x / (1 - x))));
     }
-    case Op::softplus: {  // e^x may overflow
+    case Op::softplus: {  // e^x may overflow or vanish
       const T x = a * b, power = static_cast<T>(std::exp(static_cast<Exact>(x)));
       if (x > c) return a;
-      return std::isinf(power) ? power / b : static_cast<T>(std::log1p(std::exp(static_cast<Exact>(x))) / b);
+      return std::isinf(power) || power == 0 ? power / b
+                                             : static_cast<T>(std::log1p(std::exp(static_cast<Exact>(x))) / b);
     }
     case Op::celu: return a > 0 ? a : static_cast<T>(b * std::expm1(static_cast<Exact>(a / b)));
+    case Op::hardsigmoid: return limited(a + 3, 0, 6) / 6;
+    case Op::hardswish: return a * limited(a + 3, 0, 6) / 6;
     case Op::relu6: return limited(a, 0, 6);
     case Op::hardtanh: return limited(a, b, c);
     case Op::threshold: return a <= b ? c : a;

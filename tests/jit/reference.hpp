@@ -361,7 +361,9 @@ inline double allowed_ulp(Op op) noexcept {
     case Op::rad2deg:
     case Op::frac:
     case Op::nextafter:
-    case Op::threshold: return 0;
+    case Op::threshold:
+    case Op::hardsigmoid:
+    case Op::hardswish: return 0;
     case Op::gelu:
     case Op::gelu_tanh: return 16;
     case Op::random_normal:
@@ -387,6 +389,12 @@ double cancelled(Op op, const std::vector<Bits>& operands) {
     case Op::logaddexp2: return std::max(x(0), x(1));
     case Op::logit:
     case Op::lgamma: return 1;
+    case Op::softplus: {  // e^x is a denormal, of few digits
+      const double unit = static_cast<double>(std::numeric_limits<T>::denorm_min()), b = x(1);
+      const bool tiny = std::exp(static_cast<double>(as<T>(operands[0]) * as<T>(operands[1]))) <
+                        static_cast<double>(std::numeric_limits<T>::min());
+      return tiny ? unit / static_cast<double>(std::numeric_limits<T>::epsilon()) / b : 0;
+    }
     case Op::sinc: return 1 / std::max(1., x(0));
     case Op::digamma: {  // near its poles and the roots between them
       const double value = x(0), gap = std::fabs(value - std::round(value));
