@@ -23,6 +23,7 @@ RULES = {
     "FirstNumber": "any but bool; the result has the dtype of a",
     "Float": "any; bool and integers become float32",
     "FloatOnly": "floats",
+    "WideFloat": "float32 and float64",
     "Float64": "any; the result is float64",
     "Compare": "any; the result is bool",
     "FloatCompare": "any; bool and integers become float32; the result is bool",

@@ -62,9 +62,8 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
                 static_cast<double>(step));
   const Wide by = step;
   const auto count = static_cast<std::int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
-  if (dtype == DType::Int32 && count > 0)
-    for (const std::int64_t value : {start, static_cast<std::int64_t>(start + (count - 1) * by)})
-      (void)element_of<std::int32_t>(value);
+  for (const std::int64_t value : {start, static_cast<std::int64_t>(start + (count - 1) * by)})
+    if (count > 0) visit(dtype, [&]<class T>(std::type_identity<T>) { static_cast<void>(element_of<T>(value)); });
   return convert(index(Shape(count), device) * step + start, dtype);
 }
 

@@ -13,13 +13,15 @@ namespace sinter::inline v1::detail::npy {
 namespace {
 
 constexpr std::string_view supported =
-    "Sinter reads bool ('|b1'), int32 ('<i4'), int64 ('<i8'), float32 ('<f4') and float64 ('<f8'), big-endian too";
+    "Sinter reads bool ('|b1'), uint8 ('|u1'), int8 to int64 ('|i1' to '<i8') and float16 to float64 ('<f2' to '<f8'), "
+    "big-endian too";
 
 constexpr struct {
   std::string_view code;
   DType dtype;
 } codes[] = {
-    {"b1", DType::Bool}, {"i4", DType::Int32}, {"i8", DType::Int64}, {"f4", DType::Float32}, {"f8", DType::Float64}};
+    {"b1", DType::Bool},  {"u1", DType::UInt8}, {"i1", DType::Int8},    {"i2", DType::Int16},   {"i4", DType::Int32},
+    {"i8", DType::Int64}, {"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64}};
 
 /// What NumPy calls an element type that Sinter lacks, for messages; empty where the code means nothing here.
 std::string foreign_name(std::string_view code) {
@@ -215,9 +217,13 @@ std::string header_text(const Header& header) {
   std::string_view code;
   for (const auto& known : codes)
     if (known.dtype == header.dtype) code = known.code;
+  if (code.empty())
+    throw DtypeError(fmt::format(
+        "the .npy format has no {0}: convert the tensor first, with .to<float>(), which holds all of its values",
+        name(header.dtype)));
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
   std::string text =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", header.dtype == DType::Bool ? '|' : native,
+      fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", size_of(header.dtype) == 1 ? '|' : native,
                   code, header.fortran_order ? "True" : "False", to_string(header.shape));
   // NumPy leaves room for the axis that appending would grow to take 21 digits.
   if (const int rank = header.shape.rank(); rank > 0)

@@ -61,9 +61,11 @@ void reverse_each(std::span<std::byte> bytes) {
 void convert(std::span<std::byte> bytes, const Header& header) {
   if (header.dtype == DType::Bool)  // a bool of C++ must be 0 or 1
     for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
+  else if (header.swapped && size_of(header.dtype) == 2)
+    reverse_each<2>(bytes);
   else if (header.swapped && size_of(header.dtype) == 4)
     reverse_each<4>(bytes);
-  else if (header.swapped)
+  else if (header.swapped && size_of(header.dtype) == 8)
     reverse_each<8>(bytes);
 }
 

@@ -199,18 +199,27 @@ Cells format_floats(const std::vector<double>& values, const Settings& s) {
   return cells;
 }
 
+template <class T>
+std::vector<double> as_doubles(const std::vector<T>& values) {
+  std::vector<double> doubles;
+  for (const T v : values) doubles.push_back(static_cast<double>(v));
+  return doubles;
+}
+
 Cells format_cells(const ShownElements& elements, DType dtype, const Settings& s) {
   switch (dtype) {
     case DType::Bool: {
       const std::vector<char> bytes = elements.values<char>();
       return format_integers(std::vector<bool>(bytes.begin(), bytes.end()));
     }
+    case DType::UInt8: return format_integers(elements.values<std::uint8_t>());
+    case DType::Int8: return format_integers(elements.values<std::int8_t>());
+    case DType::Int16: return format_integers(elements.values<std::int16_t>());
     case DType::Int32: return format_integers(elements.values<std::int32_t>());
     case DType::Int64: return format_integers(elements.values<std::int64_t>());
-    case DType::Float32: {
-      const std::vector<float> floats = elements.values<float>();
-      return format_floats(std::vector<double>(floats.begin(), floats.end()), s);
-    }
+    case DType::Float16: return format_floats(as_doubles(elements.values<half>()), s);
+    case DType::BFloat16: return format_floats(as_doubles(elements.values<bfloat16>()), s);
+    case DType::Float32: return format_floats(as_doubles(elements.values<float>()), s);
     case DType::Float64: return format_floats(elements.values<double>(), s);
   }
   __builtin_unreachable();

@@ -51,16 +51,19 @@ namespace detail {
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) != Category::Float)
     throw DtypeError(fmt::format(
-        "random numbers of {} were asked for; they are float32 or float64 (randint gives integers)", name(dtype)));
+        "random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
   const auto i = index(shape, device);
   const Draw draw = generator().draw(shape.numel());
   const auto number = i + draw.first;
-  const bool wide = dtype == DType::Float64;
-  if (distribution == Distribution::Uniform)
-    return wide ? evaluate_one(apply<Op::random_uniform_double>(number, draw.seed))
-                : evaluate_one(apply<Op::random_uniform>(number, draw.seed));
-  return wide ? evaluate_one(apply<Op::random_normal_double>(number, draw.seed))
-              : evaluate_one(apply<Op::random_normal>(number, draw.seed));
+  if (distribution == Distribution::Normal)
+    return dtype == DType::Float64 ? evaluate_one(apply<Op::random_normal_double>(number, draw.seed))
+                                   : convert(apply<Op::random_normal>(number, draw.seed), dtype);
+  if (dtype == DType::Float64) return evaluate_one(apply<Op::random_uniform_double>(number, draw.seed));
+  const auto uniform = apply<Op::random_uniform>(number, draw.seed);
+  if (dtype == DType::Float32) return evaluate_one(uniform);
+  // Rounding could give 1, which the interval does not have: as many bits as the dtype holds.
+  const double steps = dtype == DType::Float16 ? 0x1p11 : 0x1p8;
+  return convert(floor(uniform * steps) / steps, dtype);
 }
 
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <sinter/runtime/error.hpp>
 #include "overlap.hpp"
@@ -150,7 +151,12 @@ Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
 }
 
 void check_fits(std::int64_t value, DType dtype) {
-  if (dtype != DType::Int32 || value == static_cast<std::int32_t>(value)) return;
+  if (category(dtype) != Category::Int) return;
+  const bool fits = visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (category(dtype_of<T>) == Category::Int) return std::in_range<T>(value);
+    return true;
+  });
+  if (fits) return;
   throw Error(
       fmt::format("the number {0} does not fit {1}, the dtype of the tensor beside it; convert the tensor first, "
                   "with .to<std::int64_t>()",

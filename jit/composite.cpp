@@ -25,8 +25,12 @@ Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_
 }  // namespace
 }  // namespace terms
 
-Graph expand_composites(const Graph& graph) {
-  if (std::ranges::none_of(graph.nodes(), [](const Node& n) { return is_composite(n.op); })) return graph;
+Graph expand_composites(const Graph& graph, Composites which) {
+  const auto expands = [&](const Node& n) {
+    return is_composite(n.op) &&
+           (which == Composites::All || info(n.op).body.find("lowest(a)") != std::string_view::npos);
+  };
+  if (std::ranges::none_of(graph.nodes(), expands)) return graph;
   Graph out;
   out.reserve(2 * graph.nodes().size(), 2 * graph.all_operands().size());
   std::vector<Operand> moved, operands;
@@ -34,7 +38,7 @@ Graph expand_composites(const Graph& graph) {
   for (const Node& n : graph.nodes()) {
     operands.clear();
     for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
-    if (!is_composite(n.op)) {
+    if (!expands(n)) {
       moved.push_back(out.node(n.op, n.dtype, operands, n.attribute));
       continue;
     }

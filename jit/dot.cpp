@@ -43,7 +43,10 @@ std::string constant_text(const Node& n) {
   return visit(n.dtype, [&]<class T>(std::type_identity<T>) {
     T value{};
     std::memcpy(&value, &n.attribute, sizeof value);
-    return fmt::format("{}", value);
+    if constexpr (category(dtype_of<T>) == Category::Float)
+      return fmt::format("{}", static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value));
+    else
+      return fmt::format("{}", value);
   });
 }
 

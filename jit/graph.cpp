@@ -37,7 +37,8 @@ std::string_view accepted(DTypeRule rule) noexcept {
     case DTypeRule::Number: return "integers and floats, not bool: convert with cast<float>(x) or cast<int>(x)";
     case DTypeRule::Integer: return "bool and integers, not floats: convert with cast<int>(x)";
     case DTypeRule::IntegerOnly: return "integers, not bool and floats: convert with cast<int>(x)";
-    case DTypeRule::FloatOnly: return "float32 and float64: convert an operand with cast<float>(x)";
+    case DTypeRule::WideFloat: return "float32 and float64: convert an operand with cast<float>(x)";
+    case DTypeRule::FloatOnly: return "floats: convert an operand with cast<float>(x)";
     case DTypeRule::Select: return "a bool as first operand: write x != 0";
     default: return "int64: convert with cast<std::int64_t>(x)";
   }
@@ -51,7 +52,11 @@ std::string_view accepted(DTypeRule rule) noexcept {
 
 template <class To, class From>
 To convert(From v) noexcept {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (is_stored_only(dtype_of<From>) && category(dtype_of<From>) == Category::Float) {
+    return convert<To>(static_cast<float>(v));
+  } else if constexpr (is_stored_only(dtype_of<To>) && category(dtype_of<To>) == Category::Float) {
+    return To(static_cast<float>(v));
+  } else if constexpr (std::is_same_v<To, bool>) {
     return v != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(v)) return 0;
@@ -108,7 +113,10 @@ Operand Graph::cast(Operand a, DType dtype) {
   if (n.dtype == dtype) return a;
   if (n.op == Op::constant) {
     const runtime::DefaultFloats floats;
-    return constant(dtype, convert_bits(n.attribute, n.dtype, dtype));
+    const std::uint64_t bits = convert_bits(n.attribute, n.dtype, dtype);
+    const bool rounds = is_stored_only(dtype) && convert_bits(bits, dtype, n.dtype) != n.attribute;
+    if (!rounds || category(dtype) != Category::Float) return constant(dtype, bits);
+    return node(Op::cast, dtype, {&a, 1}, weak_result);  // numbers are as exact as what is computed with them
   }
   if (n.op == Op::scalar) return scalar(dtype, scalar_use(n).arrives_as, scalar_use(n).number);
   return node(Op::cast, dtype, {&a, 1});

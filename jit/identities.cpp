@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carriers.hpp"
 #include "plan.hpp"
 #include "simplify.hpp"
 
@@ -15,7 +16,12 @@ using Simpler = std::optional<Operand>;
 bool is_lossless(DType from, DType to) noexcept {
   switch (from) {
     case DType::Bool: return true;
+    case DType::UInt8:
+    case DType::Int8:
+    case DType::Int16: return to == carrier(from) || is_lossless(carrier(from), to) || to == DType::Float32;
     case DType::Int32: return to == DType::Int64 || to == DType::Float64;
+    case DType::Float16:
+    case DType::BFloat16: return to == DType::Float32 || to == DType::Float64;
     case DType::Float32: return to == DType::Float64;
     default: return false;
   }
@@ -111,7 +117,10 @@ class Identity {
     if (n.op == Op::constant)
       return b_.make(Op::constant, dtype_, Builder::Operands(), convert_bits(n.attribute, n.dtype, dtype_));
     if (n.op == Op::scalar && holds_all(n)) return b_.make(Op::scalar, dtype_, Builder::Operands(), n.attribute);
-    if (n.op == Op::cast && is_lossless(b_[b_.operand(x_, 0)].dtype, n.dtype)) return make(Op::cast, b_.operand(x_, 0));
+    if (n.op == Op::cast) {
+      const DType from = b_[b_.operand(x_, 0)].dtype;
+      if (is_lossless(from, n.dtype) && has_conversion(from, dtype_)) return make(Op::cast, b_.operand(x_, 0));
+    }
     return std::nullopt;
   }
 

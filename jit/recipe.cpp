@@ -80,8 +80,9 @@ Recipe::Recipe(Graph recorded, bool eager)
       if (depends[i]) numbers.push_back(i);
   }
   for (const Node& n : recorded_.nodes())
-    if (n.op == Op::scalar && n.dtype == DType::Int32 && scalar_use(n).arrives_as == Category::Int)
-      narrow_scalars_.push_back(scalar_use(n).number);
+    if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&
+        n.dtype != DType::Int64)
+      narrow_scalars_.push_back({scalar_use(n).number, n.dtype});
 }
 
 const ReadyPlan& Recipe::make(std::size_t which) const {

@@ -33,8 +33,12 @@ class Recipe {
   /// Numbers of the leaves that an output depends on: what its shape comes from.
   std::span<const std::uint32_t> leaves(std::size_t output) const noexcept { return leaves_[output]; }
 
-  /// Numbers of the C++ integers that are used as int32, and must fit it.
-  std::span<const std::uint32_t> narrow_scalars() const noexcept { return narrow_scalars_; }
+  /// A C++ integer that is used as a narrower dtype than int64, and must fit it.
+  struct NarrowScalar {
+    std::uint32_t number;
+    DType dtype;
+  };
+  std::span<const NarrowScalar> narrow_scalars() const noexcept { return narrow_scalars_; }
 
   /// One plan for all outputs, which then have one shape.
   const ReadyPlan& together() const {
@@ -52,7 +56,7 @@ class Recipe {
   Graph recorded_;
   bool eager_;
   std::vector<std::vector<std::uint32_t>> leaves_;
-  std::vector<std::uint32_t> narrow_scalars_;
+  std::vector<NarrowScalar> narrow_scalars_;
   mutable std::mutex mutex_;
   // Of all outputs together: what is contracted to fma must not depend on whether their shapes agree.
   mutable std::optional<Graph> simplified_;

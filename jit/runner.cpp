@@ -290,8 +290,8 @@ void run_all(const Recipe& recipe, const Call& call) {
 
 void run(const Recipe& recipe, const Call& call) {
   const runtime::DefaultFloats floats;  // scalars are converted on the way
-  for (const std::uint32_t number : recipe.narrow_scalars())
-    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), DType::Int32);
+  for (const auto [number, dtype] : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), dtype);
   run_all(recipe, call);
   if (call.faulted) [[unlikely]]
     throw Error(fault_message(*call.faulted));

@@ -78,11 +78,14 @@ inline Term operator!(Term a) { return logical_not(a); }
 
 /// The largest and the smallest finite number of a term's dtype.
 inline Term extreme(Term like, bool highest) {
-  return visit(like.dtype(), [&]<class T>(std::type_identity<T>) -> Term {
+  const auto limit = [&](std::uint64_t bits) { return Term{like.graph, like.graph->constant(like.dtype(), bits)}; };
+  if (like.dtype() == DType::Float16) return limit(highest ? 0x7BFF : 0xFBFF);
+  if (like.dtype() == DType::BFloat16) return limit(highest ? 0x7F7F : 0xFF7F);
+  return visit(like.dtype(), [&]<class T>(std::type_identity<T>) {
     const T value = highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
     std::uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
-    return {like.graph, like.graph->constant(like.dtype(), bits)};
+    return limit(bits);
   });
 }
 inline Term highest(Term like) { return extreme(like, true); }

@@ -7,6 +7,7 @@ namespace {
 
 // Elements of one size, whatever their type.
 using Word1 = std::uint8_t;
+using Word2 [[gnu::may_alias]] = std::uint16_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
 using Word8 [[gnu::may_alias]] = std::uint64_t;
 // Some of them, from and to any address of an element. Every processor has the shuffles that are needed.
@@ -131,6 +132,8 @@ void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest
   switch (size) {
     case 1:
       return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
+    case 2:
+      return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, split, operand, first, n);
     case 4:
       return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
     default:
@@ -143,6 +146,8 @@ void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t 
   switch (size) {
     case 1:
       return panel_as(static_cast<Word1*>(to), pitch, reinterpret_cast<const Word1*>(row), rows, row_stride, stride, n);
+    case 2:
+      return panel_as(static_cast<Word2*>(to), pitch, reinterpret_cast<const Word2*>(row), rows, row_stride, stride, n);
     case 4:
       return panel_as(static_cast<Word4*>(to), pitch, reinterpret_cast<const Word4*>(row), rows, row_stride, stride, n);
     default:
@@ -155,6 +160,8 @@ void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& 
   switch (size) {
     case 1:
       return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
+    case 2:
+      return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, split, operand, first, n);
     case 4:
       return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
     default:

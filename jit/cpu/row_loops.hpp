@@ -35,6 +35,7 @@ constexpr bool takes(DTypeRule rule) {
     case DTypeRule::IntegerOnly: return !is_bool && !is_float;
     case DTypeRule::Float:
     case DTypeRule::FloatOnly:
+    case DTypeRule::WideFloat:
     case DTypeRule::FloatCompare: return is_float;
     case DTypeRule::Float64: return std::is_same_v<T, double>;
     case DTypeRule::Logical: return is_bool;

@@ -27,11 +27,12 @@ inline constexpr int row_op_count = static_cast<int>(RowOp::count);
 enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, Memory, Chains, count };
 inline constexpr int group_count = static_cast<int>(Group::count);
 
-/// Casts: from * 5 + to, in the order of the dtypes. One form.
-inline constexpr int cast_count = 25;
+/// Casts: from * dtypes + to, in the order of the dtypes. One form; null where a conversion takes two steps.
+inline constexpr int cast_dtypes = 10;
+inline constexpr int cast_count = cast_dtypes * cast_dtypes;
 
 /// Memory: copies of one element size, in form 1 of one value.
-enum class Memory : std::uint8_t { Copy1, Copy4, Copy8, count };
+enum class Memory : std::uint8_t { Copy1, Copy2, Copy4, Copy8, count };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;

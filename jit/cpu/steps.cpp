@@ -23,13 +23,25 @@ constexpr auto row_numbers = [] {
   return numbers;
 }();
 static_assert(row_numbers[static_cast<std::size_t>(Op::random_below)] + 1 == row_op_count);
-static_assert(static_cast<int>(Group::Float64) == static_cast<int>(DType::Float64) && dtype_count == 5);
+static_assert(cast_dtypes == dtype_count);
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
 std::uint16_t row_of(Op op) {
   if (is_composite(op)) throw Error(fmt::format("{} must be expanded before it is computed", name(op)));
   return row_numbers[static_cast<std::size_t>(op)];
+}
+
+/// The loops of operations that compute in `dtype`.
+Group group_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return Group::Bool;
+    case DType::Int32: return Group::Int32;
+    case DType::Int64: return Group::Int64;
+    case DType::Float32: return Group::Float32;
+    case DType::Float64: return Group::Float64;
+    default: throw Error(fmt::format("the CPU has no loops for {}: it is carried by another dtype", name(dtype)));
+  }
 }
 
 /// Roughly, in nanoseconds for an element: what decides about threads.
@@ -142,9 +154,9 @@ class Builder {
     const auto operands = graph_.operands(n);
     const DType compute = graph_[operands.back()].dtype;
     Step s;
-    s.group = n.op == Op::cast ? Group::Casts : static_cast<Group>(compute);
+    s.group = n.op == Op::cast ? Group::Casts : group_of(compute);
     s.row = n.op == Op::cast
-                ? static_cast<std::uint16_t>(static_cast<int>(compute) * dtype_count + static_cast<int>(n.dtype))
+                ? static_cast<std::uint16_t>(static_cast<int>(compute) * cast_dtypes + static_cast<int>(n.dtype))
                 : row_of(n.op);
     s.arity = static_cast<std::uint8_t>(n.arity);
     s.divides = nonzero_operand(graph_, n).has_value();

@@ -31,7 +31,9 @@ using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 /// The signed integer of the same size: what comparisons give.
 template <class T>
 using Bits =
-    std::conditional_t<sizeof(T) == 8, std::int64_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int8_t>>;
+    std::conditional_t<sizeof(T) == 8, std::int64_t,
+                       std::conditional_t<sizeof(T) == 4, std::int32_t,
+                                          std::conditional_t<sizeof(T) == 2, std::int16_t, std::int8_t>>>;
 
 template <class T>
 struct NativeVector {
@@ -62,7 +64,7 @@ SINTER_INLINE Native<T> load_first(const Stored<T>* p, int count) {
   else if constexpr (sizeof(T) == 8)
     return (Native<T>)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p);
   else
-    return (Native<T>)_mm512_maskz_loadu_epi8((1ull << count) - 1, p);
+    return (Native<T>)_mm512_maskz_loadu_epi8((1ull << count * sizeof(T)) - 1, p);
 #else
 #if defined(__AVX2__)
   const __m256i iota = sizeof(T) == 8 ? _mm256_setr_epi64x(0, 1, 2, 3) : _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -85,7 +87,7 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
   else if constexpr (sizeof(T) == 8)
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), (__m512i)v);
   else
-    _mm512_mask_storeu_epi8(p, (1ull << count) - 1, (__m512i)v);
+    _mm512_mask_storeu_epi8(p, (1ull << count * sizeof(T)) - 1, (__m512i)v);
 #else
 #if defined(__AVX2__)
   const __m256i iota = sizeof(T) == 8 ? _mm256_setr_epi64x(0, 1, 2, 3) : _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

@@ -250,7 +250,7 @@ void Worker::call_chain(const Step& s, std::int64_t n) {
 }
 
 void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {
-  const Memory m = size == 1 ? Memory::Copy1 : size == 4 ? Memory::Copy4 : Memory::Copy8;
+  const Memory m = size == 1 ? Memory::Copy1 : size == 2 ? Memory::Copy2 : size == 4 ? Memory::Copy4 : Memory::Copy8;
   const void* const in[] = {from};
   job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)].forms[form](to, in, n);
 }

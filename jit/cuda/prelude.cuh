@@ -87,6 +87,69 @@ SINTER_DEVICE To convert(From a) {
   return Conversion<To, From, IsFloat<From>::value && !IsFloat<To>::value>::of(a);
 }
 
+// The 16-bit floats are stored; arithmetic is on float. Conversions round to nearest, halves to even.
+struct half {
+  unsigned short bits;
+};
+SINTER_DEVICE float half_to_float(half a) {
+#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU)
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(a.bits));
+  return value;
+#else
+  const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
+  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | magnitude << 13);
+  if (magnitude >= 0x400) return ::__uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
+  const float value = ::__uint_as_float((magnitude << 13) + 0x38800000u) - 0x1p-14f;
+  return sign ? -value : value;
+#endif
+}
+SINTER_DEVICE half float_to_half(float a) {
+#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU)
+  half value;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
+  return value;
+#else
+  const unsigned bits = ::__float_as_uint(a), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  unsigned rounded = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;
+  if (magnitude < 0x38800000u) rounded = ::__float_as_uint(::__uint_as_float(magnitude) + 0.5f) - 0x3F000000u;
+  if (magnitude >= 0x477FF000u) rounded = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
+  return {static_cast<unsigned short>(sign | rounded)};
+#endif
+}
+template <class To>
+struct Conversion<To, half, false> {
+  static __device__ __forceinline__ To of(half a) { return convert<To>(half_to_float(a)); }
+};
+template <>
+struct Conversion<half, float, true> {
+  static __device__ __forceinline__ half of(float a) { return float_to_half(a); }
+};
+
+struct bfloat16 {
+  unsigned short bits;
+};
+SINTER_DEVICE float bfloat16_to_float(bfloat16 a) { return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16); }
+SINTER_DEVICE bfloat16 float_to_bfloat16(float a) {
+#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  bfloat16 value;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
+  return value;
+#else
+  const unsigned bits = ::__float_as_uint(a);
+  if (a != a) return {static_cast<unsigned short>(bits >> 16 | 0x40u)};
+  return {static_cast<unsigned short>((bits + 0x7FFFu + (bits >> 16 & 1)) >> 16)};
+#endif
+}
+template <class To>
+struct Conversion<To, bfloat16, false> {
+  static __device__ __forceinline__ To of(bfloat16 a) { return convert<To>(bfloat16_to_float(a)); }
+};
+template <>
+struct Conversion<bfloat16, float, true> {
+  static __device__ __forceinline__ bfloat16 of(float a) { return float_to_bfloat16(a); }
+};
+
 template <class T>
 SINTER_DEVICE T select(bool condition, T a, T b) {
   return condition ? a : b;

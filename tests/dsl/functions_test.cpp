@@ -109,11 +109,20 @@ TEST(Functions, ShiftsAreNoStreams) {
   EXPECT_EQ(i.to_vector(), (Longs{1, -4, 1}));
 }
 
-TEST(Functions, NumbersAloneAreComputedInDouble) {
-  const Lazy l = tensor({1.f});
-  expect_same(l * 0 + 1, l * 0 + 1);
-  const Tensor r = where(l > 0, leaky_relu(l * -1), l);
-  EXPECT_EQ(r.item(), -0.01f);
+TEST(Functions, HalfIsComputedInFloat) {
+  const auto x = floats();
+  const Tensor<half> h = cast<half>(x);
+  expect_same(cast<float>(mish(h)), cast<float>(cast<half>(mish(x))));
+  expect_same(cast<float>(digamma(h * 3 + 9)), cast<float>(cast<half>(digamma(x * 3 + 9))));
+  expect_same(cast<float>(leaky_relu(h)), cast<float>(cast<half>(leaky_relu(x))));
+  EXPECT_EQ(Tensor(cast<float>(nan_to_num(h / 0))).to_vector(),
+            (std::vector{-65504.f, -65504.f, 0.f, 65504.f, 65504.f}));
+  EXPECT_EQ(Tensor(cast<float>(nan_to_num(h / 0, 1, 5))).to_vector(), (std::vector{-65504.f, -65504.f, 1.f, 5.f, 5.f}));
+  const auto narrow = cast<std::int8_t>(tensor({-128, 100, 7}));
+  EXPECT_EQ(Tensor(cast<std::int64_t>(narrow << 1)).to_vector(), (Longs{0, -56, 14}));
+  EXPECT_EQ(Tensor(cast<std::int64_t>(narrow << 8)).to_vector(), (Longs{0, 0, 0}));
+  EXPECT_EQ(Tensor(cast<std::int64_t>(narrow >> 9)).to_vector(), (Longs{-1, 0, 0}));
+  EXPECT_EQ(Tensor(cast<std::int64_t>(gcd(narrow, 12))).to_vector(), (Longs{4, 4, 1}));
 }
 
 }  // namespace

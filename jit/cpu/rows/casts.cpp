@@ -1,14 +1,27 @@
 // Conversions between dtypes: plain loops, which the compiler turns into this instruction set's conversions.
 #include "../row_loops.hpp"
+#include "../vector_half.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 namespace {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+/// What operations on T compute in (carrier() in dtype.hpp).
+template <class T>
+using Carrier = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, T>>;
 
 /// Floats to integers truncate and saturate, NaN gives 0; everything is x != 0 as a bool; the rest rounds once or
 /// wraps.
 template <class To, class From>
 SINTER_INLINE Stored<To> converted(Stored<From> x) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (is_half<From>) {
+    return converted<To, float>(to_float(x));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return to_half(x);
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    return to_bfloat16(x);
+  } else if constexpr (std::is_same_v<To, bool>) {
     return x != 0;
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
     constexpr To highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> 1);
@@ -24,20 +37,34 @@ template <class To, class From>
 void cast_row(void* out, const void* const* in, std::int64_t n) {
   auto* __restrict to = static_cast<Stored<To>*>(out);
   const auto* __restrict from = static_cast<const Stored<From>*>(in[0]);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) i = widen_row(to, from, n);
+  if constexpr (std::is_same_v<To, Half>) i = narrow_row(to, from, n);
+  for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
 }
 
-template <class From>
-struct From5 {
-  template <class To>
-  static constexpr Rows to = {{cast_row<To, From>}};
-};
-#define SINTER_FROM(T) \
-  From5<T>::to<bool>, From5<T>::to<std::int32_t>, From5<T>::to<std::int64_t>, From5<T>::to<float>, From5<T>::to<double>
+/// Dtypes that are only stored come from their carrier alone.
+template <class To, class From>
+constexpr Rows cast_between() {
+  constexpr bool stored_only = is_half<To> || (sizeof(To) <= 2 && !std::is_same_v<To, bool>);
+  if constexpr (stored_only && !std::is_same_v<From, Carrier<To>>)
+    return {};
+  else
+    return {{cast_row<To, From>}};
+}
+
+// In the order of the dtypes.
+#define SINTER_FROM(T)                                                                                              \
+  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),                         \
+      cast_between<std::int16_t, T>(), cast_between<std::int32_t, T>(), cast_between<std::int64_t, T>(),            \
+      cast_between<Half, T>(), cast_between<BFloat16, T>(), cast_between<float, T>(), cast_between<double, T>()
 
 }  // namespace
 
-constinit const Rows cast_rows[cast_count] = {SINTER_FROM(bool), SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t),
-                                              SINTER_FROM(float), SINTER_FROM(double)};
+constinit const Rows cast_rows[cast_count] = {SINTER_FROM(bool),         SINTER_FROM(std::uint8_t),
+                                              SINTER_FROM(std::int8_t),  SINTER_FROM(std::int16_t),
+                                              SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t),
+                                              SINTER_FROM(Half),         SINTER_FROM(BFloat16),
+                                              SINTER_FROM(float),        SINTER_FROM(double)};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

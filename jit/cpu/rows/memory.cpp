@@ -13,6 +13,7 @@ void copy_row(void* out, const void* const* in, std::int64_t n) {
 
 constinit const Rows memory_rows[static_cast<int>(Memory::count)] = {
     {{copy_row<bool, false>, copy_row<bool, true>}},
+    {{copy_row<std::int16_t, false>, copy_row<std::int16_t, true>}},
     {{copy_row<std::int32_t, false>, copy_row<std::int32_t, true>}},
     {{copy_row<std::int64_t, false>, copy_row<std::int64_t, true>}},
 };

@@ -93,10 +93,10 @@ inline constexpr OperandType operand_type<Weak<C>>{default_dtype(C), true};
 
 template <DType t>
 struct TypeOf;
-#define SINTER_DTYPE(id, cpp, name, cuda, category) \
-  template <>                                       \
-  struct TypeOf<DType::id> {                        \
-    using type = cpp;                               \
+#define SINTER_DTYPE(id, cpp, name, cuda, category, carrier) \
+  template <>                                                \
+  struct TypeOf<DType::id> {                                 \
+    using type = cpp;                                        \
   };
 #include <sinter/runtime/dtypes.def>
 

@@ -93,7 +93,7 @@ auto arange(B end, const D& device) {
 }
 
 /// `steps` values from start to end, both included, evenly spaced.
-template <std::floating_point T = float, device_argument D = Cpu>
+template <floating_element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> linspace(double start, double end, std::int64_t steps, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(detail::linspace(start, end, steps, dtype_of<T>, Device(device)));
 }

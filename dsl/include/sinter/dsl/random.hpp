@@ -17,13 +17,13 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
 void manual_seed(std::uint64_t seed) noexcept;
 
 /// Uniform in [0, 1).
-template <std::floating_point T = float, device_argument D = Cpu>
+template <floating_element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> rand(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, detail::made_on(device)));
 }
 /// Normal with mean 0 and variance 1.
-template <std::floating_point T = float, device_argument D = Cpu>
+template <floating_element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randn(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Normal, shape, dtype_of<T>, detail::made_on(device)));

@@ -30,7 +30,7 @@ template <Category C, std::uint64_t Bits>
 inline constexpr bool is_fixed_number<FixedNumber<C, Bits>> = true;
 
 template <class S>
-concept cpp_scalar = std::is_arithmetic_v<S>;
+concept cpp_scalar = std::is_arithmetic_v<S> || std::is_same_v<S, half> || std::is_same_v<S, bfloat16>;
 
 template <class S>
 inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
@@ -44,7 +44,7 @@ template <cpp_scalar S>
 constexpr jit::Scalar scalar_of(S value) {
   if constexpr (std::is_same_v<S, bool>) {
     return value;
-  } else if constexpr (std::is_floating_point_v<S>) {
+  } else if constexpr (category_of<S> == Category::Float) {
     return static_cast<double>(value);
   } else {
     if constexpr (std::is_unsigned_v<S> && sizeof(S) == sizeof(std::int64_t))
@@ -69,19 +69,31 @@ struct Number {
 
 [[noreturn]] void throw_does_not_fit(Number value, DType dtype);
 
+/// As static_cast, by way of float to the 16-bit floats.
+template <class T, class S>
+constexpr T number_as(S value) {
+  if constexpr (is_stored_only(dtype_of<T>) && category(dtype_of<T>) == Category::Float)
+    return T(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+
 /// The number as an element: floats lose their fraction in an integer dtype. Throws Error when T cannot hold it.
 template <element T>
 constexpr T element_of(Number n) {
   constexpr bool integer = category(dtype_of<T>) == Category::Int;
-  if (n.category == Category::Float) {
-    // -2^31 or -2^63, which a double holds exactly; NaN is on neither side of it.
-    constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
-    if (integer && !(n.real() >= least && n.real() < -least)) throw_does_not_fit(n, dtype_of<T>);
-    return static_cast<T>(n.real());
+  if (n.category != Category::Float) {
+    if constexpr (integer)
+      if (!std::in_range<T>(n.whole())) throw_does_not_fit(n, dtype_of<T>);
+    return number_as<T>(n.whole());
   }
-  if constexpr (integer)
-    if (!std::in_range<T>(n.whole())) throw_does_not_fit(n, dtype_of<T>);
-  return static_cast<T>(n.whole());
+  if constexpr (integer) {
+    // Powers of two, which a double holds exactly; NaN is on neither side of them.
+    constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double end = 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    if (!(n.real() >= least && n.real() < end)) throw_does_not_fit(n, dtype_of<T>);
+  }
+  return number_as<T>(n.real());
 }
 
 }  // namespace sinter::inline v1::detail

@@ -16,6 +16,7 @@ enum class DTypeRule : std::uint8_t {
   FirstNumber,    // the same, not for bool
   Float,          // bool and integers become float32
   FloatOnly,      // the same, not for bool and integers
+  WideFloat,      // the same, for those that are computed in themselves
   Float64,        // operands become float64
   Compare,        // operands promote; the result is bool
   FloatCompare,   // the same, bool and integers become float32 first

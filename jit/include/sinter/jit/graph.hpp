@@ -84,8 +84,8 @@ Graph record(const Program& program, std::span<const DType> dtypes, std::span<co
              std::span<const bool> is_index = {});
 
 /// The same values from operations that executors have, and fewer nodes: common subexpressions once, constants folded,
-/// x*y+z as fma, dead nodes gone. Contracting to fma is left out under SINTER_FMA=off, for results that equal eager ones
-/// bit for bit.
+/// x*y+z as fma, dead nodes gone. Contracting to fma is left out under SINTER_FMA=off, for results that equal eager
+/// ones bit for bit.
 Graph simplify(const Graph& graph);
 
 }  // namespace sinter::inline v1::jit

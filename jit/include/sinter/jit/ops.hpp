@@ -100,6 +100,7 @@ constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcep
     case DTypeRule::Integer: return {category(common) != Category::Float, common, common};
     case DTypeRule::IntegerOnly: return {category(common) == Category::Int, common, common};
     case DTypeRule::Float: return {true, floating, floating};
+    case DTypeRule::WideFloat: return {category(common) == Category::Float && !is_stored_only(common), common, common};
     case DTypeRule::Float64: return {true, DType::Float64, DType::Float64};
     case DTypeRule::FloatOnly: return {category(common) == Category::Float, floating, floating};
     case DTypeRule::Compare: return {true, common, DType::Bool};

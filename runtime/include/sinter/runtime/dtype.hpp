@@ -5,11 +5,13 @@
 #include <string_view>
 #include <type_traits>
 
+#include <sinter/runtime/half.hpp>
+
 namespace sinter::inline v1 {
 
 /// The element type of a tensor.
 enum class DType : std::uint8_t {
-#define SINTER_DTYPE(id, type, name, cuda, category) id,
+#define SINTER_DTYPE(id, type, name, cuda, category, carrier) id,
 #include <sinter/runtime/dtypes.def>
 };
 
@@ -26,17 +28,19 @@ struct DTypeInfo {
   std::string_view cpp_name;   // the element type: std::int64_t
   Category category;
   std::uint8_t size;  // bytes
+  DType carrier;
 };
 inline constexpr DTypeInfo dtype_info[] = {
-#define SINTER_DTYPE(id, type, name, cuda, category) {name, cuda, #type, Category::category, sizeof(type)},
+#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
+  {name, cuda, #type, Category::category, sizeof(type), DType::carrier},
 #include <sinter/runtime/dtypes.def>
 };
 template <class T>
 struct DTypeOf;
-#define SINTER_DTYPE(id, type, name, cuda, category) \
-  template <>                                        \
-  struct DTypeOf<type> {                             \
-    static constexpr DType value = DType::id;        \
+#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
+  template <>                                                 \
+  struct DTypeOf<type> {                                      \
+    static constexpr DType value = DType::id;                 \
   };
 #include <sinter/runtime/dtypes.def>
 }  // namespace detail
@@ -48,6 +52,10 @@ constexpr const detail::DTypeInfo& info(DType t) noexcept { return detail::dtype
 constexpr std::string_view name(DType t) noexcept { return info(t).name; }
 constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
 constexpr Category category(DType t) noexcept { return info(t).category; }
+/// What operations on a dtype compute in: itself, or a wider one that holds all its values.
+constexpr DType carrier(DType t) noexcept { return info(t).carrier; }
+/// Whether a dtype is only stored: int8, half and their like.
+constexpr bool is_stored_only(DType t) noexcept { return carrier(t) != t; }
 
 /// A C++ type that is an element type of tensors.
 template <class T>
@@ -56,8 +64,17 @@ concept element = requires { detail::DTypeOf<T>::value; };
 template <element T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 
-/// The dtype that both operands convert to: the higher category wins, then the wider type.
-constexpr DType promote(DType a, DType b) noexcept { return a < b ? b : a; }
+template <class T>
+concept floating_element = element<T> && category(dtype_of<T>) == Category::Float;
+
+/// The dtype that both operands convert to: the higher category wins, then the type that holds the other; where neither
+/// does, the narrowest that holds both.
+constexpr DType promote(DType a, DType b) noexcept {
+  const DType low = a < b ? a : b, high = a < b ? b : a;
+  if (low == DType::UInt8 && high == DType::Int8) return DType::Int16;
+  if (low == DType::Float16 && high == DType::BFloat16) return DType::Float32;
+  return high;
+}
 
 /// What a C++ literal of a category becomes by itself: bool, int64, float32.
 constexpr DType default_dtype(Category c) noexcept {
@@ -76,7 +93,7 @@ constexpr bool can_cast(DType from, DType to) noexcept { return category(from) <
 template <class F>
 constexpr decltype(auto) visit(DType t, F&& f) {
   switch (t) {
-#define SINTER_DTYPE(id, type, name, cuda, category) \
+#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
   case DType::id: return f(std::type_identity<type>{});
 #include <sinter/runtime/dtypes.def>
   }
