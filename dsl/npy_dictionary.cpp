@@ -19,9 +19,9 @@ constexpr std::string_view supported =
 constexpr struct {
   std::string_view code;
   DType dtype;
-} codes[] = {
-    {"b1", DType::Bool},  {"u1", DType::UInt8}, {"i1", DType::Int8},    {"i2", DType::Int16},   {"i4", DType::Int32},
-    {"i8", DType::Int64}, {"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64}};
+} codes[] = {{"b1", DType::Bool},    {"u1", DType::UInt8},   {"i1", DType::Int8},
+             {"i2", DType::Int16},   {"i4", DType::Int32},   {"i8", DType::Int64},
+             {"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64}};
 
 /// What NumPy calls an element type that Sinter lacks, for messages; empty where the code means nothing here.
 std::string foreign_name(std::string_view code) {

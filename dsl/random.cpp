@@ -50,8 +50,8 @@ namespace detail {
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) != Category::Float)
-    throw DtypeError(fmt::format(
-        "random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
+    throw DtypeError(
+        fmt::format("random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
   const auto i = index(shape, device);
   const Draw draw = generator().draw(shape.numel());
   const auto number = i + draw.first;

@@ -96,9 +96,8 @@ class Carrying {
         const Operand leaf = out_.node(n.op, n.dtype, {}, n.attribute);
         return {convert(leaf, carrier(n.dtype)), true, leaf};
       }
-      case Op::scalar: return {out_.node(n.op, carrier(n.dtype), {}, n.attribute), !is_integer(n.dtype)};
-      case Op::constant:
-        return {out_.constant(carrier(n.dtype), convert_bits(n.attribute, n.dtype, carrier(n.dtype)))};
+      case Op::scalar: return scalar(n);
+      case Op::constant: return {out_.constant(carrier(n.dtype), convert_bits(n.attribute, n.dtype, carrier(n.dtype)))};
       case Op::cast: return narrow ? narrowed(n) : Carried{convert(exact(operand(n)), n.dtype)};
       default: return operation(n);
     }
@@ -106,6 +105,13 @@ class Carrying {
 
   static bool is_integer(DType t) noexcept { return is_stored_only(t) && category(t) == Category::Int; }
   Operand operand(const Node& n) const { return graph_.operands(n)[0]; }
+
+  Carried scalar(const Node& n) {
+    const bool integer = is_integer(n.dtype);
+    if (integer && scalar_use(n).arrives_as == Category::Float)
+      return {saturated(out_.node(n.op, DType::Float64, {}, n.attribute), n.dtype)};
+    return {out_.node(n.op, carrier(n.dtype), {}, n.attribute), !integer};
+  }
 
   /// A conversion to a dtype that is only stored.
   Carried narrowed(const Node& n) {
@@ -148,8 +154,12 @@ class Carrying {
 }  // namespace
 
 Graph with_carriers(const Graph& graph) {
-  const bool any = std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_stored_only(n.dtype); });
-  return any ? Carrying(graph).run() : graph;
+  const auto is_computed = [&](const Node& n) {
+    if (n.op == Op::cast) return has_conversion(graph[graph.operands(n)[0]].dtype, n.dtype);
+    const auto carries_itself = [&](Operand o) { return !is_stored_only(graph[o].dtype); };
+    return n.arity == 0 || (!is_stored_only(n.dtype) && std::ranges::all_of(graph.operands(n), carries_itself));
+  };
+  return std::ranges::all_of(graph.nodes(), is_computed) ? graph : Carrying(graph).run();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -9,8 +9,6 @@ namespace sinter::inline v1::jit {
 Graph with_carriers(const Graph& graph);
 
 /// Whether executors convert one dtype to another in one step.
-constexpr bool has_conversion(DType from, DType to) noexcept {
-  return from == to || !is_stored_only(to) || from == carrier(to);
-}
+constexpr bool has_conversion(DType from, DType to) noexcept { return !is_stored_only(to) || from == carrier(to); }
 
 }  // namespace sinter::inline v1::jit

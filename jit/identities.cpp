@@ -119,7 +119,8 @@ class Identity {
     if (n.op == Op::scalar && holds_all(n)) return b_.make(Op::scalar, dtype_, Builder::Operands(), n.attribute);
     if (n.op == Op::cast) {
       const DType from = b_[b_.operand(x_, 0)].dtype;
-      if (is_lossless(from, n.dtype) && has_conversion(from, dtype_)) return make(Op::cast, b_.operand(x_, 0));
+      if (is_lossless(from, n.dtype) && (from == dtype_ || has_conversion(from, dtype_)))
+        return make(Op::cast, b_.operand(x_, 0));
     }
     return std::nullopt;
   }

@@ -247,7 +247,7 @@ class Scheduler {
     } else if (s.free) {
       Operand operand;
       if (n.arity > 0) operand = import(kernel, graph_.operands(n)[0].node);
-      s.built = kernel.graph.node(n.op, n.dtype, {&operand, n.arity}, n.arity > 0 ? 0 : n.attribute);
+      s.built = kernel.graph.node(n.op, n.dtype, {&operand, n.arity}, n.op > Op::cast ? 0 : n.attribute);
     } else {
       const auto t = static_cast<std::uint32_t>(s.temporary);
       plan_.last_use[t] = static_cast<std::uint32_t>(kernel_index());
@@ -271,7 +271,7 @@ class Scheduler {
       operands.clear();
       for (Operand o : graph_.operands(n)) operands.push_back(import(kernel, o.node));
       NodeState& s = state(item.node);
-      s.built = kernel.graph.node(n.op, n.dtype, operands);
+      s.built = kernel.graph.node(n.op, n.dtype, operands, n.op == Op::cast ? n.attribute : 0);
       s.built_in = kernel_index();
     }
     for (std::size_t i = begin; i < end; ++i) {

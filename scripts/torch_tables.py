@@ -37,16 +37,22 @@ import torch.nn.functional as F
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.set_flags(False)  # its gelu is a polynomial with 1e-7 of error
-DTYPES = {"bool": torch.bool, "int32": torch.int32, "int64": torch.int64, "float32": torch.float32, "float64": torch.float64}
+DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64,
+          "float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 NAMES = {v: k for k, v in DTYPES.items()}
-FORMAT = {"bool": "?", "int32": "<i", "int64": "<q", "float32": "<f", "float64": "<d"}
-NAN = {"float32": "7fc00000", "float64": "7ff8000000000000"}
+WIDE = ["bool", "int32", "int64", "float32", "float64"]  # what operations compute in
+STORED = [d for d in DTYPES if d not in WIDE]
+FORMAT = {"bool": "?", "uint8": "B", "int8": "b", "int16": "<h", "int32": "<i", "int64": "<q", "float16": "<e", "float32": "<f",
+          "float64": "<d"}
+NAN = {"float16": "7e00", "bfloat16": "7fc0", "float32": "7fc00000", "float64": "7ff8000000000000"}
 
 
 def bits(value, dtype):
     """The bits of a Python number in a dtype, as hex of fixed width."""
     if dtype in NAN and math.isnan(value):
         return NAN[dtype]
+    if dtype == "bfloat16":
+        return bits(value, "float32")[:4]
     return struct.pack(FORMAT[dtype], value)[::-1].hex()
 
 
@@ -99,8 +105,10 @@ LONG_LISTS = INT_LISTS + [[2**63 - 1, -(2**63)], [2**53 + 1], [10**18, 1]]
 def random_values(rng, dtype, count):
     if dtype == "bool":
         return [rng.random() < 0.5 for _ in range(count)]
+    if dtype == "uint8":
+        return [rng.getrandbits(rng.choice([3, 8])) for _ in range(count)]
     if dtype.startswith("int"):
-        width = rng.choice([4, 8, 16, 31] if dtype == "int32" else [4, 16, 40, 63])
+        width = rng.choice({"int8": [4, 8], "int16": [4, 16], "int32": [4, 8, 16, 31], "int64": [4, 16, 40, 63]}[dtype])
         return [rng.getrandbits(width) - (1 << (width - 1)) for _ in range(count)]
     kind = rng.randrange(7)
     scale = 10.0 ** rng.randint(-6, 9)
@@ -121,8 +129,8 @@ def random_values(rng, dtype, count):
 
 def print_row(dtype, shape, values, device="cpu", precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None):
     count = math.prod(shape)
-    flat = torch.tensor([values[i % len(values)] for i in range(count)], dtype=torch.float64 if dtype == "float64" else DTYPES[dtype])
-    t = flat.to(DTYPES[dtype]).reshape(shape)
+    flat = torch.tensor([values[i % len(values)] for i in range(count)], dtype=DTYPES[dtype])
+    t = flat.reshape(shape)
     torch.set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, sci_mode=sci_mode)
     DEVICE[0] = device
     text = repr(t)
@@ -136,7 +144,7 @@ def print_row(dtype, shape, values, device="cpu", precision=4, threshold=1000, e
 def print_rows():
     rng = random.Random(20)
     rows = []
-    for dtype in DTYPES:
+    for dtype in WIDE:
         for shape in SHAPES:
             device = "cuda:0" if rng.random() < 0.15 else "cpu"
             count = min(math.prod(shape), 61)
@@ -150,7 +158,7 @@ def print_rows():
             for shape in [(), (len(values),), (3, 17)]:
                 rows.append(print_row(dtype, shape, values))
     for i in range(260):
-        dtype = rng.choice(list(DTYPES) + ["float32", "float64"])
+        dtype = rng.choice(WIDE + ["float32", "float64"])
         shape = rng.choice(SHAPES + [tuple(rng.randint(1, 9) for _ in range(rng.randint(1, 4)))])
         values = random_values(rng, dtype, 37)
         options = {}
@@ -170,6 +178,11 @@ def print_rows():
         for device in ("cpu", "cuda:0"):
             rows.append(print_row("float64", (count,), [1.25], device))
             rows.append(print_row("int32", (count, 1), [10**rng.randint(0, 9)], device, linewidth=rng.randint(16, 60)))
+    for dtype in STORED:
+        for shape in [(), (0,), (7,), (20,), (0, 3), (2, 3), (5, 12), (2, 2, 3), (1001,), (7, 150)]:
+            rows.append(print_row(dtype, shape, random_values(rng, dtype, 37), rng.choice(["cpu", "cpu", "cuda:0"])))
+    for dtype in ("float16", "bfloat16"):
+        rows += [print_row(dtype, (len(values),), values) for values in FLOAT_LISTS]
     return rows
 
 
@@ -246,18 +259,25 @@ def result_dtype(op, operands, parameters=()):
             return NAMES[OPS[op](*args, *parameters).dtype]
         except TypeError:
             return NAMES[OPS[op](*[a if torch.is_tensor(a) else torch.tensor(a) for a in args], *parameters).dtype]
-    except (RuntimeError, TypeError, IndexError):
+    except (RuntimeError, TypeError, IndexError) as e:
+        # What PyTorch's CPU kernels lack, those of its GPUs have: their dtypes are those of bfloat16.
+        if "not implemented for 'Half'" in str(e) and "bfloat16" not in operands:
+            found = result_dtype(op, ["bfloat16" if o == "float16" else o for o in operands], parameters)
+            return "float16" if found == "bfloat16" else found
         return "raises"
 
 
 def promotion_rows():
     operands = list(DTYPES) + list(SCALARS)
+    some = ["bool", "uint8", "int8", "int64", "float16", "bfloat16", "float64"] + list(SCALARS)
     combinations = {1: [(a,) for a in operands], 2: [(a, b) for a in operands for b in operands],
-                    3: [(a, b, c) for a in operands for b in operands for c in operands]}
+                    3: [(a, b, c) for a in some for b in some for c in some]}
     rows = [[op, "-", "lacks"] for op in LACKING]
     for op in OPS:
         for c in combinations[arity(op)]:
             if all(o[0] == "*" for o in c) or (op == "where" and (c[0][0] == "*" or (c[1][0] == "*" and c[2][0] == "*"))):
+                continue
+            if op == "where" and c[0] == "uint8":  # PyTorch's bools of old, deprecated
                 continue
             parameters = PARAMETERS[op][1][0] if op in PARAMETERS else ()
             kinds = tuple("*float" if isinstance(p, float) else "*int" for p in parameters)
@@ -270,8 +290,9 @@ def promotion_rows():
 
 def float_set(dtype, count):
     """Special values of a float dtype: many for unary operations, fewer for pairs and triples."""
-    big, tiny, denormal, eps = ((3.4028234663852886e38, 2.0**-126, 2.0**-149, 2.0**-23) if dtype == "float32" else
-                                (1.7976931348623157e308, 2.0**-1022, 2.0**-1074, 2.0**-52))
+    big, tiny, denormal, eps = {"float16": (65504.0, 2.0**-14, 2.0**-24, 2.0**-10), "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-133, 2.0**-7),
+                                "float32": (3.4028234663852886e38, 2.0**-126, 2.0**-149, 2.0**-23),
+                                "float64": (1.7976931348623157e308, 2.0**-1022, 2.0**-1074, 2.0**-52)}[dtype]
     signed3 = [1.0, INF]
     signed2 = signed3 + [0.5, 2.0, 3.0, 1.5, 7.0, 0.1, 1e-20, 1e20, big, tiny, denormal]
     signed1 = signed2 + [2.5, 3.5, 4.5, 0.25, 0.75, 0.9, 0.99, 1 + eps, 1 - eps / 2, 0.5 + eps / 2, 0.5 - eps / 4, 1.1, 10.0, 1e-3, 1e-4,
@@ -286,7 +307,12 @@ def float_set(dtype, count):
 
 
 def int_set(dtype, count):
-    top = 2**31 - 1 if dtype == "int32" else 2**63 - 1
+    if dtype == "uint8":
+        return [0, 1, 2, 7, 128, 255] if count == 3 else [0, 1, 2, 3, 7, 10, 64, 127, 128, 200, 254, 255]
+    top = torch.iinfo(DTYPES[dtype]).max
+    if dtype in STORED:
+        small = [0, 1, -1, 2, -7, top, -top - 1]
+        return small if count == 3 else small + [-2, 3, -3, 7, 10, 64, top - 1, -top]
     small = [0, 1, -1, 2, -7, top, -top - 1]
     if count == 3:
         return small
@@ -295,7 +321,7 @@ def int_set(dtype, count):
 
 
 def value_set(dtype, count):
-    values = [False, True] if dtype == "bool" else int_set(dtype, count) if dtype.startswith("int") else float_set(dtype, count)
+    values = [False, True] if dtype == "bool" else int_set(dtype, count) if "int" in dtype else float_set(dtype, count)
     return torch.tensor(values, dtype=DTYPES[dtype])
 
 
@@ -322,6 +348,17 @@ def result_row(op, sets, results, mask):
     return ["result", op, ",".join(sets), NAMES[results.dtype], " ".join(next(tokens) if m else "x" for m in mask.tolist())]
 
 
+def half_result(op, operands):
+    """As PyTorch's GPUs: in float32, rounded once."""
+    result = OPS[op](*[o.float() if o.dtype != torch.bool else o for o in operands])
+    return result.to(operands[-1].dtype) if result.dtype == torch.float32 else result
+
+
+def result_of(op, operands, parameters):
+    half = operands[-1].dtype in (torch.float16, torch.bfloat16)
+    return half_result(op, operands) if half else OPS[op](*operands, *parameters)
+
+
 def operation_row(op, sets, parameters=()):
     count = len(sets)
     values = [value_set(s.split("/")[0], count) for s in sets]
@@ -329,7 +366,7 @@ def operation_row(op, sets, parameters=()):
     operands = [v[g.reshape(-1)] for v, g in zip(values, grids)]
     mask = defined(op, operands)
     try:
-        results = OPS[op](*[o[mask].contiguous() for o in operands], *parameters)
+        results = result_of(op, [o[mask].contiguous() for o in operands], parameters)
     except (RuntimeError, TypeError):
         return None
     return result_row(op, sets + [str(p) for p in parameters], results, mask)
@@ -338,16 +375,23 @@ def operation_row(op, sets, parameters=()):
 def cast_row(source, target):
     values = value_set(source, 1)
     mask = torch.ones_like(values, dtype=torch.bool)
-    if values.is_floating_point() and target.startswith("int"):
-        limit = 2.0 ** (31 if target == "int32" else 63)
-        mask = values.isfinite() & (values > -limit - (1 if target == "int32" else 0)) & (values < limit)
+    if values.is_floating_point() and "int" in target:
+        about = torch.iinfo(DTYPES[target])
+        wide = values.double()
+        mask = wide.isfinite() & (wide >= float(about.min) if target == "int64" else wide > about.min - 1.0) & (wide < about.max + 1.0)
     return result_row("cast", [f"{source}/1"], values[mask].to(DTYPES[target]), mask)
+
+
+COMPUTED = ["bool", "int32", "int64", "float32", "float64"]  # the later operations have no rows of the other dtypes
 
 
 def special_value_rows():
     rows = [["values", f"{d}/{n}", d, " ".join(tensor_bits(value_set(d, n)))] for d in DTYPES for n in (1, 2, 3)]
+    later = list(OPS)[list(OPS).index("trunc_divide"):]
     for op in OPS:
         for dtype in DTYPES:
+            if op in later and dtype not in COMPUTED:
+                continue
             n = arity(op)
             sets = [f"bool/{n}" if op == "where" and i == 0 else f"{dtype}/{n}" for i in range(n)]
             for parameters in PARAMETERS[op][1] if op in PARAMETERS else [()]:
@@ -366,6 +410,12 @@ def npy_arrays():
     yield "f8_matrix", np.arange(6, dtype="<f8").reshape(2, 3) / 3
     yield "i4_cube", np.arange(24, dtype="<i4").reshape(2, 3, 4) - 12
     yield "i8", np.array([0, -1, 2**63 - 1, -(2**63)], dtype="<i8")
+    yield "u1", np.array([0, 1, 128, 255], dtype="u1")
+    yield "i1", np.array([[0, -1], [127, -128]], dtype="i1")
+    yield "i2", np.array([0, -1, 2**15 - 1, -(2**15)], dtype="<i2")
+    yield "f2", np.array([1.5, -0.0, np.nan, -np.inf, 65504, 2.0**-24], dtype="<f2")
+    yield "big_f2", np.array([1.5, -2.25, 1e-3], dtype=">f2")
+    yield "big_i2", np.array([1, -2, 300], dtype=">i2")
     yield "b1", np.array([[True, False, True], [False, False, True]])
     yield "scalar", np.array(3.25, dtype="<f8")
     yield "empty", np.zeros((0,), dtype="<f4")
@@ -394,7 +444,7 @@ def write_npy(folder):
             np.lib.format.write_array(f, array, version=version)
         rows.append([name, "float32", "5", " ".join(bits(v, "float32") for v in array.tolist())])
     # What Sinter refuses, each with the word that the message must hold.
-    refused = [("float16", np.zeros(2, "<f2"), "float16"), ("complex64", np.zeros(2, "<c8"), "complex64"), ("uint8", np.zeros(2, "u1"), "uint8"),
+    refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex64", np.zeros(2, "<c8"), "complex64"), ("uint16", np.zeros(2, "<u2"), "uint16"),
                ("text", np.array(["ab"]), "str"), ("record", np.zeros(2, [("x", "<f4"), ("y", "<i4")]), "structured"),
                ("object", np.array([None]), "object"), ("nine_axes", np.zeros((1,) * 9, "<f4"), "8 dimensions")]
     for name, array, word in refused:

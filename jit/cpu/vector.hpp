@@ -30,10 +30,9 @@ template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 /// The signed integer of the same size: what comparisons give.
 template <class T>
-using Bits =
-    std::conditional_t<sizeof(T) == 8, std::int64_t,
-                       std::conditional_t<sizeof(T) == 4, std::int32_t,
-                                          std::conditional_t<sizeof(T) == 2, std::int16_t, std::int8_t>>>;
+using Bits = std::conditional_t<
+    sizeof(T) == 8, std::int64_t,
+    std::conditional_t<sizeof(T) == 4, std::int32_t, std::conditional_t<sizeof(T) == 2, std::int16_t, std::int8_t>>>;
 
 template <class T>
 struct NativeVector {

@@ -52,8 +52,10 @@ std::string float_literal(double value, bool single) {
 
 /// The same in decimal, for readers.
 std::string shortest(DType dtype, std::uint64_t bits) {
-  return dtype == DType::Float32 ? fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
-                                 : fmt::format("{}", std::bit_cast<double>(bits));
+  return dtype == DType::Float64
+             ? fmt::format("{}", std::bit_cast<double>(bits))
+             : fmt::format("{}",
+                           std::bit_cast<float>(static_cast<std::uint32_t>(convert_bits(bits, dtype, DType::Float32))));
 }
 
 /// Writes one kernel's nodes in their order.
@@ -129,6 +131,11 @@ std::string_view storage_type(DType dtype) noexcept {
 std::string literal(DType dtype, std::uint64_t bits) {
   switch (dtype) {
     case DType::Bool: return bits ? "true" : "false";
+    case DType::UInt8: return fmt::format("{}", static_cast<std::uint8_t>(bits));
+    case DType::Int8: return fmt::format("{}", static_cast<std::int8_t>(bits));
+    case DType::Int16: return fmt::format("{}", static_cast<std::int16_t>(bits));
+    case DType::Float16:
+    case DType::BFloat16: return fmt::format("{{{:#x}}}", static_cast<std::uint16_t>(bits));
     case DType::Int32: {
       const auto v = static_cast<std::int32_t>(bits);
       return v == INT32_MIN ? "(-2147483647 - 1)" : fmt::format("{}", v);
@@ -147,7 +154,6 @@ std::string literal(DType dtype, std::uint64_t bits) {
       if (!std::isfinite(v)) return fmt::format("double_bits({:#x}ull)", bits);
       return float_literal(v, false);
     }
-    default: break;  // what is only stored has no constants
   }
   __builtin_unreachable();
 }

@@ -135,7 +135,8 @@ TEST_F(Npy, RoundTripsOfRandomShapesAndViews) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   for (int i = 0; i < 60; ++i) {
-    const DType dtype = static_cast<DType>(random() % dtype_count);
+    const DType any = static_cast<DType>(random() % dtype_count);
+    const DType dtype = any == DType::BFloat16 ? DType::Float16 : any;  // which the format lacks
     Shape shape;
     for (std::uint64_t rank = random() % 5; rank > 0; --rank) shape.push_back(static_cast<std::int64_t>(random() % 8));
     std::vector<std::uint64_t> bits(101);
@@ -263,11 +264,9 @@ TEST_F(Npy, OtherElementTypesAreNamed) {
   const struct {
     const char* descr;
     const char* expected;
-  } cases[] = {{"'<f2'", "'<f2', float16 (at byte 20 of the file)"},
+  } cases[] = {{"'<u2'", "'<u2', uint16 (at byte 20 of the file)"},
                {"'<c8'", "'<c8', complex64"},
                {"'|O'", "'|O', object"},
-               {"'<i2'", "'<i2', int16"},
-               {"'|u1'", "'|u1', uint8"},
                {"'<u8'", "'<u8', uint64"},
                {"'<f16'", "'<f16', float128"},
                {"'<U7'", "'<U7', str"},
@@ -282,6 +281,13 @@ TEST_F(Npy, OtherElementTypesAreNamed) {
     EXPECT_THAT(message<DtypeError>([&] { read(npy_file(text)); }),
                 AllOf(HasSubstr("'bytes.npy'"), HasSubstr(c.expected), HasSubstr("Sinter reads bool")));
   }
+}
+
+TEST_F(Npy, WhatTheFormatLacksIsRefusedBeforeTheFileIsTouched) {
+  const TensorRef t = testing::host_tensor(DType::BFloat16, Shape{3}, {0x3F80, 0x4000, 0x4040});
+  EXPECT_THAT(message<DtypeError>([&] { detail::save_npy(path("b.npy"), *t); }),
+              AllOf(HasSubstr("no bfloat16"), HasSubstr(".to<float>()")));
+  EXPECT_FALSE(fs::exists(path("b.npy")));
 }
 
 TEST_F(Npy, WhatIsNoNpyFile) {

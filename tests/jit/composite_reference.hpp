@@ -66,7 +66,7 @@ using Five = std::array<Exact, 5>;
 inline Exact precise_composite(Op op, const Five& v) {
   const Exact a = v[0], b = v[1];
   switch (op) {
-    case Op::float_power: return std::pow(a, b);
+    case Op::float_power: return std::pow(static_cast<double>(a), static_cast<double>(b));
     case Op::asinh: return std::asinh(a);
     case Op::acosh: return std::acosh(a);
     case Op::atanh: return std::atanh(a);
@@ -159,8 +159,11 @@ T composite_whole(Op op, const std::array<T, 5>& v) {
     case Op::gcd: return static_cast<T>(divisor);
     case Op::lcm: {
       if (divisor == 0) return 0;
-      const T product = static_cast<T>(magnitude(a) / divisor * magnitude(b));
-      return static_cast<T>(magnitude(product));
+      using Wider = decltype(a * b);  // C++ multiplies 8 and 16 bits as int
+      using WiderU = std::make_unsigned_t<Wider>;
+      const auto product =
+          static_cast<Wider>(static_cast<WiderU>(a / static_cast<Wider>(divisor)) * static_cast<WiderU>(b));
+      return static_cast<T>(product < 0 ? 0 - static_cast<WiderU>(product) : static_cast<WiderU>(product));
     }
     case Op::relu6: return std::clamp<T>(a, 0, 6);
     case Op::hardtanh: return std::min(std::max(a, b), c);

@@ -187,6 +187,7 @@ class CpuOps : public testing::Test {
   }
 
   static bool takes(Op op, DType t) {
+    if (is_stored_only(t)) return false;
     const std::vector<OperandType> types(info(op).arity, OperandType{t});
     if (info(op).rule == DTypeRule::Select) return true;
     const OpTypes r = op_types(op, types);
@@ -201,7 +202,9 @@ std::vector<Bits> special_values(DType t) {
   return visit(t, [&]<class T>(std::type_identity<T>) -> std::vector<Bits> {
     using L = std::numeric_limits<T>;
     std::vector<Bits> v;
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (test::is_16_bit_float<T>) {
+      for (const Bits b : special_values(DType::Float32)) v.push_back(convert_bits(b, DType::Float32, t));
+    } else if constexpr (std::is_same_v<T, bool>) {
       v = {0, 1};
     } else if constexpr (std::is_integral_v<T>) {
       for (const T x : {T(0), T(1), T(-1), T(2), T(-2), T(3), T(-3), T(7), T(-7), T(31), T(64), L::max(), L::min(),

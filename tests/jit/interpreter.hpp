@@ -26,14 +26,20 @@ inline std::uint64_t converted_bits(std::uint64_t bits, DType from, DType to) {
 /// Equal bits; any NaN equals any other.
 inline bool same_value(DType t, std::uint64_t a, std::uint64_t b) {
   if (a == b) return true;
-  if (t == DType::Float32) return std::isnan(test::as<float>(a)) && std::isnan(test::as<float>(b));
-  return t == DType::Float64 && std::isnan(test::as<double>(a)) && std::isnan(test::as<double>(b));
+  if (category(t) != Category::Float) return false;
+  const auto is_nan = [t](std::uint64_t v) {
+    return std::isnan(test::as<double>(converted_bits(v, t, DType::Float64)));
+  };
+  return is_nan(a) && is_nan(b);
 }
 
 template <class T>
 T special(std::mt19937_64& random) {
   if constexpr (std::is_same_v<T, bool>) {
     return random() % 2 != 0;
+  } else if constexpr (test::is_16_bit_float<T>) {
+    if (random() % 2) return T(special<float>(random));
+    return T::from_bits(static_cast<std::uint16_t>(random()));
   } else if constexpr (std::is_floating_point_v<T>) {
     using Limits = std::numeric_limits<T>;
     const T values[] = {T(0),
@@ -57,8 +63,16 @@ T special(std::mt19937_64& random) {
     if (random() % 2) return values[random() % std::size(values)];
     return std::uniform_real_distribution<T>(-100, 100)(random);
   } else {
-    const T values[] = {0, 1, -1, 2, 3, -7, std::numeric_limits<T>::max(), std::numeric_limits<T>::min()};
-    return random() % 2 ? values[random() % std::size(values)] : static_cast<T>(static_cast<T>(random()) % 1000);
+    const T values[] = {0,
+                        1,
+                        static_cast<T>(-1),
+                        2,
+                        3,
+                        static_cast<T>(-7),
+                        std::numeric_limits<T>::max(),
+                        std::numeric_limits<T>::min()};
+    return random() % 2 ? values[random() % std::size(values)]
+                        : static_cast<T>(static_cast<T>(random()) % static_cast<T>(sizeof(T) == 1 ? 100 : 1000));
   }
 }
 
@@ -69,14 +83,16 @@ inline std::uint64_t special_bits(DType t, std::mt19937_64& random) {
 
 /// The values of the outputs. `leaves` by leaf number, `scalars` by number, as they arrive: bool, int64 or double.
 inline std::vector<std::uint64_t> outputs_of(const Graph& graph, std::span<const std::uint64_t> leaves,
-                                             std::span<const std::uint64_t> scalars) {
+                                             std::span<const std::uint64_t> scalars,
+                                             test::Rounding rounding = test::Rounding::Outputs) {
   return test::interpret(
       graph, [&](std::uint64_t number) { return leaves[number]; },
       [&](const Node& n) {
         constexpr DType arrives[] = {DType::Bool, DType::Int64, DType::Float64};
         const auto [number, category] = jit::scalar_use(n);
-        return converted_bits(scalars[number], arrives[static_cast<int>(category)], n.dtype);
-      });
+        return converted_bits(scalars[number], arrives[static_cast<int>(category)], test::held(n.dtype));
+      },
+      rounding);
 }
 
 /// The same for a plan: kernel by kernel, through its temporaries.
@@ -103,7 +119,8 @@ inline std::string to_text(const Graph& graph) {
     if (n.op == Op::leaf || n.op == Op::index) text += fmt::format(" {}", n.attribute);
     if (n.op == Op::scalar) text += fmt::format(" {}", jit::scalar_use(n).number);
     if (n.op == Op::constant)
-      visit(n.dtype, [&]<class T>(std::type_identity<T>) { text += fmt::format(" {}", test::as<T>(n.attribute)); });
+      visit(n.dtype,
+            [&]<class T>(std::type_identity<T>) { text += fmt::format(" {}", test::shown(test::as<T>(n.attribute))); });
     std::string operands;
     for (const Operand o : graph.operands(n)) operands += fmt::format("{}%{}", operands.empty() ? "" : ", ", o.node);
     text += operands.empty() ? "" : fmt::format("({})", operands);

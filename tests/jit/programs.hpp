@@ -126,11 +126,17 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   };
   Written p;
   std::vector<Entry> stack, names;
+  // Numbers below 0 are refused beside uint8: a program has the one or the other.
+  const bool has_uint8 = random() % 4 == 0;
+  const auto any_dtype = [&] {
+    const auto t = static_cast<DType>(random() % dtype_count);
+    return t == DType::UInt8 && !has_uint8 ? DType::Int8 : t;
+  };
   const auto push_source = [&] {
     switch (random() % (many_constants ? 6 : 3)) {
       case 0:
       case 1: {
-        const auto t = static_cast<DType>(random() % dtype_count);
+        const DType t = any_dtype();
         int same = -1;
         if (random() % 2)
           for (std::size_t i = 0; i < p.dtypes.size(); ++i)
@@ -151,10 +157,11 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
         }
         [[fallthrough]];
       default: {
-        const auto t = static_cast<DType>(random() % dtype_count);
-        constexpr double values[] = {0, -0.0, 1, -1, 2, 0.5, -4, 3};
-        p.constant(
-            t, converted_bits(std::bit_cast<std::uint64_t>(values[random() % std::size(values)]), DType::Float64, t));
+        const DType t = any_dtype();
+        constexpr double values[] = {0, -0.0, 1, 2, 0.5, 3, -1, -4};
+        const bool positive = has_uint8 && category(t) == Category::Int;
+        const double value = values[random() % (positive ? 6 : 8)];
+        p.constant(t, converted_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, t));
         return stack.push_back({{default_dtype(category(t)), true}, true});
       }
     }
@@ -184,7 +191,7 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
       case 3: push_source(); break;
       case 4:
         if (stack.empty()) break;
-        p.cast(static_cast<DType>(random() % dtype_count));
+        p.cast(any_dtype());
         stack.back().type = {static_cast<DType>(p.code.back())};
         break;
       case 5:

@@ -28,8 +28,12 @@ T as(Bits bits) noexcept {
     return std::bit_cast<T>(bits);
   else if constexpr (sizeof(T) == 4)
     return std::bit_cast<T>(static_cast<std::uint32_t>(bits));
-  else
+  else if constexpr (sizeof(T) == 2)
+    return std::bit_cast<T>(static_cast<std::uint16_t>(bits));
+  else if constexpr (std::is_same_v<T, bool>)
     return bits != 0;
+  else
+    return std::bit_cast<T>(static_cast<std::uint8_t>(bits));
 }
 template <class T>
 Bits to_bits(T v) noexcept {
@@ -37,9 +41,52 @@ Bits to_bits(T v) noexcept {
     return std::bit_cast<Bits>(v);
   else if constexpr (sizeof(T) == 4)
     return std::bit_cast<std::uint32_t>(v);
-  else
+  else if constexpr (sizeof(T) == 2)
+    return std::bit_cast<std::uint16_t>(v);
+  else if constexpr (std::is_same_v<T, bool>)
     return v ? 1 : 0;
+  else
+    return std::bit_cast<std::uint8_t>(v);
 }
+
+/// float rounded to 16 bits: to a number of so many significant bits, none below `least`. In double, which holds the
+/// halves between them; ties go to even by its own rounding.
+template <class H>
+Bits narrow_float(float v) noexcept {
+  constexpr bool is_half = std::is_same_v<H, half>;
+  constexpr int significant = is_half ? 11 : 8, least = is_half ? -24 : -133, highest = is_half ? 15 : 127;
+  const Bits sign = std::signbit(v) ? 0x8000 : 0, infinity = is_half ? 0x7C00 : 0x7F80;
+  if (std::isnan(v)) return infinity | 1;
+  if (std::isinf(v)) return sign | infinity;
+  const double magnitude = std::fabs(static_cast<double>(v));
+  if (magnitude == 0) return sign;
+  const int unit = std::max(std::ilogb(magnitude) - significant + 1, least);
+  const double units = std::nearbyint(std::ldexp(magnitude, -unit)), value = std::ldexp(units, unit);
+  if (units == 0) return sign;
+  if (value >= std::ldexp(1.0, highest + 1)) return sign | infinity;
+  // Numbers in order have bits in order: so many units from the least number on.
+  const int exponent = std::max(std::ilogb(value) - significant + 1, least);
+  const auto digits = static_cast<Bits>(std::ldexp(value, -exponent));
+  return sign | ((static_cast<Bits>(exponent - least) << (significant - 1)) + digits);
+}
+/// And back, from the definition of the format.
+template <class H>
+float widen_float(Bits bits) noexcept {
+  constexpr bool is_half = std::is_same_v<H, half>;
+  constexpr int fraction_bits = is_half ? 10 : 7, least = is_half ? -24 : -133, last = is_half ? 31 : 255;
+  const int exponent = static_cast<int>(bits >> fraction_bits & last);
+  const auto fraction = static_cast<double>(bits & ((Bits{1} << fraction_bits) - 1));
+  double value = exponent == 0      ? std::ldexp(fraction, least)
+                 : exponent == last ? (fraction == 0 ? HUGE_VAL : NAN)
+                                    : std::ldexp(fraction + std::ldexp(1.0, fraction_bits), least + exponent - 1);
+  return static_cast<float>(bits & 0x8000 ? -value : value);
+}
+
+template <class T>
+inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+/// What a node's value is held in: 16-bit floats in float, rounded where they are written and by casts.
+constexpr DType held(DType t) noexcept { return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t; }
 
 template <class To, class From>
 To convert_value(From v) noexcept {
@@ -58,7 +105,15 @@ To convert_value(From v) noexcept {
 
 inline Bits convert_bits(Bits bits, DType from, DType to) {
   return visit(from, [&]<class From>(std::type_identity<From>) {
-    return visit(to, [&]<class To>(std::type_identity<To>) { return to_bits(convert_value<To>(as<From>(bits))); });
+    if constexpr (is_16_bit_float<From>)
+      return convert_bits(to_bits(widen_float<From>(bits)), DType::Float32, to);
+    else
+      return visit(to, [&]<class To>(std::type_identity<To>) {
+        if constexpr (is_16_bit_float<To>)
+          return narrow_float<To>(convert_value<float>(as<From>(bits)));
+        else
+          return to_bits(convert_value<To>(as<From>(bits)));
+      });
   });
 }
 
@@ -295,11 +350,15 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
     case DTypeRule::RandomInt64: return random_value(op, a, b, c);
     case DTypeRule::Compare:
     case DTypeRule::FloatCompare:
-      return visit(compute, [&]<class T>(std::type_identity<T> t) { return to_bits(compare(op, all(t))); });
+      return visit(held(compute), [&]<class T>(std::type_identity<T> t) { return to_bits(compare(op, all(t))); });
     default: break;
   }
   return visit(compute, [&]<class T>(std::type_identity<T> t) {
-    if constexpr (std::is_same_v<T, bool>)
+    if constexpr (is_16_bit_float<T>) {
+      const float x = as<float>(a), most = std::is_same_v<T, half> ? 65504.f : 0x1.FEp127f;
+      const bool limited = op == Op::nan_to_num || (op == Op::nan_to_num_posinf && x < 0);
+      return limited && std::isinf(x) ? to_bits(std::copysign(most, x)) : apply(op, DType::Float32, v);
+    } else if constexpr (std::is_same_v<T, bool>)
       return to_bits(truth(op, as<bool>(a), as<bool>(b)));
     else if constexpr (std::is_floating_point_v<T>)
       return to_bits(real(op, all(t)));
@@ -308,10 +367,15 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
   });
 }
 
+/// Whether 16-bit floats are rounded after each operation, as eager evaluation does.
+enum class Rounding { Outputs, EachOperation };
+
 /// The outputs of one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` a scalar's, in
-/// the node's dtype.
+/// the dtype that holds the node's.
 inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<Bits(std::uint64_t)>& leaf,
-                                   const std::function<Bits(const jit::Node&)>& scalar) {
+                                   const std::function<Bits(const jit::Node&)>& scalar,
+                                   Rounding rounding = Rounding::Outputs) {
+  const auto rounded = [](Bits value, DType t) { return convert_bits(convert_bits(value, held(t), t), t, held(t)); };
   std::vector<Bits> values;
   for (const jit::Node& n : graph.nodes()) {
     std::vector<Bits> operands;
@@ -322,21 +386,39 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
     }
     switch (n.op) {
       case Op::leaf:
-      case Op::index: values.push_back(leaf(n.attribute)); break;
+      case Op::index: values.push_back(convert_bits(leaf(n.attribute), n.dtype, held(n.dtype))); break;
       case Op::scalar: values.push_back(scalar(n)); break;
-      case Op::constant: values.push_back(n.attribute); break;
-      case Op::cast: values.push_back(convert_bits(operands[0], compute, n.dtype)); break;
-      default: values.push_back(apply(n.op, compute, operands));
+      case Op::constant: values.push_back(convert_bits(n.attribute, n.dtype, held(n.dtype))); break;
+      case Op::cast: {
+        const Bits value = convert_bits(operands[0], held(compute), held(n.dtype));
+        values.push_back(n.attribute == jit::weak_result ? value : rounded(value, n.dtype));
+        break;
+      }
+      default: {
+        const Bits value = apply(n.op, compute, operands);
+        values.push_back(rounding == Rounding::EachOperation ? rounded(value, n.dtype) : value);
+      }
     }
   }
   std::vector<Bits> outputs;
-  for (const jit::Operand o : graph.outputs()) outputs.push_back(values[static_cast<std::size_t>(o.node)]);
+  for (const jit::Operand o : graph.outputs())
+    outputs.push_back(convert_bits(values[static_cast<std::size_t>(o.node)], held(graph[o].dtype), graph[o].dtype));
   return outputs;
+}
+
+/// A value as {fmt} knows it.
+template <class T>
+auto shown(T value) {
+  if constexpr (is_16_bit_float<T>)
+    return static_cast<float>(value);
+  else
+    return value;
 }
 
 /// A value as text, for messages.
 inline std::string show(DType dtype, Bits bits) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", as<T>(bits), bits); });
+  return visit(dtype,
+               [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", shown(as<T>(bits)), bits); });
 }
 
 /// Units in the last place between two floats of one sign.
@@ -432,6 +514,15 @@ inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType 
       if (op == Op::mish && std::fabs(e) < std::numeric_limits<T>::min() * 512)
         return std::fabs(e - g) <= 1024 * std::numeric_limits<T>::denorm_min();
       return allowed_ulp(op) > 0 && distance_in_ulp(e, g) <= allowed_ulp(op);
+    } else if constexpr (is_16_bit_float<T>) {
+      const float e = as<T>(expected), g = as<T>(got), size = std::fabs(e);
+      if (std::isnan(e) || std::isnan(g)) return std::isnan(e) && std::isnan(g);
+      if ((op == Op::gelu || op == Op::gelu_tanh) &&
+          std::fabs(e - g) <= 0x1p-21f * std::fabs(widen_float<T>(operands[0])))
+        return true;
+      if ((op == Op::sigmoid || op == Op::silu) && size < 0x1p-117f && std::fabs(g) <= size) return true;
+      // What is off by some units of float may be rounded the other way.
+      return allowed_ulp(op) > 0 && (expected > got ? expected - got : got - expected) <= 1;
     } else {
       return false;
     }

@@ -7,13 +7,16 @@ namespace {
 using sinter::Category;
 using sinter::DType;
 
-constexpr DType all[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+constexpr DType all[] = {DType::Bool,  DType::UInt8,   DType::Int8,     DType::Int16,   DType::Int32,
+                         DType::Int64, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64};
 
 TEST(DType, NamesAndSizes) {
   static_assert(std::size(all) == sinter::dtype_count);
-  const char* names[] = {"bool", "int32", "int64", "float32", "float64"};
-  const char* cuda[] = {"bool", "int", "long long", "float", "double"};
-  const std::size_t sizes[] = {1, 4, 8, 4, 8};
+  const char* names[] = {"bool",  "uint8",   "int8",     "int16",   "int32",
+                         "int64", "float16", "bfloat16", "float32", "float64"};
+  const char* cuda[] = {"bool",      "unsigned char", "signed char",      "short", "int",
+                        "long long", "sinter::half",  "sinter::bfloat16", "float", "double"};
+  const std::size_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
   for (int i = 0; i < sinter::dtype_count; ++i) {
     EXPECT_EQ(name(all[i]), names[i]);
     EXPECT_EQ(info(all[i]).cuda_name, cuda[i]);
@@ -30,6 +33,16 @@ TEST(DType, TypesAndDTypesNameEachOther) {
   static_assert(sinter::element<float> && !sinter::element<char> && !sinter::element<sinter::AnyType>);
 }
 
+TEST(DType, CarriersHoldWhatTheyCarry) {
+  for (const DType t : all) {
+    const DType by = carrier(t);
+    EXPECT_EQ(carrier(by), by);
+    EXPECT_EQ(category(by), category(t));
+    EXPECT_EQ(promote(t, by), by);
+    EXPECT_EQ(sinter::is_stored_only(t), size_of(t) < 4 && t != DType::Bool);
+  }
+}
+
 TEST(DType, PromotionIsALattice) {
   for (const DType a : all)
     for (const DType b : all) {
@@ -39,6 +52,9 @@ TEST(DType, PromotionIsALattice) {
       EXPECT_GE(size_of(promote(a, b)), category(a) == category(b) ? std::max(size_of(a), size_of(b)) : 0u);
       for (const DType c : all) EXPECT_EQ(promote(promote(a, b), c), promote(a, promote(b, c)));
     }
+  // Neither holds the other.
+  static_assert(promote(DType::UInt8, DType::Int8) == DType::Int16);
+  static_assert(promote(DType::Float16, DType::BFloat16) == DType::Float32);
   // PyTorch: int64 with float32 gives float32, although it is narrower.
   static_assert(promote(DType::Int64, DType::Float32) == DType::Float32);
 }

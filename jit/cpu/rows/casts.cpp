@@ -54,17 +54,16 @@ constexpr Rows cast_between() {
 }
 
 // In the order of the dtypes.
-#define SINTER_FROM(T)                                                                                              \
-  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),                         \
-      cast_between<std::int16_t, T>(), cast_between<std::int32_t, T>(), cast_between<std::int64_t, T>(),            \
+#define SINTER_FROM(T)                                                                                   \
+  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),              \
+      cast_between<std::int16_t, T>(), cast_between<std::int32_t, T>(), cast_between<std::int64_t, T>(), \
       cast_between<Half, T>(), cast_between<BFloat16, T>(), cast_between<float, T>(), cast_between<double, T>()
 
 }  // namespace
 
-constinit const Rows cast_rows[cast_count] = {SINTER_FROM(bool),         SINTER_FROM(std::uint8_t),
-                                              SINTER_FROM(std::int8_t),  SINTER_FROM(std::int16_t),
-                                              SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t),
-                                              SINTER_FROM(Half),         SINTER_FROM(BFloat16),
-                                              SINTER_FROM(float),        SINTER_FROM(double)};
+constinit const Rows cast_rows[cast_count] = {
+    SINTER_FROM(bool),         SINTER_FROM(std::uint8_t), SINTER_FROM(std::int8_t), SINTER_FROM(std::int16_t),
+    SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t), SINTER_FROM(Half),        SINTER_FROM(BFloat16),
+    SINTER_FROM(float),        SINTER_FROM(double)};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace sinter::inline v1 {
 
@@ -68,3 +69,36 @@ struct bfloat16 {
 };
 
 }  // namespace sinter::inline v1
+
+namespace std {
+
+template <>
+struct numeric_limits<sinter::half> : numeric_limits<float> {
+  static constexpr int digits = 11, digits10 = 3, max_digits10 = 5;
+  static constexpr int min_exponent = -13, min_exponent10 = -4, max_exponent = 16, max_exponent10 = 4;
+  static constexpr sinter::half min() noexcept { return sinter::half::from_bits(0x0400); }
+  static constexpr sinter::half lowest() noexcept { return sinter::half::from_bits(0xFBFF); }
+  static constexpr sinter::half max() noexcept { return sinter::half::from_bits(0x7BFF); }
+  static constexpr sinter::half epsilon() noexcept { return sinter::half::from_bits(0x1400); }
+  static constexpr sinter::half round_error() noexcept { return sinter::half::from_bits(0x3800); }
+  static constexpr sinter::half infinity() noexcept { return sinter::half::from_bits(0x7C00); }
+  static constexpr sinter::half quiet_NaN() noexcept { return sinter::half::from_bits(0x7E00); }
+  static constexpr sinter::half signaling_NaN() noexcept { return sinter::half::from_bits(0x7D00); }
+  static constexpr sinter::half denorm_min() noexcept { return sinter::half::from_bits(0x0001); }
+};
+
+template <>
+struct numeric_limits<sinter::bfloat16> : numeric_limits<float> {
+  static constexpr int digits = 8, digits10 = 2, max_digits10 = 4;
+  static constexpr sinter::bfloat16 min() noexcept { return sinter::bfloat16::from_bits(0x0080); }
+  static constexpr sinter::bfloat16 lowest() noexcept { return sinter::bfloat16::from_bits(0xFF7F); }
+  static constexpr sinter::bfloat16 max() noexcept { return sinter::bfloat16::from_bits(0x7F7F); }
+  static constexpr sinter::bfloat16 epsilon() noexcept { return sinter::bfloat16::from_bits(0x3C00); }
+  static constexpr sinter::bfloat16 round_error() noexcept { return sinter::bfloat16::from_bits(0x3F00); }
+  static constexpr sinter::bfloat16 infinity() noexcept { return sinter::bfloat16::from_bits(0x7F80); }
+  static constexpr sinter::bfloat16 quiet_NaN() noexcept { return sinter::bfloat16::from_bits(0x7FC0); }
+  static constexpr sinter::bfloat16 signaling_NaN() noexcept { return sinter::bfloat16::from_bits(0x7FA0); }
+  static constexpr sinter::bfloat16 denorm_min() noexcept { return sinter::bfloat16::from_bits(0x0001); }
+};
+
+}  // namespace std
