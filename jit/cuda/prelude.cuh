@@ -98,7 +98,8 @@ SINTER_DEVICE float half_to_float(half a) {
   return value;
 #else
   const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
-  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | magnitude << 13);
+  const unsigned quiet = magnitude > 0x7C00u ? 0x400000u : 0u;  // as the instruction makes a NaN
+  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | quiet | magnitude << 13);
   if (magnitude >= 0x400) return ::__uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
   const float value = ::__uint_as_float((magnitude << 13) + 0x38800000u) - 0x1p-14f;
   return sign ? -value : value;
