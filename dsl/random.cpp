@@ -13,7 +13,7 @@ namespace sinter::inline v1 {
 namespace {
 
 /// A place in the process's sequence of random numbers.
-struct Draw {
+struct Place {
   std::int64_t seed;
   std::int64_t first;
 };
@@ -25,16 +25,16 @@ class Generator {
     next_ = {static_cast<std::int64_t>(seed), 0};
   }
   /// Reserves `count` numbers.
-  Draw draw(std::int64_t count) noexcept {
+  Place draw(std::int64_t count) noexcept {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
-    const Draw drawn = next_;
+    const Place drawn = next_;
     next_.first += count;
     return drawn;
   }
 
  private:
   std::mutex mutex_;
-  Draw next_{static_cast<std::int64_t>(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32), 0};
+  Place next_{static_cast<std::int64_t>(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32), 0};
 };
 
 Generator& generator() {
@@ -52,28 +52,43 @@ TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Dev
   if (category(dtype) != Category::Float)
     throw DtypeError(
         fmt::format("random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
-  const auto i = index(shape, device);
-  const Draw draw = generator().draw(shape.numel());
-  const auto number = i + draw.first;
-  if (distribution == Distribution::Normal)
-    return dtype == DType::Float64 ? evaluate_one(apply<Op::random_normal_double>(number, draw.seed))
-                                   : convert(apply<Op::random_normal>(number, draw.seed), dtype);
-  if (dtype == DType::Float64) return evaluate_one(apply<Op::random_uniform_double>(number, draw.seed));
-  const auto uniform = apply<Op::random_uniform>(number, draw.seed);
-  if (dtype == DType::Float32) return evaluate_one(uniform);
-  // Rounding could give 1, which the interval does not have: as many bits as the dtype holds.
-  const double steps = dtype == DType::Float16 ? 0x1p11 : 0x1p8;
-  return convert(floor(uniform * steps) / steps, dtype);
+  const IndexExpression i = index(shape, device);
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> TensorRef {
+    if constexpr (floating_element<T>)
+      return distribution == Distribution::Normal ? evaluate_one(randn_like<T>(i)) : evaluate_one(rand_like<T>(i));
+    return {};
+  });
 }
 
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device) {
   if (low >= high)
     throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
-  const auto i = index(shape, device);
-  const Draw draw = generator().draw(shape.numel());
   // The distance of two int64 fits when read as unsigned.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
-  return convert(apply<Op::random_below>(i + draw.first, draw.seed, count) + low, dtype);
+  const IndexExpression i = index(shape, device);
+  return convert(random_expression<Op::random_below>("randint", i, count) + low, dtype);
+}
+
+Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
+  if (leaves.empty())
+    throw Error(fmt::format("{}: the expression has no tensor that says how many numbers to draw", what));
+  Shape shape;
+  for (const TensorImpl* leaf : leaves) {
+    if (!leaf) throw_moved_from();
+    if (!broadcast(shape, leaf->shape))
+      throw ShapeError(fmt::format("{}: the tensors of the expression do not broadcast: {} beside {}", what,
+                                   to_string(leaf->shape), to_string(shape)));
+  }
+  const Place place = generator().draw(shape.numel());
+  return {runtime::index_tensor(shape, leaves[0]->device), place.first, place.seed};
+}
+
+void check_probability(double p) {
+  if (!(p >= 0 && p <= 1)) throw Error(fmt::format("dropout: the probability is {}, but must be in [0, 1]", p));
+}
+
+void check_rate(double rate) {
+  if (!(rate > 0)) throw Error(fmt::format("exponential_like: the rate is {}, but must be positive", rate));
 }
 
 }  // namespace detail

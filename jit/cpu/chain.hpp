@@ -1,6 +1,6 @@
-// Several operations in one pass: a small program for a machine with an accumulator and two registers more, each of
-// them a block of vectors. What a fused loop would keep in registers mostly stays there; the price is one jump for each
-// operation and block.
+// Several operations in one pass: a small program for a machine whose accumulator is a block of vectors. The
+// accumulator stays in registers, other values that are read again in a block of the first cache; the price is one jump
+// for each operation and block.
 #pragma once
 // clang-format off: it lays these tables out anew each time.
 #include <cstdint>
@@ -22,23 +22,21 @@ namespace sinter::inline v1::jit::cpu {
   SINTER_BINARY(reverse_sub, x - a)                                                                 \
   SINTER_BINARY(mul, a* x)                                                                          \
   SINTER_BINARY(div, a / x) SINTER_BINARY(reverse_div, x / a) SINTER_BINARY(maximum, maximum(a, x)) \
-      SINTER_BINARY(minimum, minimum(a, x))
+      SINTER_BINARY(minimum, minimum(a, x)) SINTER_BINARY(square_add, fma(a, a, x))
 // SINTER_TERNARY(name, value)
 #define SINTER_CHAIN_TERNARY(SINTER_TERNARY) SINTER_TERNARY(fma, fma(a, x, y)) SINTER_TERNARY(fma_onto, fma(x, y, a))
 
 /// Where x or y is.
-enum class Place : std::uint8_t { Memory, Uniform, First, Second };
-inline constexpr int places = 4;
+enum class Place : std::uint8_t { Memory, Uniform };
+inline constexpr int places = 2;
 
 /// The forms of an operation follow one another: code + place of x + places * place of y.
 enum class MicroOp : std::uint8_t {
   load,
   load_last = load + places - 1,
   store,
-  to_first,
-  to_second,
   prefetch,
-  next_block,  // the last of every program
+  end_block,  // the last of every program
 #define SINTER_UNARY(name) name,
   SINTER_CHAIN_UNARY(SINTER_UNARY) SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY
@@ -48,27 +46,29 @@ enum class MicroOp : std::uint8_t {
 #define SINTER_TERNARY(name, value) name, name##_last = name + places * places - 1,
           SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
+          count
 };
+inline constexpr int micro_op_count = static_cast<int>(MicroOp::count);
 
 constexpr MicroOp form(MicroOp code, Place x, Place y = Place::Memory) {
   return static_cast<MicroOp>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
 }
 
-/// One operation; x and y number the chain's operands where they are in memory.
+/// One operation; x and y number the chain's operands.
 struct Micro {
   MicroOp code;
   std::uint8_t x, y;
 };
 
-/// Where an operand is: an array (moves = -1), or one block that is used again and again (moves = 0).
-struct ChainOperand {
-  char* p;
-  std::int64_t moves;
-};
+/// As many operands as a byte numbers. Blocks of the chain's own are numbered from the last downwards.
+inline constexpr int chain_operands = 256;
 
+/// The operands' addresses as numbers: those of the chain's own blocks are moved back while the others are walked
+/// forward, so that all are found alike.
 struct ChainCall {
   const Micro* code;
-  const ChainOperand* operands;
+  std::uintptr_t* operands;
+  std::uint32_t blocks;  // of its own
 };
 
 /// Bytes of a block in the widest instruction set.

@@ -1,4 +1,5 @@
-// The machine that runs chains.
+// The machine that runs chains. Each operation is a function that gets the accumulator in vector registers and ends
+// with a jump to the next one: so each has a jump of its own, which the processor predicts by the one before.
 #pragma once
 #include "chain.hpp"
 #include "row_loops.hpp"
@@ -9,144 +10,189 @@ template <int... i>
 struct Indices {};
 
 inline constexpr int ahead = 256;  // bytes between what is read and what is fetched into the cache
+// As many vectors as are passed in registers.
+using BlockVectors = Indices<0, 1, 2, 3, 4, 5, 6, 7>;
+inline constexpr int block_vectors = 8;
+static_assert(block_vectors * vector_bytes <= largest_block);
 
-/// The accumulator, the two registers, and the operands of a block of so many vectors; or, where it is `partial`, of
-/// its first `count` elements.
-template <class T, int vectors, bool partial>
-struct Block {
+/// Operations of two and three operands as functions on vectors.
+namespace micro {
+#define SINTER_BINARY(name, value)                            \
+  struct name##_op {                                          \
+    template <class V>                                        \
+    static SINTER_INLINE V apply([[maybe_unused]] V a, V x) { \
+      return value;                                           \
+    }                                                         \
+  };
+SINTER_BINARY(load, x)
+SINTER_CHAIN_BINARY(SINTER_BINARY)
+#undef SINTER_BINARY
+#define SINTER_TERNARY(name, value)               \
+  struct name##_op {                              \
+    template <class V>                            \
+    static SINTER_INLINE V apply(V a, V x, V y) { \
+      return value;                               \
+    }                                             \
+  };
+SINTER_CHAIN_TERNARY(SINTER_TERNARY)
+#undef SINTER_TERNARY
+}  // namespace micro
+
+// Without masked loads and stores they are too long to stand in every operation.
+#if defined(__AVX2__)
+#define SINTER_PARTIAL SINTER_INLINE
+#else
+#define SINTER_PARTIAL inline __attribute__((noinline))
+#endif
+template <class T>
+SINTER_PARTIAL Native<T> load_partial(const T* p, int count) {
+  return Vec<T>::load(p, count).v;
+}
+template <class T>
+SINTER_PARTIAL void store_partial(T* p, Native<T> v, int count) {
+  Vec<T>(v).store(p, count);
+}
+#undef SINTER_PARTIAL
+
+/// The elements of each vector of a block that is not full.
+struct Counts {
+  int of[block_vectors];
+};
+
+/// The machine for blocks of so many vectors.
+template <class T, class>
+struct Machine;
+
+template <class T, int... i>
+struct Machine<T, Indices<i...>> {
   using V = Vec<T>;
-  const ChainOperand* operands;
-  std::int64_t offset;
-  int count;
-  V a[vectors] = {}, first[vectors] = {}, second[vectors] = {};
+  struct Frame;
+  template <int>
+  using Lanes = Native<T>;
+  using Handler = void (*)(const Micro* m, const std::uintptr_t* operands, std::int64_t offset, const Frame& frame,
+                           Lanes<i>... a);
+  /// Functions that only compute serve full and partial blocks, so the table comes with the block.
+  struct Frame {
+    const Handler* handlers;
+    Counts counts;
+  };
+  static constexpr int vectors = sizeof...(i);
 
-  SINTER_INLINE T* place(int operand, int k) const {
-    const ChainOperand& o = operands[operand];
-    return reinterpret_cast<T*>(o.p + (offset & o.moves)) + k * V::lanes;
+#define SINTER_MICRO_PARAMETERS                                                     \
+  [[maybe_unused]] const Micro *m, [[maybe_unused]] const std::uintptr_t *operands, \
+      [[maybe_unused]] std::int64_t offset, [[maybe_unused]] const Frame &frame, [[maybe_unused]] Lanes<i>... a
+#define SINTER_NEXT(...) return frame.handlers[static_cast<int>(m[1].code)](m + 1, operands, offset, frame, __VA_ARGS__)
+
+  static SINTER_INLINE T* place(const std::uintptr_t* operands, int x, std::int64_t offset, int k) {
+    return reinterpret_cast<T*>(operands[x] + static_cast<std::uintptr_t>(offset)) + k * V::lanes;
   }
-  /// How many elements vector k has.
-  SINTER_INLINE int elements(int k) const {
-    const int left = count - k * V::lanes;
-    return left < 0 ? 0 : left > V::lanes ? V::lanes : left;
-  }
-  template <Place where>
-  SINTER_INLINE V get(int operand, int k) const {
-    if constexpr (where == Place::First) return first[k];
-    if constexpr (where == Place::Second) return second[k];
-    if constexpr (where == Place::Uniform) return V::broadcast(reinterpret_cast<const T*>(operands[operand].p));
-    if constexpr (where == Place::Memory && partial) return V::load(place(operand, k), elements(k));
-    if constexpr (where == Place::Memory && !partial) return V::load(place(operand, k));
-  }
-  SINTER_INLINE void store(int operand, int k) const {
-    if constexpr (partial)
-      a[k].store(place(operand, k), elements(k));
+  template <bool partial, Place where>
+  static SINTER_INLINE V get(const std::uintptr_t* operands, int x, std::int64_t offset, const Frame& frame, int k) {
+    if constexpr (where == Place::Uniform)
+      return V::broadcast(reinterpret_cast<const T*>(operands[x]));
+    else if constexpr (partial)
+      return load_partial(place(operands, x, offset, k), frame.counts.of[k]);
     else
-      a[k].store(place(operand, k));
+      return V::load(place(operands, x, offset, k));
+  }
+
+  template <class F>
+  static void unary(SINTER_MICRO_PARAMETERS) {
+    SINTER_NEXT(F::template apply<V>(V(a), V(a), V(a)).v...);
+  }
+  template <class F, bool partial, Place x>
+  static void binary(SINTER_MICRO_PARAMETERS) {
+    SINTER_NEXT(F::apply(V(a), get<partial, x>(operands, m->x, offset, frame, i)).v...);
+  }
+  template <class F, bool partial, Place x, Place y>
+  static void ternary(SINTER_MICRO_PARAMETERS) {
+    SINTER_NEXT(F::apply(V(a), get<partial, x>(operands, m->x, offset, frame, i),
+                         get<partial, y>(operands, m->y, offset, frame, i))
+                    .v...);
+  }
+  /// All that memory holds is read before anything is written: the compiler cannot know that the array is elsewhere.
+  template <bool partial>
+  static void store(SINTER_MICRO_PARAMETERS) {
+    T* const to = place(operands, m->x, offset, 0);
+    const Handler next = frame.handlers[static_cast<int>(m[1].code)];
+    if constexpr (partial) {
+      const Counts counts = frame.counts;
+      (store_partial<T>(to + i * V::lanes, a, counts.of[i]), ...);
+    } else {
+      (V(a).store(to + i * V::lanes), ...);
+    }
+    return next(m + 1, operands, offset, frame, a...);
+  }
+  /// Once for each line of 64 bytes.
+  template <bool partial>
+  static void prefetch(SINTER_MICRO_PARAMETERS) {
+    if constexpr (!partial)
+      for (int at = ahead; at < ahead + vectors * vector_bytes; at += 64)
+        _mm_prefetch(reinterpret_cast<const char*>(place(operands, m->x, offset, 0)) + at, _MM_HINT_T0);
+    SINTER_NEXT(a...);
+  }
+  static void end_block(SINTER_MICRO_PARAMETERS) {}
+#undef SINTER_NEXT
+#undef SINTER_MICRO_PARAMETERS
+
+  /// Numbered by MicroOp.
+  template <bool partial>
+  static constexpr Handler table[] = {
+#define SINTER_BINARY(name, value) \
+  binary<micro::name##_op, partial, Place::Memory>, binary<micro::name##_op, partial, Place::Uniform>,
+#define SINTER_TERNARY(name, value)                                      \
+  ternary<micro::name##_op, partial, Place::Memory, Place::Memory>,      \
+      ternary<micro::name##_op, partial, Place::Uniform, Place::Memory>, \
+      ternary<micro::name##_op, partial, Place::Memory, Place::Uniform>, \
+      ternary<micro::name##_op, partial, Place::Uniform, Place::Uniform>,
+#define SINTER_UNARY(name) unary<functions::name##_op>,
+      SINTER_BINARY(load, x) store<partial>, prefetch<partial>, end_block,
+      SINTER_CHAIN_UNARY(SINTER_UNARY)
+#undef SINTER_UNARY
+#define SINTER_UNARY(name) unary<std::conditional_t<sizeof(T) == 4, functions::name##_op, functions::neg_op>>,
+          SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
+#undef SINTER_UNARY
+              SINTER_CHAIN_BINARY(SINTER_BINARY) SINTER_CHAIN_TERNARY(SINTER_TERNARY)
+#undef SINTER_TERNARY
+#undef SINTER_BINARY
+  };
+  static_assert(sizeof table<false> / sizeof(Handler) == micro_op_count);
+
+  static SINTER_INLINE void run(const ChainCall& call, std::int64_t offset, const Frame& frame) {
+    frame.handlers[static_cast<int>(call.code->code)](call.code, call.operands, offset, frame,
+                                                      (static_cast<void>(i), Native<T>{})...);
+  }
+  /// A block of the first `count` elements.
+  static void run_partial(const ChainCall& call, std::int64_t offset, int count) {
+    Frame frame{table<true>, {}};
+    for (int k = 0; k < vectors; ++k, count -= V::lanes)
+      frame.counts.of[k] = count < 0 ? 0 : count < V::lanes ? count : V::lanes;
+    run(call, offset, frame);
   }
 };
 
-/// Once for each line of 64 bytes.
-template <int offset>
-SINTER_INLINE void fetch_line(const char* p) {
-  if constexpr (offset % 64 == 0) _mm_prefetch(p, _MM_HINT_T0);
-}
-
-template <class T, bool partial, int... i>
-SINTER_INLINE void run_block(Indices<i...>, const ChainCall& call, std::int64_t offset, int count) {
-  using V = Vec<T>;
-  Block<T, sizeof...(i), partial> block{call.operands, offset, count};
-  for (const Micro* m = call.code; m->code != MicroOp::next_block; ++m) {
-    switch (static_cast<int>(m->code)) {  // forms have no names
-#define SINTER_CASE(code_, x_place, y_place, value)                                                   \
-  case static_cast<int>(form(code_, x_place, y_place)):                                               \
-    ((block.a[i] =                                                                                    \
-          [&](V a, V x, V y) SINTER_LAMBDA {                                                          \
-            static_cast<void>(a), static_cast<void>(x), static_cast<void>(y);                         \
-            return value;                                                                             \
-          }(block.a[i], block.template get<x_place>(m->x, i), block.template get<y_place>(m->y, i))), \
-     ...);                                                                                            \
-    break;
-#define SINTER_PLACES(code_, y_place, value)         \
-  SINTER_CASE(code_, Place::Memory, y_place, value)  \
-  SINTER_CASE(code_, Place::Uniform, y_place, value) \
-  SINTER_CASE(code_, Place::First, y_place, value)   \
-  SINTER_CASE(code_, Place::Second, y_place, value)
-#define SINTER_UNARY_CASE(name)                                                      \
-  case static_cast<int>(MicroOp::name):                                              \
-    ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
-    break;
-      SINTER_CHAIN_UNARY(SINTER_UNARY_CASE)
-#undef SINTER_UNARY_CASE
-#define SINTER_UNARY_CASE(name)                                                                                    \
-  case static_cast<int>(MicroOp::name):                                                                            \
-    if constexpr (sizeof(T) == 4) ((block.a[i] = functions::name##_op::template apply<V>(block.a[i], 0, 0)), ...); \
-    break;
-      SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY_CASE)
-#undef SINTER_UNARY_CASE
-#define SINTER_BINARY(name, value) SINTER_BINARY_CASES(MicroOp::name, value)
-#define SINTER_BINARY_CASES(code_, value)  \
-  SINTER_ONE(code_, Place::Memory, value)  \
-  SINTER_ONE(code_, Place::Uniform, value) \
-  SINTER_ONE(code_, Place::First, value)   \
-  SINTER_ONE(code_, Place::Second, value)
-#define SINTER_ONE(code_, x_place, value)                       \
-  case static_cast<int>(form(code_, x_place)):                  \
-    ((block.a[i] =                                              \
-          [](V a, V x) SINTER_LAMBDA {                          \
-            static_cast<void>(a);                               \
-            return value;                                       \
-          }(block.a[i], block.template get<x_place>(m->x, i))), \
-     ...);                                                      \
-    break;
-      SINTER_BINARY_CASES(MicroOp::load, x)
-      SINTER_CHAIN_BINARY(SINTER_BINARY)
-#undef SINTER_BINARY
-#undef SINTER_BINARY_CASES
-#undef SINTER_ONE
-#define SINTER_TERNARY(name, value)                   \
-  SINTER_PLACES(MicroOp::name, Place::Memory, value)  \
-  SINTER_PLACES(MicroOp::name, Place::Uniform, value) \
-  SINTER_PLACES(MicroOp::name, Place::First, value)   \
-  SINTER_PLACES(MicroOp::name, Place::Second, value)
-      SINTER_CHAIN_TERNARY(SINTER_TERNARY)
-#undef SINTER_TERNARY
-#undef SINTER_PLACES
-#undef SINTER_CASE
-      case static_cast<int>(MicroOp::store): (block.store(m->x, i), ...); break;
-      case static_cast<int>(MicroOp::to_first): ((block.first[i] = block.a[i]), ...); break;
-      case static_cast<int>(MicroOp::to_second): ((block.second[i] = block.a[i]), ...); break;
-      case static_cast<int>(MicroOp::prefetch):
-        if constexpr (!partial)
-          (fetch_line<i * vector_bytes>(reinterpret_cast<const char*>(block.place(m->x, i)) + ahead), ...);
-        break;
-      default: __builtin_unreachable();
-    }
-  }
-}
-
-// As many vectors as three times fit the registers, with some left to work with.
-#if defined(__AVX512F__)
-using BlockVectors = Indices<0, 1, 2, 3, 4, 5, 6, 7>;
-inline constexpr int block_vectors = 8;
-#else
-using BlockVectors = Indices<0, 1, 2, 3>;
-inline constexpr int block_vectors = 4;
-#endif
-static_assert(block_vectors * vector_bytes <= largest_block);
-
 template <class T>
 void chain_row(void*, const void* const* in, std::int64_t n) {
+  using Full = Machine<T, BlockVectors>;
   const ChainCall call = *static_cast<const ChainCall*>(in[0]);
-  constexpr std::int64_t lanes = Vec<T>::lanes, block = block_vectors * lanes, size = sizeof(T);
+  constexpr int lanes = Vec<T>::lanes, block = block_vectors * lanes;
+  constexpr std::int64_t size = sizeof(T);
+  const typename Full::Frame frame{Full::template table<false>, {}};
   std::int64_t i = 0;
-  for (; i + block <= n; i += block) run_block<T, false>(BlockVectors{}, call, i * size, 0);
+  for (; i + block <= n; i += block) {
+    Full::run(call, i * size, frame);
+    for (std::uint32_t k = 1; k <= call.blocks; ++k) call.operands[chain_operands - k] -= block * size;
+  }
   const int rest = static_cast<int>(n - i);
   if (rest > 4 * lanes)
-    run_block<T, true>(BlockVectors{}, call, i * size, rest);
+    Full::run_partial(call, i * size, rest);
   else if (rest > lanes)
-    run_block<T, true>(Indices<0, 1, 2, 3>{}, call, i * size, rest);
+    Machine<T, Indices<0, 1, 2, 3>>::run_partial(call, i * size, rest);
   else if (rest > 0)
-    run_block<T, true>(Indices<0>{}, call, i * size, rest);
+    Machine<T, Indices<0>>::run_partial(call, i * size, rest);
+#if defined(__AVX__)
+  _mm256_zeroupper();  // the compiler takes the operations for functions that have done so, and SSE code is slow else
+#endif
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -8,7 +8,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::size_t longest_chain = 40;  // operations: their operands are numbered in a byte
+constexpr std::size_t longest_chain = 40;  // operations: their operands and own blocks are numbered in a byte
 
 /// How an operation looks in a chain. `reversed` takes the operands the other way round.
 struct Form {
@@ -42,8 +42,6 @@ std::optional<Form> form_of(const Step& s) {
   }
 }
 
-constexpr Place registers[] = {Place::First, Place::Second};
-
 /// Writes the program of a run of steps.
 class Writer {
  public:
@@ -61,63 +59,59 @@ class Writer {
       write_step(run[j]);
       for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
       const ValueId v = accumulator_ = run[j].out;
-      const bool held = j + 1 < run.size() && takes_accumulator(run[j + 1], v);
+      const std::uint32_t held = j + 1 < run.size() ? reads_of_accumulator(run[j + 1], v) : 0;
       if (outside[j]) store(v, operand_of(v));
-      if (inside_[v] > (held ? 1u : 0u)) keep(v, outside[j]);
+      if (inside_[v] > held && !outside[j]) keep(v);
     }
-    emit(MicroOp::next_block);
+    emit(MicroOp::end_block);
     prefetch();
-    for (const ChainSlot& o : chain_.operands)
-      if (!o.own) operand_[o.number] = none;
+    for (const ValueId v : chain_.operands) operand_[v] = none;
     return std::move(chain_);
   }
 
  private:
   bool uniform(ValueId v) const { return steps_.values[v].level != Level::EachTile; }
 
-  /// Whether the step finds operand v in the accumulator.
-  bool takes_accumulator(const Step& s, ValueId v) const {
+  /// Whether the step needs its first operand alone where that is in the accumulator: v * v, or v * v + w.
+  static bool squares(const Step& s) {
+    const auto op = static_cast<RowOp>(s.row);
+    return s.in[0] == s.in[1] && (op == RowOp::mul || op == RowOp::fma);
+  }
+  /// How many of the step's operands that are v it finds in the accumulator.
+  static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {
+    if (squares(s) && s.in[0] == v) return 2;
     const int end = form_of(s)->kind == Form::Clamp ? 1 : s.arity;
     return std::find(s.in, s.in + end, v) != s.in + end;
   }
 
   void emit(MicroOp code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
 
-  std::uint8_t add_operand(ChainSlot slot) {
-    chain_.operands.push_back(slot);
-    return static_cast<std::uint8_t>(chain_.operands.size() - 1);
-  }
   /// The number of the value's operand.
   std::uint8_t operand_of(ValueId v) {
-    if (operand_[v] == none) operand_[v] = add_operand({false, v});
+    if (operand_[v] == none) {
+      operand_[v] = static_cast<std::uint32_t>(chain_.operands.size());
+      chain_.operands.push_back(v);
+    }
     return static_cast<std::uint8_t>(operand_[v]);
   }
   void store(ValueId v, std::uint8_t operand) {
     emit(MicroOp::store, operand);
-    if (!chain_.operands[operand].own) chain_.writes.push_back(v);
+    chain_.writes.push_back(v);
   }
+  bool is_own(std::uint32_t operand) const { return operand != none && operand >= chain_operands - chain_.blocks; }
 
-  /// Keeps the accumulator, which is v, in a register, else in a block of the chain's own, if it is not stored anyway.
-  void keep(ValueId v, bool stored) {
-    for (ValueId& r : registers_)
-      if (r == none) {
-        r = v;
-        return emit(&r == registers_ ? MicroOp::to_first : MicroOp::to_second);
-      }
-    if (stored) return;
-    if (free_.empty()) free_.push_back(add_operand({true, chain_.blocks++}));
+  /// Keeps the accumulator, which is v, in a block of the chain's own.
+  void keep(ValueId v) {
+    if (free_.empty()) free_.push_back(static_cast<std::uint8_t>(chain_operands - ++chain_.blocks));
     operand_[v] = free_.back();
     free_.pop_back();
-    store(v, static_cast<std::uint8_t>(operand_[v]));
+    emit(MicroOp::store, static_cast<std::uint8_t>(operand_[v]));
   }
   /// Where a value was kept is free again when it is read no more.
   void release(ValueId v) {
-    if (--inside_[v] > 0) return;
-    std::ranges::replace(registers_, v, none);
-    if (operand_[v] != none && chain_.operands[operand_[v]].own) {
-      free_.push_back(static_cast<std::uint8_t>(operand_[v]));
-      operand_[v] = none;
-    }
+    if (--inside_[v] > 0 || !is_own(operand_[v])) return;
+    free_.push_back(static_cast<std::uint8_t>(operand_[v]));
+    operand_[v] = none;
   }
 
   /// Puts a fetch of each input array that is read in front.
@@ -135,10 +129,8 @@ class Writer {
     std::uint8_t operand;
   };
   Source source(ValueId v) {
-    for (int r = 0; r < 2; ++r)
-      if (registers_[r] == v) return {registers[r], 0};
     const std::uint8_t o = operand_of(v);
-    if (!chain_.operands[o].own && std::ranges::find(chain_.reads, v) == chain_.reads.end()) chain_.reads.push_back(v);
+    if (!is_own(o) && std::ranges::find(chain_.reads, v) == chain_.reads.end()) chain_.reads.push_back(v);
     return {uniform(v) ? Place::Uniform : Place::Memory, o};
   }
 
@@ -158,6 +150,10 @@ class Writer {
   void write_step(const Step& s) {
     const Form f = *form_of(s);
     const ValueId a = s.in[0], b = s.in[1], c = s.in[2];
+    if (squares(s) && accumulator_ != c) {
+      if (accumulator_ != a) load(a);
+      return f.kind == Form::Fma ? binary(MicroOp::square_add, c) : emit(MicroOp::square);
+    }
     switch (f.kind) {
       case Form::Unary:
         if (accumulator_ != a) load(a);
@@ -183,7 +179,7 @@ class Writer {
   std::vector<std::uint32_t>& operand_;  // of the chain, for a value
   Chain chain_;
   std::vector<std::uint8_t> free_;
-  ValueId accumulator_ = none, registers_[2] = {none, none};
+  ValueId accumulator_ = none;
 };
 
 }  // namespace
@@ -206,7 +202,6 @@ void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses) {
     steps.chains.push_back(Writer(steps, uses, inside, operand).write({&all[i], end - i}));
     const Chain& chain = steps.chains.back();
     steps.chain_blocks = std::max(steps.chain_blocks, chain.blocks);
-    steps.chain_operands = std::max(steps.chain_operands, static_cast<std::uint32_t>(chain.operands.size()));
     steps.tiles.push_back(s);
     i = end;
   }

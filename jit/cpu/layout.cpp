@@ -7,7 +7,7 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 // Shorter rows are joined: then what is broadcast along them is copied, which costs less than starting on each.
-constexpr std::int64_t shortest_row = 96;
+constexpr std::int64_t shortest_row = 32;
 constexpr int panel_rows = 16;
 
 Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {

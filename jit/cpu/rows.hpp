@@ -31,8 +31,9 @@ inline constexpr int group_count = static_cast<int>(Group::count);
 inline constexpr int cast_dtypes = 10;
 inline constexpr int cast_count = cast_dtypes * cast_dtypes;
 
-/// Memory: copies of one element size, in form 1 of one value.
-enum class Memory : std::uint8_t { Copy1, Copy2, Copy4, Copy8, count };
+/// Memory: copies of one element size, in form 1 of one value; every second element of in[0], up to the last one that
+/// is taken.
+enum class Memory : std::uint8_t { Copy1, Copy2, Copy4, Copy8, EverySecond2, EverySecond4, EverySecond8, count };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;

@@ -166,12 +166,10 @@ class Builder {
       s.in[k] = static_cast<ValueId>(operands[static_cast<std::size_t>(k)].node);
       v.level = std::max(v.level, steps_.values[s.in[k]].level);
     }
-    if (v.level != Level::EachTile) {
-      (v.level == Level::Once ? steps_.once : steps_.rows).push_back(s);
-      return;
-    }
+    if (v.level == Level::Once) return steps_.once.push_back(s);
     for (int k = 0; k < n.arity; ++k)
-      s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level != Level::EachTile) << k);
+      s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level < v.level) << k);
+    if (v.level == Level::EachRow) return steps_.rows.push_back(s);
     steps_.tiles.push_back(s);
     steps_.cost += cost_of(n, compute);
   }

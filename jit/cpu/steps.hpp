@@ -35,15 +35,9 @@ struct Step {
   std::uint32_t chain = none;
 };
 
-/// An operand of a chain: a value, or a block of the chain's own.
-struct ChainSlot {
-  bool own;
-  std::uint32_t number;
-};
-
 struct Chain {
   std::vector<Micro> code;
-  std::vector<ChainSlot> operands;
+  std::vector<ValueId> operands;       // from the first; its own blocks from the last
   std::vector<ValueId> reads, writes;  // values among the operands
   std::uint32_t blocks = 0;            // of its own
   std::uint32_t prefetches = 0;        // the code's first, for runs past the cache
@@ -69,10 +63,9 @@ struct Steps {
   std::vector<ValueId> places;      // the other values that lie in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
-  std::uint32_t chain_operands = 0;
-  double cost = 0;               // nanoseconds for an element, roughly
-  std::int64_t tile = 0;         // elements: so many that a tile's values fit the first cache
-  std::int64_t array_bytes = 0;  // of one element of all inputs and outputs
+  double cost = 0;                  // nanoseconds for an element, roughly
+  std::int64_t tile = 0;            // elements: so many that a tile's values fit the first cache
+  std::int64_t array_bytes = 0;     // of one element of all inputs and outputs
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.

@@ -10,6 +10,11 @@ namespace {
 /// Loops read through pointers to const alone; values are kept as the pointers that may also be written through.
 std::byte* bytes(const std::uint64_t* word) { return reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(word)); }
 
+/// So many rows that their values are a small part of the first cache; whole lines of it.
+std::int64_t rows_at_once(std::size_t values) {
+  return std::clamp<std::int64_t>(1024 / static_cast<std::int64_t>(values) / 8 * 8, 8, 64);
+}
+
 }  // namespace
 
 void Worker::run(const Job& job, std::int64_t first, std::int64_t last) {
@@ -22,12 +27,15 @@ void Worker::run(const Job& job, std::int64_t first, std::int64_t last) {
     }
     return;
   }
+  if (per_row == 1) return run_rows(first, last);
   for (std::int64_t tile = first; tile < last;) {
-    const std::int64_t row = per_row == 1 ? tile : tile / per_row;
-    const std::int64_t row_end = std::min(last, (row + 1) * per_row);
+    const std::int64_t row = tile / per_row, row_end = std::min(last, (row + 1) * per_row);
     std::int64_t at = (tile - row * per_row) * job.tile;
-    start_row(row, at);
-    for (; tile < row_end; ++tile, at += job.tile) run_tile(at, std::min(job.tile, job.layout.row - at));
+    start_rows(row, 1, at);
+    for (; tile < row_end; ++tile, at += job.tile) {
+      run_tile(at, std::min(job.tile, job.layout.row - at));
+      if (tile + 1 < row_end) next_tile();
+    }
   }
 }
 
@@ -36,6 +44,7 @@ void Worker::bind(const Job& job) {
   reserve_memory();
   bind_values();
   bind_inputs();
+  if (!row_values_.empty() || !job.steps.rows.empty()) bind_row_values();
   for (const Step& s : job.steps.once) call(s, 1);
   bind_outputs();
 }
@@ -50,9 +59,14 @@ void Worker::reserve_memory() {
   const Steps& steps = job_->steps;
   std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
-  for (const ValueId v : steps.inputs)
-    if (job_->layout.walks[job_->operand_of(steps.values[v])] == Walk::Packed)
-      needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
+  std::size_t row_values = steps.rows.size();
+  for (const ValueId v : steps.inputs) {
+    const Walk walk = job_->layout.walks[job_->operand_of(steps.values[v])];
+    row_values += walk == Walk::RowSame;
+    if (walk == Walk::Packed) needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
+  }
+  row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
+  if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(std::uint64_t);
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -73,7 +87,6 @@ void Worker::bind_values() {
   const Steps& steps = job_->steps;
   const std::size_t count = steps.values.size();
   if (at_.size() < count) at_.resize(count), words_.resize(count);
-  if (chain_operands_.size() < steps.chain_operands) chain_operands_.resize(steps.chain_operands);
   chain_blocks_ = memory_.get();
   memory_used_ = steps.chain_blocks * std::size_t{largest_block};
   slots_.clear();
@@ -92,23 +105,25 @@ void Worker::bind_values() {
 void Worker::bind_inputs() {
   const Steps& steps = job_->steps;
   in_place_.clear();
-  row_same_.clear();
+  row_values_.clear();
   packed_.clear();
   transposed_.clear();
   panels_.clear();
   for (const ValueId v : steps.inputs) {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
     switch (job_->layout.walks[operand]) {
-      case Walk::InPlace: in_place_.push_back({v, operand}); break;
+      case Walk::InPlace:
+        in_place_.push_back({v, operand, row_stride(operand) * static_cast<std::int64_t>(size_of(v)), 0});
+        break;
       case Walk::Same: at_[v] = job_->nest.operands[operand].data; break;
-      case Walk::RowSame: row_same_.push_back({v, operand}); break;
+      case Walk::RowSame: row_values_.push_back({v, operand, nullptr}); break;
       case Walk::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
-          transposed_.push_back({v, operand});
+          transposed_.push_back({v, operand, 0, 0});
           panels_.push_back(memory_.get() + memory_used_);
           memory_used_ += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
         } else {
-          packed_.push_back({v, operand});
+          packed_.push_back({v, operand, row_stride(operand), 0});
           at_[v] = take_tile(steps.values[v].size);
         }
         break;
@@ -116,15 +131,25 @@ void Worker::bind_inputs() {
   }
 }
 
+void Worker::bind_row_values() {
+  for (const Step& s : job_->steps.rows) row_values_.push_back({s.out, none, nullptr});
+  for (RowValue& v : row_values_) {
+    v.values = memory_.get() + memory_used_;
+    memory_used_ += static_cast<std::size_t>(row_batch_) * sizeof(std::uint64_t);
+  }
+}
+
 void Worker::bind_outputs() {
   const auto count = static_cast<std::uint32_t>(job_->nest.outputs);
   outputs_.clear();
+  fills_ = false;
   for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back(bind_output(k));
   for (Output& o : outputs_) {
+    o.step = row_stride(static_cast<std::uint32_t>(&o - outputs_.data())) * static_cast<std::int64_t>(size_of(o.value));
     if (o.kind == Output::Kind::Direct) continue;
     const std::size_t size = job_->steps.values[o.value].size;
     if (needs_tile(o)) at_[o.value] = take_tile(size);
-    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size);
+    if (o.kind == Output::Kind::FillUnpack) o.tile = take_tile(size), fills_ = true;
   }
 }
 
@@ -153,73 +178,28 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
   return o;
 }
 
-/// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
-std::byte* Worker::place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
-  const NestOperand& o = job_->nest.operands[operand];
-  std::int64_t offset = job_->layout.walks[operand] == Walk::InPlace ? first : 0;
-  if (job_->layout.split > 0) offset += row_offset(job_->nest, job_->layout, o, row);
-  return o.data + offset * static_cast<std::int64_t>(size);
-}
-
-void Worker::start_row(std::int64_t row, std::int64_t first) {
-  const auto size_of = [&](ValueId v) -> std::size_t { return job_->steps.values[v].size; };
-  row_ = row;
-  for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
-  for (const Input& i : row_same_) at_[i.value] = place(i.operand, size_of(i.value), row, 0);
-  for (const Step& s : job_->steps.rows) call(s, 1);
-  for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
-    Output& o = outputs_[k];
-    o.to = place(k, size_of(o.value), row, first);
-    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
-    if (o.kind == Output::Kind::FillUnpack) copy(at_[o.value], o.tile, size_of(o.value), 1, job_->tile);
-  }
-}
-
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
   for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k)
     if (outputs_[k].kind != Output::Kind::Direct) write_output(k, first, n);
-  if (first + n == job_->layout.row) return;
-  for (Output& o : outputs_) {
-    if (o.kind >= Output::Kind::Unpack) continue;
-    o.to += n * job_->steps.values[o.value].size;
-    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
-  }
-  for (const Input& i : in_place_) at_[i.value] += n * job_->steps.values[i.value].size;
 }
 
-/// One tile of each row of a panel. Where the innermost of the outer dims begins anew, so does what is packed at once:
-/// within it rows are equally far apart.
-void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) {
-  const LoopNest& nest = job_->nest;
-  const int outer = job_->layout.split - 1;
-  const std::int64_t end = std::min(first_row + job_->layout.panel, job_->layout.rows);
-  for (std::int64_t row = first_row; row < end;) {
-    const std::int64_t rows = std::min(end - row, nest.extents[outer] - row % nest.extents[outer]);
-    for (std::size_t k = 0; k < transposed_.size(); ++k) {
-      const std::uint32_t operand = transposed_[k].operand;
-      const std::size_t size = job_->steps.values[transposed_[k].value].size;
-      const std::int64_t *const strides = nest.operands[operand].strides, stride = strides[outer + 1];
-      const std::byte* const from = place(operand, size, row, 0) + first * stride * static_cast<std::int64_t>(size);
-      const auto pitch = static_cast<std::int64_t>(tile_bytes(size) / size);
-      pack_panel(panels_[k], pitch, from, size, rows, strides[outer], stride, n);
-    }
-    for (std::int64_t r = 0; r < rows; ++r, ++row) {
-      start_row(row, first);
-      for (std::size_t k = 0; k < transposed_.size(); ++k) {
-        const ValueId v = transposed_[k].value;
-        at_[v] = panels_[k] + static_cast<std::size_t>(r) * tile_bytes(job_->steps.values[v].size);
-      }
-      run_tile(first, n);
-    }
+/// From a full tile to the next one in its row.
+void Worker::next_tile() {
+  const auto bytes_of = [&](ValueId v) { return job_->tile * static_cast<std::int64_t>(size_of(v)); };
+  for (Output& o : outputs_) {
+    if (o.kind >= Output::Kind::Unpack) continue;
+    o.to += bytes_of(o.value);
+    if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
+  for (const Input& i : in_place_) at_[i.value] += bytes_of(i.value);
 }
 
 /// Before the call, which may write over it.
 void Worker::check_divisor(const Step& s, std::int64_t n) const {
   const Value& v = job_->steps.values[s.in[1]];
-  const std::int64_t count = v.level == Level::EachTile ? n : 1;
+  const std::int64_t count = s.form & 2 ? 1 : n;
   const auto any_zero = [&]<class T>(const T* divisors) {
     bool zero = false;
     for (std::int64_t i = 0; i < count; ++i) zero |= divisors[i] == 0;
@@ -239,32 +219,52 @@ void Worker::call(const Step& s, std::int64_t n) {
 }
 
 void Worker::call_chain(const Step& s, std::int64_t n) {
+  place_operands(job_->steps.chains[s.chain]);
+  run_chain(s, n);
+}
+
+void Worker::place_operands(const Chain& chain) {
+  std::uintptr_t* o = chain_operands_;
+  for (const ValueId v : chain.operands) *o++ = reinterpret_cast<std::uintptr_t>(at_[v]);
+}
+
+/// Moves the chain's own blocks.
+void Worker::run_chain(const Step& s, std::int64_t n) {
   const Chain& chain = job_->steps.chains[s.chain];
-  ChainOperand* o = chain_operands_.data();
-  for (const ChainSlot slot : chain.operands)
-    *o++ = slot.own ? ChainOperand{reinterpret_cast<char*>(chain_blocks_) + slot.number * largest_block, 0}
-                    : ChainOperand{reinterpret_cast<char*>(at_[slot.number]), -1};
-  const ChainCall call{chain.code.data() + (job_->prefetch ? 0 : chain.prefetches), chain_operands_.data()};
+  for (std::uint32_t k = 0; k < chain.blocks; ++k)
+    chain_operands_[chain_operands - 1 - k] =
+        reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};
+  const ChainCall call{chain.code.data() + (job_->prefetch ? 0 : chain.prefetches), chain_operands_, chain.blocks};
   const void* const in[] = {&call};
   job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }
 
 void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {
   const Memory m = size == 1 ? Memory::Copy1 : size == 2 ? Memory::Copy2 : size == 4 ? Memory::Copy4 : Memory::Copy8;
-  const void* const in[] = {from};
-  job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)].forms[form](to, in, n);
+  memory_loops(m).forms[form](to, &from, n);
+}
+
+const Rows& Worker::memory_loops(Memory m) const {
+  return job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)];
 }
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
   for (const Input& i : packed_) {
     const NestOperand& o = job_->nest.operands[i.operand];
-    const Layout& layout = job_->layout;
-    if (o.data == nullptr)
-      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), row_offset(job_->nest, layout, o, row_), job_->nest,
-                 layout.split, o, first, n);
-    else
-      pack(at_[i.value], place(i.operand, job_->steps.values[i.value].size, row_, 0), job_->steps.values[i.value].size,
-           job_->nest, layout.split, o, first, n);
+    const int split = job_->layout.split;
+    const std::size_t size = size_of(i.value);
+    if (o.data == nullptr) {
+      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), i.offset, job_->nest, split, o, first, n);
+      continue;
+    }
+    const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
+    if (split == job_->nest.rank - 1 && o.strides[split] == 2 && size > 1) {
+      const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
+      const Memory m = size == 2 ? Memory::EverySecond2 : size == 4 ? Memory::EverySecond4 : Memory::EverySecond8;
+      memory_loops(m).forms[0](at_[i.value], &from, n);
+    } else {
+      pack(at_[i.value], row, size, job_->nest, split, o, first, n);
+    }
   }
 }
 

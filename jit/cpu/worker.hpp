@@ -39,44 +39,84 @@ class Worker {
   struct Input {
     ValueId value;
     std::uint32_t operand;
+    std::int64_t step;    // from row to row: bytes; elements where it is packed
+    std::int64_t offset;  // elements to the row's first, where it is packed
+  };
+  /// What has one element for each row: a leaf or a result.
+  struct RowValue {
+    ValueId value;
+    std::uint32_t operand;  // of a leaf
+    std::byte* values;      // of the rows that are walked together
   };
   struct Output {
     enum class Kind : std::uint8_t { Direct, Copy, Fill, Unpack, FillUnpack } kind;
     ValueId value;
-    std::byte* to;    // the output's elements of this tile; of the row where it is unpacked
-    std::byte* tile;  // what a uniform value is spread over before it is unpacked
+    std::byte* to;          // the output's elements of this tile; of the row where it is unpacked
+    std::byte* tile;        // what a uniform value is spread over before it is unpacked
+    std::int64_t step = 0;  // of `to`, from row to row: bytes
   };
 
   void bind(const Job& job);
   void bind_values();
   void bind_inputs();
+  void bind_row_values();
   void bind_outputs();
   Output bind_output(std::uint32_t k) const;
   void reserve_memory();
   std::byte* take_tile(std::size_t size);
   std::size_t tile_bytes(std::size_t size) const noexcept;
 
-  void start_row(std::int64_t row, std::int64_t first);
+  std::int64_t rows_together(std::int64_t row, std::int64_t end) const;
+  template <class F>
+  void for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f);
+  void run_rows(std::int64_t first, std::int64_t last);
+  bool is_one_step() const;
+  std::int64_t step_of(ValueId v) const;
+  void call_rows(const Step& step, std::int64_t n, std::int64_t rows);
+  void call_chain_rows(const Step& step, std::int64_t n, std::int64_t rows);
+  void start_rows(std::int64_t row, std::int64_t count, std::int64_t first);
+  void compute_row_values(std::int64_t row, std::int64_t count);
+  void next_row();
+  void fill_tiles();
   void run_tile(std::int64_t first, std::int64_t n);
+  void next_tile();
   void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n);
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
   void check_divisor(const Step& step, std::int64_t n) const;
   void call_chain(const Step& step, std::int64_t n);
+  void place_operands(const Chain& chain);
+  void run_chain(const Step& step, std::int64_t n);
   bool needs_tile(const Output& output) const;
   void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;
-  std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const;
+  /// From row to row within the innermost of the outer dims, in elements.
+  std::int64_t row_stride(std::uint32_t operand) const noexcept {
+    return job_->layout.split == 0 ? 0 : job_->nest.operands[operand].strides[job_->layout.split - 1];
+  }
+  /// Offset of a row's first element.
+  std::int64_t element(std::uint32_t operand, std::int64_t row) const noexcept {
+    return job_->layout.split == 0 ? 0 : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
+  }
+  std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
+  const Rows& memory_loops(Memory m) const;
+  /// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
+  std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
+    const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
+    return job_->nest.operands[operand].data + offset * static_cast<std::int64_t>(size);
+  }
 
   const Job* job_ = nullptr;
-  std::int64_t row_ = 0;
   std::vector<std::byte*> at_;        // where each value's elements are
   std::vector<std::uint64_t> words_;  // uniform results
   std::vector<std::byte*> slots_;
-  std::vector<Input> in_place_, row_same_, packed_, transposed_;
+  std::vector<Input> in_place_, packed_, transposed_;
+  std::vector<RowValue> row_values_;
+  std::int64_t row_batch_ = 0;      // rows whose values are computed at once
   std::vector<std::byte*> panels_;  // of the transposed inputs
   std::vector<Output> outputs_;
-  std::vector<ChainOperand> chain_operands_;
+  bool fills_ = false;  // whether an output is FillUnpack
+  std::uintptr_t chain_operands_[chain_operands] = {};
   std::byte* chain_blocks_ = nullptr;
 
   struct Release {

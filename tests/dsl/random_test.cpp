@@ -75,4 +75,78 @@ TEST(Random, RefusesAnEmptyRange) {
   EXPECT_EQ(sn::randint(low, high, {3}).numel(), 3);
 }
 
+TEST(Random, PartsOfExpressionsAreMadeInTheirKernel) {
+  std::vector<float> dropped, exponential;
+  std::vector<sn::half> halves;
+  for (const sn::Device& d : sinter_tests::devices()) {
+    sn::manual_seed(11);
+    const auto x = sn::ones({50, 20}).to(d);
+    const auto before = sn::jit_stats();
+    const sn::Tensor y = sn::dropout((x + 1).relu(), 0.25) * 3;
+    EXPECT_EQ(sn::jit_stats().launches - before.launches, 1u);
+    const auto e = sn::Tensor(sn::exponential_like(x, 2)).to_vector();
+    const auto h = sn::Tensor(sn::rand_like(x.to<sn::half>() * 2)).to_vector();
+    if (d.is_cpu()) dropped = y.to_vector(), exponential = e, halves = h;
+    EXPECT_EQ(y.to_vector(), dropped) << to_string(d);
+    for (std::size_t i = 0; i < e.size(); ++i) ASSERT_NEAR(e[i], exponential[i], 1e-6f * (1 + e[i]));
+    for (std::size_t i = 0; i < h.size(); ++i) ASSERT_EQ(h[i].bits, halves[i].bits);
+  }
+  for (float v : dropped) EXPECT_TRUE(v == 0 || v == 8) << v;
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(dropped, 0.f)) / 1000, 0.25, 0.06);
+}
+
+TEST(Random, AnExpressionKeepsItsNumbers) {
+  const auto e = sn::rand_like(sn::ones({100}) + 0);
+  const sn::Tensor a = e, b = e;
+  EXPECT_TRUE(sn::equal(a, b));
+  EXPECT_FALSE(sn::equal(a, sn::Tensor(sn::rand_like(sn::ones({100}) + 0))));
+  sn::manual_seed(5);
+  const auto lazily = sn::rand_like(sn::ones({10}) * 1);
+  sn::manual_seed(5);
+  EXPECT_EQ(sn::Tensor(lazily).to_vector(), sn::rand({10}).to_vector());
+}
+
+TEST(Random, ProbabilitiesAreThoseOfTheirElements) {
+  sn::manual_seed(2);
+  const auto p = sn::tensor({0.f, 0.1f, 0.5f, 1.f, -1.f, 2.f, NAN}).unsqueeze(1).expand({7, 20'000});
+  const std::vector<float> drawn = sn::Tensor(sn::bernoulli(p)).to_vector();
+  const double expected[] = {0, 0.1, 0.5, 1, 0, 1, 0};
+  for (std::size_t row = 0; row < 7; ++row) {
+    double ones = 0;
+    for (std::size_t i = 0; i < 20'000; ++i) ones += drawn[row * 20'000 + i];
+    EXPECT_NEAR(ones / 20'000, expected[row], expected[row] == 0 || expected[row] == 1 ? 0 : 0.012) << row;
+  }
+}
+
+TEST(Random, DistributionsHaveTheirMoments) {
+  sn::manual_seed(9);
+  const auto like = sn::zeros<double>({200'000});
+  const auto mean_of = [](const auto& e) {
+    double sum = 0;
+    for (double v : sn::Tensor(e).to_vector()) sum += v;
+    return sum / 200'000;
+  };
+  EXPECT_NEAR(mean_of(sn::exponential_like(like, 4)), 0.25, 0.003);
+  EXPECT_NEAR(mean_of(sn::normal(like + 7, 2)), 7, 0.02);
+  const auto n = sn::normal(like, 3);
+  EXPECT_NEAR(mean_of(n * n), 9, 0.12);
+}
+
+TEST(Random, NarrowDtypesStayBelowOne) {
+  sn::manual_seed(1);
+  for (float v : sn::rand<sn::bfloat16>({100'000}).to_vector()) ASSERT_LT(v, 1.f);
+  for (float v : sn::rand<sn::half>({100'000}).to_vector()) ASSERT_LT(v, 1.f);
+}
+
+TEST(Random, ErrorsOfExpressions) {
+  using sinter_tests::message_of;
+  const auto x = sn::ones({3});
+  EXPECT_THAT(message_of<sn::Error>([&] { static_cast<void>(sn::dropout(x, 1.5)); }),
+              ::testing::HasSubstr("the probability is 1.5"));
+  EXPECT_THAT(message_of<sn::Error>([&] { static_cast<void>(sn::exponential_like(x, 0)); }),
+              ::testing::HasSubstr("the rate is 0"));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { static_cast<void>(sn::rand_like(x + sn::ones({4}))); }),
+              ::testing::HasSubstr("do not broadcast: (4,) beside (3,)"));
+}
+
 }  // namespace

@@ -11,6 +11,7 @@
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
+#include <sinter/dsl/function.hpp>
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/dsl/let.hpp>
 #include <sinter/dsl/print.hpp>

@@ -1,6 +1,9 @@
-// Random tensors. Element i of the n-th number drawn since manual_seed is the same on every device.
+// Random tensors and random parts of expressions. Element i of the n-th number drawn since manual_seed is the same on
+// every device.
 #pragma once
 #include <sinter/dsl/factory.hpp>
+#include <sinter/dsl/lazy.hpp>
+#include <sinter/jit/recorded.hpp>
 
 namespace sinter::inline v1 {
 
@@ -10,6 +13,51 @@ enum class Distribution : std::uint8_t { Uniform, Normal };
 /// Draws shape.numel() numbers from the process's generator.
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device);
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device);
+
+/// The elements' numbers in the process's sequence: the place of each, from `first` on.
+struct Draw {
+  TensorRef positions;
+  std::int64_t first, seed;
+};
+/// Draws a number for each element of what the leaves broadcast to. Throws Error where there are none, ShapeError.
+Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves);
+void check_probability(double p);
+void check_rate(double rate);
+
+template <class E>
+Draw draw_like(std::string_view what, const E& e) {
+  if constexpr (is_lazy<E>)
+    return draw_over(what, jit::Recorded(e.node()).leaves);
+  else
+    return draw_over(what, std::span(e.value.leaves).first(E::leaf_count));
+}
+
+/// A random operation for each element of what `e` gives, on its device.
+template <Op op, class E, class... Parameters>
+auto random_expression(std::string_view what, const E& e, Parameters... parameters) {
+  using Positions = Expression<std::int64_t, typename E::device_type, IndexLeaf, 1, 0, index_bytes>;
+  Draw draw = draw_like(what, e);
+  return apply<op>(Positions(draw.positions.release()) + draw.first, draw.seed, parameters...);
+}
+/// Uniform in [0, 1): in double where T is double, else in float.
+template <class T, class E>
+auto uniform_expression(std::string_view what, const E& e) {
+  if constexpr (std::is_same_v<T, double>)
+    return random_expression<Op::random_uniform_double>(what, e);
+  else
+    return random_expression<Op::random_uniform>(what, e);
+}
+/// float to a 16-bit float, which would round the largest of them to 1: as many bits as the dtype holds.
+template <class T, class E>
+auto rounded_down(const E& uniform) {
+  constexpr double steps = 1u << std::numeric_limits<T>::digits;
+  return apply_cast<T>(floor(uniform * steps) / steps);
+}
+
+template <class T, class E>
+using random_element = std::conditional_t<std::is_void_v<T>, value_type_of<E>, T>;
+template <class E>
+concept unevaluated = expression<E> && !requires(const std::remove_cvref_t<E>& e) { e.impl(); };
 
 }  // namespace detail
 
@@ -51,6 +99,65 @@ template <class T = void, class X, class Dx, device_argument... D>
 auto randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high, const D&... device) {
   return detail::tensor_like<T, X, Dx, D...>(detail::random_integers(
       low, high, x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
+}
+
+// Parts of expressions: the numbers are made in the kernel that reads them. They are drawn when this is written, so
+// evaluating twice gives the same ones. The shape is what the tensors in `e` broadcast to.
+
+/// Uniform in [0, 1), one for each element of an expression.
+template <class T = void, detail::unevaluated E>
+auto rand_like(const E& e) {
+  using R = detail::random_element<T, E>;
+  static_assert(floating_element<R>, "random numbers are floats: rand_like<float>(e)");
+  if constexpr (is_stored_only(dtype_of<R>))
+    return detail::rounded_down<R>(detail::uniform_expression<R>("rand_like", e));
+  else
+    return detail::uniform_expression<R>("rand_like", e);
+}
+/// Normal with mean 0 and variance 1.
+template <class T = void, detail::unevaluated E>
+auto randn_like(const E& e) {
+  using R = detail::random_element<T, E>;
+  static_assert(floating_element<R>, "random numbers are floats: randn_like<float>(e)");
+  if constexpr (std::is_same_v<R, double>)
+    return detail::random_expression<Op::random_normal_double>("randn_like", e);
+  else if constexpr (std::is_same_v<R, float>)
+    return detail::random_expression<Op::random_normal>("randn_like", e);
+  else
+    return detail::apply_cast<R>(detail::random_expression<Op::random_normal>("randn_like", e));
+}
+/// mean + std * a normal number. Both are tensors, expressions or numbers, at least one no number.
+template <class M, class S>
+auto normal(const M& mean, const S& std) {
+  return mean + std * randn_like(mean + std);
+}
+/// 1 with the probability that `p` says, else 0, in p's dtype. At or below 0 never, at or above 1 always, never for
+/// NaN.
+template <expression E>
+auto bernoulli(const E& p) {
+  using R = value_type_of<E>;
+  static_assert(floating_element<R>, "probabilities are floats: bernoulli(cast<float>(p))");
+  auto&& operand = detail::lift(p);
+  return detail::apply_cast<R>(detail::uniform_expression<R>("bernoulli", operand) < operand);
+}
+/// x / (1 - p), or 0 with the probability p: what torch.nn.functional.dropout does in training. Throws Error for a p
+/// outside [0, 1].
+template <expression E>
+auto dropout(const E& x, double p = 0.5) {
+  using R = value_type_of<E>;
+  static_assert(floating_element<R>, "dropout takes floats: dropout(cast<float>(x))");
+  detail::check_probability(p);
+  auto&& operand = detail::lift(x);
+  return where(detail::uniform_expression<R>("dropout", operand) >= p, operand * (1 / (1 - p)), 0);
+}
+/// Exponential with this rate, of mean 1 / rate, one for each element. Throws Error for a rate that is not positive.
+template <class T = void, expression E>
+auto exponential_like(const E& e, double rate = 1) {
+  using R = detail::random_element<T, E>;
+  static_assert(floating_element<R>, "random numbers are floats: exponential_like<float>(e)");
+  detail::check_rate(rate);
+  auto&& operand = detail::lift(e);
+  return detail::apply_cast<R>(-log1p(-detail::uniform_expression<R>("exponential_like", operand)) / rate);
 }
 
 }  // namespace sinter::inline v1

@@ -1,0 +1,65 @@
+// Functions of the user's own, written once and used in trees like Sinter's.
+#pragma once
+#include <tuple>
+#include <utility>
+
+#include <sinter/dsl/let.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// Whether an operand is more than a tensor or a number: worth a name.
+template <class A>
+inline constexpr bool computes = false;
+template <expression A>
+  requires(!is_lazy<lifted<A>>)
+inline constexpr bool computes<A> = (lifted<A>::byte_count > leaf_bytes);
+
+}  // namespace detail
+
+/// A function of tensors, expressions and numbers, from a lambda of the formula:
+///   inline constexpr sn::function swish([](auto x, auto beta) { return x * sigmoid(beta * x); });
+///   sn::Tensor r = swish(x + 1, 0.5) * y;  // one kernel
+/// Each operand is computed once, however often the formula names it. Operands are those of the operations, at least
+/// one of them a tensor or an expression; mixed devices are the same compile-time error.
+template <class F>
+class function {
+ public:
+  explicit constexpr function(F body) : body_(std::move(body)) {}
+
+  template <class... A>
+    requires(detail::operand<A> && ...)
+  auto operator()(A&&... operands) const {
+    static_assert((expression<A> || ...),
+                  "a function takes at least one tensor or expression: numbers alone are C++'s");
+    static_assert(detail::same_device<detail::device_of<A>...>, SINTER_DIFFERENT_DEVICES);
+    if constexpr (detail::same_device<detail::device_of<A>...>)
+      return call(std::tuple<>(), std::forward<A>(operands)...);
+    else
+      return detail::Reported();
+  }
+
+ private:
+  /// Names the operands one after the other; `named` are those before.
+  template <class Named, class A, class... Rest>
+  auto call(const Named& named, A&& operand, Rest&&... rest) const {
+    const auto with = [&](const auto& value) {
+      return call(std::tuple_cat(named, std::tie(value)), std::forward<Rest>(rest)...);
+    };
+    if constexpr (detail::computes<A>)
+      return let(std::forward<A>(operand), with);
+    else
+      return with(operand);
+  }
+  template <class Named>
+  auto call(const Named& named) const {
+    const auto result = std::apply(body_, named);
+    static_assert(expression<decltype(result)>, "the lambda of a function returns an expression of its operands");
+    return result;
+  }
+
+  F body_;
+};
+
+}  // namespace sinter::inline v1
