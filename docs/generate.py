@@ -18,9 +18,15 @@ RULES = {
     "Same": "any; the result has the promoted dtype",
     "Number": "any but bool",
     "Integer": "bool and integers",
+    "IntegerOnly": "integers",
+    "First": "any; the result has the dtype of a",
+    "FirstNumber": "any but bool; the result has the dtype of a",
     "Float": "any; bool and integers become float32",
     "FloatOnly": "floats",
+    "WideFloat": "float32 and float64",
+    "Float64": "any; the result is float64",
     "Compare": "any; the result is bool",
+    "FloatCompare": "any; bool and integers become float32; the result is bool",
     "Logical": "any, as x != 0; the result is bool",
     "Select": "a is a bool; b and c promote",
 }
@@ -45,15 +51,20 @@ def quoted(path, section):
 def operations():
     """A table for each group of ops.def."""
     lines, title = [], None
-    for line in OPS.read_text(encoding="utf-8").splitlines():
+    text = OPS.read_text(encoding="utf-8")
+    defaults = {name: values.split(", ") for name, values in re.findall(r"^SINTER_DEFAULTS\((\w+), (.*)\)", text, flags=re.MULTILINE)}
+    for line in text.splitlines():
         if group := re.fullmatch(r"// ([A-Z][^:]*)", line):
             title = group.group(1)
-        elif found := re.fullmatch(r'SINTER_OP\((\w+), (\d), (\w+), (.*), "(.*)"\)', line):
+        elif found := re.fullmatch(r'SINTER_(?:COMPOSITE_)?OP\((\w+), (\d), (\w+), (.*), "(.*)"\)', line):
             name, arity, rule, body, doc = found.groups()
             if title:
                 lines += ["", f"### {title}", "", "| operation | value | operands | computed as |", "| --- | --- | --- | --- |"]
                 title = None
-            call = f"`{name}({', '.join('abc'[:int(arity)])})`"
+            operands = list("abcde"[:int(arity)])
+            for i, value in enumerate(reversed(defaults.get(name, []))):
+                operands[-1 - i] += f" = {value}"
+            call = f"`{name}({', '.join(operands)})`"
             cells = [call, doc, RULES[rule], f"`{body}`"]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines[1:]) + "\n"

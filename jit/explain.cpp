@@ -8,6 +8,7 @@
 
 #include <sinter/jit/inspect.hpp>
 #include "evaluator.hpp"
+#include "lower.hpp"
 #include "runner.hpp"
 
 namespace sinter::inline v1::jit {
@@ -226,8 +227,13 @@ class Explanation {
     std::size_t contracted = 0;
     for (const Part& part : evaluation_.parts)
       contracted += static_cast<std::size_t>(std::ranges::count(part.plan->graph.nodes(), Op::fma, &Node::op));
+    const Graph lowered = lower(recorded_);
     contracted -=
-        std::min(contracted, static_cast<std::size_t>(std::ranges::count(recorded_.nodes(), Op::fma, &Node::op)));
+        std::min(contracted, static_cast<std::size_t>(std::ranges::count(lowered.nodes(), Op::fma, &Node::op)));
+    const auto composites = static_cast<std::size_t>(
+        std::ranges::count_if(recorded_.nodes(), [](const Node& n) { return is_composite(n.op); }));
+    if (composites > 0)
+      line("composite: {} made of others, {} in all", counted(composites, "operation"), operations(lowered));
     if (written == fused_operations_ && repeated == 0 && contracted == 0) return;
     line("simplified: {} as written, {} left", counted(written, "operation"), fused_operations_);
     if (repeated > 0) line("  {}, computed once", counted(repeated, "common subexpression"));

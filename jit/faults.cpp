@@ -6,7 +6,9 @@
 
 namespace sinter::inline v1::jit {
 
-bool has_divisor(Op op) noexcept { return op == Op::floor_divide || op == Op::remainder || op == Op::fmod; }
+bool has_divisor(Op op) noexcept {
+  return op == Op::floor_divide || op == Op::trunc_divide || op == Op::remainder || op == Op::fmod;
+}
 
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept {
   if (!has_divisor(node.op)) return std::nullopt;

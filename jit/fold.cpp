@@ -1,6 +1,7 @@
 #include "fold.hpp"
 
 #include "cpu/tile_program.hpp"
+#include "lower.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -12,7 +13,7 @@ std::uint64_t fold(Op op, DType result, std::span<const Value> operands) {
   alignas(8) std::byte data[64] = {};
   LoopNest nest;
   nest.operands.push_back({data, {1}});
-  cpu::TileProgram(graph).run(nest, {});
+  cpu::TileProgram(lower(graph)).run(nest, {});
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, data, size_of(result));
   return bits;

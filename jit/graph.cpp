@@ -33,8 +33,11 @@ std::string describe(const OperandType& o) {
 
 std::string_view accepted(DTypeRule rule) noexcept {
   switch (rule) {
+    case DTypeRule::FirstNumber:
     case DTypeRule::Number: return "integers and floats, not bool: convert with cast<float>(x) or cast<int>(x)";
     case DTypeRule::Integer: return "bool and integers, not floats: convert with cast<int>(x)";
+    case DTypeRule::IntegerOnly: return "integers, not bool and floats: convert with cast<int>(x)";
+    case DTypeRule::WideFloat: return "float32 and float64: convert an operand with cast<float>(x)";
     case DTypeRule::FloatOnly: return "floats: convert an operand with cast<float>(x)";
     case DTypeRule::Select: return "a bool as first operand: write x != 0";
     default: return "int64: convert with cast<std::int64_t>(x)";

@@ -70,7 +70,8 @@ class Identity {
       case Op::ceil:
       case Op::trunc:
       case Op::round: return idempotent();
-      case Op::floor_divide: return !is_float_ && b_.is(y_, 1) ? Simpler(x_) : std::nullopt;
+      case Op::floor_divide:
+      case Op::trunc_divide: return !is_float_ && b_.is(y_, 1) ? Simpler(x_) : std::nullopt;
       case Op::remainder:
       case Op::fmod: return !is_float_ && b_.is(y_, 1) ? Simpler(number(0)) : std::nullopt;
       case Op::maximum:

@@ -104,7 +104,10 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
   std::array<OperandType, max_arity> types;
   for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {wide[static_cast<int>(operands[i].category)]};
   OpTypes t = op_types(op, std::span(types).first(operands.size()));
-  if (info(op).rule == DTypeRule::Float) t.compute = t.result = DType::Float64;
+  if (t.compute == DType::Float32) {  // of integers; C++ computes with double
+    t.compute = DType::Float64;
+    if (t.result == DType::Float32) t.result = DType::Float64;
+  }
   const runtime::DefaultFloats floats;
   std::array<Value, max_arity> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {

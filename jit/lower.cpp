@@ -1,9 +1,13 @@
 #include "lower.hpp"
 
 #include "carriers.hpp"
+#include "composite.hpp"
 
 namespace sinter::inline v1::jit {
 
-Graph lower(const Graph& graph) { return with_carriers(graph); }
+/// Bodies are computed in the carrier, so that their constants are not rounded to half; but for limits of the dtype.
+Graph lower(const Graph& graph) {
+  return expand_composites(with_carriers(expand_composites(graph, Composites::WithLimits)), Composites::All);
+}
 
 }  // namespace sinter::inline v1::jit

@@ -315,8 +315,10 @@ bool is_function(Op op) noexcept {
   switch (op) {
     case Op::pow:
     case Op::floor_divide:
+    case Op::trunc_divide:
     case Op::remainder:
-    case Op::fmod: return true;
+    case Op::fmod:
+    case Op::gcd: return true;
     default: break;
   }
   switch (info(op).rule) {

@@ -14,10 +14,11 @@ print.tsv           what PyTorch prints. Columns: dtype, device, shape, print op
 promotion.tsv       dtypes of results. Columns: operation, operands, result. An operand is a dtype, or *bool, *int or
                     *float for a Python scalar. The result is a dtype, "raises", or "lacks" for an operation (with operands
                     "-") that PyTorch does not have. Where a PyTorch function takes tensors only, a scalar is passed as a
-                    0-d tensor of its default dtype, which PyTorch promotes alike.
+                    0-d tensor of its default dtype, which PyTorch promotes alike. Parameters that PyTorch takes as
+                    numbers only are the last operands, *int or *float.
 special_values.tsv  results at special values. "values, set, dtype, bits..." lists the elements of a set; "result,
                     operation, operands' sets, dtype, bits..." the results for all combinations, the last operand
-                    changing fastest. A set is dtype/arity. "x" stands for what PyTorch does not define (it raises, or
+                    changing fastest. A set is dtype/arity; behind them are the numbers that PyTorch takes as parameters. "x" stands for what PyTorch does not define (it raises, or
                     leaves it to the processor). NaN is always 7fc00000 or 7ff8000000000000.
 npy/                small files by numpy.save, and files.tsv: name, dtype, shape, elements in row-major order.
 """
@@ -195,22 +196,54 @@ OPS = {
     "log1p": torch.log1p, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos,
     "atan": torch.atan, "atan2": torch.atan2, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh, "hypot": torch.hypot,
     "erf": torch.erf, "erfc": torch.erfc, "sigmoid": torch.sigmoid, "silu": F.silu, "relu": torch.relu, "gelu": F.gelu,
-    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"), "softplus": F.softplus, "floor": torch.floor, "ceil": torch.ceil,
+    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"), "floor": torch.floor, "ceil": torch.ceil,
     "trunc": torch.trunc, "round": torch.round, "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax,
     "fmin": torch.fmin, "clamp": torch.clamp, "copysign": torch.copysign, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt,
     "le": torch.le, "gt": torch.gt, "ge": torch.ge, "isnan": torch.isnan, "isinf": torch.isinf, "isfinite": torch.isfinite,
     "where": torch.where, "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
     "logical_not": torch.logical_not, "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, "bitwise_not": torch.bitwise_not,
+    "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"), "float_power": torch.float_power, "positive": torch.positive,
+    "heaviside": torch.heaviside, "deg2rad": torch.deg2rad, "rad2deg": torch.rad2deg, "gcd": torch.gcd, "lcm": torch.lcm,
+    "logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2, "xlogy": torch.xlogy, "ldexp": torch.ldexp, "asinh": torch.asinh,
+    "acosh": torch.acosh, "atanh": torch.atanh, "sinc": torch.sinc, "lgamma": torch.lgamma, "digamma": torch.digamma,
+    "erfinv": torch.erfinv, "i0": torch.i0, "relu6": F.relu6, "selu": F.selu, "mish": F.mish, "softsign": F.softsign,
+    "hardsigmoid": F.hardsigmoid, "hardswish": F.hardswish, "frac": torch.frac, "nextafter": torch.nextafter, "isposinf": torch.isposinf,
+    "isneginf": torch.isneginf, "signbit": torch.signbit, "bitwise_left_shift": torch.bitwise_left_shift,
+    "bitwise_right_shift": torch.bitwise_right_shift, "addcmul": lambda a, b, c, d: torch.addcmul(a, b, c, value=number(d)),
+    "addcdiv": lambda a, b, c, d: torch.addcdiv(a, b, c, value=number(d)),
+    "logit": lambda a, b: torch.logit(a, None if number(b) < 0 else number(b)),
+    "leaky_relu": lambda a, b: F.leaky_relu(a, number(b)), "elu": lambda a, b: F.elu(a, number(b)),
+    "celu": lambda a, b: F.celu(a, number(b)), "softplus": lambda a, b, c: F.softplus(a, number(b), number(c)),
+    "hardtanh": lambda a, b, c: F.hardtanh(a, number(b), number(c)), "threshold": lambda a, b, c: F.threshold(a, number(b), number(c)),
+    "nan_to_num": lambda a, b: torch.nan_to_num(a, number(b)),
+    "nan_to_num_posinf": lambda a, b, c: torch.nan_to_num(a, number(b), number(c)),
+    "nan_to_num_infinities": lambda a, b, c, d: torch.nan_to_num(a, number(b), number(c), number(d)),
+    "isclose": lambda a, b, c, d, e: torch.isclose(a, b, number(c), number(d), bool(number(e))),
 }
 BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2", "hypot", "maximum", "minimum", "fmax", "fmin",
           "copysign", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
-          "bitwise_xor"]
+          "bitwise_xor", "trunc_divide", "float_power", "heaviside", "gcd", "lcm", "logaddexp", "logaddexp2", "xlogy", "ldexp", "nextafter",
+          "bitwise_left_shift", "bitwise_right_shift"]
 TERNARY = ["lerp", "clamp", "where"]
+# Whose last operands are Python numbers: how many are tensors, and the numbers that the tables have.
+PARAMETERS = {
+    "addcmul": (3, [(-2,)]), "addcdiv": (3, [(-0.5,)]), "logit": (1, [(-1.0,), (0.0,), (1e-3,)]),
+    "softplus": (1, [(1.0, 20.0), (0.5, 3.0), (-2.0, 1.0)]), "leaky_relu": (1, [(0.01,), (-2.0,)]), "elu": (1, [(1.0,), (0.3,)]),
+    "celu": (1, [(1.0,), (0.3,), (-2.0,)]), "hardtanh": (1, [(-1, 1), (-3, 100)]), "threshold": (1, [(0, 7), (3, -5)]),
+    "nan_to_num": (1, [(0,), (2,)]), "nan_to_num_posinf": (1, [(1, 5)]), "nan_to_num_infinities": (1, [(1, 5, -7), (0, 2, 3)]),
+    "isclose": (2, [(1e-5, 1e-8, 0), (0.5, 0.25, 1), (0.0, 0.0, 0)]),
+}
 LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below"]
 
 
+def number(t):
+    return t.item() if torch.is_tensor(t) else t
+
+
 def arity(op):
+    if op in PARAMETERS:
+        return PARAMETERS[op][0]
     return 2 if op in BINARY else 3 if op in TERNARY else 1
 
 
@@ -219,17 +252,17 @@ def arity(op):
 SCALARS = {"*bool": True, "*int": 1, "*float": 1.0}
 
 
-def result_dtype(op, operands):
+def result_dtype(op, operands, parameters=()):
     args = [SCALARS[o] if o[0] == "*" else torch.ones(2, dtype=DTYPES[o]) for o in operands]
     try:
         try:
-            return NAMES[OPS[op](*args).dtype]
+            return NAMES[OPS[op](*args, *parameters).dtype]
         except TypeError:
-            return NAMES[OPS[op](*[a if torch.is_tensor(a) else torch.tensor(a) for a in args]).dtype]
+            return NAMES[OPS[op](*[a if torch.is_tensor(a) else torch.tensor(a) for a in args], *parameters).dtype]
     except (RuntimeError, TypeError, IndexError) as e:
         # What PyTorch's CPU kernels lack, those of its GPUs have: their dtypes are those of bfloat16.
         if "not implemented for 'Half'" in str(e) and "bfloat16" not in operands:
-            found = result_dtype(op, ["bfloat16" if o == "float16" else o for o in operands])
+            found = result_dtype(op, ["bfloat16" if o == "float16" else o for o in operands], parameters)
             return "float16" if found == "bfloat16" else found
         return "raises"
 
@@ -246,7 +279,9 @@ def promotion_rows():
                 continue
             if op == "where" and c[0] == "uint8":  # PyTorch's bools of old, deprecated
                 continue
-            rows.append([op, ",".join(c), result_dtype(op, c)])
+            parameters = PARAMETERS[op][1][0] if op in PARAMETERS else ()
+            kinds = tuple("*float" if isinstance(p, float) else "*int" for p in parameters)
+            rows.append([op, ",".join(c + kinds), result_dtype(op, c, parameters)])
     return rows
 
 
@@ -291,11 +326,21 @@ def value_set(dtype, count):
 
 
 def defined(op, operands):
-    """Where PyTorch's integer division does not trap."""
-    if op not in ("floor_divide", "remainder", "fmod") or operands[0].is_floating_point() or operands[0].dtype == torch.bool:
-        return torch.ones_like(operands[0], dtype=torch.bool)
-    a, b = operands
-    return (b != 0) & ~((a == torch.iinfo(a.dtype).min) & (b == -1))
+    """Where PyTorch's integer division does not trap, and C++ defines what it does with integers."""
+    a, b = operands[0], operands[-1]
+    everywhere = torch.ones_like(a, dtype=torch.bool)
+    if a.is_floating_point() or a.dtype == torch.bool:
+        return everywhere
+    lowest = torch.iinfo(a.dtype).min
+    if op in ("floor_divide", "trunc_divide", "remainder", "fmod"):
+        return (b != 0) & ~((a == lowest) & (b == -1))
+    if op in ("gcd", "lcm"):
+        return (a != lowest) & (b != lowest)
+    if op == "softsign":  # its sum of integers wraps
+        return (a > -(2**24)) & (a < 2**24)
+    if op in ("bitwise_left_shift", "bitwise_right_shift"):
+        return (b >= 0) & (b < torch.iinfo(a.dtype).bits)
+    return everywhere
 
 
 def result_row(op, sets, results, mask):
@@ -309,20 +354,22 @@ def half_result(op, operands):
     return result.to(operands[-1].dtype) if result.dtype == torch.float32 else result
 
 
-def result_of(op, operands):
-    return half_result(op, operands) if operands[-1].dtype in (torch.float16, torch.bfloat16) else OPS[op](*operands)
+def result_of(op, operands, parameters):
+    half = operands[-1].dtype in (torch.float16, torch.bfloat16)
+    return half_result(op, operands) if half else OPS[op](*operands, *parameters)
 
 
-def operation_row(op, sets):
+def operation_row(op, sets, parameters=()):
     count = len(sets)
     values = [value_set(s.split("/")[0], count) for s in sets]
     grids = torch.meshgrid(*[torch.arange(len(v)) for v in values], indexing="ij")
     operands = [v[g.reshape(-1)] for v, g in zip(values, grids)]
     mask = defined(op, operands)
     try:
-        return result_row(op, sets, result_of(op, [o[mask].contiguous() for o in operands]), mask)
-    except RuntimeError:
+        results = result_of(op, [o[mask].contiguous() for o in operands], parameters)
+    except (RuntimeError, TypeError):
         return None
+    return result_row(op, sets + [str(p) for p in parameters], results, mask)
 
 
 def cast_row(source, target):
@@ -335,14 +382,22 @@ def cast_row(source, target):
     return result_row("cast", [f"{source}/1"], values[mask].to(DTYPES[target]), mask)
 
 
+COMPUTED = ["bool", "int32", "int64", "float32", "float64"]  # the later operations have no rows of the other dtypes
+
+
 def special_value_rows():
     rows = [["values", f"{d}/{n}", d, " ".join(tensor_bits(value_set(d, n)))] for d in DTYPES for n in (1, 2, 3)]
+    later = list(OPS)[list(OPS).index("trunc_divide"):]
     for op in OPS:
         for dtype in DTYPES:
+            if op in later and dtype not in COMPUTED:
+                continue
             n = arity(op)
-            row = operation_row(op, [f"bool/{n}" if op == "where" and i == 0 else f"{dtype}/{n}" for i in range(n)])
-            if row:
-                rows.append(row)
+            sets = [f"bool/{n}" if op == "where" and i == 0 else f"{dtype}/{n}" for i in range(n)]
+            for parameters in PARAMETERS[op][1] if op in PARAMETERS else [()]:
+                row = operation_row(op, sets, parameters)
+                if row:
+                    rows.append(row)
     return rows + [cast_row(a, b) for a in DTYPES for b in DTYPES if a != b]
 
 

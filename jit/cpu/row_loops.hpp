@@ -26,12 +26,18 @@ constexpr bool takes(DTypeRule rule) {
   constexpr bool is_bool = std::is_same_v<T, bool>, is_float = std::is_floating_point_v<T>;
   switch (rule) {
     case DTypeRule::Same:
+    case DTypeRule::First:
     case DTypeRule::Compare:
     case DTypeRule::Select: return true;
+    case DTypeRule::FirstNumber:
     case DTypeRule::Number: return !is_bool;
     case DTypeRule::Integer: return !is_float;
+    case DTypeRule::IntegerOnly: return !is_bool && !is_float;
     case DTypeRule::Float:
-    case DTypeRule::FloatOnly: return is_float;
+    case DTypeRule::FloatOnly:
+    case DTypeRule::WideFloat:
+    case DTypeRule::FloatCompare: return is_float;
+    case DTypeRule::Float64: return std::is_same_v<T, double>;
     case DTypeRule::Logical: return is_bool;
     case DTypeRule::RandomFloat32:
     case DTypeRule::RandomFloat64:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -13,13 +14,22 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-static_assert(row_op_count == op_count - static_cast<int>(first_table_op));
+/// Where each operation of the table stands among those that have loops.
+constexpr auto row_numbers = [] {
+  std::array<std::uint16_t, op_count> numbers{};
+  std::uint16_t next = 0;
+  for (int op = static_cast<int>(first_table_op); op < op_count; ++op)
+    if (!is_composite(static_cast<Op>(op))) numbers[static_cast<std::size_t>(op)] = next++;
+  return numbers;
+}();
+static_assert(row_numbers[static_cast<std::size_t>(Op::random_below)] + 1 == row_op_count);
 static_assert(cast_dtypes == dtype_count);
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
 std::uint16_t row_of(Op op) {
-  return static_cast<std::uint16_t>(static_cast<int>(op) - static_cast<int>(first_table_op));
+  if (is_composite(op)) throw Error(fmt::format("{} must be expanded before it is computed", name(op)));
+  return row_numbers[static_cast<std::size_t>(op)];
 }
 
 /// The loops of operations that compute in `dtype`.
@@ -61,13 +71,18 @@ double cost_of(const Node& n, DType compute) {
     case Op::sinh:
     case Op::cosh:
     case Op::hypot:
-    case Op::erfc:
-    case Op::softplus: return 2 * width;
+    case Op::asinh:
+    case Op::acosh:
+    case Op::atanh:
+    case Op::erfc: return 2 * width;
+    case Op::lgamma:
     case Op::pow:
     case Op::atan2:
     case Op::floor_divide:
+    case Op::trunc_divide:
     case Op::remainder:
     case Op::fmod: return 4 * width;
+    case Op::gcd: return 60;
     case Op::random_uniform:
     case Op::random_uniform_double:
     case Op::random_normal:

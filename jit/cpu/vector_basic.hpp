@@ -82,6 +82,15 @@ SINTER_INLINE Mask<T> isfinite(Vec<T> a) {
   return abs(a) < Vec<T>(infinity<T>);
 }
 
+/// The bits of a number count up with its magnitude.
+template <Floating T>
+SINTER_INLINE Vec<T> nextafter(Vec<T> a, Vec<T> b) {
+  const NativeMask<T> bits = (NativeMask<T>)a.v, towards_zero = ~((a < b).v ^ (bits < 0));
+  const Vec<T> next = {(Native<T>)(bits + 1 + 2 * towards_zero)};
+  const Vec<T> least = copysign(Vec<T>((Native<T>)(NativeMask<T>{} + 1)), b);
+  return select((a != a) | (b != b), a + b, select(a == b, b, select(a == Vec<T>(0), least, next)));
+}
+
 // -0 counts as less than +0: where both are zeros the two orders of operands give the two, and the sign bits decide.
 template <Floating T>
 SINTER_INLINE Vec<T> ordered_max(Vec<T> a, Vec<T> b) {
@@ -168,6 +177,10 @@ SINTER_INLINE Vec<T> fmod(Vec<T> a, Vec<T> b) {
   const Mask<T> opposite = {(NativeMask<T>)(r ^ a).v < 0};
   const Vec<T> inside = select(opposite & (r != Vec<T>(0)), r + copysign(b, a), r);
   return copysign(select(isinf(b), a, inside), a);
+}
+template <Floating T>
+SINTER_INLINE Vec<T> trunc_divide(Vec<T> a, Vec<T> b) {
+  return trunc(a / b);
 }
 template <Floating T>
 SINTER_INLINE Vec<T> remainder(Vec<T> a, Vec<T> b) {

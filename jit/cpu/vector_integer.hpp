@@ -81,10 +81,50 @@ SINTER_INLINE Vec<T> remainder(Vec<T> a, Vec<T> b) {
   return select((r != Vec<T>(0)) & ((r ^ b) < Vec<T>(0)), r + b, r);
 }
 template <Integer T>
+SINTER_INLINE Vec<T> trunc_divide(Vec<T> a, Vec<T> b) {
+  return by_lane<Vec<T>>([](T x, T y) { return quotient(x, y); }, a, b);
+}
+template <Integer T>
 SINTER_INLINE Vec<T> floor_divide(Vec<T> a, Vec<T> b) {
-  const Vec<T> q = by_lane<Vec<T>>([](T x, T y) { return quotient(x, y); }, a, b);
+  const Vec<T> q = trunc_divide(a, b);
   const Vec<T> r = a - q * b;
   return select((b != Vec<T>(0)) & (r != Vec<T>(0)) & ((r ^ b) < Vec<T>(0)), q - Vec<T>(1), q);
+}
+
+/// Of the magnitudes, by halving and subtracting (Stein). The lowest number's wraps.
+template <Integer T>
+inline __attribute__((noinline)) T common_divisor(T x, T y) {
+  std::uint64_t a = static_cast<std::uint64_t>(x < 0 ? -static_cast<std::int64_t>(x) : x);
+  std::uint64_t b = static_cast<std::uint64_t>(y < 0 ? -static_cast<std::int64_t>(y) : y);
+  if (a == 0 || b == 0) return static_cast<T>(a | b);
+  const int twos = __builtin_ctzll(a | b);
+  a >>= __builtin_ctzll(a);
+  while (b != 0) {
+    b >>= __builtin_ctzll(b);
+    const std::uint64_t smaller = a < b ? a : b;
+    b = a < b ? b - a : a - b;
+    a = smaller;
+  }
+  return static_cast<T>(a << twos);
+}
+template <Integer T>
+SINTER_INLINE Vec<T> gcd(Vec<T> a, Vec<T> b) {
+  return by_lane<Vec<T>>([](T x, T y) { return common_divisor(x, y); }, a, b);
+}
+
+/// Whether a shift by so many bits leaves some.
+template <Integer T>
+SINTER_INLINE Mask<T> shifts(Vec<T> count) {
+  return (count & Vec<T>(sizeof(T) * 8 - 1)) == count;
+}
+template <Integer T>
+SINTER_INLINE Vec<T> bitwise_left_shift(Vec<T> a, Vec<T> b) {
+  const Vec<T> some = {a.v << (b & Vec<T>(sizeof(T) * 8 - 1)).v};
+  return select(shifts(b), some, Vec<T>(0));
+}
+template <Integer T>
+SINTER_INLINE Vec<T> bitwise_right_shift(Vec<T> a, Vec<T> b) {
+  return {a.v >> select(shifts(b), b, Vec<T>(sizeof(T) * 8 - 1)).v};
 }
 
 /// By squaring. A negative exponent leaves 0, but of 1 and -1.

@@ -46,6 +46,10 @@ SINTER_BOTH1(acos, acos, u10)
 SINTER_BOTH1(atan, atan, u10)
 SINTER_BOTH1(sleef_sinh, sinh, u10)
 SINTER_BOTH1(sleef_cosh, cosh, u10)
+SINTER_BOTH1(sleef_asinh, asinh, u10)
+SINTER_BOTH1(sleef_acosh, acosh, u10)
+SINTER_BOTH1(sleef_atanh, atanh, u10)
+SINTER_BOTH1(lgamma, lgamma, u10)
 SINTER_BOTH1(erfc, erfc, u15)
 SINTER_BOTH2(atan2, atan2, u10)
 SINTER_BOTH2(sleef_pow, pow, u10)
@@ -120,6 +124,28 @@ SINTER_INLINE Vec<T> cosh(Vec<T> x) {
   const Mask<T> huge = abs(x) > Vec<T>(hyperbolic_limit<T>);
   const Vec<T> r = sleef_cosh(x);
   return any(huge) ? select(huge, half_exp(x), r) : r;
+}
+
+/// SLEEF's square of the largest numbers overflows; there the root is |x| to the last bit.
+template <Floating T>
+SINTER_INLINE Vec<T> log_twice(Vec<T> x) {
+  return log(abs(x)) + Vec<T>(0.69314718055994530942);
+}
+template <Floating T>
+SINTER_INLINE Vec<T> asinh(Vec<T> x) {
+  const Mask<T> huge = abs(x) > Vec<T>(0x1p60);
+  const Vec<T> r = or_tiny(x, sleef_asinh(x));
+  return any(huge) ? select(huge, copysign(log_twice(x), x), r) : r;
+}
+template <Floating T>
+SINTER_INLINE Vec<T> acosh(Vec<T> x) {
+  const Mask<T> huge = x > Vec<T>(0x1p60);
+  const Vec<T> r = sleef_acosh(x);
+  return any(huge) ? select(huge, log_twice(x), r) : r;
+}
+template <Floating T>
+SINTER_INLINE Vec<T> atanh(Vec<T> x) {
+  return or_tiny(x, sleef_atanh(x));
 }
 
 #undef SINTER_FLOAT1

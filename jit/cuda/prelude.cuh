@@ -98,7 +98,8 @@ SINTER_DEVICE float half_to_float(half a) {
   return value;
 #else
   const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
-  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | magnitude << 13);
+  const unsigned quiet = magnitude > 0x7C00u ? 0x400000u : 0u;  // as the instruction makes a NaN
+  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | quiet | magnitude << 13);
   if (magnitude >= 0x400) return ::__uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
   const float value = ::__uint_as_float((magnitude << 13) + 0x38800000u) - 0x1p-14f;
   return sign ? -value : value;
@@ -286,6 +287,21 @@ SINTER_DEVICE double cosh(double a) { return ::cosh(a); }
 SINTER_DEVICE float tanh(float a) { return ::tanhf(a); }
 SINTER_DEVICE double tanh(double a) { return ::tanh(a); }
 
+SINTER_DEVICE float asinh(float a) { return ::asinhf(a); }
+SINTER_DEVICE double asinh(double a) { return ::asinh(a); }
+
+SINTER_DEVICE float acosh(float a) { return ::acoshf(a); }
+SINTER_DEVICE double acosh(double a) { return ::acosh(a); }
+
+SINTER_DEVICE float atanh(float a) { return ::atanhf(a); }
+SINTER_DEVICE double atanh(double a) { return ::atanh(a); }
+
+SINTER_DEVICE float lgamma(float a) { return ::lgammaf(a); }
+SINTER_DEVICE double lgamma(double a) { return ::lgamma(a); }
+
+SINTER_DEVICE float nextafter(float a, float b) { return ::nextafterf(a, b); }
+SINTER_DEVICE double nextafter(double a, double b) { return ::nextafter(a, b); }
+
 SINTER_DEVICE float hypot(float a, float b) { return ::hypotf(a, b); }
 SINTER_DEVICE double hypot(double a, double b) { return ::hypot(a, b); }
 
@@ -308,6 +324,39 @@ SINTER_DEVICE T trunc(T a) {
 }
 SINTER_DEVICE float trunc(float a) { return ::truncf(a); }
 SINTER_DEVICE double trunc(double a) { return ::trunc(a); }
+
+template <class T>
+SINTER_DEVICE T trunc_divide(T a, T b) {
+  if (b == 0) return 0;
+  return b == -1 ? T(0 - typename Unsigned<T>::type(a)) : a / b;
+}
+SINTER_DEVICE float trunc_divide(float a, float b) { return ::truncf(a / b); }
+SINTER_DEVICE double trunc_divide(double a, double b) { return ::trunc(a / b); }
+
+// Of the magnitudes; the lowest number's wraps.
+template <class T>
+SINTER_DEVICE T gcd(T a, T b) {
+  using U = typename Unsigned<T>::type;
+  U x = a < 0 ? 0 - U(a) : U(a), y = b < 0 ? 0 - U(b) : U(b);
+  while (y != 0) {
+    const U rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return T(x);
+}
+
+// By a negative number of bits, or by all: as if one by one for ever.
+template <class T>
+SINTER_DEVICE T bitwise_left_shift(T a, T b) {
+  using U = typename Unsigned<T>::type;
+  return U(b) < 8 * sizeof(T) ? T(U(a) << b) : T(0);
+}
+
+template <class T>
+SINTER_DEVICE T bitwise_right_shift(T a, T b) {
+  return a >> (typename Unsigned<T>::type(b) < 8 * sizeof(T) ? b : T(8 * sizeof(T) - 1));
+}
 
 // Halves to even.
 template <class T>

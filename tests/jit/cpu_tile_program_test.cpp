@@ -157,8 +157,8 @@ Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& in
           static_cast<int>(first_table_op) +
           static_cast<int>(random() % static_cast<std::uint64_t>(op_count - static_cast<int>(first_table_op))));
     const DTypeRule rule = info(op).rule;
-    if (op == Op::copysign || rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 ||
-        rule == DTypeRule::RandomInt64)
+    if (op == Op::copysign || is_composite(op) || rule == DTypeRule::RandomFloat32 ||
+        rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64)
       continue;
     std::vector<Operand> operands;
     std::vector<OperandType> types;

@@ -141,7 +141,7 @@ TEST_P(Evaluate, SizesAroundVectorsBlocksAndTiles) {
 /// Some operations on the same operands of one dtype, as outputs of one evaluation.
 class Sweep {
  public:
-  Sweep(DType t, Device device, std::mt19937_64& random) : types_{OperandType{DType::Bool}, {t}, {t}, {t}} {
+  Sweep(DType t, Device device, std::mt19937_64& random) : types_{OperandType{DType::Bool}, {t}, {t}, {t}, {t}, {t}} {
     for (const OperandType& type : types_)
       arrays_.push_back(random_array(type.dtype, Shape{300}, device, Layout::Contiguous, random));
   }
@@ -195,7 +195,7 @@ class Sweep {
     }
   }
 
-  std::array<OperandType, 4> types_;
+  std::array<OperandType, 6> types_;
   std::vector<TensorRef> arrays_;
   Written text_;
   std::vector<TensorImpl*> leaves_;

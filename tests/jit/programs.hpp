@@ -59,14 +59,67 @@ struct Written {
 /// A program of about `steps` steps that makes sense, of the operations that the interpreter rounds correctly; without
 /// copysign, which sees the sign of a NaN.
 inline Written random_program(std::mt19937_64& random, int steps, bool many_constants = true) {
-  static constexpr Op operations[] = {
-      Op::add,         Op::sub,          Op::mul,         Op::div,         Op::fma,        Op::neg,
-      Op::abs,         Op::sign,         Op::square,      Op::relu,        Op::floor,      Op::ceil,
-      Op::trunc,       Op::round,        Op::maximum,     Op::minimum,     Op::fmax,       Op::fmin,
-      Op::clamp,       Op::eq,           Op::ne,          Op::lt,          Op::le,         Op::gt,
-      Op::ge,          Op::isnan,        Op::isinf,       Op::isfinite,    Op::where,      Op::logical_and,
-      Op::logical_or,  Op::logical_xor,  Op::logical_not, Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor,
-      Op::bitwise_not, Op::floor_divide, Op::remainder,   Op::fmod,        Op::reciprocal, Op::sqrt};
+  static constexpr Op operations[] = {Op::add,
+                                      Op::sub,
+                                      Op::mul,
+                                      Op::div,
+                                      Op::fma,
+                                      Op::neg,
+                                      Op::abs,
+                                      Op::sign,
+                                      Op::square,
+                                      Op::relu,
+                                      Op::floor,
+                                      Op::ceil,
+                                      Op::trunc,
+                                      Op::round,
+                                      Op::maximum,
+                                      Op::minimum,
+                                      Op::fmax,
+                                      Op::fmin,
+                                      Op::clamp,
+                                      Op::eq,
+                                      Op::ne,
+                                      Op::lt,
+                                      Op::le,
+                                      Op::gt,
+                                      Op::ge,
+                                      Op::isnan,
+                                      Op::isinf,
+                                      Op::isfinite,
+                                      Op::where,
+                                      Op::logical_and,
+                                      Op::logical_or,
+                                      Op::logical_xor,
+                                      Op::logical_not,
+                                      Op::bitwise_and,
+                                      Op::bitwise_or,
+                                      Op::bitwise_xor,
+                                      Op::bitwise_not,
+                                      Op::floor_divide,
+                                      Op::remainder,
+                                      Op::fmod,
+                                      Op::reciprocal,
+                                      Op::sqrt,
+                                      Op::trunc_divide,
+                                      Op::gcd,
+                                      Op::lcm,
+                                      Op::bitwise_left_shift,
+                                      Op::bitwise_right_shift,
+                                      Op::nextafter,
+                                      Op::positive,
+                                      Op::heaviside,
+                                      Op::relu6,
+                                      Op::hardtanh,
+                                      Op::threshold,
+                                      Op::nan_to_num,
+                                      Op::nan_to_num_infinities,
+                                      Op::isposinf,
+                                      Op::isneginf,
+                                      Op::isclose,
+                                      Op::frac,
+                                      Op::deg2rad,
+                                      Op::addcdiv};
   struct Entry {
     OperandType type;
     bool is_constant;
@@ -116,7 +169,7 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   const auto try_operation = [&](Op op) {
     const std::size_t arity = info(op).arity;
     if (stack.size() < arity) return;
-    std::array<OperandType, 3> types;
+    std::array<OperandType, max_arity> types;
     bool weak = true, constant = true;
     for (std::size_t i = 0; i < arity; ++i) {
       const Entry& e = stack[stack.size() - arity + i];

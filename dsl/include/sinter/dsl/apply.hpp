@@ -16,7 +16,8 @@ namespace detail {
 
 /// What may stand beside an expression.
 template <class A>
-concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>>;
+concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>> ||
+                  is_fixed_number<std::remove_cvref_t<A>>;
 
 /// The element type of a C++ scalar: it lifts the category of the tensors beside it and nothing else.
 template <Category C>
@@ -42,6 +43,15 @@ struct ConstantOperand {
   Values<0, 0> value;
 };
 
+template <Category C, std::uint64_t Bits>
+struct FixedOperand {
+  using value_type = Weak<C>;
+  using device_type = NoDevice;
+  using tree = FixedLeaf<C, Bits>;
+  static constexpr int leaf_count = 0, scalar_count = 0, byte_count = fixed_bytes;
+  Values<0, 0> value;
+};
+
 template <class T, class D, class Tree, int L, int S, int B>
 Expression<T, D, Tree, L, S, B>&& lift(Expression<T, D, Tree, L, S, B>&& e) noexcept {
   if constexpr (L > 0) e.value.revive();
@@ -58,6 +68,14 @@ constexpr ScalarOperand<category_of<S>> lift(const S& value) {
 template <integral_constant C>
 constexpr ConstantOperand<static_cast<std::int64_t>(C::value)> lift(const C&) noexcept {
   return {};
+}
+
+template <Category C, std::uint64_t Bits>
+constexpr auto lift(FixedNumber<C, Bits>) noexcept {
+  if constexpr (C == Category::Int)
+    return ConstantOperand<static_cast<std::int64_t>(Bits)>();
+  else
+    return FixedOperand<C, Bits>();
 }
 
 template <class A>
@@ -93,7 +111,9 @@ template <Op op, class... T>
   requires(std::is_same_v<T, AnyType> || ...)
 struct ResultType<op, T...> {
   static constexpr bool ok = true;
-  static constexpr bool gives_bool = info(op).rule == DTypeRule::Compare || info(op).rule == DTypeRule::Logical;
+  static constexpr DTypeRule rule = info(op).rule;
+  static constexpr bool gives_bool =
+      rule == DTypeRule::Compare || rule == DTypeRule::FloatCompare || rule == DTypeRule::Logical;
   using type = std::conditional_t<gives_bool, bool, AnyType>;
 };
 

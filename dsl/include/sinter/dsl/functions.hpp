@@ -1,16 +1,57 @@
 // The operations as functions: sn::exp(x), sn::where(x > 0, x, 0). One of each for every line of ops.def.
 #pragma once
+#include <array>
+#include <utility>
+
 #include <sinter/dsl/apply.hpp>
 
 namespace sinter::inline v1 {
 
 namespace detail {
 
+/// What the last operands of an operation are where a call leaves them out.
+template <Op op>
+inline constexpr std::array<Number, 0> defaults{};
+#define SINTER_DEFAULTS(name, ...) \
+  template <>                      \
+  inline constexpr auto defaults<Op::name> = std::to_array<Number>({__VA_ARGS__});
+#define SINTER_OP(name, arity, rule, body, doc)
+#include <sinter/jit/ops.def>
+
+/// The operation that a call with so many operands is.
+template <Op op, std::size_t operands>
+inline constexpr Op overload = op;
+#define SINTER_OVERLOAD(name, arity, other) \
+  template <>                               \
+  inline constexpr Op overload<Op::name, arity> = Op::other;
+#define SINTER_OP(name, arity, rule, body, doc)
+#include <sinter/jit/ops.def>
+
+template <Number number>
+inline constexpr FixedNumber<number.category, number.scalar.bits> fixed{};
+
+template <Op op, std::size_t... i, class... A>
+constexpr auto apply_with_defaults(std::index_sequence<i...>, A&&... operands) {
+  constexpr std::size_t skipped = defaults<op>.size() - sizeof...(i);
+  return apply<op>(std::forward<A>(operands)..., fixed<defaults<op>[skipped + i]>...);
+}
+
 template <Op op>
 template <class... A>
 constexpr auto Function<op>::operator()(A&&... operands) const {
   static_assert(same_device<device_of<A>...>, SINTER_DIFFERENT_DEVICES);
-  return apply<op>(std::forward<A>(operands)...);
+  constexpr std::size_t given = sizeof...(A), arity = info(op).arity;
+  if constexpr (given < arity && given + defaults<op>.size() >= arity)
+    return apply_with_defaults<op>(std::make_index_sequence<arity - given>(), std::forward<A>(operands)...);
+  else
+    return apply<overload<op, given>>(std::forward<A>(operands)...);
+}
+template <Op op>
+template <class A, class B, Op other>
+constexpr auto Function<op>::operator()(A&& a, B&& b, Rounding<other>) const
+  requires(op == Op::div)
+{
+  return Function<other>{}(std::forward<A>(a), std::forward<B>(b));
 }
 
 template <class T>
@@ -23,8 +64,16 @@ auto CastFunction<T>::operator()(A&& operand) const {
 }  // namespace detail
 
 #define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
 #define SINTER_OP(name, arity, rule, body, doc) inline constexpr detail::Function<Op::name> name{};
+#define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/ops.def>
+
+// PyTorch's other names.
+inline constexpr auto& subtract = sub;
+inline constexpr auto& multiply = mul;
+inline constexpr auto& divide = div;
+inline constexpr auto& true_divide = div;
 
 /// `x` with elements of type T, as an expression: floats to integers truncate and saturate, NaN gives 0.
 template <element T>

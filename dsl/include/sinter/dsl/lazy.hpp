@@ -51,6 +51,10 @@ jit::LazyRef lazy_node(const A& operand) {
     return jit::lazy(scalar_of(operand), category_of<A>);
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
+  } else if constexpr (is_fixed_number<A>) {
+    jit::Scalar value;
+    value.bits = A::bits;
+    return jit::lazy(value, A::category);
   } else if constexpr (is_reported<A>) {
     return {};
   } else {

@@ -8,11 +8,29 @@
 
 namespace sinter::inline v1::detail {
 
+/// How a quotient becomes a whole number: by the operation that divides so.
+template <Op op>
+struct Rounding {};
+
+}  // namespace sinter::inline v1::detail
+
+/// The third argument of div: rounded to negative infinity, or to zero.
+namespace sinter::inline v1::rounding {
+inline constexpr detail::Rounding<Op::floor_divide> floor;
+inline constexpr detail::Rounding<Op::trunc_divide> trunc;
+}  // namespace sinter::inline v1::rounding
+
+namespace sinter::inline v1::detail {
+
 /// An operation as a function object: it can be passed on, and one operator() serves every operation.
 template <Op op>
 struct Function {
   template <class... A>
   constexpr auto operator()(A&&... operands) const;
+  /// div(a, b, rounding::floor).
+  template <class A, class B, Op other>
+  constexpr auto operator()(A&& a, B&& b, Rounding<other> rounding) const
+    requires(op == Op::div);
 };
 template <class T>
 struct CastFunction {
@@ -52,12 +70,45 @@ class OperationMethods {
   auto name(B&& b, C&& c)&& {                                                                       \
     return Function<Op::name>{}(std::move(*this).itself(), std::forward<B>(b), std::forward<C>(c)); \
   }
+// Those that may leave operands out.
+#define SINTER_METHOD_REST(name)                                                         \
+  template <class... Rest>                                                               \
+  auto name(Rest&&... rest) const& {                                                     \
+    return Function<Op::name>{}(itself(), std::forward<Rest>(rest)...);                  \
+  }                                                                                      \
+  template <class... Rest>                                                               \
+  auto name(Rest&&... rest)&& {                                                          \
+    return Function<Op::name>{}(std::move(*this).itself(), std::forward<Rest>(rest)...); \
+  }
+#define SINTER_COMPOSITE_METHOD_1 SINTER_METHOD_1
+#define SINTER_COMPOSITE_METHOD_2 SINTER_METHOD_REST
+#define SINTER_COMPOSITE_METHOD_3 SINTER_METHOD_REST
+#define SINTER_COMPOSITE_METHOD_4 SINTER_METHOD_REST
+#define SINTER_COMPOSITE_METHOD_5 SINTER_METHOD_REST
 #define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
 #define SINTER_OP(name, arity, rule, body, doc) SINTER_METHOD_##arity(name)
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) SINTER_COMPOSITE_METHOD_##arity(name)
 #include <sinter/jit/ops.def>
 #undef SINTER_METHOD_1
 #undef SINTER_METHOD_2
 #undef SINTER_METHOD_3
+#undef SINTER_METHOD_REST
+#undef SINTER_COMPOSITE_METHOD_1
+#undef SINTER_COMPOSITE_METHOD_2
+#undef SINTER_COMPOSITE_METHOD_3
+#undef SINTER_COMPOSITE_METHOD_4
+#undef SINTER_COMPOSITE_METHOD_5
+
+  /// x.div(y, rounding::floor).
+  template <class B, Op other>
+  auto div(B&& b, Rounding<other> rounding) const& {
+    return Function<Op::div>{}(itself(), std::forward<B>(b), rounding);
+  }
+  template <class B, Op other>
+  auto div(B&& b, Rounding<other> rounding) && {
+    return Function<Op::div>{}(std::move(*this).itself(), std::forward<B>(b), rounding);
+  }
 
  protected:
   const Self& itself() const& noexcept { return static_cast<const Self&>(*this); }

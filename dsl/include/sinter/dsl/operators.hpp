@@ -51,6 +51,17 @@ template <class A, class B>
 auto operator^(A&& a, B&& b) {
   return apply<Op::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
 }
+// Not of streams: neither operand of these is one.
+template <class A, class B>
+  requires operands<A, B>
+auto operator<<(A&& a, B&& b) {
+  return apply<Op::bitwise_left_shift>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+  requires operands<A, B>
+auto operator>>(A&& a, B&& b) {
+  return apply<Op::bitwise_right_shift>(std::forward<A>(a), std::forward<B>(b));
+}
 template <class A, class B>
   requires operands<A, B>
 auto operator==(A&& a, B&& b) {
@@ -141,6 +152,18 @@ Reported operator|(const On<L>&, const On<R>&) {
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator^(const On<L>&, const On<R>&) {
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator<<(const On<L>&, const On<R>&) {
+  static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
+  return Reported();
+}
+template <class L, class R>
+  requires different_devices<L, R>
+Reported operator>>(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
   return Reported();
 }

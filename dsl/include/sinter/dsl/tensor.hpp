@@ -211,6 +211,16 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, publi
   Tensor& operator^=(A&& value) {
     return write(*this ^ std::forward<A>(value));
   }
+  template <class A>
+    requires detail::operand<A>
+  Tensor& operator<<=(A&& value) {
+    return write(*this << std::forward<A>(value));
+  }
+  template <class A>
+    requires detail::operand<A>
+  Tensor& operator>>=(A&& value) {
+    return write(*this >> std::forward<A>(value));
+  }
 
   // What it is.
   bool defined() const noexcept { return static_cast<bool>(impl_); }

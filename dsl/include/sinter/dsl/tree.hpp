@@ -16,6 +16,8 @@ template <Category C>
 struct ScalarLeaf;  // a C++ scalar
 template <std::int64_t Value>
 struct ConstantLeaf;  // a compile-time integer, 2_c
+template <Category C, std::uint64_t Bits>
+struct FixedLeaf;  // another number of the expression's type: bits of a bool or a double
 template <Op Operation, class... Operands>
 struct Apply;
 template <class T, class Operand>
@@ -34,6 +36,7 @@ template <std::int64_t Value>
 inline constexpr bool fits_a_byte = Value >= -128 && Value <= 127;
 template <std::int64_t Value>
 inline constexpr int constant_bytes = fits_a_byte<Value> ? 2 : 10;
+inline constexpr int fixed_bytes = 10;
 /// An operation takes one byte. It counts as if, with its operands, it took three - six when it has three operands -
 /// so that the limit of bytes is one of operations.
 template <int Operands>
@@ -57,6 +60,11 @@ constexpr std::uint8_t position(Scope<Names...>*) {
 }
 
 constexpr void put(std::uint8_t*& p, auto code) { *p++ = static_cast<std::uint8_t>(code); }
+constexpr void put_constant(std::uint8_t*& p, DType dtype, std::uint64_t bits) {
+  put(p, Op::constant);
+  put(p, dtype);
+  for (int i = 0; i < 8; ++i) put(p, bits >> (8 * i) & 0xFF);
+}
 
 template <class S, class T>
 constexpr void emit(std::uint8_t*& p, Leaf<T>*) {
@@ -78,10 +86,12 @@ constexpr void emit(std::uint8_t*& p, ConstantLeaf<Value>*) {
     put(p, jit::Code::integer);
     put(p, Value);
   } else {
-    put(p, Op::constant);
-    put(p, DType::Int64);
-    for (int i = 0; i < 8; ++i) put(p, static_cast<std::uint64_t>(Value) >> (8 * i) & 0xFF);
+    put_constant(p, DType::Int64, static_cast<std::uint64_t>(Value));
   }
+}
+template <class S, Category C, std::uint64_t Bits>
+constexpr void emit(std::uint8_t*& p, FixedLeaf<C, Bits>*) {
+  put_constant(p, C == Category::Bool ? DType::Bool : DType::Float64, Bits);
 }
 template <class S, class T, class A>
 constexpr void emit(std::uint8_t*& p, Cast<T, A>*);

@@ -18,6 +18,17 @@ concept integral_constant = std::is_empty_v<C> && requires {
   { C::value } -> std::convertible_to<std::int64_t>;
 };
 
+/// A C++ number as a type: what an operand is that a call leaves out.
+template <Category C, std::uint64_t Bits>
+struct FixedNumber {
+  static constexpr Category category = C;
+  static constexpr std::uint64_t bits = Bits;
+};
+template <class A>
+inline constexpr bool is_fixed_number = false;
+template <Category C, std::uint64_t Bits>
+inline constexpr bool is_fixed_number<FixedNumber<C, Bits>> = true;
+
 template <class S>
 concept cpp_scalar = std::is_arithmetic_v<S> || std::is_same_v<S, half> || std::is_same_v<S, bfloat16>;
 

@@ -11,9 +11,15 @@ enum class DTypeRule : std::uint8_t {
   Same,           // operands promote; the result is of that dtype
   Number,         // the same, not for bool
   Integer,        // the same, for bool and integers only
+  IntegerOnly,    // the same, for integers only
+  First,          // the first operand decides: the others convert to its dtype
+  FirstNumber,    // the same, not for bool
   Float,          // bool and integers become float32
   FloatOnly,      // the same, not for bool and integers
+  WideFloat,      // the same, for those that are computed in themselves
+  Float64,        // operands become float64
   Compare,        // operands promote; the result is bool
+  FloatCompare,   // the same, bool and integers become float32 first
   Logical,        // operands become bool (x != 0)
   Select,         // the first is a bool; the others promote
   RandomFloat32,  // operands are int64

@@ -17,6 +17,7 @@ enum class Op : std::uint8_t {
   constant,  // a value fixed in the expression
   cast,      // conversion to the node's dtype
 #define SINTER_OP(name, arity, rule, body, doc) name,
+#define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/ops.def>
 };
 
@@ -26,6 +27,7 @@ struct OpInfo {
   DTypeRule rule;
   std::string_view body;  // the tokens of ops.def
   std::string_view doc;
+  bool is_composite = false;  // executors have its body's operations, not it
 };
 
 namespace detail {
@@ -37,6 +39,7 @@ inline constexpr OpInfo op_info[] = {
     {"cast", 1, DTypeRule::None, "convert<T>(a)",
      "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"},
 #define SINTER_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc},
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc, true},
 #include <sinter/jit/ops.def>
 };
 }  // namespace detail
@@ -51,6 +54,7 @@ inline constexpr int max_arity = [] {
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
+constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
 
 /// One operand as promotion sees it: a tensor's dtype counts in full, a C++ scalar lifts the category only.
 struct OperandType {
@@ -82,15 +86,25 @@ constexpr OperandType common_type(std::span<const OperandType> operands) noexcep
 /// The one place that decides dtypes; used at compile time by dsl/ and at run time by the recorder.
 constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcept {
   const DTypeRule rule = info(op).rule;
-  const DType common = common_type(rule == DTypeRule::Select ? operands.subspan(1) : operands).dtype;
+  const bool first = (rule == DTypeRule::First || rule == DTypeRule::FirstNumber) && !operands[0].weak;
+  const DType common = common_type(rule == DTypeRule::Select ? operands.subspan(1)
+                                   : first                   ? operands.first(1)
+                                                             : operands)
+                           .dtype;
   const DType floating = category(common) == Category::Float ? common : DType::Float32;
   switch (rule) {
-    case DTypeRule::Same: return {true, common, common};
+    case DTypeRule::Same:
+    case DTypeRule::First: return {true, common, common};
+    case DTypeRule::FirstNumber:
     case DTypeRule::Number: return {common != DType::Bool, common, common};
     case DTypeRule::Integer: return {category(common) != Category::Float, common, common};
+    case DTypeRule::IntegerOnly: return {category(common) == Category::Int, common, common};
     case DTypeRule::Float: return {true, floating, floating};
+    case DTypeRule::WideFloat: return {category(common) == Category::Float && !is_stored_only(common), common, common};
+    case DTypeRule::Float64: return {true, DType::Float64, DType::Float64};
     case DTypeRule::FloatOnly: return {category(common) == Category::Float, floating, floating};
     case DTypeRule::Compare: return {true, common, DType::Bool};
+    case DTypeRule::FloatCompare: return {true, floating, DType::Bool};
     case DTypeRule::Logical: return {true, DType::Bool, DType::Bool};
     case DTypeRule::Select: return {operands[0].dtype == DType::Bool, common, common};
     case DTypeRule::RandomFloat32: return {common == DType::Int64, DType::Int64, DType::Float32};

@@ -1,0 +1,55 @@
+#include "composite.hpp"
+
+#include <algorithm>
+
+#include "special_functions.hpp"
+#include "terms.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace terms {
+namespace {
+
+/// What stands for a composite operation with these operands. Of those that it does not take any will do.
+Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_unused]] Term c,
+               [[maybe_unused]] Term d, [[maybe_unused]] Term e, const Constants& T) {
+  switch (op) {
+#define SINTER_OP(name, arity, rule, body, doc)
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) \
+  case Op::name: return body;
+#include <sinter/jit/ops.def>
+    default: throw Error(std::string(name(op)) + " is not a composite operation");
+  }
+}
+
+}  // namespace
+}  // namespace terms
+
+Graph expand_composites(const Graph& graph, Composites which) {
+  const auto expands = [&](const Node& n) {
+    return is_composite(n.op) &&
+           (which == Composites::All || info(n.op).body.find("lowest(a)") != std::string_view::npos);
+  };
+  if (std::ranges::none_of(graph.nodes(), expands)) return graph;
+  Graph out;
+  out.reserve(2 * graph.nodes().size(), 2 * graph.all_operands().size());
+  std::vector<Operand> moved, operands;
+  moved.reserve(graph.nodes().size());
+  for (const Node& n : graph.nodes()) {
+    operands.clear();
+    for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    if (!expands(n)) {
+      moved.push_back(out.node(n.op, n.dtype, operands, n.attribute));
+      continue;
+    }
+    const auto term = [&](std::size_t i) { return terms::Term{&out, operands[std::min(i, operands.size() - 1)]}; };
+    moved.push_back(
+        terms::expansion(n.op, term(0), term(1), term(2), term(3), term(4), terms::Constants{term(max_arity)}).operand);
+    if (out[moved.back()].dtype != n.dtype)
+      throw Error(std::string(name(n.op)) + " expands to another dtype than its rule says");
+  }
+  for (Operand o : graph.outputs()) out.output(moved[static_cast<std::size_t>(o.node)]);
+  return out;
+}
+
+}  // namespace sinter::inline v1::jit

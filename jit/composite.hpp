@@ -1,0 +1,14 @@
+// Composite operations: those that executors do not have, and what stands for them.
+#pragma once
+#include <sinter/jit/graph.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// Which composite operations: all, or those whose body names the largest number of its dtype.
+enum class Composites { All, WithLimits };
+
+/// The same values without these composite operations. Each is replaced by the operations of its body; these repeat
+/// where the body repeats itself, until simplify() makes them one.
+Graph expand_composites(const Graph& graph, Composites which = Composites::All);
+
+}  // namespace sinter::inline v1::jit
