@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <random>
 
@@ -48,6 +50,25 @@ void manual_seed(std::uint64_t seed) noexcept { generator().seed(seed); }
 
 namespace detail {
 
+namespace {
+
+/// Whether all integers of [least, most] are numbers of the dtype.
+void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    constexpr std::int64_t bound = std::int64_t{1} << std::min(62, std::numeric_limits<T>::digits);
+    const bool fits = category(dtype) == Category::Int
+                          ? true
+                          : least >= (dtype == DType::Bool ? 0 : -bound) && most <= (dtype == DType::Bool ? 1 : bound);
+    if (!fits)
+      throw Error(
+          fmt::format("randint: from {} to {} there are integers that {} does not have", least, most, name(dtype)));
+    if constexpr (category(dtype_of<T>) == Category::Int)
+      static_cast<void>(element_of<T>(least)), static_cast<void>(element_of<T>(most));
+  });
+}
+
+}  // namespace
+
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) != Category::Float)
     throw DtypeError(
@@ -63,6 +84,7 @@ TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Dev
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device) {
   if (low >= high)
     throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
+  check_bounds(low, high - 1, dtype);
   // The distance of two int64 fits when read as unsigned.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
   const IndexExpression i = index(shape, device);
@@ -85,6 +107,10 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
 
 void check_probability(double p) {
   if (!(p >= 0 && p <= 1)) throw Error(fmt::format("dropout: the probability is {}, but must be in [0, 1]", p));
+}
+
+void check_deviation(double deviation) {
+  if (!(deviation >= 0)) throw Error(fmt::format("normal: the deviation is {}, but must not be negative", deviation));
 }
 
 void check_rate(double rate) {

@@ -27,7 +27,7 @@ bool is_ring_operation(Op op) noexcept {
   }
 }
 
-/// The result is an operand, or lies between two.
+/// The result is an operand, lies between two, or has no bits that they do not have.
 bool is_selection(Op op) noexcept {
   switch (op) {
     case Op::maximum:
@@ -36,6 +36,9 @@ bool is_selection(Op op) noexcept {
     case Op::fmin:
     case Op::clamp:
     case Op::where:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
     case Op::relu:
     case Op::floor:
     case Op::ceil:
@@ -69,7 +72,7 @@ class Carrying {
   /// A node's value in its carrier.
   struct Carried {
     Operand value;
-    bool exact = true;  // else its lowest bits alone are right, as many as the dtype has
+    bool exact = true;  // else an integer's lowest bits alone are right, and a float is not rounded yet
     Operand stored{};   // the same in the dtype itself, where that is known
   };
 
@@ -98,7 +101,7 @@ class Carrying {
       }
       case Op::scalar: return scalar(n);
       case Op::constant: return {out_.constant(carrier(n.dtype), convert_bits(n.attribute, n.dtype, carrier(n.dtype)))};
-      case Op::cast: return narrow ? narrowed(n) : Carried{convert(exact(operand(n)), n.dtype)};
+      case Op::cast: return narrow ? narrowed(n) : Carried{convert(seen(operand(n), n.dtype), n.dtype)};
       default: return operation(n);
     }
   }
@@ -106,19 +109,26 @@ class Carrying {
   static bool is_integer(DType t) noexcept { return is_stored_only(t) && category(t) == Category::Int; }
   Operand operand(const Node& n) const { return graph_.operands(n)[0]; }
 
+  /// What a result of this dtype sees of an operand: floats are computed from floats that are not rounded yet; what is
+  /// no float, as a comparison's outcome, tells of the value that the dtype holds.
+  Operand seen(Operand o, DType result) {
+    const bool rounds = category(graph_[o].dtype) == Category::Float && category(result) == Category::Float;
+    return rounds ? at(o).value : exact(o);
+  }
+
   Carried scalar(const Node& n) {
     const bool integer = is_integer(n.dtype);
     if (integer && scalar_use(n).arrives_as == Category::Float)
       return {saturated(out_.node(n.op, DType::Float64, {}, n.attribute), n.dtype)};
-    return {out_.node(n.op, carrier(n.dtype), {}, n.attribute), !integer};
+    return {out_.node(n.op, carrier(n.dtype), {}, n.attribute), !is_stored_only(n.dtype)};
   }
 
   /// A conversion to a dtype that is only stored.
   Carried narrowed(const Node& n) {
     const DType from = graph_[operand(n)].dtype;
     if (category(n.dtype) == Category::Float) {
-      const Operand value = convert(exact(operand(n)), DType::Float32);
-      if (n.attribute == weak_result) return {value};
+      const Operand value = convert(seen(operand(n), n.dtype), DType::Float32);
+      if (n.attribute == weak_result) return {value, false};
       const Operand rounded = convert(value, n.dtype);
       return {convert(rounded, DType::Float32), true, rounded};
     }
@@ -138,12 +148,11 @@ class Carrying {
     bool all_exact = true;
     for (std::size_t i = 0; i < n.arity; ++i) {
       const Operand o = graph_.operands(n)[i];
-      if (!is_ring_operation(n.op)) exact(o);
-      operands[i] = at(o).value;
+      operands[i] = is_ring_operation(n.op) ? at(o).value : seen(o, n.dtype);
       all_exact &= at(o).exact;
     }
     const Operand value = out_.node(n.op, carrier(n.dtype), std::span(operands).first(n.arity), n.attribute);
-    return {value, !is_integer(n.dtype) || (all_exact && is_selection(n.op))};
+    return {value, !is_stored_only(n.dtype) || (all_exact && is_selection(n.op))};
   }
 
   const Graph& graph_;

@@ -25,10 +25,18 @@ Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_
 }  // namespace
 }  // namespace terms
 
+namespace {
+
+/// Infinities and limits are those of the dtype itself, not of what carries it.
+bool asks_its_dtype(Op op) noexcept {
+  return op == Op::nan_to_num || op == Op::nan_to_num_posinf || op == Op::nan_to_num_infinities;
+}
+
+}  // namespace
+
 Graph expand_composites(const Graph& graph, Composites which) {
   const auto expands = [&](const Node& n) {
-    return is_composite(n.op) &&
-           (which == Composites::All || info(n.op).body.find("lowest(a)") != std::string_view::npos);
+    return is_composite(n.op) && (which == Composites::All || asks_its_dtype(n.op));
   };
   if (std::ranges::none_of(graph.nodes(), expands)) return graph;
   Graph out;

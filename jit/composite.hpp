@@ -4,7 +4,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// Which composite operations: all, or those whose body names the largest number of its dtype.
+/// Which composite operations: all, or those that ask for the limits of their dtype.
 enum class Composites { All, WithLimits };
 
 /// The same values without these composite operations. Each is replaced by the operations of its body; these repeat

@@ -209,7 +209,9 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands) {
 LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   if (!a) throw Error("cast: the operand is a lazy expression that was moved from");
   const Content content = LazyAccess::snapshot(a);
-  if (content.op != Op::scalar && content.op != Op::constant && content.dtype == dtype) return a;
+  // To its own dtype a cast still rounds what is carried by another.
+  const bool changes_nothing = content.dtype == dtype && !is_stored_only(dtype);
+  if (content.op != Op::scalar && content.op != Op::constant && changes_nothing) return a;
   Graph graph;
   graph.output(graph.explicit_cast(as_nodes(graph, {&content, 1})[0], dtype));
   LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});

@@ -9,6 +9,7 @@
 
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../carriers.hpp"
 #include "../faults.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -155,6 +156,8 @@ class Builder {
     const DType compute = graph_[operands.back()].dtype;
     Step s;
     s.group = n.op == Op::cast ? Group::Casts : group_of(compute);
+    if (n.op == Op::cast && !has_conversion(compute, n.dtype))
+      throw Error(fmt::format("the CPU has no loop from {} to {}: it takes two steps", name(compute), name(n.dtype)));
     s.row = n.op == Op::cast
                 ? static_cast<std::uint16_t>(static_cast<int>(compute) * cast_dtypes + static_cast<int>(n.dtype))
                 : row_of(n.op);

@@ -1,5 +1,5 @@
-// 16-bit floats to float and back, as runtime/half.hpp defines it: with this instruction set's conversions, else in
-// arithmetic on vectors.
+// 16-bit floats to float and back, as runtime/half.hpp defines it but for the bits in a NaN: with this instruction
+// set's conversions, else in arithmetic on vectors.
 #pragma once
 #include "vector.hpp"
 

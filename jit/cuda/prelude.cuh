@@ -92,7 +92,7 @@ struct half {
   unsigned short bits;
 };
 SINTER_DEVICE float half_to_float(half a) {
-#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU)
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(a.bits));
   return value;
@@ -106,7 +106,7 @@ SINTER_DEVICE float half_to_float(half a) {
 #endif
 }
 SINTER_DEVICE half float_to_half(float a) {
-#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU)
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
   half value;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
   return value;
@@ -132,7 +132,7 @@ struct bfloat16 {
 };
 SINTER_DEVICE float bfloat16_to_float(bfloat16 a) { return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16); }
 SINTER_DEVICE bfloat16 float_to_bfloat16(float a) {
-#if defined(__CUDACC_RTC__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
   bfloat16 value;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
   return value;

@@ -124,6 +124,10 @@ TEST(Evaluate, EqualAndAllclose) {
   EXPECT_FALSE(sn::allclose(x, x));
   EXPECT_TRUE(sn::allclose(sn::tensor({1.f, INFINITY}), sn::tensor({1.000001f, INFINITY})));
   EXPECT_FALSE(sn::allclose(sn::tensor({1.f}), sn::tensor({INFINITY})));
+  EXPECT_FALSE(sn::allclose(sn::tensor<std::int8_t>({-128}), sn::tensor<std::int8_t>({0})));  // the difference wraps
+  EXPECT_FALSE(sn::allclose(sn::tensor<std::uint8_t>({0}), sn::tensor<std::uint8_t>({255}), 0, 1));
+  EXPECT_FALSE(sn::allclose(sn::AnyTensor(sn::tensor<int>({INT32_MIN})), sn::tensor<int>({0})));
+  EXPECT_TRUE(sn::allclose(sn::tensor({true, false}), sn::tensor({true, false})));
   EXPECT_FALSE(sn::equal(sn::ones({2}), sn::ones({3})));
 }
 

@@ -156,4 +156,11 @@ TEST(Lazy, LongLoopsStayBounded) {
   EXPECT_EQ(sn::Tensor(sum).item(), 50'000.f);
 }
 
+TEST(Lazy, ACastToItsOwnDtypeRounds) {
+  const auto x = sn::tensor<sn::half>({300});
+  const sn::Lazy square = x * x;
+  EXPECT_EQ(sn::Tensor(sn::cast<float>(sn::cast<sn::half>(square))).item(), INFINITY);
+  EXPECT_EQ(sn::Tensor(sn::cast<float>(square)).item(), 90000.f);
+}
+
 }  // namespace

@@ -40,6 +40,25 @@ TEST(Carriers, ACastRoundsWhereItStands) {
   EXPECT_EQ(value_of(p, {x.bits, x.bits, one.bits}), bits_of(half(float(half(float(x) * float(x))) - 1.f)));
 }
 
+TEST(Carriers, WhatIsNoFloatTellsOfTheRoundedValue) {
+  const half big(300.f);
+  const auto of_product = [&](Op op) {
+    Written p;
+    p.leaf(f16).leaf(f16, 0).op(Op::mul).op(op);
+    return value_of(p, {big.bits, big.bits});
+  };
+  EXPECT_EQ(of_product(Op::isinf), 1u);  // 90000
+  EXPECT_EQ(of_product(Op::isfinite), 0u);
+  Written equal, number, whole;
+  equal.leaf(f16).leaf(f16, 0).op(Op::mul).leaf(f16, 0).leaf(f16, 0).op(Op::mul).leaf(f16, 0).op(Op::add).op(Op::eq);
+  EXPECT_EQ(value_of(equal, std::vector<std::uint64_t>(5, big.bits)), 1u);  // both infinite
+  number.leaf(f16).scalar(Category::Float).op(Op::eq);
+  const std::uint64_t tenth = half(0.1f).bits, written = to_bits(0.1);
+  EXPECT_EQ(outputs_of(jit::simplify(number.record()), {&tenth, 1}, {&written, 1})[0], 1u);
+  whole.leaf(f16).leaf(f16, 0).op(Op::mul).cast(i32);
+  EXPECT_EQ(static_cast<std::int32_t>(value_of(whole, {big.bits, big.bits})), 2147483647);
+}
+
 TEST(Carriers, NumbersAreAsExactAsWhatIsComputed) {
   Written constant, scalar;
   constant.leaf(bf16).constant(257).op(Op::sub);  // bfloat16 has 256 and 258
@@ -99,12 +118,16 @@ TEST(Carriers, ExecutorsMeetOnlyWhatTheyHave) {
   }
 }
 
-TEST(Carriers, LargeGraphsTakeLinearTime) {
-  Written p;
-  p.leaf(f16);
-  for (int i = 0; i < 100'000; ++i) p.op(i % 2 ? Op::neg : Op::abs);
-  const Graph g = jit::lower(p.record());
-  EXPECT_LT(g.nodes().size(), 100'010u);
+TEST(Carriers, GraphsGrowByConversionsAlone) {
+  Written floats, integers;
+  floats.leaf(f16);
+  integers.leaf(i8);
+  for (int i = 0; i < 100'000; ++i) {
+    floats.op(i % 2 ? Op::neg : Op::abs);
+    integers.op(i % 2 ? Op::neg : Op::abs);  // abs looks at the sign
+  }
+  EXPECT_LT(jit::lower(floats.record()).nodes().size(), 100'010u);
+  EXPECT_LT(jit::lower(integers.record()).nodes().size(), 200'010u);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Bits narrow_float(float v) noexcept {
   constexpr bool is_half = std::is_same_v<H, half>;
   constexpr int significant = is_half ? 11 : 8, least = is_half ? -24 : -133, highest = is_half ? 15 : 127;
   const Bits sign = std::signbit(v) ? 0x8000 : 0, infinity = is_half ? 0x7C00 : 0x7F80;
-  if (std::isnan(v)) return infinity | 1;
+  if (std::isnan(v)) return sign | infinity | 1;
   if (std::isinf(v)) return sign | infinity;
   const double magnitude = std::fabs(static_cast<double>(v));
   if (magnitude == 0) return sign;
@@ -381,8 +381,11 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
     std::vector<Bits> operands;
     DType compute = n.dtype;
     for (const jit::Operand o : graph.operands(n)) {
-      operands.push_back(values[static_cast<std::size_t>(o.node)]);
       compute = graph[o].dtype;
+      const Bits value = values[static_cast<std::size_t>(o.node)];
+      // What is no float tells of the rounded value, and so does what replaces infinities.
+      const bool sees = category(n.dtype) != Category::Float || name(n.op).starts_with("nan_to_num");
+      operands.push_back(sees ? rounded(value, compute) : value);
     }
     switch (n.op) {
       case Op::leaf:

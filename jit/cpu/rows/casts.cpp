@@ -16,7 +16,7 @@ using Carrier = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(
 template <class To, class From>
 SINTER_INLINE Stored<To> converted(Stored<From> x) {
   if constexpr (is_half<From>) {
-    return converted<To, float>(to_float(x));
+    return to_float(x);
   } else if constexpr (std::is_same_v<To, Half>) {
     return to_half(x);
   } else if constexpr (std::is_same_v<To, BFloat16>) {
@@ -43,11 +43,11 @@ void cast_row(void* out, const void* const* in, std::int64_t n) {
   for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
 }
 
-/// Dtypes that are only stored come from their carrier alone.
+/// Dtypes that are only stored come from their carrier alone; 16-bit floats become float alone.
 template <class To, class From>
 constexpr Rows cast_between() {
   constexpr bool stored_only = is_half<To> || (sizeof(To) <= 2 && !std::is_same_v<To, bool>);
-  if constexpr (stored_only && !std::is_same_v<From, Carrier<To>>)
+  if constexpr ((stored_only && !std::is_same_v<From, Carrier<To>>) || (is_half<From> && !std::is_same_v<To, float>))
     return {};
   else
     return {{cast_row<To, From>}};

@@ -1,6 +1,7 @@
 // Compile-time integers from Boost.Hana: pow(x, 2_c), x * 3_c.
 #pragma once
 #include <boost/hana/integral_constant.hpp>
+#include <boost/hana/negate.hpp>
 
 #include <sinter/dsl/functions.hpp>
 

@@ -173,12 +173,27 @@ bool equal(const A& a, const B& b) {
   return x.shape() == y.shape() && detail::all_true(Tensor<bool>(x == y).impl());
 }
 
+namespace detail {
+
+/// Differences of integers can wrap; those of doubles do not.
+template <class T, class D>
+auto as_floats(const Tensor<T, D>& x) {
+  if constexpr (floating_element<T>)
+    return x;
+  else if constexpr (element<T>)
+    return x.template to<double>();
+  else
+    return category(x.dtype()) == Category::Float ? x : Tensor<T, D>(x.template to<double>());
+}
+
+}  // namespace detail
+
 /// Whether |a - b| <= atol + rtol * |b| everywhere; NaN equals nothing unless equal_nan.
 template <expression A, expression B>
 bool allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
   static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
-  const Tensor<detail::deduced_element<A>> x(a);
-  const Tensor<detail::deduced_element<B>> y(b);
+  const auto x = detail::as_floats(Tensor<detail::deduced_element<A>>(a));
+  const auto y = detail::as_floats(Tensor<detail::deduced_element<B>>(b));
   auto near = (x == y) | ((abs(x - y) <= atol + rtol * abs(y)) & isfinite(y));
   if (equal_nan) return detail::all_true(Tensor<bool>(near | (isnan(x) & isnan(y))).impl());
   return detail::all_true(Tensor<bool>(near).impl());

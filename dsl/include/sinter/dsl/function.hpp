@@ -19,7 +19,7 @@ inline constexpr bool computes<A> = (lifted<A>::byte_count > leaf_bytes);
 }  // namespace detail
 
 /// A function of tensors, expressions and numbers, from a lambda of the formula:
-///   inline constexpr sn::function swish([](auto x, auto beta) { return x * sigmoid(beta * x); });
+///   inline constexpr sn::function swish([](auto x, auto beta) { return x * sn::sigmoid(beta * x); });
 ///   sn::Tensor r = swish(x + 1, 0.5) * y;  // one kernel
 /// Each operand is computed once, however often the formula names it. Operands are those of the operations, at least
 /// one of them a tensor or an expression; mixed devices are the same compile-time error.

@@ -62,7 +62,8 @@ using range_type = literal_type<std::conditional_t<std::is_void_v<T> && element<
 
 }  // namespace detail
 
-// A number that the dtype cannot hold throws Error, from all of these; floats lose their fraction in an integer dtype.
+// An integer, or the whole part of a float, that an integer dtype cannot hold throws Error, from all of these; floats
+// lose their fraction there. Float dtypes round, to infinity past their largest number.
 
 /// A 0-d tensor.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>

@@ -23,13 +23,31 @@ struct Draw {
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves);
 void check_probability(double p);
 void check_rate(double rate);
+void check_deviation(double deviation);
+
+/// Whether a tree names a part that a let around it computes: its shape is not known here.
+template <class Tree, class... Bound>
+struct NamesOutside : std::false_type {};
+template <class Name, class... Bound>
+struct NamesOutside<Reference<Name>, Bound...> : std::bool_constant<!(std::is_same_v<Name, Bound> || ...)> {};
+template <Op op, class... A, class... Bound>
+struct NamesOutside<Apply<op, A...>, Bound...> : std::bool_constant<(NamesOutside<A, Bound...>::value || ...)> {};
+template <class T, class A, class... Bound>
+struct NamesOutside<Cast<T, A>, Bound...> : NamesOutside<A, Bound...> {};
+template <class Name, class Value, class Body, class... Bound>
+struct NamesOutside<Let<Name, Value, Body>, Bound...>
+    : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
 
 template <class E>
 Draw draw_like(std::string_view what, const E& e) {
-  if constexpr (is_lazy<E>)
+  if constexpr (is_lazy<E>) {
     return draw_over(what, jit::Recorded(e.node()).leaves);
-  else
+  } else {
+    static_assert(!NamesOutside<typename E::tree>::value,
+                  "how many random numbers a part takes that let or function named is not known inside: make them "
+                  "outside, and hand them in");
     return draw_over(what, std::span(e.value.leaves).first(E::leaf_count));
+  }
 }
 
 /// A random operation for each element of what `e` gives, on its device.
@@ -126,10 +144,13 @@ auto randn_like(const E& e) {
   else
     return detail::apply_cast<R>(detail::random_expression<Op::random_normal>("randn_like", e));
 }
-/// mean + std * a normal number. Both are tensors, expressions or numbers, at least one no number.
+/// mean + deviation * a normal number. Both are tensors, expressions or numbers, at least one no number. Throws Error
+/// for a number below 0 as the deviation.
 template <class M, class S>
-auto normal(const M& mean, const S& std) {
-  return mean + std * randn_like(mean + std);
+auto normal(const M& mean, const S& deviation) {
+  static_assert(expression<M> || expression<S>, "normal takes at least one tensor or expression: it gives the shape");
+  if constexpr (detail::cpp_scalar<S>) detail::check_deviation(static_cast<double>(deviation));
+  return mean + deviation * randn_like(mean + deviation);
 }
 /// 1 with the probability that `p` says, else 0, in p's dtype. At or below 0 never, at or above 1 always, never for
 /// NaN.

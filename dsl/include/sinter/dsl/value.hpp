@@ -91,7 +91,7 @@ constexpr T element_of(Number n) {
     // Powers of two, which a double holds exactly; NaN is on neither side of them.
     constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double end = 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
-    if (!(n.real() >= least && n.real() < end)) throw_does_not_fit(n, dtype_of<T>);
+    if (!((n.real() >= least || n.real() > least - 1) && n.real() < end)) throw_does_not_fit(n, dtype_of<T>);
   }
   return number_as<T>(n.real());
 }

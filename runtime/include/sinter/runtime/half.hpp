@@ -89,6 +89,7 @@ struct numeric_limits<sinter::half> : numeric_limits<float> {
 
 template <>
 struct numeric_limits<sinter::bfloat16> : numeric_limits<float> {
+  static constexpr bool is_iec559 = false;
   static constexpr int digits = 8, digits10 = 2, max_digits10 = 4;
   static constexpr sinter::bfloat16 min() noexcept { return sinter::bfloat16::from_bits(0x0080); }
   static constexpr sinter::bfloat16 lowest() noexcept { return sinter::bfloat16::from_bits(0xFF7F); }
