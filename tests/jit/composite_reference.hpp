@@ -144,7 +144,7 @@ T composite_real(Op op, const std::array<T, 5>& v) {
   return static_cast<T>(precise_composite(op, wide));
 }
 
-template <class T, class U = std::make_unsigned_t<T>>
+template <class T, class U = std::common_type_t<std::make_unsigned_t<T>, unsigned>>  // no product of it overflows
 T composite_whole(Op op, const std::array<T, 5>& v) {
   const T a = v[0], b = v[1], c = v[2];
   const auto magnitude = [](T x) { return x < 0 ? static_cast<U>(0 - static_cast<U>(x)) : static_cast<U>(x); };

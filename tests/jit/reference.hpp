@@ -263,7 +263,7 @@ T real(Op op, const std::array<T, 5>& v) {
 }
 
 /// Integers: two's complement, wrapping.
-template <class T, class U = std::make_unsigned_t<T>>
+template <class T, class U = std::common_type_t<std::make_unsigned_t<T>, unsigned>>  // no product of it overflows
 T whole(Op op, const std::array<T, 5>& v) {
   const T a = v[0], b = v[1], c = v[2];
   const U ua = static_cast<U>(a), ub = static_cast<U>(b);
