@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <random>
+#include <utility>
 
 #include <runtime/fork.hpp>
 #include "index.hpp"
@@ -55,15 +55,20 @@ namespace {
 /// Whether all integers of [least, most] are numbers of the dtype.
 void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
   visit(dtype, [&]<class T>(std::type_identity<T>) {
-    constexpr std::int64_t bound = std::int64_t{1} << std::min(62, std::numeric_limits<T>::digits);
-    const bool fits = category(dtype) == Category::Int
-                          ? true
-                          : least >= (dtype == DType::Bool ? 0 : -bound) && most <= (dtype == DType::Bool ? 1 : bound);
+    bool fits;
+    if constexpr (std::is_same_v<T, bool>) {
+      fits = least >= 0 && most <= 1;
+    } else if constexpr (floating_element<T>) {
+      constexpr std::int64_t whole = std::int64_t{1} << std::numeric_limits<T>::digits;  // all integers up to this
+      fits = least >= -whole && most <= whole;
+    } else {
+      fits = std::in_range<T>(least) && std::in_range<T>(most);
+    }
     if (!fits)
       throw Error(
-          fmt::format("randint: from {} to {} there are integers that {} does not have", least, most, name(dtype)));
-    if constexpr (category(dtype_of<T>) == Category::Int)
-      static_cast<void>(element_of<T>(least)), static_cast<void>(element_of<T>(most));
+          fmt::format("randint: from {} to {} there are integers that {} does not have; choose a dtype that has "
+                      "them all",
+                      least, most, name(dtype)));
   });
 }
 

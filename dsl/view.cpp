@@ -279,8 +279,10 @@ TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0,
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
   const int a = checked_axis(x, axis, "unfold");
   if (size < 0 || size > x.shape[a] || step <= 0)
-    throw ShapeError(
-        fmt::format("unfold: windows of {} positions, {} apart, along axis {} of {}", size, step, a, describe(x)));
+    throw ShapeError(fmt::format(
+        "unfold: windows of {} positions, {} apart, along axis {} of {}; a window has at most the positions "
+        "of the axis, and the step is positive",
+        size, step, a, describe(x)));
   Shape shape = x.shape, strides = x.strides;
   shape[a] = (x.shape[a] - size) / step + 1;
   strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
@@ -292,7 +294,8 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {
   const int a = checked_axis(x, axis, "split");
   if (size < 0 || (size == 0 && x.shape[a] > 0))
-    throw ShapeError(fmt::format("split: parts of {} positions along axis {} of {}", size, a, describe(x)));
+    throw ShapeError(
+        fmt::format("split: parts of {} positions along axis {} of {}; a part has at least one", size, a, describe(x)));
   std::vector<TensorRef> parts;
   for (std::int64_t first = 0; first < x.shape[a] || parts.empty(); first += size)
     parts.push_back(narrow(x, a, first, std::min(size, x.shape[a] - first)));
