@@ -2,10 +2,13 @@
 // are.
 #include <benchmark/benchmark.h>
 
+#include <initializer_list>
 #include <jit/class_key.hpp>
 #include <jit/cuda/source.hpp>
 #include <jit/plan.hpp>
 #include <sinter/sinter.hpp>
+#include <span>
+#include <vector>
 
 namespace sn = sinter;
 namespace jit = sn::jit;
@@ -78,6 +81,42 @@ void graph_print(benchmark::State& state) {
   report(state);
 }
 
+/// Many reductions: softmaxes of many leaves, one of another, or sums of products of one leaf.
+enum class Many { Leaves, Chain, OfOne };
+jit::Graph make_reductions(Many many, std::int64_t reductions) {
+  constexpr jit::Along last{1, true};
+  jit::Graph graph;
+  const jit::Operand x = graph.leaf(sn::DType::Float32, 0), y = graph.leaf(sn::DType::Float32, 1);
+  const auto apply = [&](sn::Op op, std::initializer_list<jit::Operand> operands) {
+    return graph.apply(op, std::span(operands.begin(), operands.size()), last);
+  };
+  const auto softmax = [&](jit::Operand of) {
+    const jit::Operand e = apply(sn::Op::exp, {apply(sn::Op::sub, {of, apply(sn::Op::amax, {of})})});
+    return apply(sn::Op::div, {e, apply(sn::Op::sum, {e})});
+  };
+  jit::Operand all = x, power = x;
+  for (std::int64_t i = 0; i < reductions; i += many == Many::OfOne ? 1 : 2) {
+    const jit::Operand leaf = graph.leaf(sn::DType::Float32, static_cast<std::uint32_t>(2 + i));
+    if (many == Many::OfOne) power = apply(sn::Op::mul, {power, y});
+    all = many == Many::Chain    ? softmax(all)
+          : many == Many::Leaves ? apply(sn::Op::add, {all, softmax(leaf)})
+                                 : apply(sn::Op::add, {all, apply(sn::Op::sum, {power})});
+  }
+  graph.output(all);
+  return graph;
+}
+void schedule_reductions(benchmark::State& state, Many many) {
+  const jit::Graph graph = jit::simplify(make_reductions(many, state.range(0)));
+  const std::vector<sn::Shape> leaves(static_cast<std::size_t>(2 + state.range(0)), sn::Shape{64, 64});
+  for (auto _ : state) benchmark::DoNotOptimize(jit::schedule_rows(graph, leaves));
+  report(state);
+}
+void simplify_reductions(benchmark::State& state, Many many) {
+  const jit::Graph graph = make_reductions(many, state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(jit::simplify(graph));
+  report(state);
+}
+
 void sizes(benchmark::internal::Benchmark* b) {
   for (const int nodes : {1, 10, 100, 1000, 10'000}) b->Arg(nodes);
 }
@@ -88,5 +127,15 @@ BENCHMARK(graph_record)->Apply(sizes);
 BENCHMARK(graph_simplify)->Apply(sizes);
 BENCHMARK(graph_schedule)->Apply(sizes);
 BENCHMARK(graph_print)->Apply(sizes);
+
+void numbers(benchmark::internal::Benchmark* b) {
+  for (const int reductions : {10, 100, 1000}) b->Arg(reductions);
+}
+BENCHMARK_CAPTURE(simplify_reductions, leaves, Many::Leaves)->Apply(numbers);
+BENCHMARK_CAPTURE(simplify_reductions, chain, Many::Chain)->Apply(numbers);
+BENCHMARK_CAPTURE(simplify_reductions, of_one, Many::OfOne)->Apply(numbers);
+BENCHMARK_CAPTURE(schedule_reductions, leaves, Many::Leaves)->Apply(numbers);
+BENCHMARK_CAPTURE(schedule_reductions, chain, Many::Chain)->Apply(numbers);
+BENCHMARK_CAPTURE(schedule_reductions, of_one, Many::OfOne)->Apply(numbers);
 
 }  // namespace

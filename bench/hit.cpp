@@ -52,6 +52,18 @@ void hit_new(benchmark::State& state, D device) {
   sn::synchronize();
 }
 
+/// Reductions: one result of all elements, and rows.
+template <class D, class F>
+void hit_reduction(benchmark::State& state, D device, F reduce) {
+  const auto x = sn::Tensor<float, D>(sn::ones({2, 3}, device)), w = sn::Tensor<float, D>(sn::ones({3}, device));
+  auto out = sn::Tensor<float, D>(reduce(x, w));
+  for (auto _ : state) out.assign(reduce(x, w));
+  sn::synchronize();
+}
+constexpr auto sum_of_all = [](const auto& x, const auto&) { return sn::sum(x); };
+constexpr auto softmax_of_rows = [](const auto& x, const auto&) { return sn::softmax(x, -1); };
+constexpr auto norm_of_rows = [](const auto& x, const auto& w) { return sn::layer_norm(x, {3}, w, w); };
+
 /// One expression by several threads, each with operands and a result of its own.
 void shared_by_threads(benchmark::State& state) {
   const auto all = operands<5>(sn::cuda<>, false);
@@ -106,10 +118,20 @@ void add() {
   benchmark::RegisterBenchmark(("gpu_new/" + n).c_str(), [](auto& state) { hit_new<N>(state, sn::cuda<>); });
 }
 
+template <class F>
+void add_reduction(const std::string& name, F reduce) {
+  benchmark::RegisterBenchmark(("cpu_" + name).c_str(), [=](auto& state) { hit_reduction(state, sn::cpu, reduce); });
+  if (!sn::cuda_is_available()) return;
+  benchmark::RegisterBenchmark(("gpu_" + name).c_str(), [=](auto& state) { hit_reduction(state, sn::cuda<>, reduce); });
+}
+
 [[maybe_unused]] const bool registered = [] {
   add<2>();
   add<5>();
   add<10>();
+  add_reduction("sum/2", sum_of_all);
+  add_reduction("softmax/2", softmax_of_rows);
+  add_reduction("layer_norm/4", norm_of_rows);
   benchmark::RegisterBenchmark("pool/cpu", [](auto& state) { pool(state, sn::Device()); });
   if (sn::cuda_is_available()) {
     benchmark::RegisterBenchmark("pool/gpu", [](auto& state) { pool(state, sn::Device(0)); });

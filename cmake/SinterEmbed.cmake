@@ -1,12 +1,19 @@
-# sinter_embed(target file.cuh symbol): compiles the file's text into `target` as
-# `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
-function(sinter_embed target file symbol)
+# sinter_embed(target symbol files...): compiles the files' text, one behind the other with an empty line between, into
+# `target` as `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
+function(sinter_embed target symbol)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.embedded.cpp)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  file(READ ${file} text)
+  set(text "")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    file(READ ${file} part)
+    if(text)
+      string(APPEND text "\n")
+    endif()
+    string(APPEND text "${part}")
+  endforeach()
   string(LENGTH "${text}" length)
   if(length GREATER 60000)
-    message(FATAL_ERROR "${file} is too long for one string literal")
+    message(FATAL_ERROR "${symbol} is too long for one string literal")
   endif()
   file(CONFIGURE OUTPUT ${out} CONTENT [[
 #include <string_view>

@@ -4,6 +4,7 @@
     <!-- file: examples/01_quickstart.cpp [example] -->   the lines between `// [example]` and `// [/example]`
     <!-- file: examples/01_quickstart.out -->             a whole file
     <!-- ops -->                                          the operations, from jit/include/sinter/jit/ops.def
+    <!-- reductions -->                                   the reductions, from reductions.def beside it
 each up to the next <!-- end -->.
 """
 import difflib
@@ -14,6 +15,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPS = ROOT / "jit/include/sinter/jit/ops.def"
+REDUCTIONS = ROOT / "jit/include/sinter/jit/reductions.def"
 RULES = {
     "Same": "any; the result has the promoted dtype",
     "Number": "any but bool",
@@ -29,6 +31,13 @@ RULES = {
     "FloatCompare": "any; bool and integers become float32; the result is bool",
     "Logical": "any, as x != 0; the result is bool",
     "Select": "a is a bool; b and c promote",
+    "RealPart": "any",
+    "Complex": "complex; the result is real",
+    "ComplexParts": "floats, as float32 or float64; the result is complex",
+    "Sum": "any; bool and integers become int64",
+    "Index": "any but bool; the result is int64",
+    "Count": "any; the result is int64",
+    "Nonzero": "any, as x != 0; the result is int64",
 }
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake"}
 
@@ -52,6 +61,7 @@ def operations():
     """A table for each group of ops.def."""
     lines, title = [], None
     text = OPS.read_text(encoding="utf-8")
+    complex_too = set(re.findall(r"^SINTER_COMPLEX(?:_TO_REAL)?\((\w+)\)", text, flags=re.MULTILINE))
     defaults = {name: values.split(", ") for name, values in re.findall(r"^SINTER_DEFAULTS\((\w+), (.*)\)", text, flags=re.MULTILINE)}
     for line in text.splitlines():
         if group := re.fullmatch(r"// ([A-Z][^:]*)", line):
@@ -65,17 +75,36 @@ def operations():
             for i, value in enumerate(reversed(defaults.get(name, []))):
                 operands[-1 - i] += f" = {value}"
             call = f"`{name}({', '.join(operands)})`"
-            cells = [call, doc, RULES[rule], f"`{body}`"]
+            takes = RULES[rule] + ("; complex too" if name in complex_too and rule not in ("RealPart", "Complex") else "")
+            cells = [call, doc, takes, f"`{body}`"]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines[1:]) + "\n"
+
+
+def reductions():
+    """The table of reductions.def."""
+    text = REDUCTIONS.read_text(encoding="utf-8")
+    complex_too = set(re.findall(r"^SINTER_COMPLEX\((\w+)\)", text, flags=re.MULTILINE))
+    lines = ["| reduction | value | operands |", "| --- | --- | --- |"]
+    for kind, name, arity, rule, rest, doc in re.findall(
+            r'^SINTER_((?:INDEX_|COMPOSITE_)?REDUCTION)\((\w+), (\d), (\w+), (.*), "(.*)"\)$', text, flags=re.MULTILINE):
+        spreads = kind.startswith("COMPOSITE") and rest.startswith("Spreads")
+        arguments = "a, axes" if spreads else "a, axes, b = 1, keepdim" if arity == "2" else "a, axes, keepdim"
+        takes = RULES[rule] + ("; complex too" if name in complex_too else "")
+        lines.append(f"| `{name}({arguments})` | {doc} | {takes} |")
+    return "\n".join(lines) + "\n"
+
+
+def generated(mark):
+    return reductions() if "reductions" in mark else operations()
 
 
 def filled(text):
     def fill(found):
         mark, path, section = found.group(1), found.group(2), found.group(3)
-        return f"{mark}\n{quoted(path, section) if path else operations()}<!-- end -->"
+        return f"{mark}\n{quoted(path, section) if path else generated(mark)}<!-- end -->"
 
-    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops|reductions) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
 
 
 def undocumented_variables():

@@ -13,15 +13,15 @@ namespace sinter::inline v1::detail::npy {
 namespace {
 
 constexpr std::string_view supported =
-    "Sinter reads bool ('|b1'), uint8 ('|u1'), int8 to int64 ('|i1' to '<i8') and float16 to float64 ('<f2' to '<f8'), "
-    "big-endian too";
+    "Sinter reads bool ('|b1'), uint8 ('|u1'), int8 to int64 ('|i1' to '<i8'), float16 to float64 ('<f2' to '<f8'), "
+    "complex64 and complex128 ('<c8', '<c16'), big-endian too";
 
 constexpr struct {
   std::string_view code;
   DType dtype;
-} codes[] = {{"b1", DType::Bool},    {"u1", DType::UInt8},   {"i1", DType::Int8},
-             {"i2", DType::Int16},   {"i4", DType::Int32},   {"i8", DType::Int64},
-             {"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64}};
+} codes[] = {{"b1", DType::Bool},    {"u1", DType::UInt8},     {"i1", DType::Int8},       {"i2", DType::Int16},
+             {"i4", DType::Int32},   {"i8", DType::Int64},     {"f2", DType::Float16},    {"f4", DType::Float32},
+             {"f8", DType::Float64}, {"c8", DType::Complex64}, {"c16", DType::Complex128}};
 
 /// What NumPy calls an element type that Sinter lacks, for messages; empty where the code means nothing here.
 std::string foreign_name(std::string_view code) {
@@ -41,6 +41,13 @@ std::string foreign_name(std::string_view code) {
       return fmt::format("{}{}", kind.name, bytes * 8);
   }
   return {};
+}
+
+/// What NumPy calls the dtype that holds most of such elements.
+std::string_view nearest(std::string_view foreign) noexcept {
+  if (foreign.starts_with("complex")) return "complex128";
+  if (foreign == "uint16") return "int32";
+  return foreign.starts_with("uint") || foreign.starts_with("int") ? "int64" : "float64";
 }
 
 /// Part of a file as a message shows it: short, and printable.
@@ -191,10 +198,10 @@ class Parser {
                                   text_.size(), offset_, key));
   }
   [[noreturn]] void unsupported(std::string_view descr, const std::string& name, std::size_t at) const {
-    throw DtypeError(
-        fmt::format("{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
-                    "Convert it with NumPy: np.save(path, array.astype('float32'))",
-                    file_, quoted(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported));
+    throw DtypeError(fmt::format(
+        "{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
+        "Convert it with NumPy: np.save(path, array.astype('{}'))",
+        file_, quoted(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported, nearest(name)));
   }
 
   std::string_view text_;

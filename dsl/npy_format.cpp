@@ -39,7 +39,7 @@ std::vector<std::byte> read_part(Source& source, std::uint64_t offset, std::uint
 /// The bytes that the elements take. Throws FormatError past what any tensor holds; extents of 0 do not excuse the
 /// others.
 std::uint64_t payload_bytes(const Header& header, const std::string& file) {
-  std::int64_t most = sizeof(std::int64_t);
+  std::int64_t most = sizeof(std::complex<double>);
   for (std::int64_t extent : header.shape)
     if (extent > 0 && __builtin_mul_overflow(most, extent, &most))
       throw FormatError(fmt::format("{}: the header's shape {} is too large: a tensor has less than 2^60 elements",
@@ -59,13 +59,14 @@ void reverse_each(std::span<std::byte> bytes) {
 
 /// From the file's representation to the machine's.
 void convert(std::span<std::byte> bytes, const Header& header) {
-  if (header.dtype == DType::Bool)  // a bool of C++ must be 0 or 1
+  const std::size_t number_bytes = size_of(real_of(header.dtype));  // of complex numbers each part is a number
+  if (header.dtype == DType::Bool)                                  // a bool of C++ must be 0 or 1
     for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
-  else if (header.swapped && size_of(header.dtype) == 2)
+  else if (header.swapped && number_bytes == 2)
     reverse_each<2>(bytes);
-  else if (header.swapped && size_of(header.dtype) == 4)
+  else if (header.swapped && number_bytes == 4)
     reverse_each<4>(bytes);
-  else if (header.swapped && size_of(header.dtype) == 8)
+  else if (header.swapped && number_bytes == 8)
     reverse_each<8>(bytes);
 }
 

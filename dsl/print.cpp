@@ -199,6 +199,22 @@ Cells format_floats(const std::vector<double>& values, const Settings& s) {
   return cells;
 }
 
+/// Of real and imaginary parts in turn. Each kind has its notation; imaginary parts are not padded, and their sign
+/// joins the two.
+Cells format_complex(const std::vector<double>& values, const Settings& s) {
+  std::vector<double> parts[2];
+  for (std::size_t i = 0; i < values.size(); ++i) parts[i % 2].push_back(values[i]);
+  const Cells re = format_floats(parts[0], s);
+  const FloatFormat im(parts[1], s);
+  Cells cells;
+  cells.width = re.width + im.width + 1;
+  for (std::size_t i = 0; i < re.text.size(); ++i) {
+    const std::string text = format_float(parts[1][i], im.notation, s.precision);
+    cells.text.push_back(re.text[i] + (text[0] == '-' ? "" : "+") + text + "j");
+  }
+  return cells;
+}
+
 template <class T>
 std::vector<double> as_doubles(const std::vector<T>& values) {
   std::vector<double> doubles;
@@ -221,6 +237,8 @@ Cells format_cells(const ShownElements& elements, DType dtype, const Settings& s
     case DType::BFloat16: return format_floats(as_doubles(elements.values<bfloat16>()), s);
     case DType::Float32: return format_floats(as_doubles(elements.values<float>()), s);
     case DType::Float64: return format_floats(elements.values<double>(), s);
+    case DType::Complex64: return format_complex(as_doubles(elements.values<float>()), s);
+    case DType::Complex128: return format_complex(elements.values<double>(), s);
   }
   __builtin_unreachable();
 }
@@ -316,7 +334,8 @@ std::vector<std::string> suffixes_of(const runtime::TensorImpl& t) {
   const bool empty = t.numel == 0;
   if (empty && t.rank() != 1) suffixes.push_back("size=" + to_string(t.shape));
   // Elements show int64 and bool by themselves; an empty tensor has none that could.
-  const bool usual = t.dtype == DType::Float32 || (!empty && (t.dtype == DType::Int64 || t.dtype == DType::Bool));
+  const bool usual = t.dtype == DType::Float32 ||
+                     (!empty && (t.dtype == DType::Int64 || t.dtype == DType::Bool || t.dtype == DType::Complex64));
   if (!usual) suffixes.push_back(fmt::format("dtype={}", name(t.dtype)));
   return suffixes;
 }

@@ -56,7 +56,9 @@ namespace {
 void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     bool fits;
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (complex_element<T>) {
+      return check_bounds(least, most, real_of(dtype));
+    } else if constexpr (std::is_same_v<T, bool>) {
       fits = least >= 0 && most <= 1;
     } else if constexpr (floating_element<T>) {
       constexpr std::int64_t whole = std::int64_t{1} << std::numeric_limits<T>::digits;  // all integers up to this
@@ -75,12 +77,12 @@ void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
 }  // namespace
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
-  if (category(dtype) != Category::Float)
+  if (category(dtype) < Category::Float)
     throw DtypeError(
         fmt::format("random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
   const IndexExpression i = index(shape, device);
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> TensorRef {
-    if constexpr (floating_element<T>)
+    if constexpr (random_number<T>)
       return distribution == Distribution::Normal ? evaluate_one(randn_like<T>(i)) : evaluate_one(rand_like<T>(i));
     return {};
   });
@@ -106,8 +108,12 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
       throw ShapeError(fmt::format("{}: the tensors of the expression do not broadcast: {} beside {}", what,
                                    to_string(leaf->shape), to_string(shape)));
   }
+  return draw(shape, leaves[0]->device);
+}
+
+Draw draw(const Shape& shape, Device device) {
   const Place place = generator().draw(shape.numel());
-  return {runtime::index_tensor(shape, leaves[0]->device), place.first, place.seed};
+  return {runtime::index_tensor(shape, device), place.first, place.seed};
 }
 
 void check_probability(double p) {

@@ -9,6 +9,7 @@
 
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/transfer.hpp>
+#include "checked_axis.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -40,13 +41,7 @@ void throw_moved_from() {
       "this tensor or expression holds nothing: it was made empty or was moved from; assign to it before using it");
 }
 
-std::int64_t extent(const TensorImpl& t, std::int64_t axis) {
-  const int rank = t.rank();
-  if (axis < -rank || axis >= rank)
-    throw IndexError(fmt::format("dimension out of range (expected to be in range of [{}, {}], but got {}) for {}",
-                                 -rank, rank - 1, axis, describe(t)));
-  return t.shape[static_cast<int>(axis < 0 ? axis + rank : axis)];
-}
+std::int64_t extent(const TensorImpl& t, std::int64_t axis) { return t.shape[checked_axis("size", axis, t)]; }
 
 TensorRef pin_memory(TensorImpl& t) {
   if (!t.device.is_cpu())
@@ -80,11 +75,10 @@ bool all_true(TensorImpl& bools) {
 
 namespace {
 
-template <Category C>
-void fill_with(TensorImpl& t, jit::Scalar value) {
-  using R = StaticProgram<ScalarLeaf<C>, 0, 1, 1, scalar_bytes>;
+template <class Operand>
+void fill_with(TensorImpl& t, const Operand& value) {
   TensorRef into = TensorRef::share(&t);
-  jit::evaluate({&R::entry, &R::program, nullptr, &value}, &into, jit::Mode::Fused, t.device);
+  jit::evaluate(detail::bind(value), &into, jit::Mode::Fused, t.device);
 }
 
 }  // namespace
@@ -93,9 +87,10 @@ void fill(TensorImpl& t, Number value) {
   const runtime::DefaultFloats floats;
   if (value.category == Category::Int) visit(t.dtype, [&]<class T>(std::type_identity<T>) { element_of<T>(value); });
   switch (value.category) {
-    case Category::Bool: return fill_with<Category::Bool>(t, value.scalar);
-    case Category::Int: return fill_with<Category::Int>(t, value.scalar);
-    case Category::Float: return fill_with<Category::Float>(t, value.scalar);
+    case Category::Bool: return fill_with(t, ScalarOperand<Category::Bool>(value.scalar));
+    case Category::Int: return fill_with(t, ScalarOperand<Category::Int>(value.scalar));
+    case Category::Float: return fill_with(t, ScalarOperand<Category::Float>(value.scalar));
+    case Category::Complex: return fill_with(t, ComplexOperand(value));
   }
 }
 
@@ -109,10 +104,49 @@ void throw_past_int64(std::uint64_t value) {
   throw Error(fmt::format("the number {} does not fit int64, the widest integer; give it as a double", value));
 }
 
+namespace {
+
+std::string to_string(Number value) {
+  if (value.category == Category::Complex) return fmt::format("{}{:+}i", value.real(), value.imaginary);
+  return value.category == Category::Float ? fmt::format("{}", value.real()) : fmt::format("{}", value.whole());
+}
+
+}  // namespace
+
 void throw_does_not_fit(Number value, DType dtype) {
-  const std::string text =
-      value.category == Category::Float ? fmt::format("{}", value.real()) : fmt::format("{}", value.whole());
-  throw Error(fmt::format("the number {} does not fit {}; choose a dtype that holds it", text, name(dtype)));
+  throw Error(
+      fmt::format("the number {} does not fit {}; choose a dtype that holds it", to_string(value), name(dtype)));
+}
+
+void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Shape>& value) {
+  const auto told = [&](const Error& error) {
+    return fmt::format("{}\n  in x.masked_fill_(mask, value), where\n    x: {}\n    mask: {}\n    value: {}",
+                       error.what(), describe(x), sinter::to_string(mask),
+                       value ? sinter::to_string(*value) : "a number");
+  };
+  try {
+    throw;
+  } catch (const ShapeError& error) {
+    throw ShapeError(told(error));
+  } catch (const DtypeError& error) {
+    throw DtypeError(told(error));
+  }
+}
+
+void check_number(const char* what, const TensorImpl& x, Number value) {
+  const auto refusal = [&] {
+    return fmt::format(
+        "{}: the number {} does not fit {}, where\n    x: {}\n  Write a number that it holds, or convert x first, with "
+        ".to<T>()",
+        what, to_string(value), name(x.dtype), describe(x));
+  };
+  if (value.category > category(x.dtype)) throw DtypeError(refusal());
+  if (value.category != Category::Int || category(x.dtype) != Category::Int) return;
+  const bool holds = visit(x.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (category(dtype_of<T>) == Category::Int) return std::in_range<T>(value.whole());
+    return true;
+  });
+  if (!holds) throw Error(refusal());
 }
 
 }  // namespace sinter::inline v1::detail

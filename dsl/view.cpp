@@ -6,37 +6,37 @@
 #include <numeric>
 #include <vector>
 
-#include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
+#include "checked_axis.hpp"
 
 namespace sinter::inline v1::detail {
 
 namespace {
 
-int checked_axis(const TensorImpl& x, std::int64_t axis, const char* what, int rank) {
-  if (axis < -rank || axis >= rank)
-    throw IndexError(fmt::format("{}: dimension out of range (expected to be in range of [{}, {}], but got {}) for {}",
-                                 what, -rank, rank - 1, axis, describe(x)));
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
-int checked_axis(const TensorImpl& x, std::int64_t axis, const char* what) {
-  return checked_axis(x, axis, what, x.rank());
+/// Throws where a view of x would have too many axes.
+void check_rank(const char* what, const TensorImpl& x, int rank) {
+  if (rank <= max_rank) return;
+  throw ShapeError(
+      fmt::format("{}: {} would have {} dimensions, and a tensor has at most {}; join axes first, with flatten", what,
+                  describe(x), rank, max_rank));
 }
 
-/// The shape with its one -1 replaced by what is left.
-Shape filled_in(const TensorImpl& x, Shape shape) {
+/// The shape with its one -1 replaced by what is left of so many elements; of() says whose they are.
+template <class Of>
+Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
   int hole = -1;
   std::int64_t known = 1;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1 && hole < 0)
       hole = i;
     else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
-      throw ShapeError(fmt::format("reshape: shape {} is invalid for {}", to_string(shape), describe(x)));
+      throw ShapeError(fmt::format("{}: shape {} is invalid for {}", what, to_string(shape), of()));
   }
-  if (hole >= 0 && known > 0 && x.numel % known == 0) shape[hole] = x.numel / known, known = x.numel;
-  if (known != x.numel || (hole >= 0 && shape[hole] < 0))
+  if (hole >= 0 && known > 0 && numel % known == 0) shape[hole] = numel / known, known = numel;
+  if (known != numel || (hole >= 0 && shape[hole] < 0))
     throw ShapeError(
-        fmt::format("reshape: shape {} does not hold the {} elements of {}", to_string(shape), x.numel, describe(x)));
+        fmt::format("{}: shape {} does not hold the {} elements of {}", what, to_string(shape), numel, of()));
   return shape;
 }
 
@@ -78,7 +78,7 @@ TensorRef t(const TensorImpl& x) {
 }
 
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
-  const int a = checked_axis(x, axis0, "transpose"), b = checked_axis(x, axis1, "transpose");
+  const int a = checked_axis("transpose", axis0, x), b = checked_axis("transpose", axis1, x);
   Shape shape = x.shape, strides = x.strides;
   std::swap(shape[a], shape[b]);
   std::swap(strides[a], strides[b]);
@@ -91,7 +91,7 @@ TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
   if (axes.size() != static_cast<std::size_t>(x.rank()))
     throw ShapeError(fmt::format("permute: {} axes given for {}", axes.size(), describe(x)));
   for (std::int64_t axis : axes) {
-    const int a = checked_axis(x, axis, "permute");
+    const int a = checked_axis("permute", axis, x);
     if (seen >> a & 1) throw IndexError(fmt::format("permute: axis {} is named twice for {}", axis, describe(x)));
     seen |= 1u << a;
     shape.push_back(x.shape[a]);
@@ -101,7 +101,7 @@ TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
 }
 
 TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
-  const int a = checked_axis(x, axis, "slice");
+  const int a = checked_axis("slice", axis, x);
   if (r.step == 0) throw IndexError(fmt::format("slice: the step is 0 on axis {} of {}", axis, describe(x)));
   const std::int64_t n = x.shape[a];
   // Python's rule: a negative bound counts from the end; then both are cut to what the walk can reach.
@@ -123,7 +123,7 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
 }
 
 TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
-  const int a = checked_axis(x, axis, "narrow");
+  const int a = checked_axis("narrow", axis, x);
   const std::int64_t n = x.shape[a];
   if (length < 0)
     throw IndexError(fmt::format("narrow: the length {} is negative, on axis {} of {}", length, a, describe(x)));
@@ -138,7 +138,7 @@ TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std
 }
 
 TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {
-  const int a = checked_axis(x, axis, "select");
+  const int a = checked_axis("select", axis, x);
   const std::int64_t n = x.shape[a];
   if (index < -n || index >= n)
     throw IndexError(
@@ -175,12 +175,13 @@ TensorRef squeeze(const TensorImpl& x) {
 
 TensorRef squeeze(const TensorImpl& x, std::int64_t axis) {
   if (x.rank() == 0) return runtime::view(x, x.shape, x.strides);
-  const int a = checked_axis(x, axis, "squeeze");
+  const int a = checked_axis("squeeze", axis, x);
   return x.shape[a] == 1 ? select(x, a, 0) : runtime::view(x, x.shape, x.strides);
 }
 
 TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
-  const int a = checked_axis(x, axis, "unsqueeze", x.rank() + 1);
+  const int a = checked_axis("unsqueeze", axis, x.rank() + 1, x);
+  check_rank("unsqueeze", x, x.rank() + 1);
   Shape shape, strides;
   for (int i = 0; i <= x.rank(); ++i) {
     if (i == a) shape.push_back(1), strides.push_back(i < x.rank() ? x.strides[i] * x.shape[i] : 1);
@@ -209,21 +210,21 @@ Shape replaced(const Shape& shape, int first, int last, const Shape& by) {
 }  // namespace
 
 TensorRef view_as_shape(const TensorImpl& x, const Shape& shape) {
-  const Shape full = filled_in(x, shape);
+  const Shape full = filled_in("view", shape, x.numel, [&] { return describe(x); });
   if (TensorRef v = try_view(x, full)) return v;
   throw ShapeError(fmt::format("view: shape {} needs a copy of {}, whose strides are {}; reshape makes one",
                                to_string(shape), describe(x), to_string(x.strides)));
 }
 
 TensorRef reshape(TensorImpl& x, const Shape& shape) {
-  const Shape full = filled_in(x, shape);
+  const Shape full = filled_in("reshape", shape, x.numel, [&] { return describe(x); });
   if (TensorRef v = try_view(x, full)) return v;
   return try_view(*jit::contiguous(x), full);
 }
 
 TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last) {
   if (x.rank() == 0) return reshape(x, Shape(1));
-  const int a = checked_axis(x, first, "flatten"), b = checked_axis(x, last, "flatten");
+  const int a = checked_axis("flatten", first, x), b = checked_axis("flatten", last, x);
   if (a > b) throw IndexError(fmt::format("flatten: axis {} lies behind axis {} of {}", a, b, describe(x)));
   std::int64_t together = 1;
   for (int i = a; i <= b; ++i) together *= x.shape[i];
@@ -231,15 +232,17 @@ TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last) {
 }
 
 TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents) {
-  const int a = checked_axis(x, axis, "unflatten");
-  // Of the axis alone, so that -1 stands for what is left of it, and messages name it.
-  const TensorRef line = runtime::view(x, Shape(x.shape[a]), Shape(x.strides[a]));
-  const TensorRef parts = view_as_shape(*line, extents);
-  return runtime::view(x, replaced(x.shape, a, a, parts->shape), replaced(x.strides, a, a, parts->strides));
+  const int a = checked_axis("unflatten", axis, x);
+  const auto of = [&] { return fmt::format("axis {} of {}", a, describe(x)); };
+  const Shape parts = filled_in("unflatten", extents, x.shape[a], of);
+  check_rank("unflatten", x, x.rank() - 1 + parts.rank());
+  Shape strides = contiguous_strides(parts);
+  for (int i = 0; i < strides.rank(); ++i) strides[i] *= x.strides[a];
+  return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides));
 }
 
 TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to) {
-  const int a = checked_axis(x, from, "movedim"), b = checked_axis(x, to, "movedim");
+  const int a = checked_axis("movedim", from, x), b = checked_axis("movedim", to, x);
   std::vector<std::int64_t> axes;
   for (int i = 0; i < x.rank(); ++i)
     if (i != a) axes.push_back(i);
@@ -252,7 +255,7 @@ TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
   std::int64_t offset = 0;
   unsigned seen = 0;
   for (const std::int64_t axis : axes) {
-    const int a = checked_axis(x, axis, "flip");
+    const int a = checked_axis("flip", axis, x);
     if (seen >> a & 1) throw IndexError(fmt::format("flip: axis {} is named twice for {}", axis, describe(x)));
     seen |= 1u << a;
     if (x.numel > 0) offset += (x.shape[a] - 1) * x.strides[a];
@@ -262,7 +265,7 @@ TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
 }
 
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1) {
-  const int a = checked_axis(x, axis0, "diagonal"), b = checked_axis(x, axis1, "diagonal");
+  const int a = checked_axis("diagonal", axis0, x), b = checked_axis("diagonal", axis1, x);
   if (a == b) throw IndexError(fmt::format("diagonal: axis {} is named twice for {}", axis0, describe(x)));
   // How far the diagonal begins along each axis; past an axis it is empty.
   const std::int64_t down = offset < 0 ? -std::max(offset, -x.shape[a]) : 0,
@@ -277,12 +280,13 @@ TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0,
 }
 
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
-  const int a = checked_axis(x, axis, "unfold");
+  const int a = checked_axis("unfold", axis, x);
   if (size < 0 || size > x.shape[a] || step <= 0)
     throw ShapeError(fmt::format(
         "unfold: windows of {} positions, {} apart, along axis {} of {}; a window has at most the positions "
         "of the axis, and the step is positive",
         size, step, a, describe(x)));
+  check_rank("unfold", x, x.rank() + 1);
   Shape shape = x.shape, strides = x.strides;
   shape[a] = (x.shape[a] - size) / step + 1;
   strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
@@ -292,7 +296,7 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
 }
 
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {
-  const int a = checked_axis(x, axis, "split");
+  const int a = checked_axis("split", axis, x);
   if (size < 0 || (size == 0 && x.shape[a] > 0))
     throw ShapeError(
         fmt::format("split: parts of {} positions along axis {} of {}; a part has at least one", size, a, describe(x)));
@@ -303,16 +307,91 @@ std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_
 }
 
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis) {
-  const int a = checked_axis(x, axis, "chunk");
+  const int a = checked_axis("chunk", axis, x);
   if (count <= 0) throw ShapeError(fmt::format("chunk: {} parts of {}; at least one", count, describe(x)));
   return split(x, x.shape[a] / count + (x.shape[a] % count != 0), a);
 }
 
 std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis) {
-  const int a = checked_axis(x, axis, "unbind");
+  const int a = checked_axis("unbind", axis, x);
   std::vector<TensorRef> parts;
   for (std::int64_t i = 0; i < x.shape[a]; ++i) parts.push_back(select(x, a, i));
   return parts;
+}
+
+bool has_reduction(const jit::Recorded& e) noexcept {
+  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reduction(n.op); });
+}
+
+std::vector<TensorImpl*> walked_leaves(const jit::Recorded& e) {
+  std::vector<TensorImpl*> leaves;
+  for (const std::uint32_t number : e.walked()) leaves.push_back(e.leaves[number]);
+  return leaves;
+}
+
+namespace {
+
+/// The same memory as elements of another dtype: `scale` new ones for each old one.
+TensorRef reinterpreted(const TensorImpl& x, DType dtype, const Shape& shape, const Shape& strides,
+                        std::int64_t offset) {
+  const TensorRef other = runtime::view(x, x.shape, x.strides);
+  other->dtype = dtype;
+  return runtime::view(*other, shape, strides, offset);
+}
+
+Shape doubled(const Shape& strides) {
+  Shape twice = strides;
+  for (int axis = 0; axis < twice.rank(); ++axis) twice[axis] *= 2;
+  return twice;
+}
+
+}  // namespace
+
+TensorRef part_view(const TensorImpl& x, int part) {
+  if (is_complex(x.dtype)) return reinterpreted(x, real_of(x.dtype), x.shape, doubled(x.strides), part);
+  if (part == 0) return runtime::view(x, x.shape, x.strides);
+  throw DtypeError(
+      fmt::format("imag: {} has no imaginary part: imag takes complex numbers, not real ones", describe(x)));
+}
+
+TensorRef view_as_real(const TensorImpl& x) {
+  if (!is_complex(x.dtype))
+    throw DtypeError(fmt::format("view_as_real: {} is not complex: it is its own real part", describe(x)));
+  Shape shape = x.shape, strides = doubled(x.strides);
+  check_rank("view_as_real", x, x.rank() + 1);
+  shape.push_back(2);
+  strides.push_back(1);
+  return reinterpreted(x, real_of(x.dtype), shape, strides, 0);
+}
+
+TensorRef view_as_complex(const TensorImpl& x) {
+  if (x.dtype != DType::Float32 && x.dtype != DType::Float64)
+    throw DtypeError(
+        fmt::format("view_as_complex: {} are no parts of complex numbers: convert it with .to<float>()", describe(x)));
+  const int last = x.rank() - 1;
+  bool pairs = last >= 0 && x.shape[last] == 2 && x.strides[last] == 1;
+  pairs = pairs && reinterpret_cast<std::uintptr_t>(x.data) % (2 * size_of(x.dtype)) == 0;
+  Shape shape, strides;
+  for (int axis = 0; axis < last; ++axis) {
+    shape.push_back(x.shape[axis]);
+    strides.push_back(x.strides[axis] / 2);
+    pairs = pairs && (x.shape[axis] == 1 || x.strides[axis] % 2 == 0);
+  }
+  if (!pairs)
+    throw ShapeError(
+        fmt::format("view_as_complex: {} with strides {} holds no pairs: the last axis has extent 2 and stride 1, the "
+                    "other strides are even and the address is that of a complex number; copy it with .clone() first",
+                    describe(x), to_string(x.strides)));
+  return reinterpreted(x, complex_of(x.dtype), shape, strides, 0);
+}
+
+std::vector<TensorRef> spread(std::span<TensorImpl* const> leaves, const Shape& shape) {
+  std::vector<TensorRef> spread;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const std::size_t twin = static_cast<std::size_t>(std::ranges::find(leaves.first(i), leaves[i]) - leaves.begin());
+    spread.push_back(twin < i ? spread[twin] : expand(*leaves[i], shape));
+  }
+  return spread;
 }
 
 }  // namespace sinter::inline v1::detail

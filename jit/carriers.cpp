@@ -43,7 +43,9 @@ bool is_selection(Op op) noexcept {
     case Op::floor:
     case Op::ceil:
     case Op::trunc:
-    case Op::round: return true;
+    case Op::round:
+    case Op::amax:
+    case Op::amin: return true;
     default: return false;
   }
 }
@@ -98,6 +100,11 @@ class Carrying {
       case Op::index: {
         const Operand leaf = out_.node(n.op, n.dtype, {}, n.attribute);
         return {convert(leaf, carrier(n.dtype)), true, leaf};
+      }
+      case Op::array: return {out_.array(n.dtype, static_cast<std::uint32_t>(n.attribute))};
+      case Op::load: {
+        const Operand element = out_.load(at(operand(n)).value, exact(graph_.operands(n)[1]));
+        return {convert(element, carrier(n.dtype)), true, element};
       }
       case Op::scalar: return scalar(n);
       case Op::constant: return {out_.constant(carrier(n.dtype), convert_bits(n.attribute, n.dtype, carrier(n.dtype)))};
@@ -164,6 +171,7 @@ class Carrying {
 
 Graph with_carriers(const Graph& graph) {
   const auto is_computed = [&](const Node& n) {
+    if (n.op == Op::load) return true;
     if (n.op == Op::cast) return has_conversion(graph[graph.operands(n)[0]].dtype, n.dtype);
     const auto carries_itself = [&](Operand o) { return !is_stored_only(graph[o].dtype); };
     return n.arity == 0 || (!is_stored_only(n.dtype) && std::ranges::all_of(graph.operands(n), carries_itself));

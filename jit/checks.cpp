@@ -6,8 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include <runtime/different_devices.hpp>
 #include <sinter/runtime/error.hpp>
+#include "evaluator.hpp"
 #include "overlap.hpp"
+#include "shapes.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -19,6 +22,7 @@ struct Known {
   std::optional<Device> device;
   Shape shape;
   bool is_scalar = true;
+  bool is_array = false;  // read at computed places: its shape meets no other
 };
 
 std::string describe(DType dtype, const Known& k) {
@@ -39,13 +43,18 @@ class Inference {
       if (n.op == Op::leaf || n.op == Op::index) {
         const TensorImpl& t = *leaves_[n.attribute];
         known_[i] = {t.device, t.shape, false};
+      } else if (n.op == Op::array) {
+        const TensorImpl& t = *leaves_[n.attribute];
+        known_[i] = {t.device, t.shape, false, true};
       }
       for (const Operand o : graph_.operands(n)) {
         const Known& operand = known_[static_cast<std::size_t>(o.node)];
         if (operand.is_scalar) continue;
         if (known_[i].is_scalar) known_[i] = {operand.device, Shape(), false};
-        if (!meet(known_[i], operand)) return &n;
+        if (!meet(known_[i], operand.is_array ? Known{operand.device, Shape(), false} : operand)) return &n;
       }
+      if (info(n.op).reduction == Reduction::Reduces)
+        known_[i].shape = reduced_shape(known_[i].shape, Along::of(n.attribute));
     }
     return nullptr;
   }
@@ -57,7 +66,7 @@ class Inference {
       call += fmt::format("{}{}", call.empty() ? "" : ", ", letter);
       lines += fmt::format("\n    {}: {}", letter++, describe_value(o));
     }
-    return fmt::format("  in {}({}), where{}", name(n.op), call, lines);
+    return fmt::format("in {}({}), where{}", name(n.op), call, lines);
   }
 
   const Known& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }
@@ -96,7 +105,7 @@ std::string mismatch(const Shape& a, const Shape& b) {
     return false;
   });
   throw ShapeError(
-      fmt::format("{}\n{}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
+      fmt::format("{}\n  {}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
                   "of them 1. Bring them in line with reshape, expand or a slice",
                   first, failed ? inference.describe_operation(*failed) : ""));
 }
@@ -120,7 +129,7 @@ void throw_devices_differ(const Graph& recorded, Leaves leaves) {
     one = *known.device, other = *operand.device;
     return false;
   };
-  std::string where = "  in evaluate(...), whose expressions run together";
+  std::string where = "in evaluate(...), whose expressions run together";
   if (const Node* failed = inference.first_failure(meet)) {
     where = inference.describe_operation(*failed);
   } else {
@@ -133,22 +142,46 @@ void throw_devices_differ(const Graph& recorded, Leaves leaves) {
       if (!is_first && one != other) break;
     }
   }
-  throw DeviceError(fmt::format(
-      "Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n{2}\n  Move "
-      "one of them first, with .to(\"{0}\") or .to(\"{1}\")",
-      to_string(one), to_string(other), where));
+  runtime::throw_different_devices(one, other, where);
 }
 
-Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
-  const std::span<const std::uint32_t> numbers = recipe.leaves(output);
+namespace {
+
+/// What these leaves of a graph broadcast to.
+Shape broadcast_shape(const Graph& recorded, std::span<const std::uint32_t> numbers, Leaves leaves) {
   if (numbers.empty()) return Shape();
   Shape shape = leaves[numbers[0]]->shape;
   for (const std::uint32_t number : numbers.subspan(1)) {
     const Shape& other = leaves[number]->shape;
-    if (!(shape == other) && !broadcast(shape, other)) throw_shapes_differ(recipe.recorded(), leaves);
+    if (!(shape == other) && !broadcast(shape, other)) throw_shapes_differ(recorded, leaves);
   }
   return shape;
 }
+
+/// The shapes of all nodes.
+std::vector<Shape> checked_shapes(const Graph& recorded, Leaves leaves) {
+  Inference inference(recorded, leaves);
+  const Node* failed =
+      inference.first_failure([](Known& known, const Known& operand) { return broadcast(known.shape, operand.shape); });
+  if (failed) throw_shapes_differ(recorded, leaves);
+  std::vector<Shape> shapes = shapes_of(recorded, shapes_of_leaves(leaves));
+  check_has_elements(recorded, shapes);
+  return shapes;
+}
+
+}  // namespace
+
+Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
+  if (recipe.reduces()) return output_shape(recipe.recorded(), recipe.recorded().outputs()[output], leaves);
+  return broadcast_shape(recipe.recorded(), recipe.leaves(output), leaves);
+}
+
+Shape output_shape(const Graph& recorded, Operand output, Leaves leaves) {
+  if (reduces(recorded)) return checked_shapes(recorded, leaves)[static_cast<std::size_t>(output.node)];
+  return broadcast_shape(recorded, leaves_of(recorded, output).walked, leaves);
+}
+
+void check_shapes(const Graph& recorded, Leaves leaves) { (void)checked_shapes(recorded, leaves); }
 
 void check_fits(std::int64_t value, DType dtype) {
   if (category(dtype) != Category::Int) return;
@@ -173,11 +206,11 @@ void check_castable(DType from, const TensorImpl& to) {
 
 void check_output(const TensorImpl& to, const Shape& shape, Device device) {
   if (to.device != device)
-    throw DeviceError(
-        fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and "
-                    "{1}!\n  the output is {2}, while the operands are on {0}\n  Move the operands with "
-                    ".to(\"{1}\"), or write to a tensor on {0}",
-                    to_string(device), to_string(to.device), runtime::describe(to)));
+    runtime::throw_different_devices(
+        device, to.device,
+        fmt::format("the output is {}, while the operands are on {}", runtime::describe(to), to_string(device)),
+        fmt::format("Move the operands with .to(\"{}\"), or write to a tensor on {}", to_string(to.device),
+                    to_string(device)));
   Shape merged = shape;
   if (!(shape == to.shape) && !(broadcast(merged, to.shape) && merged == to.shape))
     throw ShapeError(

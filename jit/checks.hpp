@@ -17,6 +17,12 @@ using Leaves = std::span<runtime::TensorImpl* const>;
 
 /// The shape of one output. Throws ShapeError that names the operation whose operands do not broadcast.
 Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves);
+/// The same of a graph. Throws IndexError as well.
+Shape output_shape(const Graph& recorded, Operand output, Leaves leaves);
+
+/// Throws ShapeError that names the operation whose operands do not broadcast, IndexError for one that reduces along an
+/// axis that is not there, or looks for the largest of no element.
+void check_shapes(const Graph& recorded, Leaves leaves);
 
 /// Throws Error where an integer does not fit the dtype that an operation converts it to.
 void check_fits(std::int64_t value, DType dtype);

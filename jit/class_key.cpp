@@ -1,6 +1,7 @@
 #include "class_key.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "faults.hpp"
 
@@ -32,6 +33,7 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   std::size_t widest = 1;
   int registers = 0;
   for (const KernelTraits::Access& o : traits.operands) {
+    if (o.array) continue;
     if (o.memory) widest = std::max(widest, size_of(o.dtype));
     registers += size_of(o.dtype) > 4 ? 2 : 1;
   }
@@ -45,6 +47,9 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
 }
 
 constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
+
+/// Bits of a key's head, above those of set_head, that hold a RowText.
+constexpr int rows_at = 18;
 
 /// Whether all offsets into the operand fit in 31 bits.
 bool is_narrow(const LoopNest& nest, const NestOperand& o) noexcept {
@@ -85,21 +90,57 @@ Lie lie_of(const LoopNest& nest, const NestOperand& o, const std::int64_t* steps
 }  // namespace
 
 KernelTraits::KernelTraits(const Kernel& kernel)
-    : outputs(static_cast<int>(kernel.outputs.size())), may_fault(jit::may_fault(kernel.graph)) {
+    : outputs(static_cast<int>(kernel.outputs.size())), faults(faults_of(kernel.graph)) {
   const Graph& graph = kernel.graph;
   for (const Operand output : graph.outputs()) operands.push_back({graph[output].dtype, true, 0});
   operands.resize(kernel.outputs.size() + kernel.inputs.size(), Access{DType::Bool, true, 0});
   for (const Node& n : graph.nodes())
-    if (n.op == Op::leaf || n.op == Op::index)
-      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op == Op::leaf, 0};
+    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
+      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::index, 0, n.op == Op::array};
+  if (kernel.rows) {
+    for (std::size_t k = 0; k < operands.size(); ++k) operands[k].per_row = kernel.rows->over[k] != Over::Domain;
+    for (const std::uint32_t k : kernel.arrays) operands[k].per_row = true;
+    rows.emplace(kernel);
+  }
   lanes = lanes_for(*this, graph);
-  for (Access& o : operands) o.misalignment = o.memory ? static_cast<std::uintptr_t>(lanes) * size_of(o.dtype) - 1 : 0;
+  for (Access& o : operands)
+    o.misalignment = o.memory && !o.array ? static_cast<std::uintptr_t>(lanes) * size_of(o.dtype) - 1 : 0;
 }
 
 KernelClass ClassKey::decode(std::size_t operands) const {
   KernelClass c{rank(), lanes(), wide(), aliased(), {}};
   for (std::size_t k = 0; k < operands; ++k) c.patterns.push_back(pattern(k));
+  auto bits = [&, at = rows_at](int count) mutable {
+    const auto value = static_cast<int>(words_[0] >> at & ((1u << count) - 1));
+    at += count;
+    return value;
+  };
+  c.combined = bits(4);
+  if (c.combined == 0) return c;
+  c.rows.across = bits(1);
+  c.rows.team = 1 << bits(4) >> 1;
+  c.rows.block = 1 << bits(4);
+  c.rows.steps = 1 << bits(4);
+  c.rows.kept = bits(1);
+  c.rows.split = bits(1);
+  c.rows.tail = bits(1);
   return c;
+}
+
+void ClassKey::set_rows(const RowText& t, int combined) noexcept {
+  auto add = [&, at = rows_at](auto value, int count) mutable {
+    words_[0] |= static_cast<std::uint64_t>(value) << at;
+    at += count;
+  };
+  const auto log2 = [](int power) { return std::countr_zero(static_cast<unsigned>(power)); };
+  add(combined, 4);
+  add(t.across, 1);
+  add(t.team == 0 ? 0 : 1 + log2(t.team), 4);
+  add(log2(t.block), 4);
+  add(log2(t.steps), 4);
+  add(t.kept, 1);
+  add(t.split, 1);
+  add(t.tail, 1);
 }
 
 namespace {
@@ -136,6 +177,7 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
 }  // namespace
 
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  if (traits.rows) return classify_rows(traits, nest, aliased);
   if (nest.linear) return classify_linear(traits, nest, aliased);
   if (nest.rank == 1) return classify_line(traits, nest, aliased);
   std::int64_t steps[max_rank];
@@ -161,7 +203,14 @@ ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased
 }
 
 KernelClass generic_class(const KernelTraits& traits) {
-  return {max_rank, 1, true, true, std::vector<Pattern>(traits.operands.size(), Pattern::Strided)};
+  KernelClass c{max_rank, 1, true, true, {}};
+  for (const KernelTraits::Access& o : traits.operands)
+    c.patterns.push_back(o.array || o.per_row ? Pattern::Uniform : Pattern::Strided);
+  if (!traits.rows) return c;
+  c.rank = 2 * max_rank;
+  c.combined = max_rank;
+  c.rows = {.block = 256, .steps = 1};
+  return c;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -2,10 +2,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "faults.hpp"
 #include "loop_nest.hpp"
 #include "plan.hpp"
+#include "row_scheme.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -28,15 +31,28 @@ constexpr int stride_count(Pattern p, int rank) noexcept {
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
 /// the outputs and inputs; the count (of elements at rank 1, else of vectors of `lanes` elements); from the innermost
 /// dim to the second, its extent (the innermost one in vectors) and its divider (one word, two when wide); for each
-/// output and input its first stride_count strides; the scalars in the order of their nodes; where it may fault, the
-/// fault's code.
+/// output and input its first stride_count strides; the scalars in the order of their nodes; of each index operand its
+/// first position; a code for each fault that it may find.
+///
+/// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
+/// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each
+/// is cut, the vectors of a split, the blocks that a row has in this launch and the walk that it does. Then, from the
+/// innermost dim of the rows to the second, its extent and its wide divider; the same for the combined dims; for each
+/// output and input its strides along the rows' dims and along combined ones (combined_strides).
 struct KernelClass {
   int rank = 1;
   int lanes = 1;                  // elements that a thread handles at once
   bool wide = false;              // 64-bit indices
   bool aliased = false;           // an input may share memory with an output
   std::vector<Pattern> patterns;  // outputs, then inputs
+  int combined = 0;               // of the dims, in a kernel that reduces; there patterns are those along a row, or
+  RowText rows = {};              // across rows where lanes are rows; Uniform: one element for a row
 };
+
+/// Strides along combined dims that a kernel of the class receives of an operand.
+constexpr int combined_strides(const KernelClass& c, Pattern p) noexcept {
+  return p == Pattern::Uniform ? 0 : p == Pattern::Linear && !c.rows.across ? c.combined - 1 : c.combined;
+}
 
 /// A KernelClass in comparable form. Kernels with more operands than it holds always run as their generic class.
 class ClassKey {
@@ -46,6 +62,8 @@ class ClassKey {
   void set_head(int rank, int lanes, bool wide, bool aliased) noexcept {
     words_[0] = static_cast<std::uint64_t>(rank | lanes << 8 | wide << 16 | aliased << 17);
   }
+  /// After set_head.
+  void set_rows(const RowText& t, int combined) noexcept;
   void set_pattern(std::size_t operand, Pattern p) noexcept {
     const std::size_t word = 1 + operand / 16;
     if (operand % 16 == 0) words_[word] = 0;
@@ -79,18 +97,24 @@ struct KernelTraits {
   struct Access {
     DType dtype;
     bool memory;                  // false for index operands, which are computed
-    std::uintptr_t misalignment;  // bits of an address that must be 0 for vectors; none of an index operand
+    std::uintptr_t misalignment;  // bits of an address that must be 0 for vectors; none where there are no vectors
+    bool array = false;           // read at computed places
+    bool per_row = false;         // one element for each row
   };
   explicit KernelTraits(const Kernel& kernel);
 
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
-  bool may_fault;
-  int lanes;  // 16 bytes of the widest operand, fewer where registers would not suffice
+  Faults faults;
+  int lanes;                      // 16 bytes of the widest operand, fewer where registers would not suffice
+  std::optional<RowTraits> rows;  // of a kernel that reduces
 };
 
 /// The narrowest class that holds the nest. `aliased`: an input is the same memory as an output.
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
+
+/// The same for a kernel that reduces.
+ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
 /// The class that holds every nest: any rank, any strides, 64-bit, aliased.
 KernelClass generic_class(const KernelTraits& traits);

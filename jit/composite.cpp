@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reduction_functions.hpp"
 #include "special_functions.hpp"
 #include "terms.hpp"
 
@@ -19,6 +20,24 @@ Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_
   case Op::name: return body;
 #include <sinter/jit/ops.def>
     default: throw Error(std::string(name(op)) + " is not a composite operation");
+  }
+}
+
+/// The same for a composite reduction.
+Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
+  const Reducer along(Along::of(n.attribute), T);
+  const auto sum = [&](Term x) { return along.sum(x); };
+  const auto amax = [&](Term x) { return along.amax(x); };
+  const auto count = [&](Term x) { return along.count(x); };
+  const auto spread = [&](Term x) { return along.spread(x); };
+  const auto ones = [&](Term x) { return along.ones(x); };
+  const auto variance = [&](Term x, Term correction) { return along.variance(x, correction); };
+  switch (n.op) {
+#define SINTER_REDUCTION(name, arity, rule, first, combine, doc)
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
+  case Op::name: return body;
+#include <sinter/jit/reductions.def>
+    default: throw Error(std::string(name(n.op)) + " is not a composite reduction");
   }
 }
 
@@ -51,8 +70,11 @@ Graph expand_composites(const Graph& graph, Composites which) {
       continue;
     }
     const auto term = [&](std::size_t i) { return terms::Term{&out, operands[std::min(i, operands.size() - 1)]}; };
-    moved.push_back(
-        terms::expansion(n.op, term(0), term(1), term(2), term(3), term(4), terms::Constants{term(max_arity)}).operand);
+    const terms::Constants numbers{term(max_arity)};
+    const terms::Term expanded = is_reduction(n.op)
+                                     ? terms::reduction_expansion(n, term(0), term(1), numbers)
+                                     : terms::expansion(n.op, term(0), term(1), term(2), term(3), term(4), numbers);
+    moved.push_back(expanded.operand);
     if (out[moved.back()].dtype != n.dtype)
       throw Error(std::string(name(n.op)) + " expands to another dtype than its rule says");
   }

@@ -26,7 +26,8 @@ std::string escaped(std::string_view text) {
 std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
   switch (n.op) {
     case Op::leaf:
-    case Op::index: {
+    case Op::index:
+    case Op::array: {
       std::string text = fmt::format("{} {}\n{}", name(n.op), n.attribute, name(n.dtype));
       if (n.attribute < leaves.size()) text += " " + to_string(leaves[n.attribute]->shape);
       return text;
@@ -40,13 +41,17 @@ std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
 }  // namespace
 
 std::string constant_text(const Node& n) {
-  return visit(n.dtype, [&]<class T>(std::type_identity<T>) {
-    T value{};
-    std::memcpy(&value, &n.attribute, sizeof value);
-    if constexpr (category(dtype_of<T>) == Category::Float)
-      return fmt::format("{}", static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value));
-    else
-      return fmt::format("{}", value);
+  return visit(n.dtype, [&]<class T>(std::type_identity<T>) -> std::string {
+    if constexpr (complex_element<T>) {
+      return {};  // no constant is complex
+    } else {
+      T value{};
+      std::memcpy(&value, &n.attribute, sizeof value);
+      if constexpr (category(dtype_of<T>) == Category::Float)
+        return fmt::format("{}", static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value));
+      else
+        return fmt::format("{}", value);
+    }
   });
 }
 

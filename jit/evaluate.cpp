@@ -34,12 +34,14 @@ bool on_one_device(Leaves leaves) {
 }
 
 /// What a typed tree's recipe depends on beside the type: how it runs, the outputs' dtypes, for each leaf the first one
-/// that is the same array and whether it is an index, and the leaves' dtypes where the type leaves them open.
+/// that is the same array and whether it is an index, the leaves' dtypes where the type leaves them open, and what its
+/// reductions combine.
 class Key {
  public:
   Key(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
     const Leaves leaves(tree.leaves, program_.leaves);
-    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1), boost::container::default_init);
+    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1) + program_.along.size(),
+                  boost::container::default_init);
     std::uint16_t* word = words_.data();
     *word++ = static_cast<std::uint16_t>(eager | converts << 1);
     for (std::size_t i = 0; i < program_.outputs; ++i)
@@ -53,6 +55,8 @@ class Key {
     }
     if (program_.any_typed)
       for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
+    for (const std::uint16_t number : program_.along)  // an Along's bits lie in the second and third byte
+      *word++ = static_cast<std::uint16_t>(tree.scalars[number].bits >> 8);
   }
 
   operator RecipeKey() const noexcept { return {words_.data(), words_.size()}; }
@@ -151,7 +155,11 @@ Shape result_shape(const Bound& tree) {
 }
 
 Shape result_shape(const Recorded& recorded) {
-  return checked_shape(*recipe_of(recorded, nullptr, fusion_is_off()), 0, recorded.leaves);
+  if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
+  const Operand output = recorded.graph.outputs()[0];
+  const Shape shape = output_shape(recorded.graph, output, recorded.leaves);
+  check_shape(shape, size_of(recorded.graph[output].dtype));
+  return shape;
 }
 
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
@@ -162,10 +170,25 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
   return texts;
 }
 
+std::vector<RowPlan> row_plans(const Recorded& recorded) {
+  std::vector<RowPlan> plans;
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
+  call.row_plans = &plans;
+  run(*recipe_of(recorded, nullptr, fusion_is_off()), call);
+  return plans;
+}
+
 Evaluation inspect(const Recorded& recorded) {
   Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off())};
   const Recipe& recipe = *e.recipe;
   const Leaves leaves = recorded.leaves;
+  if (recipe.reduces()) {
+    const ReadyPlan& ready = recipe.plan_for(leaves);
+    e.parts.push_back({&ready, plan_shapes(ready.plan, nullptr, leaves)});
+    for (std::uint32_t i = 0; i < recipe.outputs(); ++i)
+      check_shape(e.parts[0].shapes.outputs[i], size_of(recipe.dtype(i)));
+    return e;
+  }
   std::vector<Shape> shapes;
   bool same_shape = true;
   for (std::size_t i = 0; i < recipe.outputs(); ++i) {
@@ -174,7 +197,7 @@ Evaluation inspect(const Recorded& recorded) {
   }
   for (std::size_t i = 0; i < (same_shape ? 1 : recipe.outputs()); ++i) {
     const ReadyPlan& ready = same_shape ? recipe.together() : recipe.alone(i);
-    e.parts.push_back({&ready.plan, kernel_shapes(ready.plan, shapes[i], leaves), ready.outputs, shapes[i]});
+    e.parts.push_back({&ready, plan_shapes(ready.plan, &shapes[i], leaves)});
   }
   return e;
 }

@@ -7,6 +7,7 @@
 
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/backend.hpp>
+#include "plan_shapes.hpp"
 #include "recipe.hpp"
 
 namespace sinter::inline v1::jit {
@@ -24,13 +25,19 @@ void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 /// The CUDA text of every kernel that an evaluation would run, in order, for new outputs.
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded);
 
-/// How an evaluation would go, without running it. Outputs of one shape share a part.
+/// How a GPU would walk the rows of each kernel of an expression that reduces; empty ones of kernels that do not.
+std::vector<RowPlan> row_plans(const Recorded& recorded);
+
+/// How an evaluation would go, without running it. Outputs of one shape share a part, and so do all of an expression
+/// that reduces.
 struct Evaluation {
   struct Part {
-    const Plan* plan;                    // the recipe's
-    std::vector<Shape> kernel_shapes;    // of plan->kernels
-    std::vector<std::uint32_t> outputs;  // of the expression: what the plan's outputs 0, 1, ... are
-    Shape shape;                         // of these outputs
+    const ReadyPlan* ready;  // the recipe's
+    PlanShapes shapes;
+
+    const Plan& plan() const noexcept { return ready->plan; }
+    /// Of the expression: what the plan's outputs 0, 1, ... are.
+    const std::vector<std::uint32_t>& outputs() const noexcept { return ready->outputs; }
   };
   std::vector<Part> parts;
   std::shared_ptr<const Recipe> recipe;
@@ -39,8 +46,14 @@ struct Evaluation {
 /// Throws what evaluate(Bound) throws before it runs anything.
 Evaluation inspect(const Recorded& recorded);
 
-/// What the shape of a graph's output comes from: the leaves and index nodes that it depends on, as a bit for each
-/// leaf number. To be asked of a recorded graph, since simplifying can drop a leaf (x * 0) but not its shape.
-std::vector<bool> leaves_of(const Graph& recorded, Operand output);
+/// Numbers of leaves, in order, each once.
+struct LeafSets {
+  std::vector<std::uint32_t> walked;  // leaves and index nodes: what the shape comes from
+  std::vector<std::uint32_t> arrays;  // what is read at computed places
+};
+
+/// What a graph's output depends on. To be asked of a recorded graph, since simplifying can drop a leaf (x * 0) but not
+/// its shape.
+LeafSets leaves_of(const Graph& recorded, Operand output);
 
 }  // namespace sinter::inline v1::jit

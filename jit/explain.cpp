@@ -9,7 +9,9 @@
 #include <sinter/jit/inspect.hpp>
 #include "evaluator.hpp"
 #include "lower.hpp"
+#include "row_walks.hpp"
 #include "runner.hpp"
+#include "shapes.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -26,11 +28,48 @@ std::string in_bytes(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
-bool is_operation(const Node& n) noexcept { return n.arity > 0; }
-
-std::size_t operations(const Graph& g) {
-  return static_cast<std::size_t>(std::ranges::count_if(g.nodes(), is_operation));
+std::string in_time(double seconds) {
+  constexpr std::string_view units[] = {"s", "ms", "us", "ns"};
+  std::size_t unit = 0;
+  while (seconds < 1 && unit + 1 < std::size(units)) seconds *= 1000, ++unit;
+  return fmt::format("{:.3g} {}", seconds, units[unit]);
 }
+
+bool is_computed(const Node& n) noexcept { return n.arity > 0; }
+
+/// What a user would count: neither conversions, which promotion inserts, nor the arithmetic that finds an index's
+/// place. Of a graph that was lowered, what takes complex elements apart and puts them together belongs to reading and
+/// writing them.
+class Operations {
+ public:
+  explicit Operations(const Graph& g, bool lowered = false)
+      : graph_(g), lowered_(lowered), is_place_(g.nodes().size(), false) {
+    for (const Node& n : g.nodes())
+      if (n.op == Op::load && adds_offsets(n)) is_place_[static_cast<std::size_t>(g.operands(n)[1].node)] = true;
+  }
+
+  bool contains(const Node& n) const {
+    if (!is_computed(n) || n.op == Op::cast || n.op == Op::axis_offset || n.op == Op::class_index) return false;
+    if (lowered_ && (n.op == Op::real || n.op == Op::imag || n.op == Op::complex)) return false;
+    const bool is_number = n.op == Op::complex && n.attribute == weak_result;
+    return !is_number && !is_place_[static_cast<std::size_t>(&n - graph_.nodes().data())];
+  }
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::ranges::count_if(graph_.nodes(), [&](const Node& n) { return contains(n); }));
+  }
+
+ private:
+  /// Whether a place is the sum of an index's offset and that of the other axes.
+  bool adds_offsets(const Node& load) const {
+    const Node& place = graph_[graph_.operands(load)[1]];
+    const auto is_offset = [&](Operand o) { return graph_[o].op == Op::axis_offset; };
+    return place.op == Op::add && std::ranges::any_of(graph_.operands(place), is_offset);
+  }
+
+  const Graph& graph_;
+  bool lowered_;
+  std::vector<bool> is_place_;
+};
 
 /// Elements of memory that a tensor stands for: an expanded dim holds one.
 double stored_elements(const runtime::TensorImpl& t) {
@@ -48,38 +87,51 @@ std::string layout(const runtime::TensorImpl& t, const Shape& kernel) {
   return t.contiguous ? "contiguous" : fmt::format("strides {}", to_string(t.strides));
 }
 
-/// What the kernels of a plan read and write, in bytes, by the shapes that they run over.
+/// What the kernels of a plan read and write, in bytes, by the shapes that they meet.
 class Traffic {
  public:
-  Traffic(const Plan& plan, std::span<const Shape> shapes, Leaves leaves) {
-    temporary_elements_.resize(plan.temporaries.size());
-    for (std::size_t k = 0; k < plan.kernels.size(); ++k) add(plan, plan.kernels[k], shapes[k], leaves);
+  /// `rows`: how the rows of each kernel are walked; empty where that is not known.
+  Traffic(const Plan& plan, const PlanShapes& shapes, Leaves leaves, std::span<const RowPlan> rows = {})
+      : plan_(plan), shapes_(shapes), leaves_(leaves) {
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k)
+      add(plan.kernels[k], shapes.kernels[k], k < rows.size() && rows[k].rereads);
   }
   double read = 0, written = 0, temporary = 0;
   double moved() const { return read + written; }
 
  private:
-  void add(const Plan& plan, const Kernel& kernel, const Shape& shape, Leaves leaves) {
-    for (const Slot& s : kernel.inputs)
-      if (s.kind == Slot::Kind::Leaf)
-        read += stored_elements(*leaves[s.number]) * static_cast<double>(size_of(leaves[s.number]->dtype));
-      else
-        read += temporary_elements_[s.number] * static_cast<double>(size_of(plan.temporaries[s.number]));
+  double temporary_bytes(std::uint32_t number) const {
+    return static_cast<double>(shapes_.temporaries[number].numel()) *
+           static_cast<double>(size_of(plan_.temporaries[number]));
+  }
+
+  double bytes(const Slot& s, const Shape& shape) const {
+    if (s.kind == Slot::Kind::Temporary) return temporary_bytes(s.number);
+    const runtime::TensorImpl& t = *leaves_[s.number];  // of an array one element for each of the kernel's
+    const double elements = s.kind == Slot::Kind::Array ? static_cast<double>(shape.numel()) : stored_elements(t);
+    return elements * static_cast<double>(size_of(t.dtype));
+  }
+
+  void add(const Kernel& kernel, const Shape& shape, bool rereads) {
+    for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
+      read += bytes(kernel.inputs[i], shape) * (rereads ? std::max(RowWalks(kernel, true).reads(i), 1) : 1);
     for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
-      const auto elements = static_cast<double>(shape.numel());
-      const double bytes = elements * static_cast<double>(size_of(kernel.graph[kernel.graph.outputs()[i]].dtype));
-      written += bytes;
-      if (kernel.outputs[i].kind != Slot::Kind::Temporary) continue;
-      temporary_elements_[kernel.outputs[i].number] = elements;
-      temporary += bytes;
+      const Slot& s = kernel.outputs[i];
+      const Shape& of_output = (s.kind == Slot::Kind::Output ? shapes_.outputs : shapes_.temporaries)[s.number];
+      written += static_cast<double>(of_output.numel()) *
+                 static_cast<double>(size_of(kernel.graph[kernel.graph.outputs()[i]].dtype));
+      if (s.kind == Slot::Kind::Temporary) temporary += temporary_bytes(s.number);
     }
   }
 
-  std::vector<double> temporary_elements_;
+  const Plan& plan_;
+  const PlanShapes& shapes_;
+  Leaves leaves_;
 };
 
 /// Operations of a graph that repeat an earlier one with the same operands.
 std::size_t repeated_operations(const Graph& g) {
+  const Operations counted(g);
   std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, NodeId> known;
   std::vector<NodeId> first;
   std::size_t repeated = 0;
@@ -88,7 +140,7 @@ std::size_t repeated_operations(const Graph& g) {
     for (Operand o : g.operands(n)) operands.push_back(first[static_cast<std::size_t>(o.node)]);
     const auto [place, is_new] = known.try_emplace({n.op, n.dtype, n.attribute, std::move(operands)}, i++);
     first.push_back(place->second);
-    repeated += !is_new && is_operation(n);
+    repeated += !is_new && counted.contains(n);
   }
   return repeated;
 }
@@ -98,14 +150,14 @@ std::string computed(const Graph& g) {
   constexpr std::size_t shown = 12;
   std::vector<std::pair<std::string, int>> runs;
   for (const Node& n : g.nodes()) {
-    if (!is_operation(n)) continue;
+    if (!is_computed(n)) continue;
     const std::string what = n.op == Op::cast ? fmt::format("cast to {}", name(n.dtype)) : std::string(name(n.op));
     if (runs.empty() || runs.back().first != what) runs.emplace_back(what, 0);
     ++runs.back().second;
   }
   if (runs.empty()) return "a copy";
   std::vector<std::string> words;
-  std::size_t left = operations(g);
+  auto left = static_cast<std::size_t>(std::ranges::count_if(g.nodes(), is_computed));
   for (const auto& [what, times] : runs) {
     if (words.size() == shown) break;
     words.push_back(times == 1 ? what : fmt::format("{} x {}", what, times));
@@ -120,12 +172,17 @@ class Explanation {
       : recorded_(expression.graph),
         leaves_(expression.leaves),
         device_(expression.device),
-        evaluation_(inspect(expression)) {}
+        evaluation_(inspect(expression)),
+        row_plans_(reduces(expression.graph) ? row_plans(expression) : std::vector<RowPlan>()),
+        lowered_(lower(expression.graph)),
+        written_(Operations(recorded_).count()),
+        in_all_(Operations(lowered_, true).count()),
+        repeated_(repeated_operations(recorded_)) {}
 
   std::string text() {
     head();
     for (const Evaluation::Part& part : evaluation_.parts)
-      for (std::size_t k = 0; k < part.plan->kernels.size(); ++k) kernel(part, k);
+      for (std::size_t k = 0; k < part.plan().kernels.size(); ++k) kernel(part, k);
     memory();
     temporaries();
     as_written();
@@ -150,25 +207,28 @@ class Explanation {
   void head() {
     std::size_t kernels = 0;
     for (const Part& part : evaluation_.parts) {
-      const Graph& g = part.plan->graph;
-      for (std::size_t i = 0; i < part.outputs.size(); ++i)
-        line("{} {} on {}", name(g[g.outputs()[i]].dtype), to_string(part.shape), to_string(device_));
-      kernels += part.plan->kernels.size();
-      fused_operations_ += operations(g);
+      const Graph& g = part.plan().graph;
+      for (std::size_t i = 0; i < part.outputs().size(); ++i)
+        line("{} {} on {}", name(g[g.outputs()[i]].dtype), to_string(part.shapes.outputs[i]), to_string(device_));
+      kernels += part.plan().kernels.size();
+      fused_operations_ += Operations(g, true).count();
     }
-    line("{} in {}", counted(fused_operations_, "operation"), counted(kernels, "kernel"));
+    // Of operations that are made of others, those that the user wrote.
+    const std::size_t told = in_all_ == written_ ? fused_operations_ : written_ - repeated_;
+    line("{} in {}", counted(told, "operation"), counted(kernels, "kernel"));
   }
 
   void kernel(const Part& part, std::size_t index) {
-    const Kernel& k = part.plan->kernels[index];
-    const Shape& shape = part.kernel_shapes[index];
+    const Kernel& k = part.plan().kernels[index];
+    const Shape& shape = part.shapes.kernels[index];
     line("  {} over {}", k.name, to_string(shape));
     std::string heading = "computes";
     item(heading, computed(k.graph));
+    if (k.rows) rows(k, row_plans_[index]);
     heading = "reads";
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
-      if (n.op == Op::leaf || n.op == Op::index) dtypes[n.attribute] = n.dtype;
+      if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) dtypes[n.attribute] = n.dtype;
     constexpr std::size_t shown = 10;
     const std::size_t listed = k.inputs.size() <= shown + 1 ? k.inputs.size() : shown;
     for (std::size_t i = 0; i < listed; ++i) item(heading, input(k.inputs[i], dtypes[i], shape));
@@ -180,76 +240,124 @@ class Explanation {
     for (std::size_t i = 0; i < k.outputs.size(); ++i) {
       const DType dtype = k.graph[k.graph.outputs()[i]].dtype;
       const bool is_output = k.outputs[i].kind == Slot::Kind::Output;
-      const std::uint32_t number = is_output ? part.outputs[k.outputs[i].number] : k.outputs[i].number;
+      const Shape& of_output = (is_output ? part.shapes.outputs : part.shapes.temporaries)[k.outputs[i].number];
+      const std::uint32_t number = is_output ? part.outputs()[k.outputs[i].number] : k.outputs[i].number;
       item(heading,
-           fmt::format("{} {}: {} {}", is_output ? "output" : "temporary", number, name(dtype), to_string(shape)));
+           fmt::format("{} {}: {} {}", is_output ? "output" : "temporary", number, name(dtype), to_string(of_output)));
     }
+  }
+
+  void rows(const Kernel& k, const RowPlan& plan) {
+    std::string heading = "rows";
+    item(heading,
+         fmt::format("{} of {}, {} through each", plan.rows, counted(static_cast<std::size_t>(plan.columns), "element"),
+                     counted(RowWalks(k, !device_.is_cpu() && plan.rereads).walks.size(), "walk")));
+    if (device_.is_cpu()) return;
+    heading = "threads";
+    item(heading, plan.scheme);
+    if (plan.launches > 1)
+      item(heading, fmt::format("{} launches, as blocks that share a row pass on what they know of it", plan.launches));
   }
 
   std::string input(const Slot& s, DType dtype, const Shape& kernel) const {
     if (s.kind == Slot::Kind::Temporary) return fmt::format("temporary {}: {}", s.number, name(dtype));
     const runtime::TensorImpl& t = *leaves_[s.number];
     const auto uses = std::ranges::count(leaves_, &t);
-    return fmt::format("leaf {}: {} {}, {}{}", s.number, name(dtype), to_string(t.shape), layout(t, kernel),
+    return fmt::format("leaf {}: {} {}, {}{}", s.number, name(dtype), to_string(t.shape),
+                       s.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel),
                        uses > 1 ? fmt::format(", {} times in the expression", uses) : "");
+  }
+
+  Plan eager_plan(const Part& part) const {
+    if (!reduces(recorded_)) return schedule_eager(part_of(recorded_, part.outputs()));
+    return schedule_rows_eager(recorded_, shapes_of_leaves(leaves_));
+  }
+
+  /// On the CPU rows are read again from the cache.
+  std::span<const RowPlan> rows_on_gpu() const {
+    return device_.is_cpu() ? std::span<const RowPlan>() : std::span(row_plans_);
   }
 
   void memory() {
     double fused = 0, eager = 0;
     std::size_t fused_passes = 0, eager_passes = 0;
     for (const Part& part : evaluation_.parts) {
-      fused += Traffic(*part.plan, part.kernel_shapes, leaves_).moved();
-      fused_passes += part.plan->kernels.size();
-      const Plan plan = schedule_eager(part_of(recorded_, part.outputs));
-      eager += Traffic(plan, kernel_shapes(plan, part.shape, leaves_), leaves_).moved();
+      fused += Traffic(part.plan(), part.shapes, leaves_, rows_on_gpu()).moved();
+      fused_passes += part.plan().kernels.size();
+      const Plan plan = eager_plan(part);
+      const Shape* const outputs = reduces(recorded_) ? nullptr : &part.shapes.outputs[0];
+      eager += Traffic(plan, plan_shapes(plan, outputs, leaves_), leaves_).moved();
       eager_passes += plan.kernels.size();
     }
     line("memory: {} read and written in {}", in_bytes(fused), counted(fused_passes, "pass"));
+    roofline(fused);
     if (eager_passes <= fused_passes) return;
     line("        one kernel per operation would move {} in {}{}", in_bytes(eager), counted(eager_passes, "pass"),
          fused > 0 ? fmt::format(", {:.1f} times as much", eager / fused) : "");
+  }
+
+  /// What no kernel can undercut where caches hold nothing of it.
+  void roofline(double bytes) {
+    const double bandwidth = device_.is_cpu() ? 0 : runtime::gpu(device_.index()).bandwidth();
+    if (bandwidth > 0)
+      line("        {} at the memory's {}/s, if nothing is in caches", in_time(bytes / bandwidth), in_bytes(bandwidth));
   }
 
   void temporaries() {
     std::size_t count = 0;
     double bytes = 0;
     for (const Part& part : evaluation_.parts) {
-      count += part.plan->temporaries.size();
-      bytes += Traffic(*part.plan, part.kernel_shapes, leaves_).temporary;
+      count += part.plan().temporaries.size();
+      bytes += Traffic(part.plan(), part.shapes, leaves_).temporary;
     }
     if (count == 0) return line("temporaries: none");
     line("temporaries: {} ({}), the values that pass from one kernel to a later one", count, in_bytes(bytes));
   }
 
   void as_written() {
-    const std::size_t written = operations(recorded_);
-    const std::size_t repeated = repeated_operations(recorded_);
     std::size_t contracted = 0;
     for (const Part& part : evaluation_.parts)
-      contracted += static_cast<std::size_t>(std::ranges::count(part.plan->graph.nodes(), Op::fma, &Node::op));
-    const Graph lowered = lower(recorded_);
+      contracted += static_cast<std::size_t>(std::ranges::count(part.plan().graph.nodes(), Op::fma, &Node::op));
     contracted -=
-        std::min(contracted, static_cast<std::size_t>(std::ranges::count(lowered.nodes(), Op::fma, &Node::op)));
-    const auto composites = static_cast<std::size_t>(
-        std::ranges::count_if(recorded_.nodes(), [](const Node& n) { return is_composite(n.op); }));
-    if (composites > 0)
-      line("composite: {} made of others, {} in all", counted(composites, "operation"), operations(lowered));
-    if (written == fused_operations_ && repeated == 0 && contracted == 0) return;
-    line("simplified: {} as written, {} left", counted(written, "operation"), fused_operations_);
-    if (repeated > 0) line("  {}, computed once", counted(repeated, "common subexpression"));
+        std::min(contracted, static_cast<std::size_t>(std::ranges::count(lowered_.nodes(), Op::fma, &Node::op)));
+    made_of_others();
+    if (in_all_ == fused_operations_ && repeated_ == 0 && contracted == 0) return;
+    line("simplified: {} {}, {} left", counted(in_all_, "operation"), in_all_ == written_ ? "as written" : "in all",
+         fused_operations_);
+    if (repeated_ > 0) line("  {}, computed once", counted(repeated_, "common subexpression"));
     if (contracted > 0) line("  {} contracted to fma: x * y + z, rounded once", counted(contracted, "product"));
+  }
+
+  /// Names the operations that are computed as several others.
+  void made_of_others() {
+    const auto count = [&](auto is_one) {
+      return static_cast<std::size_t>(std::ranges::count_if(recorded_.nodes(), is_one));
+    };
+    const auto composites = count([](const Node& n) { return is_composite(n.op); });
+    const Operations written(recorded_);
+    const auto on_complex = count([&](const Node& n) {
+      const bool moves = n.op == Op::load || n.op == Op::real || n.op == Op::imag;
+      return written.contains(n) && !moves &&
+             std::ranges::any_of(recorded_.operands(n), [&](Operand o) { return is_complex(recorded_[o].dtype); });
+    });
+    if (composites > 0) line("composite: {} made of others, {} in all", counted(composites, "operation"), in_all_);
+    if (on_complex > 0)
+      line("complex: {} on real and imaginary parts, {} in all", counted(on_complex, "operation"), in_all_);
   }
 
   void notes() {
     if (evaluation_.parts.size() > 1) line("note: outputs of different shapes take kernels of their own");
     for (const Part& part : evaluation_.parts)
-      for (const std::string& note : part.plan->notes) line("note: {}", note);
+      for (const std::string& note : part.plan().notes) line("note: {}", note);
   }
 
   const Graph& recorded_;
   Leaves leaves_;
   Device device_;
   Evaluation evaluation_;
+  std::vector<RowPlan> row_plans_;  // of the kernels of the only part
+  Graph lowered_;
+  std::size_t written_, in_all_, repeated_;  // operations
   std::size_t fused_operations_ = 0;
   std::string text_;
 };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
 
@@ -18,11 +18,21 @@ std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noe
   return divisor;
 }
 
-bool may_fault(const Graph& graph) noexcept {
-  return std::ranges::any_of(graph.nodes(), [&](const Node& n) { return nonzero_operand(graph, n).has_value(); });
+bool takes_position(Op op) noexcept { return op == Op::axis_offset || op == Op::class_index; }
+bool counts_from_end(Op op) noexcept { return op == Op::axis_offset; }
+
+Faults faults_of(const Graph& graph) noexcept {
+  Faults faults;
+  for (const Node& n : graph.nodes()) {
+    faults.division |= nonzero_operand(graph, n).has_value();
+    faults.position |= takes_position(n.op);
+  }
+  return faults;
 }
 
-std::string fault_message(const Kernel& kernel) {
+namespace {
+
+std::string division_message(const Kernel& kernel) {
   std::string operations;
   for (const Node& n : kernel.graph.nodes()) {
     if (!nonzero_operand(kernel.graph, n)) continue;
@@ -33,6 +43,30 @@ std::string fault_message(const Kernel& kernel) {
       "ZeroDivisionError: an integer was divided by zero ({} in kernel {}); the elements concerned are 0\n  Replace "
       "zeros in the divisor first, for example where(b == 0, 1, b), or divide floats, which gives inf and nan",
       operations, kernel.name);
+}
+
+std::string position_message(const Kernel& kernel, const RunFaults* met) {
+  bool from_end = false;
+  for (const Node& n : kernel.graph.nodes()) from_end |= counts_from_end(n.op);
+  const std::string which = met ? fmt::format("index {} is out of range for {} positions", met->value, met->extent)
+                                : "an index is out of range";
+  return fmt::format(
+      "IndexError: {} ({} in kernel {}); position 0 was taken instead\n  Of n positions, indices are 0 to n - 1{}: "
+      "look "
+      "at the indices' minimum and maximum, or limit them with clamp(index, 0, n - 1)",
+      which, from_end ? "of take, gather, x[index] or their like" : "of one_hot", kernel.name,
+      from_end ? ", and -n to -1 from the end" : "");
+}
+
+}  // namespace
+
+std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met) {
+  return fault == Fault::Division ? division_message(kernel) : position_message(kernel, met);
+}
+
+void throw_fault(const Kernel& kernel, const RunFaults& met) {
+  if (met.division) throw Error(fault_message(kernel, Fault::Division));
+  throw IndexError(fault_message(kernel, Fault::Position, &met));
 }
 
 }  // namespace sinter::inline v1::jit

@@ -1,5 +1,7 @@
 // Values that an operation cannot compute with, which only the data can tell.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,16 +10,42 @@
 
 namespace sinter::inline v1::jit {
 
+enum class Fault : std::uint8_t { Division, Position };
+inline constexpr std::array all_faults{Fault::Division, Fault::Position};
+
+/// Those that a kernel may find.
+struct Faults {
+  bool division = false, position = false;
+
+  bool any() const noexcept { return division || position; }
+  bool has(Fault f) const noexcept { return f == Fault::Division ? division : position; }
+  std::size_t count() const noexcept { return std::size_t{division} + std::size_t{position}; }
+};
+
+/// Those that a run on the CPU has found; one of the positions that were out of range.
+struct RunFaults : Faults {
+  std::int64_t value = 0, extent = 0;
+};
+
 /// Whether an operation divides by its second operand, which must not be 0 if it is an integer.
 bool has_divisor(Op op) noexcept;
 
 /// The operand that must not be 0: the divisor of integers, unless it is a constant that is not 0.
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept;
 
-/// Whether some value may stop the kernel's result from being right.
-bool may_fault(const Graph& graph) noexcept;
+/// Whether an operation takes its first operand as a position of so many as its second one says; and whether a negative
+/// one counts from the end.
+bool takes_position(Op op) noexcept;
+bool counts_from_end(Op op) noexcept;
 
-/// "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what to do.
-std::string fault_message(const Kernel& kernel);
+/// What may stop the kernel's result from being right.
+Faults faults_of(const Graph& graph) noexcept;
+
+/// "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what to do. `met`
+/// is what is known of the position.
+std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met = nullptr);
+
+/// Throws Error, IndexError for a position.
+[[noreturn]] void throw_fault(const Kernel& kernel, const RunFaults& met);
 
 }  // namespace sinter::inline v1::jit

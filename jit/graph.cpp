@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -27,7 +28,7 @@ OperandType operand_type(const Node& n) noexcept {
 
 std::string describe(const OperandType& o) {
   if (!o.weak) return std::string(name(o.dtype));
-  constexpr std::string_view cpp[] = {"bool", "integer", "floating"};
+  constexpr std::string_view cpp[] = {"bool", "integer", "floating", "complex"};
   return fmt::format("a C++ {} number", cpp[static_cast<int>(category(o.dtype))]);
 }
 
@@ -39,20 +40,38 @@ std::string_view accepted(DTypeRule rule) noexcept {
     case DTypeRule::IntegerOnly: return "integers, not bool and floats: convert with cast<int>(x)";
     case DTypeRule::WideFloat: return "float32 and float64: convert an operand with cast<float>(x)";
     case DTypeRule::FloatOnly: return "floats: convert an operand with cast<float>(x)";
+    case DTypeRule::Complex: return "complex numbers, not real ones: real numbers have no imaginary part";
+    case DTypeRule::ComplexParts: return "real and imaginary parts that are floats: convert them with cast<float>(x)";
     case DTypeRule::Select: return "a bool as first operand: write x != 0";
+    case DTypeRule::Index: return "integers and floats, not bool: convert with cast<int>(x)";
     default: return "int64: convert with cast<std::int64_t>(x)";
   }
 }
 
+constexpr std::string_view real_ones =
+    "real numbers, not complex ones: take real(z), imag(z), abs(z) or angle(z) first";
+
 [[noreturn]] void throw_dtype(Op op, std::span<const OperandType> operands) {
   std::string list;
   for (const OperandType& o : operands) list += (list.empty() ? "" : ", ") + describe(o);
-  throw DtypeError(fmt::format("{}({}): {} takes {}", name(op), list, name(op), accepted(info(op).rule)));
+  const bool complex = is_complex(common_type(operands).dtype) && !takes_complex(op);
+  throw DtypeError(
+      fmt::format("{}({}): {} takes {}", name(op), list, name(op), complex ? real_ones : accepted(info(op).rule)));
+}
+
+/// A complex number becomes a real one by its real part alone, which nobody means who writes a conversion.
+void check_conversion(DType from, DType to) {
+  if (is_complex(from) && !is_complex(to) && to != DType::Bool)
+    throw DtypeError(
+        fmt::format("cast({0}) to {1}: {1} has no imaginary part: take real(z), or abs(z) for the magnitude",
+                    name(from), name(to)));
 }
 
 template <class To, class From>
 To convert(From v) noexcept {
-  if constexpr (is_stored_only(dtype_of<From>) && category(dtype_of<From>) == Category::Float) {
+  if constexpr (complex_element<From> || complex_element<To>) {
+    return To();  // no constant is complex
+  } else if constexpr (is_stored_only(dtype_of<From>) && category(dtype_of<From>) == Category::Float) {
     return convert<To>(static_cast<float>(v));
   } else if constexpr (is_stored_only(dtype_of<To>) && category(dtype_of<To>) == Category::Float) {
     return To(static_cast<float>(v));
@@ -73,15 +92,15 @@ To convert(From v) noexcept {
 
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept {
   return visit(from, [&]<class From>(std::type_identity<From>) {
-    From value;
+    From value{};
     if constexpr (std::is_same_v<From, bool>)
       value = bits != 0;
-    else
+    else if constexpr (!complex_element<From>)
       std::memcpy(&value, &bits, sizeof value);
     return visit(to, [&]<class To>(std::type_identity<To>) {
       const To converted = convert<To>(value);
       std::uint64_t result = 0;
-      std::memcpy(&result, &converted, sizeof converted);
+      if constexpr (!complex_element<To>) std::memcpy(&result, &converted, sizeof converted);
       return result;
     });
   });
@@ -102,6 +121,16 @@ void Graph::reserve(std::size_t nodes, std::size_t operands) {
 Operand Graph::leaf(DType dtype, std::uint32_t number) { return node(Op::leaf, dtype, {}, number); }
 Operand Graph::index(std::uint32_t number) { return node(Op::index, DType::Int64, {}, number); }
 
+Operand Graph::array(DType dtype, std::uint32_t number) { return node(Op::array, dtype, {}, number); }
+
+Operand Graph::load(Operand array, Operand offset) {
+  if ((*this)[array].op != Op::array || (*this)[offset].dtype != DType::Int64)
+    throw Error(fmt::format("load takes an array and an int64, not {} {} and {}", name((*this)[array].dtype),
+                            name((*this)[array].op), name((*this)[offset].dtype)));
+  const Operand operands[] = {array, offset};
+  return node(Op::load, (*this)[array].dtype, operands);
+}
+
 Operand Graph::scalar(DType dtype, Category category, std::uint32_t number) {
   return node(Op::scalar, dtype, {}, number | static_cast<std::uint64_t>(category) << 32);
 }
@@ -111,6 +140,8 @@ Operand Graph::constant(DType dtype, std::uint64_t bits) { return node(Op::const
 Operand Graph::cast(Operand a, DType dtype) {
   const Node n = (*this)[a];
   if (n.dtype == dtype) return a;
+  check_conversion(n.dtype, dtype);
+  if (is_complex(dtype)) return cast_to_complex(a, dtype);
   if (n.op == Op::constant) {
     const runtime::DefaultFloats floats;
     const std::uint64_t bits = convert_bits(n.attribute, n.dtype, dtype);
@@ -122,13 +153,24 @@ Operand Graph::cast(Operand a, DType dtype) {
   return node(Op::cast, dtype, {&a, 1});
 }
 
+/// Numbers of C++ stay what they are until it is known what computes with them.
+Operand Graph::cast_to_complex(Operand a, DType dtype) {
+  const Node n = (*this)[a];
+  const bool weak = operand_type(n).weak;
+  if (!weak || n.op != Op::complex) return node(Op::cast, dtype, {&a, 1}, weak ? weak_result : 0);
+  const std::array parts{operands(n)[0], operands(n)[1]};
+  const std::array converted{cast(parts[0], real_of(dtype)), cast(parts[1], real_of(dtype))};
+  return node(Op::complex, dtype, converted, n.attribute);
+}
+
 Operand Graph::explicit_cast(Operand a, DType dtype) {
   const Node n = (*this)[a];
+  check_conversion(n.dtype, dtype);
   if (operand_type(n).weak) a = cast(a, dtype);
   return node(Op::cast, dtype, {&a, 1});
 }
 
-Operand Graph::apply(Op op, std::span<const Operand> operands) {
+Operand Graph::apply(Op op, std::span<const Operand> operands, Along along) {
   const OpInfo& about = info(op);
   if (about.rule == DTypeRule::None || operands.size() != about.arity)
     throw Error(fmt::format("{} takes {} operands, not {}", about.name, about.arity, operands.size()));
@@ -148,7 +190,20 @@ Operand Graph::apply(Op op, std::span<const Operand> operands) {
       check_fits(static_cast<std::int64_t>(n.attribute), t.compute);
     converted[i] = cast(operands[i], condition ? DType::Bool : t.compute);
   }
-  return node(op, t.result, std::span(converted).first(operands.size()), all_weak ? weak_result : 0);
+  const std::uint64_t attribute = is_reduction(op) ? along.bits() : all_weak ? weak_result : 0;
+  return node(op, t.result, std::span(converted).first(operands.size()), attribute);
+}
+
+Shape reduced_shape(const Shape& operand, Along along) {
+  Shape shape;
+  for (int axis = 0; axis < operand.rank(); ++axis) {
+    const bool combined = along.axes >> (operand.rank() - 1 - axis) & 1;
+    if (!combined)
+      shape.push_back(operand[axis]);
+    else if (along.keeps)
+      shape.push_back(1);
+  }
+  return shape;
 }
 
 ScalarUse scalar_use(const Node& n) noexcept {
@@ -192,19 +247,23 @@ Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs) {
   return part;
 }
 
-std::vector<bool> leaves_of(const Graph& recorded, Operand output) {
+LeafSets leaves_of(const Graph& recorded, Operand output) {
   const auto nodes = recorded.nodes();
-  std::vector<bool> needed(nodes.size()), leaves;
+  std::vector<bool> needed(nodes.size());
+  LeafSets sets;
   needed[static_cast<std::size_t>(output.node)] = true;
   for (std::size_t i = static_cast<std::size_t>(output.node) + 1; i-- > 0;) {
     if (!needed[i]) continue;
     for (Operand o : recorded.operands(nodes[i])) needed[static_cast<std::size_t>(o.node)] = true;
-    if (nodes[i].op != Op::leaf && nodes[i].op != Op::index) continue;
-    const auto number = static_cast<std::size_t>(nodes[i].attribute);
-    if (leaves.size() <= number) leaves.resize(number + 1);
-    leaves[number] = true;
+    if (nodes[i].op != Op::leaf && nodes[i].op != Op::index && nodes[i].op != Op::array) continue;
+    (nodes[i].op == Op::array ? sets.arrays : sets.walked).push_back(static_cast<std::uint32_t>(nodes[i].attribute));
   }
-  return leaves;
+  for (std::vector<std::uint32_t>* numbers : {&sets.walked, &sets.arrays}) {
+    std::ranges::sort(*numbers);
+    const auto repeated = std::ranges::unique(*numbers);
+    numbers->erase(repeated.begin(), repeated.end());
+  }
+  return sets;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -33,6 +33,7 @@ bool holds_all(const Node& scalar) noexcept {
     case Category::Bool: return true;
     case Category::Int: return scalar.dtype == DType::Int64;
     case Category::Float: return scalar.dtype == DType::Float64;
+    case Category::Complex: break;  // these are two scalars
   }
   return false;
 }

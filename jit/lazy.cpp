@@ -52,6 +52,10 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
       made.push_back(leaves[n.attribute]);
       continue;
     }
+    if (n.op == Op::array) {
+      made.push_back(LazyAccess::array(leaves[n.attribute]));
+      continue;
+    }
     if (n.op == Op::scalar) {
       made.push_back(LazyAccess::scalar(n.dtype, scalar_use(n).arrives_as, scalars[scalar_use(n).number]));
       continue;
@@ -59,7 +63,7 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
     Content c;
     c.op = n.op;
     c.dtype = n.dtype;
-    c.bits = n.op == Op::constant ? n.attribute : 0;
+    c.bits = n.op == Op::constant || n.op == Op::complex || is_reduction(n.op) ? n.attribute : 0;
     Extent extent;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
@@ -123,14 +127,24 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
                             convert_bits(bits, t.result, wide[static_cast<int>(category)]));
 }
 
+bool is_complex_number(const Content& c) { return c.op == Op::complex && c.bits == weak_result; }
+
 /// The operands as the first nodes of a graph, which then decides about dtypes.
+/// A complex number of C++ is complex() of two scalars, whose numbers follow those of the operands.
 std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
   std::vector<Operand> nodes;
   for (std::uint32_t i = 0; const Content& c : contents) {
-    switch (c.op) {
-      case Op::scalar: nodes.push_back(graph.scalar(c.dtype, c.category, i)); break;
-      case Op::constant: nodes.push_back(graph.constant(c.dtype, c.bits)); break;
-      default: nodes.push_back(graph.leaf(c.dtype, i));
+    if (c.op == Op::scalar) {
+      nodes.push_back(graph.scalar(c.dtype, c.category, i));
+    } else if (c.op == Op::constant) {
+      nodes.push_back(graph.constant(c.dtype, c.bits));
+    } else if (is_complex_number(c)) {
+      const std::uint32_t first = max_arity + 2 * i;
+      const std::array parts{graph.scalar(real_of(c.dtype), Category::Float, first),
+                             graph.scalar(real_of(c.dtype), Category::Float, first + 1)};
+      nodes.push_back(graph.node(Op::complex, c.dtype, parts, weak_result));
+    } else {
+      nodes.push_back(graph.leaf(c.dtype, i));
     }
     ++i;
   }
@@ -139,8 +153,13 @@ std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
 
 LazyRef import_with_operands(const Graph& graph, std::string_view what, std::span<const LazyRef> operands,
                              std::span<const Content> contents) {
-  std::array<std::uint64_t, max_arity> scalars{};
-  for (std::size_t i = 0; i < contents.size(); ++i) scalars[i] = contents[i].bits;
+  std::array<std::uint64_t, 3 * max_arity> scalars{};
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    scalars[i] = contents[i].bits;
+    if (!is_complex_number(contents[i])) continue;
+    for (std::size_t part = 0; part < 2; ++part)
+      scalars[max_arity + 2 * i + part] = LazyAccess::snapshot(contents[i].operands[part]).bits;
+  }
   return import(graph, what, operands, scalars);
 }
 
@@ -178,9 +197,10 @@ LazyRef lazy(Scalar value, Category category) {
   return LazyAccess::scalar(default_dtype(category), category, value.bits);
 }
 
-LazyRef lazy(const Bound& tree) {
-  if (tree.program->outputs != 1) throw Error("a lazy expression is made from a tree with one result");
-  const Recorded recorded(tree);
+LazyRef lazy(const Bound& tree) { return lazy(Recorded(tree)); }
+
+LazyRef lazy(const Recorded& recorded) {
+  if (recorded.graph.outputs().size() != 1) throw Error("a lazy expression is made from a tree with one result");
   std::vector<LazyRef> leaves;
   for (runtime::TensorImpl* t : recorded.leaves) leaves.push_back(lazy(*t));
   std::vector<std::uint64_t> scalars;
@@ -188,7 +208,9 @@ LazyRef lazy(const Bound& tree) {
   return import(recorded.graph, "lazy", leaves, scalars);
 }
 
-LazyRef lazy(Op op, std::span<const LazyRef> operands) {
+LazyRef lazy(Op op, std::span<const LazyRef> operands) { return lazy(op, operands, Along()); }
+
+LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along) {
   if (info(op).rule == DTypeRule::None || operands.size() != info(op).arity)
     throw Error(fmt::format("{} takes {} operands, not {}", name(op), info(op).arity, operands.size()));
   std::vector<Content> contents;
@@ -197,8 +219,10 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands) {
     contents.push_back(LazyAccess::snapshot(o));
   }
   Graph graph;
-  graph.output(graph.apply(op, as_nodes(graph, contents)));
-  if (std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
+  graph.output(graph.apply(op, as_nodes(graph, contents), along));
+  const bool complex = is_complex(graph[graph.outputs()[0]].dtype);
+  if (!complex && !is_reduction(op) &&
+      std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
     return fold_scalars(op, contents);
   placed_operand(name(op), operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
@@ -217,6 +241,25 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});
   bound_size(result, {&a, 1});
   return result;
+}
+
+LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) {
+  if (!offset) throw Error("load: the index is a lazy expression that was moved from");
+  const LazyRef leaves[] = {offset, lazy(array)};
+  const Content content = LazyAccess::snapshot(offset);
+  Graph graph;
+  const Operand from = graph.array(array.dtype, 1);
+  graph.output(graph.load(from, as_nodes(graph, {&content, 1})[0]));
+  LazyRef result = import_with_operands(graph, "load", leaves, {&content, 1});
+  bound_size(result, leaves);
+  return result;
+}
+
+Recorded copyable(const LazyRef& value) {
+  const std::span one(&value, 1);
+  if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
+    settle(one);
+  return Recorded(one);
 }
 
 std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }

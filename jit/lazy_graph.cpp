@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <runtime/different_devices.hpp>
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
 
@@ -72,7 +73,8 @@ class Flattener {
   Operand add(const Content& c) {
     switch (c.op) {
       case Op::leaf:
-      case Op::index: return add_leaf(c);
+      case Op::index:
+      case Op::array: return add_leaf(c);
       case Op::scalar:
         out_.scalars.push_back(Scalar());
         out_.scalars.back().bits = c.bits;
@@ -83,7 +85,7 @@ class Flattener {
     std::array<Operand, max_arity> operands;
     std::size_t arity = 0;
     for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
-    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity));
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), is_reduction(c.op) ? c.bits : 0);
   }
 
   Operand add_leaf(const Content& c) {
@@ -93,12 +95,14 @@ class Flattener {
           fmt::format("a lazy expression reads {}, which was written to after the expression was built: "
                       "evaluate the expression before writing, or build it from a copy",
                       runtime::describe(*t)));
-    const auto [place, is_new] = leaf_nodes_.try_emplace(t);
+    const auto [place, is_new] = (c.op == Op::array ? array_nodes_ : leaf_nodes_).try_emplace(t);
     if (is_new) {
       const auto number = static_cast<std::uint32_t>(out_.leaves.size());
       out_.leaves.push_back(t);
       out_.held.push_back(c.leaf.tensor);
-      place->second = c.op == Op::index ? out_.graph.index(number) : out_.graph.leaf(c.dtype, number);
+      place->second = c.op == Op::index   ? out_.graph.index(number)
+                      : c.op == Op::array ? out_.graph.array(c.dtype, number)
+                                          : out_.graph.leaf(c.dtype, number);
     }
     return place->second;
   }
@@ -109,7 +113,7 @@ class Flattener {
   const LazyNode* inspected_;
   std::vector<Content> contents_;  // hold the nodes that the map below knows by address
   std::unordered_map<const LazyNode*, Operand> known_;
-  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_;
+  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_, array_nodes_;
 };
 
 }  // namespace
@@ -119,8 +123,8 @@ const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> o
   for (const LazyRef& o : operands) {
     if (!LazyAccess::state(*o).has_device) continue;
     if (placed && placed->device() != o->device())
-      throw DeviceError(fmt::format("{}: the operands are on different devices ({}): move one with .to(device)", what,
-                                    describe(operands)));
+      runtime::throw_different_devices(placed->device(), o->device(),
+                                       fmt::format("in {} of lazy values: {}", what, describe(operands)));
     placed = o.get();
   }
   return placed;

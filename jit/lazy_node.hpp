@@ -109,6 +109,12 @@ struct LazyAccess {
     c.leaf = Taken::of(std::move(t));
     return make(std::move(c), true, device);
   }
+  /// The tensor of a leaf as one that is read at computed places.
+  static LazyRef array(const LazyRef& leaf) {
+    Content c = snapshot(leaf);
+    c.op = Op::array;
+    return make(std::move(c), true, leaf->device());
+  }
   static LazyRef scalar(DType dtype, Category category, std::uint64_t bits) {
     Content c;
     c.op = Op::scalar;

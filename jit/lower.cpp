@@ -1,13 +1,15 @@
 #include "lower.hpp"
 
 #include "carriers.hpp"
+#include "complex_parts.hpp"
 #include "composite.hpp"
 
 namespace sinter::inline v1::jit {
 
 /// Bodies are computed in the carrier, so that their constants are not rounded to half; but for limits of the dtype.
 Graph lower(const Graph& graph) {
-  return expand_composites(with_carriers(expand_composites(graph, Composites::WithLimits)), Composites::All);
+  const Graph real = with_complex_parts(graph);
+  return expand_composites(with_carriers(expand_composites(real, Composites::WithLimits)), Composites::All);
 }
 
 }  // namespace sinter::inline v1::jit

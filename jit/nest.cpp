@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "row_walks.hpp"
+
 namespace sinter::inline v1::jit {
 namespace {
 
@@ -31,14 +33,13 @@ std::int64_t stride_along(const TensorImpl& t, int axis_from_end) noexcept {
   return axis < 0 || t.shape.begin()[axis] == 1 ? 0 : t.strides.begin()[axis];
 }
 
-}  // namespace
-
-void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs) {
+void make_walked_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs) {
   const TensorImpl& output = *operands[0];
   nest.outputs = outputs;
   nest.numel = output.numel;
   nest.operands.resize(operands.size(), boost::container::default_init);
-  for (std::size_t k = 0; k < operands.size(); ++k) nest.operands[k].data = operands[k]->data;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
   if (output.numel == 1 || walks_as_one(operands)) {
     nest.rank = 1;
     nest.linear = true;
@@ -67,6 +68,123 @@ void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int output
     }
   }
   nest.rank = rank;
+}
+
+/// An axis of the domain, counted from its end, and from the end of those that make rows.
+struct DomainAxis {
+  int from_end, from_end_of_rows;
+};
+
+/// How many of the last axes, so many, make rows.
+int row_axes_within(std::uint8_t combined, int axes) noexcept {
+  int count = 0;
+  for (int axis = 0; axis < axes; ++axis) count += !(combined >> axis & 1);
+  return count;
+}
+
+bool gives_positions(const Kernel& kernel) noexcept {
+  return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return gives_position(n.op); });
+}
+
+/// Whether it has an element of its own for each of the domain's.
+bool fills(const TensorImpl& t, const Shape& domain) noexcept {
+  if (t.data == nullptr || t.numel != domain.numel()) return false;
+  for (int i = 0; i < t.rank(); ++i)
+    if (t.strides[i] == 0 && t.shape[i] > 1) return false;
+  return true;
+}
+
+/// By the memory of the first operand that fills the domain. Axes stay in order where the position along all of them is
+/// a result.
+void order_by_memory(std::span<DomainAxis> axes, std::span<TensorImpl* const> operands, const Kernel& kernel,
+                     const Shape& domain, bool combined) noexcept {
+  if (axes.size() < 2) return;
+  std::size_t guide = 0;
+  while (guide < operands.size() && (kernel.rows->over[guide] != Over::Domain || !fills(*operands[guide], domain)))
+    ++guide;
+  if (guide == operands.size() || operands[guide]->contiguous) return;
+  if (combined && gives_positions(kernel)) return;
+  const auto step = [&](const DomainAxis& axis) { return std::abs(stride_along(*operands[guide], axis.from_end)); };
+  for (std::size_t i = 1; i < axes.size(); ++i)  // insertion sort: stable, and never allocates
+    for (std::size_t j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
+}
+
+std::int64_t stride_in_rows(const TensorImpl& t, Over over, const DomainAxis& axis, bool combined) noexcept {
+  if (over != Over::Domain && combined) return 0;
+  return stride_along(t, over == Over::Rows ? axis.from_end_of_rows : axis.from_end);
+}
+
+/// Adds dims, merging neighbours that all operands walk as one; one of extent 1 where nothing is to be added.
+void add_dims(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel, const Shape& domain,
+              bool combined) {
+  const int first = nest.rank;
+  const Rows& rows = *kernel.rows;
+  const auto set = [&](int dim, const DomainAxis& axis) {
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.over[k], axis, combined);
+  };
+  const auto merges = [&](int dim, std::int64_t extent) {  // dim with the one before
+    return std::ranges::all_of(nest.operands,
+                               [&](const NestOperand& o) { return o.strides[dim - 1] == o.strides[dim] * extent; });
+  };
+  DomainAxis axes[max_rank];
+  int count = 0;
+  for (int from_end = domain.rank() - 1; from_end >= 0; --from_end)
+    if ((rows.axes >> from_end & 1) == combined && domain.end()[-1 - from_end] != 1)
+      axes[count++] = {from_end, row_axes_within(rows.axes, from_end)};
+  order_by_memory({axes, axes + count}, operands, kernel, domain, combined);
+  for (const DomainAxis& axis : std::span(axes, axes + count)) {
+    const std::int64_t extent = domain.end()[-1 - axis.from_end];
+    set(nest.rank, axis);
+    if (nest.rank > first && merges(nest.rank, extent)) {
+      nest.extents[nest.rank - 1] *= extent;
+      set(nest.rank - 1, axis);
+    } else {
+      nest.extents[nest.rank++] = extent;
+    }
+  }
+  if (nest.rank > first) return;
+  for (NestOperand& o : nest.operands) o.strides[nest.rank] = 0;
+  nest.extents[nest.rank++] = 1;
+}
+
+void make_walked_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel,
+                          const Shape& domain) {
+  nest.outputs = static_cast<int>(kernel.outputs.size());
+  nest.numel = domain.numel();
+  nest.linear = false;
+  nest.operands.resize(operands.size(), boost::container::default_init);
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
+  nest.rank = 0;
+  add_dims(nest, operands, kernel, domain, false);
+  const int row_dims = nest.rank;
+  add_dims(nest, operands, kernel, domain, true);
+  nest.combined = nest.rank - row_dims;
+}
+
+/// Calls make(operands) with an element that broadcasts along every dim in the place of each array.
+template <class Make>
+void make_without(std::span<const std::uint32_t> arrays, LoopNest& nest, std::span<TensorImpl* const> operands,
+                  Make make) {
+  TensorImpl one_element;
+  boost::container::small_vector<TensorImpl*, 16> walked(operands.begin(), operands.end());
+  for (const std::uint32_t k : arrays) walked[k] = &one_element;
+  make(std::span<TensorImpl* const>(walked.data(), walked.size()));
+  for (const std::uint32_t k : arrays) nest.operands[k].data = operands[k]->data;
+}
+
+}  // namespace
+
+void make_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel, const Shape& domain) {
+  if (kernel.arrays.empty()) return make_walked_row_nest(nest, operands, kernel, domain);
+  make_without(kernel.arrays, nest, operands, [&](auto walked) { make_walked_row_nest(nest, walked, kernel, domain); });
+}
+
+void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs,
+               std::span<const std::uint32_t> arrays) {
+  if (arrays.empty()) return make_walked_nest(nest, operands, outputs);
+  make_without(arrays, nest, operands, [&](auto walked) { make_walked_nest(nest, walked, outputs); });
 }
 
 }  // namespace sinter::inline v1::jit

@@ -15,7 +15,7 @@ enum class Overlap : std::uint8_t {
 /// overlap() of arrays that are not both contiguous, or not disjoint.
 Overlap overlap_in_full(const runtime::TensorImpl& written, const runtime::TensorImpl& read) noexcept;
 
-/// Judges by byte ranges, so two interleaved views count as Some.
+/// Interleaved views have no byte in common where their strides are the same; other views are judged by byte ranges.
 inline Overlap overlap(const runtime::TensorImpl& written, const runtime::TensorImpl& read) noexcept {
   const auto end = [](const runtime::TensorImpl& t) {
     return t.data + t.numel * static_cast<std::int64_t>(size_of(t.dtype));

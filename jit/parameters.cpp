@@ -1,5 +1,6 @@
 #include "parameters.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace sinter::inline v1::jit {
@@ -7,7 +8,7 @@ namespace {
 
 int log2_ceil(std::uint64_t d) noexcept { return d <= 1 ? 0 : std::bit_width(d - 1); }
 
-/// What prelude.cuh's Divider holds: multiplier below, shift above. For 0 < d < 2^31.
+/// What prelude/base.cuh's Divider holds: multiplier below, shift above. For 0 < d < 2^31.
 std::uint64_t divider(std::uint64_t d) noexcept {
   const int shift = log2_ceil(d);
   const std::uint64_t multiplier = (((std::uint64_t{1} << shift) - d) << 32) / d + 1;
@@ -22,18 +23,22 @@ std::uint64_t wide_multiplier(std::uint64_t d, int shift) noexcept {
 
 std::uint64_t* write_extent(std::uint64_t* words, std::int64_t extent, bool wide) noexcept {
   const auto d = static_cast<std::uint64_t>(extent);
+  if (wide) return write_wide_extent(words, extent);
   *words++ = d;
-  if (!wide) {
-    *words++ = divider(d);
-    return words;
-  }
-  const int shift = log2_ceil(d);
-  *words++ = wide_multiplier(d, shift);
-  *words++ = static_cast<std::uint64_t>(shift);
+  *words++ = divider(d);
   return words;
 }
 
 }  // namespace
+
+std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noexcept {
+  const auto d = static_cast<std::uint64_t>(extent);
+  const int shift = log2_ceil(d);
+  *words++ = d;
+  *words++ = wide_multiplier(d, shift);
+  *words++ = static_cast<std::uint64_t>(shift);
+  return words;
+}
 
 std::size_t nest_word_count(const KernelClass& c) noexcept {
   std::size_t count = c.patterns.size() + 1 + static_cast<std::size_t>(c.rank - 1) * (c.wide ? 3 : 2);
@@ -55,6 +60,53 @@ std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const Loop
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
     for (int d = 0, count = stride_count(c.patterns[k], c.rank); d < count; ++d)
       *words++ = d < missing ? 0 : static_cast<std::uint64_t>(nest.operands[k].strides[d - missing]);
+  return words;
+}
+
+namespace {
+
+/// The rows' dims or the combined ones, of the class and of the nest: the outermost ones that the nest lacks have
+/// extent 1.
+struct Dims {
+  int count, missing, first;  // the nest's first one
+  std::int64_t extent(const LoopNest& nest, int d) const noexcept {
+    return d < missing ? 1 : std::max<std::int64_t>(nest.extents[first + d - missing], 1);
+  }
+  std::int64_t stride(const NestOperand& o, int d) const noexcept {
+    return d < missing ? 0 : o.strides[first + d - missing];
+  }
+};
+
+}  // namespace
+
+std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept {
+  const int row_rank = c.rank - c.combined;
+  std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0);
+  count += static_cast<std::size_t>(3 * (row_rank - 1) + (c.wide ? 3 : 2) * (c.combined - 1));
+  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(row_rank + combined_strides(c, p));
+  return count;
+}
+
+std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest,
+                              const RowLaunch& launch) noexcept {
+  const auto add = [&](std::int64_t word) { *words++ = static_cast<std::uint64_t>(word); };
+  const int of_rows = nest.row_dims();
+  const Dims rows{c.rank - c.combined, c.rank - c.combined - of_rows, 0};
+  const Dims combined{c.combined, c.combined - nest.combined, of_rows};
+  for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
+  if (c.rows.split)
+    for (std::byte* const parts : launch.parts) *words++ = reinterpret_cast<std::uintptr_t>(parts);
+  add(launch.grid.tiles * launch.spread);
+  add(launch.rows);
+  add(launch.columns);
+  if (c.rows.split)
+    for (const std::int64_t word : {launch.grid.splits, launch.grid.part, launch.spread, launch.walk}) add(word);
+  for (int d = rows.count - 1; d >= 1; --d) words = write_extent(words, rows.extent(nest, d), true);
+  for (int d = combined.count - 1; d >= 1; --d) words = write_extent(words, combined.extent(nest, d), c.wide);
+  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+    for (int d = 0; d < rows.count; ++d) add(rows.stride(nest.operands[k], d));
+    for (int d = 0; d < combined_strides(c, c.patterns[k]); ++d) add(combined.stride(nest.operands[k], d));
+  }
   return words;
 }
 

@@ -1,7 +1,9 @@
 // The words that a kernel receives.
 #pragma once
 #include <boost/container/small_vector.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "class_key.hpp"
 
@@ -16,6 +18,23 @@ std::size_t nest_word_count(const KernelClass& c) noexcept;
 /// Writes the words of a nest for a class that holds it: pointers, count, extents and dividers, strides (the order is
 /// stated at KernelClass). Returns the end.
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept;
+
+/// One launch of a kernel that reduces.
+struct RowLaunch {
+  RowGrid grid;
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t spread = 1;                 // blocks of a row
+  std::int64_t walk = 0;                   // where blocks share rows: which one
+  std::span<std::byte* const> parts = {};  // of each stage
+};
+
+/// The same for such a kernel.
+std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept;
+std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest,
+                              const RowLaunch& launch) noexcept;
+
+/// Writes an extent (> 0) and its WideDivider, three words. Returns the end.
+std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noexcept;
 
 /// Threads that have work.
 inline std::int64_t thread_count(const KernelClass& c, const LoopNest& nest) noexcept {

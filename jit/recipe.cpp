@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 #include <runtime/fork.hpp>
 #include <runtime/log.hpp>
+#include "checks.hpp"
 #include "evaluator.hpp"
+#include "shapes.hpp"
 #include "stats.hpp"
 
 namespace sinter::inline v1::jit {
@@ -71,13 +74,29 @@ ReadyPlan::ReadyPlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)),
   for (const Kernel& k : plan.kernels) kernels.push_back(std::make_unique<Executable>(k));
 }
 
+ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
+  ShapeKey key;
+  boost::container::small_vector<std::int64_t, 16> extents{0, 1};  // by their numbers
+  for (const runtime::TensorImpl* t : leaves) {
+    key.push_back(static_cast<std::uint16_t>(t->rank()));
+    for (const std::int64_t extent : t->shape) {
+      const auto known = std::ranges::find(extents, extent);
+      key.push_back(static_cast<std::uint16_t>(known - extents.begin()));
+      if (known == extents.end()) extents.push_back(extent);
+    }
+  }
+  return key;
+}
+
 Recipe::Recipe(Graph recorded, bool eager)
-    : recorded_(std::move(recorded)), eager_(eager), plans_(1 + recorded_.outputs().size()) {
+    : recorded_(std::move(recorded)),
+      eager_(eager),
+      reduces_(jit::reduces(recorded_)),
+      plans_(1 + recorded_.outputs().size()) {
   for (const Operand output : recorded_.outputs()) {
-    const std::vector<bool> depends = leaves_of(recorded_, output);
-    std::vector<std::uint32_t>& numbers = leaves_.emplace_back();
-    for (std::uint32_t i = 0; i < depends.size(); ++i)
-      if (depends[i]) numbers.push_back(i);
+    LeafSets sets = leaves_of(recorded_, output);
+    leaves_.push_back(std::move(sets.walked));
+    arrays_.push_back(std::move(sets.arrays));
   }
   for (const Node& n : recorded_.nodes())
     if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&
@@ -91,13 +110,43 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
     if (which == 0 || which == 1 + i) outputs.push_back(i);
-  if (!eager_ && !simplified_) simplified_ = simplify(recorded_);
-  Plan plan = eager_ ? schedule_eager(part_of(recorded_, outputs)) : schedule(part_of(*simplified_, outputs));
+  Plan plan = eager_ ? schedule_eager(part_of(recorded_, outputs)) : schedule(part_of(simplified(), outputs));
   owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();
   if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : recorded_, owned_.back()->plan);
   return *owned_.back();
+}
+
+const Graph& Recipe::simplified() const {
+  if (!simplified_) simplified_ = simplify(recorded_);
+  return *simplified_;
+}
+
+const ReadyPlan& Recipe::plan_for(std::span<runtime::TensorImpl* const> leaves) const {
+  const ShapeKey key = shape_key(leaves);
+  for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
+    if (p->key == key) return *p->plan;
+  return make_for(key, leaves);
+}
+
+const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
+  check_shapes(recorded_, leaves);
+  const runtime::ForkSafeLock lock(mutex_);
+  for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
+    if (p->key == key) return *p->plan;
+  const std::vector<Shape> shapes = shapes_of_leaves(leaves);
+  Plan plan = eager_ ? schedule_rows_eager(recorded_, shapes) : schedule_rows(simplified(), shapes);
+  std::vector<std::uint32_t> all(outputs());
+  std::iota(all.begin(), all.end(), 0u);
+  auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));
+  all_shaped_.push_back(
+      std::make_unique<const ShapedPlan>(key, std::move(ready), shaped_.load(std::memory_order_relaxed)));
+  shaped_.store(all_shaped_.back().get(), std::memory_order_release);
+  count_plan();
+  const Plan& made = all_shaped_.back()->plan->plan;
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(made.graph, made);
+  return *all_shaped_.back()->plan;
 }
 
 namespace {

@@ -11,19 +11,20 @@ namespace {
 class Recorder {
  public:
   Recorder(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-           std::span<const bool> is_index)
-      : program_(program), dtypes_(dtypes), same_as_(same_as), is_index_(is_index) {}
+           std::span<const bool> is_index, std::span<const Scalar> scalars)
+      : program_(program), dtypes_(dtypes), same_as_(same_as), is_index_(is_index), scalars_(scalars) {}
 
   Graph run() {
     check(dtypes_.size() >= program_.leaves && same_as_.size() >= program_.leaves, "has leaves that are not given");
     check(is_index_.empty() || is_index_.size() >= program_.leaves, "has leaves that are not given");
     leaf_nodes_.resize(program_.leaves);
+    array_nodes_.resize(program_.leaves);
     graph_.reserve(program_.code.size(), program_.code.size());
     while (at_ < program_.code.size()) step(byte());
     check(stack_.size() == program_.outputs && program_.outputs > 0,
           "leaves another number of values than its outputs");
     check(names_.empty(), "binds a name and does not unbind it");
-    for (Operand o : stack_) graph_.output(o);
+    for (Operand o : stack_) graph_.output(value(o));
     return std::move(graph_);
   }
 
@@ -50,10 +51,22 @@ class Recorder {
     return top;
   }
 
+  /// What has elements by itself.
+  Operand value(Operand o) const {
+    check(graph_[o].op != Op::array, "takes an array for a value");
+    return o;
+  }
+
   void step(std::uint8_t code) {
     switch (code) {
       case static_cast<std::uint8_t>(Op::leaf): return push_leaf(byte());
       case static_cast<std::uint8_t>(Op::index): return push_leaf(static_cast<std::uint8_t>(DType::Int64));
+      case static_cast<std::uint8_t>(Op::array): return push_array(byte());
+      case static_cast<std::uint8_t>(Op::load): {
+        const Operand offset = pop(), array = pop();
+        check(graph_[array].op == Op::array && graph_[offset].dtype == DType::Int64, "loads from no array");
+        return stack_.push_back(graph_.load(array, offset));
+      }
       case static_cast<std::uint8_t>(Op::scalar): return push_scalar(byte());
       case static_cast<std::uint8_t>(Op::constant): return push_constant(dtype());
       case static_cast<std::uint8_t>(Code::integer):
@@ -61,7 +74,7 @@ class Recorder {
             graph_.constant(DType::Int64, static_cast<std::uint64_t>(std::int64_t{static_cast<std::int8_t>(byte())})));
       case static_cast<std::uint8_t>(Op::cast): {
         const DType to = dtype();
-        return stack_.push_back(graph_.explicit_cast(pop(), to));
+        return stack_.push_back(graph_.explicit_cast(value(pop()), to));
       }
       case static_cast<std::uint8_t>(Code::bind): return names_.push_back(pop());
       case static_cast<std::uint8_t>(Code::reference): {
@@ -72,45 +85,72 @@ class Recorder {
       case static_cast<std::uint8_t>(Code::unbind):
         check(!names_.empty(), "unbinds a name that is not bound");
         return names_.pop_back();
-      default: check(code < op_count, "is not a code"); return apply(static_cast<Op>(code));
+      default: check(code < static_cast<std::uint8_t>(Op::like), "is not a code"); return apply(static_cast<Op>(code));
     }
   }
 
-  void push_leaf(std::uint8_t written) {
+  /// The next leaf's number: that of the first which is the same array.
+  std::uint16_t next_leaf(std::uint8_t written) {
     check(leaf_ < program_.leaves, "names more leaves than the program has");
     const std::uint16_t first = same_as_[leaf_];
     const DType dtype = dtypes_[leaf_];
     check(first <= leaf_ && same_as_[first] == first && dtypes_[first] == dtype, "is a leaf with a wrong twin");
     check(written == any_dtype || written == static_cast<std::uint8_t>(dtype), "is a leaf of another dtype than given");
+    ++leaf_;
+    return first;
+  }
+
+  bool is_index(std::uint16_t leaf) const { return !is_index_.empty() && is_index_[leaf]; }
+
+  void push_leaf(std::uint8_t written) {
+    const std::uint16_t first = next_leaf(written);
     Operand& known = leaf_nodes_[first];
     if (known.node < 0) {
-      const bool index = !is_index_.empty() && is_index_[first];
-      check(!index || dtype == DType::Int64, "is an index that is not int64");
-      known = index ? graph_.index(first) : graph_.leaf(dtype, first);
+      check(!is_index(first) || dtypes_[first] == DType::Int64, "is an index that is not int64");
+      known = is_index(first) ? graph_.index(first) : graph_.leaf(dtypes_[first], first);
     }
-    ++leaf_;
     stack_.push_back(known);
   }
 
-  void push_scalar(std::uint8_t category) {
+  void push_array(std::uint8_t written) {
+    const std::uint16_t first = next_leaf(written);
+    check(!is_index(first), "is an array without memory");
+    Operand& known = array_nodes_[first];
+    if (known.node < 0) known = graph_.array(dtypes_[first], first);
+    stack_.push_back(known);
+  }
+
+  std::uint16_t next_scalar() {
     check(scalar_ < program_.scalars, "names more scalars than the program has");
+    return scalar_++;
+  }
+
+  void push_scalar(std::uint8_t category) {
     check(category <= static_cast<std::uint8_t>(Category::Float), "names a category that does not exist");
     const auto c = static_cast<Category>(category);
-    stack_.push_back(graph_.scalar(default_dtype(c), c, scalar_++));
+    stack_.push_back(graph_.scalar(default_dtype(c), c, next_scalar()));
   }
 
   void push_constant(DType dtype) {
+    check(!is_complex(dtype), "is a constant of a complex dtype");
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(byte()) << (8 * i);
     // Bits past the dtype's size would tell equal constants apart.
     stack_.push_back(graph_.constant(dtype, convert_bits(bits, dtype, dtype)));
   }
 
+  Along next_along() {
+    const std::uint16_t number = next_scalar();
+    check(number < scalars_.size(), "reduces along axes that are not given");
+    return Along::of(scalars_[number].bits);
+  }
+
   void apply(Op op) {
     const std::size_t arity = info(op).arity;
     check(stack_.size() >= arity, "takes a value that is not there");
     const std::span<const Operand> operands(stack_.data() + (stack_.size() - arity), arity);
-    const Operand result = graph_.apply(op, operands);
+    for (const Operand o : operands) value(o);
+    const Operand result = graph_.apply(op, operands, is_reduction(op) ? next_along() : Along());
     stack_.resize(stack_.size() - arity);
     stack_.push_back(result);
   }
@@ -119,10 +159,11 @@ class Recorder {
   std::span<const DType> dtypes_;
   std::span<const std::uint16_t> same_as_;
   std::span<const bool> is_index_;
+  std::span<const Scalar> scalars_;
   std::size_t at_ = 0;
   std::uint16_t leaf_ = 0;
   std::uint16_t scalar_ = 0;
-  std::vector<Operand> leaf_nodes_;  // by leaf number
+  std::vector<Operand> leaf_nodes_, array_nodes_;  // by leaf number
   std::vector<Operand> stack_;
   std::vector<Operand> names_;
   Graph graph_;
@@ -131,8 +172,8 @@ class Recorder {
 }  // namespace
 
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-             std::span<const bool> is_index) {
-  return Recorder(program, dtypes, same_as, is_index).run();
+             std::span<const bool> is_index, std::span<const Scalar> scalars) {
+  return Recorder(program, dtypes, same_as, is_index, scalars).run();
 }
 
 }  // namespace sinter::inline v1::jit

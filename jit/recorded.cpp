@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "evaluator.hpp"
 #include "same_arrays.hpp"
 
 namespace sinter::inline v1::jit {
@@ -18,8 +19,10 @@ Recorded::Recorded(const Bound& tree)
   }
   std::vector<std::uint16_t> same_as(leaves.size());
   same_arrays(leaves, same_as.data());
-  graph = record(*tree.program, dtypes, same_as, {is_index.get(), leaves.size()});
+  graph = record(*tree.program, dtypes, same_as, {is_index.get(), leaves.size()}, scalars);
   if (!leaves.empty()) device = leaves[0]->device;
 }
+
+std::vector<std::uint32_t> Recorded::walked() const { return leaves_of(graph, graph.outputs()[0]).walked; }
 
 }  // namespace sinter::inline v1::jit

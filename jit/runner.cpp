@@ -9,6 +9,7 @@
 #include "faults.hpp"
 #include "nest.hpp"
 #include "overlap.hpp"
+#include "plan_shapes.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -36,8 +37,8 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
 }
 
 /// Where several streams take part. Gives what Executable::run does.
-bool run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands, bool aliased,
-                  const Call& call) {
+RunFaults run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands,
+                       bool aliased, const Call& call) {
   const std::size_t outputs = kernel.kernel().outputs.size();
   small_vector<runtime::Use, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
@@ -45,17 +46,32 @@ bool run_in_order(const Executable& kernel, const LoopNest& nest, std::span<Tens
   return kernel.run(nest, aliased, call.scalars, call.device);
 }
 
-void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, bool aliased, const Call& call) {
-  if (operands[0]->numel == 0) return;
+/// The loops of a kernel that is to run over this shape.
+void fill_nest(LoopNest& nest, const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& shape) {
+  if (kernel.rows)
+    make_row_nest(nest, operands, kernel, shape);
+  else
+    make_nest(nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
+}
+
+void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, const Shape& shape, bool aliased,
+                const Call& call) {
+  const std::size_t outputs = kernel.kernel().outputs.size();
+  if (std::ranges::all_of(operands.first(outputs), [](const TensorImpl* t) { return t->numel == 0; })) {
+    if (call.row_plans) call.row_plans->emplace_back();
+    return;
+  }
   LoopNest nest;
-  make_nest(nest, operands, static_cast<int>(kernel.kernel().outputs.size()));
+  fill_nest(nest, kernel.kernel(), operands, shape);
   if (call.runs) [[likely]] {
-    const bool right = runtime::order_matters.load(std::memory_order_relaxed)
-                           ? run_in_order(kernel, nest, operands, aliased, call)
-                           : kernel.run(nest, aliased, call.scalars, call.device);
-    if (!right && !call.faulted) call.faulted = &kernel.kernel();
+    const RunFaults met = runtime::order_matters.load(std::memory_order_relaxed)
+                              ? run_in_order(kernel, nest, operands, aliased, call)
+                              : kernel.run(nest, aliased, call.scalars, call.device);
+    if (met.any() && !call.faulted) call.faulted = &kernel.kernel(), call.met = met;
   } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
+  } else if (call.row_plans) {
+    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased) : RowPlan());
   } else if (call.later) {
     call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
   } else {
@@ -63,35 +79,25 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   }
 }
 
-/// The shape of a kernel that writes no output: what its inputs broadcast to. `temporaries` are those written so far.
-Shape inner_shape(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
-  Shape shape;
-  for (const Slot& s : kernel.inputs) {
-    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
-    if (!broadcast(shape, with)) throw ShapeError("the operands of " + kernel.name + " do not broadcast");
-  }
-  return shape;
-}
-
-bool is_output(const Slot& s) noexcept { return s.kind == Slot::Kind::Output; }
-
 /// The kernels of a plan in order, with the temporaries between them.
 class PlanRun {
  public:
-  PlanRun(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call)
+  PlanRun(const ReadyPlan& plan, const PlanShapes& shapes, Targets& targets, bool aliased, const Call& call)
       : plan_(plan),
+        shapes_(shapes),
         targets_(targets),
         aliased_(aliased),
         call_(call),
-        temporaries_(plan.plan.temporaries.size()),
-        shapes_(temporaries_.size()) {}
+        temporaries_(plan.plan.temporaries.size()) {}
 
   void run() {
     for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
       const Kernel& kernel = plan_.kernels[k]->kernel();
-      allocate(kernel);
+      for (const Slot& s : kernel.outputs)
+        if (s.kind == Slot::Kind::Temporary)
+          temporaries_[s.number] = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
       gather(kernel);
-      run_kernel(*plan_.kernels[k], {operands_.data(), operands_.size()}, aliased_, call_);
+      run_kernel(*plan_.kernels[k], {operands_.data(), operands_.size()}, shapes_.kernels[k], aliased_, call_);
       for (const Slot& s : kernel.inputs)
         if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
     }
@@ -100,7 +106,8 @@ class PlanRun {
  private:
   TensorImpl* array(const Slot& s) const {
     switch (s.kind) {
-      case Slot::Kind::Leaf: return call_.leaves[s.number];
+      case Slot::Kind::Leaf:
+      case Slot::Kind::Array: return call_.leaves[s.number];
       case Slot::Kind::Temporary: return temporaries_[s.number].get();
       case Slot::Kind::Output: break;
     }
@@ -113,41 +120,27 @@ class PlanRun {
     for (const Slot& s : kernel.inputs) operands_.push_back(array(s));
   }
 
-  void allocate(const Kernel& kernel) {
-    const Shape* shape = nullptr;
-    bool any = false;
-    for (const Slot& s : kernel.outputs)
-      if (s.kind == Slot::Kind::Output)
-        shape = &targets_[plan_.outputs[s.number]].shape;
-      else
-        any = true;
-    if (!any) return;
-    const Shape kernel_shape = shape ? *shape : inner_shape(kernel, call_.leaves, shapes_);
-    for (const Slot& s : kernel.outputs) {
-      if (s.kind != Slot::Kind::Temporary) continue;
-      shapes_[s.number] = kernel_shape;
-      temporaries_[s.number] = make_array(kernel_shape, plan_.plan.temporaries[s.number], call_);
-    }
-  }
-
   const ReadyPlan& plan_;
+  const PlanShapes& shapes_;
   Targets& targets_;
   const bool aliased_;
   const Call& call_;
   std::vector<TensorRef> temporaries_;
-  std::vector<Shape> shapes_;  // of the temporaries written so far
   small_vector<TensorImpl*, 16> operands_;
 };
 
 /// One plan for the outputs that it names.
 void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
   if (targets[plan.outputs[0]].shape.numel() == 0) return;
-  if (plan.kernels.size() != 1) return PlanRun(plan, targets, aliased, call).run();
+  if (plan.kernels.size() != 1) {
+    const PlanShapes shapes = plan_shapes(plan.plan, &targets[plan.outputs[0]].shape, call.leaves);
+    return PlanRun(plan, shapes, targets, aliased, call).run();
+  }
   const Executable& only = *plan.kernels[0];
   small_vector<TensorImpl*, 16> operands;
   for (const Slot& s : only.kernel().outputs) operands.push_back(targets[plan.outputs[s.number]].array.get());
   for (const Slot& s : only.kernel().inputs) operands.push_back(call.leaves[s.number]);
-  run_kernel(only, {operands.data(), operands.size()}, aliased, call);
+  run_kernel(only, {operands.data(), operands.size()}, targets[plan.outputs[0]].shape, aliased, call);
 }
 
 /// Whether the last kernel writes the plan's output, so that everything has been read when it is written.
@@ -155,6 +148,12 @@ bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
   for (const Slot& s : plan.plan.kernels.back().outputs)
     if (s.kind == Slot::Kind::Output && s.number == output) return true;
   return false;
+}
+
+/// Whether an output shares memory with what another, or itself, reads at computed places.
+bool overlaps_array(const TensorImpl& to, const Recipe& recipe, std::size_t output, const Call& call) {
+  return std::ranges::any_of(recipe.arrays(output),
+                             [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
 }
 
 /// How output i overlaps with what else is written, and read from then on; `together` is null where outputs have plans
@@ -168,13 +167,15 @@ Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& target
   const ReadyPlan& plan = together ? *together : recipe.alone(i);
   const auto output = static_cast<std::uint32_t>(together ? i : 0);
   const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
-  for (std::size_t o = together ? 0 : i; o < recipe.outputs(); ++o)
+  for (std::size_t o = together ? 0 : i; o < recipe.outputs(); ++o) {
+    if (overlaps_array(to, recipe, o, call)) return Overlap::Some;
     for (const std::uint32_t leaf : recipe.leaves(o)) {
       const Overlap with = overlap(to, *call.leaves[leaf]);
       const bool in_place = reads_first && (together || o == i);
       if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
       worst = std::max(worst, with);
     }
+  }
   return worst;
 }
 
@@ -234,14 +235,23 @@ void run_any(const Recipe& recipe, const Call& call) {
   finish(targets, call);
 }
 
-/// One output of one kernel, which needs no temporary: almost every evaluation. False: nothing was done.
+/// Whether an output may be written where a leaf of the same elements is read: each element is, before it is written.
+bool writes_in_place(const Kernel& kernel, std::size_t output) {
+  return !kernel.rows || kernel.rows->over[output] == Over::Domain;
+}
+
+/// One output of one kernel, which needs no temporary: almost every evaluation. `domain` is what the kernel runs over.
+/// False: nothing was done.
+template <bool reduces>
 bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape,
-                  TensorImpl* given) {
+                  const Shape& domain, TensorImpl* given) {
   bool aliased = false;
+  if (given && !recipe.arrays(0).empty() && overlaps_array(*given, recipe, 0, call)) return false;
   if (given)
     for (const std::uint32_t leaf : recipe.leaves(0)) {
       const Overlap with = overlap(*given, *call.leaves[leaf]);
       if (with == Overlap::Some) return false;
+      if (reduces && with == Overlap::Same && !writes_in_place(plan.plan.kernels[0], 0)) return false;
       aliased |= with == Overlap::Same;
     }
   TensorRef made;
@@ -250,7 +260,7 @@ bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan,
   TensorImpl** operand = operands.data();
   *operand++ = given ? given : made.get();
   for (const Slot& s : plan.plan.kernels[0].inputs) *operand++ = call.leaves[s.number];
-  run_kernel(*plan.kernels[0], {operands.data(), operands.size()}, aliased, call);
+  run_kernel(*plan.kernels[0], {operands.data(), operands.size()}, domain, aliased, call);
   if (!given)
     call.outputs[0] = std::move(made);
   else if (given->buffer)
@@ -258,29 +268,69 @@ bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan,
   return true;
 }
 
-}  // namespace
-
-std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves leaves) {
-  std::vector<Shape> shapes, temporaries(plan.temporaries.size());
-  for (const Kernel& k : plan.kernels) {
-    const bool writes_output = std::ranges::any_of(k.outputs, is_output);
-    shapes.push_back(writes_output ? outputs : inner_shape(k, leaves, temporaries));
-    for (const Slot& s : k.outputs)
-      if (s.kind == Slot::Kind::Temporary) temporaries[s.number] = shapes.back();
-  }
-  return shapes;
+bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output) {
+  const Kernel& last = plan.plan.kernels.back();
+  for (std::size_t i = 0; i < last.outputs.size(); ++i)
+    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return writes_in_place(last, i);
+  return false;
 }
 
-namespace {
+/// Sets where outputs that are given are written. One of another shape receives a copy.
+bool choose_arrays(const Recipe& recipe, const ReadyPlan& plan, Targets& targets, const Call& call) {
+  bool aliased = false;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    Overlap with = Overlap::Some;
+    if (t.given && t.given->shape == t.shape) {
+      with = worst_overlap(i, recipe, targets, &plan, call);
+      if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i))) with = Overlap::Some;
+    }
+    aliased |= with == Overlap::Same;
+    t.array = with == Overlap::Some ? make_array(t.shape, recipe.dtype(i), call) : TensorRef::share(t.given);
+  }
+  return aliased;
+}
+
+/// run_directly for a recipe that reduces.
+bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan) {
+  const Kernel& kernel = plan.plan.kernels[0];
+  const Shape domain = shape_by_inputs(kernel, call.leaves), shape = output_shape(kernel, 0, domain);
+  TensorImpl* const given = call.outputs[0].get();
+  if (given) {
+    check_output(*given, shape, call.device);
+    if (!(given->shape == shape)) return false;
+  }
+  return run_directly<true>(recipe, call, plan, shape, domain, given);
+}
+
+/// A recipe that reduces: its outputs have shapes of their own.
+void run_rows(const Recipe& recipe, const Call& call) {
+  const ReadyPlan& plan = recipe.plan_for(call.leaves);
+  const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && recipe.outputs() == 1 && call.runs;
+  if (is_one && run_rows_directly(recipe, call, plan)) return;
+  const PlanShapes shapes = plan_shapes(plan.plan, nullptr, call.leaves);
+  Targets targets(recipe.outputs());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    t.shape = shapes.outputs[i];
+    t.given = call.outputs ? call.outputs[i].get() : nullptr;
+    if (t.given) check_output(*t.given, t.shape, call.device);
+  }
+  const bool aliased = choose_arrays(recipe, plan, targets, call);
+  PlanRun(plan, shapes, targets, aliased, call).run();
+  finish(targets, call);
+}
 
 void run_all(const Recipe& recipe, const Call& call) {
+  if (recipe.reduces()) [[unlikely]]
+    return run_rows(recipe, call);
   if (recipe.outputs() == 1 && call.runs) [[likely]] {
     const ReadyPlan& plan = recipe.together();
     if (plan.kernels.size() == 1) [[likely]] {
       const Shape shape = output_shape(recipe, 0, call.leaves);
       TensorImpl* const given = call.outputs[0].get();
       if (given) check_output(*given, shape, call.device);
-      if (run_directly(recipe, call, plan, shape, given)) return;
+      if (run_directly<false>(recipe, call, plan, shape, shape, given)) return;
     }
   }
   run_any(recipe, call);
@@ -294,7 +344,7 @@ void run(const Recipe& recipe, const Call& call) {
     check_fits(static_cast<std::int64_t>(call.scalars[number].bits), dtype);
   run_all(recipe, call);
   if (call.faulted) [[unlikely]]
-    throw Error(fault_message(*call.faulted));
+    throw_fault(*call.faulted, call.met);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -6,6 +6,7 @@
 
 #include <sinter/jit/evaluate.hpp>
 #include "checks.hpp"
+#include "faults.hpp"
 #include "recipe.hpp"
 
 namespace sinter::inline v1::jit {
@@ -18,15 +19,14 @@ struct Call {
   Device device;
   bool runs = true;                                     // false: compiles what running would need
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
+  std::vector<RowPlan>* row_plans = nullptr;            // if given, receives one for each kernel; nothing compiles
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives what compiles the kernels
   mutable const Kernel* faulted = nullptr;              // the first that met a value that it cannot compute with
+  mutable RunFaults met;                                // what it met
 };
 
 /// Checks shapes and outputs, runs, and sets `outputs`. Where it throws, `outputs` is as it was, but for an integer
-/// divided by zero on the CPU: this is thrown when all is done.
+/// divided by zero and an index out of range on the CPU: these are thrown when all is done.
 void run(const Recipe& recipe, const Call& call);
-
-/// The shapes that a plan's kernels run over, where its outputs have shape `outputs`.
-std::vector<Shape> kernel_shapes(const Plan& plan, const Shape& outputs, Leaves leaves);
 
 }  // namespace sinter::inline v1::jit

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "class_key.hpp"
+#include "complex_parts.hpp"
 #include "lower.hpp"
 #include "plan.hpp"
+#include "weight.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -19,15 +21,8 @@ constexpr int operand_bytes = 8 * (1 + max_rank);
 constexpr int scalar_bytes = 8;
 // More operands than the class key holds would run as the slowest variant.
 constexpr int max_operands = static_cast<int>(ClassKey::max_operands);
-// Past some 50 to 100 operations per element a kernel is bound by arithmetic, so a longer one saves little memory
-// traffic, while its compilation grows (some 3 ms for an operation on 4 elements). A call or division counts for
-// several.
-constexpr int max_weight = 512;
-constexpr int call_weight = 8;
 // Values of one element that are alive at once: 192 words leave a thread that handles one element without spills.
 constexpr int max_live_bytes = 4 * 192;
-
-int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
 
 /// A step of the evaluation: computes a node, or, with `output` >= 0, stores it as that output of the evaluation.
 struct Item {
@@ -47,6 +42,8 @@ std::string_view short_name(DType t) noexcept {
     case DType::BFloat16: return "bf16";
     case DType::Float32: return "f32";
     case DType::Float64: return "f64";
+    case DType::Complex64: return "c64";
+    case DType::Complex128: return "c128";
   }
   return "";
 }
@@ -64,19 +61,23 @@ Hash text_hash(const Graph& graph) {
   return hash(numbered);
 }
 
+}  // namespace
+
 std::string kernel_name(const Graph& graph) {
   constexpr int named = 5;
   std::string operations;
   int count = 0, casts = 0;
   for (const Node& n : graph.nodes()) {
     casts += n.op == Op::cast;
-    if (n.op >= first_table_op && count++ < named) operations += fmt::format("_{}", name(n.op));
+    if (n.op >= Op::load && !is_of_parts(n.op) && count++ < named) operations += fmt::format("_{}", name(n.op));
   }
   if (count > named) operations += fmt::format("_and_{}", count - named);
   if (count == 0) operations = casts > 0 ? "_cast" : "_copy";
   const DType result = graph[graph.outputs()[0]].dtype;
   return fmt::format("sinter{}_{}_{:04x}", operations, short_name(result), text_hash(graph).low >> 48);
 }
+
+namespace {
 
 class Scheduler {
  public:
@@ -119,6 +120,7 @@ class Scheduler {
     if (n.arity == 0) return true;
     if (n.arity > 1 || weight(n.op) > 1) return false;
     const NodeId operand = graph_.operands(n)[0].node;
+    if (is_of_parts(n.op)) return true;
     if (eager_) return n.op == Op::cast && node(operand).op != Op::cast;
     return is_source(operand);
   }
@@ -234,7 +236,11 @@ class Scheduler {
   Operand import_input(Kernel& kernel, const Node& n, Slot slot) {
     kernel.inputs.push_back(slot);
     const auto number = static_cast<std::uint32_t>(kernel.inputs.size() - 1);
-    return n.op == Op::index ? kernel.graph.index(number) : kernel.graph.leaf(n.dtype, number);
+    switch (n.op) {
+      case Op::index: return kernel.graph.index(number);
+      case Op::array: return kernel.graph.array(n.dtype, number);
+      default: return kernel.graph.leaf(n.dtype, number);
+    }
   }
 
   /// The node's value in the kernel being built. Goes at most two steps deep: a free node and its operand.
@@ -242,8 +248,9 @@ class Scheduler {
     NodeState& s = state(id);
     if (s.built_in == kernel_index()) return s.built;
     const Node& n = node(id);
-    if (n.op == Op::leaf || n.op == Op::index) {
-      s.built = import_input(kernel, n, {Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)});
+    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) {
+      const Slot::Kind kind = n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf;
+      s.built = import_input(kernel, n, {kind, static_cast<std::uint32_t>(n.attribute)});
     } else if (s.free) {
       Operand operand;
       if (n.arity > 0) operand = import(kernel, graph_.operands(n)[0].node);
@@ -283,6 +290,9 @@ class Scheduler {
       kernel.graph.output(s.built);
       kernel.outputs.push_back({Slot::Kind::Temporary, static_cast<std::uint32_t>(s.temporary)});
     }
+    for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
+      if (kernel.inputs[i].kind == Slot::Kind::Array)
+        kernel.arrays.push_back(static_cast<std::uint32_t>(kernel.outputs.size() + i));
     kernel.name = kernel_name(kernel.graph);
     plan_.kernels.push_back(std::move(kernel));
   }
@@ -346,7 +356,7 @@ Plan schedule_eager(const Graph& recorded) {
 
 int live_bytes(const Graph& kernel) {
   const auto nodes = kernel.nodes();
-  const auto is_uniform = [](const Node& n) { return n.op == Op::scalar || n.op == Op::constant; };
+  const auto is_uniform = [](const Node& n) { return n.op == Op::scalar || n.op == Op::constant || n.op == Op::array; };
   std::vector<int> last(nodes.size(), -1);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (Operand o : kernel.operands(nodes[i])) last[static_cast<std::size_t>(o.node)] = static_cast<int>(i);

@@ -9,6 +9,7 @@
 #include "faults.hpp"
 #include "fold.hpp"
 #include "lower.hpp"
+#include "shapes.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -37,6 +38,39 @@ Graph without_dead_nodes(const Graph& graph) {
   return part_of(graph, all);
 }
 
+/// What a value's shape comes from: tensors, and results of reductions.
+std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& seen) {
+  return shape_sources(graph, value, seen, [&](NodeId id) {
+    return id != value && is_reduction(graph.nodes()[static_cast<std::size_t>(id)].op);
+  });
+}
+
+/// Where a graph reduces, shapes are found by its nodes: a simpler value keeps the shape of what it stands for.
+class Shapes {
+ public:
+  Shapes(const Graph& from, Builder& to, const std::vector<Operand>& moved)
+      : from_(from), to_(to), moved_(moved), matter_(reduces(from)) {}
+
+  bool matter() const noexcept { return matter_; }
+  /// `made` in the shape that `value` had.
+  Operand keep(Operand value, Operand made) {
+    const std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_);
+    for (const NodeId source : shape_sources(from_, value.node, seen_)) {
+      const Operand moved = moved_[static_cast<std::size_t>(source)];
+      if (moved == made || std::ranges::find(there, moved.node) != there.end()) continue;
+      made = to_.make(Op::like, to_[made].dtype, {made, moved});
+    }
+    return made;
+  }
+
+ private:
+  const Graph& from_;
+  Builder& to_;
+  const std::vector<Operand>& moved_;
+  const bool matter_;
+  NodeSet seen_;
+};
+
 /// Calls make(builder, node, its operands in the new graph) for every node, in order.
 template <class Make>
 Graph rebuild(const Graph& graph, Make make) {
@@ -44,12 +78,17 @@ Graph rebuild(const Graph& graph, Make make) {
   builder.reserve(graph.nodes().size());
   std::vector<Operand> moved, operands;
   moved.reserve(graph.nodes().size());
+  Shapes shapes(graph, builder, moved);
   for (const Node& n : graph.nodes()) {
     operands.clear();
     for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    if (is_reduction(n.op)) operands[0] = shapes.keep(graph.operands(n)[0], operands[0]);
     moved.push_back(make(builder, n, operands));
   }
-  for (Operand o : graph.outputs()) builder.graph().output(moved[static_cast<std::size_t>(o.node)]);
+  for (Operand o : graph.outputs()) {
+    const Operand made = moved[static_cast<std::size_t>(o.node)];
+    builder.graph().output(shapes.matter() ? shapes.keep(o, made) : made);
+  }
   return without_dead_nodes(builder.graph());
 }
 
@@ -120,14 +159,16 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
   operands = Operands(copy).first(operands.size());
   if (const auto simpler = identity(*this, op, dtype, operands)) return *simpler;
   const Node& last = graph_[operands.back()];
-  const bool faults = has_divisor(op) && category(last.dtype) != Category::Float && last.attribute == 0;
-  if (!faults && std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
+  const bool divides = has_divisor(op) && category(last.dtype) != Category::Float && last.attribute == 0;
+  const bool faults = divides || takes_position(op);
+  if (!faults && !is_complex(dtype) && !is_reduction(op) && op != Op::like &&
+      std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
     std::array<Value, max_arity> values;
     std::ranges::transform(operands, values.begin(),
                            [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
     return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
   }
-  return unique(op, dtype, operands, 0);
+  return unique(op, dtype, operands, is_reduction(op) ? attribute : 0);
 }
 
 Graph simplify(const Graph& graph) {

@@ -19,36 +19,63 @@ inline bool is_double(Term x) { return x.dtype() == DType::Float64; }
 /// x / (1 - x).
 inline Term odds(Term x) { return x / (x.number(1) - x); }
 
-// ---- The inverse of erf
-
-namespace juffa {  // as functions of log(1 - x^2)
-constexpr double near[] = {8.86226892e-1,  -2.32015476e-1, 1.15392581e-2, 2.31468678e-3, -1.47697632e-4,
-                           -5.61530760e-5, 1.12963626e-7,  1.22774793e-6, 1.43285448e-7, 5.43877832e-9};
-constexpr double far[] = {8.40016484e-1, -2.64646143e-1, 4.83185798e-3, 3.02698812e-3, 3.93552968e-4,
-                          2.84108955e-5, 1.22150334e-6,  2.93243101e-8, 3.03697567e-10};
-}  // namespace juffa
-
-/// Within 3 ulp in float32 (N. Juffa, stackoverflow.com/questions/27229371).
-inline Term erfinv_single(Term x) {
-  const Term t = log(fma(-x, x, x.number(1)));
-  return x * select(t < x.number(-6.125), polynomial(t, juffa::far), polynomial(t, juffa::near));
+/// a tanh(log(1 + e^a)) = a n / d, n = e^a (e^a + 2), d = n + 2. The quotient is 1 from 40 on, where n need not grow.
+/// What rounding takes from n, d and the quotient is made good.
+inline Term mish_quotient(Term a) {
+  const Term two = a.number(2), limited = minimum(a, a.number(40));
+  const Term e = exp(limited), twice = e + e, n = fma(e, e, twice), d = n + two, q = n / d;
+  const Term lost_of_n = fma(e, e, twice - n), lost_of_d = (n - (d - two)) + lost_of_n;
+  const Term rest = (fma(-q, d, n) + (lost_of_n - q * lost_of_d)) / d;
+  return copysign(fma(a, q, limited * rest), a);  // zeros of two signs would be +0
 }
 
-namespace wichura {  // numerators and denominators
-constexpr double center[] = {3.3871328727963666080e+0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
-                             1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                             3.3430575583588128105e+4, 2.5090809287301226727e+3};
+// ---- What complex numbers have, of real ones
+
+inline Term conj(Term x) { return x; }
+inline Term sgn(Term x) { return sign(x); }
+inline Term polar(Term size, Term turn) { return complex(size * cos(turn), size * sin(turn)); }
+inline Term angle(Term x) {
+  return select(x < x.number(0), x.number(3.14159265358979323846), select(x == x, x.number(0), x));
+}
+
+// ---- The inverse of erf
+
+namespace erfinv_minimax {  // erfinv(x) / x - 1 as functions of log(1 - x^2) + 1, and of log(1 - x^2) + 12
+constexpr double near[] = {0.1273743897,    -0.2478328934,   0.004250766862,  0.002376495199,
+                           0.0001000430678, -3.840735443e-5, -4.325453092e-6, 6.492525272e-7,
+                           1.936297019e-7,  1.811784631e-8,  6.334741039e-10};
+constexpr double far[] = {2.299327116,     -0.1453660239,   -0.002955362395, -0.000116438078,
+                          -5.469055912e-6, -2.544332549e-7, -8.216876373e-9, 5.367409793e-11,
+                          2.944005569e-11, 1.226272051e-11, 1.633413607e-12};
+}  // namespace erfinv_minimax
+
+/// Minimax polynomials in the logarithm, as M. Giles's (GPU Computing Gems 2, 2011) and N. Juffa's are, with more
+/// terms.
+inline Term erfinv_single(Term x) {
+  const Term t = log(fma(-x, x, x.number(1)));
+  const Term above = select(t < x.number(-6.125), polynomial(t + x.number(12), erfinv_minimax::far),
+                            polynomial(t + x.number(1), erfinv_minimax::near));
+  return copysign(fma(x, above, x), x);  // the sum of zeros of two signs would be +0
+}
+
+namespace quantile {                                                               // numerators and denominators
+constexpr double slope = 0.886226925452758, slope_rest = -3.8332932499128993e-17;  // sqrt(pi) / 2
+constexpr double center[] = {0.43087250673264127, 4.647457007334462,  19.475997461324393,
+                             40.20620172217676,   42.87716925194352,  22.69034108860156,
+                             5.212541225078127,   0.3700259553006543, 0.0008430250749965878};
 constexpr double center_below[] = {1.0,
-                                   4.2313330701600911252e+1,
-                                   6.8718700749205790830e+2,
-                                   5.3941960214247511077e+3,
-                                   2.1213794301586595867e+4,
-                                   3.9307895800092710610e+4,
-                                   2.8729085735721942674e+4,
-                                   5.2264952788528545610e+3};
-constexpr double middle[] = {1.42343711074968357734e+0, 4.63033784615654529590e+0, 5.76949722146069140550e+0,
-                             3.64784832476320460504e+0, 1.27045825245236838258e+0, 2.41780725177450611770e-1,
-                             2.27238449892691845833e-2, 7.74545014278341407640e-4};
+                                   12.292232980713399,
+                                   60.495614753245604,
+                                   152.92357116724736,
+                                   212.18511294256913,
+                                   160.47372712883856,
+                                   61.94240714319775,
+                                   10.497008116521963,
+                                   0.5418314257520953};
+constexpr double middle_slope = 0.8125, tail_slope = 0.9375;
+constexpr double middle[] = {-0.2934779663963121,   -0.20750582442708043,   0.23213213344967498,
+                             0.32065807717507866,   0.14537851649236255,    0.030872042953147397,
+                             0.0030073963525564236, 0.00010276469654948157, -8.537344332110887e-10};
 constexpr double middle_below[] = {1.0,
                                    2.05319162663775882187e+0,
                                    1.67638483018380384940e+0,
@@ -57,9 +84,9 @@ constexpr double middle_below[] = {1.0,
                                    1.51986665636164571966e-2,
                                    5.47593808499534494600e-4,
                                    1.05075007164441684324e-9};
-constexpr double tail[] = {6.65790464350110377720e+0, 5.46378491116411436990e+0, 1.78482653991729133580e+0,
-                           2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                           2.71155556874348757815e-5, 2.01033439929228813265e-7};
+constexpr double tail[] = {0.02034952191303369,    0.11426589339815872,   0.05786143914576983,
+                           0.011599971956568944,   0.001126990871551157,  5.4458001031513585e-05,
+                           1.1980254388590603e-06, 8.885371694566045e-09, -1.9164966594280684e-15};
 constexpr double tail_below[] = {1.0,
                                  5.99832206555887937690e-1,
                                  1.36929880922735805310e-1,
@@ -68,21 +95,26 @@ constexpr double tail_below[] = {1.0,
                                  1.84631831751005468180e-5,
                                  1.42151175831644588870e-7,
                                  2.04426310338993978564e-15};
-}  // namespace wichura
+}  // namespace quantile
 
-/// The normal distribution's quantile at (1 + x) / 2, over sqrt(2) (M. Wichura, "Algorithm AS 241: The percentage
-/// points of the normal distribution", 1988).
+/// A multiple of the operand and a smaller rest, so that what the rest is rounded by hardly counts. Rational functions:
+/// up to 0.85 the own of x^2 (interpolated, 2^-54), above it that of r = sqrt(-log((1 - x) / 2)) from M. Wichura,
+/// "Algorithm AS 241: The percentage points of the normal distribution", 1988, less the multiple of r.
 inline Term erfinv_double(Term x) {
   const auto ratio = [](Term at, std::span<const double> above, std::span<const double> below) {
     return polynomial(at, above) / polynomial(at, below);
   };
-  const Term one = x.number(1), half = x * x.number(0.5), size = abs(x);
-  const Term center = half * ratio(fma(-half, half, x.number(0.180625)), wichura::center, wichura::center_below);
+  const Term one = x.number(1), size = abs(x), limit = x.number(0.7225);
+  const Term rest = fma(size * size, ratio(fma(-size, size, limit), quantile::center, quantile::center_below),
+                        x.number(quantile::slope_rest));
+  const Term center = fma(size, x.number(quantile::slope), size * rest);
   const Term r = sqrt(-log((one - size) * x.number(0.5)));
-  const Term outside = select(r <= x.number(5), ratio(r - x.number(1.6), wichura::middle, wichura::middle_below),
-                              ratio(r - x.number(5), wichura::tail, wichura::tail_below));
-  const Term quantile = select(size <= x.number(0.85), center, copysign(outside, x));
-  return select(size == one, x / x.number(0), quantile * x.number(0.70710678118654752440));
+  const Term middle = ratio(r - x.number(1.6), quantile::middle, quantile::middle_below);
+  const Term tail = ratio(r - x.number(5), quantile::tail, quantile::tail_below), inner = r <= x.number(5);
+  const Term slope = select(inner, x.number(quantile::middle_slope), x.number(quantile::tail_slope));
+  const Term outside = fma(r, slope, select(inner, middle, tail));
+  const Term result = copysign(select(size <= x.number(0.85), center, outside), x);
+  return select(size == one, x / x.number(0), result);
 }
 
 inline Term erfinv_polynomial(Term x) { return is_double(x) ? erfinv_double(x) : erfinv_single(x); }
@@ -91,7 +123,7 @@ inline Term erfinv_polynomial(Term x) { return is_double(x) ? erfinv_double(x) :
 
 namespace boost_digamma {  // on [1, 2]: (x - root) * (0.99558 + above / below), the root in two or three parts
 constexpr double slope = 0.99558162689208984;
-constexpr double single_root[] = {1532632.0 / 1048576, 0.3700660185912626595e-6};
+constexpr double single_root[] = {1532632.0 / 1048576, 0x1.8d5af8p-22, 0.3700660185912626595e-6 - 0x1.8d5af8p-22};
 constexpr double single_above[] = {0.25479851023250261, -0.44981331915268368, -0.43916936919946835,
                                    -0.061041765350579073};
 constexpr double single_below[] = {1.0, 1.5890202430554952, 0.65341249856146947, 0.063851690523355715};
@@ -130,6 +162,32 @@ inline Term digamma_far(Term x) {
   return log(y) + (x.number(0.5) / y - series);
 }
 
+namespace cotangent {  // interpolated, of y^2: (pi cot(pi y) - 1 / y) / y, and (pi tan(pi y) - 8 y / (1 - 4 y^2)) / y
+constexpr double single_cot[] = {-3.2898681380692705, -2.164642973540362, -2.035130407173702, -1.9885385345915474,
+                                 -2.3491947593605};
+constexpr double single_tan[] = {1.8696043966895863, 0.46969926206973106, 0.18504659180023933, 0.08398581496100589};
+constexpr double double_cot[] = {-3.2898681336964533, -2.164646467421509,  -2.0346861242956797,
+                                 -2.008154658917316,  -2.0019935241890625, -2.0002919022176484,
+                                 -2.005478642425247,  -1.9174609891003684, -2.6677375727101458};
+constexpr double double_tan[] = {1.8696044010893587,   0.4696970113341678,   0.18522581003319763,
+                                 0.07945166189601066,  0.03490065236682581,  0.015450878583814335,
+                                 0.006818837841461923, 0.0034076097347082454};
+}  // namespace cotangent
+
+/// pi cot(pi x) of |x| <= 1/2. Near 1/2 it is the tangent of the complement, which is exact. The term of the nearest
+/// pole is most of the result.
+inline Term pi_cotangent(Term x) {
+  const bool wide = is_double(x);
+  const Term size = abs(x), half = x.number(0.5), one = x.number(1), outer = size > x.number(0.25);
+  const Term y = select(outer, half - size, size), square = y * y, twice = y + y;
+  const Term pole = select(outer, x.number(8) * y, one) / select(outer, (one - twice) * (one + twice), y);
+  const Term tangent =
+      polynomial(square, wide ? std::span<const double>(cotangent::double_tan) : cotangent::single_tan);
+  const Term cotangent =
+      polynomial(square, wide ? std::span<const double>(cotangent::double_cot) : cotangent::single_cot);
+  return copysign(fma(y, select(outer, tangent, cotangent), pole), x);
+}
+
 /// Reflected where x <= -1; then by steps to [1, 2] or, if it is large, by the asymptotic series.
 inline Term digamma_series(Term x) {
   const Term one = x.number(1), zero = x.number(0), reflects = x <= x.number(-1);
@@ -148,20 +206,17 @@ inline Term digamma_series(Term x) {
     sum = select(high, sum + one / at, sum);
   }
   const Term positive_side = select(start >= x.number(far), digamma_far(start), digamma_at_root(at) + sum);
-  const Term pi = x.number(3.14159265358979323846);
-  const Term reflected = select(fraction == zero, zero / zero, positive_side - pi / tan(pi * fraction));
+  const Term reflected = select(fraction == zero, zero / zero, positive_side - pi_cotangent(fraction));
   return select(reflects, reflected, positive_side);
 }
 
 // ---- The modified Bessel function I0
 
-namespace holoborodko {  // near: of x^2 / 4; the others: of 1 / x
-constexpr double single_near[] = {1.00000003928615375e+00, 2.49999576572179639e-01, 2.77785268558399407e-02,
-                                  1.73560257755821695e-03, 6.96166518788906424e-05, 1.89645733877137904e-06,
-                                  4.29455004657565361e-08, 3.90565476357034480e-10, 1.48095934745267240e-11};
-constexpr double single_middle[] = {3.98942651588301770e-01, 4.98327234176892844e-02, 2.91866904423115499e-02,
-                                    1.35614940793742178e-02, 1.31409251787866793e-01};
-constexpr double single_far[] = {3.98942391532752700e-01, 4.98455950638200020e-02, 2.94835666900682535e-02};
+namespace bessel {  // near: (I0(x) - 1) / q of q = x^2 / 4; the others: I0(x) e^-x sqrt(x) of 1 / x
+constexpr double single_near[] = {0.999999995306,   0.250000033386,   0.0277777017512,  0.0017361908091,
+                                  6.93999815614e-5, 1.94300401563e-6, 3.68926643464e-8, 8.40822307621e-10};
+constexpr double single_far[] = {0.398942335911, 0.049858100731, 0.0286449275838, 0.0122523524432, 0.289386111461,
+                                 -1.59817428042, 3.53831092158,  17.5434750439,   -58.8482098761};
 constexpr double double_near[] = {1.00000000000000000e+00, 2.49999999999999909e-01, 2.77777777777782257e-02,
                                   1.73611111111023792e-03, 6.94444444453352521e-05, 1.92901234513219920e-06,
                                   3.93675991102510739e-08, 6.15118672704439289e-10, 7.59407002058973446e-12,
@@ -176,22 +231,61 @@ constexpr double double_middle[] = {
     -3.08675715295370878e+15, 2.17587543863819074e+15};
 constexpr double double_far[] = {3.98942280401432905e-01, 4.98677850491434560e-02, 2.80506308916506102e-02,
                                  2.92179096853915176e-02, 4.53371208762579442e-02};
-}  // namespace holoborodko
+constexpr long double e8 = 2980.95798704172827474359L;
+}  // namespace bessel
 
-/// P. Holoborodko's rational approximations, with the coefficients of Boost.Math.
-inline Term bessel_i0(Term a) {
-  namespace h = holoborodko;
-  const bool wide = is_double(a);
-  const auto of = [&](Term x, std::span<const double> if_double, std::span<const double> if_single) {
-    return polynomial(x, wide ? if_double : if_single);
+/// A sum that was not rounded: high + low.
+struct TwoTerms {
+  Term high, low;
+};
+
+/// e^8 times a polynomial in 1 / x. Its first coefficient is most of it, so that is what has a second part.
+inline TwoTerms scaled_by_e8(Term inverse, std::span<const double> coefficients) {
+  const auto scaled = [](double c) { return bessel::e8 * c; };
+  const auto rounded = [&](long double c) {
+    return is_double(inverse) ? static_cast<double>(c) : static_cast<double>(static_cast<float>(c));
   };
-  const Term x = abs(a), quarter = x * x * a.number(0.25), inverse = a.number(1) / x;
-  const Term near = fma(quarter, of(quarter, h::double_near, h::single_near), a.number(1));
-  const Term ratio = select(x < a.number(wide ? 500 : 50), of(inverse, h::double_middle, h::single_middle),
-                            of(inverse, h::double_far, h::single_far));
-  // e^x overflows before the result does; x - 8 is exact.
-  const Term outside = exp(x - a.number(8)) * (a.number(2980.9579870417282747) * ratio / sqrt(x));
-  return select(x < a.number(7.75), near, select(isinf(x), x, outside));
+  Term p = inverse.number(static_cast<double>(scaled(coefficients.back())));
+  for (std::size_t i = coefficients.size() - 1; i-- > 1;)
+    p = fma(p, inverse, inverse.number(static_cast<double>(scaled(coefficients[i]))));
+  const double first = rounded(scaled(coefficients[0]));
+  const Term high = inverse.number(first);
+  const Term rest = fma(p, inverse, inverse.number(static_cast<double>(scaled(coefficients[0]) - first)));
+  const Term sum = high + rest;
+  return {sum, rest - (sum - high)};
+}
+
+/// 1 + q p(q) for small x. The derivative makes good what rounding takes from q, which the result magnifies.
+inline Term bessel_i0_near(Term x, std::span<const double> coefficients) {
+  const Term half = x * x.number(0.5), q = half * half, lost = fma(half, half, -q);
+  const std::size_t last = coefficients.size() - 1;
+  Term slope = x.number(coefficients[last]), p = fma(slope, q, x.number(coefficients[last - 1]));
+  for (std::size_t i = last - 1; i-- > 0;) {
+    slope = fma(slope, q, p);
+    p = fma(p, q, x.number(coefficients[i]));
+  }
+  return fma(q, p, lost * fma(slope, q, p)) + x.number(1);
+}
+
+/// P. Holoborodko's approximations in float64, with the coefficients of Boost.Math; minimax ones of the same form in
+/// float32. e^x overflows before the result does, so it is e^(x - 8), and x - 8 is exact.
+inline Term bessel_i0(Term a) {
+  const bool wide = is_double(a);
+  // The result is infinite from there on.
+  const Term x = minimum(abs(a), a.number(wide ? 717 : 96)), inverse = a.number(1) / x;
+  TwoTerms n = scaled_by_e8(inverse, wide ? std::span<const double>(bessel::double_middle) : bessel::single_far);
+  if (wide) {
+    const Term middle = x < a.number(500);
+    const TwoTerms far = scaled_by_e8(inverse, bessel::double_far);
+    n = {select(middle, n.high, far.high), select(middle, n.low, far.low)};
+  }
+  // What the root and the quotient are rounded by is made good.
+  const Term root = sqrt(x), short_of = fma(-root, root, x), quotient = n.high / root;
+  const Term rest = (fma(-quotient, root, n.high) + n.low - quotient * short_of * a.number(0.5) / root) / root;
+  const Term power = exp(x - a.number(8));
+  const Term outside = fma(power, quotient, power * rest);
+  const Term near = bessel_i0_near(x, wide ? std::span<const double>(bessel::double_near) : bessel::single_near);
+  return select(x < a.number(wide ? 7.75 : 5), near, outside);
 }
 
 }  // namespace sinter::inline v1::jit::terms

@@ -82,9 +82,11 @@ inline Term extreme(Term like, bool highest) {
   if (like.dtype() == DType::Float16) return limit(highest ? 0x7BFF : 0xFBFF);
   if (like.dtype() == DType::BFloat16) return limit(highest ? 0x7F7F : 0xFF7F);
   return visit(like.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T value = highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
     std::uint64_t bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof value);
+    if constexpr (!complex_element<T>) {  // which have no order
+      const T value = highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+      __builtin_memcpy(&bits, &value, sizeof value);
+    }
     return limit(bits);
   });
 }

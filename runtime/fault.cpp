@@ -14,18 +14,22 @@ namespace {
 
 struct Messages {
   std::mutex mutex;
-  std::vector<std::string> all;
+  struct Message {
+    std::string text;
+    bool of_index;
+  };
+  std::vector<Message> all;
   std::unordered_map<std::string, std::uint32_t> codes;
 };
 constinit Immortal<Messages> messages;
 
 }  // namespace
 
-std::uint32_t fault_code(const std::string& message) {
+std::uint32_t fault_code(const std::string& message, bool of_index) {
   Messages& m = messages.get();
   const ForkSafeLock lock(m.mutex);
   const auto [known, is_new] = m.codes.try_emplace(message, static_cast<std::uint32_t>(m.all.size() + 1));
-  if (is_new) m.all.push_back(message);
+  if (is_new) m.all.push_back({message, of_index});
   return known->second;
 }
 
@@ -33,8 +37,10 @@ void throw_fault(std::uint32_t code, const std::string& device) {
   Messages& m = messages.get();
   const ForkSafeLock lock(m.mutex);
   const bool known = code >= 1 && code <= m.all.size();
-  throw Error(
-      fmt::format("{}\n  found on {} when it was waited for", known ? m.all[code - 1] : "a fault in a kernel", device));
+  const std::string text = fmt::format("{}\n  found on {} when it was waited for",
+                                       known ? m.all[code - 1].text : "a fault in a kernel", device);
+  if (known && m.all[code - 1].of_index) throw IndexError(text);
+  throw Error(text);
 }
 
 }  // namespace sinter::inline v1::runtime

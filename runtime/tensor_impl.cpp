@@ -33,12 +33,7 @@ std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Sh
 }
 
 void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t offset) {
-  if (result.numel == 0) return;
-  if (!of.buffer) {
-    if (offset == 0 && result.contiguous && result.shape == of.shape) return;
-    throw Error(
-        fmt::format("a view of an index tensor ({}) has no memory to point into: evaluate it first", describe(of)));
-  }
+  if (result.numel == 0 || !of.buffer) return;  // positions of an index tensor have no bounds
   const std::int64_t size = static_cast<std::int64_t>(size_of(of.dtype));
   const std::int64_t first = of.data ? of.data - of.buffer->data() : 0;
   const auto [low, high] = element_range(result.shape, result.strides);
@@ -98,6 +93,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   check_view(of, *t, offset);
   const bool inside = of.data && t->numel != 0;  // an offset past the end of nothing is not computed
   t->data = inside ? of.data + offset * static_cast<std::int64_t>(size_of(of.dtype)) : of.data;
+  t->first = of.first + (of.data ? 0 : offset);
   return t;
 }
 

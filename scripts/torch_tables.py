@@ -20,8 +20,17 @@ special_values.tsv  results at special values. "values, set, dtype, bits..." lis
                     operation, operands' sets, dtype, bits..." the results for all combinations, the last operand
                     changing fastest. A set is dtype/arity; behind them are the numbers that PyTorch takes as parameters. "x" stands for what PyTorch does not define (it raises, or
                     leaves it to the processor). NaN is always 7fc00000 or 7ff8000000000000.
+reductions.tsv      "input, name, dtype, shape, bits..." are operands. "result, operation, parameter, input, axes, keepdim, dtype, shape,
+                    bits..." what comes of them. Axes are "0,2", or "all". 16-bit floats are reduced in float32 and rounded once, as
+                    PyTorch's GPUs do. For a dtype that PyTorch does not take, "raises".
+losses.tsv          "input, name, dtype, shape, bits..." as before; "result, name, dtype, shape, bits..." of the calls of losses and
+                    of layers that normalize, which tests/dsl/loss_test.cpp and normalize_test.cpp make by these names.
+order.tsv           sorts and scans. Columns: call, dtype, shape, axis ("-" for all elements), k (or descending; "-" where there is
+                    none), elements, the results' shape, their dtype, their elements, their indices ("-" where there are none; "x" where
+                    equal elements leave it open). What PyTorch's CPU does not do with float16 is done in float32 and rounded.
 npy/                small files by numpy.save, and files.tsv: name, dtype, shape, elements in row-major order.
 """
+import itertools
 import math
 import os
 import pathlib
@@ -39,7 +48,8 @@ torch.set_num_threads(1)
 torch.backends.mkldnn.set_flags(False)  # its gelu is a polynomial with 1e-7 of error
 DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64,
           "float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
-NAMES = {v: k for k, v in DTYPES.items()}
+COMPLEX = {"complex64": torch.complex64, "complex128": torch.complex128}
+NAMES = {v: k for k, v in (DTYPES | COMPLEX).items()} | {torch.complex32: "complex32"}
 WIDE = ["bool", "int32", "int64", "float32", "float64"]  # what operations compute in
 STORED = [d for d in DTYPES if d not in WIDE]
 FORMAT = {"bool": "?", "uint8": "B", "int8": "b", "int16": "<h", "int32": "<i", "int64": "<q", "float16": "<e", "float32": "<f",
@@ -186,6 +196,28 @@ def print_rows():
     return rows
 
 
+COMPLEX_LISTS = [[1 + 2j, -0.0 - 1j], [0j], [1.5 - 0.25j, 1000 + 2j], [complex(NANV, 1), complex(1, NANV)], [complex(INF, -INF), 1 + 1j],
+                 [1e10 + 1j, 1 + 1e-10j], [1e-5 + 2j, 1 - 1e-5j], [123456.789 - 0.001j, 1j], [-1 - 1j, 10 + 100j], [complex(-0.0, -0.0), 0.5 + 0j]]
+
+
+def complex_print_rows():
+    rng, rows = random.Random(11), []
+    DEVICE[0] = "cpu"
+    lists = COMPLEX_LISTS + [[complex(rng.uniform(-10, 10), rng.gauss(0, 10.0 ** rng.randint(-3, 4))) for _ in range(23)] for _ in range(8)]
+    for name, dtype in COMPLEX.items():
+        for values in lists:
+            for shape in ((), (len(values),), (3, 5), (2, 1, 3), (0,), (2, 0), (12, 30)):
+                for threshold, sci in ((1000, None), (10, None), (1000, True), (1000, False)):
+                    count = math.prod(shape)
+                    flat = torch.tensor([values[i % len(values)] for i in range(count)], dtype=dtype)
+                    torch.set_printoptions(profile="default", threshold=threshold, sci_mode=sci)
+                    text = str(flat.reshape(shape)).replace("dtype=torch.", "dtype=")
+                    parts = " ".join(f"{p!r}" for v in flat[: len(values)].tolist() for p in (v.real, v.imag))
+                    rows.append([name, ",".join(map(str, shape)), str(threshold), str(sci), parts, text.replace("\n", "\\n")])
+    torch.set_printoptions(profile="default")
+    return rows
+
+
 # ---- The operations, by the names of jit/include/sinter/jit/ops.def
 
 OPS = {
@@ -220,11 +252,13 @@ OPS = {
     "nan_to_num_posinf": lambda a, b, c: torch.nan_to_num(a, number(b), number(c)),
     "nan_to_num_infinities": lambda a, b, c, d: torch.nan_to_num(a, number(b), number(c), number(d)),
     "isclose": lambda a, b, c, d, e: torch.isclose(a, b, number(c), number(d), bool(number(e))),
+    "real": torch.real, "imag": torch.imag, "complex": torch.complex, "polar": torch.polar, "conj": lambda a: torch.conj(a).resolve_conj(),
+    "angle": torch.angle, "sgn": torch.sgn,
 }
 BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2", "hypot", "maximum", "minimum", "fmax", "fmin",
           "copysign", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
           "bitwise_xor", "trunc_divide", "float_power", "heaviside", "gcd", "lcm", "logaddexp", "logaddexp2", "xlogy", "ldexp", "nextafter",
-          "bitwise_left_shift", "bitwise_right_shift"]
+          "bitwise_left_shift", "bitwise_right_shift", "complex", "polar"]
 TERNARY = ["lerp", "clamp", "where"]
 # Whose last operands are Python numbers: how many are tensors, and the numbers that the tables have.
 PARAMETERS = {
@@ -234,7 +268,8 @@ PARAMETERS = {
     "nan_to_num": (1, [(0,), (2,)]), "nan_to_num_posinf": (1, [(1, 5)]), "nan_to_num_infinities": (1, [(1, 5, -7), (0, 2, 3)]),
     "isclose": (2, [(1e-5, 1e-8, 0), (0.5, 0.25, 1), (0.0, 0.0, 0)]),
 }
-LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below"]
+LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below",
+           "axis_offset", "class_index"]
 
 
 def number(t):
@@ -282,6 +317,29 @@ def promotion_rows():
             parameters = PARAMETERS[op][1][0] if op in PARAMETERS else ()
             kinds = tuple("*float" if isinstance(p, float) else "*int" for p in parameters)
             rows.append([op, ",".join(c + kinds), result_dtype(op, c, parameters)])
+    return rows
+
+
+def complex_promotion_rows():
+    """As promotion_rows, with at least one complex operand."""
+    dtypes = ["bool", "int64", "float16", "bfloat16", "float32", "float64"]
+    operands = dtypes + list(COMPLEX) + ["*bool", "*int", "*float", "*complex"]
+    some = ["int64", "float16", "float64", *COMPLEX, "*int", "*complex"]
+    DTYPES.update(COMPLEX)
+    SCALARS["*complex"] = 1j
+    rows = []
+    for op in OPS:
+        for c in itertools.product(*[some if arity(op) == 3 else operands] * arity(op)):
+            if op == "where":
+                c = ("bool",) + c[1:]
+            values = c[1:] if op == "where" else c
+            if not any("complex" in o for o in values) or all(o[0] == "*" for o in values):
+                continue
+            parameters = PARAMETERS[op][1][0] if op in PARAMETERS else ()
+            kinds = tuple("*float" if isinstance(p, float) else "*int" for p in parameters)
+            row = [op, ",".join(c + kinds), result_dtype(op, c, parameters)]
+            if row not in rows[-400:]:
+                rows.append(row)
     return rows
 
 
@@ -348,15 +406,18 @@ def result_row(op, sets, results, mask):
     return ["result", op, ",".join(sets), NAMES[results.dtype], " ".join(next(tokens) if m else "x" for m in mask.tolist())]
 
 
-def half_result(op, operands):
+OF_THE_DTYPE = ["nan_to_num", "nan_to_num_posinf", "nan_to_num_infinities"]  # ask for its largest number
+
+
+def half_result(op, operands, parameters):
     """As PyTorch's GPUs: in float32, rounded once."""
-    result = OPS[op](*[o.float() if o.dtype != torch.bool else o for o in operands])
+    result = OPS[op](*[o.float() if o.dtype != torch.bool else o for o in operands], *parameters)
     return result.to(operands[-1].dtype) if result.dtype == torch.float32 else result
 
 
 def result_of(op, operands, parameters):
-    half = operands[-1].dtype in (torch.float16, torch.bfloat16)
-    return half_result(op, operands) if half else OPS[op](*operands, *parameters)
+    half = operands[-1].dtype in (torch.float16, torch.bfloat16) and op not in OF_THE_DTYPE
+    return half_result(op, operands, parameters) if half else OPS[op](*operands, *parameters)
 
 
 def operation_row(op, sets, parameters=()):
@@ -382,15 +443,16 @@ def cast_row(source, target):
     return result_row("cast", [f"{source}/1"], values[mask].to(DTYPES[target]), mask)
 
 
-COMPUTED = ["bool", "int32", "int64", "float32", "float64"]  # the later operations have no rows of the other dtypes
+NO_HALF = ["nextafter"]  # has no next number in float32 and none of 16 bits
 
 
 def special_value_rows():
     rows = [["values", f"{d}/{n}", d, " ".join(tensor_bits(value_set(d, n)))] for d in DTYPES for n in (1, 2, 3)]
-    later = list(OPS)[list(OPS).index("trunc_divide"):]
     for op in OPS:
+        if op in ("real", "imag", "complex", "polar"):  # complex numbers have tables of their own
+            continue
         for dtype in DTYPES:
-            if op in later and dtype not in COMPUTED:
+            if op in NO_HALF and dtype in ("float16", "bfloat16"):
                 continue
             n = arity(op)
             sets = [f"bool/{n}" if op == "where" and i == 0 else f"{dtype}/{n}" for i in range(n)]
@@ -399,6 +461,226 @@ def special_value_rows():
                 if row:
                     rows.append(row)
     return rows + [cast_row(a, b) for a in DTYPES for b in DTYPES if a != b]
+
+
+# ---- reductions.tsv, losses.tsv
+
+REDUCTIONS = {
+    "sum": torch.sum, "nansum": torch.nansum, "mean": torch.mean, "nanmean": torch.nanmean, "prod": torch.prod, "amax": torch.amax,
+    "amin": torch.amin, "argmax": torch.argmax, "argmin": torch.argmin, "all": torch.all, "any": torch.any, "logsumexp": torch.logsumexp,
+    "count_nonzero": torch.count_nonzero, "softmax": torch.softmax, "log_softmax": torch.log_softmax,
+    "var": torch.var, "std": torch.std, "norm": torch.linalg.vector_norm}
+REDUCTION_PARAMETERS = {"var": [0, 1, 2], "std": [0, 1], "norm": [2, 1, INF, -INF, 0, 3]}
+ONE_AXIS = ["prod", "argmax", "argmin", "all", "any", "softmax", "log_softmax"]  # take no list of axes
+NO_KEEPDIM = ["count_nonzero", "softmax", "log_softmax"]
+OF_ALL_DTYPES = ["sum", "nansum", "prod", "amax", "amin", "all", "any", "count_nonzero"]
+NOT_OF_LARGE = ["var", "std", "norm", "prod"]  # depend on how they are computed
+
+
+def reduction_input(rng, dtype, shape):
+    """Values whose sums are exact, so that their order does not matter."""
+    count = math.prod(shape)
+    if dtype == "bool":
+        values = [rng.random() < 0.6 for _ in range(count)]
+    elif "int" in dtype:
+        values = [rng.randint(0 if dtype == "uint8" else -5, 5) for _ in range(count)]
+    else:
+        values = [rng.randint(-16, 16) / 4 for _ in range(count)]
+    return torch.tensor(values, dtype=DTYPES[dtype]).reshape(shape)
+
+
+def reduction_inputs():
+    rng = random.Random(6)
+    for dtype in DTYPES:
+        for shape in [(), (1,), (7,), (0,), (3, 4), (2, 0), (0, 3), (2, 3, 4)]:
+            yield f"{dtype}_{'x'.join(map(str, shape)) or 'scalar'}", reduction_input(rng, dtype, shape)
+        if "float" in dtype:
+            rows = [[NANV, 1.0, 2.0, -3.0], [INF, 1.0, -2.0, 0.5], [-INF] * 4, [INF, -INF, 1.0, 2.0], [-0.0, 0.0, -0.0, 0.0], [NANV] * 4,
+                    [2.0, INF, NANV, 1.0], [3.0, 3.0, -1.0, -1.0]]
+            yield f"{dtype}_special", torch.tensor(rows, dtype=DTYPES[dtype])
+            most = torch.finfo(DTYPES[dtype]).max
+            yield f"{dtype}_large", torch.tensor([[most, most, 1.0, 1.0], [most, -2.0, -2.0, 4.0]], dtype=DTYPES[dtype])
+        elif dtype != "bool":
+            about = torch.iinfo(DTYPES[dtype])
+            yield f"{dtype}_large", torch.tensor([[about.max, about.max, 1, 3], [about.min, about.min, 2, 1]], dtype=DTYPES[dtype])
+
+
+def reduced(op, parameter, x, axes, keep):
+    f, half = REDUCTIONS[op], x.dtype in (torch.float16, torch.bfloat16)
+    operand = x.float() if half and op not in ("all", "any", "count_nonzero", "argmax", "argmin") else x
+    if op in ("all", "any"):
+        operand = x.bool()  # uint8 would stay what it is
+    arguments, options = [operand] + ([parameter] if op == "norm" else []), {} if op in NO_KEEPDIM else {"keepdim": keep}
+    if op in ("var", "std"):
+        options["correction"] = parameter
+    if op in ("logsumexp", "norm", "var", "std", "amax", "amin") or axes is not None:
+        axes = axes if axes is not None else tuple(range(x.dim()))
+        options["dim"] = axes[0] if op in ONE_AXIS else axes
+    elif op in ("prod", "all", "any", "argmax", "argmin") and axes is None:
+        options = {}
+    elif op in ("softmax", "log_softmax"):
+        raise IndexError("no axis")
+    elif axes is None:
+        options = {} if op not in ("sum", "mean", "nansum", "nanmean") else {"keepdim": keep, "dim": tuple(range(x.dim()))}
+    result = f(*arguments, **options)
+    return result.to(x.dtype) if half and result.dtype == torch.float32 else result
+
+
+def input_row(name, t):
+    return ["input", name, NAMES[t.dtype], ",".join(map(str, t.shape)), " ".join(tensor_bits(t))]
+
+
+def reduction_rows():
+    rows, keep = [], False
+    for name, x in reduction_inputs():
+        rows.append(input_row(name, x))
+        lists = [None] + [(a,) for a in range(x.dim())] + ([(0, 2), (1, 2)] if x.dim() == 3 else []) + ([(0,)] if x.dim() == 0 else [])
+        for op in REDUCTIONS:
+            for parameter in REDUCTION_PARAMETERS.get(op, [0]):
+                if name.endswith("large") and (op in NOT_OF_LARGE or op == "mean" and "float" not in name):
+                    continue
+                if x.numel() == 0 and "float" not in name and op not in OF_ALL_DTYPES:
+                    continue  # refused where there is an element
+                for axes in lists:
+                    if axes is not None and len(axes) > 1 and op in ONE_AXIS:
+                        continue
+                    keep = not keep and op not in NO_KEEPDIM and not (axes is None and op in ("prod", "all", "any", "argmax", "argmin"))
+                    try:
+                        t = reduced(op, parameter, x, axes, keep)
+                    except (RuntimeError, IndexError) as e:
+                        if isinstance(e, IndexError) or x.numel() == 0:
+                            continue  # of no elements, or without an axis
+                        rows.append(["result", op, str(parameter), name, "all", "0", "raises", "", ""])
+                        break
+                    rows.append(["result", op, str(parameter), name, "all" if axes is None else ",".join(map(str, axes)), str(int(keep)),
+                                 NAMES[t.dtype], ",".join(map(str, t.shape)), " ".join(tensor_bits(t))])
+    return rows
+
+
+def loss_calls():
+    """Names, inputs that are new, and results."""
+    rng = torch.Generator().manual_seed(3)
+    x, y = torch.randn(4, 5, generator=rng), torch.randn(4, 5, generator=rng)
+    p, z = torch.rand(4, 5, generator=rng), (torch.rand(4, 5, generator=rng) > 0.5).float()
+    cube, image = torch.randn(2, 3, 4, generator=rng), torch.randn(2, 6, 2, 2, generator=rng)
+    classes, cells = torch.tensor([1, 4, 0, 1]), torch.tensor([[0, 2, 1, 1], [2, 2, 0, 1]])
+    w5, w3, w6, b6, b5 = (torch.rand(n, generator=rng) + 0.5 for n in (5, 3, 6, 6, 5))
+    shares = torch.softmax(torch.randn(4, 5, generator=rng), 1)
+    p[0, 0], p[0, 1] = 0, 1
+    inputs = {"x": x, "y": y, "p": p, "z": z, "cube": cube, "image": image, "classes": classes, "cells": cells, "w5": w5, "w3": w3, "w6": w6,
+              "b6": b6, "b5": b5, "shares": shares}
+    calls = {}
+    for kind in ("none", "mean", "sum"):
+        r = {"reduction": kind}
+        calls |= {f"mse_loss {kind}": F.mse_loss(x, y, **r), f"l1_loss {kind}": F.l1_loss(x, y, **r),
+                  f"huber_loss {kind}": F.huber_loss(x, y, delta=0.7, **r), f"smooth_l1_loss {kind}": F.smooth_l1_loss(x, y, beta=0.7, **r),
+                  f"binary_cross_entropy {kind}": F.binary_cross_entropy(p, z, **r),
+                  f"binary_cross_entropy weight {kind}": F.binary_cross_entropy(p, z, weight=w5, **r),
+                  f"binary_cross_entropy_with_logits {kind}": F.binary_cross_entropy_with_logits(x, z, **r),
+                  f"binary_cross_entropy_with_logits weights {kind}":
+                      F.binary_cross_entropy_with_logits(x, z, weight=w5, pos_weight=b5, **r),
+                  f"nll_loss {kind}": F.nll_loss(x, classes, **r), f"nll_loss weight {kind}": F.nll_loss(x, classes, weight=w5, **r),
+                  f"nll_loss cells {kind}": F.nll_loss(cube, cells, weight=w3, ignore_index=2, **r),
+                  f"cross_entropy {kind}": F.cross_entropy(x, classes, **r),
+                  f"cross_entropy weight {kind}": F.cross_entropy(x, classes, weight=w5, **r),
+                  f"cross_entropy ignore {kind}": F.cross_entropy(x, classes, ignore_index=1, **r),
+                  f"cross_entropy smoothing {kind}": F.cross_entropy(x, classes, label_smoothing=0.2, ignore_index=4, **r),
+                  f"cross_entropy weight smoothing {kind}": F.cross_entropy(x, classes, weight=w5, label_smoothing=0.2, ignore_index=0, **r),
+                  f"cross_entropy cells {kind}": F.cross_entropy(cube, cells, weight=w3, **r),
+                  f"cross_entropy one {kind}": F.cross_entropy(x[0], classes[0], **r),
+                  f"cross_entropy shares {kind}": F.cross_entropy(x, shares, **r),
+                  f"cross_entropy shares weight smoothing {kind}": F.cross_entropy(x, shares, weight=w5, label_smoothing=0.1, **r)}
+    calls |= {"layer_norm": F.layer_norm(x, (5,)), "layer_norm weight": F.layer_norm(x, (5,), w5), "layer_norm bias": F.layer_norm(x, (5,), w5, b5),
+              "layer_norm two axes": F.layer_norm(cube, (3, 4), eps=0.1), "rms_norm": x * torch.rsqrt(x.square().mean(-1, True) + 1e-6),
+              "rms_norm weight": x * torch.rsqrt(x.square().mean(-1, True) + torch.finfo(torch.float32).eps) * w5,
+              "group_norm": F.group_norm(image, 3), "group_norm bias": F.group_norm(image, 2, w6, b6), "group_norm rows": F.group_norm(x.t(), 2),
+              "normalize": F.normalize(x), "normalize 1": F.normalize(x, p=1.0, dim=0), "normalize 3": F.normalize(x, p=3.0, dim=-1),
+              "cosine_similarity": F.cosine_similarity(x, y), "cosine_similarity 0": F.cosine_similarity(x, y[0], dim=1),
+              "softmin": F.softmin(x, 1)}
+    return inputs, calls
+
+
+def loss_rows():
+    inputs, calls = loss_calls()
+    return [input_row(name, t) for name, t in inputs.items()] + \
+           [["result", name, NAMES[t.dtype], ",".join(map(str, t.shape)), " ".join(tensor_bits(t))] for name, t in calls.items()]
+# ---- order.tsv
+
+
+def order_inputs(dtype):
+    rng = random.Random(f"order {dtype}")
+    if dtype in NAN:
+        line = [2.5, -0.0, 0.0, -1.0, INF, 3.0, 3.0, -INF, 1.5, -2.0, 0.5, -0.0, 1e-3]
+        yield line, (13,)
+        yield [1.0, NANV, -3.0, 2.0, NANV, INF, 0.0], (7,)
+        yield [NANV] * 3, (3,)
+        yield [-0.0, -0.0, 0.0, -0.0], (4,)
+        yield [INF, -INF, 1.0, -INF], (4,)
+        yield [-INF, -INF, -INF, -1.0], (4,)
+        yield [NANV if rng.random() < 0.1 else rng.randint(-8, 8) / 4 for _ in range(24)], (2, 3, 4)
+    elif dtype == "bool":
+        yield [True, False, True, True, False, False], (6,)
+        yield [rng.random() < 0.5 for _ in range(24)], (2, 3, 4)
+    else:
+        about = torch.iinfo(DTYPES[dtype])
+        yield [about.max, about.min, 0, 1, about.max, about.min, 3, 3], (8,)
+        yield [rng.randint(0 if dtype == "uint8" else -9, 9) for _ in range(24)], (2, 3, 4)
+    yield [1], ()
+    yield [1], (1, 1)
+    yield [], (0,)
+    yield [], (2, 0, 3)
+
+
+def order_row(call, dtype, values, shape, axis, k, function):
+    x = torch.tensor(values, dtype=DTYPES[dtype]).reshape(shape)
+    try:
+        result = function(x)
+    except (RuntimeError, IndexError):
+        if dtype != "float16":
+            return None
+        try:
+            result = function(x.float())
+        except (RuntimeError, IndexError):
+            return None
+    found, indices = (result, None) if torch.is_tensor(result) else (result[0], result[1])
+    if found.dtype == torch.float32:
+        found = found.to(x.dtype)
+    places = "-"
+    if indices is not None:
+        open_ones = torch.zeros_like(indices, dtype=torch.bool)
+        if call in ("topk", "kthvalue", "median", "nanmedian") and x.dim() > 0 and x.numel() > 0:
+            along = found.reshape(indices.shape) if call == "topk" else found.unsqueeze(axis)
+            equal = (x.movedim(axis, -1).unsqueeze(-2) == along.movedim(axis, -1).unsqueeze(-1)).sum(-1).movedim(-1, axis)
+            nan = along != along
+            open_ones = (equal > 1) | (nan & (call != "median"))
+            open_ones = open_ones if call == "topk" else open_ones.squeeze(axis)
+        places = " ".join("x" if o else str(i) for o, i in zip(open_ones.reshape(-1).tolist(), indices.reshape(-1).tolist()))
+    return [call, dtype, ",".join(map(str, shape)), str(axis), str(k), " ".join(tensor_bits(x)), ",".join(map(str, found.shape)), NAMES[found.dtype],
+            " ".join(tensor_bits(found)), places]
+
+
+def order_rows():
+    rows = []
+    for dtype in DTYPES:
+        for values, shape in order_inputs(dtype):
+            add = lambda *case: rows.append(order_row(case[0], dtype, values, shape, *case[1:]))
+            for axis in range(max(len(shape), 1)):
+                n = shape[axis] if shape else 1
+                for d in (0, 1):
+                    add("sort", axis, d, lambda x: torch.sort(x, dim=axis, descending=bool(d), stable=True))
+                for k in sorted({0, 1, 2, n - 1, n} & set(range(n + 1)) - ({0} if not shape else set())):
+                    add("topk", axis, k, lambda x: torch.topk(x, k, axis))
+                    add("topk_smallest", axis, k, lambda x: torch.topk(x, k, axis, largest=False).values)
+                for k in {1, n // 2, n} & set(range(1, n + 1)):
+                    add("kthvalue", axis, k, lambda x: torch.kthvalue(x, k, axis))
+                add("median", axis, "-", lambda x: torch.median(x, axis))
+                add("nanmedian", axis, "-", lambda x: torch.nanmedian(x, axis))
+                for call in ("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"):
+                    add(call, axis, "-", lambda x: getattr(torch, call)(x, axis))
+            if values or dtype in NAN:
+                add("median", "-", "-", torch.median)
+                add("nanmedian", "-", "-", torch.nanmedian)
+    return [row for row in rows if row]
 
 
 # ---- npy/
@@ -432,7 +714,7 @@ def npy_arrays():
 
 
 def write_npy(folder):
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "complex").mkdir(parents=True, exist_ok=True)
     rows = []
     for name, array in npy_arrays():
         np.save(folder / f"{name}.npy", array)
@@ -443,8 +725,14 @@ def write_npy(folder):
         with open(folder / f"{name}.npy", "wb") as f:
             np.lib.format.write_array(f, array, version=version)
         rows.append([name, "float32", "5", " ".join(bits(v, "float32") for v in array.tolist())])
+    # Their elements are in tests/dsl/complex_files_test.cpp.
+    numbers = np.array([[1 + 2j, complex(-0.5, -0.0), complex(np.inf, np.nan)], [0, 1e-30j, -3.25 + 1j]])
+    np.save(folder / "complex" / "c8.npy", numbers.astype("<c8"))
+    np.save(folder / "complex" / "c16_fortran.npy", np.asfortranarray(numbers))
+    np.save(folder / "complex" / "big_c8.npy", numbers.astype(">c8"))
+    np.save(folder / "complex" / "big_c16.npy", numbers.astype(">c16"))
     # What Sinter refuses, each with the word that the message must hold.
-    refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex64", np.zeros(2, "<c8"), "complex64"), ("uint16", np.zeros(2, "<u2"), "uint16"),
+    refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex256", np.zeros(2, "<c32"), "complex256"), ("uint16", np.zeros(2, "<u2"), "uint16"),
                ("text", np.array(["ab"]), "str"), ("record", np.zeros(2, [("x", "<f4"), ("y", "<i4")]), "structured"),
                ("object", np.array([None]), "object"), ("nine_axes", np.zeros((1,) * 9, "<f4"), "8 dimensions")]
     for name, array, word in refused:
@@ -459,6 +747,11 @@ def main():
     write_rows(folder / "print.tsv", "dtype, device, shape, options, elements, text.", print_rows())
     write_rows(folder / "promotion.tsv", "Operation, operands, result.", promotion_rows())
     write_rows(folder / "special_values.tsv", "Values and results, as bits.", special_value_rows())
+    write_rows(folder / "complex_promotion.tsv", "Operation, operands, result.", complex_promotion_rows())
+    write_rows(folder / "complex_print.tsv", "dtype, shape, threshold, sci_mode, parts, text.", complex_print_rows())
+    write_rows(folder / "reductions.tsv", "Operands and results of reductions, as bits.", reduction_rows())
+    write_rows(folder / "losses.tsv", "Operands and results of losses and layers, as bits.", loss_rows())
+    write_rows(folder / "order.tsv", "Sorts and scans.", order_rows())
     write_npy(folder / "npy")
 
 

@@ -11,8 +11,10 @@ struct Expression {
   const char* name;
   const char* family;
   int operations;  // for each element of the result, as written: what is done once for a row is not counted
-  int arrays;      // of n floats that must cross memory: read or written, whole cache lines
+  int bytes;       // for each element, that must cross memory: read or written, whole cache lines
   double (*value)(std::size_t i, std::size_t n);  // element i in double precision, independent of all libraries
+  const char* dtype = "float32";                  // of the large operands; but for uint8, of the result too
+  double tolerance() const;                       // of the result, for numbers around 1
 };
 const std::vector<Expression>& expressions();
 const Expression& find_expression(const std::string& name);

@@ -83,6 +83,17 @@ void normalise(M& m) {
   const auto& scale = m.for_rows(1.f / m.sqrt(m.variance() + epsilon));
   m.store_matrix((m.matrix_x() - m.mean()) * scale * m.gain() + m.shift());
 }
+/// A branch of a network's layer, scaled and added to what goes past it.
+template <class M>
+void residual(M& m) {
+  const auto& branch = m.matrix_y();
+  m.store_matrix(m.matrix_x() + m.gain() * (branch / (1.f + m.exp(-branch))));
+}
+/// Bytes of a picture as a network takes them.
+template <class M>
+void image(M& m) {
+  m.store((m.pixels() * (1 / 255.f) - 0.45f) * (1 / 0.225f));
+}
 
 /// Hands every expression to `add(name, evaluate)`.
 template <class M, class Add>
@@ -104,6 +115,23 @@ void for_each_formula(const Add& add) {
   add("add_row", add_row<M>);
   add("outer", outer<M>);
   add("normalise", normalise<M>);
+  add("residual", residual<M>);
+}
+
+/// The expressions of 16-bit floats, for a library whose operands and results are such.
+template <class M, class Add>
+void for_each_half_formula(const Add& add) {
+  add("axpy_half", axpy<M>);
+  add("gelu_half", gelu<M>);
+  add("residual_half", residual<M>);
+  add("transposed_half", transposed<M>);
+}
+template <class M, class Add>
+void for_each_bfloat16_formula(const Add& add) {
+  add("axpy_bfloat16", axpy<M>);
+  add("gelu_bfloat16", gelu<M>);
+  add("residual_bfloat16", residual<M>);
+  add("every_second_bfloat16", every_second<M>);
 }
 
 }  // namespace bench

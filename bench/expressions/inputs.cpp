@@ -1,5 +1,7 @@
 #include "inputs.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <utility>
@@ -19,15 +21,18 @@ Range range(Operand operand) {
     case Operand::Strike: return {50, 150};
     case Operand::Time: return {0.1f, 2};
     case Operand::Variance: return {0.5f, 2};
+    case Operand::Pixels: return {0, 256};
     default: return {-1, 1};
   }
 }
 
-std::vector<float> draw(Operand operand, std::size_t n) {
+std::vector<float> draw(Operand operand, std::size_t count) {
   std::mt19937 generator(static_cast<unsigned>(operand) + 1);
   std::uniform_real_distribution<float> distribution(range(operand).low, range(operand).high);
-  std::vector<float> values(length(operand, n));
+  std::vector<float> values(count);
   for (float& v : values) v = distribution(generator);
+  if (operand == Operand::Pixels)
+    for (float& v : values) v = std::min(255.f, std::floor(v));
   return values;
 }
 
@@ -44,24 +49,27 @@ Extent extent(std::size_t n) {
   return found = {rows, n / rows};
 }
 
-std::size_t length(Operand operand, std::size_t n) {
+std::size_t length(Operand operand, const Extent& of) {
   switch (operand) {
-    case Operand::Wide: return 2 * n;
+    case Operand::Wide: return 2 * of.rows * of.columns;
     case Operand::Row:
     case Operand::Gain:
-    case Operand::Shift: return extent(n).columns;
+    case Operand::Shift: return of.columns;
     case Operand::Column:
     case Operand::Mean:
-    case Operand::Variance: return extent(n).rows;
-    default: return n;
+    case Operand::Variance: return of.rows;
+    default: return of.rows * of.columns;
   }
 }
+std::size_t length(Operand operand, std::size_t n) { return length(operand, extent(n)); }
 
-const std::vector<float>& input(Operand operand, std::size_t n) {
+const std::vector<float>& input(Operand operand, const Extent& of) {
   static std::map<std::pair<Operand, std::size_t>, std::vector<float>> drawn;
-  auto [at, fresh] = drawn.try_emplace({operand, n});
-  if (fresh) at->second = draw(operand, n);
+  const std::size_t count = length(operand, of);
+  auto [at, fresh] = drawn.try_emplace({operand, count});
+  if (fresh) at->second = draw(operand, count);
   return at->second;
 }
+const std::vector<float>& input(Operand operand, std::size_t n) { return input(operand, extent(n)); }
 
 }  // namespace bench

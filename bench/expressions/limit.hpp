@@ -1,32 +1,36 @@
 // What the hardware allows, measured beside what is compared with it: "limit/bytesK/n" moves the bytes of K arrays of n
-// floats, "limit/peak/0" does multiply-adds in registers.
+// floats, for every K that an expression has, "limit/peak/0" does multiply-adds in registers.
 #pragma once
 #include <benchmark/benchmark.h>
 
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "suite.hpp"
 
 namespace bench {
 
-inline constexpr int most_arrays = 5;
-
-/// Registers `make(elements)` for every size and number of arrays. The triad and the copy have three and two arrays of
-/// their own: elements are chosen so that the bytes are the same.
+/// Registers `make(elements)` for every size and every number of bytes that an expression moves. The triad and the copy
+/// have three and two arrays of their own: elements are chosen so that the bytes are the same.
 template <class Make>
 void add_limits(int own_arrays, Make make) {
+  std::set<int> amounts;
+  for (const Expression& e : expressions()) amounts.insert(e.bytes);
   for (const long n : options().sizes)
-    for (int arrays = 1; arrays <= most_arrays; ++arrays) {
-      const auto elements =
-          static_cast<std::size_t>(n * arrays + own_arrays - 1) / static_cast<std::size_t>(own_arrays);
-      const std::string name = name_of("limit", "bytes" + std::to_string(arrays), n);
+    for (const int bytes : amounts) {
+      const int per_element = 4 * own_arrays;
+      const auto elements = static_cast<std::size_t>((n * bytes + per_element - 1) / per_element);
+      std::ostringstream arrays;
+      arrays << "bytes" << bytes / 4.0;
+      const std::string name = name_of("limit", arrays.str(), n);
       benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
         auto mover = make(elements);
         mover->run();
         repeat(state, *mover);
         state.SetLabel("limit float32");
         state.counters["operations"] = 0;
-        state.counters["bytes"] = 4.0 * arrays * static_cast<double>(n);
+        state.counters["bytes"] = 1.0 * bytes * static_cast<double>(n);
       })->UseRealTime();
     }
 }

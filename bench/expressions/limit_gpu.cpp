@@ -6,20 +6,12 @@
 #include <sinter/sinter.hpp>
 #include <string>
 
+#include "copy_gpu.hpp"
 #include "limit.hpp"
 
 namespace {
 
 namespace runtime = sinter::runtime;
-
-struct Copy {
-  explicit Copy(std::size_t n)
-      : from(sinter::rand({static_cast<std::int64_t>(n)}, sinter::cuda<>)), to(sinter::empty_like(from)) {}
-  void run() { gpu.copy(to.data(), from.data(), 4 * static_cast<std::size_t>(from.numel()), gpu); }
-  void wait() { gpu.synchronize(); }
-  runtime::GpuBackend& gpu = runtime::gpu(sinter::current_device());
-  sinter::Tensor<float, sinter::Cuda<>> from, to;
-};
 
 constexpr int chains = 8, rounds = 1000, block = 256;
 constexpr const char* text = R"(
@@ -62,7 +54,7 @@ void peak(benchmark::State& state) {
 
 const bench::Register registered([] {
   if (!bench::options().on_gpu()) return;
-  bench::add_limits(2, [](std::size_t n) { return std::make_shared<Copy>(n); });
+  bench::add_limits(2, [](std::size_t n) { return std::make_shared<bench::GpuCopy>(n); });
   benchmark::RegisterBenchmark("limit/peak/0", peak)->UseRealTime();
 });
 

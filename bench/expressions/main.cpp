@@ -1,4 +1,5 @@
-// The expressions by every library: expressions --sizes=3,1000 --device=cpu [Google Benchmark's options]
+// The expressions by every library: expressions --sizes=3,1000 --device=cpu [Google Benchmark's options], and what goes
+// along rows: rows --sizes=65536 --columns=64,1024
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,13 +13,17 @@ namespace {
 
 Options chosen;
 
+bool take_list(const char* argument, const char* name, std::vector<long>& to) {
+  const std::size_t length = std::strlen(name);
+  if (std::strncmp(argument, name, length) != 0) return false;
+  std::istringstream list(argument + length);
+  for (std::string number; std::getline(list, number, ',');) to.push_back(std::atol(number.c_str()));
+  return true;
+}
+
 /// Takes what is ours out of the arguments.
 bool take(const char* argument) {
-  if (std::strncmp(argument, "--sizes=", 8) == 0) {
-    std::istringstream list(argument + 8);
-    for (std::string size; std::getline(list, size, ',');) chosen.sizes.push_back(std::atol(size.c_str()));
-    return true;
-  }
+  if (take_list(argument, "--sizes=", chosen.sizes) || take_list(argument, "--columns=", chosen.columns)) return true;
   if (std::strncmp(argument, "--device=", 9) == 0) {
     chosen.device = argument + 9;
     return true;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <memory>
 
 #include "formulas.hpp"
@@ -20,9 +22,14 @@ struct In {
     x = at(Operand::X), y = at(Operand::Y), s = at(Operand::Spot), k = at(Operand::Strike), t = at(Operand::Time);
     wide = at(Operand::Wide), row = at(Operand::Row), gain = at(Operand::Gain), shift = at(Operand::Shift);
     column = at(Operand::Column), mean = at(Operand::Mean), variance = at(Operand::Variance);
+    static std::map<std::size_t, std::vector<std::uint8_t>> bytes;
+    auto& of_size = bytes[n];
+    if (of_size.empty()) of_size.assign(at(Operand::Pixels), at(Operand::Pixels) + n);
+    pixels = of_size.data();
   }
   std::size_t rows, columns;
   const float *x, *y, *s, *k, *t, *wide, *row, *gain, *shift, *column, *mean, *variance;
+  const std::uint8_t* pixels;
 };
 
 template <class Part>
@@ -125,6 +132,9 @@ void add_flat() {
   flat("swish", [](const In& in, std::size_t i) { return in.x[i] / (1 + std::exp(-in.x[i])); });
   flat("distance", [](const In& in, std::size_t i) { return length(in.x[i] - in.s[i], in.y[i] - in.k[i]); });
   flat("black_scholes", [](const In& in, std::size_t i) { return black_scholes(in.s[i], in.k[i], in.t[i]); });
+  flat("image", [](const In& in, std::size_t i) {
+    return (static_cast<float>(in.pixels[i]) * (1 / 255.f) - 0.45f) * (1 / 0.225f);
+  });
   flat("every_second", [](const In& in, std::size_t i) { return in.wide[2 * i] * in.y[i]; });
 }
 void add_rows() {
@@ -135,6 +145,9 @@ void add_rows() {
        [](const In& in, std::size_t) { return [&in](std::size_t i, std::size_t c) { return in.x[i] + in.row[c]; }; });
   rows("outer", [](const In& in, std::size_t r) {
     return [&in, factor = in.column[r]](std::size_t, std::size_t c) { return factor * in.row[c]; };
+  });
+  rows("residual", [](const In& in, std::size_t) {
+    return [&in](std::size_t i, std::size_t c) { return in.x[i] + in.gain[c] * (in.y[i] / (1 + std::exp(-in.y[i]))); };
   });
   rows("normalise", [](const In& in, std::size_t r) {
     const float mean = in.mean[r], scale = 1 / std::sqrt(in.variance[r] + bench::epsilon);

@@ -6,6 +6,7 @@
 #include <sinter/sinter.hpp>
 #include <utility>
 
+#include "formulas.hpp"
 #include "inputs.hpp"
 #include "suite.hpp"
 
@@ -13,25 +14,26 @@ namespace bench {
 
 namespace sn = sinter;
 
-/// Operands of one device; each is made when it is first asked for, and shared by all expressions of a size.
-template <class D>
-const sn::Tensor<float, D>& on_device(Operand operand, std::size_t n) {
-  static std::map<std::pair<Operand, std::size_t>, sn::Tensor<float, D>> made;
+/// Operands of one device; each is made when it is first asked for, and shared by all expressions of a size and dtype.
+template <class T, class D>
+const sn::Tensor<T, D>& on_device(Operand operand, std::size_t n) {
+  static std::map<std::pair<Operand, std::size_t>, sn::Tensor<T, D>> made;
   auto& tensor = made[{operand, n}];
   if (!tensor.defined()) {
     const auto& values = input(operand, n);
-    tensor = sn::Tensor<float, D>(sn::tensor(values, {values.size()}).to(D{}));
+    tensor = sn::Tensor<T, D>(sn::tensor(values, {values.size()}).template to<T>().to(D{}));
   }
   return tensor;
 }
 
-template <class D, bool Fused>
+/// T: of the operands and the result.
+template <class D, bool Fused, class T = float>
 class Sinter {
  public:
-  using Array = sn::Tensor<float, D>;
+  using Array = sn::Tensor<T, D>;
 
   Sinter(std::size_t n, void (*formula)(Sinter&)) : n_(n), extent_(extent(n)), formula_(formula) {
-    result_ = Array(sn::empty({static_cast<std::int64_t>(n)}, D{}));
+    result_ = Array(sn::empty<T>({static_cast<std::int64_t>(n)}, D{}));
     matrix_ = as_matrix(result_);
   }
   void run() { formula_(*this); }
@@ -42,7 +44,7 @@ class Sinter {
   }
   /// Eager evaluation makes a new array.
   std::span<const float> read() {
-    read_ = (is_matrix_ ? matrix_ : result_).to_vector();
+    read_ = (is_matrix_ ? matrix_ : result_).template to<float>().to_vector();
     return read_;
   }
 
@@ -72,17 +74,18 @@ class Sinter {
   const Array& strike() { return in(Operand::Strike, strike_); }
   const Array& time() { return in(Operand::Time, time_); }
   const Array& matrix_x() {
-    return view(x_, [&] { return as_matrix(on_device<D>(Operand::X, n_)); });
+    return view(x_, [&] { return as_matrix(on_device<T, D>(Operand::X, n_)); });
   }
   const Array& matrix_y() {
-    return view(y_, [&] { return as_matrix(on_device<D>(Operand::Y, n_)); });
+    return view(y_, [&] { return as_matrix(on_device<T, D>(Operand::Y, n_)); });
   }
   const Array& transposed() {
-    return view(x_, [&] { return on_device<D>(Operand::X, n_).reshape({columns(), rows()}).t(); });
+    return view(x_, [&] { return on_device<T, D>(Operand::X, n_).reshape({columns(), rows()}).t(); });
   }
   const Array& every_second() {
-    return view(x_, [&] { return on_device<D>(Operand::Wide, n_).slice(0, 0, sn::range::none, 2); });
+    return view(x_, [&] { return on_device<T, D>(Operand::Wide, n_).slice(0, 0, sn::range::none, 2); });
   }
+  const sn::Tensor<std::uint8_t, D>& pixels() { return on_device<std::uint8_t, D>(Operand::Pixels, n_); }
   const Array& row() { return in(Operand::Row, row_); }
   const Array& gain() { return in(Operand::Gain, gain_); }
   const Array& shift() { return in(Operand::Shift, shift_); }
@@ -100,10 +103,10 @@ class Sinter {
     return held;
   }
   const Array& in(Operand operand, Array& held) {
-    return view(held, [&] { return on_device<D>(operand, n_); });
+    return view(held, [&] { return on_device<T, D>(operand, n_); });
   }
   const Array& in_column(Operand operand, Array& held) {
-    return view(held, [&] { return on_device<D>(operand, n_).reshape({rows(), 1}); });
+    return view(held, [&] { return on_device<T, D>(operand, n_).reshape({rows(), 1}); });
   }
   static void store_in(Array& result, const auto& e) {
     if constexpr (Fused)
@@ -121,10 +124,18 @@ class Sinter {
 };
 
 /// Adds one expression of a device, fused or eager.
-template <class D, bool Fused>
-void add_sinter(const char* name, void (*formula)(Sinter<D, Fused>&)) {
+template <class D, bool Fused, class T>
+void add_sinter(const char* name, void (*formula)(Sinter<D, Fused, T>&)) {
   add(name, Fused ? "sinter" : "eager",
-      [formula](std::size_t n) { return std::make_shared<Sinter<D, Fused>>(n, formula); });
+      [formula](std::size_t n) { return std::make_shared<Sinter<D, Fused, T>>(n, formula); });
+}
+
+template <class D, bool Fused>
+void add_all_sinter() {
+  for_each_formula<Sinter<D, Fused>>(add_sinter<D, Fused, float>);
+  for_each_half_formula<Sinter<D, Fused, sn::half>>(add_sinter<D, Fused, sn::half>);
+  for_each_bfloat16_formula<Sinter<D, Fused, sn::bfloat16>>(add_sinter<D, Fused, sn::bfloat16>);
+  add_sinter<D, Fused, float>("image", image<Sinter<D, Fused>>);
 }
 
 }  // namespace bench

@@ -18,7 +18,8 @@
 namespace bench {
 
 struct Options {
-  std::vector<long> sizes;
+  std::vector<long> sizes;    // numbers of elements
+  std::vector<long> columns;  // of bench/rows, whose matrices have these widths
   std::string device = "cpu";
   bool on_gpu() const { return device != "cpu"; }
   bool virtual_gpu = false;  // values are checked there, and times mean nothing
@@ -60,9 +61,9 @@ void measure(benchmark::State& state, Subject& subject, const Expression& e, lon
   repeat(state, subject);
   if (fault.empty()) fault = fault_of(e, subject.read());
   if (!fault.empty()) state.SkipWithError(fault.c_str());
-  state.SetLabel(std::string(e.family) + " float32");
+  state.SetLabel(std::string(e.family) + " " + e.dtype);
   state.counters["operations"] = e.operations;
-  state.counters["bytes"] = 4.0 * e.arrays * static_cast<double>(n);
+  state.counters["bytes"] = 1.0 * e.bytes * static_cast<double>(n);
 }
 
 inline std::string name_of(const std::string& expression, const std::string& implementation, long n) {

@@ -19,7 +19,8 @@ def parser():
     measure.add_argument("--seconds", type=float, help="leave out what does not fit in so much time, and say so")
     measure.add_argument("--only", nargs="+", choices=run.PARTS, default=run.PARTS, help="these parts alone")
     measure.add_argument("--executors", nargs="+", help="cpu-1, cpu, cuda:0 ...; all there are otherwise")
-    measure.add_argument("--sizes", nargs="+", type=int, help="numbers of elements")
+    measure.add_argument("--sizes", nargs="+", type=int, help="numbers of elements of the expressions")
+    measure.add_argument("--elements", type=int, help="elements of the matrices of rows; past the caches otherwise")
     measure.add_argument("--no-peers", action="store_true", help="without the Python peers")
     for name, text in (("table", "print a result as a table"), ("page", "write a result as one HTML page")):
         command = commands.add_parser(name, help=text)

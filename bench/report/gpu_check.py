@@ -98,9 +98,10 @@ def arguments_for_run(seconds, out, devices):
         out=out,
         short=False,
         seconds=seconds,
-        only=["expressions", "hits", "first"],
+        only=["expressions", "rows", "hits", "first"],
         executors=executors,
         sizes=SIZES,
+        elements=None,
         no_peers=False,
     )
 

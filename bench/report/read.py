@@ -52,8 +52,11 @@ def of(result, executor):
 
 def implementations(result, executor):
     """In the order in which they are always shown; without the limit."""
-    found = {row["implementation"] for row in of(result, executor)} - {"limit"}
-    return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return in_order({row["implementation"] for row in of(result, executor)} - {"limit"})
+
+
+def in_order(implementations):
+    return sorted(implementations, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def by_case(result, executor):
@@ -89,3 +92,33 @@ def peak(result, executor):
 
 def sizes(result, executor):
     return sorted({n for _, n in by_case(result, executor)})
+
+
+def along_rows(result, executor=None):
+    """Rows of the section "rows"."""
+    return [r for r in result["sections"].get("rows", []) if executor in (None, r["executor"])]
+
+
+def row_executors(result):
+    """Those on which Sinter was measured."""
+    return list(dict.fromkeys(r["executor"] for r in along_rows(result) if r["implementation"] == "sinter"))
+
+
+def row_implementations(result, executor):
+    return in_order({r["implementation"] for r in along_rows(result, executor)} - {"limit"})
+
+
+def row_cases(result, executor, dtype):
+    """{(operation, columns): {implementation: row}} of what Sinter was measured with, each with the copy beside it."""
+    here = [r for r in along_rows(result, executor) if r["dtype"] in (dtype, "bytes")]
+    operations = list(dict.fromkeys(r["operation"] for r in here if r["implementation"] == "sinter"))
+    keys = {(r["operation"], r["columns"]) for r in here if r["implementation"] == "sinter"}
+    cases = {key: {} for key in sorted(keys, key=lambda key: (operations.index(key[0]), key[1]))}
+    for r in here:
+        if (r["operation"], r["columns"]) in cases:
+            cases[r["operation"], r["columns"]][r["implementation"]] = r
+    for (_, columns), rows in cases.items():
+        copies = [r for r in here if r["implementation"] == "limit" and r["columns"] == columns]
+        if copies:
+            rows["limit"] = min(copies, key=lambda r: abs(r["bytes"] - rows["sinter"]["bytes"]))
+    return cases

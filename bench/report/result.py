@@ -25,13 +25,14 @@ ROW_KEYS = {
 }
 SPREAD = {"median_ns", "q1_ns", "q3_ns", "repetitions"}
 SECTION_KEYS = {
+    "rows": {"executor", "operation", "columns", "rows", "dtype", "implementation", "bytes"},
     "hits": {"driver", "what", "case"},
     "first": {"step", "operations"},
     "start": {"program"},
     "growth": {"step", "nodes"},
     "compile": {"library", "count", "operations", "code_bytes"},
 }
-NUMBERS = {"operations", "n", "bytes", "nodes", "count", "code_bytes"}
+NUMBERS = {"operations", "n", "bytes", "nodes", "count", "code_bytes", "columns", "rows"}
 LEAST, MOST = 1e-6, 1e18  # of what is measured: ns, bytes, operations
 MACHINE = {"processor": str, "system": str, "kernel": str, "cores": float, "virtual": bool}
 MACHINE.update(caches=dict, gpus=list)

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 
-from . import machine, page, programs, result, suite, table
+from . import machine, page, programs, result, rows, suite, table
 from .deadline import Deadline
 from .sections import SECTIONS
 
-PARTS = ["expressions", *SECTIONS]
+PARTS = ["expressions", "rows", *SECTIONS]
 Failed = programs.ProgramFailed
 SHORT_S = 600  # for --short, which takes a minute where nothing hangs
+ROWS_SHARE = 0.4  # of the time of expressions and rows together, where it is limited
 SECTION_S = 35  # what is kept for each section where time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
@@ -83,6 +84,8 @@ def measure(arguments, tests):
     keep()
     if "expressions" in arguments.only:
         expressions(arguments, context, new, keep)
+    if "rows" in arguments.only:
+        along_rows(arguments, context, new, keep)
     sections(arguments, context, new, keep)
     keep()
     kept = result.load(arguments.out / "result.json")
@@ -116,8 +119,7 @@ def begin(arguments):
 
 
 def expressions(arguments, context, new, keep):
-    wanted = [name for name in arguments.only if name in SECTIONS]
-    deadline = Deadline(arguments.seconds and arguments.seconds - SECTION_S * len(wanted))
+    deadline = before_sections(arguments, context, 1 - ROWS_SHARE if "rows" in arguments.only else 1)
     measured = suite.Suite(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
@@ -132,6 +134,31 @@ def expressions(arguments, context, new, keep):
             context.failed("expressions on a virtual GPU", error)
             said = "Nor did the suite's GPU half run on a virtual GPU."
         context.notes.append(f"No GPU was measured. {said}")
+
+
+def before_sections(arguments, context, share=1):
+    """The end of such a share of the time that sections do not need."""
+    if arguments.seconds is None:
+        return Deadline()
+    wanted = [name for name in arguments.only if name in SECTIONS]
+    return Deadline(share * (context.deadline.left() - SECTION_S * len(wanted)))
+
+
+def along_rows(arguments, context, new, keep):
+    begin_time = time.monotonic()
+    deadline = before_sections(arguments, context)
+    measured = rows.Rows(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
+    executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
+    elements = arguments.elements or (rows.SHORT_ELEMENTS if arguments.short else None)
+    columns = rows.SHORT_COLUMNS if arguments.short else rows.COLUMNS
+    measured.measure(rows.chosen(executors, deadline), columns, elements, keep)
+    if not context.real_gpus:
+        say("rows on a virtual GPU: values alone")
+        try:
+            rows.check_on_virtual_gpu(context.folder)
+        except programs.ProgramFailed as error:
+            context.failed("rows on a virtual GPU", error)
+    say(f"rows: {time.monotonic() - begin_time:.0f} s")
 
 
 def sections(arguments, context, new, keep):

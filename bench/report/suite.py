@@ -8,7 +8,7 @@ from .spread import spread
 SIZES = [3, 100, 1000, 10_000, 100_000, 1_000_000]
 SHORT_SIZES = [3, 1000, 100_000]
 # On virtual GPUs, which are there for values and not for speed: an expression of each family.
-VIRTUAL = "^(limit|chain_5|example|every_second|normalise)/"
+VIRTUAL = "^(limit|chain_5|example|every_second|normalise|gelu_half|residual_bfloat16|image)/"
 
 
 def past_caches():
@@ -112,10 +112,7 @@ class Suite:
         return [self.row(executor, m, limits) for m in found.values()]
 
     def describe(self, context):
-        versions = self.result["versions"]
-        for key in ("compiler", "sinter", "peer_flags", "gpus"):
-            versions[key] = context.get(key, "")
-        versions["libraries"].update({key: context[key] for key in ("eigen", "xtensor", "tbb") if key in context})
+        describe(context, self.result["versions"])
 
     def row(self, executor, measurement, limits):
         expression, implementation, n = measurement.name.split("/")
@@ -152,6 +149,13 @@ class Suite:
                     new["limit_share"] = limits[row["bytes"]] / new["median_ns"] if row["bytes"] in limits else None
                     found.append(one_thread(new))
         return found
+
+
+def describe(context, versions):
+    """What a program says of its build."""
+    for key in ("compiler", "sinter", "peer_flags", "gpus"):
+        versions[key] = context.get(key, "")
+    versions["libraries"].update({key: context[key] for key in ("eigen", "xtensor", "tbb") if key in context})
 
 
 def one_thread(row):

@@ -25,6 +25,9 @@ def show(result):
     print(f"{machine['processor']}, {machine['cores']} cores, {versions.get('gpus') or 'no GPU'}, {result['date']}")
     for executor in read.executors(result):
         show_expressions(result, executor)
+    for executor in read.row_executors(result):
+        for dtype in ("float32", "bfloat16"):
+            show_rows(result, executor, dtype)
     for name, shown in SHOWN.items():
         if result["sections"].get(name):
             shown(result["sections"][name])
@@ -50,6 +53,28 @@ def show_expressions(result, executor):
         ["expression", "n", "ns", "+-", "each"] + others + ["limit"],
         rows,
     )
+
+
+def show_rows(result, executor, dtype):
+    others = [name for name in read.row_implementations(result, executor) if name != "sinter"]
+    lines = []
+    for (operation, columns), times in read.row_cases(result, executor, dtype).items():
+        sinter = times["sinter"]
+        half_spread = (sinter["q3_ns"] - sinter["q1_ns"]) / sinter["median_ns"] / 2
+        copy = times.get("limit")
+        lines.append(
+            [operation, columns, f"{sinter['bytes'] / sinter['median_ns']:.2f}", f"{half_spread:.0%}"]
+            + [f"{copy['bytes'] / copy['median_ns']:.2f}" if copy else "-"]
+            + [f"{sinter['limit_share']:.2f}" if sinter["limit_share"] else "-"]
+            + [ratio(times[other]["median_ns"], sinter["median_ns"]) if other in times else "-" for other in others]
+        )
+    if lines:
+        print_table(
+            f"Along rows and columns on {executor}, {dtype}: GB/s, half the distance of the quartiles, a copy's GB/s, the"
+            " share of it;\nthe others' time over Sinter's",
+            ["operation", "columns", "GB/s", "+-", "copy", "share"] + others,
+            lines,
+        )
 
 
 def show_hits(rows):
@@ -80,6 +105,11 @@ def show_hits(rows):
         f"  a block of memory from the pool and back, ns (budget: {hits.POOL_BUDGET}): "
         f"CPU {whole('null', 'pool', 'cpu')}, GPU {whole('null', 'pool', 'gpu')}"
     )
+    reductions = ", ".join(
+        f"{what} {whole('null', 'cpu_' + what, str(n))} and {whole('null', 'gpu_' + what, str(n))}"
+        for what, n in hits.REDUCTIONS.items()
+    )
+    print(f"  the whole of a hit that reduces, on the CPU and with the driver that does nothing, ns: {reductions}")
     threads = {int(case): ns for (driver, what, case), ns in at.items() if driver == "null" and what == "threads"}
     scaling = ", ".join(f"{n}: {ratio(threads.get(1), ns)}" for n, ns in sorted(threads.items()) if n > 1)
     print(f"  evaluations a second by threads that share one expression (5 operands) over one thread's: {scaling}")
@@ -121,11 +151,14 @@ def show_growth(rows):
     at = {(r["step"], r["nodes"]): r["median_ns"] / r["nodes"] for r in rows}
     nodes = sorted({r["nodes"] for r in rows})
     print_table(
-        "Growth: ns per node in expressions of many operations, and the last over the one of 100 (1 is linear)",
+        "Growth: ns per node in expressions of many operations, or per reduction in those of many reductions, and the "
+        "last over the one of 100 (1 is linear)",
         ["step"] + [str(n) for n in nodes] + ["growth"],
         [
-            [step] + [f"{at[step, n]:.0f}" for n in nodes] + [ratio(at[step, nodes[-1]], at[step, 100])]
-            for step in growth.STEPS
+            [step]
+            + [f"{at[step, n]:.0f}" if (step, n) in at else "-" for n in nodes]
+            + [ratio(at[step, max(n for s, n in at if s == step)], at.get((step, 100)))]
+            for step in growth.measured_steps(rows)
         ],
     )
 

@@ -37,6 +37,11 @@ enum class MicroOp : std::uint8_t {
   store,
   prefetch,
   end_block,  // the last of every program
+  // Between floats and 16-bit ones in memory.
+  load_half,
+  load_bfloat16,
+  store_half,
+  store_bfloat16,
 #define SINTER_UNARY(name) name,
   SINTER_CHAIN_UNARY(SINTER_UNARY) SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY

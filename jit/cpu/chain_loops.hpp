@@ -3,6 +3,7 @@
 #pragma once
 #include "chain.hpp"
 #include "row_loops.hpp"
+#include "vector_half.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
@@ -51,6 +52,14 @@ SINTER_PARTIAL Native<T> load_partial(const T* p, int count) {
 template <class T>
 SINTER_PARTIAL void store_partial(T* p, Native<T> v, int count) {
   Vec<T>(v).store(p, count);
+}
+template <class H>
+SINTER_PARTIAL Native<float> load_wide_partial(const H* p, int count) {
+  return load_wide(p, count);
+}
+template <class H>
+SINTER_PARTIAL void store_narrow_partial(H* p, Native<float> v, int count) {
+  store_narrow(p, v, count);
 }
 #undef SINTER_PARTIAL
 
@@ -123,6 +132,35 @@ struct Machine<T, Indices<i...>> {
     }
     return next(m + 1, operands, offset, frame, a...);
   }
+  /// Where 16-bit floats lie: half as far from the operand's start as floats.
+  template <class H>
+  static SINTER_INLINE H* narrow_place(const std::uintptr_t* operands, int x, std::int64_t offset) {
+    return reinterpret_cast<H*>(operands[x] + static_cast<std::uintptr_t>(offset) / 2);
+  }
+  template <class H, bool partial>
+  static void load_narrow(SINTER_MICRO_PARAMETERS) {
+    if constexpr (sizeof(T) == 4) {
+      const H* const from = narrow_place<H>(operands, m->x, offset);
+      if constexpr (partial)
+        SINTER_NEXT(load_wide_partial(from + i * V::lanes, frame.counts.of[i])...);
+      else
+        SINTER_NEXT(load_wide(from + i * V::lanes)...);
+    }
+  }
+  template <class H, bool partial>
+  static void store_narrow(SINTER_MICRO_PARAMETERS) {
+    if constexpr (sizeof(T) == 4) {
+      H* const to = narrow_place<H>(operands, m->x, offset);
+      const Handler next = frame.handlers[static_cast<int>(m[1].code)];
+      if constexpr (partial) {
+        const Counts counts = frame.counts;
+        (store_narrow_partial(to + i * V::lanes, a, counts.of[i]), ...);
+      } else {
+        (SINTER_ISA::store_narrow(to + i * V::lanes, a), ...);
+      }
+      return next(m + 1, operands, offset, frame, a...);
+    }
+  }
   /// Once for each line of 64 bytes.
   template <bool partial>
   static void prefetch(SINTER_MICRO_PARAMETERS) {
@@ -146,7 +184,13 @@ struct Machine<T, Indices<i...>> {
       ternary<micro::name##_op, partial, Place::Memory, Place::Uniform>, \
       ternary<micro::name##_op, partial, Place::Uniform, Place::Uniform>,
 #define SINTER_UNARY(name) unary<functions::name##_op>,
-      SINTER_BINARY(load, x) store<partial>, prefetch<partial>, end_block,
+      SINTER_BINARY(load, x) store<partial>,
+      prefetch<partial>,
+      end_block,
+      load_narrow<Half, partial>,
+      load_narrow<BFloat16, partial>,
+      store_narrow<Half, partial>,
+      store_narrow<BFloat16, partial>,
       SINTER_CHAIN_UNARY(SINTER_UNARY)
 #undef SINTER_UNARY
 #define SINTER_UNARY(name) unary<std::conditional_t<sizeof(T) == 4, functions::name##_op, functions::neg_op>>,

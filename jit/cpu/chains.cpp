@@ -12,12 +12,25 @@ constexpr std::size_t longest_chain = 40;  // operations: their operands and own
 
 /// How an operation looks in a chain. `reversed` takes the operands the other way round.
 struct Form {
-  enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp } kind;
+  enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp, Load, Store } kind;
   MicroOp code;
   MicroOp reversed;
 };
 
+/// Conversions between floats and what is stored in 16 bits.
+std::optional<Form> form_of_cast(const Step& s) {
+  const auto is = [&](DType from, DType to) {
+    return s.row == static_cast<int>(from) * cast_dtypes + static_cast<int>(to);
+  };
+  if (is(DType::Float16, DType::Float32)) return Form{Form::Load, MicroOp::load_half, MicroOp::load_half};
+  if (is(DType::BFloat16, DType::Float32)) return Form{Form::Load, MicroOp::load_bfloat16, MicroOp::load_bfloat16};
+  if (is(DType::Float32, DType::Float16)) return Form{Form::Store, MicroOp::store_half, MicroOp::store_half};
+  if (is(DType::Float32, DType::BFloat16)) return Form{Form::Store, MicroOp::store_bfloat16, MicroOp::store_bfloat16};
+  return std::nullopt;
+}
+
 std::optional<Form> form_of(const Step& s) {
+  if (s.group == Group::Casts) return form_of_cast(s);
   if (s.group != Group::Float32 && s.group != Group::Float64) return std::nullopt;
   switch (static_cast<RowOp>(s.row)) {
 #define SINTER_UNARY(name) \
@@ -42,6 +55,12 @@ std::optional<Form> form_of(const Step& s) {
   }
 }
 
+/// The dtype that a chain with this step computes in.
+std::optional<Group> chain_of(const Step& s) {
+  if (!form_of(s)) return std::nullopt;
+  return s.group == Group::Casts ? Group::Float32 : s.group;
+}
+
 /// Writes the program of a run of steps.
 class Writer {
  public:
@@ -58,9 +77,10 @@ class Writer {
     for (std::size_t j = 0; j < run.size(); ++j) {
       write_step(run[j]);
       for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
+      if (form_of(run[j])->kind == Form::Store) continue;  // the accumulator is what it was
       const ValueId v = accumulator_ = run[j].out;
       const std::uint32_t held = j + 1 < run.size() ? reads_of_accumulator(run[j + 1], v) : 0;
-      if (outside[j]) store(v, operand_of(v));
+      if (outside[j]) store(v);
       if (inside_[v] > held && !outside[j]) keep(v);
     }
     emit(MicroOp::end_block);
@@ -80,7 +100,8 @@ class Writer {
   /// How many of the step's operands that are v it finds in the accumulator.
   static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {
     if (squares(s) && s.in[0] == v) return 2;
-    const int end = form_of(s)->kind == Form::Clamp ? 1 : s.arity;
+    const Form::Kind kind = form_of(s)->kind;
+    const int end = kind == Form::Load ? 0 : kind == Form::Clamp ? 1 : s.arity;
     return std::find(s.in, s.in + end, v) != s.in + end;
   }
 
@@ -94,8 +115,8 @@ class Writer {
     }
     return static_cast<std::uint8_t>(operand_[v]);
   }
-  void store(ValueId v, std::uint8_t operand) {
-    emit(MicroOp::store, operand);
+  void store(ValueId v, MicroOp code = MicroOp::store) {
+    emit(code, operand_of(v));
     chain_.writes.push_back(v);
   }
   bool is_own(std::uint32_t operand) const { return operand != none && operand >= chain_operands - chain_.blocks; }
@@ -118,7 +139,7 @@ class Writer {
   void prefetch() {
     std::vector<Micro> all;
     for (const ValueId v : chain_.reads)
-      if (steps_.values[v].kind == Value::Kind::Leaf && !uniform(v))
+      if (steps_.values[v].kind == Value::Kind::Leaf && !uniform(v) && steps_.values[v].size >= sizeof(float))
         all.push_back({MicroOp::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
     chain_.prefetches = static_cast<std::uint32_t>(all.size());
     chain_.code.insert(chain_.code.begin(), all.begin(), all.end());
@@ -170,6 +191,10 @@ class Writer {
         if (accumulator_ != a) load(a);
         binary(f.code, b);
         return binary(f.reversed, c);
+      case Form::Load: return emit(f.code, source(a).operand);
+      case Form::Store:
+        if (accumulator_ != a) load(a);
+        return store(s.out, f.code);
     }
   }
 
@@ -190,14 +215,15 @@ void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses) {
   std::vector<std::uint32_t> inside(steps.values.size(), 0), operand(steps.values.size(), none);
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
-    while (end < all.size() && end - i < longest_chain && all[end].group == all[i].group && form_of(all[end])) ++end;
+    const std::optional<Group> group = chain_of(all[i]);
+    while (group && end < all.size() && end - i < longest_chain && chain_of(all[end]) == group) ++end;
     if (end - i < 2) {
       steps.tiles.push_back(all[i++]);
       continue;
     }
     Step s;
     s.group = Group::Chains;
-    s.row = all[i].group == Group::Float64;
+    s.row = *group == Group::Float64;
     s.chain = static_cast<std::uint32_t>(steps.chains.size());
     steps.chains.push_back(Writer(steps, uses, inside, operand).write({&all[i], end - i}));
     const Chain& chain = steps.chains.back();

@@ -7,6 +7,7 @@
 #include <runtime/environment.hpp>
 #include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
+#include "rows.hpp"
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -50,6 +51,11 @@ void set_isa(Isa isa) {
     throw Error(fmt::format("set_isa({}): this processor has {} at most", names[static_cast<int>(isa)],
                             names[static_cast<int>(has)]));
   current().store(isa, std::memory_order_relaxed);
+}
+
+const RowTable& row_table() noexcept {
+  const Isa in_use = isa();
+  return in_use == Isa::Avx512 ? avx512::row_table : in_use == Isa::Avx2 ? avx2::row_table : sse4::row_table;
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -6,12 +6,10 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-// Shorter rows are joined: then what is broadcast along them is copied, which costs less than starting on each.
-constexpr std::int64_t shortest_row = 32;
 constexpr int panel_rows = 16;
 
+/// Where its elements lie; of an index operand, whose elements lie nowhere, how their positions follow each other.
 Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
-  if (o.data == nullptr) return Walk::Packed;
   if (nest.numel == 1 || (nest.rank == 1 && o.strides[0] == 1)) return Walk::InPlace;
   bool neighbours = true, still = true;
   std::int64_t step = 1;
@@ -29,7 +27,7 @@ Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
 
 }  // namespace
 
-void make_layout(Layout& layout, const LoopNest& nest) {
+void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest) {
   if (nest.linear) {
     layout.row = nest.numel;
     layout.walks.resize(nest.operands.size(), boost::container::default_init);
@@ -39,14 +37,17 @@ void make_layout(Layout& layout, const LoopNest& nest) {
   }
   layout.split = nest.rank - 1;
   layout.row = nest.extents[layout.split];
-  while (layout.split > 0 && layout.row < shortest_row) layout.row *= nest.extents[--layout.split];
+  while (layout.split > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.split];
   layout.rows = layout.split == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
   layout.walks.clear();
   int leaf = -nest.outputs;
   for (const NestOperand& o : nest.operands) {
     Walk w = walk_of(nest, layout.split, o);
-    if (w == Walk::Same || w == Walk::RowSame) {
+    if (o.data == nullptr && w != Walk::Same) {
+      if (w == Walk::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
+      w = Walk::Packed;
+    } else if (w == Walk::Same || w == Walk::RowSame) {
       if (leaf >= 0 && leaf < 64)
         (w == Walk::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
       else

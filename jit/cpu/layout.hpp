@@ -13,7 +13,7 @@ enum class Walk : std::uint8_t {
   InPlace,  // neighbours in memory: loops read and write it where it is
   Same,     // one element for the whole nest
   RowSame,  // one element for a row
-  Packed,   // anything else, and indices: through a tile
+  Packed,   // anything else, and indices that are not Same: through a tile
 };
 
 struct Layout {
@@ -25,8 +25,12 @@ struct Layout {
   boost::container::small_vector<Walk, 16> walks;
 };
 
-/// Rows are made long enough for the cost of starting on one not to matter.
-void make_layout(Layout& layout, const LoopNest& nest);
+/// Shorter rows are joined: what is broadcast along them is copied then, which costs less than starting on each.
+inline constexpr std::int64_t shortest_row = 32;
+/// Where rows are read from an array at a computed place, joining costs more: every element is read by its own offset.
+inline constexpr std::int64_t shortest_run = 8;
+
+void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest);
 
 /// Gives uniform leaves tiles of their own.
 void spread_uniform(Layout& layout);

@@ -1,6 +1,8 @@
 #include "pack.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -10,6 +12,9 @@ using Word1 = std::uint8_t;
 using Word2 [[gnu::may_alias]] = std::uint16_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
 using Word8 [[gnu::may_alias]] = std::uint64_t;
+struct [[gnu::may_alias]] Word16 {
+  std::uint64_t halves[2];
+};
 // Some of them, from and to any address of an element. Every processor has the shuffles that are needed.
 using Four [[gnu::vector_size(16)]] = std::uint32_t;
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
@@ -59,7 +64,7 @@ template <class T>
 void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::int64_t row_stride, std::int64_t stride,
               std::int64_t n) {
   std::int64_t i = 0;
-  if constexpr (sizeof(T) >= 4) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
     constexpr std::int64_t side = 16 / sizeof(T);
     if (row_stride == 1 && rows % side == 0)
       for (; i + side <= n; i += side)
@@ -94,9 +99,29 @@ void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_
   }
 }
 
+/// Elements `stride` apart, each `times` times; the first element at `to` is one of the place `first` of these.
+template <class T>
+void repeat_each(T* to, const T* from, std::int64_t stride, std::int64_t times, std::int64_t first, std::int64_t n) {
+  using V = std::conditional_t<sizeof(T) == 4, Four, Two>;
+  constexpr std::int64_t lanes = 16 / sizeof(T);
+  from += first / times * stride;
+  std::int64_t i = 0;
+  const auto repeat = [&](std::int64_t end) {
+    for (; i < end; ++i) to[i] = *from;
+    from += stride;
+  };
+  repeat(std::min(n, times - first % times));
+  for (; n - i >= times + lanes; i += times, from += stride)  // the next ones write over what is too much
+    for (std::int64_t k = 0; k < times; k += lanes) store<V>(to + i + k, V{} + *from);
+  while (i < n) repeat(std::min(n, i + times));
+}
+
 template <class T>
 void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
              std::int64_t n) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+    if (const int inner = nest.rank - 1; inner == split + 1 && o.strides[inner] == 0)
+      return repeat_each(to, row, o.strides[split], nest.extents[inner], first, n);
   for_runs(nest, split, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              const T* from = row + offset;
@@ -136,8 +161,10 @@ void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest
       return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, split, operand, first, n);
     case 4:
       return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
-    default:
+    case 8:
       return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
+    default:
+      return pack_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(row), nest, split, operand, first, n);
   }
 }
 
@@ -150,8 +177,11 @@ void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t 
       return panel_as(static_cast<Word2*>(to), pitch, reinterpret_cast<const Word2*>(row), rows, row_stride, stride, n);
     case 4:
       return panel_as(static_cast<Word4*>(to), pitch, reinterpret_cast<const Word4*>(row), rows, row_stride, stride, n);
-    default:
+    case 8:
       return panel_as(static_cast<Word8*>(to), pitch, reinterpret_cast<const Word8*>(row), rows, row_stride, stride, n);
+    default:
+      return panel_as(static_cast<Word16*>(to), pitch, reinterpret_cast<const Word16*>(row), rows, row_stride, stride,
+                      n);
   }
 }
 
@@ -164,8 +194,11 @@ void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& 
       return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, split, operand, first, n);
     case 4:
       return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
-    default:
+    case 8:
       return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
+    default:
+      return unpack_as(reinterpret_cast<Word16*>(row), static_cast<const Word16*>(from), nest, split, operand, first,
+                       n);
   }
 }
 
@@ -173,7 +206,8 @@ void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int sp
                 std::int64_t first, std::int64_t n) {
   for_runs(nest, split, operand, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             for (std::int64_t i = 0; i < count; ++i) to[done + i] = row + offset + i * stride;
+             std::int64_t at = row + offset;  // a sum: products of int64 have no vectors
+             for (std::int64_t i = 0; i < count; ++i, at += stride) to[done + i] = at;
            });
 }
 

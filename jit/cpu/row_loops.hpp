@@ -41,7 +41,15 @@ constexpr bool takes(DTypeRule rule) {
     case DTypeRule::Logical: return is_bool;
     case DTypeRule::RandomFloat32:
     case DTypeRule::RandomFloat64:
-    case DTypeRule::RandomInt64: return std::is_same_v<T, std::int64_t>;
+    case DTypeRule::RandomInt64:
+    case DTypeRule::Position: return std::is_same_v<T, std::int64_t>;
+    case DTypeRule::RealPart:
+    case DTypeRule::Complex:
+    case DTypeRule::ComplexParts:
+    case DTypeRule::Sum:  // of reductions
+    case DTypeRule::Index:
+    case DTypeRule::Count:
+    case DTypeRule::Nonzero:
     case DTypeRule::None: break;
   }
   return false;
@@ -110,7 +118,7 @@ constexpr Rows rows_of() {
 
 extern const Rows bool_rows[row_op_count], int32_rows[row_op_count], int64_rows[row_op_count];
 extern const Rows float32_rows[row_op_count], float64_rows[row_op_count];
-extern const Rows cast_rows[cast_count], memory_rows[static_cast<int>(Memory::count)];
+extern const Rows cast_rows[cast_count], parts_rows[parts_count], memory_rows[static_cast<int>(Memory::count)];
 extern const Rows chain_rows[chain_count];
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -24,23 +24,75 @@ enum class RowOp : std::uint8_t {
 inline constexpr int row_op_count = static_cast<int>(RowOp::count);
 
 /// A part of the table of one instruction set. The first five hold a Rows for each RowOp, by the operands' dtype.
-enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, Memory, Chains, count };
+enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, Complex, Memory, Chains, count };
 inline constexpr int group_count = static_cast<int>(Group::count);
 
 /// Casts: from * dtypes + to, in the order of the dtypes. One form; null where a conversion takes two steps.
-inline constexpr int cast_dtypes = 10;
+inline constexpr int cast_dtypes = 10;  // those that are not complex
 inline constexpr int cast_count = cast_dtypes * cast_dtypes;
 
+/// Complex: of parts that are floats, then of doubles. The parts of in[0]; complex numbers of in[0] and in[1].
+enum class Parts : std::uint8_t { Real, Imag, Join, count };
+inline constexpr int parts_count = 2 * static_cast<int>(Parts::count);
+
 /// Memory: copies of one element size, in form 1 of one value; every second element of in[0], up to the last one that
-/// is taken.
-enum class Memory : std::uint8_t { Copy1, Copy2, Copy4, Copy8, EverySecond2, EverySecond4, EverySecond8, count };
+/// is taken; of the array in[0] the elements that the int64s in[1] say, in either form; whether an int64 of in[0] is no
+/// position of in[1], a single extent, in form 1 with those from the end, into a bool.
+enum class Memory : std::uint8_t {
+  Copy1,
+  Copy2,
+  Copy4,
+  Copy8,
+  Copy16,
+  EverySecond2,
+  EverySecond4,
+  EverySecond8,
+  Load1,
+  Load2,
+  Load4,
+  Load8,
+  Load16,
+  Outside,
+  count
+};
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;
 
+/// What is known so far of some rows that are reduced, one of each for a row; which of the two are in use, and their
+/// types, depend on the reduction. No element takes more than 8 bytes.
+struct ReduceStates {
+  void* first;
+  void* second;
+};
+
+/// A reduction of one dtype. Null where there is none.
+struct Reducer {
+  /// Rows of n elements, at least one, `pitch` elements apart, into their states. The first element of each has this
+  /// position in its row, of which earlier parts have come before.
+  void (*along)(ReduceStates states, const void* in, std::int64_t rows, std::int64_t n, std::int64_t pitch,
+                std::int64_t position) = nullptr;
+  /// The same of n rows that lie side by side: their first elements, then, `pitch` elements further, their second ones,
+  /// `count` of each.
+  void (*across)(ReduceStates states, const void* in, std::int64_t n, std::int64_t count, std::int64_t pitch,
+                 std::int64_t position) = nullptr;
+  /// The states of rows without elements.
+  void (*start)(ReduceStates states, std::int64_t n) = nullptr;
+  /// What later parts of the rows have come to, into the states.
+  void (*merge)(ReduceStates states, ReduceStates later, std::int64_t n) = nullptr;
+  /// The results.
+  void (*finish)(void* out, ReduceStates states, std::int64_t n) = nullptr;
+  std::int64_t first_size = 0;  // bytes of an element of ReduceStates::first; of second there are 8
+};
+
+/// Reductions: sum prod amax amin any all argmax argmin, by the operand's dtype in the order of the groups.
+inline constexpr int reduction_count = 8;
+inline constexpr int reduce_dtypes = 5;
+
 /// The loops of one instruction set.
 struct RowTable {
   const Rows* groups[group_count];
+  const Reducer (*reducers)[reduce_dtypes];
 };
 
 namespace sse4 {
@@ -52,5 +104,7 @@ extern const RowTable row_table;
 namespace avx512 {
 extern const RowTable row_table;
 }
+/// Of the instruction set in use.
+const RowTable& row_table() noexcept;
 
 }  // namespace sinter::inline v1::jit::cpu

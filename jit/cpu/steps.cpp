@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../carriers.hpp"
+#include "../complex_parts.hpp"
 #include "../faults.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -23,8 +25,8 @@ constexpr auto row_numbers = [] {
     if (!is_composite(static_cast<Op>(op))) numbers[static_cast<std::size_t>(op)] = next++;
   return numbers;
 }();
-static_assert(row_numbers[static_cast<std::size_t>(Op::random_below)] + 1 == row_op_count);
-static_assert(cast_dtypes == dtype_count);
+static_assert(row_numbers[static_cast<std::size_t>(Op::class_index)] + 1 == row_op_count);
+static_assert(cast_dtypes == real_dtype_count);
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
@@ -45,11 +47,34 @@ Group group_of(DType dtype) {
   }
 }
 
+/// The loop of real(), imag() or complex().
+std::uint16_t parts_row(Op op, DType part) {
+  const Parts which = op == Op::real ? Parts::Real : op == Op::imag ? Parts::Imag : Parts::Join;
+  const int of_doubles = part == DType::Float64 ? static_cast<int>(Parts::count) : 0;
+  return static_cast<std::uint16_t>(of_doubles + static_cast<int>(which));
+}
+
+/// The loops of loads of one element size.
+Memory load_of(std::size_t size) {
+  return size == 1   ? Memory::Load1
+         : size == 2 ? Memory::Load2
+         : size == 4 ? Memory::Load4
+         : size == 8 ? Memory::Load8
+                     : Memory::Load16;
+}
+
+Check check_of(const Graph& graph, const Node& n) {
+  if (nonzero_operand(graph, n)) return Check::Divisor;
+  if (!takes_position(n.op)) return Check::None;
+  return counts_from_end(n.op) ? Check::Position : Check::Class;
+}
+
 /// Roughly, in nanoseconds for an element: what decides about threads.
 double cost_of(const Node& n, DType compute) {
   const double width = compute == DType::Float64 ? 4 : 1;
   switch (n.op) {
     case Op::cast: return 0.1;
+    case Op::load: return 0.5;
     case Op::exp:
     case Op::log:
     case Op::tanh:
@@ -98,6 +123,7 @@ class Builder {
   Builder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
   Steps run() {
+    find_levels();
     count_uses();
     steps_.values.resize(graph_.nodes().size());
     for (std::size_t id = 0; id < graph_.nodes().size(); ++id) add(static_cast<ValueId>(id));
@@ -114,13 +140,46 @@ class Builder {
   }
 
  private:
+  void find_levels() {
+    for (const Node& n : graph_.nodes()) {
+      Level level = Level::Once;
+      if (n.op == Op::leaf || n.op == Op::index) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
+      for (const Operand o : graph_.operands(n)) level = std::max(level, levels_[static_cast<std::size_t>(o.node)]);
+      levels_.push_back(level);
+    }
+  }
+
   /// Nodes that no output needs are read never, and left out.
   void count_uses() {
     uses_.assign(graph_.nodes().size(), 0);
-    for (const Operand o : graph_.outputs()) ++uses_[static_cast<std::size_t>(o.node)];
-    for (std::size_t id = uses_.size(); id-- > 0;)
-      if (uses_[id] > 0)
-        for (const Operand o : graph_.operands(graph_.nodes()[id])) ++uses_[static_cast<std::size_t>(o.node)];
+    const auto use = [&](ValueId v) { ++uses_[v]; };
+    for (const Operand o : graph_.outputs()) use(static_cast<ValueId>(o.node));
+    for (std::size_t id = uses_.size(); id-- > 0;) {
+      if (uses_[id] == 0) continue;
+      if (const std::optional<Run> run = run_of(static_cast<ValueId>(id)))
+        use(run->array), use(run->start);
+      else
+        for (const Operand o : graph_.operands(graph_.nodes()[id])) use(static_cast<ValueId>(o.node));
+    }
+  }
+
+  /// A load of what lies `start` + a counting leaf's positions from the array's first element.
+  std::optional<Run> run_of(ValueId id) const {
+    const Node& n = graph_.nodes()[id];
+    if (n.op != Op::load) return std::nullopt;
+    const auto operands = graph_.operands(n);
+    const Node& sum = graph_[operands[1]];
+    if (sum.op != Op::add) return std::nullopt;
+    const auto terms = graph_.operands(sum);
+    for (const auto& [start, leaf] : {std::pair(terms[0], terms[1]), std::pair(terms[1], terms[0])}) {
+      if (!is_counting(graph_[leaf]) || levels_[static_cast<std::size_t>(start.node)] == Level::EachTile) continue;
+      return Run{id, static_cast<ValueId>(operands[0].node), static_cast<ValueId>(start.node),
+                 static_cast<std::uint32_t>(graph_[leaf].attribute)};
+    }
+    return std::nullopt;
+  }
+  bool is_counting(const Node& n) const {
+    return n.op == Op::index && n.attribute < 64 && (uniform_.counting >> n.attribute & 1) != 0;
   }
 
   void add(ValueId id) {
@@ -135,12 +194,20 @@ class Builder {
     if (n.op == Op::leaf || n.op == Op::index) {
       v.kind = Value::Kind::Leaf;
       v.number = static_cast<std::uint32_t>(n.attribute);
-      v.level = leaf_level(v.number);
+      v.level = levels_[id];
       steps_.inputs.push_back(id);
+    } else if (n.op == Op::array) {
+      v.kind = Value::Kind::Array;
+      v.number = static_cast<std::uint32_t>(n.attribute);
+      steps_.arrays.push_back(id);
     } else if (n.op == Op::constant) {
       v.kind = Value::Kind::Constant;
       v.number = static_cast<std::uint32_t>(steps_.constants.size());
       steps_.constants.push_back(n.attribute);
+    } else if (const std::optional<Run> run = run_of(id)) {
+      v.kind = Value::Kind::Run;
+      v.level = Level::EachTile;
+      steps_.runs.push_back(*run);
     } else {
       add_step(id, n, v);
     }
@@ -155,14 +222,9 @@ class Builder {
     const auto operands = graph_.operands(n);
     const DType compute = graph_[operands.back()].dtype;
     Step s;
-    s.group = n.op == Op::cast ? Group::Casts : group_of(compute);
-    if (n.op == Op::cast && !has_conversion(compute, n.dtype))
-      throw Error(fmt::format("the CPU has no loop from {} to {}: it takes two steps", name(compute), name(n.dtype)));
-    s.row = n.op == Op::cast
-                ? static_cast<std::uint16_t>(static_cast<int>(compute) * cast_dtypes + static_cast<int>(n.dtype))
-                : row_of(n.op);
+    choose_loop(s, n, compute, v.size);
     s.arity = static_cast<std::uint8_t>(n.arity);
-    s.divides = nonzero_operand(graph_, n).has_value();
+    s.check = check_of(graph_, n);
     s.out = id;
     v.kind = Value::Kind::Result;
     for (int k = 0; k < n.arity; ++k) {
@@ -177,16 +239,37 @@ class Builder {
     steps_.cost += cost_of(n, compute);
   }
 
+  static void choose_loop(Step& s, const Node& n, DType compute, std::size_t size) {
+    if (is_of_parts(n.op)) {
+      if (!is_complex(n.op == Op::complex ? n.dtype : compute))
+        throw Error(fmt::format("{} of {} must be lowered before it is computed", name(n.op), name(compute)));
+      s.group = Group::Complex;
+      s.row = parts_row(n.op, real_of(compute));
+    } else if (n.op == Op::cast) {
+      if (!has_conversion(compute, n.dtype))
+        throw Error(fmt::format("the CPU has no loop from {} to {}: it takes two steps", name(compute), name(n.dtype)));
+      s.group = Group::Casts;
+      s.row = static_cast<std::uint16_t>(static_cast<int>(compute) * cast_dtypes + static_cast<int>(n.dtype));
+    } else if (n.op == Op::load) {
+      s.group = Group::Memory;
+      s.row = static_cast<std::uint16_t>(load_of(size));
+    } else {
+      s.group = group_of(compute);
+      s.row = row_of(n.op);
+    }
+  }
+
   /// A slot is free again after the last step that reads its value. An operation may write over an operand of its own
-  /// that has the same element size; conversions, whose loops are compiled for separate arrays, and chains, which
-  /// write before they have read all, may not.
+  /// that has the same element size; conversions and loads, whose loops are compiled for separate arrays, and chains,
+  /// which write before they have read all, may not.
   void assign_slots() {
     std::vector<std::uint32_t> last(steps_.values.size(), none);
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i)
       for (const ValueId v : reads(steps_.tiles[i])) last[v] = i;
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i) {
       const Step& s = steps_.tiles[i];
-      const bool separate = s.chain != none || s.group == Group::Casts;
+      const bool separate =
+          s.chain != none || s.group == Group::Casts || s.group == Group::Complex || s.group == Group::Memory;
       if (separate) take_slots(s);
       for (const ValueId v : reads(s))
         if (last[v] == i) give_back(steps_.values[v]), last[v] = none;
@@ -225,8 +308,13 @@ class Builder {
         if (s.chain != none)
           for (const ValueId v : steps_.chains[s.chain].writes) in_use[v] = true;
       }
+    const auto is_operand = [&](ValueId v) {
+      const Value::Kind kind = steps_.values[v].kind;
+      return kind == Value::Kind::Leaf || kind == Value::Kind::Array || kind == Value::Kind::Run;
+    };
+    for (const Run& r : steps_.runs) in_use[r.start] = true;
     for (ValueId v = 0; v < in_use.size(); ++v)
-      if (in_use[v] && steps_.values[v].kind != Value::Kind::Leaf) steps_.places.push_back(v);
+      if (in_use[v] && !is_operand(v)) steps_.places.push_back(v);
   }
 
   void choose_tile() {
@@ -241,12 +329,22 @@ class Builder {
   const Graph& graph_;
   UniformLeaves uniform_;
   Steps steps_;
+  std::vector<Level> levels_;
   std::vector<std::uint32_t> uses_;
-  std::vector<std::uint32_t> free_[9];
+  std::vector<std::uint32_t> free_[17];
   std::uint32_t scalars_ = 0;
 };
 
 }  // namespace
+
+bool may_have_runs(const Graph& graph) noexcept {
+  const auto is_index = [&](Operand o) { return graph[o].op == Op::index; };
+  return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
+    if (n.op != Op::load) return false;
+    const Node& offset = graph[graph.operands(n)[1]];
+    return offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_index);
+  });
+}
 
 Steps make_steps(const Graph& graph, UniformLeaves uniform) { return Builder(graph, uniform).run(); }
 

@@ -16,11 +16,21 @@ inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// How often a value is computed.
 enum class Level : std::uint8_t { Once, EachRow, EachTile };
 
-/// Which leaves are one element for the whole nest, or for a row: bit i is leaf i. Leaves past 63 are never uniform.
+/// Which leaves are one element for the whole nest, or for a row, and which index leaves count up by one through a row:
+/// bit i is leaf i. Nothing is said of leaves past 63.
 struct UniformLeaves {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
+  std::uint64_t counting = 0;
   friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
+};
+
+/// What a step looks for in its operands before it computes.
+enum class Check : std::uint8_t {
+  None,
+  Divisor,   // in[1] must not be 0
+  Position,  // in[0] must be a position of in[1], from the end if negative
+  Class,     // the same, not negative
 };
 
 /// One pass over a tile: an operation, or a chain of them.
@@ -28,7 +38,7 @@ struct Step {
   Group group = Group::count;
   std::uint8_t arity = 0;
   std::uint8_t form = 0;  // of the operation's loops
-  bool divides = false;   // in[1] must not be 0
+  Check check = Check::None;
   std::uint16_t row = 0;
   ValueId out = 0;
   ValueId in[3] = {};
@@ -43,13 +53,20 @@ struct Chain {
   std::uint32_t prefetches = 0;        // the code's first, for runs past the cache
 };
 
+/// Elements of an array that follow each other through a row, as those of an embedding do: they are read where they
+/// lie, from `start`, which a row has one of, plus the positions of a counting leaf.
+struct Run {
+  ValueId value, array, start;
+  std::uint32_t leaf;
+};
+
 /// Something that steps read or write: a node of the graph.
 struct Value {
-  enum class Kind : std::uint8_t { Unused, Leaf, Scalar, Constant, Result } kind = Kind::Unused;
+  enum class Kind : std::uint8_t { Unused, Leaf, Array, Scalar, Constant, Result, Run } kind = Kind::Unused;
   std::uint8_t size = 8;  // bytes of an element
   Level level = Level::Once;
   bool output = false;        // written to an array or to a tile of its own, not to a slot
-  std::uint32_t number = 0;   // of the leaf, the scalar, or the constant
+  std::uint32_t number = 0;   // of the leaf or array, the scalar, or the constant
   std::uint32_t slot = none;  // of a result
 };
 
@@ -59,6 +76,8 @@ struct Steps {
   std::vector<Step> once, rows, tiles;  // in this order
   std::vector<Chain> chains;
   std::vector<ValueId> inputs;  // the leaves and indices in use
+  std::vector<ValueId> arrays;  // what loads read from
+  std::vector<Run> runs;
   std::vector<ValueId> outputs;
   std::vector<ValueId> places;      // the other values that lie in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
@@ -70,6 +89,9 @@ struct Steps {
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.
 Steps make_steps(const Graph& graph, UniformLeaves uniform);
+
+/// Whether a load of the graph may be a Run, for some nest.
+bool may_have_runs(const Graph& graph) noexcept;
 
 /// Puts the tiles' steps into an order in which a value is made shortly before it is read.
 void order_steps(Steps& steps);

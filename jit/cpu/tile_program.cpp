@@ -25,8 +25,8 @@ constexpr std::int64_t panel_tile = 256;      // elements of a row of a panel
 constexpr int most_variants = 16;
 constexpr double chunk_ns = 15'000;  // what a task does at least
 
-const RowTable& table_of(Isa isa) {
-  return isa == Isa::Avx512 ? avx512::row_table : isa == Isa::Avx2 ? avx2::row_table : sse4::row_table;
+std::int64_t tile_of(const Steps& steps, const Layout& layout) {
+  return std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile});
 }
 
 /// Whether an input is an output's array: the two coincide element for element.
@@ -46,12 +46,12 @@ struct TileProgram::Impl {
     std::unique_ptr<const Variant> next;
   };
 
-  explicit Impl(const Graph& g) : graph(g) {}
+  explicit Impl(const Graph& g) : graph(g), shortest(may_have_runs(g) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds its steps.
   const Steps& steps_for(const LoopNest& nest, Layout& layout) {
-    make_layout(layout, nest);
+    make_layout(layout, nest, shortest);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
         if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
@@ -85,6 +85,7 @@ struct TileProgram::Impl {
   }
 
   const Graph graph;
+  const std::int64_t shortest;                  // row
   std::atomic<const Variant*> newest{nullptr};  // owned, and never changed once it is here
   std::mutex adding;
   std::atomic<int> variants{0};
@@ -99,28 +100,29 @@ void TileProgram::prepare(const LoopNest& nest) const {
   (void)impl_->steps_for(nest, layout);
 }
 
-bool TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
-  if (nest.numel == 0) return true;
-  std::atomic<bool> divided_by_zero{false};
+void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {
   Layout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
-  const Job job{steps,
-                nest,
-                layout,
-                table_of(isa()),
-                scalars.data(),
-                std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile}),
-                nest.numel * steps.array_bytes > fits_cache,
-                divided_by_zero};
-  const std::int64_t tiles = (layout.rows + layout.panel - 1) / layout.panel * job.tiles_in_row();
-  const auto run_part = [&](std::int64_t first, std::int64_t last) {
+  const Job job{steps, nest, layout, row_table(), scalars, tile_of(steps, layout), far, faults};
+  runtime::per_thread<Worker>().run(job, 0, job.tiles());
+}
+
+RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
+  if (nest.numel == 0) return {};
+  SharedFaults faults;
+  Layout layout;
+  const Steps& steps = impl_->steps_for(nest, layout);
+  const bool far = nest.numel * steps.array_bytes > fits_cache;
+  const Job job{steps, nest, layout, row_table(), scalars.data(), tile_of(steps, layout), far, faults};
+  const std::int64_t tiles = job.tiles();
+  const auto run_tiles = [&](std::int64_t first, std::int64_t last) {
     const runtime::DefaultFloats floats;
     runtime::per_thread<Worker>().run(job, first, last);
   };
   const double work = static_cast<double>(nest.numel) * steps.cost;
   const auto run_all = [&] {
-    run_part(0, tiles);
-    return !divided_by_zero.load(std::memory_order_relaxed);
+    run_tiles(0, tiles);
+    return faults.met();
   };
   if (work < worth_threads_ns || tiles == 1 || !runtime::claim_shared_work()) return run_all();
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
@@ -129,10 +131,10 @@ bool TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scala
   // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
-      run_part(part.begin() * tiles / chunks, part.end() * tiles / chunks);
+      run_tiles(part.begin() * tiles / chunks, part.end() * tiles / chunks);
     });
   });
-  return !divided_by_zero.load(std::memory_order_relaxed);
+  return faults.met();
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
+#include "../faults.hpp"
 #include "../loop_nest.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -14,6 +15,8 @@ enum class Isa : std::uint8_t { Sse4, Avx2, Avx512 };
 Isa isa() noexcept;
 /// For tests: runs with another build from now on. Throws Error if the processor lacks it.
 void set_isa(Isa isa);
+
+struct SharedFaults;
 
 /// A kernel's graph, made ready once and run any number of times, from any thread.
 class TileProgram {
@@ -29,8 +32,11 @@ class TileProgram {
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
   /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
   /// Uses several threads where the work is worth it. Allocates nothing after the first run on a thread.
-  /// False when an integer was divided by zero, which gives 0.
-  bool run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
+  /// Gives what was met that cannot be computed with, and counts as 0.
+  RunFaults run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
+  /// The same on this thread alone, for a part of a larger run: the caller has seen to DefaultFloats and says whether
+  /// the arrays come from behind the cache.
+  void run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const;
 
  private:
   struct Impl;

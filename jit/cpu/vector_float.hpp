@@ -1,4 +1,4 @@
-// Own approximations for float where they are faster than the library's: at most 2 ulp, right at special values.
+// Own approximations where they are faster than the library's: at most 2 ulp, right at special values.
 // The polynomials of 2^f, e^r and log are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
 #pragma once
 #include "vector_basic.hpp"
@@ -12,10 +12,10 @@ SINTER_INLINE Floats as_floats(Ints a) { return {(Native<float>)a.v}; }
 SINTER_INLINE Ints as_ints(Floats a) { return {(Native<std::int32_t>)a.v}; }
 
 /// Horner's scheme, the highest coefficient first.
-template <class... C>
-SINTER_INLINE Floats polynomial(Floats x, float highest, C... rest) {
-  Floats p(highest);
-  ((p = mad(p, x, Floats(rest))), ...);
+template <Floating T, class... C>
+SINTER_INLINE Vec<T> polynomial(Vec<T> x, T highest, C... rest) {
+  Vec<T> p(highest);
+  ((p = mad(p, x, Vec<T>(rest))), ...);
   return p;
 }
 
@@ -44,6 +44,28 @@ SINTER_INLINE Floats exp(Floats x) {
   const Floats p = polynomial(f, 1.535336188319500e-4f, 1.339887440266574e-3f, 9.618437357674640e-3f,
                               5.550332471162809e-2f, 2.402264791363012e-1f, 6.931472028550421e-1f);
   return scaled(mad(p, f, Floats(1.f)), n);
+}
+
+/// e^x = 2^n e^r, |r| <= log(2) / 2. (SLEEF's is infinite within 2^-34 of the largest results.)
+SINTER_INLINE Vec<double> exp(Vec<double> x) {
+  using Doubles = Vec<double>;
+  const Doubles limited = native_max(Doubles(-746), native_min(Doubles(710), x));
+  // Adding 1.5 * 2^52 rounds to an integer, and the lowest bits then hold n + 2 * 1023.
+  const Doubles magic(0x1.8p52 + 2046);
+  const Doubles shifted = mad(limited, Doubles(1.4426950408889634), magic), n = shifted - magic;
+  const Doubles r = mad(n, Doubles(-2.8235290563031577e-13), mad(n, Doubles(-0x1.62e42fefa3p-1), limited));
+  const Doubles p = polynomial(r, 2.51125147400622e-08, 2.763157271097388e-07, 2.755723335804189e-06,
+                               2.480148905580456e-05, 1.9841269898062216e-04, 1.38888889479632e-03,
+                               8.33333333331626e-03, 4.1666666666511275e-02, 1.6666666666666685e-01,
+                               5.000000000000013e-01);  // least squares, 2^-57
+  const Doubles y = mad(p, r * r, r) + Doubles(1);
+#if defined(__AVX512F__)
+  return {(Native<double>)_mm512_maskz_scalef_pd(0xFF, y.v, n.v)};
+#else
+  // Two factors as in scaled, of halves of n + 2 * 1023.
+  const auto exponent = (Native<std::uint64_t>)shifted.v, half = exponent >> 1;
+  return y * Doubles((Native<double>)(half << 52)) * Doubles((Native<double>)((exponent - half) << 52));
+#endif
 }
 
 /// log(2^e m) = e log(2) + log(m), sqrt(0.5) <= m < sqrt(2).
@@ -85,12 +107,19 @@ SINTER_INLINE Floats nmad(Floats a, Floats b, Floats c) {
 #endif
 }
 
+/// x = n log(2) + r, |r| <= log(2) / 2. The lowest bits of `shifted` hold n: adding 1.5 * 2^23 rounds to an integer.
+struct Reduced {
+  Floats shifted, r;
+};
+SINTER_INLINE Reduced reduced(Floats x) {
+  const Floats shifted = mad(x, Floats(1.44269504f), Floats(0x1.8p23f)), n = shifted - Floats(0x1.8p23f);
+  return {shifted, mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), x))};
+}
+
 /// t / (t + 2) for t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), with the sign of x.
 SINTER_INLINE Floats tanh(Floats x) {
   const Floats a = abs(x), y = native_min(Floats(20.f), a + a);
-  // Adding 1.5 * 2^23 rounds to an integer, which the lowest bits then hold.
-  const Floats shifted = mad(y, Floats(1.44269504f), Floats(0x1.8p23f)), n = shifted - Floats(0x1.8p23f);
-  const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), y));
+  const auto [shifted, r] = reduced(y);
   const Floats p = polynomial(r, 1.3882521518e-3f, 8.3665205768e-3f, 4.1667199859e-2f, 1.6666543621e-1f,
                               4.9999998154e-1f);  // minimax, 2^-26
   const Floats power((Native<float>)(((NativeMask<float>)shifted.v << 23) + 0x3f800000));
@@ -105,6 +134,23 @@ SINTER_INLINE Floats tanh(Floats x) {
 #endif
   return {(Native<float>)((NativeMask<float>)result.v | ((NativeMask<float>)x.v & sign_bit<float>))};
 }
+
+/// (1 + e^-x) / 2, infinite where e^-x is; e^-x = 2^n (1 - q), q = 1 - e^-r. Rounded once but for q.
+SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
+  // Of -89.5 the power of two is infinite and q is negative.
+  const Floats limited = native_min(Floats(80.f), select(x < Floats(-88.72284f), Floats(-89.5f), x));
+  const auto [shifted, r] = reduced(limited);
+  const Floats p = polynomial(r, -1.3882521518e-3f, 8.3665205768e-3f, -4.1667199859e-2f, 1.6666543621e-1f,
+                              -4.9999998154e-1f);  // tanh's, of -r
+  const Floats q = mad(p, r * r, r), half(0.5f);
+  // The sign bit and the exponent of 1/2, less n.
+  const Floats minus_power((Native<float>)(std::int32_t(0xbf000000u) - ((NativeMask<float>)shifted.v << 23)));
+  const Floats power = -minus_power;
+  return native_max(half, power) + mad(minus_power, q, native_min(half, power));
+}
+/// 1 / (1 + e^-x) and x / (1 + e^-x); zeros where e^-x is infinite.
+SINTER_INLINE Floats sigmoid(Floats x) { return Floats(0.5f) / half_of_one_plus_exp_minus(x); }
+SINTER_INLINE Floats silu(Floats x) { return Floats(0.5f) * x / half_of_one_plus_exp_minus(x); }
 
 SINTER_INLINE Floats erf(Floats x) {
   const Floats a = abs(x), z = x * x;

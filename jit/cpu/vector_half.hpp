@@ -12,61 +12,96 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-SINTER_INLINE float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
-SINTER_INLINE std::uint32_t bits_of(float value) { return __builtin_bit_cast(std::uint32_t, value); }
-
-SINTER_INLINE float to_float(Half h) {
-  const std::uint32_t magnitude = h.bits & 0x7FFFu;
-  const std::uint32_t tiny = bits_of(float_of((magnitude << 13) + 0x38800000) - 0x1p-14f);
-  const std::uint32_t finite = magnitude < 0x400 ? tiny : (magnitude << 13) + 0x38000000;
-  return float_of((h.bits & 0x8000u) << 16 | (magnitude < 0x7C00 ? finite : magnitude << 13 | 0x7F800000));
+// Each of these for one element or a vector of them: U holds the bits, in its lower half those of 16-bit floats.
+template <class F, class U>
+SINTER_INLINE F half_to_float(U bits) {
+  const U magnitude = bits & 0x7FFFu;
+  const U tiny = __builtin_bit_cast(U, __builtin_bit_cast(F, (magnitude << 13) + 0x38800000u) - 0x1p-14f);
+  const U finite = magnitude < 0x400u ? tiny : (magnitude << 13) + 0x38000000u;
+  return __builtin_bit_cast(F, (bits & 0x8000u) << 16 | (magnitude < 0x7C00u ? finite : magnitude << 13 | 0x7F800000u));
 }
-SINTER_INLINE float to_float(BFloat16 b) { return float_of(static_cast<std::uint32_t>(b.bits) << 16); }
-
-SINTER_INLINE Half to_half(float value) {
-  const std::uint32_t bits = bits_of(value), magnitude = bits & 0x7FFFFFFF;
-  const std::uint32_t tiny = bits_of(float_of(magnitude) + 0.5f) - 0x3F000000;
-  const std::uint32_t usual = (magnitude - 0x38000000 + 0xFFF + (magnitude >> 13 & 1)) >> 13;
-  const std::uint32_t finite = magnitude < 0x38800000 ? tiny : usual;
-  const std::uint32_t rounded = magnitude >= 0x477FF000 ? 0x7C00 : finite;
-  return {static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (magnitude > 0x7F800000 ? 0x7E00 : rounded))};
+template <class U, class F>
+SINTER_INLINE U float_to_half(F value) {
+  const U bits = __builtin_bit_cast(U, value), magnitude = bits & 0x7FFFFFFFu;
+  const U tiny = __builtin_bit_cast(U, __builtin_bit_cast(F, magnitude) + 0.5f) - 0x3F000000u;
+  const U usual = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1u)) >> 13;
+  const U finite = magnitude < 0x38800000u ? tiny : usual;
+  const U rounded = magnitude >= 0x477FF000u ? U{} + 0x7C00u : finite;
+  return (bits >> 16 & 0x8000u) | (magnitude > 0x7F800000u ? U{} + 0x7E00u : rounded);
 }
+template <class U, class F>
+SINTER_INLINE U float_to_bfloat16(F value) {
+  const U bits = __builtin_bit_cast(U, value);
+  const U rounded = (bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16;
+  return value == value ? rounded : bits >> 16 | 0x40u;
+}
+
+SINTER_INLINE float to_float(Half h) { return half_to_float<float>(std::uint32_t{h.bits}); }
+SINTER_INLINE float to_float(BFloat16 b) { return __builtin_bit_cast(float, std::uint32_t{b.bits} << 16); }
+SINTER_INLINE Half to_half(float value) { return {static_cast<std::uint16_t>(float_to_half<std::uint32_t>(value))}; }
 SINTER_INLINE BFloat16 to_bfloat16(float value) {
-  const std::uint32_t bits = bits_of(value);
-  const std::uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-  return {static_cast<std::uint16_t>(nan ? bits >> 16 | 0x40 : rounded)};
+  return {static_cast<std::uint16_t>(float_to_bfloat16<std::uint32_t>(value))};
 }
 
-/// As many elements from the row's start as the instruction set converts at once; the caller converts the others.
-SINTER_INLINE std::int64_t widen_row(float* to, const Half* from, std::int64_t n) {
-  std::int64_t i = 0;
+using FloatBits __attribute__((vector_size(vector_bytes))) = std::uint32_t;
+
+/// The bits of as many 16-bit floats as a vector has floats: compilers convert between such vectors piece by piece.
+/// (Of the masked forms gcc does not say that they read what is undefined.)
+SINTER_INLINE FloatBits load_bits(const void* p) {
 #if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16)
-    _mm512_storeu_ps(to + i,
-                     _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i))));
-#elif defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+  return (FloatBits)_mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256(static_cast<const __m256i*>(p)));
+#elif defined(__AVX2__)
+  return (FloatBits)_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)));
 #else
-  static_cast<void>(to), static_cast<void>(from), static_cast<void>(n);
+  return (FloatBits)_mm_cvtepu16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
 #endif
-  return i;
 }
-SINTER_INLINE std::int64_t narrow_row(Half* to, const float* from, std::int64_t n) {
-  std::int64_t i = 0;
+SINTER_INLINE void store_bits(void* p, FloatBits bits) {
 #if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-#elif defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+  _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_maskz_cvtepi32_epi16(0xFFFF, (__m512i)bits));
+#elif defined(__AVX2__)
+  const __m256i halves = _mm256_packus_epi32((__m256i)bits, (__m256i)bits);  // of each 128 bits by themselves
+  _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_castsi256_si128(_mm256_permute4x64_epi64(halves, 0x08)));
 #else
-  static_cast<void>(to), static_cast<void>(from), static_cast<void>(n);
+  _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packus_epi32((__m128i)bits, (__m128i)bits));
 #endif
-  return i;
+}
+
+SINTER_INLINE Native<float> load_wide(const Half* p) {
+#if defined(__AVX512F__)
+  return (Native<float>)_mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+#elif defined(__F16C__)
+  return (Native<float>)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#else
+  return half_to_float<Native<float> >(load_bits(p));
+#endif
+}
+SINTER_INLINE Native<float> load_wide(const BFloat16* p) { return (Native<float>)(load_bits(p) << 16); }
+
+SINTER_INLINE void store_narrow(Half* p, Native<float> v) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_maskz_cvtps_ph(0xFFFF, (__m512)v, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT));
+#else
+  store_bits(p, float_to_half<FloatBits>(v));
+#endif
+}
+SINTER_INLINE void store_narrow(BFloat16* p, Native<float> v) { store_bits(p, float_to_bfloat16<FloatBits>(v)); }
+
+/// The first `count` elements of a vector.
+template <class H>
+SINTER_INLINE Native<float> load_wide(const H* p, int count) {
+  H first[Vec<float>::lanes] = {};
+  for (int k = 0; k < count; ++k) first[k] = p[k];
+  return load_wide(first);
+}
+template <class H>
+SINTER_INLINE void store_narrow(H* p, Native<float> v, int count) {
+  H first[Vec<float>::lanes];
+  store_narrow(first, v);
+  for (int k = 0; k < count; ++k) p[k] = first[k];
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -112,6 +112,13 @@ SINTER_INLINE Vec<T> gcd(Vec<T> a, Vec<T> b) {
   return by_lane<Vec<T>>([](T x, T y) { return common_divisor(x, y); }, a, b);
 }
 
+/// c times the position that a is among b, counted from the end if negative; 0 where it is none.
+template <Integer T>
+SINTER_INLINE Vec<T> axis_offset(Vec<T> a, Vec<T> b, Vec<T> c) {
+  const Vec<T> zero(0), position = a + select(a < zero, b, zero);
+  return select((position >= zero) & (position < b), position, zero) * c;
+}
+
 /// Whether a shift by so many bits leaves some.
 template <Integer T>
 SINTER_INLINE Mask<T> shifts(Vec<T> count) {

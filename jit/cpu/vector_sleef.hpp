@@ -29,7 +29,6 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
     return {(Native<double>)SINTER_SLEEF_DOUBLE(name, bound)(a.v, b.v)}; \
   }
 
-SINTER_DOUBLE1(exp, exp, u10)
 SINTER_DOUBLE1(log, log, u10)
 SINTER_DOUBLE1(tanh, tanh, u10)
 SINTER_DOUBLE1(erf, erf, u10)
@@ -49,7 +48,7 @@ SINTER_BOTH1(sleef_cosh, cosh, u10)
 SINTER_BOTH1(sleef_asinh, asinh, u10)
 SINTER_BOTH1(sleef_acosh, acosh, u10)
 SINTER_BOTH1(sleef_atanh, atanh, u10)
-SINTER_BOTH1(lgamma, lgamma, u10)
+SINTER_BOTH1(sleef_lgamma, lgamma, u10)
 SINTER_BOTH1(erfc, erfc, u15)
 SINTER_BOTH2(atan2, atan2, u10)
 SINTER_BOTH2(sleef_pow, pow, u10)
@@ -105,11 +104,14 @@ SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
   return select(b == Vec<T>(1), a, select(huge, copysign(root * root, r), r));
 }
 
-/// e^|x| / 2 where e^|x| may overflow and SLEEF's hyperbolic functions give infinity; within 3 ulp.
+/// e^|x| / 2 where SLEEF's hyperbolic functions give infinity, as e^(|x| - h) (1 + d) with h a little above log(2): the
+/// difference is exact, and only the last step overflows.
 template <Floating T>
 SINTER_INLINE Vec<T> half_exp(Vec<T> x) {
-  const Vec<T> root = exp(abs(x) * Vec<T>(0.5));
-  return root * Vec<T>(0.5) * root;
+  constexpr T h = sizeof(T) == 4 ? 0x1.62e5p-1 : 0x1.62e42fefa3cp-1;
+  constexpr T d = sizeof(T) == 4 ? 0x1.a0210d4f70599p-18 : 0x1.08654361c4cf1p-44;
+  const Vec<T> power = exp(abs(x) - Vec<T>(h));
+  return mad(power, Vec<T>(d), power);
 }
 template <Floating T>
 inline constexpr T hyperbolic_limit = sizeof(T) == 4 ? 88 : 709;
@@ -147,6 +149,17 @@ template <Floating T>
 SINTER_INLINE Vec<T> atanh(Vec<T> x) {
   return or_tiny(x, sleef_atanh(x));
 }
+
+/// SLEEF's gives infinity where the result is near the largest numbers; there it is Stirling's first term.
+template <Floating T>
+SINTER_INLINE Vec<T> lgamma(Vec<T> x) {
+  const Mask<T> huge = x > Vec<T>(sizeof(T) == 4 ? T(0x1p100) : T(0x1p60) * T(0x1p60));
+  const Vec<T> r = sleef_lgamma(x);
+  return any(huge) ? select(huge, x * (log(x) - Vec<T>(1)), r) : r;
+}
+
+SINTER_INLINE Vec<double> sigmoid(Vec<double> x) { return Vec<double>(1) / (Vec<double>(1) + exp(-x)); }
+SINTER_INLINE Vec<double> silu(Vec<double> x) { return x / (Vec<double>(1) + exp(-x)); }
 
 #undef SINTER_FLOAT1
 #undef SINTER_DOUBLE1

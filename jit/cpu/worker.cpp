@@ -1,6 +1,7 @@
 #include "worker.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "pack.hpp"
 
@@ -8,7 +9,7 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 /// Loops read through pointers to const alone; values are kept as the pointers that may also be written through.
-std::byte* bytes(const std::uint64_t* word) { return reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(word)); }
+std::byte* bytes(const void* word) { return static_cast<std::byte*>(const_cast<void*>(word)); }
 
 /// So many rows that their values are a small part of the first cache; whole lines of it.
 std::int64_t rows_at_once(std::size_t values) {
@@ -66,7 +67,7 @@ void Worker::reserve_memory() {
     if (walk == Walk::Packed) needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
-  if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(std::uint64_t);
+  if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(Word);
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -109,13 +110,19 @@ void Worker::bind_inputs() {
   packed_.clear();
   transposed_.clear();
   panels_.clear();
+  for (const ValueId v : steps.arrays) at_[v] = job_->nest.operands[job_->operand_of(steps.values[v])].data;
+  runs_.clear();
+  for (const Run& r : steps.runs) {
+    const std::uint32_t leaf = job_->leaf_operand(r.leaf);
+    runs_.push_back({r.value, r.start, at_[r.array], leaf, 0, row_stride(leaf)});
+  }
   for (const ValueId v : steps.inputs) {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
     switch (job_->layout.walks[operand]) {
       case Walk::InPlace:
         in_place_.push_back({v, operand, row_stride(operand) * static_cast<std::int64_t>(size_of(v)), 0});
         break;
-      case Walk::Same: at_[v] = job_->nest.operands[operand].data; break;
+      case Walk::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
       case Walk::RowSame: row_values_.push_back({v, operand, nullptr}); break;
       case Walk::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
@@ -131,11 +138,18 @@ void Worker::bind_inputs() {
   }
 }
 
+/// Where the one element of a uniform operand is: a position lies nowhere yet.
+std::byte* Worker::same_for_all(ValueId v, const NestOperand& o) {
+  if (o.data != nullptr) return o.data;
+  std::memcpy(&words_[v], &o.first, sizeof o.first);
+  return bytes(&words_[v]);
+}
+
 void Worker::bind_row_values() {
   for (const Step& s : job_->steps.rows) row_values_.push_back({s.out, none, nullptr});
   for (RowValue& v : row_values_) {
     v.values = memory_.get() + memory_used_;
-    memory_used_ += static_cast<std::size_t>(row_batch_) * sizeof(std::uint64_t);
+    memory_used_ += static_cast<std::size_t>(row_batch_) * sizeof(Word);
   }
 }
 
@@ -194,9 +208,41 @@ void Worker::next_tile() {
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   for (const Input& i : in_place_) at_[i.value] += bytes_of(i.value);
+  for (const RunInput& r : runs_) at_[r.value] += bytes_of(r.value);
 }
 
-/// Before the call, which may write over it.
+/// Before the call, which may write over its operands.
+void Worker::check(const Step& s, std::int64_t n) const {
+  s.check == Check::Divisor ? check_divisor(s, n) : check_positions(s, n);
+}
+
+/// Extents are the same for all positions but in graphs that nobody writes: those are looked at one by one.
+void Worker::check_positions(const Step& s, std::int64_t n) const {
+  const auto* positions = reinterpret_cast<const std::int64_t*>(at_[s.in[0]]);
+  const auto* extents = reinterpret_cast<const std::int64_t*>(at_[s.in[1]]);
+  const std::int64_t step = s.form & 1 ? 0 : 1, extent_step = s.form & 2 ? 0 : 1;
+  const std::int64_t rows = extent_step == 0 ? 1 : n, count = step == 0 || rows > 1 ? 1 : n;
+  const Row outside = memory_loops(Memory::Outside).forms[s.check == Check::Position];
+  for (std::int64_t i = 0; i < rows; ++i, positions += step, extents += extent_step) {
+    bool found = false;
+    const void* const in[] = {positions, extents};
+    outside(&found, in, count);
+    if (found) return report_position(s.check, positions, count, *extents);
+  }
+}
+
+/// The first thread tells which it is.
+void Worker::report_position(Check check, const std::int64_t* positions, std::int64_t count,
+                             std::int64_t extent) const {
+  SharedFaults& faults = job_->faults;
+  if (faults.position.exchange(true, std::memory_order_relaxed)) return;
+  const auto outside = [&](std::int64_t p) {  // a position from the end, -1 to -extent, is ~p from 0
+    return p >= 0 ? p >= extent : check != Check::Position || ~p >= extent;
+  };
+  faults.value = *std::find_if(positions, positions + count, outside);
+  faults.extent = extent;
+}
+
 void Worker::check_divisor(const Step& s, std::int64_t n) const {
   const Value& v = job_->steps.values[s.in[1]];
   const std::int64_t count = s.form & 2 ? 1 : n;
@@ -208,12 +254,12 @@ void Worker::check_divisor(const Step& s, std::int64_t n) const {
   const std::byte* const at = at_[s.in[1]];
   const bool zero = v.size == 8 ? any_zero(reinterpret_cast<const std::int64_t*>(at))
                                 : any_zero(reinterpret_cast<const std::int32_t*>(at));  // bools are not divided
-  if (zero) job_->divided_by_zero.store(true, std::memory_order_relaxed);
+  if (zero) job_->faults.division.store(true, std::memory_order_relaxed);
 }
 
 void Worker::call(const Step& s, std::int64_t n) {
-  if (s.divides) [[unlikely]]
-    check_divisor(s, n);
+  if (s.check != Check::None) [[unlikely]]
+    check(s, n);
   const void* const in[] = {at_[s.in[0]], at_[s.in[1]], at_[s.in[2]]};
   job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form](at_[s.out], in, n);
 }
@@ -240,7 +286,11 @@ void Worker::run_chain(const Step& s, std::int64_t n) {
 }
 
 void Worker::copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const {
-  const Memory m = size == 1 ? Memory::Copy1 : size == 2 ? Memory::Copy2 : size == 4 ? Memory::Copy4 : Memory::Copy8;
+  const Memory m = size == 1   ? Memory::Copy1
+                   : size == 2 ? Memory::Copy2
+                   : size == 4 ? Memory::Copy4
+                   : size == 8 ? Memory::Copy8
+                               : Memory::Copy16;
   memory_loops(m).forms[form](to, &from, n);
 }
 
@@ -254,11 +304,11 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
     const int split = job_->layout.split;
     const std::size_t size = size_of(i.value);
     if (o.data == nullptr) {
-      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), i.offset, job_->nest, split, o, first, n);
+      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), o.first + i.offset, job_->nest, split, o, first, n);
       continue;
     }
     const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
-    if (split == job_->nest.rank - 1 && o.strides[split] == 2 && size > 1) {
+    if (split == job_->nest.rank - 1 && o.strides[split] == 2 && size > 1 && size <= 8) {
       const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
       const Memory m = size == 2 ? Memory::EverySecond2 : size == 4 ? Memory::EverySecond4 : Memory::EverySecond8;
       memory_loops(m).forms[0](at_[i.value], &from, n);

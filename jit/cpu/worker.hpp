@@ -7,10 +7,21 @@
 #include <new>
 #include <vector>
 
+#include "../faults.hpp"
 #include "layout.hpp"
 #include "steps.hpp"
 
 namespace sinter::inline v1::jit::cpu {
+
+/// What threads have met. Who sets `position` first writes the numbers.
+struct SharedFaults {
+  std::atomic<bool> division{false}, position{false};
+  std::int64_t value = 0, extent = 0;
+
+  RunFaults met() const noexcept {
+    return {{division.load(std::memory_order_relaxed), position.load(std::memory_order_relaxed)}, value, extent};
+  }
+};
 
 /// What all threads of a run share.
 struct Job {
@@ -21,12 +32,14 @@ struct Job {
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
   bool prefetch;      // the arrays do not fit the cache
-  std::atomic<bool>& divided_by_zero;
+  SharedFaults& faults;
 
   /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.
   std::int64_t tiles_in_row() const noexcept { return layout.row == tile ? 1 : (layout.row + tile - 1) / tile; }
-  std::uint32_t operand_of(const Value& input) const noexcept {
-    return static_cast<std::uint32_t>(nest.outputs) + input.number;
+  std::int64_t tiles() const noexcept { return (layout.rows + layout.panel - 1) / layout.panel * tiles_in_row(); }
+  std::uint32_t operand_of(const Value& input) const noexcept { return leaf_operand(input.number); }
+  std::uint32_t leaf_operand(std::uint32_t leaf) const noexcept {
+    return static_cast<std::uint32_t>(nest.outputs) + leaf;
   }
 };
 
@@ -41,6 +54,14 @@ class Worker {
     std::uint32_t operand;
     std::int64_t step;    // from row to row: bytes; elements where it is packed
     std::int64_t offset;  // elements to the row's first, where it is packed
+  };
+  /// Of a Run: where its array is, and how many elements the leaf's positions begin behind the run's start in this row.
+  struct RunInput {
+    ValueId value, start;
+    const std::byte* array;
+    std::uint32_t leaf;
+    std::int64_t position;
+    std::int64_t step;  // of it, from row to row
   };
   /// What has one element for each row: a leaf or a result.
   struct RowValue {
@@ -59,6 +80,7 @@ class Worker {
   void bind(const Job& job);
   void bind_values();
   void bind_inputs();
+  std::byte* same_for_all(ValueId v, const NestOperand& operand);
   void bind_row_values();
   void bind_outputs();
   Output bind_output(std::uint32_t k) const;
@@ -77,6 +99,7 @@ class Worker {
   void start_rows(std::int64_t row, std::int64_t count, std::int64_t first);
   void compute_row_values(std::int64_t row, std::int64_t count);
   void next_row();
+  void place_runs();
   void fill_tiles();
   void run_tile(std::int64_t first, std::int64_t n);
   void next_tile();
@@ -84,7 +107,10 @@ class Worker {
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
+  void check(const Step& step, std::int64_t n) const;
   void check_divisor(const Step& step, std::int64_t n) const;
+  void check_positions(const Step& step, std::int64_t n) const;
+  void report_position(Check check, const std::int64_t* positions, std::int64_t count, std::int64_t extent) const;
   void call_chain(const Step& step, std::int64_t n);
   void place_operands(const Chain& chain);
   void run_chain(const Step& step, std::int64_t n);
@@ -107,10 +133,14 @@ class Worker {
   }
 
   const Job* job_ = nullptr;
-  std::vector<std::byte*> at_;        // where each value's elements are
-  std::vector<std::uint64_t> words_;  // uniform results
+  std::vector<std::byte*> at_;  // where each value's elements are
+  struct alignas(16) Word {     // as large as the largest element
+    std::uint64_t bits[2];
+  };
+  std::vector<Word> words_;  // uniform results
   std::vector<std::byte*> slots_;
   std::vector<Input> in_place_, packed_, transposed_;
+  std::vector<RunInput> runs_;
   std::vector<RowValue> row_values_;
   std::int64_t row_batch_ = 0;      // rows whose values are computed at once
   std::vector<std::byte*> panels_;  // of the transposed inputs

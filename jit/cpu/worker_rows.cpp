@@ -1,5 +1,6 @@
 // How a worker walks from row to row.
 #include <algorithm>
+#include <cstring>
 
 #include "pack.hpp"
 #include "worker.hpp"
@@ -44,7 +45,8 @@ void Worker::run_rows(std::int64_t first, std::int64_t last) {
 
 /// Whether a step that reads and writes the arrays themselves is all there is to do.
 bool Worker::is_one_step() const {
-  return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && !job_->steps.tiles[0].divides && packed_.empty() &&
+  return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && job_->steps.tiles[0].check == Check::None &&
+         packed_.empty() && runs_.empty() &&
          std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
 }
 
@@ -94,6 +96,8 @@ void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first
   for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
   for (Input& i : packed_) i.offset = element(i.operand, row);
   if (!row_values_.empty()) compute_row_values(row, count);
+  for (RunInput& r : runs_) r.position = job_->nest.operands[r.leaf].first + element(r.leaf, row) + first;
+  place_runs();
   for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
     Output& o = outputs_[k];
     o.to = place(k, size_of(o.value), row, first);
@@ -122,11 +126,22 @@ void Worker::next_row() {
   for (const Input& i : in_place_) at_[i.value] += i.step;
   for (Input& i : packed_) i.offset += i.step;
   for (const RowValue& v : row_values_) at_[v.value] += size_of(v.value);
+  for (RunInput& r : runs_) r.position += r.step;
+  place_runs();
   for (Output& o : outputs_) {
     o.to += o.step;
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   if (fills_) fill_tiles();
+}
+
+/// Where each run is in the row that begins; its start is known.
+void Worker::place_runs() {
+  for (const RunInput& r : runs_) {
+    std::int64_t start;
+    std::memcpy(&start, at_[r.start], sizeof start);
+    at_[r.value] = const_cast<std::byte*>(r.array) + (start + r.position) * static_cast<std::int64_t>(size_of(r.value));
+  }
 }
 
 void Worker::fill_tiles() {

@@ -1,4 +1,4 @@
-// Chunks of prelude.cuh by the names that they define.
+// Chunks of prelude/*.cuh by the names that they define.
 #pragma once
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include "expression.hpp"
 #include "prelude.hpp"
+#include "row_source.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 namespace {
@@ -14,10 +15,12 @@ struct Access {
   std::string type;  // in memory
   bool output;
   bool memory;
+  bool array;  // read at computed places
   Pattern pattern;
 
   bool is_row() const noexcept { return pattern == Pattern::Rows; }
-  bool has_offset() const noexcept { return pattern != Pattern::Linear && pattern != Pattern::Uniform; }
+  bool is_uniform() const noexcept { return pattern == Pattern::Uniform && !array; }
+  bool has_offset() const noexcept { return pattern != Pattern::Linear && pattern != Pattern::Uniform && !array; }
 };
 
 class Printer {
@@ -28,12 +31,12 @@ class Printer {
         params_(kernel.name + "_params"),
         index_(c.wide ? "unsigned long long" : "unsigned"),
         offset_(c.wide ? "long long" : "int"),
-        may_fault_(traits.may_fault) {
+        faults_(traits.faults) {
     for (std::size_t k = 0; k < traits.operands.size(); ++k) {
       const bool output = k < kernel.outputs.size();
-      const auto& [dtype, memory, misalignment] = traits.operands[k];
+      const KernelTraits::Access& a = traits.operands[k];
       accesses_.push_back({fmt::format("{}{}", output ? 'y' : 'x', output ? k : k - kernel.outputs.size()),
-                           std::string(storage_type(dtype)), output, memory, c.patterns[k]});
+                           std::string(storage_type(a.dtype)), output, a.memory, a.array, c.patterns[k]});
     }
   }
 
@@ -46,7 +49,7 @@ class Printer {
  private:
   std::string params() const {
     std::string out = fmt::format("struct {} {{\n", params_);
-    if (may_fault_) out += "  unsigned* fault;\n";
+    if (faults_.any()) out += "  unsigned* fault;\n";
     for (const Access& a : accesses_) {
       if (a.memory)
         out += fmt::format("  {}{}* {};\n", a.output ? "" : "const ", a.type, a.name);
@@ -62,7 +65,10 @@ class Printer {
     int scalars = 0;
     for (const Node& n : kernel_.graph.nodes())
       if (n.op == Op::scalar) out += fmt::format("  alignas(8) {} s{};\n", info(n.dtype).cuda_name, scalars++);
-    if (may_fault_) out += "  alignas(8) unsigned fault_code;\n";
+    for (const Access& a : accesses_)
+      if (!a.memory) out += fmt::format("  long long {}_first;\n", a.name);
+    if (faults_.division) out += "  alignas(8) unsigned fault_code;\n";
+    if (faults_.position) out += "  alignas(8) unsigned outside_code;\n";
     return out + "};\n";
   }
 
@@ -76,15 +82,16 @@ class Printer {
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(const __grid_constant__ {} p) {{\n",
                     block_threads, kernel_.name, params_);
     for (const Access& a : accesses_) {
-      if (!a.memory || a.pattern == Pattern::Uniform) continue;
+      if (!a.memory || a.is_uniform()) continue;
       out += fmt::format("  {}{}* {}{} = p.{};\n", a.output ? "" : "const ", a.type, c_.aliased ? "" : "__restrict__ ",
                          a.name, a.name);
     }
     for (const Access& a : accesses_)
-      if (a.pattern == Pattern::Uniform)
+      if (a.is_uniform() || !a.memory)
         out += a.memory ? fmt::format("  const {} {} = *p.{};\n", a.type, a.name, a.name)
-                        : fmt::format("  const {} {} = 0;\n", a.type, a.name);
-    if (may_fault_) out += "  bool fault = false;\n";
+                        : fmt::format("  const long long {} = p.{}_first;\n", a.name, a.name);
+    if (faults_.division) out += "  bool fault = false;\n";
+    if (faults_.position) out += "  bool outside = false;\n";
     out += fmt::format(
         "  const {0} threads = {1}gridDim.x * blockDim.x, thread = {1}blockIdx.x * blockDim.x + threadIdx.x;\n", index_,
         c_.wide ? "1ull * " : "");
@@ -94,7 +101,8 @@ class Printer {
     } else {
       out += loop("thread", "p.count", c_.lanes);
     }
-    if (may_fault_) out += "  if (fault) sinter::report(p.fault, p.fault_code);\n";
+    if (faults_.division) out += "  if (fault) sinter::report(p.fault, p.fault_code);\n";
+    if (faults_.position) out += "  if (outside) sinter::report(p.fault, p.outside_code);\n";
     return out + "}\n";
   }
 
@@ -120,7 +128,7 @@ class Printer {
   }
 
   static bool is_vector(const Access& a) noexcept {
-    return a.memory && (a.pattern == Pattern::Linear || a.pattern == Pattern::Rows);
+    return a.memory && !a.array && (a.pattern == Pattern::Linear || a.pattern == Pattern::Rows);
   }
 
   /// The vector of an operand, as an lvalue.
@@ -167,15 +175,17 @@ class Printer {
     for (const bool outputs : {false, true})
       for (const Access& a : accesses_)
         if (a.output == outputs) out += ", " + value(a, lanes);
-    return out + (may_fault_ ? ", fault);\n" : ");\n");
+    if (faults_.division) out += ", fault";
+    if (faults_.position) out += ", outside";
+    return out + ");\n";
   }
 
   std::string value(const Access& a, int lanes) const {
-    if (a.pattern == Pattern::Uniform) return a.name;
+    if (a.pattern == Pattern::Uniform || a.array) return a.name;
     if (lanes > 1 && is_vector(a)) return a.name + "_lanes.at[l]";
     if (lanes > 1 && a.memory && a.pattern == Pattern::RowUniform) return a.name + "_row";
     const std::string at = position(a, lanes);
-    return a.memory ? fmt::format("{}[{}]", a.name, at) : fmt::format("static_cast<long long>({})", at);
+    return a.memory ? fmt::format("{}[{}]", a.name, at) : fmt::format("{} + {}", a.name, at);
   }
 
   /// Elements between an operand's first one and lane l.
@@ -191,14 +201,14 @@ class Printer {
   const KernelClass& c_;
   std::string params_;
   std::string_view index_, offset_;
-  bool may_fault_;
+  Faults faults_;
   std::vector<Access> accesses_;
 };
 
 }  // namespace
 
 std::string source(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c) {
-  return Printer(kernel, traits, c).text();
+  return kernel.rows ? row_source(kernel, traits, c) : Printer(kernel, traits, c).text();
 }
 
 }  // namespace sinter::inline v1::jit::cuda

@@ -56,6 +56,8 @@ class CudaGpu final : public GpuBackend {
                                     index, context_.name(), architecture_ / 10, architecture_ % 10,
                                     oldest_architecture / 10, oldest_architecture % 10));
     multiprocessors_ = context_.attribute(driver::attribute_multiprocessors);
+    const double clock = 1e3 * context_.attribute(driver::attribute_memory_clock);
+    bandwidth_ = 2 * clock * context_.attribute(driver::attribute_memory_bus_width) / 8;  // at both edges of the clock
   }
   ~CudaGpu() override;
 
@@ -79,6 +81,7 @@ class CudaGpu final : public GpuBackend {
 
   int architecture() const noexcept override { return architecture_; }
   int multiprocessors() const noexcept override { return multiprocessors_; }
+  double bandwidth() const noexcept override { return bandwidth_; }
   std::string binary_tag() const override { return nvrtc_tag(architecture_); }
   std::string compile(const KernelSource& source) override {
     refuse_in_capture(source.name, "compiled");
@@ -114,6 +117,7 @@ class CudaGpu final : public GpuBackend {
   FaultWord fault_word_{d_};
   int architecture_ = 0;
   int multiprocessors_ = 0;
+  double bandwidth_ = 0;
   std::mutex loading_;
   std::vector<driver::CUmodule> modules_;
   std::deque<LoadedKernel> kernels_;  // whose addresses stay

@@ -353,6 +353,10 @@ SINTER_INTEGER_ATOMICS(int)
 SINTER_INTEGER_ATOMICS(unsigned)
 SINTER_INTEGER_ATOMICS(long long)
 SINTER_INTEGER_ATOMICS(unsigned long long)
+static inline unsigned short atomicCAS(unsigned short* p, unsigned short expected, unsigned short v) {
+  __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
 static inline unsigned atomicInc(unsigned* p, unsigned limit) {
   return sinter_virtual::update(p, [=](unsigned o) { return o >= limit ? 0u : o + 1; });
 }

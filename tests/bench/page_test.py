@@ -36,6 +36,13 @@ def with_gpu(sample):
             if row["implementation"] == "sinter":
                 times = {key: row[key] * scale for key in ("median_ns", "q1_ns", "q3_ns")}
                 full["rows"].append({**row, **times, "executor": "cuda:0", "implementation": peer})
+    along = [{**r, "executor": "cuda:0"} for r in sample["sections"]["rows"] if r["implementation"] != "torch"]
+    full["sections"]["rows"] += along
+    for scale, peer in enumerate(("torch", "torch.compile", "jax.jit", "cupy"), start=2):
+        for row in along:
+            if row["implementation"] == "sinter":
+                times = {key: row[key] * scale / 2 for key in ("median_ns", "q1_ns", "q3_ns")}
+                full["sections"]["rows"].append({**row, **times, "implementation": peer})
     return full
 
 

@@ -115,7 +115,7 @@ class PlainMath:
     def transpose(x):
         return x
 
-    every_second = transpose
+    every_second = to_float32 = transpose
 
 
 class Peers(unittest.TestCase):
@@ -133,6 +133,7 @@ class Peers(unittest.TestCase):
             "variance": [1.7],
             "gain": [0.6],
             "shift": [-0.2],
+            "pixels": [77.0],
         }
         also = {"matrix_x": "x", "matrix_y": "y", "tall": "x"}
         for expression in formulas.FORMULAS:
@@ -147,7 +148,7 @@ class Peers(unittest.TestCase):
 
     def test_they_are_the_programs_expressions(self):
         text = (ROOT / "bench/expressions/expression.cpp").read_text(encoding="utf-8")
-        names = re.findall(r'\{"(\w+)", "(?:chain|named|strided|broadcast)"', text)
+        names = re.findall(r'\{"(\w+)", "(?:chain|named|strided|broadcast|narrow)"', text)
         self.assertEqual(sorted(names), sorted(formulas.FORMULAS))
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
@@ -157,7 +158,7 @@ class Peers(unittest.TestCase):
         worker = Worker("numpy", "cpu-1")
         try:
             self.assertEqual(worker.hello(60)["implementations"], ["numpy"])
-            for expression in ("chain_5", "transposed", "normalise"):
+            for expression in ("chain_5", "transposed", "normalise", "axpy_half", "transposed_half", "image"):
                 worker.ask(
                     {"do": "prepare", "expression": expression, "implementation": "numpy", "n": 12, "min_time": 1e-4},
                     60,
@@ -167,6 +168,9 @@ class Peers(unittest.TestCase):
                 )
             with self.assertRaises(WorkerFailed):
                 worker.ask({"do": "measure", "expression": "none", "implementation": "numpy"}, 60)
+            narrow = {"do": "prepare", "expression": "axpy_bfloat16", "implementation": "numpy", "n": 12, "min_time": 1e-4}
+            with self.assertRaisesRegex(WorkerFailed, "it has no bfloat16"):
+                worker.ask(narrow, 60)
         finally:
             worker.stop()
         with self.assertRaises(WorkerFailed):

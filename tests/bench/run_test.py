@@ -12,7 +12,7 @@ from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from bench.report import programs, result, run, suite  # noqa: E402
+from bench.report import programs, result, rows, run, suite  # noqa: E402
 from bench.report.deadline import Deadline  # noqa: E402
 
 # In place of a benchmark program: prints JSON, fails or hangs as the script that a test puts into it says.
@@ -58,6 +58,7 @@ class Run(unittest.TestCase):
             "only": ["expressions", "hits", "growth"],
             "executors": ["cpu-1"],
             "sizes": [3, 1000],
+            "elements": None,
             "no_peers": True,
         }
         return argparse.Namespace(**{**given, **more})
@@ -84,6 +85,19 @@ class Run(unittest.TestCase):
         self.assertEqual([row["driver"] for row in kept["sections"]["hits"]], ["null"])
         self.assertTrue((self.folder / "out/page.html").exists())
 
+    def test_rows_and_their_half_of_a_gpu(self):
+        along = """
+moved = {"label": "softmax float32", "rows": 8.0}
+if arguments["--device"] == "cuda:0": sys.exit("a wrong value")
+text([entry(f"softmax/sinter/{arguments['--columns']}", 5, **moved)])
+"""
+        self.programs(expressions="text(rows())", rows=along)
+        with self.assertRaisesRegex(run.Failed, "rows on a virtual GPU: .* a wrong value"):
+            self.run_quietly(only=["expressions", "rows"], sizes=[3], seconds=60)
+        kept = self.kept()
+        self.assertEqual({row["columns"] for row in kept["sections"]["rows"]}, set(rows.SHORT_COLUMNS))
+        self.assertEqual({row["n"] for row in kept["rows"]}, {3})
+
     def test_the_result_is_there_before_anything_is_measured(self):
         self.programs(expressions="text(rows())")
         with mock.patch.object(run, "expressions", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
@@ -98,7 +112,7 @@ class Run(unittest.TestCase):
     def test_complete_rows_of_a_program_that_hangs(self):
         self.programs(expressions="if n == 3:\n    text(rows(), whole=False)\n    time.sleep(60)\ntext(rows())")
         new = result.new({"cores": 1}, {})
-        measured = suite.Suite(self.folder / "bench", programs.Settings(1, 0.1), new, Deadline(2), peers_wanted=False)
+        measured = suite.Suite(self.folder / "bench", programs.Settings(1, 0.1), new, Deadline(6), peers_wanted=False)
         with contextlib.redirect_stderr(io.StringIO()):
             measured.measure(["cpu-1"], [3, 1000])
         self.assertIn(("limit", 3), {(row["implementation"], row["n"]) for row in new["rows"]})

@@ -54,7 +54,8 @@ class FloatEnvironment : public testing::TestWithParam<bool> {
  private:
   static std::vector<float> evaluate_all() {
     const Tensor x = tensor({1.0f, 2.5f, 3.7f, -1.1f, 0.3f});
-    const Tensor small = tensor({std::numeric_limits<float>::denorm_min() * 7, 1e-40f, 3e-39f});
+    constexpr float seven_steps = std::numeric_limits<float>::denorm_min() * 7;
+    const Tensor small = tensor({seven_steps, 1e-40f, 3e-39f});
     return GetParam() ? results(x.cuda(), small.cuda()) : results(x, small);
   }
   static unsigned settings() {

@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <jit/cpu/tile_program.hpp>
 #include <jit/evaluator.hpp>
+#include <visit_real.hpp>
 #include "../jit/composite_reference.hpp"
 #include "../runtime/gpus.hpp"
 #include "table.hpp"
@@ -105,7 +107,7 @@ std::optional<double> fma_of(Operands o, DType dtype) {
     return std::fma(static_cast<T>(o[3]) * static_cast<T>(o[1]), static_cast<T>(o[2]), static_cast<T>(o[0]));
   };
   if (category(dtype) != Category::Float) return {};
-  return dtype == DType::Float32 ? static_cast<double>(value(0.f)) : value(0.);
+  return dtype == DType::Float64 ? value(0.) : static_cast<double>(value(0.f));  // 16-bit floats compute in float32
 }
 std::optional<double> negative_part(Operands o, double scale, double steepness) {
   return o[0] <= 0 ? std::optional(scale * std::expm1(o[0] * steepness)) : std::nullopt;
@@ -203,17 +205,26 @@ jit::Operand constant(Graph& graph, const std::string& number) {
   return graph.constant(DType::Int64, static_cast<std::uint64_t>(std::stoll(number)));
 }
 
-/// Whether Sinter has the operation for these dtypes: promotion_test lists where it does not and PyTorch does.
+/// Whether Sinter has the operation for these dtypes: promotion_test lists where it does not and PyTorch does. Numbers
+/// that do not fit an integer's dtype are refused.
 bool is_taken(std::string_view op, const std::vector<Values>& sets, const std::vector<std::string>& numbers) {
   std::vector<OperandType> types;
   for (const Values& set : sets) types.push_back({set.dtype});
   for (const std::string& number : numbers) types.push_back({is_float(number) ? DType::Float32 : DType::Int64, true});
-  return op == "cast" || op_types(op_named(op), types).ok;
+  const auto fits = [&](const std::string& number) {
+    return visit(sets[0].dtype, [&]<class T>(std::type_identity<T>) {
+      if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>)
+        return true;
+      else
+        return is_float(number) || std::in_range<T>(std::stoll(number));
+    });
+  };
+  return op == "cast" || (op_types(op_named(op), types).ok && std::ranges::all_of(numbers, fits));
 }
 
 /// PyTorch has no fma; the standard library's is exact, and integers wrap.
 std::uint64_t fma_bits(DType dtype, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+  return sinter::test::visit_real(dtype, [&]<class T>(std::type_identity<T>) {
     T x, y, z, result;
     std::memcpy(&x, &a, sizeof x);
     std::memcpy(&y, &b, sizeof y);
@@ -289,7 +300,7 @@ std::vector<TensorRef> evaluate(const Group& group, Device device, jit::Mode mod
 }
 
 double as_double(std::uint64_t bits, DType dtype) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+  return sinter::test::visit_real(dtype, [&]<class T>(std::type_identity<T>) {
     T value;
     std::memcpy(&value, &bits, sizeof value);
     return static_cast<double>(value);
@@ -298,7 +309,7 @@ double as_double(std::uint64_t bits, DType dtype) {
 
 std::uint64_t as_bits(double value, DType dtype) {
   std::uint64_t bits = 0;
-  visit(dtype, [&]<class T>(std::type_identity<T>) {
+  sinter::test::visit_real(dtype, [&]<class T>(std::type_identity<T>) {
     const T typed = static_cast<T>(value);
     std::memcpy(&bits, &typed, sizeof typed);
   });
@@ -325,7 +336,7 @@ std::int64_t distance(std::uint64_t a, std::uint64_t b, DType dtype) {
 
 /// The same in units of the last place of another number.
 std::int64_t distance_at(double at, std::uint64_t a, std::uint64_t b, DType dtype) {
-  const int digits = dtype == DType::Float32 ? 23 : 52;
+  const int digits = dtype == DType::BFloat16 ? 7 : dtype == DType::Float16 ? 10 : dtype == DType::Float32 ? 23 : 52;
   return static_cast<std::int64_t>(
       std::ceil(std::ldexp(std::abs(as_double(a, dtype) - as_double(b, dtype)), digits - std::ilogb(at))));
 }

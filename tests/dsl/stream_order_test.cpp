@@ -24,6 +24,7 @@ class Program {
   explicit Program(unsigned seed) : random_(seed) {
     for (int gpu : {0, 1})
       for (int i = 0; i < 2; ++i) streams_.emplace_back(gpu);
+    for (int gpu : {0, 1}) indices_.push_back(sn::arange(n).to(sn::Device(gpu)));
     streams_.push_back(sn::default_stream(0));
     streams_.push_back(sn::default_stream(1));
     for (int i = 0; i < 6; ++i) {
@@ -36,7 +37,7 @@ class Program {
     const sn::Stream& s = streams_[below(streams_.size())];
     const sn::StreamGuard guard(s);
     const std::size_t to = below(arrays_.size()), from = below(arrays_.size());
-    switch (below(8)) {
+    switch (below(10)) {
       case 0: return replace(to, from);
       case 1:
       case 2: return add_in_place(to, from);
@@ -44,6 +45,8 @@ class Program {
       case 4: return read(to);
       case 5: return write_view(to);
       case 6: return copy_across(to, from);
+      case 7: return read_at_indices(to, from);
+      case 8: return move_indices();
       default: return use_temporary(to, from);
     }
   }
@@ -79,6 +82,14 @@ class Program {
     arrays_[to] = arrays_[from].to(arrays_[to].device()).clone();
     values_[to] = values_[from];
   }
+  void read_at_indices(std::size_t to, std::size_t from) {
+    arrays_[to] = arrays_[from].take(indices_[static_cast<std::size_t>(arrays_[from].device().index())]) + 0.25f;
+    values_[to] = values_[from] + 0.25f;
+  }
+  void move_indices() {
+    sn::Tensor<std::int64_t>& i = indices_[below(indices_.size())];
+    i.assign((i + 1) % n);
+  }
   /// Its memory is let go while the work that uses it may run, on another stream than it was made for.
   void use_temporary(std::size_t to, std::size_t from) {
     const Array temporary = arrays_[from] + 1;
@@ -92,6 +103,7 @@ class Program {
   std::vector<sn::Stream> streams_;
   std::vector<Array> arrays_;
   std::vector<float> values_;
+  std::vector<sn::Tensor<std::int64_t>> indices_;  // of each GPU: positions in some order
 };
 
 TEST(StreamOrder, RandomProgramsAreInOrder) {

@@ -253,7 +253,11 @@ TEST(View, MovesFlattensAndUnflattens) {
   EXPECT_EQ(x.flatten(1, 2).unflatten(1, {3, -1}).shape(), x.shape());
   EXPECT_TRUE(sn::equal(x.transpose(1, 2).flatten(1, 2).unflatten(1, {4, 3}).transpose(1, 2), x));
   EXPECT_THROW((void)x.flatten(2, 1), sn::IndexError);
-  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.unflatten(1, {2, 2}); }), HasSubstr("does not hold the 3"));
+  EXPECT_EQ(counted({0, 6}).unflatten(1, {2, 3}).shape(), sn::Shape(0, 2, 3));
+  EXPECT_EQ(counted({2}).narrow(0, 0, 0).reshape({0, 6}).unflatten(1, {-1, 3}).shape(), sn::Shape(0, 2, 3));
+  EXPECT_EQ(counted({0, 6}).unflatten(0, {0, 5}).shape(), sn::Shape(0, 5, 6));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x.unflatten(1, {2, 2}); }),
+              HasSubstr("unflatten: shape (2, 2) does not hold the 3"));
 }
 
 TEST(View, ViewNeverCopies) {
@@ -293,6 +297,21 @@ TEST(View, PartsAlongAnAxis) {
   EXPECT_THROW((void)x.split(0), sn::ShapeError);
   EXPECT_THROW((void)x.chunk(0), sn::ShapeError);
   EXPECT_THROW((void)sn::tensor(1).unbind(), sn::IndexError);
+}
+
+TEST(View, HasAtMostEightDimensions) {
+  const sn::Tensor<float> x = sn::zeros({1, 1, 1, 1, 1, 1, 1, 4});
+  const auto refused = [](const char* what, auto f) {
+    EXPECT_THAT(message_of<sn::ShapeError>(f),
+                testing::AllOf(testing::StartsWith(std::string(what) + ": "),
+                               HasSubstr("(1, 1, 1, 1, 1, 1, 1, 4) on cpu"), HasSubstr("would have 9 dimensions")))
+        << what;
+  };
+  refused("unsqueeze", [&] { (void)x.unsqueeze(0); });
+  refused("unflatten", [&] { (void)x.unflatten(-1, {2, -1}); });
+  refused("unfold", [&] { (void)x.unfold(-1, 2, 1); });
+  refused("view_as_real", [&] { (void)sn::view_as_real(sn::Tensor(sn::complex(x, x))); });
+  EXPECT_EQ(x.unflatten(-1, {4}).dim(), 8);
 }
 
 }  // namespace

@@ -104,7 +104,10 @@ T composite_real(Op op, const std::array<T, 5>& v) {
   };
   const T most = std::numeric_limits<T>::max();
   switch (op) {
-    case Op::positive: return a;
+    case Op::positive:
+    case Op::conj: return a;
+    case Op::sgn: return a > 0 ? 1 : a < 0 ? -1 : 0;
+    case Op::angle: return a < 0 ? static_cast<T>(M_PI) : a == a ? T(0) : a;
     case Op::trunc_divide: return std::trunc(a / b);
     case Op::addcmul: return std::fma(d * b, c, a);
     case Op::addcdiv: return a + d * b / c;
@@ -151,7 +154,9 @@ T composite_whole(Op op, const std::array<T, 5>& v) {
   const U divisor = std::gcd(magnitude(a), magnitude(b));
   const bool in_range = b >= 0 && b < static_cast<T>(8 * sizeof(T));
   switch (op) {
-    case Op::positive: return a;
+    case Op::positive:
+    case Op::conj: return a;
+    case Op::sgn: return a > 0 ? T(1) : a < 0 ? static_cast<T>(-1) : T(0);
     case Op::trunc_divide: return b == 0 ? T(0) : b == -1 ? static_cast<T>(0 - static_cast<U>(a)) : a / b;
     case Op::addcmul:
       return static_cast<T>(static_cast<U>(a) + static_cast<U>(v[3]) * static_cast<U>(b) * static_cast<U>(c));

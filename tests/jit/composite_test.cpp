@@ -51,11 +51,11 @@ TEST(Composite, ExpandsToTheSameValuesOnEveryDtype) {
   std::mt19937_64 random(7);
   int taken = 0;
   for (const Op op : composites()) {
-    for (int d = 0; d < dtype_count; ++d) {
+    for (int d = 0; d < real_dtype_count; ++d) {
       const auto t = static_cast<DType>(d);
       const std::vector<OperandType> types(info(op).arity, OperandType{t});
       const OpTypes rule = op_types(op, types);
-      if (!rule.ok) continue;
+      if (!rule.ok || is_complex(rule.result)) continue;
       ++taken;
       SCOPED_TRACE(::testing::Message() << name(op) << " of " << name(t));
       const Graph written = of_leaves(op, t), expanded = jit::lower(written);

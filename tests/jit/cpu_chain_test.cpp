@@ -103,6 +103,60 @@ TEST(CpuChain, SquaresAreReadFromTheAccumulator) {
   EXPECT_EQ(steps.chains[0].code.back().code, MicroOp::end_block);
 }
 
+/// (x + y) * x rounded to 16 bits, and what is left of that when y is taken away, in both formats.
+template <class H>
+Graph sixteen_bits() {
+  Graph graph;
+  constexpr DType h = sinter::dtype_of<H>, f = DType::Float32;
+  const auto node = [&](Op op, DType t, std::initializer_list<Operand> operands) {
+    return graph.node(op, t, std::vector<Operand>(operands));
+  };
+  const Operand x = node(Op::cast, f, {graph.leaf(h, 0)}), y = node(Op::cast, f, {graph.leaf(h, 1)});
+  const Operand rounded = node(Op::cast, h, {node(Op::mul, f, {node(Op::add, f, {x, y}), x})});
+  const Operand rest = node(Op::sub, f, {node(Op::cast, f, {rounded}), y});
+  for (const Operand o : {rounded, rest, node(Op::cast, h, {rest})}) graph.output(o);
+  return graph;
+}
+
+template <class H>
+void check_sixteen_bits(const Graph& graph, std::int64_t n, const std::string& isa) {
+  constexpr DType h = sinter::dtype_of<H>;
+  const std::vector<std::int64_t> extents{n};
+  Array x = make_array(h, extents, {1}), y = make_array(h, extents, {1}), rounded = make_array(h, extents, {1}),
+        rest = make_array(DType::Float32, extents, {1}), last = make_array(h, extents, {1});
+  const auto bits = [](std::int64_t i, std::int64_t by) { return static_cast<std::uint16_t>(i * by); };
+  for (std::int64_t i = 0; i < n; ++i) {
+    write(h, x.memory.data() + 2 * i, bits(i, 1));
+    write(h, y.memory.data() + 2 * i, bits(i, 40503));
+  }
+  TileProgram(graph).run(make_nest(extents, {&rounded, &rest, &last, &x, &y}, 3), {});
+  const auto same = [](float a, float b) { return a == b ? std::signbit(a) == std::signbit(b) : a != a && b != b; };
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float a = H::from_bits(bits(i, 1)), b = H::from_bits(bits(i, 40503));
+    const H r((a + b) * a);
+    const float left = static_cast<float>(r) - b;
+    const auto found = [&](const Array& array) {
+      return H::from_bits(static_cast<std::uint16_t>(element(array, extents, i)));
+    };
+    ASSERT_TRUE(same(found(rounded), r)) << isa << ' ' << i << " of " << n;
+    ASSERT_TRUE(same(as<float>(element(rest, extents, i)), left)) << isa << ' ' << i << " of " << n;
+    ASSERT_TRUE(same(found(last), H(left))) << isa << ' ' << i << " of " << n;
+  }
+}
+
+TEST(CpuChain, SixteenBitFloatsConvertOnTheWay) {
+  const auto check_format = [&]<class H>(std::type_identity<H>) {
+    const Graph graph = sixteen_bits<H>();
+    const jit::cpu::Steps steps = jit::cpu::make_steps(graph, {});
+    EXPECT_EQ(steps.tiles.size(), 1u);
+    EXPECT_EQ(steps.chains.size(), 1u);
+    for_lengths([&](std::int64_t n, const std::string& isa) { check_sixteen_bits<H>(graph, n, isa); });
+    EachIsa().run([&](Isa isa) { check_sixteen_bits<H>(graph, 65536, std::string(isa_name(isa))); });
+  };
+  check_format(std::type_identity<half>());
+  check_format(std::type_identity<bfloat16>());
+}
+
 /// A chain's own blocks stay where they are: the tile behind them holds a value that is read after the chain.
 TEST(CpuChain, OwnBlocksLeaveOtherTilesAlone) {
   Graph graph;

@@ -108,6 +108,7 @@ struct Array {
   std::int64_t lowest = 0, extent = 0;  // of the offsets of its elements
   GuardedBytes memory{0};
   bool index = false;
+  std::int64_t first_position = 0;  // of an index
 
   std::byte* first() const { return memory.data() - lowest * static_cast<std::int64_t>(size_of(dtype)); }
 };
@@ -126,9 +127,10 @@ inline Array make_array(DType dtype, const std::vector<std::int64_t>& extents, s
   a.memory = GuardedBytes(static_cast<std::size_t>(a.extent) * size_of(dtype), guard_start);
   return a;
 }
-inline Array make_index(std::vector<std::int64_t> strides) {
+inline Array make_index(std::vector<std::int64_t> strides, std::int64_t first = 0) {
   Array a{DType::Int64, std::move(strides)};
   a.index = true;
+  a.first_position = first;
   return a;
 }
 
@@ -149,7 +151,7 @@ inline std::int64_t offset_of(const Array& a, const std::vector<std::int64_t>& e
 }
 inline Bits element(const Array& a, const std::vector<std::int64_t>& extents, std::int64_t i) {
   const std::int64_t offset = offset_of(a, extents, i);
-  if (a.index) return static_cast<Bits>(offset);
+  if (a.index) return static_cast<Bits>(a.first_position + offset);
   return read(a.dtype, a.first() + offset * static_cast<std::int64_t>(size_of(a.dtype)));
 }
 
@@ -180,6 +182,7 @@ inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::v
   for (const Array* a : operands) {
     jit::NestOperand o;
     o.data = a->index ? nullptr : a->first();
+    o.first = a->first_position;
     for (int r = 0; r < nest.rank; ++r) o.strides[r] = a->strides[starts[static_cast<std::size_t>(r)]];
     nest.operands.push_back(o);
   }
@@ -194,7 +197,7 @@ Bits random_bits(DType dtype, Random& random) {
     return all[random() % sizeof...(v)];
   };
   std::uniform_real_distribution<double> unit(-1, 1);
-  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Bits {
+  return sinter::test::visit_real(dtype, [&]<class T>(std::type_identity<T>) -> Bits {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_same_v<T, bool>) {
       return random() & 1;

@@ -51,6 +51,35 @@ TEST(CpuPack, OneDimension) {
         }
 }
 
+/// What is the same along short rows: each element some times, from any place on, and nothing behind the last one.
+TEST(CpuPack, RepeatedElements) {
+  for (const int size : sizes)
+    for (const std::int64_t times : {2, 3, 4, 7, 8, 31})
+      for (const std::int64_t stride : {1, 3, -2}) {
+        constexpr std::int64_t rows = 20;
+        LoopNest nest;
+        nest.rank = 2;
+        nest.extents[0] = rows, nest.extents[1] = times;
+        NestOperand o{};
+        o.strides[0] = stride;
+        const std::int64_t begin = stride < 0 ? (1 - rows) * stride : 0;
+        const auto from = counted(size, (rows - 1) * std::abs(stride) + 1);
+        for (const std::int64_t first : {std::int64_t{0}, times - 1, times, 5 * times + 1})
+          for (const std::int64_t n : {std::int64_t{1}, times, 4 * times + 1, rows * times - first}) {
+            std::vector<std::byte> to(static_cast<std::size_t>((n + 1) * size), std::byte{0xEE});
+            pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n);
+            for (std::int64_t i = 0; i < n; ++i)
+              ASSERT_EQ(std::memcmp(&to[static_cast<std::size_t>(i * size)],
+                                    &from[static_cast<std::size_t>((begin + (first + i) / times * stride) * size)],
+                                    static_cast<std::size_t>(size)),
+                        0)
+                  << size << " bytes, " << times << " times, stride " << stride << ", element " << i << " of " << n;
+            for (std::int64_t i = n * size; i < (n + 1) * size; ++i)
+              ASSERT_EQ(to[static_cast<std::size_t>(i)], std::byte{0xEE});
+          }
+      }
+}
+
 TEST(CpuPack, Panels) {
   for (const int size : sizes)
     for (const std::int64_t rows : {1, 2, 3, 4, 7, 8, 16})

@@ -1,5 +1,6 @@
 // Whole graphs on the CPU: shapes, strides, aliasing, threads. Results must equal the operations one by one, bit by
 // bit.
+#include <jit/complex_parts.hpp>
 #include <jit/cpu/tile_program.hpp>
 
 #include <gtest/gtest.h>
@@ -157,7 +158,7 @@ Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& in
           static_cast<int>(first_table_op) +
           static_cast<int>(random() % static_cast<std::uint64_t>(op_count - static_cast<int>(first_table_op))));
     const DTypeRule rule = info(op).rule;
-    if (op == Op::copysign || is_composite(op) || rule == DTypeRule::RandomFloat32 ||
+    if (op == Op::copysign || is_composite(op) || jit::is_of_parts(op) || rule == DTypeRule::RandomFloat32 ||
         rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64)
       continue;
     std::vector<Operand> operands;
@@ -224,7 +225,8 @@ Case random_case(const Extents& extents, Random& random) {
                     : random() % 3 ? (random() % 4 ? DType::Float32 : DType::Float64)
                                    : all_dtypes[random() % 5];
     const Extents strides = random_strides(extents, false, random);
-    c.leaves.push_back(is_index ? make_index(strides) : make_array(t, extents, strides, random() % 2));
+    c.leaves.push_back(is_index ? make_index(strides, static_cast<std::int64_t>(random() % 100))
+                                : make_array(t, extents, strides, random() % 2));
     if (!is_index) fill(c.leaves.back(), random);
     dtypes.push_back(t);
     index.push_back(is_index);

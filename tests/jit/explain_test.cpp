@@ -10,6 +10,7 @@
 namespace sinter::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -115,6 +116,48 @@ TEST(Explain, LongExpressionsStayReadable) {
     longest = std::max(longest, line);
   }
   EXPECT_LE(longest, 130u) << text;
+}
+
+// What promotion inserts is no operation of the user's.
+TEST(Explain, ConversionsAreNotCounted) {
+  Written p;
+  p.leaf(DType::Int32).leaf(f32).op(Op::add).leaf(DType::Float64).op(Op::mul);
+  const std::string text = explained({p, {zeros({3}, DType::Int32), zeros({3}), zeros({3}, DType::Float64)}});
+  EXPECT_THAT(text, HasSubstr("\n2 operations in 1 kernel\n"));
+  EXPECT_THAT(text, HasSubstr("computes   cast to float32, add, cast to float64, mul\n"));
+  EXPECT_THAT(text, Not(HasSubstr("simplified")));
+  Written same;  // the same leaf is converted twice
+  same.leaf(DType::Int32).leaf(f32).op(Op::add).leaf(DType::Int32, 0).leaf(f32).op(Op::sub).op(Op::mul);
+  const TensorRef whole = zeros({3}, DType::Int32);
+  EXPECT_THAT(explained({same, {whole, zeros({3}), whole, zeros({3})}}), Not(HasSubstr("common subexpression")));
+  Written stored;  // half is computed in float
+  stored.leaf(DType::Float16).op(Op::exp);
+  EXPECT_THAT(explained({stored, {zeros({3}, DType::Float16)}}),
+              AllOf(HasSubstr("\n1 operation in 1 kernel\n"), Not(HasSubstr("simplified"))));
+}
+
+TEST(Explain, ComplexOperationsAndTheirParts) {
+  constexpr auto c64 = DType::Complex64;
+  Written p;
+  p.leaf(c64).leaf(c64).op(Op::mul);
+  EXPECT_THAT(explained({p, {zeros({3}, c64), zeros({3}, c64)}}),
+              AllOf(HasSubstr("\n1 operation in 1 kernel\n"),
+                    HasSubstr("complex: 1 operation on real and imaginary parts, 6 in all\n"),
+                    HasSubstr("simplified: 6 operations in all, 5 left\n"), HasSubstr("2 products contracted to fma"),
+                    Not(HasSubstr("as written"))));
+  Written parts;
+  parts.leaf(c64).op(Op::real);
+  EXPECT_THAT(explained({parts, {zeros({3}, c64)}}), HasSubstr("\n1 operation in 1 kernel\n"));
+}
+
+TEST(Explain, CompositeOperations) {
+  Written p;
+  p.leaf(f32).op(Op::mish).leaf(f32, 0).op(Op::mish).op(Op::add);
+  const TensorRef x = zeros({3});
+  const std::string text = explained({p, {x, x}});
+  EXPECT_THAT(text, HasSubstr("\n2 operations in 1 kernel\n"));
+  EXPECT_THAT(text, ContainsRegex("composite: 2 operations made of others, [0-9]+ in all\n"));
+  EXPECT_THAT(text, HasSubstr("1 common subexpression, computed once"));
 }
 
 TEST(Explain, BadOperandsThrowAsTheyWouldWhenEvaluated) {

@@ -87,7 +87,8 @@ TEST(Graph, ErrorsNameOperationOperandsAndFix) {
 TEST(Graph, ConvertsConstants) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
-    const auto from = static_cast<DType>(random() % dtype_count), to = static_cast<DType>(random() % dtype_count);
+    const auto from = static_cast<DType>(random() % real_dtype_count),
+               to = static_cast<DType>(random() % real_dtype_count);
     std::uint64_t bits = special_bits(from, random);
     if (random() % 2 && from != DType::Bool) bits = random() & (size_of(from) == 8 ? ~0ull : 0xFFFFFFFFull);
     EXPECT_TRUE(same_value(to, jit::convert_bits(bits, from, to), converted_bits(bits, from, to)))
@@ -132,9 +133,23 @@ TEST(Graph, PartOfKeepsWhatAnOutputNeeds) {
   EXPECT_EQ(
       to_text(jit::part_of(g, last)),
       "%0 = leaf 0 float32\n%1 = leaf 1 float32\n%2 = exp(%0) float32\n%3 = log(%1) float32\noutput %3\noutput %2\n");
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]), (std::vector<bool>{true}));
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]), (std::vector<bool>{true, true}));
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[2]), (std::vector<bool>{false, true}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).walked, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).walked, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[2]).walked, (std::vector<std::uint32_t>{1}));
+}
+
+TEST(Graph, ArraysGiveNoShape) {
+  Graph g;
+  const Operand array = g.array(DType::Float16, 2), offset = g.index(1), x = g.leaf(DType::Float16, 2);
+  const Operand element = g.load(array, offset);
+  EXPECT_EQ(g[element].dtype, DType::Float16);
+  g.output(apply(g, Op::add, {element, x}));
+  g.output(element);
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).walked, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).walked, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).arrays, (std::vector<std::uint32_t>{2}));
+  EXPECT_THROW(g.load(x, offset), Error);
+  EXPECT_THROW(g.load(array, x), Error);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(Inspect, SeveralKernelsFollowEachOther) {
   std::size_t kernels = 0;
   for (std::size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1))
     ++kernels;
-  EXPECT_EQ(kernels, jit::inspect(tree.bound()).parts[0].plan->kernels.size());
+  EXPECT_EQ(kernels, jit::inspect(tree.bound()).parts[0].plan().kernels.size());
   EXPECT_GT(kernels, 1u);
 }
 
@@ -86,15 +86,15 @@ TEST(Inspect, PartsAndShapes) {
   Tree apart(p, {x, x, y});
   const jit::Evaluation two = jit::inspect(apart.bound());
   ASSERT_EQ(two.parts.size(), 2u);
-  EXPECT_EQ(two.parts[0].shape, (Shape{3}));
-  EXPECT_EQ(two.parts[1].shape, (Shape{2, 3}));
-  EXPECT_EQ(two.parts[1].outputs, (std::vector<std::uint32_t>{1}));
-  EXPECT_EQ(two.parts[1].kernel_shapes, (std::vector<Shape>{{2, 3}}));
+  EXPECT_EQ(two.parts[0].shapes.outputs[0], (Shape{3}));
+  EXPECT_EQ(two.parts[1].shapes.outputs[0], (Shape{2, 3}));
+  EXPECT_EQ(two.parts[1].outputs(), (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(two.parts[1].shapes.kernels, (std::vector<Shape>{{2, 3}}));
   Tree together(p, {x, x, x});
   const jit::Evaluation one = jit::inspect(together.bound());
   ASSERT_EQ(one.parts.size(), 1u);
-  EXPECT_EQ(one.parts[0].outputs, (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(one.parts[0].plan->kernels.size(), 1u);
+  EXPECT_EQ(one.parts[0].outputs(), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(one.parts[0].plan().kernels.size(), 1u);
 }
 
 TEST(Inspect, LazyExpressions) {

@@ -78,7 +78,7 @@ T special(std::mt19937_64& random) {
 
 /// A value that is likely to go wrong somewhere.
 inline std::uint64_t special_bits(DType t, std::mt19937_64& random) {
-  return visit(t, [&]<class T>(std::type_identity<T>) { return to_bits(special<T>(random)); });
+  return sinter::test::visit_real(t, [&]<class T>(std::type_identity<T>) { return to_bits(special<T>(random)); });
 }
 
 /// The values of the outputs. `leaves` by leaf number, `scalars` by number, as they arrive: bool, int64 or double.
@@ -116,11 +116,12 @@ inline std::string to_text(const Graph& graph) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& n = graph.nodes()[i];
     text += fmt::format("%{} = {}", i, name(n.op));
-    if (n.op == Op::leaf || n.op == Op::index) text += fmt::format(" {}", n.attribute);
+    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) text += fmt::format(" {}", n.attribute);
     if (n.op == Op::scalar) text += fmt::format(" {}", jit::scalar_use(n).number);
     if (n.op == Op::constant)
-      visit(n.dtype,
-            [&]<class T>(std::type_identity<T>) { text += fmt::format(" {}", test::shown(test::as<T>(n.attribute))); });
+      sinter::test::visit_real(n.dtype, [&]<class T>(std::type_identity<T>) {
+        text += fmt::format(" {}", test::shown(test::as<T>(n.attribute)));
+      });
     std::string operands;
     for (const Operand o : graph.operands(n)) operands += fmt::format("{}%{}", operands.empty() ? "" : ", ", o.node);
     text += operands.empty() ? "" : fmt::format("({})", operands);

@@ -5,15 +5,16 @@
 #include <numeric>
 
 #include "device_arrays.hpp"
+#include "row_kernels.hpp"
 
 namespace sinter::testing {
 namespace {
 
 using jit::LoopNest;
 
-LoopNest nest_of(std::vector<TensorImpl*> operands, int outputs = 1) {
+LoopNest nest_of(std::vector<TensorImpl*> operands, int outputs = 1, std::vector<std::uint32_t> arrays = {}) {
   LoopNest nest;
-  jit::make_nest(nest, operands, outputs);
+  jit::make_nest(nest, operands, outputs, arrays);
   return nest;
 }
 
@@ -28,6 +29,18 @@ TEST(Nest, ContiguousOperandsAreOneLine) {
   EXPECT_EQ(nest.operands[1].strides[0], 1);
   EXPECT_EQ(nest.operands[1].data, c->data);
   EXPECT_EQ(nest_of({b.get(), a.get()}).rank, 1);
+}
+
+TEST(Nest, ArraysAreNotWalked) {
+  const TensorRef out = empty(Shape{3, 4, 5}), in = empty(Shape{3, 4, 5}), array = empty(Shape{7, 2});
+  const LoopNest nest = nest_of({out.get(), in.get(), array.get()}, 1, {2});
+  EXPECT_EQ(nest.rank, 1);
+  EXPECT_EQ(nest.numel, 60);
+  EXPECT_EQ(nest.operands[1].strides[0], 1);
+  EXPECT_EQ(nest.operands[2].strides[0], 0);
+  EXPECT_EQ(nest.operands[2].data, array->data);
+  const TensorRef one = empty(Shape{1}), index = empty(Shape{});
+  EXPECT_EQ(nest_of({one.get(), index.get(), array.get()}, 1, {2}).operands[2].data, array->data);
 }
 
 TEST(Nest, SingleElementsWalkLikeContiguousOnes) {
@@ -79,6 +92,42 @@ std::vector<std::vector<std::int64_t>> walk(const LoopNest& nest) {
   }
   std::ranges::sort(positions);
   return positions;
+}
+
+jit::LoopNest nest_of_rows(Op op, std::uint8_t axes, const TensorRef& x, const Shape& result) {
+  const DType t = op == Op::argmax ? DType::Int64 : DType::Float32;
+  RowKernel k("rows", axes);
+  k.output(k.apply(op, {k.leaf(DType::Float32)}), jit::Over::Rows);
+  const TensorRef y = runtime::empty(result, t, Device());
+  std::vector<TensorImpl*> operands{y.get(), x.get()};
+  return row_nest(k.done(), operands, x->shape);
+}
+
+TEST(Nest, CombinedDimsFollowMemory) {
+  const TensorRef x = empty(Shape{4, 5, 6}), back = runtime::view(*x, Shape{6, 5, 4}, Shape{1, 6, 30});
+  for (const TensorRef& t : {x, back}) {
+    const LoopNest nest = nest_of_rows(Op::sum, 0b111, t, Shape{});
+    EXPECT_EQ(nest.combined, 1);
+    EXPECT_EQ(nest.extents[nest.rank - 1], 120);
+    EXPECT_EQ(nest.operands[1].strides[nest.rank - 1], 1);
+  }
+  const LoopNest rows = nest_of_rows(Op::sum, 0b001, back, Shape{6, 5});  // whose 6 neighbours are innermost
+  EXPECT_EQ(rows.rank - rows.combined, 2);
+  EXPECT_EQ(rows.extents[1], 6);
+  EXPECT_EQ(rows.operands[1].strides[1], 1);
+}
+
+TEST(Nest, PositionsKeepTheOrderOfTheAxes) {
+  const TensorRef x = empty(Shape{4, 5}), back = runtime::view(*x, Shape{5, 4}, Shape{1, 5});
+  const LoopNest nest = nest_of_rows(Op::argmax, 0b11, back, Shape{});
+  EXPECT_EQ(nest.combined, 2);
+  EXPECT_EQ(nest.extents[nest.rank - 2], 5);
+}
+
+TEST(Nest, ExpandedOperandsDecideNoOrder) {
+  const TensorRef x = empty(Shape{5}), wide = runtime::view(*x, Shape{4, 5}, Shape{0, 1});
+  const LoopNest nest = nest_of_rows(Op::sum, 0b11, wide, Shape{});
+  EXPECT_EQ(nest.extents[nest.rank - 1], 5);
 }
 
 TEST(Nest, RandomOperandsAreWalkedElementForElement) {

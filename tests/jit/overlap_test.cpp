@@ -1,6 +1,11 @@
 #include <jit/overlap.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
 
 namespace sinter::testing {
 namespace {
@@ -23,9 +28,55 @@ TEST(Overlap, ByByteRanges) {
   EXPECT_EQ(overlap(*low, *view(*base, Shape{10}, Shape{1})), Overlap::Same);
 }
 
-TEST(Overlap, InterleavedViewsCountAsOverlapping) {
-  const TensorRef base = runtime::empty(Shape{20}, DType::Float32, Device());
-  EXPECT_EQ(overlap(*view(*base, Shape{10}, Shape{2}), *view(*base, Shape{10}, Shape{2}, 1)), Overlap::Some);
+TEST(Overlap, InterleavedViewsDoNotMeet) {
+  const TensorRef base = runtime::empty(Shape{4, 10}, DType::Float32, Device());
+  EXPECT_EQ(overlap(*view(*base, Shape{20}, Shape{2}), *view(*base, Shape{20}, Shape{2}, 1)), Overlap::None);
+  const TensorRef left = view(*base, Shape{4, 3}, Shape{10, 1}), right = view(*base, Shape{4, 7}, Shape{10, 1}, 3);
+  EXPECT_EQ(overlap(*left, *right), Overlap::None);
+  EXPECT_EQ(overlap(*right, *left), Overlap::None);
+  EXPECT_EQ(overlap(*left, *view(*base, Shape{4, 7}, Shape{10, 1}, 2)), Overlap::Some);
+  // Elements of other sizes, and strides that differ, are judged by the bytes between.
+  const TensorRef bytes = view(*base, Shape{4, 3}, Shape{10, 1}, 3);
+  bytes->dtype = DType::Bool;
+  EXPECT_EQ(overlap(*left, *bytes), Overlap::Some);
+  EXPECT_EQ(overlap(*left, *view(*base, Shape{4}, Shape{9}, 3)), Overlap::Some);
+}
+
+std::set<std::int64_t> addresses(const runtime::TensorImpl& t) {
+  std::set<std::int64_t> all;
+  for (std::int64_t i = 0; i < t.numel; ++i) {
+    std::int64_t rest = i, offset = 0;
+    for (int axis = t.rank(); axis-- > 0; rest /= t.shape[axis]) offset += rest % t.shape[axis] * t.strides[axis];
+    all.insert(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(t.data) / 4) + offset);
+  }
+  return all;
+}
+
+TEST(Overlap, RandomViewsOfEqualStrides) {
+  const std::uint32_t seed = std::random_device()();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  const TensorRef base = runtime::empty(Shape{2000}, DType::Float32, Device());
+  int none = 0, some = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    Shape a_shape, b_shape, strides;
+    for (std::int64_t rank = 1 + below(3), axis = 0; axis < rank; ++axis) {
+      a_shape.push_back(1 + below(5));
+      b_shape.push_back(below(3) ? 1 + below(5) : a_shape[static_cast<int>(axis)]);
+      strides.push_back(below(8) ? below(41) - 20 : 0);
+    }
+    const TensorRef a = view(*base, a_shape, strides, 900 + below(50)),
+                    b = view(*base, b_shape, strides, 900 + below(50));
+    const std::set<std::int64_t> of_a = addresses(*a), of_b = addresses(*b);
+    const bool meet = std::ranges::any_of(of_a, [&](std::int64_t i) { return of_b.contains(i); });
+    const Overlap found = overlap(*a, *b);
+    ASSERT_EQ(found != Overlap::None, meet) << to_string(a_shape) << ' ' << to_string(b_shape) << ' '
+                                            << to_string(strides) << ' ' << (b->data - a->data) / 4;
+    (meet ? some : none) += 1;
+  }
+  EXPECT_GT(none, 500);
+  EXPECT_GT(some, 500);
 }
 
 TEST(Overlap, SameOnlyElementForElement) {

@@ -24,6 +24,11 @@ struct Written {
     dtypes.push_back(t);
     return byte(Op::leaf).byte(t);
   }
+  /// A leaf that op(Op::load) reads, at the offset that follows.
+  Written& array(DType t, int same = -1) {
+    leaf(t, same).code.end()[-2] = static_cast<std::uint8_t>(Op::array);
+    return *this;
+  }
   Written& scalar(Category c) {
     categories.push_back(static_cast<std::uint8_t>(c));
     return byte(Op::scalar).byte(c);
@@ -129,7 +134,7 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   // Numbers below 0 are refused beside uint8: a program has the one or the other.
   const bool has_uint8 = random() % 4 == 0;
   const auto any_dtype = [&] {
-    const auto t = static_cast<DType>(random() % dtype_count);
+    const auto t = static_cast<DType>(random() % real_dtype_count);
     return t == DType::UInt8 && !has_uint8 ? DType::Int8 : t;
   };
   const auto push_source = [&] {

@@ -57,6 +57,17 @@ TEST(Record, IndexLeaves) {
   EXPECT_EQ(jit::record(p.program(), p.dtypes, p.same_as, is_index).nodes()[0].op, Op::index);
 }
 
+TEST(Record, ArraysAreLoadedFrom) {
+  Written p;  // x[i] + x: the same tensor twice
+  p.leaf(DType::Float16);
+  p.code[0] = static_cast<std::uint8_t>(Op::array);
+  p.leaf(DType::Int64).op(Op::load).leaf(DType::Float16, 0).op(Op::add);
+  const Graph g = p.record();
+  EXPECT_EQ(to_text(g),
+            "%0 = array 0 float16\n%1 = leaf 1 int64\n%2 = load(%0, %1) float16\n%3 = leaf 0 float16\n"
+            "%4 = add(%2, %3) float16\noutput %4\n");
+}
+
 TEST(Record, SeveralOutputsInTheirOrder) {
   Written p;
   p.leaf(DType::Float32).op(Op::exp).leaf(DType::Float32).op(Op::log);
@@ -126,6 +137,28 @@ TEST(Record, MalformedPrograms) {
   refuses([](Written& p) { p.byte(jit::Code::integer); }, "no byte of value");
   refuses([](Written& p) { p.byte(jit::Code::reference).byte(0); }, "no such name");
   refuses([](Written& p) { p.byte(op_count); }, "no such operation");
+  refuses([](Written& p) { p.code[0] = static_cast<std::uint8_t>(Op::array); }, "an array as a value");
+  refuses([](Written& p) { p.op(Op::load); }, "loads from what is no array");
+}
+
+TEST(Record, ArraysAreNoValues) {
+  const auto refuses = [](auto change) {
+    Written p;
+    p.leaf(DType::Float32).leaf(DType::Int64);
+    p.code[0] = static_cast<std::uint8_t>(Op::array);
+    change(p);
+    EXPECT_THROW(p.record(), Error);
+  };
+  refuses([](Written& p) { p.outputs = 2; });
+  refuses([](Written& p) { p.cast(DType::Float64).op(Op::load); });
+  refuses([](Written& p) { p.op(Op::add); });
+  refuses([](Written& p) { p.code.resize(2), p.dtypes.resize(1), p.same_as.resize(1), p.cast(DType::Float64); });
+  Written fine;
+  fine.leaf(DType::Float32).leaf(DType::Int64).op(Op::load);
+  fine.code[0] = static_cast<std::uint8_t>(Op::array);
+  const bool is_index[] = {true, false};
+  EXPECT_NO_THROW(fine.record());
+  EXPECT_THROW(jit::record(fine.program(), fine.dtypes, fine.same_as, is_index), Error);
 }
 
 TEST(Record, AnyBytesGiveAGraphOrAnError) {

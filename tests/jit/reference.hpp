@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <jit/plan.hpp>
+#include <visit_real.hpp>
 #include "composite_reference.hpp"
 
 namespace sinter::test {
@@ -104,11 +105,11 @@ To convert_value(From v) noexcept {
 }
 
 inline Bits convert_bits(Bits bits, DType from, DType to) {
-  return visit(from, [&]<class From>(std::type_identity<From>) {
+  return sinter::test::visit_real(from, [&]<class From>(std::type_identity<From>) {
     if constexpr (is_16_bit_float<From>)
       return convert_bits(to_bits(widen_float<From>(bits)), DType::Float32, to);
     else
-      return visit(to, [&]<class To>(std::type_identity<To>) {
+      return sinter::test::visit_real(to, [&]<class To>(std::type_identity<To>) {
         if constexpr (is_16_bit_float<To>)
           return narrow_float<To>(convert_value<float>(as<From>(bits)));
         else
@@ -306,6 +307,11 @@ T whole(Op op, const std::array<T, 5>& v) {
     case Op::bitwise_or: return a | b;
     case Op::bitwise_xor: return a ^ b;
     case Op::bitwise_not: return ~a;
+    case Op::axis_offset: {
+      const T position = a < 0 ? static_cast<T>(ua + ub) : a;
+      return position < 0 || position >= b ? T(0) : static_cast<T>(static_cast<U>(position) * static_cast<U>(c));
+    }
+    case Op::class_index: return a < 0 || a >= b ? T(0) : a;
     default: return composite_whole(op, v);
   }
 }
@@ -327,6 +333,8 @@ inline bool truth(Op op, bool a, bool b) {
     case Op::logical_not:
     case Op::bitwise_not: return !a;
     case Op::sign:
+    case Op::sgn:
+    case Op::conj:
     case Op::nan_to_num:
     case Op::nan_to_num_posinf:
     case Op::nan_to_num_infinities: return a;
@@ -350,10 +358,11 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
     case DTypeRule::RandomInt64: return random_value(op, a, b, c);
     case DTypeRule::Compare:
     case DTypeRule::FloatCompare:
-      return visit(held(compute), [&]<class T>(std::type_identity<T> t) { return to_bits(compare(op, all(t))); });
+      return sinter::test::visit_real(held(compute),
+                                      [&]<class T>(std::type_identity<T> t) { return to_bits(compare(op, all(t))); });
     default: break;
   }
-  return visit(compute, [&]<class T>(std::type_identity<T> t) {
+  return sinter::test::visit_real(compute, [&]<class T>(std::type_identity<T> t) {
     if constexpr (is_16_bit_float<T>) {
       const float x = as<float>(a), most = std::is_same_v<T, half> ? 65504.f : 0x1.FEp127f;
       const bool limited = op == Op::nan_to_num || (op == Op::nan_to_num_posinf && x < 0);
@@ -420,8 +429,8 @@ auto shown(T value) {
 
 /// A value as text, for messages.
 inline std::string show(DType dtype, Bits bits) {
-  return visit(dtype,
-               [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", shown(as<T>(bits)), bits); });
+  return sinter::test::visit_real(
+      dtype, [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", shown(as<T>(bits)), bits); });
 }
 
 /// Units in the last place between two floats of one sign.
@@ -494,7 +503,7 @@ double cancelled(Op op, const std::vector<Bits>& operands) {
 inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType compute, Bits expected, Bits got) {
   if (expected == got) return true;
   if (category(result) != Category::Float) return false;
-  return visit(result, [&]<class T>(std::type_identity<T>) {
+  return sinter::test::visit_real(result, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_floating_point_v<T>) {
       const T e = as<T>(expected), g = as<T>(got);
       if (std::isnan(e) || std::isnan(g)) return std::isnan(e) && std::isnan(g);

@@ -105,6 +105,17 @@ TEST(Source, GoldenGeneric) {
   expect_golden("where_generic", k.text(jit::generic_class(k.traits)));
 }
 
+// Rows of a matrix at indices, and a value beside them: offsets are of 64 bits whatever the nest's are.
+TEST(Source, GoldenLoad) {
+  Written p;
+  p.array(DType::Float32).leaf(DType::Int32).cast(DType::Int64).scalar(Category::Int).scalar(Category::Int);
+  p.op(Op::axis_offset).leaf(DType::Int64).op(Op::add).op(Op::load).leaf(DType::Float32).op(Op::mul);
+  const Kernelled k(p);
+  const std::string text = k.text(
+      {2, 4, false, true, {Pattern::Linear, Pattern::RowUniform, Pattern::Rows, Pattern::Uniform, Pattern::Linear}});
+  expect_golden("load_rows", text);
+}
+
 Written constants() {
   Written p;
   p.leaf(DType::Float32)

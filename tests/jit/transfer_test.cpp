@@ -33,9 +33,9 @@ TEST(Transfer, CopiesAnyArrayToAnyOther) {
     std::mt19937_64 random(seed);
     const auto any = [&](auto count) { return random() % static_cast<std::uint64_t>(count); };
     const Shape shape = random_shape(random, 1000);
-    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), broadcastable(shape, random),
+    const TensorRef from = random_array(static_cast<DType>(any(real_dtype_count)), broadcastable(shape, random),
                                         devices[any(devices.size())], Layout::Any, random),
-                    to = random_array(static_cast<DType>(any(dtype_count)), shape, devices[any(devices.size())],
+                    to = random_array(static_cast<DType>(any(real_dtype_count)), shape, devices[any(devices.size())],
                                       Layout::Any, random);
     const auto expected = converted(*from, shape, to->dtype);
     const std::uint64_t version = to->buffer->version();
@@ -54,9 +54,9 @@ TEST(Transfer, ToConvertsAndMoves) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto any = [&](auto count) { return random() % static_cast<std::uint64_t>(count); };
-    const TensorRef from = random_array(static_cast<DType>(any(dtype_count)), random_shape(random, 1000),
+    const TensorRef from = random_array(static_cast<DType>(any(real_dtype_count)), random_shape(random, 1000),
                                         devices[any(devices.size())], Layout::Any, random);
-    const auto dtype = static_cast<DType>(any(dtype_count));
+    const auto dtype = static_cast<DType>(any(real_dtype_count));
     const Device device = devices[any(devices.size())];
     const TensorRef moved = jit::to(*from, dtype, device);
     EXPECT_EQ(moved == from, dtype == from->dtype && device == from->device);
@@ -92,6 +92,11 @@ TEST(Transfer, IndexTensorsGetMemory) {
     EXPECT_TRUE(jit::to(*index, DType::Int64, device)->buffer);
     const TensorRef floats = jit::to(*index, DType::Float32, Device());
     EXPECT_EQ(values_of(*floats)[5], to_bits(5.0f));
+    const TensorRef column = runtime::view(*index, {2}, {3}, 2), backwards = runtime::view(*index, {3}, {-1}, 4);
+    EXPECT_EQ(values_of(*jit::contiguous(*column)), (std::vector<std::uint64_t>{2, 5}));
+    EXPECT_EQ(values_of(*jit::to(*backwards, DType::Int32, device)), (std::vector<std::uint64_t>{4, 3, 2}));
+    EXPECT_EQ(values_of(*jit::to(*runtime::view(*index, {2, 2}, {0, 1}, 3), DType::Int64, device)),
+              (std::vector<std::uint64_t>{3, 4, 3, 4}));
   }
 }
 

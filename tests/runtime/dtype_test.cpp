@@ -7,16 +7,18 @@ namespace {
 using sinter::Category;
 using sinter::DType;
 
-constexpr DType all[] = {DType::Bool,  DType::UInt8,   DType::Int8,     DType::Int16,   DType::Int32,
-                         DType::Int64, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64};
+constexpr DType all[] = {DType::Bool,    DType::UInt8,   DType::Int8,      DType::Int16,
+                         DType::Int32,   DType::Int64,   DType::Float16,   DType::BFloat16,
+                         DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
 
 TEST(DType, NamesAndSizes) {
   static_assert(std::size(all) == sinter::dtype_count);
-  const char* names[] = {"bool",  "uint8",   "int8",     "int16",   "int32",
-                         "int64", "float16", "bfloat16", "float32", "float64"};
-  const char* cuda[] = {"bool",      "unsigned char", "signed char",      "short", "int",
-                        "long long", "sinter::half",  "sinter::bfloat16", "float", "double"};
-  const std::size_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  const char* names[] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
+                         "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  const char* cuda[] = {"bool",  "unsigned char", "signed char",       "short",
+                        "int",   "long long",     "sinter::half",      "sinter::bfloat16",
+                        "float", "double",        "sinter::complex64", "sinter::complex128"};
+  const std::size_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
   for (int i = 0; i < sinter::dtype_count; ++i) {
     EXPECT_EQ(name(all[i]), names[i]);
     EXPECT_EQ(info(all[i]).cuda_name, cuda[i]);
@@ -43,6 +45,17 @@ TEST(DType, CarriersHoldWhatTheyCarry) {
   }
 }
 
+TEST(DType, ComplexNumbersHaveParts) {
+  for (const DType t : all) {
+    EXPECT_FALSE(is_complex(real_of(t)));
+    EXPECT_TRUE(is_complex(complex_of(t)));
+    EXPECT_EQ(is_complex(t), static_cast<int>(t) >= sinter::real_dtype_count);
+    if (!is_complex(t)) continue;
+    EXPECT_EQ(size_of(t), 2 * size_of(real_of(t)));
+    EXPECT_EQ(complex_of(real_of(t)), t);
+  }
+}
+
 TEST(DType, PromotionIsALattice) {
   for (const DType a : all)
     for (const DType b : all) {
@@ -55,6 +68,8 @@ TEST(DType, PromotionIsALattice) {
   // Neither holds the other.
   static_assert(promote(DType::UInt8, DType::Int8) == DType::Int16);
   static_assert(promote(DType::Float16, DType::BFloat16) == DType::Float32);
+  static_assert(promote(DType::Complex64, DType::Float64) == DType::Complex128);
+  static_assert(promote(DType::Float16, DType::Complex64) == DType::Complex64);
   // PyTorch: int64 with float32 gives float32, although it is narrower.
   static_assert(promote(DType::Int64, DType::Float32) == DType::Float32);
 }
@@ -65,6 +80,9 @@ TEST(DType, AScalarLiftsTheCategoryOnly) {
   static_assert(promote(DType::Float64, Category::Int) == DType::Float64);
   static_assert(promote(DType::Bool, Category::Int) == DType::Int64);
   static_assert(promote(DType::Bool, Category::Bool) == DType::Bool);
+  static_assert(promote(DType::Float64, Category::Complex) == DType::Complex128);
+  static_assert(promote(DType::Float16, Category::Complex) == DType::Complex64);
+  static_assert(promote(DType::Int64, Category::Complex) == DType::Complex64);
 }
 
 TEST(DType, CanCastNeverLosesTheCategory) {

@@ -107,7 +107,11 @@ def growth_charts(result):
         growth_panel(title, [s for s in growth_section.STEPS if s.startswith(prefix)], each, nodes)
         for title, prefix in (("making a kernel", "graph_"), ("a Lazy expression", "lazy_"))
     ]
-    table = [[step.replace("_", " ")] + [f"{each[step, n]:.0f}" for n in nodes] for step in growth_section.STEPS]
+    table = [
+        [step.replace("_", " ").replace("/", ": ")]
+        + [f"{each[step, n]:.0f}" if (step, n) in each else "-" for n in nodes]
+        for step in growth_section.measured_steps(rows)
+    ]
     return [
         Chart(
             "Growth with the expression",

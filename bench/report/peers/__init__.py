@@ -13,7 +13,10 @@ PEERS = {
     "cupy": ("cupy", False, True),
 }
 START = 120  # seconds that importing may take
-FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}  # where there is no time for all
+# Where there is no time for all.
+FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}
+FIRST_CHOICE |= {"softmax", "layer_norm", "cross_entropy", "sum_rows"}
+NO_ROWS = {"cupy.fuse"}  # fuses elementwise operations and one reduction
 LEAST = 3  # repetitions, whatever time it is
 FIRST = 180  # seconds that the first evaluation may take, which compiles
 TOO_SHORT = 3  # seconds in which compilers hardly compile
@@ -28,11 +31,21 @@ def at_most(seconds, deadline):
     return min(seconds, max(1, deadline.left()))
 
 
-def start(executor, result, deadline):
+def words(size):
+    """A size is a number of elements, or that and the columns of a matrix."""
+    return f"{size} elements" if isinstance(size, int) else f"{size[1]} columns"
+
+
+def asked(size):
+    """The same in a question."""
+    return {"n": size} if isinstance(size, int) else dict(zip(("n", "columns"), size))
+
+
+def start(executor, result, deadline, names=tuple(PEERS)):
     """A worker for each peer that is installed and runs on this executor; the others are noted."""
     workers = []
     for name, (module, on_cpu, on_gpu) in PEERS.items():
-        if not (on_gpu if executor.startswith("cuda") else on_cpu):
+        if name not in names or not (on_gpu if executor.startswith("cuda") else on_cpu):
             continue
         if importlib.util.find_spec(module) is None:
             note(result, f"{name} is not installed")
@@ -72,7 +85,7 @@ def measure(workers, expressions, n, settings, deadline, result):
                 taken = worker.ask(question, at_most(REQUEST, deadline))
                 times.setdefault((expression, implementation), []).append(taken["ns"])
             except WorkerFailed as error:
-                note(result, f"{implementation} on {worker.executor}, {n} elements, {expression}: {error}")
+                note(result, f"{implementation} on {worker.executor}, {words(n)}, {expression}: {error}")
     return done(workers, times, deadline)
 
 
@@ -85,7 +98,7 @@ def is_alive(worker, n, deadline, result):
         return True
     except WorkerFailed as error:
         worker.stop()
-        note(result, f"{worker.name} on {worker.executor}, {n} elements: not measured, {error}")
+        note(result, f"{worker.name} on {worker.executor}, {words(n)}: not measured, {error}")
         return False
 
 
@@ -100,21 +113,22 @@ def done(workers, times, deadline):
 
 def warm_up(workers, expressions, n, settings, deadline, result):
     """[(worker, expression, implementation)] of what can be measured: for all peers the same where time is short."""
-    waiting = [(w, e, i) for e in expressions for w in workers for i in w.implementations]
+    cases = [(w, e, i) for e in expressions for w in workers for i in w.implementations]
+    waiting = [case for case in cases if isinstance(n, int) or case[2] not in NO_ROWS]
     ready = []
     while waiting:
         case = waiting.pop(0)
         worker, expression, implementation = case
         left = deadline.left() - 2 * settings.repetitions * settings.min_time * (len(ready) + 1)  # measuring needs some
         if left < TOO_SHORT:
-            note(result, f"{worker.executor}, {n} elements: no time was left for all expressions of {worker.name}")
+            note(result, f"{worker.executor}, {words(n)}: no time was left for all expressions of {worker.name}")
             continue
         try:
             # One that hangs shall leave time for the others.
             if warmed_up(worker, expression, implementation, n, settings, min(FIRST, left / 3), result):
                 ready.append(case)
         except Dead:
-            note(result, f"{implementation} on {worker.executor}: left out at {n} elements, its process has ended")
+            note(result, f"{implementation} on {worker.executor}: left out at {words(n)}, its process has ended")
             waiting = again(worker, implementation, ready) + without(worker, implementation, waiting)
             ready = [other for other in ready if other[0] is not worker]
             if not is_alive(worker, n, deadline, result):
@@ -135,10 +149,10 @@ def warmed_up(worker, expression, implementation, n, settings, seconds, result):
     """Evaluates once, checks the values, finds out how often to evaluate; what cannot be done is noted."""
     question = {"do": "prepare", "expression": expression, "implementation": implementation}
     try:
-        worker.ask({**question, "n": n, "min_time": settings.min_time}, seconds)
+        worker.ask({**question, **asked(n), "min_time": settings.min_time}, seconds)
         return True
     except WorkerFailed as error:
-        note(result, f"{implementation} on {worker.executor}, {n} elements, {expression}: {error}")
+        note(result, f"{implementation} on {worker.executor}, {words(n)}, {expression}: {error}")
         if not worker.is_alive():
             raise Dead from error
         return False

@@ -40,10 +40,29 @@ def normalise(m, matrix_x, mean, variance, gain, shift):
     return (matrix_x - mean) * (1 / m.sqrt(variance + EPSILON)) * gain + shift
 
 
+def residual(m, matrix_x, matrix_y, gain):
+    return matrix_x + gain * (matrix_y / (1 + m.exp(-matrix_y)))
+
+
+def axpy(m, x, y):
+    return 1.5 * x + y
+
+
+ROWS = {  # of bench/rows, for which a library has functions of its own
+    "softmax": lambda m, matrix_x: m.softmax(matrix_x),
+    "log_softmax": lambda m, matrix_x: m.log_softmax(matrix_x),
+    "layer_norm": lambda m, matrix_x, gain, shift: m.layer_norm(matrix_x, gain, shift),
+    "rms_norm": lambda m, matrix_x, gain: m.rms_norm(matrix_x, gain),
+    "cross_entropy": lambda m, matrix_x, classes: m.cross_entropy(matrix_x, classes),
+    "sum_all": lambda m, matrix_x: m.sum(matrix_x, None),
+    "sum_rows": lambda m, matrix_x: m.sum(matrix_x, 1),
+    "sum_columns": lambda m, matrix_x: m.sum(matrix_x, 0),
+}
+
 FORMULAS = {
     **{f"chain_{operations}": chain(operations) for operations in (1, 2, 5, 10, 20, 40)},
     "example": lambda m, x, y: m.exp(x + 2) * y,
-    "axpy": lambda m, x, y: 1.5 * x + y,
+    "axpy": axpy,
     "gelu": gelu,
     "swish": lambda m, x: x / (1 + m.exp(-x)),
     "distance": distance,
@@ -53,17 +72,37 @@ FORMULAS = {
     "add_row": lambda m, matrix_x, row: matrix_x + row,
     "outer": lambda m, column, row: column * row,
     "normalise": normalise,
+    "residual": residual,
+    "axpy_half": axpy,
+    "gelu_half": gelu,
+    "residual_half": residual,
+    "transposed_half": lambda m, tall, matrix_y: m.transpose(tall) + matrix_y,
+    "axpy_bfloat16": axpy,
+    "gelu_bfloat16": gelu,
+    "residual_bfloat16": residual,
+    "every_second_bfloat16": lambda m, wide, y: m.every_second(wide) * y,
+    "image": lambda m, pixels: (m.to_float32(pixels) * (1 / 255) - 0.45) * (1 / 0.225),
 }
+
+
+def dtype(expression):
+    """Of the result, and of all operands but pixels, which are bytes."""
+    name = expression.rpartition("_")[2]
+    return {"half": "float16", "bfloat16": "bfloat16"}.get(name, "float32")
+
+
+def formula_of(expression):
+    return ROWS.get(expression.removesuffix("_bfloat16")) or FORMULAS[expression]
 
 
 def operands(expression):
     """The names of what an expression reads."""
-    return list(inspect.signature(FORMULAS[expression]).parameters)[1:]
+    return list(inspect.signature(formula_of(expression)).parameters)[1:]
 
 
 def function(expression, library):
     """A function of the operands alone, with code of its own: torch.compile keeps its work by a function's code."""
     names = ", ".join(operands(expression))
-    space = {"formula": FORMULAS[expression], "library": library}
+    space = {"formula": formula_of(expression), "library": library}
     exec(f"def {expression}({names}):\n    return formula(library, {names})\n", space)
     return space[expression]

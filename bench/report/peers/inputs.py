@@ -2,8 +2,8 @@
 
 import numpy
 
-RANGES = {"x": (-3, 3), "wide": (-3, 3), "spot": (50, 150), "strike": (50, 150), "time": (0.1, 2), "variance": (0.5, 2)}
-NAMES = ["x", "y", "spot", "strike", "time", "wide", "row", "gain", "shift", "column", "mean", "variance"]
+RANGES = {"x": (-3, 3), "wide": (-3, 3), "spot": (50, 150), "strike": (50, 150), "time": (0.1, 2), "variance": (0.5, 2), "pixels": (0, 256)}
+NAMES = ["x", "y", "spot", "strike", "time", "wide", "row", "gain", "shift", "column", "mean", "variance", "pixels"]
 
 
 def extent(n):
@@ -12,8 +12,8 @@ def extent(n):
     return rows, n // rows
 
 
-def draw(name, n):
-    rows, columns = extent(n)
+def draw(name, rows, columns):
+    n = rows * columns
     length = {
         "wide": 2 * n,
         "row": columns,
@@ -25,4 +25,5 @@ def draw(name, n):
     }.get(name, n)
     low, high = RANGES.get(name, (-1, 1))
     generator = numpy.random.default_rng(NAMES.index(name) + 1)
-    return (low + (high - low) * generator.random(length, dtype=numpy.float32)).astype(numpy.float32)
+    values = (low + (high - low) * generator.random(length, dtype=numpy.float32)).astype(numpy.float32)
+    return numpy.minimum(values, 255).astype(numpy.uint8) if name == "pixels" else values

@@ -2,6 +2,7 @@
 
 import os
 
+from .formulas import EPSILON
 
 class Library:
     """What most of them share. `implementations` maps a name to what makes a compiled function of a Python one."""
@@ -18,6 +19,16 @@ class Library:
     def numpy(self, array):
         return array
 
+    def cast(self, array, dtype):
+        """To a dtype by NumPy's name; raises where the library has none of that name."""
+        return array.astype(dtype) if hasattr(self.module, dtype) else self.lacks(dtype)
+
+    def lacks(self, dtype):
+        raise RuntimeError(f"it has no {dtype}")
+
+    def to_float32(self, array):
+        return self.cast(array, "float32")
+
     def transposed_input(self, tall):
         """A view that exists before the clock starts, as in Sinter's case."""
         return tall.T
@@ -30,6 +41,28 @@ class Library:
 
     def every_second(self, view):
         return view
+
+    # Along rows and columns, as a user of NumPy writes it.
+    def softmax(self, x):
+        powers = self.exp(x - x.max(1, keepdims=True))
+        return powers / powers.sum(1, keepdims=True)
+
+    def log_softmax(self, x):
+        below = x - x.max(1, keepdims=True)
+        return below - self.log(self.exp(below).sum(1, keepdims=True))
+
+    def layer_norm(self, x, gain, shift):
+        centred = x - x.mean(1, keepdims=True)
+        return centred / self.sqrt((centred * centred).mean(1, keepdims=True) + EPSILON) * gain + shift
+
+    def rms_norm(self, x, gain):
+        return x / self.sqrt((x * x).mean(1, keepdims=True) + EPSILON) * gain
+
+    def cross_entropy(self, x, classes):
+        return -self.module.take_along_axis(self.log_softmax(x), classes[:, None], 1).mean()
+
+    def sum(self, x, axis):
+        return x.sum(axis)
 
     def wait(self, _result):
         pass
@@ -60,6 +93,7 @@ class Torch(Library):
 
         super().__init__(torch)
         self.erf = torch.erf
+        self.functional = torch.nn.functional
         self.device = torch.device(executor if executor.startswith("cuda") else "cpu")
         if self.device.type == "cuda" and not torch.cuda.is_available():
             raise RuntimeError("it sees no GPU")
@@ -75,12 +109,33 @@ class Torch(Library):
     def array(self, values):
         return self.module.from_numpy(values).to(self.device)
 
+    def cast(self, array, dtype):
+        return array.to(getattr(self.module, dtype))
+
     def numpy(self, array):
         return array.cpu().numpy()
 
     def wait(self, _result):
         if self.device.type == "cuda":
             self.module.cuda.synchronize(self.device)
+
+    def softmax(self, x):
+        return self.functional.softmax(x, 1)
+
+    def log_softmax(self, x):
+        return self.functional.log_softmax(x, 1)
+
+    def layer_norm(self, x, gain, shift):
+        return self.functional.layer_norm(x, gain.shape, gain, shift, EPSILON)
+
+    def rms_norm(self, x, gain):
+        return x * self.module.rsqrt(x.square().mean(1, keepdim=True) + EPSILON) * gain
+
+    def cross_entropy(self, x, classes):
+        return self.functional.cross_entropy(x, classes)
+
+    def sum(self, x, axis):
+        return x.sum() if axis is None else x.sum(axis)
 
     def forget(self):
         if "torch.compile" in self.implementations:
@@ -121,6 +176,12 @@ class Jax(Library):
 
     def every_second(self, wide):
         return wide[::2]
+
+    def softmax(self, x):
+        return self.jax.nn.softmax(x, 1)
+
+    def log_softmax(self, x):
+        return self.jax.nn.log_softmax(x, 1)
 
     def wait(self, result):
         result.block_until_ready()

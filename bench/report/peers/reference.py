@@ -2,6 +2,8 @@
 
 import math
 
+from .formulas import dtype
+
 
 def chain(operations):
     def value(v, i, _rows, _columns):
@@ -33,10 +35,19 @@ def normalise(v, i, _rows, columns):
     return (v("x", i) - v("mean", row)) / math.sqrt(v("variance", row) + 1e-5) * v("gain", column) + v("shift", column)
 
 
+def residual(v, i, _rows, columns):
+    y = v("y", i)
+    return v("x", i) + v("gain", i % columns) * y / (1 + math.exp(-y))
+
+
+def axpy(v, i, _rows, _columns):
+    return 1.5 * v("x", i) + v("y", i)
+
+
 VALUES = {
     **{f"chain_{operations}": chain(operations) for operations in (1, 2, 5, 10, 20, 40)},
     "example": lambda v, i, r, c: math.exp(v("x", i) + 2) * v("y", i),
-    "axpy": lambda v, i, r, c: 1.5 * v("x", i) + v("y", i),
+    "axpy": axpy,
     "gelu": gelu,
     "swish": lambda v, i, r, c: v("x", i) / (1 + math.exp(-v("x", i))),
     "distance": lambda v, i, r, c: math.hypot(v("x", i) - v("spot", i), v("y", i) - v("strike", i)),
@@ -46,7 +57,18 @@ VALUES = {
     "add_row": lambda v, i, r, c: v("x", i) + v("row", i % c),
     "outer": lambda v, i, r, c: v("column", i // c) * v("row", i % c),
     "normalise": normalise,
+    "residual": residual,
+    "axpy_half": axpy,
+    "gelu_half": gelu,
+    "residual_half": residual,
+    "transposed_half": lambda v, i, r, c: v("x", i % c * r + i // c) + v("y", i),
+    "axpy_bfloat16": axpy,
+    "gelu_bfloat16": gelu,
+    "residual_bfloat16": residual,
+    "every_second_bfloat16": lambda v, i, r, c: v("wide", 2 * i) * v("y", i),
+    "image": lambda v, i, r, c: (v("pixels", i) / 255 - 0.45) / 0.225,
 }
+TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-4}  # where each operation is rounded
 
 
 def fault(expression, inputs, result, rows, columns):
@@ -60,6 +82,6 @@ def fault(expression, inputs, result, rows, columns):
         return f"it gives {result.size} elements of {result.dtype}"
     for i in {*range(0, count, max(1, count // 200)), count - 1}:
         right = VALUES[expression](element, i, rows, columns)
-        if not abs(float(result[i]) - right) <= 2e-4 * max(1.0, abs(right)):
+        if not abs(float(result[i]) - right) <= TOLERANCE[dtype(expression)] * max(1.0, abs(right)):
             return f"element {i} is {float(result[i])}, not {right}"
     return None

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from . import formulas, reference
+from . import formulas, reference, rows
 from .inputs import draw, extent
 from .libraries import LIBRARIES
 
@@ -15,6 +15,7 @@ class Server:
         self.library = LIBRARIES[name](executor)
         self.batch = 32 if executor.startswith("cuda") else 1  # evaluations between two waits, as in bench/expressions
         self.compiled, self.drawn, self.operands, self.ready = {}, {}, {}, {}
+        self.rows = rows.Reference()
 
     def hello(self):
         return {
@@ -23,28 +24,34 @@ class Server:
             "notes": list(self.library.notes),
         }
 
-    def host(self, name, n):
+    def host(self, name, shape):
+        name = {"tall": "x", "matrix_x": "x", "matrix_y": "y"}.get(name, name)
         if name not in self.drawn:
-            self.drawn[name] = draw(name, n)
+            self.drawn[name] = rows.classes(*shape) if name == "classes" else draw(name, *shape)
         return self.drawn[name]
 
-    def operand(self, name, n):
-        if name not in self.operands:
-            self.operands[name] = self.make_operand(name, n)
-        return self.operands[name]
+    def operand(self, name, shape, dtype):
+        if (name, dtype) not in self.operands:
+            self.operands[name, dtype] = self.make_operand(name, shape, dtype)
+        return self.operands[name, dtype]
 
-    def make_operand(self, name, n):
-        rows, columns = extent(n)
-        array, library = self.library.array, self.library
+    def make_operand(self, name, shape, dtype):
+        height, width = shape
+        library = self.library
+
+        def array(values):
+            made = library.array(values)
+            return made if str(values.dtype) in (dtype, "uint8", "int64") else library.cast(made, dtype)
+
         if name in ("matrix_x", "matrix_y"):
-            return array(self.host(name[-1], n).reshape(rows, columns))
+            return array(self.host(name, shape).reshape(shape))
         if name in ("column", "mean", "variance"):
-            return array(self.host(name, n).reshape(rows, 1))
+            return array(self.host(name, shape).reshape(height, 1))
         if name == "tall":
-            return library.transposed_input(array(self.host("x", n).reshape(columns, rows)))
+            return library.transposed_input(array(self.host(name, shape).reshape(width, height)))
         if name == "wide":
-            return library.every_second_input(array(self.host(name, n)))
-        return array(self.host(name, n))
+            return library.every_second_input(array(self.host(name, shape)))
+        return array(self.host(name, shape))
 
     def function(self, expression, implementation):
         key = expression, implementation
@@ -54,17 +61,25 @@ class Server:
             )
         return self.compiled[key]
 
-    def prepare(self, expression, implementation, n, min_time):
+    def prepare(self, expression, implementation, n, min_time, columns=None):
+        """`columns` are those of a matrix of n elements; it is as square as may be without."""
         if expression == "black_scholes" and self.library.erf is None:
             raise RuntimeError("there is no erf")
-        arrays = [self.operand(name, n) for name in formulas.operands(expression)]
+        shape = extent(n) if columns is None else (max(1, n // columns), columns)
+        names, dtype = formulas.operands(expression), formulas.dtype(expression)
+        arrays = [self.operand(name, shape, dtype) for name in names]
         function = self.function(expression, implementation)
         result = function(*arrays)
         self.library.wait(result)
-        rows, columns = extent(n)
-        for name in formulas.operands(expression):
-            self.host({"tall": "x", "matrix_x": "x", "matrix_y": "y"}.get(name, name), n)
-        if fault := reference.fault(expression, self.drawn, self.library.numpy(result).ravel(), rows, columns):
+        if dtype not in str(result.dtype):
+            raise RuntimeError(f"it gives {result.dtype}")
+        part = result if columns is None else self.rows.part(expression, result, *shape)
+        values = self.library.numpy(self.library.to_float32(part))
+        if columns is not None:
+            fault = self.rows.fault(expression, lambda name: self.host(name, shape), values, *shape)
+        else:
+            fault = reference.fault(expression, self.drawn, values.ravel(), *shape)
+        if fault:
             raise RuntimeError(f"a wrong result: {fault}")
         iterations = self.batch
         while (taken := self.time(function, arrays, iterations)) < min_time and iterations < 1 << 24:
@@ -88,6 +103,7 @@ class Server:
         self.ready.clear()
         self.operands.clear()
         self.drawn.clear()
+        self.rows = rows.Reference()
         self.compiled.clear()
         self.library.forget()
         return {}

@@ -5,6 +5,7 @@ from ..spread import spread
 
 BUDGETS = {2: 200, 5: 250, 10: 400}  # ns over the bare launch
 POOL_BUDGET = 100
+REDUCTIONS = {"sum": 2, "softmax": 2, "layer_norm": 4}  # and their operands
 
 
 def measure(context):

@@ -1,9 +1,17 @@
 // Everything: tensors, expressions, evaluation, devices, files.
 #pragma once
 // First, so that an error in an operator or an index is two includes away from the user's file.
+#include <sinter/dsl/axis.hpp>
+#include <sinter/dsl/indexing_methods.hpp>
+#include <sinter/dsl/order_methods.hpp>
+#include <sinter/dsl/reduction_methods.hpp>
+#include <sinter/dsl/view.hpp>
+
 #include <sinter/dsl/functions.hpp>
 #include <sinter/dsl/operators.hpp>
-#include <sinter/dsl/view.hpp>
+#include <sinter/dsl/scatter.hpp>
+
+#include <sinter/dsl/in_place.hpp>
 
 #include <sinter/dsl/tensor.hpp>
 
@@ -12,9 +20,17 @@
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/function.hpp>
+#include <sinter/dsl/indexing.hpp>
+#include <sinter/dsl/join.hpp>
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/dsl/let.hpp>
+#include <sinter/dsl/loss.hpp>
+#include <sinter/dsl/mask.hpp>
+#include <sinter/dsl/normalize.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
+#include <sinter/dsl/reduce.hpp>
+#include <sinter/dsl/scan.hpp>
+#include <sinter/dsl/sort.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/stream.hpp>

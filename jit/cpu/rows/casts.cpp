@@ -38,8 +38,11 @@ void cast_row(void* out, const void* const* in, std::int64_t n) {
   auto* __restrict to = static_cast<Stored<To>*>(out);
   const auto* __restrict from = static_cast<const Stored<From>*>(in[0]);
   std::int64_t i = 0;
-  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) i = widen_row(to, from, n);
-  if constexpr (std::is_same_v<To, Half>) i = narrow_row(to, from, n);
+  constexpr std::int64_t lanes = Vec<float>::lanes;
+  if constexpr (is_half<From>)
+    for (; i + lanes <= n; i += lanes) Vec<float>(load_wide(from + i)).store(to + i);
+  if constexpr (is_half<To>)
+    for (; i + lanes <= n; i += lanes) store_narrow(to + i, Vec<float>::load(from + i).v);
   for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
 }
 

@@ -13,6 +13,7 @@ TEST_F(CudaGpu, Facts) {
   EXPECT_EQ(g.name(), "Fake GPU 1");
   EXPECT_EQ(g.architecture(), 90);
   EXPECT_EQ(g.multiprocessors(), 132);
+  EXPECT_EQ(g.bandwidth(), 2 * 3.201e9 * 768);
   EXPECT_EQ(g.memory().total, 64 * mib);
   EXPECT_THAT(g.binary_tag(), ::testing::StartsWith("sm_90"));
 }

@@ -88,6 +88,8 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(ours::attribute_memory_clock, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  EXPECT_EQ(ours::attribute_memory_bus_width, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   EXPECT_EQ(ours::attribute_capability_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(ours::attribute_capability_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   EXPECT_EQ(ours::attribute_shared_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);

@@ -205,6 +205,8 @@ CUresult cuDeviceGetAttribute(int* value, int which, CUdevice) {
   const fake_cuda::Control& c = state().control;
   switch (which) {
     case attribute_multiprocessors: *value = 132; return success;
+    case attribute_memory_clock: *value = 3'201'000; return success;  // an H200's
+    case attribute_memory_bus_width: *value = 6144; return success;
     case attribute_capability_major: *value = c.capability / 10; return success;
     case attribute_capability_minor: *value = c.capability % 10; return success;
     case attribute_shared_per_block: *value = shared_per_block; return success;

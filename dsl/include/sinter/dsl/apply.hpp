@@ -6,6 +6,7 @@
 
 #include <sinter/dsl/expression.hpp>
 #include <sinter/dsl/value.hpp>
+#include <sinter/jit/graph.hpp>
 
 namespace sinter::inline v1 {
 
@@ -34,6 +35,19 @@ struct ScalarOperand {
 
   explicit constexpr ScalarOperand(jit::Scalar s) { value.scalars[0] = s; }
 };
+/// A complex one: complex() of its parts.
+struct ComplexOperand {
+  using value_type = Weak<Category::Complex>;
+  using device_type = NoDevice;
+  using tree = Apply<Op::complex, ScalarLeaf<Category::Float>, ScalarLeaf<Category::Float>>;
+  static constexpr int leaf_count = 0, scalar_count = 2, byte_count = 2 * scalar_bytes + operation_bytes<2>;
+  Values<0, 2> value;
+
+  explicit constexpr ComplexOperand(Number n) {
+    value.scalars[0] = n.scalar;
+    value.scalars[1] = n.imaginary;
+  }
+};
 template <std::int64_t Value>
 struct ConstantOperand {
   using value_type = Weak<Category::Int>;
@@ -61,9 +75,13 @@ template <class T, class D, class Tree, int L, int S, int B>
 Expression<T, D, Tree, L, S, B> lift(const Expression<T, D, Tree, L, S, B>& e) noexcept {
   return e;
 }
-template <cpp_scalar S>
+template <real_scalar S>
 constexpr ScalarOperand<category_of<S>> lift(const S& value) {
   return ScalarOperand<category_of<S>>(scalar_of(value));
+}
+template <complex_scalar S>
+constexpr ComplexOperand lift(const S& value) {
+  return ComplexOperand(value);
 }
 template <integral_constant C>
 constexpr ConstantOperand<static_cast<std::int64_t>(C::value)> lift(const C&) noexcept {
@@ -103,18 +121,21 @@ struct TypeOf;
 template <Op op, class... T>
 struct ResultType {
   static constexpr OpTypes types = op_types(op, std::array{operand_type<T>...});
-  static constexpr bool ok = types.ok;
+  static constexpr bool ok = types.ok, refuses_complex = is_complex(types.compute) && !takes_complex(op);
   using type = typename TypeOf<types.result>::type;
 };
-/// With an operand whose dtype is known at run time only, so is the result's, unless the operation gives bools.
+/// With an operand whose dtype is known at run time only, so is the result's, unless the operation gives bools, or
+/// counts and positions.
 template <Op op, class... T>
   requires(std::is_same_v<T, AnyType> || ...)
 struct ResultType<op, T...> {
-  static constexpr bool ok = true;
+  static constexpr bool ok = true, refuses_complex = false;
   static constexpr DTypeRule rule = info(op).rule;
   static constexpr bool gives_bool =
       rule == DTypeRule::Compare || rule == DTypeRule::FloatCompare || rule == DTypeRule::Logical;
-  using type = std::conditional_t<gives_bool, bool, AnyType>;
+  static constexpr bool gives_int64 =
+      rule == DTypeRule::Index || rule == DTypeRule::Count || rule == DTypeRule::Nonzero;
+  using type = std::conditional_t<gives_bool, bool, std::conditional_t<gives_int64, std::int64_t, AnyType>>;
 };
 
 template <Op op>
@@ -128,6 +149,7 @@ template <class E>
 inline constexpr bool is_compared = is_comparison<typename E::tree>;
 template <class T, class D>
 inline constexpr bool is_compared<Lazy<T, D>> = std::is_same_v<T, bool>;
+#define SINTER_REAL_OPERATION "this operation takes no complex numbers: take real(z), imag(z), abs(z) or angle(z) first"
 #define SINTER_CHAINED_COMPARISON "a < b < c compares the bools of a < b: write (a < b) & (b < c)"
 
 /// Whether tensors of these device types may meet in one operation.
@@ -135,9 +157,6 @@ template <class... D>
 inline constexpr bool same_device = true;
 template <class L, class R, class... Rest>
 inline constexpr bool same_device<L, R, Rest...> = !different_devices<L, R> && same_device<join<L, R>, Rest...>;
-
-// Checked where the user's call arrives - each operator, Function, the methods - so that the message has one step.
-#define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"
 
 template <class E>
 inline constexpr bool is_lazy = false;
@@ -147,13 +166,17 @@ inline constexpr bool is_lazy<Lazy<T, D>> = true;
 /// One node of a lazy expression, and a conversion of one; see lazy.hpp.
 template <Op op, class... A>
 auto apply_lazy(const A&... operands);
+template <Op op, class... A>
+auto reduce_lazy(jit::Along along, const A&... operands);
 template <class To, class T, class D>
 auto cast_lazy(const Lazy<T, D>& e);
 
 template <Op op, class... E>
 auto join_operands(E&&... operands) {
   using Types = ResultType<op, typename E::value_type...>;
-  static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  static_assert(!Types::refuses_complex, SINTER_REAL_OPERATION);
+  static_assert(Types::ok || Types::refuses_complex,
+                "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
   static_assert(!is_ordering<op> || (!is_compared<E> && ...), SINTER_CHAINED_COMPARISON);
   using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
@@ -174,10 +197,48 @@ constexpr auto apply(A&&... operands) {
     return join_operands<op>(lift(std::forward<A>(operands))...);
 }
 
-/// The operand with elements of type T.
+/// What a reduction combines, as its last operand.
+struct AxesOperand {
+  using tree = AxesLeaf;
+  static constexpr int leaf_count = 0, scalar_count = 1;
+  Values<0, 1> value;
+
+  explicit AxesOperand(jit::Along along) { value.scalars[0] = static_cast<std::int64_t>(along.bits()); }
+};
+
+template <Op op, class... E>
+auto join_reduction(jit::Along along, E&&... operands) {
+  using Result = Expression<typename ResultType<op, typename E::value_type...>::type,
+                            typename JoinAll<typename E::device_type...>::type,
+                            Apply<op, typename E::tree..., AxesLeaf>, (E::leaf_count + ...),
+                            (E::scalar_count + ... + 1), (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
+  AxesOperand axes(along);
+  return Result(Joined{}, operands..., axes);
+}
+/// Applies a reduction along axes that have been checked.
+template <Op op, class... A>
+auto apply_along(jit::Along along, A&&... operands) {
+  using Types = ResultType<op, typename lifted<A>::value_type...>;
+  static_assert(!Types::refuses_complex, SINTER_REAL_OPERATION);
+  static_assert(Types::ok || Types::refuses_complex,
+                "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  if constexpr ((is_lazy<std::remove_cvref_t<A>> || ...))
+    return reduce_lazy<op>(along, operands...);
+  else
+    return join_reduction<op>(along, lift(std::forward<A>(operands))...);
+}
+
+/// Whether a conversion would leave the imaginary part out; as a bool a number tells whether it is 0.
+template <class From, class To>
+inline constexpr bool loses_imaginary =
+    complex_element<From> && element<To> && !complex_element<To> && !std::is_same_v<To, bool>;
+#define SINTER_LOSES_IMAGINARY "a real dtype has no imaginary part: take real(z), or abs(z) for the magnitude"
+
+/// The operand with elements of type T. Throws DtypeError for a complex AnyTensor as a real dtype.
 template <class T, class A>
 auto apply_cast(A&& operand) {
   using E = lifted<A>;
+  static_assert(!loses_imaginary<typename E::value_type, T>, SINTER_LOSES_IMAGINARY);
   if constexpr (std::is_same_v<typename E::value_type, Unknown>) {
     return Reported();
   } else if constexpr (is_lazy<E>) {

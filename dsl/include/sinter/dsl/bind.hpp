@@ -1,7 +1,11 @@
 // From an expression to what jit/ takes: the program of its type and the values of its leaves.
 #pragma once
+#include <array>
+#include <vector>
+
 #include <sinter/dsl/expression.hpp>
 #include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/recorded.hpp>
 
 namespace sinter::inline v1::detail {
 
@@ -11,6 +15,7 @@ namespace sinter::inline v1::detail {
 constexpr int immediate_bytes(std::uint8_t code) noexcept {
   switch (code) {
     case static_cast<std::uint8_t>(Op::leaf):
+    case static_cast<std::uint8_t>(Op::array):
     case static_cast<std::uint8_t>(Op::scalar):
     case static_cast<std::uint8_t>(Op::cast):
     case static_cast<std::uint8_t>(jit::Code::integer):
@@ -20,26 +25,94 @@ constexpr int immediate_bytes(std::uint8_t code) noexcept {
   }
 }
 
-constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
+/// Calls f(operation, immediates) for each code.
+template <class F>
+constexpr void for_each_code(std::span<const std::uint8_t> code, F f) {
   for (std::size_t i = 0; i < code.size(); i += 1 + static_cast<std::size_t>(immediate_bytes(code[i])))
-    if (code[i] == static_cast<std::uint8_t>(Op::leaf) && code[i + 1] == jit::any_dtype) return true;
-  return false;
+    f(static_cast<Op>(code[i]), code.subspan(i + 1));
 }
+
+constexpr bool takes_axes(Op code) noexcept {  // which may be no operation, but one of jit::Code
+  return code >= first_reduction && static_cast<int>(code) < all_op_count && is_reduction(code);
+}
+/// Whether some of the operations combine elements along axes.
+constexpr bool has_reduction(std::span<const std::uint8_t> code) noexcept {
+  bool found = false;
+  for_each_code(code, [&](Op op, auto) { found |= takes_axes(op); });
+  return found;
+}
+
+constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
+  bool found = false;
+  for_each_code(code, [&](Op op, auto immediates) {
+    found |= (op == Op::leaf || op == Op::array) && immediates[0] == jit::any_dtype;
+  });
+  return found;
+}
+
+/// Numbers of the scalars that say what reductions combine.
+template <int Scalars>
+struct AlongNumbers {
+  std::array<std::uint16_t, Scalars + 1> numbers{};
+  std::size_t count = 0;
+
+  constexpr explicit AlongNumbers(std::span<const std::uint8_t> code) {
+    std::uint16_t scalar = 0;
+    for_each_code(code, [&](Op op, auto) {
+      if (takes_axes(op)) numbers[count++] = scalar;
+      scalar += op == Op::scalar || takes_axes(op);
+    });
+  }
+  constexpr std::span<const std::uint16_t> used() const noexcept { return std::span(numbers).first(count); }
+};
 
 /// What belongs to the type of a tree: its program, and the entry through which its plans are found again.
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
 struct StaticProgram {
   static constexpr auto code = code_of<Tree, Bytes>();
-  static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used())};
+  static constexpr AlongNumbers<Scalars> along{code.used()};
+  static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used()),
+                                        along.used()};
   static inline constinit jit::Entry entry{};
 };
 
 template <class E>
 using ProgramOf = StaticProgram<typename E::tree, E::leaf_count, E::scalar_count, 1, E::byte_count>;
 
+/// Whether an expression combines elements along axes: then its shape is not that of its leaves.
+template <class E>
+inline constexpr bool reduces = has_reduction(ProgramOf<E>::code.used());
+
+/// Which of an expression's leaves are read at computed places: they give it no shape.
+template <class E>
+inline constexpr auto is_array_leaf = [] {
+  std::array<bool, E::leaf_count + 1> is_array{};
+  std::size_t leaf = 0;
+  for_each_code(ProgramOf<E>::code.used(), [&](Op op, auto) {
+    if (op == Op::leaf || op == Op::index || op == Op::array) is_array[leaf++] = op == Op::array;
+  });
+  return is_array;
+}();
+
+/// The other ones.
+template <class E>
+std::vector<runtime::TensorImpl*> walked_leaves(const E& e) {
+  std::vector<runtime::TensorImpl*> leaves;
+  for (std::size_t i = 0; i < E::leaf_count; ++i)
+    if (!is_array_leaf<E>[i]) leaves.push_back(e.value.leaves[i]);
+  return leaves;
+}
+std::vector<runtime::TensorImpl*> walked_leaves(const jit::Recorded& e);
+bool has_reduction(const jit::Recorded& e) noexcept;
+
+#define SINTER_NAMED_OUTSIDE                                                                                    \
+  "a part that let or function named is computed with the whole and not known inside: evaluate, view, join or " \
+  "index outside, and hand the result in"
+
 /// One expression with its values; borrows from `e`.
 template <class E>
 jit::Bound bind(const E& e) {
+  static_assert(!NamesOutside<typename E::tree>::value, SINTER_NAMED_OUTSIDE);
   using R = ProgramOf<E>;
   if (!e.value.owns) throw_moved_from();
   return {&R::entry, &R::program, e.value.leaves, e.value.scalars};
@@ -50,6 +123,7 @@ template <class... E>
 class BoundTogether {
  public:
   explicit BoundTogether(const E&... e) {
+    static_assert((!NamesOutside<typename E::tree>::value && ...), SINTER_NAMED_OUTSIDE);
     runtime::TensorImpl** leaf = values_.leaves;
     jit::Scalar* scalar = values_.scalars;
     if (!(e.value.owns && ...)) throw_moved_from();

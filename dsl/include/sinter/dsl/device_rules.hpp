@@ -69,6 +69,9 @@ template <class L, class R>
 concept different_devices =
     std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
 
+// Checked where the user's call arrives - each operator, Function, the methods - so that the message has one step.
+#define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"
+
 /// Whether every tensor on From is one on To.
 template <class From, class To>
 inline constexpr bool widens = std::is_same_v<From, To> || std::is_same_v<To, AnyDevice>;

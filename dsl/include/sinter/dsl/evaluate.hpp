@@ -46,7 +46,7 @@ std::future<void> prepare_all_async(const E&... e) {
     const jit::LazyRef nodes[] = {lazy_node(e)...};
     return jit::prepare_async(nodes);
   } else if constexpr (sizeof...(E) == 1) {
-    return (jit::prepare_async(bind(e)), ...);
+    return (jit::prepare_async(detail::bind(e)), ...);
   } else {
     return jit::prepare_async(BoundTogether<E...>(e...).bound());
   }
@@ -151,7 +151,7 @@ std::string to_dot(E&& e) {
 template <expression E>
 Shape shape_of(E&& e) {
   auto&& lifted = lift(std::forward<E>(e));
-  return result_shape(description(lifted));
+  return result_shape(evaluation_of(lifted));
 }
 
 /// Prints as PyTorch does; an expression is evaluated first.
@@ -178,12 +178,12 @@ namespace detail {
 /// Differences of integers can wrap; those of doubles do not.
 template <class T, class D>
 auto as_floats(const Tensor<T, D>& x) {
-  if constexpr (floating_element<T>)
+  if constexpr (floating_element<T> || complex_element<T>)
     return x;
   else if constexpr (element<T>)
     return x.template to<double>();
   else
-    return category(x.dtype()) == Category::Float ? x : Tensor<T, D>(x.template to<double>());
+    return category(x.dtype()) >= Category::Float ? x : Tensor<T, D>(x.template to<double>());
 }
 
 }  // namespace detail

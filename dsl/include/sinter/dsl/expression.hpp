@@ -7,6 +7,7 @@
 #include <sinter/dsl/device_rules.hpp>
 #include <sinter/dsl/methods.hpp>
 #include <sinter/dsl/tree.hpp>
+#include <sinter/dsl/view.hpp>
 
 namespace sinter::inline v1 {
 
@@ -66,7 +67,8 @@ concept expression_of = expression<E> && std::is_same_v<value_type_of<E>, T>;
 /// T is the element type, D the device type; the rest describes the tree. A moved-from expression throws when used.
 template <class T, class D, class Tree, int Leaves, int Scalars, int Bytes>
 class [[nodiscard]] Expression : public detail::On<D>,
-                                 public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
+                                 public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>>,
+                                 public detail::Views<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
   static_assert(
       Bytes <= detail::max_code_bytes,
       "this expression has more operations than its type may hold, 256 of two operands; name a part that repeats with "
@@ -87,6 +89,14 @@ class [[nodiscard]] Expression : public detail::On<D>,
   }
   Expression(Expression&& o) noexcept : value(o.value) { o.value.owns = false; }
   Expression& operator=(const Expression&) = delete;
+  /// x[indices] = v: there is no memory behind an expression.
+  template <class A>
+  Expression& operator=(A&&) {
+    static_assert(!std::is_same_v<A, A>,
+                  "an expression cannot be written to, elements at computed places neither: index_put_, scatter_ and "
+                  "masked_fill_ of the tensor write there");
+    return *this;
+  }
   ~Expression() {
     if constexpr (Leaves > 0)
       if (value.owns) detail::release(value.leaves, Leaves);

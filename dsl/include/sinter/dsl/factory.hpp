@@ -64,7 +64,7 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S
 
 /// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
 /// is 0 or leads away from end.
-template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, detail::cpp_scalar C = int,
+template <class T = void, detail::real_scalar A, detail::real_scalar B, detail::real_scalar C = int,
           device_argument D = Cpu>
 auto arange(A start, B end, C step, const D& device = {}) {
   using N = detail::arange_number<A, B, C>;
@@ -72,21 +72,21 @@ auto arange(A start, B end, C step, const D& device = {}) {
   return Tensor<U, device_type_of<D>>(detail::arange(detail::element_of<N>(start), detail::element_of<N>(end),
                                                      detail::element_of<N>(step), dtype_of<U>, Device(device)));
 }
-template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B>
+template <class T = void, detail::real_scalar A, detail::real_scalar B>
 auto arange(A start, B end) {
   return arange<T>(start, end, 1);
 }
-template <class T = void, detail::cpp_scalar A, detail::cpp_scalar B, device_argument D>
+template <class T = void, detail::real_scalar A, detail::real_scalar B, device_argument D>
   requires(!detail::cpp_scalar<D>)
 auto arange(A start, B end, const D& device) {
   return arange<T>(start, end, 1, device);
 }
 /// 0, 1, ... before end.
-template <class T = void, detail::cpp_scalar B>
+template <class T = void, detail::real_scalar B>
 auto arange(B end) {
   return arange<T>(B(0), end, 1);
 }
-template <class T = void, detail::cpp_scalar B, device_argument D>
+template <class T = void, detail::real_scalar B, device_argument D>
   requires(!detail::cpp_scalar<D>)
 auto arange(B end, const D& device) {
   return arange<T>(B(0), end, 1, device);

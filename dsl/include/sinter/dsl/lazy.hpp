@@ -10,7 +10,7 @@ namespace sinter::inline v1 {
 /// jit::max_lazy_nodes operations the oldest part is evaluated, so a growing loop stays bounded. Throws when
 /// it is evaluated after one of its tensors was written to.
 template <class T, class D = AnyDevice>
-class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>> {
+class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>>, public detail::Views<Lazy<T, D>> {
  public:
   using value_type = T;
 
@@ -22,6 +22,11 @@ class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>> {
     requires(detail::widens<From, D> && !std::is_same_v<From, D>)
   Lazy(const Lazy<T, From>& o) : node_(o.node()) {}
   explicit Lazy(jit::LazyRef node) : node_(std::move(node)) {}
+  Lazy(const Lazy&) = default;
+  Lazy(Lazy&&) noexcept = default;
+  // Of names alone: l[0] = x would write to nothing.
+  Lazy& operator=(const Lazy&) & = default;
+  Lazy& operator=(Lazy&&) & noexcept = default;
 
   const jit::LazyRef& node() const {
     if (!node_) detail::throw_moved_from();
@@ -47,8 +52,10 @@ template <class A>
 jit::LazyRef lazy_node(const A& operand) {
   if constexpr (is_lazy<A>) {
     return operand.node();
-  } else if constexpr (cpp_scalar<A>) {
+  } else if constexpr (real_scalar<A>) {
     return jit::lazy(scalar_of(operand), category_of<A>);
+  } else if constexpr (complex_scalar<A>) {
+    return jit::lazy(detail::bind(lift(operand)));
   } else if constexpr (integral_constant<A>) {
     return jit::lazy(jit::Scalar(static_cast<std::int64_t>(A::value)), Category::Int);
   } else if constexpr (is_fixed_number<A>) {
@@ -59,18 +66,28 @@ jit::LazyRef lazy_node(const A& operand) {
     return {};
   } else {
     auto&& e = lift(operand);
-    return jit::lazy(bind(e));
+    return jit::lazy(detail::bind(e));
   }
 }
 
 template <Op op, class... A>
 auto apply_lazy(const A&... operands) {
   using Types = ResultType<op, typename lifted<const A&>::value_type...>;
-  static_assert(Types::ok, "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
+  static_assert(!Types::refuses_complex, SINTER_REAL_OPERATION);
+  static_assert(Types::ok || Types::refuses_complex,
+                "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
   static_assert(!is_ordering<op> || (!is_compared<lifted<const A&>> && ...), SINTER_CHAINED_COMPARISON);
   using D = typename JoinAll<typename lifted<const A&>::device_type...>::type;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
   return Lazy<typename Types::type, D>(jit::lazy(op, nodes));
+}
+
+template <Op op, class... A>
+auto reduce_lazy(jit::Along along, const A&... operands) {
+  using Types = ResultType<op, typename lifted<const A&>::value_type...>;
+  const jit::LazyRef nodes[] = {lazy_node(operands)...};
+  return Lazy<typename Types::type, typename JoinAll<typename lifted<const A&>::device_type...>::type>(
+      jit::lazy(op, nodes, along));
 }
 
 template <class To, class T, class D>
@@ -86,6 +103,40 @@ void evaluate_into(const Lazy<T, D>& e, TensorRef& result, jit::Mode mode = jit:
 template <class T, class D>
 jit::Recorded description(const Lazy<T, D>& e) {
   return e.node();
+}
+
+/// What evaluating takes.
+template <class T, class D>
+jit::Recorded evaluation_of(const Lazy<T, D>& e) {
+  return jit::Recorded(std::span(&e.node(), 1));
+}
+
+/// The same graph over other leaves that are walked: leaf_of(0), leaf_of(1), ...
+template <class F>
+jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
+  std::size_t walked = 0;
+  for (const std::uint32_t i : graph.walked()) {
+    graph.held.push_back(leaf_of(walked++));
+    graph.leaves[i] = graph.held.back().get();
+  }
+  return jit::lazy(graph);
+}
+template <class T, class D, class F>
+Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
+  const jit::Recorded graph = jit::copyable(e.node());
+  if (has_reduction(graph)) return Lazy<T, D>(jit::lazy(*view(*evaluate_one(e))));
+  const std::vector<TensorRef> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
+  return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
+}
+template <class T, class D, class F>
+std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
+  const jit::Recorded graph = jit::copyable(e.node());
+  if (has_reduction(graph)) return parts_of(Lazy<T, D>(jit::lazy(*evaluate_one(e))), view);
+  const std::vector<std::vector<TensorRef>> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
+  std::vector<Lazy<T, D>> parts;
+  for (std::size_t part = 0; !views.empty() && part < views[0].size(); ++part)
+    parts.emplace_back(with_leaves(graph, [&](std::size_t i) { return views[i][part]; }));
+  return parts;
 }
 
 }  // namespace detail

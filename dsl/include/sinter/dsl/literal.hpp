@@ -10,15 +10,16 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Integer literals give int64 and floating ones float, as PyTorch's do; T says otherwise.
+/// Integer literals give int64, floating ones float, complex ones complex<float>, as PyTorch's do; T says otherwise.
 template <class T, class S>
 struct LiteralType {
   using type = T;
 };
 template <class S>
 struct LiteralType<void, S> {
-  using type =
-      std::conditional_t<std::is_same_v<S, bool>, bool, std::conditional_t<std::is_integral_v<S>, std::int64_t, float>>;
+  using type = std::conditional_t<complex_scalar<S>, std::complex<float>,
+                                  std::conditional_t<std::is_same_v<S, bool>, bool,
+                                                     std::conditional_t<std::is_integral_v<S>, std::int64_t, float>>>;
 };
 template <class T, class S>
 using literal_type = typename LiteralType<T, S>::type;
@@ -63,7 +64,8 @@ using range_type = literal_type<std::conditional_t<std::is_void_v<T> && element<
 }  // namespace detail
 
 // An integer, or the whole part of a float, that an integer dtype cannot hold throws Error, from all of these; floats
-// lose their fraction there. Float dtypes round, to infinity past their largest number.
+// lose their fraction there. So does a complex number in a real dtype. Float dtypes round, to infinity past their
+// largest number.
 
 /// A 0-d tensor.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>

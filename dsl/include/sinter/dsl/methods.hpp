@@ -3,6 +3,9 @@
 #include <utility>
 
 #include <sinter/dsl/device_rules.hpp>
+#include <sinter/dsl/indexing_methods.hpp>
+#include <sinter/dsl/order_methods.hpp>
+#include <sinter/dsl/reduction_methods.hpp>
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/shape.hpp>
 
@@ -117,7 +120,10 @@ class OperationMethods {
 
 /// Methods of tensors and expressions. A tensor has its own of those that move, convert and read.
 template <class Self>
-class Methods : public OperationMethods<Self> {
+class Methods : public OperationMethods<Self>,
+                public IndexingMethods<Self>,
+                public OrderMethods<Self>,
+                public ReductionMethods<Self> {
  public:
   /// Its elements where the condition holds, else those of `other`: the value comes first, as in PyTorch.
   template <class Condition, class Other>
@@ -154,6 +160,13 @@ class Methods : public OperationMethods<Self> {
   auto cuda(int index) const { return tensor_from(this->itself()).cuda(index); }
   auto item() const { return tensor_from(this->itself()).item(); }
   auto to_vector() const { return tensor_from(this->itself()).to_vector(); }
+
+  // By the size of what they give, these evaluate, too: mask.hpp.
+  auto nonzero() const { return true_positions(this->itself()); }
+  template <class Mask>
+  auto masked_select(const Mask& mask) const {
+    return selected(this->itself(), mask);
+  }
 
   /// The shape that evaluating would give. Throws ShapeError, DeviceError.
   Shape shape() const { return shape_from(this->itself()); }

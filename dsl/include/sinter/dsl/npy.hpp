@@ -20,11 +20,11 @@ struct FileName {
   FileName(const S& path) : text(std::string_view(path)) {}
 };
 
-/// Reads formats 1.0, 2.0 and 3.0 of bool ('|b1'), int32 ('<i4'), int64 ('<i8'), float32 ('<f4') and float64 ('<f8') in
-/// either byte order and in either of C and Fortran order. The result alone takes memory. Bytes behind the array are
-/// left alone, as NumPy does, since a file may hold several arrays; the first one is read.
-/// Throws FormatError (the file cannot be read, is malformed or truncated: says where), DtypeError (an element type
-/// that Sinter lacks), OutOfMemory, DeviceError.
+/// Reads formats 1.0, 2.0 and 3.0 of every dtype but bfloat16, from bool ('|b1') and uint8 ('|u1') to complex128
+/// ('<c16'), in either byte order and in either of C and Fortran order. The result alone takes memory. Bytes behind the
+/// array are left alone, as NumPy does, since a file may hold several arrays; the first one is read. Throws FormatError
+/// (the file cannot be read, is malformed or truncated: says where), DtypeError (an element type that Sinter lacks),
+/// OutOfMemory, DeviceError.
 runtime::TensorRef load_npy(const FileName& name, Device device);
 /// Throws DtypeError as well, where it holds another dtype.
 runtime::TensorRef load_npy(const FileName& name, Device device, DType wanted);

@@ -21,32 +21,23 @@ struct Draw {
 };
 /// Draws a number for each element of what the leaves broadcast to. Throws Error where there are none, ShapeError.
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves);
+Draw draw(const Shape& shape, Device device);
 void check_probability(double p);
 void check_rate(double rate);
 void check_deviation(double deviation);
 
-/// Whether a tree names a part that a let around it computes: its shape is not known here.
-template <class Tree, class... Bound>
-struct NamesOutside : std::false_type {};
-template <class Name, class... Bound>
-struct NamesOutside<Reference<Name>, Bound...> : std::bool_constant<!(std::is_same_v<Name, Bound> || ...)> {};
-template <Op op, class... A, class... Bound>
-struct NamesOutside<Apply<op, A...>, Bound...> : std::bool_constant<(NamesOutside<A, Bound...>::value || ...)> {};
-template <class T, class A, class... Bound>
-struct NamesOutside<Cast<T, A>, Bound...> : NamesOutside<A, Bound...> {};
-template <class Name, class Value, class Body, class... Bound>
-struct NamesOutside<Let<Name, Value, Body>, Bound...>
-    : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
-
 template <class E>
 Draw draw_like(std::string_view what, const E& e) {
   if constexpr (is_lazy<E>) {
-    return draw_over(what, jit::Recorded(e.node()).leaves);
+    const jit::Recorded graph = evaluation_of(e);
+    return has_reduction(graph) ? draw(result_shape(graph), e.device()) : draw_over(what, walked_leaves(graph));
+  } else if constexpr (reduces<E> && !NamesOutside<typename E::tree>::value) {
+    return draw(shape_from(e), e.value.leaves[0]->device);
   } else {
     static_assert(!NamesOutside<typename E::tree>::value,
                   "how many random numbers a part takes that let or function named is not known inside: make them "
                   "outside, and hand them in");
-    return draw_over(what, std::span(e.value.leaves).first(E::leaf_count));
+    return draw_over(what, walked_leaves(e));
   }
 }
 
@@ -72,6 +63,11 @@ auto rounded_down(const E& uniform) {
   return apply_cast<T>(floor(uniform * steps) / steps);
 }
 
+/// What rand and randn give.
+template <class T>
+concept random_number = floating_element<T> || complex_element<T>;
+inline constexpr double sqrt_half = 0.70710678118654752440;
+
 template <class T, class E>
 using random_element = std::conditional_t<std::is_void_v<T>, value_type_of<E>, T>;
 template <class E>
@@ -82,14 +78,14 @@ concept unevaluated = expression<E> && !requires(const std::remove_cvref_t<E>& e
 /// Restarts the process's generator. Without it the seed is different in every run.
 void manual_seed(std::uint64_t seed) noexcept;
 
-/// Uniform in [0, 1).
-template <floating_element T = float, device_argument D = Cpu>
+/// Uniform in [0, 1); of complex numbers both parts are.
+template <detail::random_number T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> rand(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, detail::made_on(device)));
 }
-/// Normal with mean 0 and variance 1.
-template <floating_element T = float, device_argument D = Cpu>
+/// Normal with mean 0 and variance 1; of complex numbers each part has variance 1/2.
+template <detail::random_number T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randn(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Normal, shape, dtype_of<T>, detail::made_on(device)));
@@ -122,35 +118,43 @@ auto randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high, c
 // Parts of expressions: the numbers are made in the kernel that reads them. They are drawn when this is written, so
 // evaluating twice gives the same ones. The shape is what the tensors in `e` broadcast to.
 
-/// Uniform in [0, 1), one for each element of an expression.
+/// Uniform in [0, 1), one for each element of an expression. Complex numbers draw all real parts, then the others.
 template <class T = void, detail::unevaluated E>
 auto rand_like(const E& e) {
   using R = detail::random_element<T, E>;
-  static_assert(floating_element<R>, "random numbers are floats: rand_like<float>(e)");
-  if constexpr (is_stored_only(dtype_of<R>))
+  static_assert(detail::random_number<R>, "random numbers are floats or complex: rand_like<float>(e)");
+  if constexpr (complex_element<R>) {
+    auto re = rand_like<typename R::value_type>(e);
+    return complex(std::move(re), rand_like<typename R::value_type>(e));
+  } else if constexpr (is_stored_only(dtype_of<R>)) {
     return detail::rounded_down<R>(detail::uniform_expression<R>("rand_like", e));
-  else
+  } else {
     return detail::uniform_expression<R>("rand_like", e);
+  }
 }
 /// Normal with mean 0 and variance 1.
 template <class T = void, detail::unevaluated E>
 auto randn_like(const E& e) {
   using R = detail::random_element<T, E>;
-  static_assert(floating_element<R>, "random numbers are floats: randn_like<float>(e)");
-  if constexpr (std::is_same_v<R, double>)
+  static_assert(detail::random_number<R>, "random numbers are floats or complex: randn_like<float>(e)");
+  if constexpr (complex_element<R>) {
+    auto re = randn_like<typename R::value_type>(e);
+    return complex(std::move(re), randn_like<typename R::value_type>(e)) * detail::sqrt_half;
+  } else if constexpr (std::is_same_v<R, double>) {
     return detail::random_expression<Op::random_normal_double>("randn_like", e);
-  else if constexpr (std::is_same_v<R, float>)
+  } else if constexpr (std::is_same_v<R, float>) {
     return detail::random_expression<Op::random_normal>("randn_like", e);
-  else
+  } else {
     return detail::apply_cast<R>(detail::random_expression<Op::random_normal>("randn_like", e));
+  }
 }
-/// mean + deviation * a normal number. Both are tensors, expressions or numbers, at least one no number. Throws Error
+/// center + deviation * a normal number. Both are tensors, expressions or numbers, at least one no number. Throws Error
 /// for a number below 0 as the deviation.
 template <class M, class S>
-auto normal(const M& mean, const S& deviation) {
+auto normal(const M& center, const S& deviation) {
   static_assert(expression<M> || expression<S>, "normal takes at least one tensor or expression: it gives the shape");
-  if constexpr (detail::cpp_scalar<S>) detail::check_deviation(static_cast<double>(deviation));
-  return mean + deviation * randn_like(mean + deviation);
+  if constexpr (detail::real_scalar<S>) detail::check_deviation(static_cast<double>(deviation));
+  return center + deviation * randn_like(center + deviation);
 }
 /// 1 with the probability that `p` says, else 0, in p's dtype. At or below 0 never, at or above 1 always, never for
 /// NaN.

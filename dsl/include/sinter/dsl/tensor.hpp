@@ -1,90 +1,27 @@
 // Tensor: a handle of an array on a device. Copies and views share storage.
 #pragma once
-#include <array>
-#include <iosfwd>
 #include <utility>
 #include <vector>
 
-#include <sinter/dsl/bind.hpp>
-#include <sinter/dsl/functions.hpp>
-#include <sinter/dsl/operators.hpp>
+#include <sinter/dsl/array.hpp>
+#include <sinter/dsl/expression_view.hpp>
+#include <sinter/dsl/in_place.hpp>
+#include <sinter/dsl/scatter.hpp>
 #include <sinter/dsl/view.hpp>
-#include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1 {
 
-template <class T>
-concept element_or_any = element<T> || std::is_same_v<T, AnyType>;
-
-template <element_or_any T, class D = AnyDevice>
-class Tensor;
-
-/// A tensor whose dtype is known at run time only: what files give.
-using AnyTensor = Tensor<AnyType, AnyDevice>;
-
 namespace detail {
 
-/// Throw DeviceError or DtypeError naming what the tensor is and what was asked for.
-void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
-void check_dtype(const TensorImpl& t, DType wanted);
-std::int64_t extent(const TensorImpl& t, std::int64_t axis);
-/// Copies the only element to `to`. Throws Error when there are more or none.
-void read_item(const TensorImpl& t, void* to);
-/// Copies the elements to `to`, row-major.
-void read_elements(TensorImpl& t, void* to);
-std::ostream& print(std::ostream& out, const TensorImpl& t);
-TensorRef pin_memory(TensorImpl& t);
-/// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
-/// dtype cannot hold it.
-void fill(TensorImpl& t, Number value);
-/// A 0-d tensor of that value, of t's dtype and device; throws as fill does.
-TensorRef scalar_like(const TensorImpl& t, Number value);
-
-template <class D>
-void check_device(const TensorImpl& t) {
-  if constexpr (std::is_same_v<D, Cpu>)
-    check_device_kind(t, Device(), false);
-  else if constexpr (!std::is_same_v<D, AnyDevice>)
-    check_device_kind(t, Device(D{}), std::is_same_v<D, Cuda<>>);
+template <class T, class D, class F>
+Tensor<T, D> view_of(const Tensor<T, D>& x, F view) {
+  return Tensor<T, D>(view(x.impl()));
 }
-
-template <class E>
-inline constexpr bool is_reported = std::is_same_v<value_type_of<E>, Unknown>;
-
-/// The message that every use of another element type meets.
-template <class From, class To>
-inline constexpr bool same_dtype =
-    std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
-template <class From, class To>
-inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Mismatch>;
-
-template <class U, class From, class T, class D>
-inline constexpr bool checked_at_run_time =
-    (!same_dtype<U, T> && std::is_same_v<U, AnyType>) || (!device_fits<From, D> && same_device<From, D>);
-
-/// What a Tensor is made of when it is deduced from an expression.
-template <class E>
-using deduced_element = std::conditional_t<is_reported<E>, AnyType, value_type_of<E>>;
-template <class E>
-using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, Mismatch> ||
-                                              std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
-                                          AnyDevice, typename std::remove_cvref_t<E>::device_type>;
-
-/// Evaluates into `result`, or into a new array where it is null.
-template <class E>
-void evaluate_into(const E& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
-  jit::evaluate(bind(e), &result, mode);
-}
-/// What inspecting takes.
-template <class E>
-jit::Bound description(const E& e) {
-  return bind(e);
-}
-template <class E>
-TensorRef evaluate_one(const E& e, jit::Mode mode = jit::Mode::Fused) {
-  TensorRef result;
-  evaluate_into(e, result, mode);
-  return result;
+template <class T, class D, class F>
+std::vector<Tensor<T, D>> parts_of(const Tensor<T, D>& x, F views) {
+  std::vector<Tensor<T, D>> parts;
+  for (TensorRef& part : views(x.impl())) parts.emplace_back(std::move(part));
+  return parts;
 }
 
 /// A tensor as an operand; a temporary hands its array on.
@@ -102,7 +39,11 @@ LeafExpression<T, D> lift(Tensor<T, D>&& t) noexcept {
 /// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice.
 /// Making or assigning a named Tensor from an expression evaluates it, in one kernel where the plan allows.
 template <element_or_any T, class D>
-class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, public detail::Views<Tensor<T, D>> {
+class Tensor : public detail::On<D>,
+               public detail::Methods<Tensor<T, D>>,
+               public detail::Views<Tensor<T, D>>,
+               public detail::InPlace<Tensor<T, D>>,
+               public detail::Scatters<Tensor<T, D>> {
  public:
   using value_type = T;
 
@@ -138,88 +79,18 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, publi
     return *this;
   }
   /// A temporary, such as x[i] or x(range(0, 2)), writes into the array that it views.
-  Tensor& operator=(const Tensor& o) && { return assign(o); }
-  Tensor& operator=(Tensor&& o) && { return assign(o); }
+  Tensor& operator=(const Tensor& o) && { return this->assign(o); }
+  Tensor& operator=(Tensor&& o) && { return this->assign(o); }
   template <class A>
     requires detail::operand<A>
   Tensor& operator=(A&& value) && {
-    return assign(std::forward<A>(value));
+    return this->assign(std::forward<A>(value));
   }
 
-  /// Writes the value into this array, broadcasting it; everything is read before anything is written.
-  /// An expression must be of dtype T. A number, and anything into an AnyTensor, is converted, unless its category is
-  /// higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
+  /// What x[mask] gives is constant: writing to it would not write to x.
   template <class A>
-    requires detail::operand<A>
-  Tensor& assign(A&& value) {
-    if constexpr (!expression<A>) {
-      detail::fill(impl(), value);
-    } else {
-      static_assert(detail::same_dtype<value_type_of<A>, T>, "the value has another dtype: convert it with cast<T>(x)");
-      write(std::forward<A>(value));
-    }
-    return *this;
-  }
-  /// The same from any device and any dtype, as PyTorch's copy_.
-  template <expression A>
-  Tensor& copy_(A&& value) {
-    if constexpr (!detail::is_reported<A>) {
-      const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
-      jit::copy(impl(), from.impl());
-    }
-    return *this;
-  }
-
-  // In place: the result is converted to T, which must not be of a lower category (DtypeError).
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator+=(A&& value) {
-    return write(*this + std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator-=(A&& value) {
-    return write(*this - std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator*=(A&& value) {
-    return write(*this * std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator/=(A&& value) {
-    return write(*this / std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator%=(A&& value) {
-    return write(*this % std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator&=(A&& value) {
-    return write(*this & std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator|=(A&& value) {
-    return write(*this | std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator^=(A&& value) {
-    return write(*this ^ std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator<<=(A&& value) {
-    return write(*this << std::forward<A>(value));
-  }
-  template <class A>
-    requires detail::operand<A>
-  Tensor& operator>>=(A&& value) {
-    return write(*this >> std::forward<A>(value));
+  void operator=(A&&) const&& {
+    static_assert(!std::is_same_v<A, A>, SINTER_LOST_WRITE);
   }
 
   // What it is.
@@ -245,6 +116,25 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, publi
   {
     if (impl().buffer) impl().buffer->expose();
     return reinterpret_cast<T*>(impl().data);
+  }
+
+  // Views of complex numbers' parts: z.real() = x writes them. Of an expression these are operations, as sn::real(z)
+  // is.
+  Tensor<detail::part_type<T>, D> real() const
+    requires(!element<T> || complex_element<T>)
+  {
+    return Tensor<detail::part_type<T>, D>(detail::part_view(impl(), 0));
+  }
+  Tensor<detail::part_type<T>, D> imag() const
+    requires(!element<T> || complex_element<T>)
+  {
+    return Tensor<detail::part_type<T>, D>(detail::part_view(impl(), 1));
+  }
+  /// A real tensor is its own real part.
+  Tensor real() const
+    requires(element<T> && !complex_element<T>)
+  {
+    return *this;
   }
 
   // Reading it. These wait for the device.
@@ -279,10 +169,12 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, publi
   }
   template <element U>
   Tensor<U, D> to() const {
+    static_assert(!detail::loses_imaginary<T, U>, SINTER_LOSES_IMAGINARY);
     return Tensor<U, D>(jit::to(impl(), dtype_of<U>, device()));
   }
   template <element U, device_argument Target>
   Tensor<U, device_type_of<Target>> to(const Target& device) const {
+    static_assert(!detail::loses_imaginary<T, U>, SINTER_LOSES_IMAGINARY);
     return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
   Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
@@ -329,18 +221,6 @@ class Tensor : public detail::On<D>, public detail::Methods<Tensor<T, D>>, publi
       return result;
     }
   }
-  template <class A>
-  Tensor& write(A&& value) {
-    if constexpr (!detail::is_reported<A>) {
-      static_assert(detail::same_device<typename std::remove_cvref_t<A>::device_type, D>, SINTER_DIFFERENT_DEVICES);
-      runtime::TensorRef into = runtime::TensorRef::share(&impl());
-      // Found by their argument: Lazy, whose header needs this one, has its own.
-      auto&& e = lift(std::forward<A>(value));
-      evaluate_into(e, into);
-    }
-    return *this;
-  }
-
   runtime::TensorRef impl_;
 };
 
@@ -355,9 +235,38 @@ auto tensor_from(const E& e) {
 }
 template <class E>
 Shape shape_from(const E& e) {
-  return result_shape(description(e));
+  return result_shape(evaluation_of(e));
+}
+
+/// A tensor, or what an expression evaluates to.
+template <class T, class D>
+const Tensor<T, D>& evaluated_source(const Tensor<T, D>& x) {
+  return x;
+}
+template <class E>
+auto evaluated_source(const E& e) {
+  return tensor_from(e);
 }
 
 }  // namespace detail
+
+/// The numbers as pairs of real ones in a last axis of extent 2, and the other way round: views of a tensor, and of
+/// what an expression evaluates to. The latter throws DtypeError for a dtype that is not float32 or float64 and
+/// ShapeError where parts do not lie in pairs.
+template <expression E>
+auto view_as_real(const E& z) {
+  using T = detail::deduced_element<E>;
+  static_assert(!element<T> || complex_element<T>, "view_as_real takes complex numbers; real ones have one part");
+  return Tensor<detail::part_type<T>, detail::deduced_device<E>>(
+      detail::view_as_real(detail::evaluated_source(z).impl()));
+}
+template <expression E>
+auto view_as_complex(const E& pairs) {
+  using T = detail::deduced_element<E>;
+  static_assert(!element<T> || std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "view_as_complex takes pairs of floats or doubles: convert with cast<float>(x)");
+  return Tensor<detail::complex_type<T>, detail::deduced_device<E>>(
+      detail::view_as_complex(detail::evaluated_source(pairs).impl()));
+}
 
 }  // namespace sinter::inline v1

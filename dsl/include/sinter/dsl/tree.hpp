@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <sinter/jit/program.hpp>
 
@@ -12,12 +13,15 @@ namespace sinter::inline v1::detail {
 template <class T>
 struct Leaf;       // a tensor of T, or of AnyType
 struct IndexLeaf;  // the position of each element: a tensor without memory
+template <class T, class Offset>
+struct Load;  // the elements of an array of T, a leaf of its own, that lie so many elements from the first one
 template <Category C>
 struct ScalarLeaf;  // a C++ scalar
 template <std::int64_t Value>
 struct ConstantLeaf;  // a compile-time integer, 2_c
 template <Category C, std::uint64_t Bits>
 struct FixedLeaf;  // another number of the expression's type: bits of a bool or a double
+struct AxesLeaf;   // which axes a reduction combines, its last operand: a scalar, and no code
 template <Op Operation, class... Operands>
 struct Apply;
 template <class T, class Operand>
@@ -29,8 +33,23 @@ struct Reference;
 template <class... Trees>
 struct Outputs;  // several results of one evaluation
 
+/// Whether a tree names a part that a let around it computes: its shape is not known there.
+template <class Tree, class... Bound>
+struct NamesOutside : std::false_type {};
+template <class Name, class... Bound>
+struct NamesOutside<Reference<Name>, Bound...> : std::bool_constant<!(std::is_same_v<Name, Bound> || ...)> {};
+template <Op op, class... A, class... Bound>
+struct NamesOutside<Apply<op, A...>, Bound...> : std::bool_constant<(NamesOutside<A, Bound...>::value || ...)> {};
+template <class T, class A, class... Bound>
+struct NamesOutside<Cast<T, A>, Bound...> : NamesOutside<A, Bound...> {};
+template <class T, class Offset, class... Bound>
+struct NamesOutside<Load<T, Offset>, Bound...> : NamesOutside<Offset, Bound...> {};
+template <class Name, class Value, class Body, class... Bound>
+struct NamesOutside<Let<Name, Value, Body>, Bound...>
+    : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
+
 /// Bytes that each node takes at most; see jit::Program.
-inline constexpr int leaf_bytes = 2, index_bytes = 1, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
+inline constexpr int leaf_bytes = 2, index_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
                      reference_bytes = 2;
 template <std::int64_t Value>
 inline constexpr bool fits_a_byte = Value >= -128 && Value <= 127;
@@ -75,11 +94,15 @@ template <class S>
 constexpr void emit(std::uint8_t*& p, IndexLeaf*) {
   put(p, Op::index);
 }
+template <class S, class T, class Offset>
+constexpr void emit(std::uint8_t*& p, Load<T, Offset>*);
 template <class S, Category C>
 constexpr void emit(std::uint8_t*& p, ScalarLeaf<C>*) {
   put(p, Op::scalar);
   put(p, C);
 }
+template <class S>
+constexpr void emit(std::uint8_t*&, AxesLeaf*) {}
 template <class S, std::int64_t Value>
 constexpr void emit(std::uint8_t*& p, ConstantLeaf<Value>*) {
   if constexpr (fits_a_byte<Value>) {
@@ -106,6 +129,13 @@ template <class S, Op op, class... A>
 constexpr void emit(std::uint8_t*& p, Apply<op, A...>*) {
   (emit<S>(p, static_cast<A*>(nullptr)), ...);
   put(p, op);
+}
+template <class S, class T, class Offset>
+constexpr void emit(std::uint8_t*& p, Load<T, Offset>*) {
+  put(p, Op::array);
+  put(p, dtype_code<T>);
+  emit<S>(p, static_cast<Offset*>(nullptr));
+  put(p, Op::load);
 }
 template <class S, class... A>
 constexpr void emit(std::uint8_t*& p, Outputs<A...>*) {

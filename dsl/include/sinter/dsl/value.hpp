@@ -1,5 +1,6 @@
 // C++ numbers on their way into tensors: what a dtype cannot hold is an error, never another number.
 #pragma once
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -30,17 +31,26 @@ template <Category C, std::uint64_t Bits>
 inline constexpr bool is_fixed_number<FixedNumber<C, Bits>> = true;
 
 template <class S>
-concept cpp_scalar = std::is_arithmetic_v<S> || std::is_same_v<S, half> || std::is_same_v<S, bfloat16>;
+concept real_scalar = std::is_arithmetic_v<S> || std::is_same_v<S, half> || std::is_same_v<S, bfloat16>;
+template <class S>
+inline constexpr bool is_complex_number = false;
+template <class Part>
+inline constexpr bool is_complex_number<std::complex<Part>> = std::is_arithmetic_v<Part>;
+template <class S>
+concept complex_scalar = is_complex_number<S>;
+template <class S>
+concept cpp_scalar = real_scalar<S> || complex_scalar<S>;
 
 template <class S>
 inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
                                         : std::is_integral_v<S> ? Category::Int
+                                        : complex_scalar<S>     ? Category::Complex
                                                                 : Category::Float;
 
 [[noreturn]] void throw_past_int64(std::uint64_t value);
 
 /// The bits of a number. Throws Error when it is an integer past int64.
-template <cpp_scalar S>
+template <real_scalar S>
 constexpr jit::Scalar scalar_of(S value) {
   if constexpr (std::is_same_v<S, bool>) {
     return value;
@@ -55,11 +65,17 @@ constexpr jit::Scalar scalar_of(S value) {
 
 /// A number of any C++ type.
 struct Number {
-  jit::Scalar scalar;
+  jit::Scalar scalar;  // of a complex number the real part
   Category category;
+  double imaginary = 0;
 
-  template <cpp_scalar S>
+  template <real_scalar S>
   constexpr Number(S value) : scalar(scalar_of(value)), category(category_of<S>) {}
+  template <complex_scalar S>
+  constexpr Number(S value)
+      : scalar(static_cast<double>(value.real())),
+        category(Category::Complex),
+        imaginary(static_cast<double>(value.imag())) {}
   template <integral_constant C>
   constexpr Number(const C&) : Number(static_cast<std::int64_t>(C::value)) {}
 
@@ -79,8 +95,16 @@ constexpr T number_as(S value) {
 }
 
 /// The number as an element: floats lose their fraction in an integer dtype. Throws Error when T cannot hold it.
-template <element T>
+template <complex_element T>
 constexpr T element_of(Number n) {
+  using Part = typename T::value_type;
+  const bool whole = n.category < Category::Float;
+  return T(whole ? static_cast<Part>(n.whole()) : static_cast<Part>(n.real()), static_cast<Part>(n.imaginary));
+}
+template <element T>
+  requires(!complex_element<T>)
+constexpr T element_of(Number n) {
+  if (n.category == Category::Complex) throw_does_not_fit(n, dtype_of<T>);
   constexpr bool integer = category(dtype_of<T>) == Category::Int;
   if (n.category != Category::Float) {
     if constexpr (integer)

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <sinter/dsl/axis.hpp>
+#include <sinter/dsl/indexing_methods.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 namespace sinter::inline v1 {
@@ -26,18 +29,6 @@ struct range {
 };
 
 namespace detail {
-
-/// A position or an axis: any integer, but no bool, which C++ would take for one.
-struct Index {
-  std::int64_t value;
-
-  template <std::convertible_to<std::int64_t> I>
-    requires(!std::floating_point<I>)
-  constexpr Index(I i) : value(static_cast<std::int64_t>(i)) {
-    static_assert(!std::is_same_v<I, bool>, "a position or an axis is an integer, not a bool; masks go to where");
-  }
-  constexpr operator std::int64_t() const noexcept { return value; }
-};
 
 using runtime::TensorImpl;
 using runtime::TensorRef;
@@ -73,86 +64,167 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis);
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis);
 std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
+/// The real parts (0) or the imaginary ones (1). Throws DtypeError for imaginary parts of real numbers.
+TensorRef part_view(const TensorImpl& x, int part);
+TensorRef view_as_real(const TensorImpl& x);
+TensorRef view_as_complex(const TensorImpl& x);
+/// For each leaf of an expression that has this shape, what it is over the whole of it; equal leaves give one tensor.
+std::vector<TensorRef> spread(std::span<TensorImpl* const> leaves, const Shape& shape);
 
-/// A tensor's views: other shapes over the same memory. Negative axes count from the end. They throw IndexError for an
-/// axis or a position that is not there, and ShapeError for a shape that does not fit.
+/// Views of a tensor: other shapes over the same memory. Views of an expression: the same expression over views of its
+/// tensors, so that nothing is computed; one that reduces is evaluated, and the view is a tensor. Negative axes count
+/// from the end. They throw IndexError for an axis or a position that is not there, and ShapeError for a shape that
+/// does not fit.
+///
+/// `Self` has view_of(self, f) and parts_of(self, f): what comes of it where f makes a view of a tensor, or several.
 template <class Self>
 class Views {
  public:
-  Self transpose(Index axis0, Index axis1) const { return Self(detail::transpose(viewed(), axis0, axis1)); }
-  /// The transpose of a matrix. Throws ShapeError past two dimensions.
-  Self t() const { return Self(detail::t(viewed())); }
-  template <std::convertible_to<Index>... I>
-  Self permute(I... axes) const {
-    return Self(detail::permute(viewed(), positions(axes...)));
+  auto transpose(Index axis0, Index axis1) const {
+    return viewed([&](TensorImpl& x) { return detail::transpose(x, axis0, axis1); });
   }
-  Self movedim(Index from, Index to) const { return Self(detail::movedim(viewed(), from, to)); }
+  /// The transpose of a matrix. Throws ShapeError past two dimensions.
+  auto t() const {
+    return viewed([](TensorImpl& x) { return detail::t(x); });
+  }
+  template <std::convertible_to<Index>... I>
+  auto permute(I... axes) const {
+    return viewed([&](TensorImpl& x) { return detail::permute(x, positions(axes...)); });
+  }
+  auto movedim(Index from, Index to) const {
+    return viewed([&](TensorImpl& x) { return detail::movedim(x, from, to); });
+  }
 
-  Self slice(Index axis, std::int64_t first = range::none, std::int64_t last = range::none,
+  auto slice(Index axis, std::int64_t first = range::none, std::int64_t last = range::none,
              std::int64_t step = 1) const {
-    return Self(detail::slice(viewed(), axis, range(first, last, step)));
+    return viewed([&](TensorImpl& x) { return detail::slice(x, axis, range(first, last, step)); });
   }
   /// Positions start ... start + length - 1, which must be there.
-  Self narrow(Index axis, Index start, Index length) const {
-    return Self(detail::narrow(viewed(), axis, start, length));
+  auto narrow(Index axis, Index start, Index length) const {
+    return viewed([&](TensorImpl& x) { return detail::narrow(x, axis, start, length); });
   }
-  Self select(Index axis, Index index) const { return Self(detail::select(viewed(), axis, index)); }
+  auto select(Index axis, Index index) const {
+    return viewed([&](TensorImpl& x) { return detail::select(x, axis, index); });
+  }
   /// Backwards along these axes: a view, where PyTorch copies.
   template <std::convertible_to<Index>... I>
-  Self flip(I... axes) const {
-    return Self(detail::flip(viewed(), positions(axes...)));
+  auto flip(I... axes) const {
+    return viewed([&](TensorImpl& x) { return detail::flip(x, positions(axes...)); });
   }
   /// Elements i, i + offset of two axes, as a last axis.
-  Self diagonal(Index offset = 0, Index axis0 = 0, Index axis1 = 1) const {
-    return Self(detail::diagonal(viewed(), offset, axis0, axis1));
+  auto diagonal(Index offset = 0, Index axis0 = 0, Index axis1 = 1) const {
+    return viewed([&](TensorImpl& x) { return detail::diagonal(x, offset, axis0, axis1); });
   }
   /// Windows of `size` positions, `step` apart, along an axis; the positions in a window become a last axis.
-  Self unfold(Index axis, Index size, Index step) const { return Self(detail::unfold(viewed(), axis, size, step)); }
+  auto unfold(Index axis, Index size, Index step) const {
+    return viewed([&](TensorImpl& x) { return detail::unfold(x, axis, size, step); });
+  }
 
-  Self expand(const Shape& to) const { return Self(detail::expand(viewed(), to)); }
-  Self broadcast_to(const Shape& to) const { return expand(to); }
-  /// A view where the layout allows, else a copy.
-  Self reshape(const Shape& to) const { return Self(detail::reshape(self().impl(), to)); }
+  auto expand(const Shape& to) const {
+    return viewed([&](TensorImpl& x) { return detail::expand(x, to); });
+  }
+  auto broadcast_to(const Shape& to) const { return expand(to); }
+  /// A view where the layout allows, else over copies of the tensors whose layout does not.
+  auto reshape(const Shape& to) const {
+    return viewed([&](TensorImpl& x) { return detail::reshape(x, to); });
+  }
   /// Throws ShapeError where the layout does not allow it.
-  Self view(const Shape& to) const { return Self(detail::view_as_shape(viewed(), to)); }
+  auto view(const Shape& to) const {
+    return viewed([&](TensorImpl& x) { return detail::view_as_shape(x, to); });
+  }
   /// As reshape.
-  Self flatten(Index first = 0, Index last = -1) const { return Self(detail::flatten(self().impl(), first, last)); }
-  Self unflatten(Index axis, const Shape& extents) const { return Self(detail::unflatten(viewed(), axis, extents)); }
-  Self squeeze() const { return Self(detail::squeeze(viewed())); }
-  Self squeeze(Index axis) const { return Self(detail::squeeze(viewed(), axis)); }
-  Self unsqueeze(Index axis) const { return Self(detail::unsqueeze(viewed(), axis)); }
+  auto flatten(Index first = 0, Index last = -1) const {
+    return viewed([&](TensorImpl& x) { return detail::flatten(x, first, last); });
+  }
+  auto unflatten(Index axis, const Shape& extents) const {
+    return viewed([&](TensorImpl& x) { return detail::unflatten(x, axis, extents); });
+  }
+  auto squeeze() const {
+    return viewed([](TensorImpl& x) { return detail::squeeze(x); });
+  }
+  auto squeeze(Index axis) const {
+    return viewed([&](TensorImpl& x) { return detail::squeeze(x, axis); });
+  }
+  auto unsqueeze(Index axis) const {
+    return viewed([&](TensorImpl& x) { return detail::unsqueeze(x, axis); });
+  }
 
-  std::vector<Self> split(Index size, Index axis = 0) const { return all(detail::split(viewed(), size, axis)); }
-  std::vector<Self> chunk(Index count, Index axis = 0) const { return all(detail::chunk(viewed(), count, axis)); }
-  std::vector<Self> unbind(Index axis = 0) const { return all(detail::unbind(viewed(), axis)); }
+  auto split(Index size, Index axis = 0) const {
+    return parts([&](TensorImpl& x) { return detail::split(x, size, axis); });
+  }
+  auto chunk(Index count, Index axis = 0) const {
+    return parts([&](TensorImpl& x) { return detail::chunk(x, count, axis); });
+  }
+  auto unbind(Index axis = 0) const {
+    return parts([&](TensorImpl& x) { return detail::unbind(x, axis); });
+  }
 
   /// x[i]: position i of the first axis.
-  Self operator[](Index index) const { return (*this)(index); }
+  auto operator[](Index index) const { return (*this)(index); }
+  /// x[indices]: those positions of the first axis, as an expression of shape indices.shape() + x.shape()[1:]; see
+  /// indexing.hpp.
+  template <class I>
+    requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<I>> &&
+             !std::is_same_v<typename std::remove_cvref_t<I>::value_type, bool>)
+  auto operator[](I&& indices) const {
+    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    return read_along(Reading::Rows, self(), 0, std::forward<I>(indices));
+  }
+  /// x[x > 0]: the parts for which a mask of the first axes is true, as a new tensor of shape (count, the other
+  /// extents); see mask.hpp. Constant, since writing to it would not write to x: masked_fill_ does. Throws IndexError
+  /// where the mask's shape is not that of the first axes, DeviceError.
+  template <class M>
+    requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<M>> &&
+             std::is_same_v<typename std::remove_cvref_t<M>::value_type, bool>)
+  decltype(auto) operator[](M&& mask) const {
+    return masked_parts(self(), mask);
+  }
   /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
   template <class... I>
     requires((std::is_same_v<I, range> || std::convertible_to<I, Index>) && ...)
-  Self operator()(I... indices) const {
-    check_index_count(viewed(), sizeof...(I));
-    Self part = self();
-    std::int64_t axis = 0;
-    ((part = Views::index(part, axis, indices)), ...);
-    return part;
+  auto operator()(I... indices) const {
+    return indexed(index(indices)...);
+  }
+  /// Indices in tensors stand alone.
+  template <class... I>
+    requires(std::is_base_of_v<ExpressionTag, I> || ...)
+  Self operator()(const I&...) const {
+    static_assert(sizeof...(I) == 0,
+                  "x(i, range()) takes integers and ranges: write x[indices] to read along the first axis, "
+                  "index_select(x, axis, indices) along another and masked_select(x, mask)");
+    return self();
   }
 
  private:
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
-  const TensorImpl& viewed() const { return self().impl(); }
+  // Found by their argument: each kind of Self has its own.
+  template <class F>
+  auto viewed(F view) const {
+    return view_of(self(), view);
+  }
+  template <class F>
+  auto parts(F view) const {
+    return parts_of(self(), view);
+  }
   template <class... I>
   static std::array<std::int64_t, sizeof...(I)> positions(I... i) {
     return {Index(i).value...};
   }
-  static std::vector<Self> all(std::vector<TensorRef> parts) {
-    std::vector<Self> tensors;
-    for (TensorRef& part : parts) tensors.emplace_back(std::move(part));
-    return tensors;
+  static range index(range r) { return r; }
+  static Index index(Index i) { return i; }
+  template <class... I>
+  auto indexed(I... indices) const {
+    return viewed([&](TensorImpl& x) {
+      check_index_count(x, sizeof...(I));
+      TensorRef part = TensorRef::share(&x);
+      std::int64_t axis = 0;
+      ((part = taken(*part, axis, indices)), ...);
+      return part;
+    });
   }
-  static Self index(const Self& x, std::int64_t& axis, range r) { return x.slice(axis++, r.first, r.last, r.step); }
-  static Self index(const Self& x, std::int64_t& axis, Index i) { return x.select(axis, i); }
+  static TensorRef taken(const TensorImpl& x, std::int64_t& axis, range r) { return detail::slice(x, axis++, r); }
+  static TensorRef taken(const TensorImpl& x, std::int64_t& axis, Index i) { return detail::select(x, axis, i); }
 };
 
 }  // namespace detail

@@ -7,7 +7,7 @@ namespace sinter::inline v1 {
 
 /// What the operands convert to and what comes out.
 enum class DTypeRule : std::uint8_t {
-  None,           // leaf, index, scalar, constant, cast: their dtype is an attribute
+  None,           // leaf, index, array, scalar, constant, cast, load: their dtype is an attribute
   Same,           // operands promote; the result is of that dtype
   Number,         // the same, not for bool
   Integer,        // the same, for bool and integers only
@@ -22,9 +22,17 @@ enum class DTypeRule : std::uint8_t {
   FloatCompare,   // the same, bool and integers become float32 first
   Logical,        // operands become bool (x != 0)
   Select,         // the first is a bool; the others promote
+  RealPart,       // any dtype; of a complex one the result is real
+  Complex,        // operands promote and must be complex
+  ComplexParts,   // operands become float32 or float64, the parts of the complex result
   RandomFloat32,  // operands are int64
   RandomFloat64,
   RandomInt64,
+  Position,  // operands are int64, as the result is
+  Sum,       // bool and integers become int64
+  Index,     // any dtype but bool and complex ones; the result is int64
+  Count,     // any dtype; the result is int64
+  Nonzero,   // the same, operands become bool (x != 0)
 };
 
 }  // namespace sinter::inline v1

@@ -24,28 +24,50 @@ struct Node {
   DType dtype;  // of the result
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
-  // leaf, index: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a recorded operation:
-  // weak_result where all its operands are weak, so that promotion sees it as a C++ scalar still.
+  // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its Along;
+  // a recorded operation: weak_result where all its operands are weak, so that promotion sees it as a C++ scalar still.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
 
 inline constexpr std::uint64_t weak_result = 1;
 
+/// Which axes of its operand a reduction combines.
+struct Along {
+  std::uint8_t axes = all_axes;  // bit i: the axis that is i before the last; bits past the rank say nothing
+  bool keeps = false;            // combined axes stay, with an extent of 1
+
+  static constexpr std::uint8_t all_axes = 0xFF;
+  /// As an attribute, which is no weak_result.
+  constexpr std::uint64_t bits() const noexcept { return std::uint64_t{axes} << 8 | std::uint64_t{keeps} << 16; }
+  static constexpr Along of(std::uint64_t bits) noexcept {
+    return {static_cast<std::uint8_t>(bits >> 8), (bits >> 16 & 1) != 0};
+  }
+  friend constexpr bool operator==(const Along&, const Along&) = default;
+};
+
+/// The shape of a reduction's result.
+Shape reduced_shape(const Shape& operand, Along along);
+
 /// Nodes, each after its operands. Operands of an operation have the dtypes that it computes in: conversions are nodes.
 class Graph {
  public:
   Operand leaf(DType dtype, std::uint32_t number);
   Operand index(std::uint32_t number);
+  Operand array(DType dtype, std::uint32_t number);
+  /// The element of an array node that lies `offset` elements, an int64, from the first.
+  Operand load(Operand array, Operand offset);
   /// A scalar that arrives as `category` and is used as `dtype`.
   Operand scalar(DType dtype, Category category, std::uint32_t number);
-  /// `bits` is the value in `dtype`, zero-extended.
+  /// `bits` is the value in `dtype`, a real one, zero-extended.
   Operand constant(DType dtype, std::uint64_t bits);
-  /// The operand itself where it has the dtype already.
+  /// The operand itself where it has the dtype already. Throws DtypeError for a complex number as a real one.
   Operand cast(Operand a, DType dtype);
   /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws
   /// DtypeError.
-  Operand apply(Op op, std::span<const Operand> operands);
+  Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, Along()); }
+  /// The same for a reduction.
+  Operand apply(Op op, std::span<const Operand> operands, Along along);
   /// Adds a node as it is; its operands must have the right dtypes. `operands` is not the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
   /// A cast that the user wrote: its result is not weak, even of a scalar. Stays a node where the dtype is the same.
@@ -62,6 +84,8 @@ class Graph {
   friend bool operator==(const Graph&, const Graph&) = default;
 
  private:
+  Operand cast_to_complex(Operand a, DType dtype);
+
   std::vector<Node> nodes_;
   std::vector<Operand> operands_;
   std::vector<Operand> outputs_;
@@ -71,7 +95,7 @@ class Graph {
 Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs);
 
 /// A value of one dtype as one of another, both zero-extended: floats to integers truncate and saturate, NaN gives 0,
-/// integers to narrower ones wrap, anything but 0 is true.
+/// integers to narrower ones wrap, anything but 0 is true. Not for complex dtypes, of which there are no constants.
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept;
 
 /// A content hash; equal graphs have equal hashes.
@@ -79,9 +103,10 @@ Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves, `same_as[i] <= i` the first leaf that is the same array as
 /// leaf i, `is_index[i]` whether leaf i is an index tensor (empty: none is). Scalars used with tensors take the dtype
-/// that promotion gives them. Throws DtypeError, and Error for a program that makes no sense.
+/// that promotion gives them. Of `scalars`, those are read that say what a reduction combines. Throws DtypeError, and
+/// Error for a program that makes no sense.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-             std::span<const bool> is_index = {});
+             std::span<const bool> is_index = {}, std::span<const Scalar> scalars = {});
 
 /// The same values from operations that executors have, and fewer nodes: common subexpressions once, constants folded,
 /// x*y+z as fma, dead nodes gone. Contracting to fma is left out under SINTER_FMA=off, for results that equal eager

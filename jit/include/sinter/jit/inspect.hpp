@@ -18,7 +18,7 @@ std::string cuda_source(const Recorded& expression);
 /// CompileError, DeviceError when NVRTC cannot be found (with the places searched).
 std::string ptx(const Recorded& expression, std::string_view architecture);
 
-/// As result_shape(Bound), without an entry that knows the answer.
+/// As result_shape(Bound). Makes no plan.
 Shape result_shape(const Recorded& expression);
 
 /// The simplified graph in Graphviz's language.

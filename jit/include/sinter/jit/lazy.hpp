@@ -24,17 +24,30 @@ class LazyNode : public runtime::Counted<LazyNode> {
 };
 using LazyRef = runtime::Ref<LazyNode>;
 
+struct Recorded;
+
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
 LazyRef lazy(Scalar value, Category category);
 /// A typed tree (one output) with its present leaves.
 LazyRef lazy(const Bound& tree);
+/// The same of what is recorded already.
+LazyRef lazy(const Recorded& recorded);
 /// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
 LazyRef lazy(Op op, std::span<const LazyRef> operands);
+/// The same of a reduction.
+LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
+/// The elements of an array that lie `offset` elements, int64s, from its first one. Throws DeviceError.
+LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);
 
 inline constexpr int max_lazy_nodes = 16384;
+
+/// The graph of a value, for whoever makes another one of it, as a view does. Past max_copied_nodes operations the
+/// value is evaluated first and the graph is a leaf: so a loop that views what it grows stays bounded.
+Recorded copyable(const LazyRef& value);
+inline constexpr int max_copied_nodes = 256;
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode = Mode::Fused);
 

@@ -1,4 +1,4 @@
-// What is known of each operation, from the table ops.def.
+// What is known of each operation, from the tables ops.def and reductions.def.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,16 +9,29 @@
 
 namespace sinter::inline v1 {
 
-/// The operations of a graph: five that carry an attribute, then the table.
+/// The operations of a graph: six that carry an attribute, one whose operands are of two kinds, then the tables.
 enum class Op : std::uint8_t {
   leaf,      // an element of a tensor
   index,     // the row-major position of the element in a tensor without memory (int64)
+  array,     // a tensor that load reads from: it is not walked, and gives the result no shape
   scalar,    // a value given at evaluation
   constant,  // a value fixed in the expression
   cast,      // conversion to the node's dtype
+  load,      // the element of an array so many elements from its first one; of the array's dtype
 #define SINTER_OP(name, arity, rule, body, doc) name,
 #define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/ops.def>
+#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) name,
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) name,
+#include <sinter/jit/reductions.def>
+  like,  // the first operand, in the shape that it and the second broadcast to
+};
+
+/// What an operation makes of its operand's shape.
+enum class Reduction : std::uint8_t {
+  None,     // operands broadcast
+  Reduces,  // the axes that it combines go, or stay with an extent of 1
+  Spreads,  // the operand's shape: what is combined is spread over the elements again
 };
 
 struct OpInfo {
@@ -28,24 +41,35 @@ struct OpInfo {
   std::string_view body;  // the tokens of ops.def
   std::string_view doc;
   bool is_composite = false;  // executors have its body's operations, not it
+  Reduction reduction = Reduction::None;
 };
 
 namespace detail {
 inline constexpr OpInfo op_info[] = {
     {"leaf", 0, DTypeRule::None, "", ""},
     {"index", 0, DTypeRule::None, "", ""},
+    {"array", 0, DTypeRule::None, "", ""},
     {"scalar", 0, DTypeRule::None, "", ""},
     {"constant", 0, DTypeRule::None, "", ""},
     {"cast", 1, DTypeRule::None, "convert<T>(a)",
      "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"},
+    {"load", 2, DTypeRule::None, "", ""},
 #define SINTER_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc},
 #define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc, true},
 #include <sinter/jit/ops.def>
+#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) \
+  {#name, arity, DTypeRule::rule, #combine, doc, false, Reduction::Reduces},
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
+  {#name, arity, DTypeRule::rule, #body, doc, true, Reduction::kind},
+#include <sinter/jit/reductions.def>
+    {"like", 2, DTypeRule::None, "", ""},
 };
 }  // namespace detail
 
-inline constexpr int op_count = std::size(detail::op_info);
-inline constexpr Op first_table_op = Op::add;
+/// The elementwise operations are those from first_table_op below op_count; reductions follow.
+inline constexpr Op first_table_op = Op::add, first_reduction = Op::sum;
+inline constexpr int op_count = static_cast<int>(first_reduction);
+inline constexpr int all_op_count = std::size(detail::op_info);
 inline constexpr int max_arity = [] {
   int most = 0;
   for (const OpInfo& about : detail::op_info) most = about.arity > most ? about.arity : most;
@@ -55,6 +79,33 @@ inline constexpr int max_arity = [] {
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
 constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
+/// Whether it combines elements along axes; its node's attribute is an Along then.
+constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
+
+namespace detail {
+struct ComplexInfo {
+  bool takes = false;       // complex operands
+  bool gives_real = false;  // of these
+};
+struct ComplexTable {
+  ComplexInfo of[all_op_count] = {};
+};
+inline constexpr ComplexTable complex_info = [] {
+  ComplexTable table;
+#define SINTER_OP(name, arity, rule, body, doc)
+#define SINTER_COMPLEX(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, false};
+#define SINTER_COMPLEX_TO_REAL(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, true};
+#include <sinter/jit/ops.def>
+#define SINTER_REDUCTION(name, arity, rule, first, combine, doc)
+#define SINTER_COMPLEX(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, false};
+#include <sinter/jit/reductions.def>
+  return table;
+}();
+}  // namespace detail
+
+/// Whether an operation computes in complex numbers, and whether its result is real then.
+constexpr bool takes_complex(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].takes; }
+constexpr bool gives_real(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].gives_real; }
 
 /// One operand as promotion sees it: a tensor's dtype counts in full, a C++ scalar lifts the category only.
 struct OperandType {
@@ -83,36 +134,66 @@ constexpr OperandType common_type(std::span<const OperandType> operands) noexcep
   return any_tensor ? OperandType{promote(tensors, scalars)} : OperandType{default_dtype(scalars), true};
 }
 
-/// The one place that decides dtypes; used at compile time by dsl/ and at run time by the recorder.
-constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcept {
+namespace detail {
+
+/// What an operation's rule says.
+constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexcept {
   const DTypeRule rule = info(op).rule;
-  const bool first = (rule == DTypeRule::First || rule == DTypeRule::FirstNumber) && !operands[0].weak;
+  const bool reduces = is_reduction(op);  // what follows the value is a number that says how
+  const bool first = (rule == DTypeRule::First || rule == DTypeRule::FirstNumber || reduces) && !operands[0].weak;
   const DType common = common_type(rule == DTypeRule::Select ? operands.subspan(1)
                                    : first                   ? operands.first(1)
                                                              : operands)
                            .dtype;
-  const DType floating = category(common) == Category::Float ? common : DType::Float32;
+  const DType floating = category(common) >= Category::Float ? common : DType::Float32;
+  const DType wide = is_complex(common) ? DType::Complex128 : DType::Float64;
   switch (rule) {
     case DTypeRule::Same:
     case DTypeRule::First: return {true, common, common};
     case DTypeRule::FirstNumber:
     case DTypeRule::Number: return {common != DType::Bool, common, common};
-    case DTypeRule::Integer: return {category(common) != Category::Float, common, common};
+    case DTypeRule::Integer: return {category(common) < Category::Float, common, common};
     case DTypeRule::IntegerOnly: return {category(common) == Category::Int, common, common};
     case DTypeRule::Float: return {true, floating, floating};
     case DTypeRule::WideFloat: return {category(common) == Category::Float && !is_stored_only(common), common, common};
-    case DTypeRule::Float64: return {true, DType::Float64, DType::Float64};
-    case DTypeRule::FloatOnly: return {category(common) == Category::Float, floating, floating};
+    case DTypeRule::Float64: return {true, wide, wide};
+    case DTypeRule::FloatOnly: return {category(common) >= Category::Float, floating, floating};
+    case DTypeRule::RealPart: return {true, common, common};
+    case DTypeRule::Complex: return {is_complex(common), common, common};
+    case DTypeRule::ComplexParts: {
+      const DType part = common == DType::Float64 ? DType::Float64 : DType::Float32;
+      return {category(common) == Category::Float, part, complex_of(part)};
+    }
     case DTypeRule::Compare: return {true, common, DType::Bool};
     case DTypeRule::FloatCompare: return {true, floating, DType::Bool};
     case DTypeRule::Logical: return {true, DType::Bool, DType::Bool};
     case DTypeRule::Select: return {operands[0].dtype == DType::Bool, common, common};
     case DTypeRule::RandomFloat32: return {common == DType::Int64, DType::Int64, DType::Float32};
     case DTypeRule::RandomFloat64: return {common == DType::Int64, DType::Int64, DType::Float64};
-    case DTypeRule::RandomInt64: return {common == DType::Int64, DType::Int64, DType::Int64};
+    case DTypeRule::RandomInt64:
+    case DTypeRule::Position: return {common == DType::Int64, DType::Int64, DType::Int64};
+    case DTypeRule::Sum: {
+      const DType sum = category(common) < Category::Float ? DType::Int64 : common;
+      return {true, sum, sum};
+    }
+    case DTypeRule::Index: return {common != DType::Bool && !is_complex(common), common, DType::Int64};
+    case DTypeRule::Count: return {true, common, DType::Int64};
+    case DTypeRule::Nonzero: return {true, DType::Bool, DType::Int64};
     case DTypeRule::None: break;
   }
   return {false, common, common};
+}
+
+}  // namespace detail
+
+/// The one place that decides dtypes; used at compile time by dsl/ and at run time by the recorder.
+constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcept {
+  OpTypes types = detail::rule_types(op, operands);
+  if (is_complex(types.compute)) {
+    types.ok = types.ok && takes_complex(op);
+    if (gives_real(op)) types.result = real_of(types.compute);
+  }
+  return types;
 }
 
 }  // namespace sinter::inline v1

@@ -12,9 +12,10 @@
 namespace sinter::inline v1::jit {
 
 /// A byte of a program is an Op, or one of these. Immediate bytes follow:
-///   leaf: DType, or any_dtype where only the tensor knows.   scalar: Category.
+///   leaf, array: DType, or any_dtype where only the tensor knows.   scalar: Category.
 ///   constant: DType, then eight bytes of value, lowest first; weak in promotion, as a scalar is.  cast: DType.
 ///   integer: one signed byte, an int64 constant.  reference: which binding, outermost first.
+/// A reduction takes the next scalar, whose bits are its Along, beside its operands.
 /// bind names the value on top of the stack and takes it off; unbind forgets the innermost name.
 enum class Code : std::uint8_t { integer = 0xFC, bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
@@ -31,7 +32,8 @@ struct Program {
   std::uint16_t leaves = 0;
   std::uint16_t scalars = 0;
   std::uint16_t outputs = 1;
-  bool any_typed = false;  // some leaf's dtype is known at run time only
+  bool any_typed = false;                     // some leaf's dtype is known at run time only
+  std::span<const std::uint16_t> along = {};  // numbers of the scalars that say what reductions combine
 };
 
 /// A C++ scalar: the bits of a bool, int64 or double, as its category says.

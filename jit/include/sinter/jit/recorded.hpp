@@ -20,6 +20,9 @@ struct Recorded {
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);
 
+  /// Numbers of the leaves that the first output walks over: what its shape comes from, and views of it are views of.
+  std::vector<std::uint32_t> walked() const;
+
   Graph graph;
   std::vector<runtime::TensorImpl*> leaves;
   std::vector<Scalar> scalars;

@@ -86,6 +86,9 @@ class GpuBackend : public Backend {
   /// The architecture to compile for, as 10 * major + minor: 90.
   virtual int architecture() const noexcept = 0;
   virtual int multiprocessors() const noexcept = 0;
+  /// Bytes a second that pass between the device and its memory at most, by the memory's clock and the width of its
+  /// bus; 0 where these are not known.
+  virtual double bandwidth() const noexcept { return 0; }
   /// Distinguishes binaries: two backends with equal tags run each other's binaries, of this process or of another.
   /// Names all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler,
   /// and it may change when one is loaded.

@@ -1,5 +1,6 @@
 // Element types and PyTorch's promotion between them.
 #pragma once
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,8 +16,8 @@ enum class DType : std::uint8_t {
 #include <sinter/runtime/dtypes.def>
 };
 
-/// bool < int < float: a result has the highest category among its operands.
-enum class Category : std::uint8_t { Bool, Int, Float };
+/// bool < int < float < complex: a result has the highest category among its operands.
+enum class Category : std::uint8_t { Bool, Int, Float, Complex };
 
 /// Stands for an element type known at run time only: `Tensor<AnyType>`.
 struct AnyType {};
@@ -57,6 +58,18 @@ constexpr DType carrier(DType t) noexcept { return info(t).carrier; }
 /// Whether a dtype is only stored: int8, half and their like.
 constexpr bool is_stored_only(DType t) noexcept { return carrier(t) != t; }
 
+constexpr bool is_complex(DType t) noexcept { return category(t) == Category::Complex; }
+/// The dtypes that are not complex are the first ones.
+inline constexpr int real_dtype_count = static_cast<int>(DType::Complex64);
+/// What the parts of a complex number are; a real dtype itself.
+constexpr DType real_of(DType t) noexcept {
+  return t == DType::Complex64 ? DType::Float32 : t == DType::Complex128 ? DType::Float64 : t;
+}
+/// The complex dtype that holds a real dtype's values as PyTorch has it: that of float32 but for float64.
+constexpr DType complex_of(DType t) noexcept {
+  return is_complex(t) ? t : t == DType::Float64 ? DType::Complex128 : DType::Complex64;
+}
+
 /// A C++ type that is an element type of tensors.
 template <class T>
 concept element = requires { detail::DTypeOf<T>::value; };
@@ -67,23 +80,30 @@ inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 template <class T>
 concept floating_element = element<T> && category(dtype_of<T>) == Category::Float;
 
+template <class T>
+concept complex_element = element<T> && is_complex(dtype_of<T>);
+
 /// The dtype that both operands convert to: the higher category wins, then the type that holds the other; where neither
 /// does, the narrowest that holds both.
 constexpr DType promote(DType a, DType b) noexcept {
   const DType low = a < b ? a : b, high = a < b ? b : a;
   if (low == DType::UInt8 && high == DType::Int8) return DType::Int16;
   if (low == DType::Float16 && high == DType::BFloat16) return DType::Float32;
+  if (low == DType::Float64 && high == DType::Complex64) return DType::Complex128;
   return high;
 }
 
-/// What a C++ literal of a category becomes by itself: bool, int64, float32.
+/// What a C++ literal of a category becomes by itself: bool, int64, float32, complex64.
 constexpr DType default_dtype(Category c) noexcept {
-  return c == Category::Bool ? DType::Bool : c == Category::Int ? DType::Int64 : DType::Float32;
+  constexpr DType defaults[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
+  return defaults[static_cast<std::uint8_t>(c)];
 }
 
-/// A C++ scalar lifts the category of a tensor, never its width: int32 + 2.5 is float32, float + 2.5 is float.
+/// A C++ scalar lifts the category of a tensor, never its width: int32 + 2.5 is float32, float + 2.5 is float,
+/// double + 1i is complex128.
 constexpr DType promote(DType tensor, Category scalar) noexcept {
-  return category(tensor) < scalar ? default_dtype(scalar) : tensor;
+  if (category(tensor) >= scalar) return tensor;
+  return scalar == Category::Complex ? complex_of(tensor) : default_dtype(scalar);
 }
 
 /// Whether a result of dtype `from` may be written in place to a tensor of dtype `to`.

@@ -6,10 +6,10 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The number of a message, from 1 on; equal messages have one. Thread-safe.
-std::uint32_t fault_code(const std::string& message);
+/// The number of a message, from 1 on; equal messages have one. Thread-safe. `of_index`: it is an IndexError's.
+std::uint32_t fault_code(const std::string& message, bool of_index = false);
 
-/// Throws Error with the message of a number, and the device that the fault was found on.
+/// Throws Error, or IndexError, with the message of a number, and the device that the fault was found on.
 [[noreturn]] void throw_fault(std::uint32_t code, const std::string& device);
 
 }  // namespace sinter::inline v1::runtime

@@ -11,6 +11,7 @@ struct TensorImpl : Counted<TensorImpl> {
   bool contiguous = true;  // row-major without gaps
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
+  std::int64_t first = 0;     // of an index tensor: the value of its first element
   std::int64_t numel = 1;
   Shape shape;
   Shape strides;  // in elements; any sign, 0 where expanded
@@ -31,7 +32,8 @@ TensorRef empty_pinned(const Shape& shape, DType dtype);
 /// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides.
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0);
 
-/// A tensor without memory whose element i is its row-major position i (int64). Kernels compute it.
+/// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
+/// has the positions that the elements had.
 TensorRef index_tensor(const Shape& shape, Device device);
 inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
 

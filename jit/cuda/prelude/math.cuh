@@ -1,156 +1,3 @@
-// What kernels call. Each paragraph is one chunk: a kernel's text takes the chunks whose names it uses and what these
-// use in turn, nothing else. No header is included, and everything also compiles as C++ on the host.
-
-#define SINTER_DEVICE static __device__ __forceinline__
-
-template <class T, int N>
-struct alignas(sizeof(T) * N) Lanes {
-  T at[N];
-};
-
-// The first fault stays until the host has seen it.
-SINTER_DEVICE void report(unsigned* word, unsigned code) { atomicCAS(word, 0u, code); }
-
-// Division of numbers below 2^31 by a fixed one.
-struct Divider {
-  unsigned multiplier, shift;
-};
-SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
-  return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
-}
-
-// Division of numbers below 2^63 by a fixed one.
-struct WideDivider {
-  unsigned long long multiplier, shift;
-};
-SINTER_DEVICE unsigned long long wide_divide(unsigned long long a, WideDivider d) {
-  return (::__umul64hi(a, d.multiplier) + a) >> d.shift;
-}
-
-SINTER_DEVICE float float_bits(unsigned bits) { return ::__uint_as_float(bits); }
-
-SINTER_DEVICE double double_bits(unsigned long long bits) {
-  return ::__longlong_as_double(static_cast<long long>(bits));
-}
-
-using int64 = long long;
-
-using uint64 = unsigned long long;
-
-template <class T>
-struct Unsigned;
-template <>
-struct Unsigned<int> {
-  using type = unsigned;
-};
-template <>
-struct Unsigned<long long> {
-  using type = unsigned long long;
-};
-
-template <class T>
-struct IsFloat {
-  static constexpr bool value = false;
-};
-template <>
-struct IsFloat<float> {
-  static constexpr bool value = true;
-};
-template <>
-struct IsFloat<double> {
-  static constexpr bool value = true;
-};
-
-// Truncates and saturates; NaN gives 0.
-template <class To, class From>
-SINTER_DEVICE To truncate(From a) {
-  const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
-  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
-  if (!(a < limit)) return a != a ? To(0) : highest;
-  return a < -limit ? To(-highest - 1) : To(a);
-}
-
-template <class To, class From, bool Truncates>
-struct Conversion {
-  static __device__ __forceinline__ To of(From a) { return To(a); }
-};
-template <class To, class From>
-struct Conversion<To, From, true> {
-  static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
-};
-template <class From>
-struct Conversion<bool, From, true> {
-  static __device__ __forceinline__ bool of(From a) { return a != From(0); }
-};
-template <class To, class From>
-SINTER_DEVICE To convert(From a) {
-  return Conversion<To, From, IsFloat<From>::value && !IsFloat<To>::value>::of(a);
-}
-
-// The 16-bit floats are stored; arithmetic is on float. Conversions round to nearest, halves to even.
-struct half {
-  unsigned short bits;
-};
-SINTER_DEVICE float half_to_float(half a) {
-#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(a.bits));
-  return value;
-#else
-  const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
-  const unsigned quiet = magnitude > 0x7C00u ? 0x400000u : 0u;  // as the instruction makes a NaN
-  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | quiet | magnitude << 13);
-  if (magnitude >= 0x400) return ::__uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
-  const float value = ::__uint_as_float((magnitude << 13) + 0x38800000u) - 0x1p-14f;
-  return sign ? -value : value;
-#endif
-}
-SINTER_DEVICE half float_to_half(float a) {
-#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
-  half value;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
-  return value;
-#else
-  const unsigned bits = ::__float_as_uint(a), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
-  unsigned rounded = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;
-  if (magnitude < 0x38800000u) rounded = ::__float_as_uint(::__uint_as_float(magnitude) + 0.5f) - 0x3F000000u;
-  if (magnitude >= 0x477FF000u) rounded = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
-  return {static_cast<unsigned short>(sign | rounded)};
-#endif
-}
-template <class To>
-struct Conversion<To, half, false> {
-  static __device__ __forceinline__ To of(half a) { return convert<To>(half_to_float(a)); }
-};
-template <>
-struct Conversion<half, float, true> {
-  static __device__ __forceinline__ half of(float a) { return float_to_half(a); }
-};
-
-struct bfloat16 {
-  unsigned short bits;
-};
-SINTER_DEVICE float bfloat16_to_float(bfloat16 a) { return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16); }
-SINTER_DEVICE bfloat16 float_to_bfloat16(float a) {
-#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
-  bfloat16 value;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
-  return value;
-#else
-  const unsigned bits = ::__float_as_uint(a);
-  if (a != a) return {static_cast<unsigned short>(bits >> 16 | 0x40u)};
-  return {static_cast<unsigned short>((bits + 0x7FFFu + (bits >> 16 & 1)) >> 16)};
-#endif
-}
-template <class To>
-struct Conversion<To, bfloat16, false> {
-  static __device__ __forceinline__ To of(bfloat16 a) { return convert<To>(bfloat16_to_float(a)); }
-};
-template <>
-struct Conversion<bfloat16, float, true> {
-  static __device__ __forceinline__ bfloat16 of(float a) { return float_to_bfloat16(a); }
-};
-
 template <class T>
 SINTER_DEVICE T select(bool condition, T a, T b) {
   return condition ? a : b;
@@ -238,6 +85,15 @@ SINTER_DEVICE double sqrt(double a) { return ::sqrt(a); }
 
 SINTER_DEVICE float exp(float a) { return ::expf(a); }
 SINTER_DEVICE double exp(double a) { return ::exp(a); }
+
+template <class T>
+SINTER_DEVICE T sigmoid(T a) {
+  return T(1) / (T(1) + exp(-a));
+}
+template <class T>
+SINTER_DEVICE T silu(T a) {
+  return a / (T(1) + exp(-a));
+}
 
 SINTER_DEVICE float exp2(float a) { return ::exp2f(a); }
 SINTER_DEVICE double exp2(double a) { return ::exp2(a); }
@@ -412,50 +268,3 @@ SINTER_DEVICE T bitwise_not(T a) {
   return ~a;
 }
 SINTER_DEVICE bool bitwise_not(bool a) { return !a; }
-
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3").
-struct Philox {
-  unsigned word[4];
-};
-SINTER_DEVICE Philox philox(long long number, long long seed) {
-  Philox x = {{unsigned(number), unsigned(uint64(number) >> 32), 0, 0}};
-  unsigned key0 = unsigned(seed), key1 = unsigned(uint64(seed) >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long a = 0xD2511F53ull * x.word[0], b = 0xCD9E8D57ull * x.word[2];
-    x = {{unsigned(b >> 32) ^ x.word[1] ^ key0, unsigned(b), unsigned(a >> 32) ^ x.word[3] ^ key1, unsigned(a)}};
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
-  return x;
-}
-
-SINTER_DEVICE float uniform24(unsigned word) { return float(word >> 8) * 0x1p-24f; }
-
-SINTER_DEVICE double uniform53(unsigned low, unsigned high) {
-  return double((low | static_cast<unsigned long long>(high) << 32) >> 11) * 0x1p-53;
-}
-
-SINTER_DEVICE float random_uniform(long long a, long long b) { return uniform24(philox(a, b).word[0]); }
-
-SINTER_DEVICE double random_uniform_double(long long a, long long b) {
-  const Philox x = philox(a, b);
-  return uniform53(x.word[0], x.word[1]);
-}
-
-SINTER_DEVICE float random_normal(long long a, long long b) {
-  const Philox x = philox(a, b);
-  const float radius = ::sqrtf(-2.0f * ::logf(1.0f - uniform24(x.word[0])));
-  return radius * ::cosf(6.28318530717958647693f * uniform24(x.word[1]));
-}
-
-SINTER_DEVICE double random_normal_double(long long a, long long b) {
-  const Philox x = philox(a, b);
-  const double radius = ::sqrt(-2.0 * ::log(1.0 - uniform53(x.word[0], x.word[1])));
-  return radius * ::cos(6.28318530717958647693 * uniform53(x.word[2], x.word[3]));
-}
-
-SINTER_DEVICE long long random_below(long long a, long long b, long long c) {
-  const Philox x = philox(a, b);
-  const unsigned long long bits = x.word[0] | static_cast<unsigned long long>(x.word[1]) << 32;
-  return static_cast<long long>(::__umul64hi(bits, static_cast<unsigned long long>(c)));
-}

@@ -1,0 +1,96 @@
+"""What is right along rows and columns: the cases of bench/rows, in NumPy's double precision."""
+
+import numpy
+
+from .formulas import EPSILON, dtype
+
+SOME = 1 << 20  # elements that are looked at
+AT_ONCE = 1 << 22  # elements in double precision
+TOLERANCE = {"bfloat16": 3e-2, "float32": 2e-4}  # where each operation is rounded
+CANCEL = {"layer_norm", "rms_norm", "sum_all", "sum_rows", "sum_columns"}  # nearly 0 beside what they are made of
+
+
+def classes(rows, columns):
+    return numpy.arange(rows, dtype=numpy.int64) * 7919 % columns
+
+
+def held(values, kind):
+    """As the dtype holds them, in double precision; the nearest bfloat16, of two the even one."""
+    if kind == "bfloat16":
+        bits = values.view(numpy.uint32)
+        values = ((bits + (0x7FFF + (bits >> 16 & 1))) & 0xFFFF0000).astype(numpy.uint32).view(numpy.float32)
+    return values.astype(numpy.float64)
+
+
+def right_of_rows(name, x, gain, shift, of_class):
+    """Of some rows: of as many rows and columns, or of one number for each row."""
+    if name in ("softmax", "log_softmax", "cross_entropy"):
+        logarithms = x - numpy.log(numpy.exp(x).sum(1, keepdims=True))
+        if name == "cross_entropy":
+            return -logarithms[numpy.arange(len(x)), of_class]
+        return logarithms if name == "log_softmax" else numpy.exp(logarithms)
+    if name == "layer_norm":
+        return (x - x.mean(1, keepdims=True)) / numpy.sqrt(x.var(1, keepdims=True) + EPSILON) * gain + shift
+    if name == "rms_norm":
+        return x / numpy.sqrt((x * x).mean(1, keepdims=True) + EPSILON) * gain
+    return x.sum(1)
+
+
+def shape_of(name, rows, columns):
+    shapes = {"sum_all": (), "cross_entropy": (), "sum_rows": (rows,), "sum_columns": (columns,)}
+    return shapes.get(name, (rows, columns))
+
+
+def looked_at(name, rows, columns):
+    """Where in a result; of a matrix some rows."""
+    if name in ("sum_all", "cross_entropy"):
+        return ...
+    lines, length = (columns, rows) if name == "sum_columns" else (rows, columns)
+    return slice(None, None, max(1, lines // max(2, SOME // length)))
+
+
+class Reference:
+    """What is right of the operands of one shape; what is of all elements is computed once."""
+
+    def __init__(self):
+        self.of_all = {}
+
+    def part(self, expression, result, rows, columns):
+        """Of a library's result what is looked at, so that no more is copied from a GPU."""
+        name = expression.removesuffix("_bfloat16")
+        if tuple(result.shape) != shape_of(name, rows, columns):
+            raise RuntimeError(f"it gives {tuple(result.shape)}")
+        return result[looked_at(name, rows, columns)]
+
+    def fault(self, expression, host, part, rows, columns):
+        """What is wrong with such a part as NumPy's, None if nothing is. `host` gives operands by name."""
+        name, kind = expression.removesuffix("_bfloat16"), dtype(expression)
+        right = self.right(name, kind, host, rows, columns)
+        if str(part.dtype) != "float32":
+            return f"it gives {part.dtype}"
+        terms = {"sum_all": rows * columns, "sum_rows": columns, "sum_columns": rows}.get(name, 1)
+        # A sum is as exact as what it is made of, uniform in [-3, 3], is likely to be large.
+        least = terms**0.5 if name in CANCEL else 0
+        off = numpy.abs(part.astype(numpy.float64) - right) - TOLERANCE[kind] * numpy.maximum(least, abs(right))
+        if numpy.all(off <= 0):
+            return None
+        worst = numpy.unravel_index(numpy.argmax(numpy.nan_to_num(off, nan=numpy.inf)), off.shape)
+        return f"an element is {float(part[worst])}, not {float(numpy.asarray(right)[worst])}"
+
+    def right(self, name, kind, host, rows, columns):
+        x, where = host("matrix_x").reshape(rows, columns), looked_at(name, rows, columns)
+        if name == "sum_columns":
+            return held(numpy.ascontiguousarray(x[:, where]), kind).sum(0)
+
+        def of(some):
+            gain, shift = (held(host(vector), kind) for vector in ("gain", "shift"))
+            lines = held(numpy.ascontiguousarray(x[some]), kind)
+            return right_of_rows(name, lines, gain, shift, classes(rows, columns)[some])
+
+        if name in ("sum_all", "cross_entropy"):
+            if (name, kind) not in self.of_all:
+                step = max(1, AT_ONCE // columns)
+                total = sum(of(slice(first, first + step)).sum() for first in range(0, rows, step))
+                self.of_all[name, kind] = total / (rows if name == "cross_entropy" else 1)
+            return numpy.float64(self.of_all[name, kind])
+        return of(where)

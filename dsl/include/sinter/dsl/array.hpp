@@ -1,0 +1,122 @@
+// What Tensor is made of: compiled code over plain arrays, and what tensors' types tell before it runs.
+#pragma once
+#include <complex>
+#include <iosfwd>
+#include <optional>
+
+#include <sinter/dsl/bind.hpp>
+#include <sinter/dsl/operators.hpp>
+#include <sinter/dsl/value.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1 {
+
+template <class T>
+concept element_or_any = element<T> || std::is_same_v<T, AnyType>;
+
+template <element_or_any T, class D = AnyDevice>
+class Tensor;
+
+/// A tensor whose dtype is known at run time only: what files give.
+using AnyTensor = Tensor<AnyType, AnyDevice>;
+
+namespace detail {
+
+/// Throw DeviceError or DtypeError naming what the tensor is and what was asked for.
+void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
+void check_dtype(const TensorImpl& t, DType wanted);
+std::int64_t extent(const TensorImpl& t, std::int64_t axis);
+/// Copies the only element to `to`. Throws Error when there are more or none.
+void read_item(const TensorImpl& t, void* to);
+/// Copies the elements to `to`, row-major.
+void read_elements(TensorImpl& t, void* to);
+std::ostream& print(std::ostream& out, const TensorImpl& t);
+TensorRef pin_memory(TensorImpl& t);
+/// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
+/// dtype cannot hold it.
+void fill(TensorImpl& t, Number value);
+/// Throws DtypeError or Error, naming an operation and x, where fill would.
+void check_number(const char* what, const TensorImpl& x, Number value);
+/// Throws what is handled once more; of an error about operands, behind what each operand of masked_fill_ is.
+[[noreturn]] void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Shape>& value);
+/// Nothing of a number.
+template <class A>
+std::optional<Shape> shape_of_value(const A& value) {
+  if constexpr (expression<A>)
+    return value.shape();
+  else
+    return {};
+}
+/// A 0-d tensor of that value, of t's dtype and device; throws as fill does.
+TensorRef scalar_like(const TensorImpl& t, Number value);
+
+/// What the parts of a complex element are, and what two of them make; AnyType of AnyType.
+template <class T>
+struct PartsOf {
+  using part = T;
+  using whole = std::conditional_t<std::is_same_v<T, AnyType>, AnyType, std::complex<T>>;
+};
+template <complex_element T>
+struct PartsOf<T> {
+  using part = typename T::value_type;
+  using whole = T;
+};
+template <class T>
+using part_type = typename PartsOf<T>::part;
+template <class T>
+using complex_type = typename PartsOf<T>::whole;
+
+template <class D>
+void check_device(const TensorImpl& t) {
+  if constexpr (std::is_same_v<D, Cpu>)
+    check_device_kind(t, Device(), false);
+  else if constexpr (!std::is_same_v<D, AnyDevice>)
+    check_device_kind(t, Device(D{}), std::is_same_v<D, Cuda<>>);
+}
+
+template <class E>
+inline constexpr bool is_reported = std::is_same_v<value_type_of<E>, Unknown>;
+
+/// The message that every use of another element type meets.
+template <class From, class To>
+inline constexpr bool same_dtype =
+    std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
+template <class From, class To>
+inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Mismatch>;
+
+template <class U, class From, class T, class D>
+inline constexpr bool checked_at_run_time =
+    (!same_dtype<U, T> && std::is_same_v<U, AnyType>) || (!device_fits<From, D> && same_device<From, D>);
+
+/// What a Tensor is made of when it is deduced from an expression.
+template <class E>
+using deduced_element = std::conditional_t<is_reported<E>, AnyType, value_type_of<E>>;
+template <class E>
+using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, Mismatch> ||
+                                              std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
+                                          AnyDevice, typename std::remove_cvref_t<E>::device_type>;
+
+/// Evaluates into `result`, or into a new array where it is null.
+template <class E>
+void evaluate_into(const E& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
+  jit::evaluate(detail::bind(e), &result, mode);
+}
+/// What evaluating takes.
+template <class E>
+jit::Bound evaluation_of(const E& e) {
+  return bind(e);
+}
+/// What inspecting takes: a Lazy as if its value were not known yet.
+template <class E>
+jit::Bound description(const E& e) {
+  return detail::bind(e);
+}
+template <class E>
+TensorRef evaluate_one(const E& e, jit::Mode mode = jit::Mode::Fused) {
+  TensorRef result;
+  evaluate_into(e, result, mode);
+  return result;
+}
+
+}  // namespace detail
+}  // namespace sinter::inline v1

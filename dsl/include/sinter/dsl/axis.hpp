@@ -1,0 +1,74 @@
+// Positions and axes as arguments.
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+
+#include <sinter/runtime/shape.hpp>
+
+namespace sinter::inline v1::detail {
+
+/// A position or an axis: any integer, but no bool, which C++ would take for one.
+struct Index {
+  std::int64_t value;
+
+  template <std::convertible_to<std::int64_t> I>
+    requires(!std::floating_point<I>)
+  constexpr Index(I i) : value(static_cast<std::int64_t>(i)) {
+    static_assert(!std::is_same_v<I, bool>, "a position or an axis is an integer, not a bool; masks go to where");
+  }
+  constexpr operator std::int64_t() const noexcept { return value; }
+};
+
+/// Whether the axes that a reduction combines stay, with an extent of 1.
+struct KeepDim {
+  bool keeps;
+
+  template <std::same_as<bool> B>
+  constexpr KeepDim(B keep) : keeps(keep) {}
+};
+
+/// The axes that a reduction combines: one, several in braces or in a range, or all. Negative ones count from the end.
+class Axes {
+ public:
+  /// All of them.
+  constexpr Axes() = default;
+  constexpr Axes(KeepDim keep) : keeps(keep.keeps) {}
+  template <std::convertible_to<std::int64_t> I>
+    requires(!std::floating_point<I>)
+  constexpr Axes(I axis) : Axes({Index(axis)}) {}
+  constexpr Axes(std::initializer_list<Index> axes) {
+    for (const Index axis : axes) add(axis);
+  }
+  template <class R>
+    requires std::convertible_to<const R&, std::span<const std::int64_t>>
+  constexpr Axes(const R& axes) {
+    for (const std::int64_t axis : std::span<const std::int64_t>(axes)) add(axis);
+  }
+
+  constexpr bool all() const noexcept { return count_ == 0; }
+  constexpr std::span<const std::int64_t> given() const noexcept { return std::span(axes_).first(count_); }
+
+  bool keeps = false;
+
+ private:
+  // One more than there are: among so many one is wrong, or there twice.
+  constexpr void add(std::int64_t axis) noexcept {
+    if (count_ < axes_.size()) axes_[count_++] = axis;
+  }
+
+  std::array<std::int64_t, max_rank + 1> axes_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace sinter::inline v1::detail
+
+namespace sinter::inline v1 {
+
+/// The last argument of a reduction: the axes that it combines stay, with an extent of 1.
+inline constexpr detail::KeepDim keepdim = true;
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,65 @@
+// Views of expressions. Operations work element by element, so a view of a result is the same tree over views of its
+// leaves, each of them spread over the whole result first. What is read at computed places stays as it is. What reduces
+// is evaluated, and viewed as a tensor.
+#pragma once
+#include <sinter/dsl/bind.hpp>
+
+namespace sinter::inline v1::detail {
+
+/// What `view` makes of each leaf of an expression of this shape, once of equal ones.
+template <class F>
+auto views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, F view) {
+  const std::vector<TensorRef> spread_leaves = spread(leaves, shape);
+  std::vector<decltype(view(*spread_leaves[0]))> views;
+  for (std::size_t i = 0; i < spread_leaves.size(); ++i) {
+    std::size_t twin = 0;
+    while (spread_leaves[twin] != spread_leaves[i]) ++twin;
+    views.push_back(twin < i ? views[twin] : view(*spread_leaves[i]));
+  }
+  return views;
+}
+
+template <class E, class F>
+auto views_of_leaves(const E& e, F view) {
+  const Shape shape = result_shape(detail::bind(e));
+  return views_of_leaves(walked_leaves(e), shape, view);
+}
+
+/// The same tree with other leaves that are walked: leaf_of(0), leaf_of(1), ...
+template <class E, class F>
+E with_leaves(const E& e, F leaf_of) {
+  E result(e);
+  std::size_t walked = 0;
+  for (std::size_t i = 0; i < E::leaf_count; ++i) {
+    if (is_array_leaf<E>[i]) continue;
+    TensorRef leaf = leaf_of(walked++);
+    release(result.value.leaves + i, 1);
+    result.value.leaves[i] = leaf.release();
+  }
+  return result;
+}
+
+template <class T, class D, class Tree, int L, int S, int B, class F>
+auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
+  if constexpr (reduces<Expression<T, D, Tree, L, S, B>>) {
+    return view_of(tensor_from(e), view);
+  } else {
+    const std::vector<TensorRef> views = views_of_leaves(e, view);
+    return with_leaves(e, [&](std::size_t i) { return views[i]; });
+  }
+}
+template <class T, class D, class Tree, int L, int S, int B, class F>
+auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
+  static_assert(L > 0, "numbers have no axis to be divided along");
+  if constexpr (reduces<Expression<T, D, Tree, L, S, B>>) {
+    return parts_of(tensor_from(e), view);
+  } else {
+    const std::vector<std::vector<TensorRef>> views = views_of_leaves(e, view);
+    std::vector<Expression<T, D, Tree, L, S, B>> parts;
+    for (std::size_t part = 0; part < views[0].size(); ++part)
+      parts.push_back(with_leaves(e, [&](std::size_t i) { return views[i][part]; }));
+    return parts;
+  }
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,64 @@
+// What is known of an operand before it is computed.
+#pragma once
+#include <sinter/dsl/evaluate.hpp>
+
+namespace sinter::inline v1::detail {
+
+struct Facts {
+  Shape shape;
+  DType dtype;
+  Device device;
+};
+DType result_dtype(const jit::Recorded& e);
+/// "float32 (2, 3) on cpu"
+std::string describe(const Facts& f);
+
+/// Whether the shape is not known, since it is that of a part which let or function named.
+template <class E>
+inline constexpr bool names_outside = NamesOutside<typename E::tree>::value;
+template <class T, class D>
+inline constexpr bool names_outside<Lazy<T, D>> = false;
+
+template <class E>
+inline constexpr bool is_leaf = false;
+template <class T, class D, class U>
+inline constexpr bool is_leaf<Expression<T, D, Leaf<U>, 1, 0, leaf_bytes>> = true;
+
+/// Of lifted expressions.
+template <class E>
+Shape operand_shape(const E& e) {
+  if constexpr (is_leaf<E>)
+    if (e.value.leaves[0]) return e.value.leaves[0]->shape;
+  return shape_from(e);
+}
+template <class E>
+int operand_rank(const E& e) {
+  if constexpr (is_lazy<E>) {
+    return operand_shape(e).rank();
+  } else if constexpr (reduces<E>) {
+    return operand_shape(e).rank();
+  } else {
+    int rank = 0;
+    for (std::size_t i = 0; i < E::leaf_count; ++i) {
+      if (!e.value.leaves[i]) throw_moved_from();
+      if (!is_array_leaf<E>[i]) rank = std::max(rank, e.value.leaves[i]->rank());
+    }
+    return rank;
+  }
+}
+template <class E>
+Facts facts_of(const E& e) {
+  using T = typename E::value_type;
+  if constexpr (is_lazy<E>) {
+    return {shape_from(e), e.node()->dtype(), e.device()};
+  } else {
+    Facts known{operand_shape(e), DType::Int64, e.value.leaves[0]->device};
+    if constexpr (element<T>)
+      known.dtype = dtype_of<T>;
+    else
+      known.dtype = result_dtype(detail::bind(e));
+    return known;
+  }
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,216 @@
+// Elements at computed places: take, gather, index_select, embedding, x[indices]. Each gives an expression, so that
+// embedding(weight, ids) * scale + positions is one kernel. Indices are integers of any dtype, tensors or expressions;
+// negative ones count from the end. One out of range is an IndexError: on the CPU when the expression is evaluated, on
+// a GPU at the next wait for it. No memory outside the tensor is read.
+//
+// Of what is read from, an expression is evaluated when it is written.
+#pragma once
+#include <sinter/dsl/facts.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// How positions along an axis become elements of memory.
+struct Axis {
+  std::int64_t extent;      // positions
+  std::int64_t stride = 1;  // elements from one to the next
+  TensorRef others{};       // without memory: elements to the positions of the other axes
+  int trailing = 0;         // axes of 1 that the indices take behind theirs
+};
+
+/// Throws IndexError for an axis that is not there or has no positions, ShapeError, DeviceError, DtypeError.
+Axis axis_of(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& indices);
+Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& indices);
+Axis class_axis(std::int64_t classes, const Facts& indices);
+/// A view with that many axes of 1 behind those of x.
+TensorRef append_axes(TensorImpl& x, int count);
+
+template <class X, class I>
+struct ReadCheck {
+  static constexpr bool integers = false, devices = true, ok = false;
+};
+template <class X, expression I>
+struct ReadCheck<X, I> {
+  using T = value_type_of<I>;
+  static constexpr bool integers = !std::is_same_v<T, bool> && !floating_element<T>;
+  static constexpr bool devices = same_device<device_of<X>, device_of<I>>;
+  static constexpr bool ok = integers && devices && !is_reported<X> && !is_reported<I>;
+};
+
+template <class E>
+auto with_trailing_axes(const E& e, int count) {
+  const auto append = [&](TensorImpl& x) { return append_axes(x, count); };
+  if constexpr (is_lazy<E>)
+    return count == 0 ? e : view_of(e, append);
+  else if constexpr (reduces<E>)
+    return lift(view_of(e, append));
+  else
+    return count == 0 ? e : view_of(e, append);
+}
+
+template <class E>
+auto as_int64(E&& e) {
+  if constexpr (std::is_same_v<value_type_of<E>, std::int64_t>)
+    return std::forward<E>(e);
+  else
+    return apply_cast<std::int64_t>(std::forward<E>(e));
+}
+
+/// Positions of a tensor without memory, as an expression on D.
+template <class D>
+auto positions_on(TensorRef positions) {
+  return Expression<std::int64_t, D, IndexLeaf, 1, 0, index_bytes>(positions.release());
+}
+
+/// The elements of x that lie `offset` elements from its first one.
+template <class T, class D, class O>
+auto load(const Tensor<T, D>& x, O&& offset) {
+  using Offset = std::remove_cvref_t<O>;
+  using Joint = join<D, typename Offset::device_type>;
+  if constexpr (is_lazy<Offset>) {
+    return Lazy<T, Joint>(jit::lazy_load(x.impl(), offset.node()));
+  } else {
+    using Result = Expression<T, Joint, Load<T, typename Offset::tree>, 1 + Offset::leaf_count, Offset::scalar_count,
+                              Offset::byte_count + load_bytes>;
+    LeafExpression<T, D> array = x.leaf();
+    return Result(Joined{}, array, offset);
+  }
+}
+
+template <class X, class I>
+auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
+  if constexpr (ReadCheck<X, I>::ok) {
+    const auto& source = evaluated_source(x);
+    auto&& lifted = lift(std::forward<I>(indices));
+    const Axis along = axis_of(how, source.impl(), axis, facts_of(lifted));
+    auto offset =
+        apply<Op::axis_offset>(as_int64(with_trailing_axes(lifted, along.trailing)), along.extent, along.stride);
+    return load(source, apply<Op::add>(std::move(offset), positions_on<device_of<X>>(along.others)));
+  } else {
+    return Reported();
+  }
+}
+
+template <class X, class I>
+auto read_flat(const X& x, I&& indices) {
+  if constexpr (ReadCheck<X, I>::ok) {
+    const auto& source = evaluated_source(x);
+    const auto flat = source.reshape({source.numel()});
+    auto&& lifted = lift(std::forward<I>(indices));
+    const Axis along = flat_axis(flat.impl(), source.impl(), facts_of(lifted));
+    return load(flat, apply<Op::axis_offset>(as_int64(lifted), along.extent, along.stride));
+  } else {
+    return Reported();
+  }
+}
+
+/// A mask, and what a tensor is filled with; with an operand whose dtype only run time knows nothing is said of the
+/// value.
+template <class X, class M, class V>
+struct FillCheck {
+  static_assert(expression<M>, "a mask is a tensor or an expression of bools: x < 0");
+  static constexpr bool known = false, mask = true, value = true, devices = true, ok = false;
+};
+template <class X, expression M, class V>
+struct FillCheck<X, M, V> {
+  using T = value_type_of<X>;
+  using Value = typename lifted<V>::value_type;
+  static constexpr bool known = element<T> && !std::is_same_v<Value, AnyType>;
+  static constexpr bool mask = std::is_same_v<value_type_of<M>, bool> || std::is_same_v<value_type_of<M>, AnyType>;
+  static constexpr bool value = !known || category(operand_type<Value>.dtype) <= category(operand_type<T>.dtype);
+  static constexpr bool devices = same_device<device_of<X>, device_of<M>, device_of<V>>;
+  static constexpr bool ok = mask && value && devices;
+};
+
+template <class X, class M, class V>
+auto fill_where(const X& x, M&& mask, V&& value) {
+  using Check = FillCheck<X, M, V>;
+  const Function<Op::where> where{};
+  if constexpr (!Check::ok)
+    return Reported();
+  else if constexpr (Check::known && expression<V>)
+    return where(std::forward<M>(mask), apply_cast<value_type_of<X>>(std::forward<V>(value)), x);
+  else
+    return where(std::forward<M>(mask), std::forward<V>(value), x);
+}
+
+/// Whether ids are of each class.
+template <class I>
+auto classes_of(I&& ids, std::int64_t classes) {
+  if constexpr (ReadCheck<I, I>::ok) {
+    auto&& lifted = lift(std::forward<I>(ids));
+    const Axis axis = class_axis(classes, facts_of(lifted));
+    auto checked = apply<Op::class_index>(as_int64(with_trailing_axes(lifted, 1)), classes);
+    return apply<Op::eq>(std::move(checked), positions_on<device_of<I>>(axis.others));
+  } else {
+    return Reported();
+  }
+}
+
+}  // namespace detail
+
+/// The elements of x at `positions`, row-major ones of whatever layout x has. Shape: that of `positions`. Throws
+/// IndexError for positions of an x without elements.
+template <expression X, class I>
+auto take(const X& x, I&& positions) {
+  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::read_flat(x, std::forward<I>(positions));
+}
+
+/// The positions of one axis of x that `positions`, at most one-dimensional, name: as many as these in the axis' place.
+/// Throws IndexError, ShapeError.
+template <expression X, class I>
+auto index_select(const X& x, detail::Index axis, I&& positions) {
+  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::read_along(detail::Reading::Select, x, axis, std::forward<I>(positions));
+}
+
+/// out[i][j] = x[positions[i][j]][j] for axis 0, and so on. `positions` have x's rank, and no more extent than x along
+/// the other axes; their shape is the result's. Throws IndexError, ShapeError.
+template <expression X, class I>
+auto gather(const X& x, detail::Index axis, I&& positions) {
+  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::read_along(detail::Reading::Gather, x, axis, std::forward<I>(positions));
+}
+
+/// The same, once x and `positions` are broadcast against each other along the other axes.
+template <expression X, class I>
+auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
+  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::read_along(detail::Reading::Along, x, axis, std::forward<I>(positions));
+}
+
+/// The rows of a matrix that `ids` name. Shape: that of `ids`, then the matrix' columns. Throws ShapeError, IndexError.
+template <expression X, class I>
+auto embedding(const X& weight, I&& ids) {
+  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::read_along(detail::Reading::Embedding, weight, 0, std::forward<I>(ids));
+}
+
+/// 1 where the class is that of the id, else 0, as int64. Shape: that of `ids`, then `classes`. An id that is no class,
+/// as every negative one, is an IndexError. Throws IndexError for less than one class.
+template <class I>
+auto one_hot(I&& ids, detail::Index classes) {
+  static_assert(detail::ReadCheck<I, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::ReadCheck<I, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::apply_cast<std::int64_t>(detail::classes_of(std::forward<I>(ids), classes));
+}
+
+/// x with `value`, a number, a tensor or an expression, where the mask holds; in x's dtype. With an operand whose dtype
+/// only run time knows, dtypes promote as those of where do.
+template <expression X, class M, class V>
+  requires detail::operand<V>
+auto masked_fill(const X& x, M&& mask, V&& value) {
+  static_assert(detail::FillCheck<X, M, V>::mask, SINTER_NO_MASK);
+  static_assert(detail::FillCheck<X, M, V>::value, SINTER_HIGHER_VALUE);
+  static_assert(detail::FillCheck<X, M, V>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::fill_where(x, std::forward<M>(mask), std::forward<V>(value));
+}
+
+}  // namespace sinter::inline v1

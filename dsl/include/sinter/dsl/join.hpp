@@ -1,0 +1,209 @@
+// Tensors from parts: cat, stack and roll. Each part is computed where it will lie, so nothing is copied.
+#pragma once
+#include <initializer_list>
+
+#include <sinter/dsl/evaluate.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// Where the parts of a tensor lie along one of its axes.
+struct Layout {
+  Shape shape;
+  int axis;
+  std::vector<std::int64_t> firsts;  // of each part
+};
+using LayoutOf = Layout(std::span<const Shape> parts, std::int64_t axis);
+/// Throw ShapeError, naming the parts' shapes, and IndexError.
+Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis);
+Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis);
+
+/// The view of `whole` that a part of this shape is written to.
+TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape);
+
+/// A piece of a rolled tensor, as ranges of positions along its axes, and where these begin in the result.
+struct RolledPiece {
+  std::vector<range> from, to;
+};
+/// Throws IndexError, ShapeError.
+std::vector<RolledPiece> rolled_pieces(const Shape& shape, std::span<const std::int64_t> shifts,
+                                       std::span<const std::int64_t> axes);
+TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges);
+
+/// An operand whose dtype can be asked for: an expression of AnyType is evaluated.
+template <class A>
+auto with_dtype(A&& operand) {
+  if constexpr (std::is_same_v<value_type_of<A>, AnyType>)
+    return Tensor<AnyType, deduced_device<A>>(std::forward<A>(operand)).leaf();
+  else
+    return lift(std::forward<A>(operand));
+}
+/// An operand of which views are taken several times: what reduces is evaluated, once.
+template <class E>
+auto viewable(const E& e) {
+  if constexpr (is_lazy<E>)
+    return has_reduction(evaluation_of(e)) ? E(jit::lazy(*evaluate_one(e))) : e;
+  else if constexpr (reduces<E>)
+    return tensor_from(e).leaf();
+  else
+    return e;
+}
+template <class E>
+DType dtype_of_value(const E& e) {
+  if constexpr (element<value_type_of<E>>)
+    return dtype_of<value_type_of<E>>;
+  else
+    return e.value.leaves[0]->dtype;
+}
+template <class E>
+Device device_of_value(const E& e) {
+  if constexpr (is_lazy<E>)
+    return e.device();
+  else
+    return e.value.leaves[0]->device;
+}
+
+template <class... T>
+struct PromotedElement {
+  using type = typename TypeOf<common_type(std::array{operand_type<T>...}).dtype>::type;
+};
+template <class... T>
+  requires(std::is_same_v<T, AnyType> || ...)
+struct PromotedElement<T...> {
+  using type = AnyType;
+};
+template <class... E>
+using joined_tensor =
+    Tensor<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>;
+
+/// The parts, evaluated together into one array.
+template <class... E>
+TensorRef join_expressions(LayoutOf layout_of, std::int64_t axis, const E&... parts) {
+  const std::array shapes{shape_from(parts)...};
+  const Layout layout = layout_of(shapes, axis);
+  const DType dtypes[] = {dtype_of_value(parts)...};
+  DType dtype = dtypes[0];
+  for (const DType t : dtypes) dtype = promote(dtype, t);
+  const Device devices[] = {device_of_value(parts)...};
+  const TensorRef whole = runtime::empty(layout.shape, dtype, devices[0]);
+  TensorRef places[sizeof...(E)];
+  for (std::size_t i = 0; i < sizeof...(E); ++i) places[i] = place_of(*whole, layout, i, shapes[i]);
+  evaluate_all(places, jit::Mode::Fused, parts...);
+  return whole;
+}
+/// A member of a braced list that holds no tensors of one type.
+struct AnyPart {
+  template <class A>
+  AnyPart(const A&) {}
+};
+#define SINTER_LIST_OF_PARTS                                                                                          \
+  "a braced list holds tensors of one type: write expressions and other tensors without braces, behind the axis, as " \
+  "in cat(0, x + 1, y) and stack(0, x + 1, y)"
+
+/// Tensors of one type, however many.
+TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
+
+template <class T, class D>
+Tensor<T, D> join_tensors(LayoutOf layout_of, std::int64_t axis, std::span<const Tensor<T, D>> parts) {
+  std::vector<TensorImpl*> arrays;
+  for (const Tensor<T, D>& part : parts) arrays.push_back(&part.impl());
+  return Tensor<T, D>(join_arrays(layout_of, axis, arrays));
+}
+
+}  // namespace detail
+
+/// The parts one behind the other along an axis that they have: cat(0, x, y + 1). Their other extents agree; dtypes
+/// promote. Parts of one shape are computed in one kernel, else each in its own; all are written to their place in the
+/// result. Throws ShapeError, IndexError, DeviceError.
+template <expression... E>
+  requires(sizeof...(E) > 0)
+detail::joined_tensor<E...> cat(detail::Index axis, E&&... parts) {
+  static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
+  if constexpr (detail::same_device<detail::device_of<E>...>)
+    return detail::joined_tensor<E...>(
+        detail::join_expressions(detail::layout_of_cat, axis, detail::with_dtype(std::forward<E>(parts))...));
+}
+template <expression... E>
+  requires(sizeof...(E) > 0)
+void cat(E&&...) {
+  static_assert(sizeof...(E) == 0,
+                "the axis comes first: cat(0, x, y); a list, cat({x, y}), holds tensors of one type");
+}
+/// cat({x, y}, 1): tensors of one type, however many.
+template <class T, class D>
+Tensor<T, D> cat(std::span<const Tensor<T, D>> parts, detail::Index axis = 0) {
+  return detail::join_tensors(detail::layout_of_cat, axis, parts);
+}
+template <class T, class D>
+Tensor<T, D> cat(const std::vector<Tensor<T, D>>& parts, detail::Index axis = 0) {
+  return cat(std::span(parts), axis);
+}
+template <class T, class D>
+Tensor<T, D> cat(std::initializer_list<Tensor<T, D>> parts, detail::Index axis = 0) {
+  return cat(std::span(parts.begin(), parts.size()), axis);
+}
+template <class Braces = void>
+detail::Reported cat(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
+  static_assert(!std::is_void_v<Braces>, SINTER_LIST_OF_PARTS);
+  return {};
+}
+
+/// The parts side by side along a new axis: stack(0, x, y + 1). Their shapes are equal, so they are computed in one
+/// kernel; dtypes promote. Throws ShapeError, IndexError, DeviceError.
+template <expression... E>
+  requires(sizeof...(E) > 0)
+detail::joined_tensor<E...> stack(detail::Index axis, E&&... parts) {
+  static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
+  if constexpr (detail::same_device<detail::device_of<E>...>)
+    return detail::joined_tensor<E...>(
+        detail::join_expressions(detail::layout_of_stack, axis, detail::with_dtype(std::forward<E>(parts))...));
+}
+template <expression... E>
+  requires(sizeof...(E) > 0)
+void stack(E&&...) {
+  static_assert(sizeof...(E) == 0,
+                "the axis comes first: stack(0, x, y); a list, stack({x, y}), holds tensors of one type");
+}
+template <class T, class D>
+Tensor<T, D> stack(std::span<const Tensor<T, D>> parts, detail::Index axis = 0) {
+  return detail::join_tensors(detail::layout_of_stack, axis, parts);
+}
+template <class T, class D>
+Tensor<T, D> stack(const std::vector<Tensor<T, D>>& parts, detail::Index axis = 0) {
+  return stack(std::span(parts), axis);
+}
+template <class T, class D>
+Tensor<T, D> stack(std::initializer_list<Tensor<T, D>> parts, detail::Index axis = 0) {
+  return stack(std::span(parts.begin(), parts.size()), axis);
+}
+template <class Braces = void>
+detail::Reported stack(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
+  static_assert(!std::is_void_v<Braces>, SINTER_LIST_OF_PARTS);
+  return {};
+}
+
+/// Each position of the axes moved on by its shift; what leaves an axis at its end comes in at its start:
+/// roll(x, 1, 0), roll(x, {2, -1}, {0, 1}). Throws IndexError, and ShapeError where shifts and axes are not equally
+/// many.
+template <expression E>
+detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
+  const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));
+  const Shape shape = detail::shape_from(value);
+  const std::vector<detail::RolledPiece> pieces =
+      detail::rolled_pieces(shape, {shifts.begin(), shifts.end()}, {axes.begin(), axes.end()});
+  const runtime::TensorRef whole = runtime::empty(shape, detail::dtype_of_value(value), detail::device_of_value(value));
+  for (const detail::RolledPiece& piece : pieces) {
+    runtime::TensorRef place = detail::slices(*whole, piece.to);
+    evaluate_into(view_of(value, [&](runtime::TensorImpl& x) { return detail::slices(x, piece.from); }), place);
+  }
+  return detail::joined_tensor<E>(whole);
+}
+/// As if the elements were one row.
+template <expression E>
+detail::joined_tensor<E> roll(E&& e, detail::Index shift) {
+  const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));
+  return roll(value.flatten(), Shape(shift.value), Shape(0)).view(detail::shape_from(value));
+}
+
+}  // namespace sinter::inline v1

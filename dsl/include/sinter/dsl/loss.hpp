@@ -1,0 +1,387 @@
+// Losses, as torch.nn.functional has them: formulas of elementwise operations and reductions, which share a kernel with
+// what stands around them.
+#pragma once
+#include <sinter/dsl/function.hpp>
+#include <sinter/dsl/indexing.hpp>
+#include <sinter/dsl/normalize.hpp>
+
+namespace sinter::inline v1 {
+
+/// What a loss makes of one number for each element or row: their mean, their sum, or nothing.
+namespace reduction {
+inline constexpr struct Mean {
+} mean;
+inline constexpr struct Sum {
+} sum;
+inline constexpr struct None {
+} none;
+}  // namespace reduction
+
+/// Further arguments of losses, in any order.
+namespace loss {
+/// A class that counts for nothing.
+struct ignore_index {
+  std::int64_t value;
+  explicit constexpr ignore_index(std::int64_t v) : value(v) {}
+};
+/// The share of the target's certainty that is spread over all classes.
+struct label_smoothing {
+  double value;
+  explicit constexpr label_smoothing(double v) : value(v) {}
+};
+/// What each class counts.
+template <class W>
+struct weight {
+  W value;
+  explicit weight(const W& w) : value(w) {}
+};
+/// What the loss of a positive target counts.
+template <class W>
+struct pos_weight {
+  W value;
+  explicit pos_weight(const W& w) : value(w) {}
+};
+}  // namespace loss
+
+namespace detail {
+
+template <class R>
+concept loss_reduction =
+    std::is_same_v<R, reduction::Mean> || std::is_same_v<R, reduction::Sum> || std::is_same_v<R, reduction::None>;
+
+/// The argument of a kind among those of a call, or what it is without one.
+template <class Otherwise>
+constexpr Otherwise reduction_among(Otherwise otherwise) noexcept {
+  return otherwise;
+}
+template <class Otherwise, class First, class... Rest>
+constexpr auto reduction_among(Otherwise otherwise, First first, Rest... rest) noexcept {
+  if constexpr (loss_reduction<First>)
+    return first;
+  else
+    return reduction_among(otherwise, rest...);
+}
+template <class Wanted>
+constexpr Wanted option_among(Wanted otherwise) noexcept {
+  return otherwise;
+}
+template <class Wanted, class First, class... Rest>
+constexpr Wanted option_among(Wanted otherwise, const First& first, const Rest&... rest) noexcept {
+  if constexpr (std::is_same_v<First, Wanted>)
+    return first;
+  else
+    return option_among(otherwise, rest...);
+}
+/// Of those with an operand: None where there is none.
+template <template <class> class Wanted>
+constexpr reduction::None operand_among() noexcept {
+  return {};
+}
+template <template <class> class Wanted, class First, class... Rest>
+constexpr auto operand_among(const First& first, const Rest&... rest) noexcept {
+  if constexpr (requires { []<class W>(const Wanted<W>&) {}(first); })
+    return first.value;
+  else
+    return operand_among<Wanted>(rest...);
+}
+/// Whether an argument is an option with an operand.
+template <class O, template <class> class Wanted>
+inline constexpr bool is_option = requires { []<class W>(const Wanted<W>&) {}(std::declval<const O&>()); };
+/// What a loss of probabilities, or of classes, takes beside its operands. Others would count for nothing.
+template <class O>
+inline constexpr bool is_probability_option = loss_reduction<O> || is_option<O, loss::weight>;
+template <class O>
+inline constexpr bool is_class_option = is_probability_option<O> || std::is_same_v<O, loss::ignore_index>;
+#define SINTER_LOSS_OPTION(takes) \
+  "behind its operands this loss takes " takes ", and a reduction, such as reduction::sum"
+
+template <class A>
+inline constexpr bool is_given = !std::is_same_v<std::remove_cvref_t<A>, reduction::None>;
+
+template <class R, class E>
+auto reduced(R, const E& losses) {
+  if constexpr (is_reported<E> || std::is_same_v<R, reduction::None>)
+    return losses;
+  else if constexpr (std::is_same_v<R, reduction::Mean>)
+    return mean(losses);
+  else
+    return sum(losses);
+}
+
+#define SINTER_LOSS_FLOATS "a loss takes floats: convert with cast<float>(x)"
+
+/// A loss of each element, of two operands that are used several times.
+template <class R, class X, class Y, class F>
+auto elementwise_loss(R kind, X&& x, Y&& y, F formula) {
+  static_assert(same_device<device_of<X>, device_of<Y>>, SINTER_DIFFERENT_DEVICES);
+  static_assert(may_be_float<value_type_of<X>> && may_be_float<value_type_of<Y>>, SINTER_LOSS_FLOATS);
+  if constexpr (!same_device<device_of<X>, device_of<Y>> || is_reported<X> || is_reported<Y>)
+    return Reported();
+  else
+    return reduced(kind, function(formula)(std::forward<X>(x), std::forward<Y>(y)));
+}
+
+/// Where the classes of scores are: axis 1, or 0 of scores without a batch.
+struct Classes {
+  int axis;
+  jit::Along along;
+  std::int64_t count;   // of classes
+  Shape each;           // that of one number for each class, to meet the scores
+  TensorRef positions;  // the classes' numbers, of that shape
+};
+/// Throws ShapeError where a target of classes does not have the scores' shape without their axis, or one of
+/// probabilities not the scores' shape; DtypeError, DeviceError.
+Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class);
+/// Throws ShapeError where a weight is not one number for each class.
+void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes);
+double checked_smoothing(double smoothing);
+void check_positive(const char* what, const char* argument, double value);
+void check_not_negative(const char* what, const char* argument, double value);
+
+/// Nothing of None.
+template <class X, class W>
+void check_weight_of(const char* what, const X& x, const W& weight, const Classes& classes) {
+  if constexpr (is_given<W>) check_class_weight(what, facts_of(lift(x)), facts_of(lift(weight)), classes.count);
+}
+
+template <class X, class Y>
+struct ClassLossCheck {
+  static_assert(may_be_float<value_type_of<X>>, SINTER_LOSS_FLOATS);
+  static_assert(!names_outside<lifted<X>> && !names_outside<lifted<Y>>,
+                "the shape of a part that let or function named is not known inside: take the loss of classes outside");
+  static constexpr bool ok = same_device<device_of<X>, device_of<Y>> && !is_reported<X> && !is_reported<Y>;
+};
+
+/// Classes as targets, with what the options say of them.
+template <class T, class W>
+class ClassTarget {
+ public:
+  ClassTarget(const Classes& classes, const T& target, const W& weight, std::int64_t ignored)
+      : classes_(classes), target_(target), weight_(weight), ignored_(ignored) {}
+
+  /// Whether a row counts.
+  auto counts() const { return as_int64(target_) != ignored_; }
+  /// The class of each row; an IndexError where there is none such.
+  auto of_row() const { return of(target_); }
+  /// Whether a score is that of the row's class.
+  template <class D>
+  auto is_hit() const {
+    return apply<Op::eq>(of(target_.unsqueeze(classes_.axis)), positions_on<D>(classes_.positions));
+  }
+  /// What each class counts, to meet the scores.
+  auto weights() const { return weight_.reshape(classes_.each); }
+  template <class D>
+  auto weight_of_row() const {
+    return apply_along<Op::sum>(classes_.along, where(is_hit<D>(), weights(), 0));
+  }
+  /// The mean of the rows' losses that count, their sum, or all of them.
+  template <class D, class R, class L>
+  auto reduced(R, const L& losses) const {
+    const auto counted = where(counts(), losses, 0);
+    if constexpr (std::is_same_v<R, reduction::None>)
+      return counted;
+    else if constexpr (std::is_same_v<R, reduction::Sum>)
+      return sum(counted);
+    else if constexpr (is_given<W>)
+      return sum(counted) / sum(where(counts(), weight_of_row<D>(), 0));
+    else
+      return sum(counted) / sum(counts());
+  }
+
+ private:
+  template <class I>
+  auto of(const I& target) const {
+    const auto number = as_int64(target);  // where the dtype of few bits does not hold what is ignored
+    return apply<Op::class_index>(where(number == ignored_, 0, number), classes_.count);
+  }
+
+  const Classes& classes_;
+  const T& target_;
+  const W& weight_;
+  std::int64_t ignored_;
+};
+
+/// A row's logarithms of probabilities, less what makes them so: x, x - max(x), and log(sum(exp(x - max(x)))).
+template <class F>
+auto with_shifted(jit::Along along, F use) {
+  return function([=](const auto& x) {
+    const jit::Along keeps{along.axes, true};
+    const auto shifted = x - apply_along<Op::amax>(keeps, x);
+    return use(x, shifted, [=](bool keep) { return log(apply_along<Op::sum>(keep ? keeps : along, exp(shifted))); });
+  });
+}
+
+/// Of classes.
+template <class X, class T, class W, class R>
+auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R kind, std::int64_t ignored,
+                              double smoothing, auto smooths) {
+  using D = device_of<X>;
+  const Classes classes = classes_among("cross_entropy", facts_of(lift(x)), facts_of(lift(target)), true);
+  check_weight_of("cross_entropy", x, weight, classes);
+  const ClassTarget<T, W> to(classes, target, weight, ignored);
+  const auto loss = with_shifted(classes.along, [&](const auto& logits, const auto& shifted, auto log_sum) {
+    // The class's own x asks for no maximum: one walk finds it with the others.
+    const auto own = apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), logits, 0));
+    const auto hit = log_sum(false) + (apply_along<Op::amax>(classes.along, logits) - own);
+    const auto all_of = [&](auto&& terms) { return apply_along<Op::sum>(classes.along, terms); };
+    const double share = smoothing / static_cast<double>(classes.count);
+    // A score of -inf counts for nothing where nothing is shared.
+    const auto shared = [&](auto&& all) { return apply<Op::where>(share > 0, all * share, 0); };
+    if constexpr (is_given<W> && smooths)
+      return hit * to.template weight_of_row<D>() * (1 - smoothing) +
+             shared(all_of(to.weights() * (log_sum(true) - shifted)));
+    else if constexpr (is_given<W>)
+      return hit * to.template weight_of_row<D>();
+    else if constexpr (smooths)
+      return hit * (1 - smoothing) + shared(all_of(log_sum(true) - shifted));
+    else
+      return hit;
+  });
+  return to.template reduced<D>(kind, loss(x));
+}
+/// Of a probability for each class.
+template <class X, class T, class W, class R>
+auto cross_entropy_of_probabilities(const X& x, const T& target, const W& weight, R kind, double smoothing) {
+  const Classes classes = classes_among("cross_entropy", facts_of(lift(x)), facts_of(lift(target)), false);
+  check_weight_of("cross_entropy", x, weight, classes);
+  const auto loss = with_shifted(classes.along, [&](const auto&, const auto& shifted, auto log_sum) {
+    const auto smooth = target * (1 - smoothing) + smoothing / static_cast<double>(classes.count);
+    const auto terms = smooth * (log_sum(true) - shifted);
+    if constexpr (is_given<W>)
+      return apply_along<Op::sum>(classes.along, terms * weight.reshape(classes.each));
+    else
+      return apply_along<Op::sum>(classes.along, terms);
+  });
+  return detail::reduced(kind, loss(x));
+}
+
+}  // namespace detail
+
+/// (x - y)^2
+template <expression X, expression Y, class R = reduction::Mean>
+  requires detail::loss_reduction<R>
+auto mse_loss(X&& x, Y&& y, R kind = {}) {
+  return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y),
+                                  [](const auto& a, const auto& b) { return square(a - b); });
+}
+/// |x - y|
+template <expression X, expression Y, class R = reduction::Mean>
+  requires detail::loss_reduction<R>
+auto l1_loss(X&& x, Y&& y, R kind = {}) {
+  return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y),
+                                  [](const auto& a, const auto& b) { return abs(a - b); });
+}
+/// (x - y)^2 / 2 where |x - y| is below delta, else delta * (|x - y| - delta / 2)
+template <expression X, expression Y, class R = reduction::Mean>
+  requires detail::loss_reduction<R>
+auto huber_loss(X&& x, Y&& y, double delta = 1, R kind = {}) {
+  detail::check_positive("huber_loss", "delta", delta);
+  return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y), [=](const auto& a, const auto& b) {
+    const auto far = abs(a - b);
+    return where(far < delta, square(far) * 0.5, (far - 0.5 * delta) * delta);
+  });
+}
+/// (x - y)^2 / 2 / beta where |x - y| is below beta, else |x - y| - beta / 2
+template <expression X, expression Y, class R = reduction::Mean>
+  requires detail::loss_reduction<R>
+auto smooth_l1_loss(X&& x, Y&& y, double beta = 1, R kind = {}) {
+  detail::check_not_negative("smooth_l1_loss", "beta", beta);
+  return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y), [=](const auto& a, const auto& b) {
+    const auto far = abs(a - b);
+    return where(far < beta, square(far) * 0.5 / beta, far - 0.5 * beta);
+  });
+}
+
+/// -(y log(p) + (1 - y) log(1 - p)), each logarithm being -100 at least. Options: loss::weight(w), which the losses are
+/// multiplied by, and a reduction. p in [0, 1] is not checked: others give NaN.
+template <expression P, expression Y, class... Options>
+auto binary_cross_entropy(P&& p, Y&& y, const Options&... options) {
+  static_assert((detail::is_probability_option<Options> && ...), SINTER_LOSS_OPTION("loss::weight(w)"));
+  const auto kind = detail::reduction_among(reduction::mean, options...);
+  const auto weight = detail::operand_among<loss::weight>(options...);
+  return detail::elementwise_loss(kind, std::forward<P>(p), std::forward<Y>(y), [&](const auto& a, const auto& b) {
+    const auto losses = (b - 1) * maximum(log1p(-a), -100.0) - b * maximum(log(a), -100.0);
+    if constexpr (detail::is_given<decltype(weight)>)
+      return losses * weight;
+    else
+      return losses;
+  });
+}
+/// The same of p = sigmoid(x), without its rounding. Options: loss::weight(w), loss::pos_weight(w), which positive
+/// targets are multiplied by, and a reduction.
+template <expression X, expression Y, class... Options>
+auto binary_cross_entropy_with_logits(X&& x, Y&& y, const Options&... options) {
+  static_assert(((detail::is_probability_option<Options> || detail::is_option<Options, loss::pos_weight>) && ...),
+                SINTER_LOSS_OPTION("loss::weight(w), loss::pos_weight(w)"));
+  const auto kind = detail::reduction_among(reduction::mean, options...);
+  const auto weight = detail::operand_among<loss::weight>(options...);
+  const auto of_positive = detail::operand_among<loss::pos_weight>(options...);
+  return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y), [&](const auto& a, const auto& b) {
+    const auto tail = log1p(exp(-abs(a))) + maximum(-a, 0);
+    const auto losses = [&] {
+      if constexpr (detail::is_given<decltype(of_positive)>)
+        return (1 - b) * a + ((of_positive - 1) * b + 1) * tail;
+      else
+        return (1 - b) * a + tail;
+    }();
+    if constexpr (detail::is_given<decltype(weight)>)
+      return losses * weight;
+    else
+      return losses;
+  });
+}
+
+/// -x at each row's class. x (rows, classes, ...) or (classes): logarithms of probabilities; target (rows, ...) or ():
+/// classes, as integers. Options: loss::weight(w), one number for each class; loss::ignore_index(i), -100 without; a
+/// reduction, of which the mean is over the rows that count, by their weights. A class that is not there is an
+/// IndexError when it is evaluated, or at the next wait for a GPU. Throws ShapeError, DtypeError.
+template <expression X, expression T, class... Options>
+auto nll_loss(const X& x, const T& target, const Options&... options) {
+  static_assert(detail::same_device<detail::device_of<X>, detail::device_of<T>>, SINTER_DIFFERENT_DEVICES);
+  static_assert((detail::is_class_option<Options> && ...),
+                SINTER_LOSS_OPTION("loss::weight(w), loss::ignore_index(i)"));
+  static_assert(!floating_element<value_type_of<T>>, "a target of nll_loss holds classes, which are integers");
+  if constexpr (detail::ClassLossCheck<X, T>::ok) {
+    using D = detail::device_of<X>;
+    const auto weight = detail::operand_among<loss::weight>(options...);
+    const auto ignored = detail::option_among(loss::ignore_index(-100), options...).value;
+    const detail::Classes classes = detail::classes_among("nll_loss", detail::facts_of(detail::lift(x)),
+                                                          detail::facts_of(detail::lift(target)), true);
+    detail::check_weight_of("nll_loss", x, weight, classes);
+    const detail::ClassTarget<T, std::remove_const_t<decltype(weight)>> to(classes, target, weight, ignored);
+    const auto hit = detail::apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), -x, 0));
+    const auto kind = detail::reduction_among(reduction::mean, options...);
+    if constexpr (detail::is_given<decltype(weight)>)
+      return to.template reduced<D>(kind, hit * to.template weight_of_row<D>());
+    else
+      return to.template reduced<D>(kind, hit);
+  } else {
+    return detail::Reported();
+  }
+}
+
+/// nll_loss(log_softmax(x, 1), target) in one walk over x. A target of floats holds a probability for each class and
+/// has x's shape. Options: those of nll_loss, and loss::label_smoothing(s): of the target, s is spread over all
+/// classes.
+template <expression X, expression T, class... Options>
+auto cross_entropy(const X& x, const T& target, const Options&... options) {
+  static_assert(detail::same_device<detail::device_of<X>, detail::device_of<T>>, SINTER_DIFFERENT_DEVICES);
+  static_assert(((detail::is_class_option<Options> || std::is_same_v<Options, loss::label_smoothing>) && ...),
+                SINTER_LOSS_OPTION("loss::weight(w), loss::ignore_index(i), loss::label_smoothing(s)"));
+  if constexpr (detail::ClassLossCheck<X, T>::ok) {
+    const auto kind = detail::reduction_among(reduction::mean, options...);
+    const auto weight = detail::operand_among<loss::weight>(options...);
+    const double smoothing =
+        detail::checked_smoothing(detail::option_among(loss::label_smoothing(0), options...).value);
+    if constexpr (floating_element<value_type_of<T>>)
+      return detail::cross_entropy_of_probabilities(x, target, weight, kind, smoothing);
+    else
+      return detail::cross_entropy_of_classes(
+          x, target, weight, kind, detail::option_among(loss::ignore_index(-100), options...).value, smoothing,
+          std::bool_constant<(std::is_same_v<Options, loss::label_smoothing> || ...)>());
+  } else {
+    return detail::Reported();
+  }
+}
+
+}  // namespace sinter::inline v1

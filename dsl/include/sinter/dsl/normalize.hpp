@@ -1,0 +1,233 @@
+// What reductions and elementwise operations make together: norms, and layers that normalize. Each is a short formula,
+// so that it shares a kernel with what stands around it.
+#pragma once
+#include <optional>
+
+#include <sinter/dsl/function.hpp>
+#include <sinter/dsl/reduce.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// The order of a norm that is infinite.
+template <int sign>
+struct Infinity {
+  constexpr Infinity<-sign> operator-() const noexcept { return {}; }
+};
+
+#define SINTER_FLOATS "this takes floats: convert with cast<float>(x)"
+template <class T>
+inline constexpr bool may_be_float = floating_element<T> || !element<T>;
+
+/// Throws DtypeError for integers of a tensor whose dtype only run time knows.
+void check_floats(std::string_view operation, const Facts& x);
+/// Also for complex numbers.
+void check_real_floats(std::string_view operation, const Facts& x);
+/// Throws Error for an order that is a case of its own: 0, infinities, NaN.
+double checked_order(double p);
+/// x's magnitudes: of complex numbers these are real.
+template <class X>
+auto magnitude(X&& x) {
+  return apply<Op::abs>(std::forward<X>(x));
+}
+
+/// (sum |x|^p)^(1/p) along axes of a lifted operand.
+template <class X, class P>
+auto norm_along(jit::Along along, const X& x, const P& p) {
+  const auto sum_of = [&](auto&& terms) { return apply_along<Op::sum>(along, terms); };
+  if constexpr (std::is_same_v<P, Infinity<1>>) {
+    return apply_along<Op::amax>(along, magnitude(x));
+  } else if constexpr (std::is_same_v<P, Infinity<-1>>) {
+    return apply_along<Op::amin>(along, magnitude(x));
+  } else if constexpr (integral_constant<P>) {
+    if constexpr (P::value == 0 && !element<value_type_of<X>>)  // of a dtype that has no name here
+      return sum_of(apply<Op::where>(apply<Op::ne>(x, p), apply<Op::pow>(magnitude(x), p), p));
+    else if constexpr (P::value == 0)
+      return sum_of(apply_cast<part_type<value_type_of<X>>>(apply<Op::ne>(x, p)));
+    else if constexpr (P::value == 1)
+      return sum_of(magnitude(x));
+    else if constexpr (P::value == 2 && !element<value_type_of<X>>)  // which may be complex
+      return apply<Op::sqrt>(sum_of(apply<Op::square>(magnitude(x))));
+    else if constexpr (P::value == 2 && !complex_element<value_type_of<X>>)
+      return apply<Op::sqrt>(sum_of(apply<Op::square>(x)));
+    else
+      return norm_along(along, x, static_cast<double>(P::value));
+  } else {
+    const double order = checked_order(static_cast<double>(p));
+    return apply<Op::pow>(sum_of(apply<Op::pow>(magnitude(x), order)), 1 / order);
+  }
+}
+
+/// The norm's axes, as an operand that has a largest element where the order is infinite.
+template <class P, class E>
+jit::Along norm_axes(const E& e, const Axes& axes, KeepDim keep) {
+  const jit::Along along = along_of("norm", e, axes, keep);
+  if constexpr (!element<typename E::value_type> && !names_outside<E>) check_floats("norm", facts_of(e));
+  if constexpr ((std::is_same_v<P, Infinity<1>> || std::is_same_v<P, Infinity<-1>>) && !names_outside<E>)
+    if (operand_shape(e).numel() == 0) check_has_elements("norm", along, facts_of(e));
+  return along;
+}
+
+struct Norm {
+  template <class X, class P>
+  auto operator()(X&& x, P p, const Axes& axes = {}, KeepDim keep = false) const {
+    static_assert(expression<X>, SINTER_REDUCED);
+    static_assert(may_be_float<value_type_of<X>> || complex_element<value_type_of<X>>, SINTER_FLOATS);
+    static_assert(!std::is_same_v<P, bool> && !std::is_same_v<P, KeepDim>,
+                  "the order of the norm comes first: norm(x, 2_c, -1, keepdim)");
+    if constexpr (is_reported<X>) {
+      return Reported();
+    } else {
+      auto&& e = lift(std::forward<X>(x));
+      return norm_along(norm_axes<P>(e, axes, keep), e, p);
+    }
+  }
+  /// Of order 2.
+  template <class X>
+  auto operator()(X&& x) const {
+    return (*this)(std::forward<X>(x), std::integral_constant<int, 2>());
+  }
+};
+
+/// Throws ShapeError where `shape` is not that of x's last axes, or has none. Gives these axes.
+jit::Along normalized_axes(std::string_view operation, const Facts& x, const Shape& shape);
+/// How a tensor (batch, channels, ...) is viewed in groups of channels: (batch, groups, channels / groups, ...).
+struct Groups {
+  Shape split;        // what the axis of channels becomes
+  Shape of_channels;  // the shape in which one number for each channel meets the view
+  jit::Along axes;    // those of one group
+};
+/// Throws ShapeError.
+Groups groups_of(const Facts& x, std::int64_t groups);
+
+/// x, whose mean along the axes becomes 0 and whose variance 1.
+template <class X>
+auto standardized(jit::Along along, X&& x, double eps) {
+  along.keeps = true;
+  const function scaled([&](const auto& v) {
+    const auto mean = apply_along<Op::mean>(along, v);
+    const auto variance = apply_along<Op::var>(along, v, FixedNumber<Category::Int, 0>());
+    return (v - mean) * apply<Op::rsqrt>(variance + eps);
+  });
+  return scaled(std::forward<X>(x));
+}
+template <class X>
+auto with_rms_of_one(jit::Along along, X&& x, double eps) {
+  along.keeps = true;
+  const function scaled(
+      [&](const auto& v) { return v * apply<Op::rsqrt>(apply_along<Op::mean>(along, apply<Op::square>(v)) + eps); });
+  return scaled(std::forward<X>(x));
+}
+/// v divided by its norm, or by eps where that is larger.
+template <class V, class P>
+auto with_norm_of_one(jit::Along along, const V& v, const P& p, double eps) {
+  along.keeps = true;
+  return v / apply<Op::maximum>(norm_along(along, v, p), eps);
+}
+
+#define SINTER_NORMALIZED_OUTSIDE \
+  "the shape of a part that let or function named is not known inside: normalize it outside, and hand the result in"
+
+/// What is known of an operand to be normalized. Throws DtypeError.
+template <class X>
+Facts normalizable(std::string_view operation, const X& x) {
+  static_assert(may_be_float<value_type_of<X>>, SINTER_FLOATS);
+  static_assert(!names_outside<lifted<const X&>>, SINTER_NORMALIZED_OUTSIDE);
+  const Facts facts = facts_of(lift(x));
+  if constexpr (!element<value_type_of<X>>) check_real_floats(operation, facts);
+  return facts;
+}
+
+/// The distance from 1 to the next number.
+double epsilon_of(DType dtype) noexcept;
+
+}  // namespace detail
+
+/// The infinite order of a norm: norm(x, inf), norm(x, -inf).
+inline constexpr detail::Infinity<1> inf{};
+
+/// The vector norm of order p along axes, all without any, in x's dtype: norm(x), norm(x, 1_c, -1), norm(x, inf). A
+/// constant 0, 1 or 2 has a formula of its own; a number known at run time has (sum |x|^p)^(1/p), and is not 0. Throws
+/// IndexError, and Error for that 0.
+inline constexpr detail::Norm norm{};
+
+/// softmax(-x, axes).
+template <expression X>
+auto softmin(X&& x, const detail::Axes& axes) {
+  return softmax(-std::forward<X>(x), axes);
+}
+
+/// x divided by its norm of order p along axes, or by eps where that is larger. Throws IndexError.
+template <expression X, class P = std::integral_constant<int, 2>>
+auto normalize(X&& x, P p = {}, const detail::Axes& axes = 1, double eps = 1e-12) {
+  static_assert(detail::may_be_float<value_type_of<X>> || complex_element<value_type_of<X>>, SINTER_FLOATS);
+  const jit::Along along = detail::norm_axes<P>(detail::lift(x), axes, keepdim);
+  const function divided([&](const auto& v) { return detail::with_norm_of_one(along, v, p, eps); });
+  return divided(std::forward<X>(x));
+}
+
+/// sum(x * y) / (|x| |y|) along axes, each norm being eps at least. Of floats, whose shapes broadcast; both have the
+/// axes. Throws IndexError.
+template <expression X, expression Y>
+auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 1e-8) {
+  static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Y>>, SINTER_DIFFERENT_DEVICES);
+  if constexpr (detail::same_device<detail::device_of<X>, detail::device_of<Y>>) {
+    static_assert(detail::may_be_float<value_type_of<X>> && detail::may_be_float<value_type_of<Y>>, SINTER_FLOATS);
+    const jit::Along along = detail::along_of("cosine_similarity", detail::lift(x * y), axes, false);
+    const function similarity([&](const auto& a, const auto& b) {
+      const std::integral_constant<int, 2> two;
+      return detail::apply_along<Op::sum>(
+          along, detail::with_norm_of_one(along, a, two, eps) * detail::with_norm_of_one(along, b, two, eps));
+    });
+    return similarity(x, y);
+  } else {
+    return detail::Reported();
+  }
+}
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is `shape`, as are those of weight
+/// and bias. Of floats. Throws ShapeError.
+template <expression X>
+auto layer_norm(X&& x, const Shape& shape, double eps = 1e-5) {
+  const jit::Along along = detail::normalized_axes("layer_norm", detail::normalizable("layer_norm", x), shape);
+  return detail::standardized(along, std::forward<X>(x), eps);
+}
+template <expression X, expression W>
+auto layer_norm(X&& x, const Shape& shape, W&& weight, double eps = 1e-5) {
+  return layer_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight);
+}
+template <expression X, expression W, expression B>
+auto layer_norm(X&& x, const Shape& shape, W&& weight, B&& bias, double eps = 1e-5) {
+  return layer_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight) + std::forward<B>(bias);
+}
+
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is `shape`; eps is that of x's dtype without one.
+/// Of floats. Throws ShapeError.
+template <expression X>
+auto rms_norm(X&& x, const Shape& shape, std::optional<double> eps = {}) {
+  const detail::Facts facts = detail::normalizable("rms_norm", x);
+  const jit::Along along = detail::normalized_axes("rms_norm", facts, shape);
+  return detail::with_rms_of_one(along, std::forward<X>(x), eps ? *eps : detail::epsilon_of(facts.dtype));
+}
+template <expression X, expression W>
+auto rms_norm(X&& x, const Shape& shape, W&& weight, std::optional<double> eps = {}) {
+  return rms_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight);
+}
+
+/// (x - mean) / sqrt(variance + eps) over each of so many groups of channels, the second axis of x, then * weight +
+/// bias, of one number for each channel. Evaluates, in one kernel with what x is made of. Throws ShapeError.
+template <expression X>
+auto group_norm(const X& x, detail::Index groups, double eps = 1e-5) {
+  const detail::Groups g = detail::groups_of(detail::normalizable("group_norm", x), groups);
+  return Tensor(detail::standardized(g.axes, x.unflatten(1, g.split), eps)).flatten(1, 2);
+}
+template <expression X, expression W, expression B>
+auto group_norm(const X& x, detail::Index groups, W&& weight, B&& bias, double eps = 1e-5) {
+  const detail::Groups g = detail::groups_of(detail::normalizable("group_norm", x), groups);
+  return Tensor(detail::standardized(g.axes, x.unflatten(1, g.split), eps) * weight.reshape(g.of_channels) +
+                bias.reshape(g.of_channels))
+      .flatten(1, 2);
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,179 @@
+// Reductions: sum(x), mean(x, -1), amax(x, {0, 1}, keepdim), softmax(x, 1). One of each for every line of
+// reductions.def. They are parts of expressions as the other operations are, and share kernels with them.
+//
+// Axes are integers, constants such as 1_c, several in braces or a range of int64; none means all. Negative ones count
+// from the end. One that is not there, or is there twice, is an IndexError where the reduction is written. In the body
+// of let and function, where no shape is known, axes count from the end.
+#pragma once
+#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/values_and_indices.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// As the mask of an Along; false where one of them is not there, or there twice. A value without axes has one.
+bool find_axes(const Axes& axes, int rank, std::uint8_t& mask) noexcept;
+/// The same where the rank is not known. Throws IndexError.
+std::uint8_t axes_from_end(std::string_view operation, const Axes& axes);
+[[noreturn]] void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x);
+/// Throws IndexError for combined axes without elements.
+void check_has_elements(std::string_view operation, jit::Along along, const Facts& x);
+
+constexpr bool needs_element(Op op) noexcept {
+  return op == Op::amax || op == Op::amin || op == Op::argmax || op == Op::argmin;
+}
+
+/// Throws IndexError.
+template <class E>
+jit::Along along_of(std::string_view operation, const E& e, const Axes& axes, KeepDim keep) {
+  jit::Along along{jit::Along::all_axes, axes.keeps || keep.keeps};
+  if constexpr (names_outside<E>) {
+    if (!axes.all()) along.axes = axes_from_end(operation, axes);
+  } else if (!axes.all() && !find_axes(axes, operand_rank(e), along.axes)) {
+    throw_wrong_axes(operation, axes, facts_of(e));
+  }
+  return along;
+}
+template <Op op, class E>
+jit::Along along_of(const E& e, const Axes& axes, KeepDim keep) {
+  const jit::Along along = along_of(name(op), e, axes, keep);
+  if constexpr (needs_element(op) && !names_outside<E>)
+    if (operand_shape(e).numel() == 0) check_has_elements(name(op), along, facts_of(e));
+  return along;
+}
+
+#define SINTER_REDUCED "a reduction takes a tensor or an expression"
+
+template <Op op, class X, class... Rest>
+auto reduce(X&& x, const Axes& axes, KeepDim keep, const Rest&... rest) {
+  auto&& e = lift(std::forward<X>(x));
+  const jit::Along along = along_of<op>(e, axes, keep);
+  return apply_along<op>(along, std::forward<decltype(e)>(e), rest...);
+}
+
+template <Op op>
+template <class X>
+auto Reduces1<op>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  if constexpr (is_reported<X>)
+    return Reported();
+  else
+    return reduce<op>(std::forward<X>(x), axes, keep);
+}
+
+template <Op op>
+template <class X>
+auto Reduces2<op>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
+  return (*this)(std::forward<X>(x), axes, FixedNumber<Category::Int, 1>(), keep);
+}
+template <Op op>
+template <class X, class C>
+  requires(!std::is_same_v<C, KeepDim>)
+auto Reduces2<op>::operator()(X&& x, const Axes& axes, C correction, KeepDim keep) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  static_assert(!std::is_same_v<C, bool>,
+                "the correction is a number, 1 or 0, not a bool; that the axes stay is keepdim");
+  static_assert(std::is_same_v<C, bool> || !expression<C>, "the correction is a number");
+  if constexpr (is_reported<X>)
+    return Reported();
+  else
+    return reduce<op>(std::forward<X>(x), axes, keep, correction);
+}
+
+template <Op op>
+template <class X>
+auto Spreads1<op>::operator()(X&& x, const Axes& axes) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  if constexpr (is_reported<X>)
+    return Reported();
+  else
+    return reduce<op>(std::forward<X>(x), axes, false);
+}
+
+template <template <element_or_any, class> class Result, class A, class B>
+auto evaluated_as(const A& a, const B& b) {
+  auto [first, second] = evaluated(jit::Mode::Fused, a, b);
+  return Result<deduced_element<A>, deduced_device<A>>{std::move(first), std::move(second)};
+}
+
+/// Calls use(x). Bools have no order by position in executors; as integers they have.
+template <class E, class F>
+auto with_order(const E& x, F use) {
+  if constexpr (std::is_same_v<value_type_of<E>, bool>) {
+    return use(apply_cast<std::int32_t>(x));
+  } else {
+    if constexpr (!element<value_type_of<E>>)
+      if (facts_of(x).dtype == DType::Bool) return use(apply_cast<std::int32_t>(x));
+    return use(x);
+  }
+}
+
+template <Op value, Op position>
+template <class X>
+auto Extreme<value, position>::operator()(X&& x) const {
+  return Reduces1<value>{}(std::forward<X>(x));
+}
+template <Op value, Op position>
+template <class X>
+auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  if constexpr (is_reported<X>) {
+    return Reported();
+  } else {
+    auto&& e = lift(x);
+    const auto values = Reduces1<value>{}(e, axes, keep);
+    return with_order(e, [&](const auto& x_in_order) {
+      return evaluated_as<ValuesAndIndices>(values, Reduces1<position>{}(x_in_order, axes, keep));
+    });
+  }
+}
+
+template <class X>
+auto AMinMax::operator()(X&& x, const Axes& axes, KeepDim keep) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  if constexpr (is_reported<X>) {
+    return Reported();
+  } else {
+    auto&& e = lift(x);
+    return evaluated_as<MinAndMax>(Reduces1<Op::amin>{}(e, axes, keep), Reduces1<Op::amax>{}(e, axes, keep));
+  }
+}
+
+template <Op deviation>
+template <class X>
+auto WithMean<deviation>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
+  return (*this)(std::forward<X>(x), axes, 1, keep);
+}
+template <Op deviation>
+template <class X, class C>
+  requires(!std::is_same_v<C, KeepDim>)
+auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, KeepDim keep) const {
+  static_assert(expression<X>, SINTER_REDUCED);
+  if constexpr (is_reported<X>) {
+    return Reported();
+  } else {
+    auto&& e = lift(x);
+    const auto spread = Reduces2<deviation>{}(e, axes, correction, keep);
+    return evaluated_as<DeviationAndMean>(spread, Reduces1<Op::mean>{}(e, axes, keep));
+  }
+}
+
+}  // namespace detail
+
+#define SINTER_INTERNAL_REDUCTION(name, arity, rule, first, combine, doc)
+#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) inline constexpr detail::Reduces1<Op::name> name{};
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
+  inline constexpr detail::kind##arity<Op::name> name{};
+#include <sinter/jit/reductions.def>
+
+/// max(x) is amax(x). max(x, axis) evaluates the largest elements and their positions together: auto [values, indices].
+inline constexpr detail::Extreme<Op::amax, Op::argmax> max{};
+inline constexpr detail::Extreme<Op::amin, Op::argmin> min{};
+/// auto [min, max] = aminmax(x, axes), evaluated together.
+inline constexpr detail::AMinMax aminmax{};
+/// auto [var, mean] = var_mean(x, axes, correction), evaluated together.
+inline constexpr detail::WithMean<Op::var> var_mean{};
+inline constexpr detail::WithMean<Op::std> std_mean{};
+
+}  // namespace sinter::inline v1

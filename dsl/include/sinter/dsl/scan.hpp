@@ -1,0 +1,77 @@
+// Running results along an axis: cumsum, cumprod, logcumsumexp, cummax, cummin. Each has the shape of x. They evaluate.
+//
+// They throw IndexError for an axis that is not there, and as evaluating does.
+#pragma once
+#include <type_traits>
+
+#include <sinter/dsl/sort.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// What sums and products of a dtype are of.
+template <class T>
+struct Accumulated {
+  using type = T;
+};
+template <element T>
+  requires(category(dtype_of<T>) <= Category::Int)
+struct Accumulated<T> {
+  using type = std::int64_t;
+};
+
+/// Of the elements as T, unless that is void.
+template <class T, class X>
+auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
+  if constexpr (!std::is_void_v<T>) {
+    return scanned<void>(apply_cast<T>(x), axis, what);
+  } else {
+    using Result = Tensor<typename Accumulated<deduced_element<X>>::type, deduced_device<X>>;
+    if constexpr (is_reported<X>)
+      return Result();
+    else
+      return Result(jit::scan(*array_of(x), axis, what));
+  }
+}
+template <class X>
+auto scanned(const X& x, std::int64_t axis, jit::Extreme what) {
+  return values_and_indices(x, [=](TensorImpl& array) { return jit::scan(array, axis, what); });
+}
+
+}  // namespace detail
+
+/// The sums of the elements up to each: of bools and integers int64, which wraps. Of the elements as T where one is
+/// given: cumsum<double>(x, 0). Floats accumulate in double, 16-bit floats in float; each result is rounded once.
+template <class T = void, expression X>
+auto cumsum(const X& x, detail::Index axis) {
+  return detail::scanned<T>(x, axis, jit::Scan::Sum);
+}
+
+/// The products, likewise.
+template <class T = void, expression X>
+auto cumprod(const X& x, detail::Index axis) {
+  return detail::scanned<T>(x, axis, jit::Scan::Prod);
+}
+
+/// log(sum(exp(...))) of the elements up to each, without overflow. Of floats; throws DtypeError.
+template <expression X>
+auto logcumsumexp(const X& x, detail::Index axis) {
+  return detail::scanned<void>(x, axis, jit::Scan::LogSumExp);
+}
+
+/// The largest element up to each, and where along the axis it is: the last of equal ones. NaN is above everything.
+template <expression X>
+auto cummax(const X& x, detail::Index axis) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::scanned(x, axis, jit::Extreme::Max);
+}
+
+/// The smallest, likewise; NaN is below everything.
+template <expression X>
+auto cummin(const X& x, detail::Index axis) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::scanned(x, axis, jit::Extreme::Min);
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,125 @@
+// Order along an axis: sort, argsort, topk, kthvalue, median, nanmedian. They evaluate.
+//
+// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements stay in the order of their
+// positions, also where the order descends: every sort is stable, and results are the same on every device. Of bools
+// too.
+//
+// They throw IndexError for an axis that is not there, DtypeError for a complex AnyTensor, and as evaluating does.
+#pragma once
+#include <utility>
+
+#include <sinter/dsl/mask.hpp>
+#include <sinter/dsl/values_and_indices.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+template <class X>
+using positions_of = Tensor<std::int64_t, deduced_device<X>>;
+
+/// What `order` makes of x's array, as tensors.
+template <class X, class F>
+auto values_and_indices(const X& x, F order) {
+  using Result = ValuesAndIndices<deduced_element<X>, deduced_device<X>>;
+  if constexpr (is_reported<X> || !has_order<X>) {
+    return Result();
+  } else {
+    jit::ValuesAndIndices found = order(*array_of(x));
+    return Result{Tensor<value_type_of<X>, deduced_device<X>>(std::move(found.values)),
+                  positions_of<X>(std::move(found.indices))};
+  }
+}
+
+template <class X>
+auto sorted(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
+  return values_and_indices(x, [=](TensorImpl& array) { return jit::sort(array, axis, descending); });
+}
+template <class X>
+auto sorted_indices(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
+  if constexpr (is_reported<X> || !has_order<X>)
+    return positions_of<X>();
+  else
+    return positions_of<X>(jit::argsort(*array_of(x), axis, descending));
+}
+template <class X>
+auto first_sorted(const X& x, std::int64_t k, std::int64_t axis, bool largest, bool /*in_order*/) {
+  return values_and_indices(x, [=](TensorImpl& array) { return jit::topk(array, k, axis, largest); });
+}
+template <class X>
+auto one_of_sorted(const X& x, std::int64_t k, std::int64_t axis, bool keeps) {
+  return values_and_indices(x, [=](TensorImpl& array) { return jit::kthvalue(array, k, axis, keeps); });
+}
+template <class X>
+auto median_along(const X& x, std::int64_t axis, bool keeps, jit::Nan nan) {
+  return values_and_indices(x, [=](TensorImpl& array) { return jit::median(array, axis, keeps, nan); });
+}
+template <class X>
+auto median_of_all(const X& x, jit::Nan nan) {
+  using Result = Tensor<deduced_element<X>, deduced_device<X>>;
+  if constexpr (is_reported<X> || !has_order<X>)
+    return Result();
+  else
+    return Result(jit::median(*array_of(x), nan));
+}
+
+}  // namespace detail
+
+/// The elements along an axis in order, and where they were: the shape of x. Stable, whether asked for or not.
+template <expression X>
+auto sort(const X& x, detail::Index axis = -1, bool descending = false, bool stable = false) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::sorted(x, axis, descending, stable);
+}
+
+/// The indices that sort x along an axis: the shape of x.
+template <expression X>
+auto argsort(const X& x, detail::Index axis = -1, bool descending = false, bool stable = false) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::sorted_indices(x, axis, descending, stable);
+}
+
+/// The k largest elements along an axis, or the k smallest: x's shape with k in the axis' place. In order whether asked
+/// for or not; of equal ones the first. Throws IndexError where there are fewer than k.
+template <expression X>
+auto topk(const X& x, std::int64_t k, detail::Index axis = -1, bool largest = true, bool sorted = true) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::first_sorted(x, k, axis, largest, sorted);
+}
+
+/// The k-th smallest element along an axis, counted from 1: x's shape without the axis, or with 1 in its place. Of
+/// equal elements the one that a stable sort has there. Throws IndexError for a k that is none of the axis' elements.
+template <expression X>
+auto kthvalue(const X& x, std::int64_t k, detail::Index axis = -1, detail::KeepDim keep = false) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::one_of_sorted(x, k, axis, keep.keeps);
+}
+
+/// The median of all elements, the lower one of two, or NaN where there is one or x is empty: 0-d. Throws Error for an
+/// empty x of a dtype without NaN.
+template <expression X>
+auto median(const X& x) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::median_of_all(x, jit::Nan::Wins);
+}
+/// The median along an axis, or the first NaN where there is one: x's shape without the axis, or with 1 in its place.
+/// Throws IndexError along an axis without elements.
+template <expression X>
+auto median(const X& x, detail::Index axis, detail::KeepDim keep = false) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::median_along(x, axis, keep.keeps, jit::Nan::Wins);
+}
+
+/// The median of what is not NaN; NaN where nothing else is there.
+template <expression X>
+auto nanmedian(const X& x) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::median_of_all(x, jit::Nan::Ignored);
+}
+template <expression X>
+auto nanmedian(const X& x, detail::Index axis, detail::KeepDim keep = false) {
+  static_assert(detail::has_order<X>, SINTER_NO_ORDER);
+  return detail::median_along(x, axis, keep.keeps, jit::Nan::Ignored);
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,26 @@
+// Results of two tensors.
+#pragma once
+#include <sinter/dsl/tensor.hpp>
+
+namespace sinter::inline v1 {
+
+/// Elements and their positions along an axis, which are int64: auto [values, indices] = x.topk(5).
+template <element_or_any T, class D = AnyDevice>
+struct ValuesAndIndices {
+  Tensor<T, D> values;
+  Tensor<std::int64_t, D> indices;
+};
+
+/// auto [min, max] = aminmax(x)
+template <element_or_any T, class D = AnyDevice>
+struct MinAndMax {
+  Tensor<T, D> min, max;
+};
+
+/// auto [var, mean] = var_mean(x), and of std_mean(x): the variance or the standard deviation, and the mean.
+template <element_or_any T, class D = AnyDevice>
+struct DeviationAndMean {
+  Tensor<T, D> deviation, mean;
+};
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,133 @@
+#include <sinter/dsl/indexing.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <runtime/different_devices.hpp>
+#include "checked_axis.hpp"
+#include "index.hpp"
+
+namespace sinter::inline v1::detail {
+
+namespace {
+
+const char* name_of(Reading how) noexcept {
+  switch (how) {
+    case Reading::Rows: return "x[index]";
+    case Reading::Embedding: return "embedding";
+    case Reading::Select: return "index_select";
+    case Reading::Gather: return "gather";
+    case Reading::Along: break;
+  }
+  return "take_along_dim";
+}
+
+std::string operands(const TensorImpl& x, const Facts& i) {
+  return fmt::format("\n    x: {}\n    index: {}", describe(x), describe(i));
+}
+
+void check_integers(const char* what, const Facts& i) {
+  if (category(i.dtype) == Category::Int) return;
+  throw DtypeError(fmt::format(
+      "{}: indices are integers, not {}; {}", what, name(i.dtype),
+      i.dtype == DType::Bool ? "a mask says in its type that it is one: x[mask.as<bool>()], or masked_select(x, mask)"
+                             : "convert them with cast<std::int64_t>(index)"));
+}
+
+void check_operands(const char* what, const TensorImpl& x, const Facts& i) {
+  check_integers(what, i);
+  if (x.device != i.device)
+    runtime::throw_different_devices(x.device, i.device, fmt::format("in {}, where{}", what, operands(x, i)));
+}
+
+[[noreturn]] void throw_no_positions(const char* what, const TensorImpl& x, const Facts& i) {
+  throw IndexError(
+      fmt::format("{}: there is no position to take an element from, where{}\n  Every index is out of range "
+                  "for 0 positions: pass an x that has some, or no indices",
+                  what, operands(x, i)));
+}
+
+[[noreturn]] void throw_shape(const char* what, const std::string& rule, const TensorImpl& x, const Facts& i) {
+  throw ShapeError(fmt::format("{}: {}, where{}\n  Bring them in line with reshape, unsqueeze or a slice", what, rule,
+                               operands(x, i)));
+}
+
+/// What shapes must be for each way of reading.
+void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
+  const char* const what = name_of(how);
+  if (how == Reading::Embedding && x.rank() != 2)
+    throw_shape(what, fmt::format("the weight must be a matrix, not {}-dimensional", x.rank()), x, i);
+  if (how == Reading::Select && i.shape.rank() > 1)
+    throw_shape(what, "the index must have one dimension, or none", x, i);
+  if (how != Reading::Gather && how != Reading::Along) return;
+  if (i.shape.rank() != x.rank()) throw_shape(what, "the index must have as many dimensions as x", x, i);
+  for (int d = 0; how == Reading::Gather && d < x.rank(); ++d)
+    if (d != axis && i.shape[d] > x.shape[d])
+      throw_shape(what, fmt::format("the index must not be larger than x along dimension {}", d), x, i);
+}
+
+/// The extents and strides of the axes that the indices do not run along.
+TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) {
+  Shape shape, strides;
+  const bool drops = how == Reading::Rows || how == Reading::Embedding;
+  for (int d = drops ? 1 : 0; d < x.rank(); ++d) {
+    shape.push_back(d == axis ? 1 : how == Reading::Gather ? i.shape[d] : x.shape[d]);
+    strides.push_back(d == axis || x.shape[d] == 1 ? 0 : x.strides[d]);
+  }
+  return runtime::view(*runtime::index_tensor(shape, x.device), shape, strides);
+}
+
+/// A 0-d tensor has one axis of one position, as PyTorch sees it.
+Axis only_axis(const char* what, const TensorImpl& x, std::int64_t axis, const Facts& i) {
+  checked_axis(what, axis, 1, x);
+  if (i.shape.rank() > 0) throw_shape(what, "the index must have no dimensions, as x has none", x, i);
+  return {1, 1, runtime::index_tensor(Shape(), x.device)};
+}
+
+int trailing_of(Reading how, const TensorImpl& x, int axis) {
+  return how == Reading::Gather || how == Reading::Along ? 0 : x.rank() - 1 - axis;
+}
+
+}  // namespace
+
+Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& i) {
+  const char* const what = name_of(how);
+  check_operands(what, x, i);
+  if (x.rank() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(what, x, along, i);
+  const int axis = checked_axis(what, along, x);
+  check_ranks(how, x, axis, i);
+  Axis found{x.shape[axis], x.strides[axis], others_of(how, x, axis, i), trailing_of(how, x, axis)};
+  if (i.shape.rank() + found.trailing > max_rank)
+    throw_shape(what, fmt::format("the result would have more than {} dimensions", max_rank), x, i);
+  Shape result = i.shape;
+  for (int d = 0; d < found.trailing; ++d) result.push_back(1);
+  if (!broadcast(result, found.others->shape))
+    throw_shape(what, "x and the index do not broadcast along the other dimensions", x, i);
+  if (found.extent == 0 && result.numel() > 0) throw_no_positions(what, x, i);
+  return found;
+}
+
+Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& i) {
+  check_operands("take", x, i);
+  if (flat.numel == 0 && i.shape.numel() > 0) throw_no_positions("take", x, i);
+  return {flat.numel, flat.strides[0]};
+}
+
+Axis class_axis(std::int64_t classes, const Facts& i) {
+  check_integers("one_hot", i);
+  if (classes < 1)
+    throw IndexError(fmt::format("one_hot: the number of classes is {}, but must be at least 1", classes));
+  if (i.shape.rank() == max_rank)
+    throw ShapeError(fmt::format("one_hot: the result would have more than {} dimensions, where\n    ids: {}", max_rank,
+                                 describe(i)));
+  return {classes, 1, runtime::index_tensor({classes}, i.device), 1};
+}
+
+TensorRef append_axes(TensorImpl& x, int count) {
+  TensorRef view = TensorRef::share(&x);
+  for (int i = 0; i < count; ++i) view = unsqueeze(*view, -1);
+  return view;
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,131 @@
+#include <sinter/dsl/join.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <runtime/different_devices.hpp>
+#include "checked_axis.hpp"
+
+namespace sinter::inline v1::detail {
+
+namespace {
+
+std::string list(std::span<const Shape> shapes) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(shapes.size(), most); ++i)
+    out += fmt::format("\n    {}: {}", i, to_string(shapes[i]));
+  return out + (shapes.size() > most ? fmt::format("\n    ... {} in all", shapes.size()) : "");
+}
+
+/// What cat leaves out, as PyTorch does: a list that has nothing yet.
+bool is_nothing(const Shape& shape) { return shape.rank() == 1 && shape[0] == 0; }
+
+}  // namespace
+
+Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis) {
+  if (parts.empty()) throw ShapeError("cat: there is nothing to join; it takes at least one tensor");
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].rank() == 0)
+      throw ShapeError(fmt::format(
+          "cat: zero-dimensional tensor (at position {}) cannot be concatenated; stack makes an axis of such", i));
+  const auto something = std::ranges::find_if_not(parts, is_nothing);
+  Layout layout{something == parts.end() ? parts[0] : *something, 0, {}};
+  layout.axis = checked_axis("cat", axis, layout.shape.rank(), layout.shape);
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    layout.firsts.push_back(first);
+    if (is_nothing(parts[i])) continue;
+    Shape with = parts[i];
+    if (with.rank() == layout.shape.rank()) with[layout.axis] = layout.shape[layout.axis];
+    if (with != layout.shape)
+      throw ShapeError(fmt::format(
+          "cat: sizes of tensors must match except in dimension {}, but tensor {} of the list has shape {}{}",
+          layout.axis, i, to_string(parts[i]), list(parts)));
+    first += parts[i][layout.axis];
+  }
+  layout.shape[layout.axis] = first;
+  return layout;
+}
+
+Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
+  if (parts.empty()) throw ShapeError("stack: there is nothing to join; it takes at least one tensor");
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (parts[i] != parts[0])
+      throw ShapeError(
+          fmt::format("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}{}",
+                      to_string(parts[0]), to_string(parts[i]), i, list(parts)));
+  if (parts[0].rank() == max_rank)
+    throw ShapeError(fmt::format("stack: tensors have at most {} dimensions, and {} has no room for another", max_rank,
+                                 to_string(parts[0])));
+  Layout layout{Shape(), checked_axis("stack", axis, parts[0].rank() + 1, parts[0]), {}};
+  for (int i = 0; i <= parts[0].rank(); ++i) {
+    if (i == layout.axis) layout.shape.push_back(static_cast<std::int64_t>(parts.size()));
+    if (i < parts[0].rank()) layout.shape.push_back(parts[0][i]);
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) layout.firsts.push_back(static_cast<std::int64_t>(i));
+  return layout;
+}
+
+TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape) {
+  if (shape.rank() < whole.rank() && !is_nothing(shape)) return select(whole, layout.axis, layout.firsts[part]);
+  if (shape.rank() < whole.rank()) return runtime::empty(shape, whole.dtype, whole.device);
+  return narrow(whole, layout.axis, layout.firsts[part], shape[layout.axis]);
+}
+
+TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts) {
+  std::vector<Shape> shapes;
+  for (const TensorImpl* part : parts) shapes.push_back(part->shape);
+  const Layout layout = layout_of(shapes, axis);
+  DType dtype = parts[0]->dtype;
+  for (const TensorImpl* part : parts) {
+    dtype = promote(dtype, part->dtype);
+    if (part->device != parts[0]->device)
+      runtime::throw_different_devices(
+          parts[0]->device, part->device,
+          fmt::format("in a list of tensors to join, of which\n    one: {}\n    another: {}", describe(*parts[0]),
+                      describe(*part)));
+  }
+  const TensorRef whole = runtime::empty(layout.shape, dtype, parts[0]->device);
+  for (std::size_t i = 0; i < parts.size(); ++i) jit::copy(*place_of(*whole, layout, i, shapes[i]), *parts[i]);
+  return whole;
+}
+
+std::vector<RolledPiece> rolled_pieces(const Shape& shape, std::span<const std::int64_t> shifts,
+                                       std::span<const std::int64_t> axes) {
+  if (shifts.size() != axes.size())
+    throw ShapeError(
+        fmt::format("roll: shifts and dimensions must align. shifts: {}, dims: {}", shifts.size(), axes.size()));
+  std::vector<std::int64_t> by(static_cast<std::size_t>(shape.rank()), 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int axis = checked_axis("roll", axes[i], shape.rank(), shape);
+    std::int64_t& shift = by[static_cast<std::size_t>(axis)];
+    if (shape[axis] > 0) shift = ((shift + shifts[i] % shape[axis]) % shape[axis] + shape[axis]) % shape[axis];
+  }
+  std::vector<RolledPiece> pieces(1);
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::int64_t n = shape[axis], shift = by[static_cast<std::size_t>(axis)];
+    std::vector<RolledPiece> cut;
+    const auto add = [&](range from, range to) {
+      for (RolledPiece piece : pieces) {
+        piece.from.push_back(from);
+        piece.to.push_back(to);
+        cut.push_back(std::move(piece));
+      }
+    };
+    add(range(0, n - shift), range(shift, n));
+    if (shift > 0) add(range(n - shift, n), range(0, shift));
+    pieces = std::move(cut);
+  }
+  return pieces;
+}
+
+TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges) {
+  TensorRef part = runtime::view(x, x.shape, x.strides);
+  for (std::size_t axis = 0; axis < ranges.size(); ++axis)
+    part = slice(*part, static_cast<std::int64_t>(axis), ranges[axis]);
+  return part;
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,74 @@
+#include <sinter/dsl/loss.hpp>
+
+#include <fmt/format.h>
+
+namespace sinter::inline v1::detail {
+
+namespace {
+
+std::string both(const Facts& scores, const Facts& target) {
+  return fmt::format("\n    x: {}\n    target: {}", describe(scores), describe(target));
+}
+
+Shape without_axis(const Shape& shape, int axis) {
+  Shape rest;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != axis) rest.push_back(shape[i]);
+  return rest;
+}
+
+void check_target(const char* what, const Facts& scores, const Facts& target, int axis, bool is_class) {
+  if (scores.device != target.device)
+    throw DeviceError(
+        fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n  in "
+                    "{2}, where{3}\n  Move one of them first, with .to(\"{0}\") or .to(\"{1}\")",
+                    to_string(scores.device), to_string(target.device), what, both(scores, target)));
+  if (is_class && category(target.dtype) != Category::Int)
+    throw DtypeError(fmt::format("{}: a target of classes holds integers, not {}, where{}", what, name(target.dtype),
+                                 both(scores, target)));
+  const Shape expected = is_class ? without_axis(scores.shape, axis) : scores.shape;
+  if (!(target.shape == expected))
+    throw ShapeError(
+        fmt::format("{}: the target must have the shape {}, where{}", what, to_string(expected), both(scores, target)));
+}
+
+}  // namespace
+
+Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class) {
+  const int rank = scores.shape.rank();
+  if (rank == 0) throw ShapeError(fmt::format("{}: x has an axis of classes, where{}", what, both(scores, target)));
+  const int axis = rank == 1 ? 0 : 1;
+  check_target(what, scores, target, axis, is_class);
+  const std::int64_t count = scores.shape[axis];
+  if (count == 0) throw ShapeError(fmt::format("{}: there is no class, where{}", what, both(scores, target)));
+  Shape each(count);
+  for (int i = axis + 1; i < rank; ++i) each.push_back(1);
+  return {axis,
+          {static_cast<std::uint8_t>(1 << (rank - 1 - axis)), false},
+          count,
+          each,
+          runtime::index_tensor(each, scores.device)};
+}
+
+void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes) {
+  if (weight.shape == Shape(classes)) return;
+  throw ShapeError(
+      fmt::format("{}: the weight must have the shape {}, one number for each class, where\n    x: {}\n    weight: {}",
+                  what, to_string(Shape(classes)), describe(scores), describe(weight)));
+}
+
+double checked_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    throw Error(fmt::format("cross_entropy: the label smoothing is {}, but must be in [0, 1]", smoothing));
+  return smoothing;
+}
+
+void check_positive(const char* what, const char* argument, double value) {
+  if (!(value > 0)) throw Error(fmt::format("{}: {} is {}, but must be positive", what, argument, value));
+}
+
+void check_not_negative(const char* what, const char* argument, double value) {
+  if (!(value >= 0)) throw Error(fmt::format("{}: {} is {}, but must not be negative", what, argument, value));
+}
+
+}  // namespace sinter::inline v1::detail

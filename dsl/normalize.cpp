@@ -1,0 +1,69 @@
+#include <sinter/dsl/normalize.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sinter::inline v1::detail {
+
+void check_floats(std::string_view operation, const Facts& x) {
+  if (category(x.dtype) < Category::Float)
+    throw DtypeError(fmt::format("{}: takes floats, not {}: convert with cast<float>(x)", operation, describe(x)));
+}
+
+void check_real_floats(std::string_view operation, const Facts& x) {
+  check_floats(operation, x);
+  if (is_complex(x.dtype))
+    throw DtypeError(
+        fmt::format("{}: takes floats, not {}: take real(z), imag(z) or abs(z) first", operation, describe(x)));
+}
+
+double epsilon_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::Float64: return 0x1p-52;
+    case DType::Float16: return 0x1p-10;
+    case DType::BFloat16: return 0x1p-7;
+    default: return 0x1p-23;
+  }
+}
+
+double checked_order(double p) {
+  if (std::isfinite(p) && p != 0) return p;
+  throw Error(fmt::format(
+      "norm: the order {} has a formula of its own, which is chosen when the program is compiled: write norm(x, {})", p,
+      std::isnan(p) ? "2"
+      : p == 0      ? "0_c"
+      : p > 0       ? "inf"
+                    : "-inf"));
+}
+
+jit::Along normalized_axes(std::string_view operation, const Facts& x, const Shape& shape) {
+  const int first = x.shape.rank() - shape.rank();
+  if (shape.rank() > 0 && first >= 0 && std::equal(shape.begin(), shape.end(), x.shape.begin() + first))
+    return {static_cast<std::uint8_t>((1u << shape.rank()) - 1), true};
+  throw ShapeError(fmt::format("{}: the last axes of x must be {}, the shape to normalize over, where\n    x: {}",
+                               operation, to_string(shape), describe(x)));
+}
+
+Groups groups_of(const Facts& x, std::int64_t groups) {
+  const int rank = x.shape.rank();
+  if (rank < 2 || rank == max_rank)
+    throw ShapeError(
+        fmt::format("group_norm: x has a batch and channels, so two axes at least, and {} at most, where\n"
+                    "    x: {}",
+                    max_rank - 1, describe(x)));
+  const std::int64_t channels = x.shape[1];
+  if (groups < 1 || channels % groups != 0)
+    throw ShapeError(
+        fmt::format("group_norm: the number of channels, {}, must be divisible by the {} groups, where\n"
+                    "    x: {}",
+                    channels, groups, describe(x)));
+  Groups g{Shape(groups, channels / groups),
+           Shape(groups, channels / groups),
+           {static_cast<std::uint8_t>((1u << (rank - 1)) - 1), true}};
+  for (int axis = 2; axis < rank; ++axis) g.of_channels.push_back(1);
+  return g;
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,261 @@
+#include <sinter/dsl/evaluate.hpp>
+#include <sinter/dsl/scatter.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include <runtime/different_devices.hpp>
+#include "checked_axis.hpp"
+
+namespace sinter::inline v1::detail {
+
+namespace {
+
+using Places = Lazy<std::int64_t>;
+
+/// An axis of x that an index, which broadcasts to what is walked, says the position along.
+struct Indexed {
+  int axis;
+  Source index;
+  bool from_end = false;  // negative ones count from the end
+};
+
+std::string describe(const Source& s) {
+  const Shape shape = result_shape(jit::Recorded(s.node));
+  return fmt::format("{} {} on {}", name(s.node->dtype()), to_string(shape), to_string(s.node->device()));
+}
+Shape shape_of(const Source& s) { return s.array ? s.array->shape : result_shape(jit::Recorded(s.node)); }
+
+/// What a message ends with.
+std::string operand_lines(const TensorImpl& x, const Source& index, const Source& source) {
+  return fmt::format("\n    x: {}\n    index: {}\n    source: {}", runtime::describe(x), describe(index),
+                     source.number ? "a number" : describe(source));
+}
+
+/// A 0-d array counts as one of one element.
+Shape at_least_1d(const Shape& a) { return a.rank() > 0 ? a : Shape(1); }
+
+void check_integers(const char* what, const Source& index) {
+  if (category(index.node->dtype()) != Category::Int)
+    throw DtypeError(
+        fmt::format("{}: the index is of {}, but indices are integers; a mask goes to masked_fill_ or where", what,
+                    name(index.node->dtype())));
+}
+
+void check_device(const char* what, const TensorImpl& x, const Source& operand) {
+  const Device device = operand.node->device();
+  if (device == x.device) return;
+  runtime::throw_different_devices(
+      x.device, device,
+      fmt::format("in x.{}(...), where\n    x: {}\n    an operand: {}", what, runtime::describe(x), describe(operand)));
+}
+
+/// A tensor's array, or an expression's value.
+TensorRef array_of(const Source& s) {
+  if (s.array) return s.array;
+  TensorRef result;
+  jit::evaluate(std::span(&s.node, 1), &result);
+  return result;
+}
+
+/// The places of x for each position of `over`: `own` are x's strides along the axes of `over`, 0 along those that
+/// indices stand for.
+Places places(const TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed) {
+  const Shape extents = at_least_1d(x.shape), strides = x.rank() > 0 ? x.strides : Shape(0);
+  Places all(jit::lazy(*runtime::view(*runtime::index_tensor(over, x.device), over, own)));
+  for (const Indexed& i : indexed) {
+    const Places index(jit::lazy_cast(i.index.node, DType::Int64));
+    const std::int64_t n = extents[i.axis];
+    const Places counted = i.from_end ? Places(where(index < 0, index + n, index)) : index;
+    all = where((counted >= 0) & (counted < n), all + counted * strides[i.axis], jit::no_place);
+  }
+  return all;
+}
+
+void write_on_gpu(const char* what, TensorImpl& x, const Shape& over, const Shape& own,
+                  std::span<const Indexed> indexed, const Source& source, jit::Write how) {
+  std::vector<jit::LazyRef> nodes{places(x, over, own, indexed).node()};
+  TensorRef results[] = {runtime::empty(over, DType::Int64, x.device), source.array};
+  // Kernels read the values where they lie, or where they are written beside the places.
+  const TensorRef& a = source.array;
+  const bool ready = a && a->dtype == x.dtype && a->data && a->contiguous && (a->shape == over || a->numel == 1);
+  if (!ready) {
+    results[1] = runtime::empty(over, x.dtype, x.device);
+    nodes.push_back(source.node);
+  }
+  jit::evaluate(nodes, results);
+  jit::write_at(x, *results[0], *results[1], how, what);
+}
+
+void write_on_cpu(const char* what, TensorImpl& x, const Shape& over, const Shape& own,
+                  std::span<const Indexed> indexed, const Source& source, jit::Write how) {
+  std::vector<jit::IndexedAxis> axes;
+  for (const Indexed& i : indexed)
+    axes.push_back({i.axis, jit::to(*array_of(i.index), DType::Int64, x.device), i.from_end});
+  TensorRef values = source.array;
+  if (!values || values->dtype != x.dtype || !values->data) {
+    values = runtime::empty(shape_of(source), x.dtype, x.device);
+    jit::evaluate(std::span(&source.node, 1), &values);
+  }
+  jit::write_indexed(x, over, own, axes, *values, how, what);
+}
+
+/// `over` are the positions that are walked; the indices and the source broadcast to them.
+void write(const char* what, TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed,
+           const Source& source, jit::Write how) {
+  if (over.numel() == 0) return;
+  return x.device.is_cpu() ? write_on_cpu(what, x, over, own, indexed, source, how)
+                           : write_on_gpu(what, x, over, own, indexed, source, how);
+}
+
+/// x's strides with none along one axis.
+Shape own_strides(const TensorImpl& x, int but) {
+  Shape own = x.rank() > 0 ? x.strides : Shape(0);
+  own[but] = 0;
+  return own;
+}
+
+Source source_of(TensorRef array) { return {jit::lazy(*array), array}; }
+
+/// A number becomes an element of x.
+void make_element(const char* what, const TensorImpl& x, Source& source) {
+  if (!source.number) return;
+  check_number(what, x, *source.number);
+  source.array = scalar_like(x, *source.number);
+  source.node = jit::lazy(*source.array);
+}
+
+/// The part of a source that an index of this shape asks for.
+Source part_for(const Shape& index, const Source& source) {
+  const Shape shape = shape_of(source);
+  if (source.number || shape.rank() == 0 || shape == index) return source;
+  const TensorRef array = array_of(source);
+  return source_of(runtime::view(*array, index, array->strides));
+}
+
+void check_scatter(const char* what, const TensorImpl& x, int axis, const Shape& over, const Source& index,
+                   const Source& source) {
+  const Shape extents = at_least_1d(x.shape);
+  const Shape given = source.number ? over : at_least_1d(shape_of(source));
+  if (over.rank() != extents.rank() || given.rank() != extents.rank())
+    throw ShapeError(
+        fmt::format("{}: index and source must have as many dimensions as x{}", what, operand_lines(x, index, source)));
+  for (int d = 0; d < over.rank(); ++d)
+    if (over[d] > given[d] || (d != axis && over[d] > extents[d]))
+      throw ShapeError(fmt::format(
+          "{}: the index must not be larger than x along any dimension but {}, nor than the source along any; it is "
+          "along dimension {}{}",
+          what, axis, d, operand_lines(x, index, source)));
+}
+
+/// The slices of x along an axis that a list of positions names.
+struct Slices {
+  int axis;
+  Shape over;
+  Indexed indexed;  // the list laid along the axis
+};
+
+Slices slices_of(const char* what, const TensorImpl& x, std::int64_t along, const Source& index, const Source& source) {
+  check_device(what, x, index), check_device(what, x, source);
+  check_integers(what, index);
+  const Shape listed = shape_of(index);
+  if (listed.rank() > 1)
+    throw ShapeError(fmt::format("{}: the index must have one dimension{}", what, operand_lines(x, index, source)));
+  Slices s{checked_axis(what, along, at_least_1d(x.shape).rank(), x), at_least_1d(x.shape), {}};
+  s.over[s.axis] = listed.numel();
+  s.indexed = {s.axis, index};
+  if (s.axis == s.over.rank() - 1) return s;
+  const TensorRef list = array_of(index);
+  Shape column, strides;
+  for (int d = s.axis; d < s.over.rank(); ++d) {
+    column.push_back(d == s.axis ? listed.numel() : 1);
+    strides.push_back(d == s.axis && listed.rank() > 0 ? list->strides[0] : 1);
+  }
+  s.indexed.index = source_of(runtime::view(*list, column, strides));
+  return s;
+}
+
+}  // namespace
+
+void scatter(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, Source source, jit::Write how) {
+  make_element(what, x, source);
+  check_device(what, x, index), check_device(what, x, source);
+  check_integers(what, index);
+  const int along = checked_axis(what, axis, at_least_1d(x.shape).rank(), x);
+  const Shape over = at_least_1d(shape_of(index));
+  if (over.numel() == 0) return;
+  check_scatter(what, x, along, over, index, source);
+  const Indexed indexed{along, index};
+  write(what, x, over, own_strides(x, along), {&indexed, 1}, part_for(over, source), how);
+}
+
+void write_slices(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, const Source& source,
+                  jit::Write how) {
+  const Slices s = slices_of(what, x, axis, index, source);
+  if (at_least_1d(shape_of(source)) != s.over)
+    throw ShapeError(
+        fmt::format("{}: the source must have shape {}: x's, with as many slices along dimension {} as there are "
+                    "indices{}",
+                    what, to_string(s.over), s.axis, operand_lines(x, index, source)));
+  write(what, x, s.over, own_strides(x, s.axis), {&s.indexed, 1}, source, how);
+}
+
+void fill_slices(TensorImpl& x, std::int64_t axis, const Source& index, Source value) {
+  constexpr auto what = "index_fill_";
+  make_element(what, x, value);
+  const Slices s = slices_of(what, x, axis, index, value);
+  if (const Shape given = shape_of(value); given.rank() > 0)
+    throw ShapeError(fmt::format("index_fill_: the value must be a number or a 0-d tensor, and it has shape {}{}",
+                                 to_string(given), operand_lines(x, index, value)));
+  write(what, x, s.over, own_strides(x, s.axis), {&s.indexed, 1}, value, jit::Write::Store);
+}
+
+void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how) {
+  constexpr auto what = "index_put_";
+  make_element(what, x, values);
+  const int count = static_cast<int>(indices.size());
+  if (count == 0 || count > x.rank())
+    throw IndexError(fmt::format("index_put_: {} indices for {}: there is one for each of its first dimensions", count,
+                                 runtime::describe(x)));
+  check_device(what, x, values);
+  Shape over;
+  for (const Source& i : indices) {
+    check_device(what, x, i);
+    check_integers(what, i);
+    if (!broadcast(over, shape_of(i)))
+      throw IndexError(fmt::format("index_put_: the indices do not broadcast: {} beside {}, for {}", describe(i),
+                                   to_string(over), runtime::describe(x)));
+  }
+  if (over.rank() + x.rank() - count > max_rank)
+    throw ShapeError(
+        fmt::format("index_put_: the indices ask for {} dimensions of their own beside {} of x, and there are at most "
+                    "{}\n    x: {}\n  "
+                    "Flatten the indices and the values",
+                    over.rank(), x.rank() - count, max_rank, runtime::describe(x)));
+  Shape own;
+  for (int d = 0; d < over.rank(); ++d) own.push_back(0);
+  for (int d = count; d < x.rank(); ++d) over.push_back(x.shape[d]), own.push_back(x.strides[d]);
+  Shape given = shape_of(values);
+  if (!broadcast(given, over) || given != over)
+    throw ShapeError(
+        fmt::format("index_put_: the values do not broadcast to {}, the shape that the indices ask for\n    x: {}\n    "
+                    "values: {}",
+                    to_string(over), runtime::describe(x), describe(values)));
+  std::vector<Indexed> indexed;
+  for (int axis = 0; axis < count; ++axis) {
+    Source index = indices[static_cast<std::size_t>(axis)];
+    if (count < x.rank()) {  // the other axes follow the index's own
+      const TensorRef array = array_of(index);
+      Shape shape = array->shape, strides = array->strides;
+      for (int d = count; d < x.rank(); ++d) shape.push_back(1), strides.push_back(1);
+      index = source_of(runtime::view(*array, shape, strides));
+    }
+    indexed.push_back({axis, std::move(index), true});
+  }
+  if (over.rank() == 0) over = own = Shape(1), own[0] = 0;
+  write(what, x, over, own, indexed, values, how);
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,14 @@
+// Complex numbers as pairs of real ones.
+#pragma once
+#include <sinter/jit/graph.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// The same values, with complex numbers where they are loaded and stored alone: real() and imag() of a leaf or a load
+/// and, at an output, complex(re, im) are all that is left to do with them. Everything between is real arithmetic.
+Graph with_complex_parts(const Graph& graph);
+
+/// Whether the operation takes a complex number apart or puts one together.
+constexpr bool is_of_parts(Op op) noexcept { return op == Op::real || op == Op::imag || op == Op::complex; }
+
+}  // namespace sinter::inline v1::jit

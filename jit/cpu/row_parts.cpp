@@ -1,0 +1,241 @@
+#include "row_parts.hpp"
+
+#include <algorithm>
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+using Id = std::size_t;
+
+std::uint8_t dtype_number(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return static_cast<std::uint8_t>(Group::Bool);
+    case DType::Int32: return static_cast<std::uint8_t>(Group::Int32);
+    case DType::Int64: return static_cast<std::uint8_t>(Group::Int64);
+    case DType::Float32: return static_cast<std::uint8_t>(Group::Float32);
+    default: return static_cast<std::uint8_t>(Group::Float64);
+  }
+}
+static_assert(static_cast<int>(Op::argmin) - static_cast<int>(Op::sum) + 1 == reduction_count);
+
+constexpr std::int32_t nothing = -1;
+
+class Builder {
+ public:
+  Builder(const Kernel& kernel, bool keeps, RowParts& to)
+      : kernel_(kernel), graph_(kernel.graph), stages_(kernel), keeps_(keeps), to_(to) {}
+
+  void run() {
+    const std::size_t count = graph_.nodes().size();
+    row_of_.assign(count, nothing);
+    tile_of_.assign(count, nothing);
+    kept_after_.assign(count, 0);
+    to_.stages.resize(static_cast<std::size_t>(stages_.count) + 1);
+    find_single();
+    find_reductions();
+    find_row_values();
+    for (int s = 0; s <= stages_.count; ++s) {
+      add_rows(s);
+      add_walk(s);
+    }
+    add_outputs();
+    measure();
+  }
+
+ private:
+  bool over_domain(std::size_t output) const { return kernel_.rows->over[output] == Over::Domain; }
+  static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+  std::uint32_t operand_of(const Node& n) const {
+    return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);
+  }
+  Id id_of(Operand o) const { return static_cast<Id>(o.node); }
+  std::uint32_t new_row(DType dtype) {
+    to_.row_sizes.push_back(static_cast<std::uint8_t>(size_of(dtype)));
+    return static_cast<std::uint32_t>(to_.row_sizes.size() - 1);
+  }
+
+  /// What depends on numbers alone is computed wherever it is read.
+  void find_single() {
+    for (const Node& n : graph_.nodes())
+      single_.push_back(n.op == Op::count ||
+                        (!is_input(n) && !is_reduction(n.op) &&
+                         std::ranges::all_of(graph_.operands(n), [&](Operand o) { return single_[id_of(o)]; })));
+  }
+
+  void find_reductions() {
+    for (Id id = 0; id < graph_.nodes().size(); ++id) {
+      const Node& n = graph_.nodes()[id];
+      if (!combines(n)) continue;
+      const Operand of = graph_.operands(n)[0];
+      const Node& elements = graph_[of];
+      const int stage = stages_.stage_of(Operand{static_cast<NodeId>(id), 0});
+      row_of_[id] = static_cast<std::int32_t>(new_row(n.dtype));
+      RowReduction r{static_cast<std::uint8_t>(static_cast<int>(n.op) - static_cast<int>(Op::sum)),
+                     dtype_number(elements.dtype), tile_for(of, stage), std::nullopt,
+                     static_cast<std::uint32_t>(row_of_[id])};
+      if (elements.op == Op::leaf) r.leaf = operand_of(elements);
+      to_.stages[static_cast<std::size_t>(stage)].reductions.push_back(r);
+    }
+    to_.results = static_cast<std::uint32_t>(to_.row_sizes.size());
+  }
+
+  /// The tile of a reduction's operand; leaves are copied to theirs, where they are not read in place.
+  std::uint32_t tile_for(Operand of, int stage) {
+    std::int32_t& tile = tile_of_[id_of(of)];
+    if (tile != nothing) return static_cast<std::uint32_t>(tile);
+    tile = static_cast<std::int32_t>(to_.tile_sizes.size());
+    to_.tile_sizes.push_back(static_cast<std::uint8_t>(size_of(graph_[of].dtype)));
+    kept_after_[id_of(of)] = stage + 1;
+    to_.copy_of.push_back(nothing);
+    if (graph_[of].op == Op::leaf) {
+      to_.copy_of.back() = static_cast<std::int32_t>(to_.copies.size());
+      to_.copies.push_back(make_part({of}, {tile_place(of)}, 0, false));
+    }
+    return static_cast<std::uint32_t>(tile);
+  }
+  RowPlace tile_place(Operand o) const {
+    return {RowPlace::Kind::Tile, static_cast<std::uint32_t>(tile_of_[id_of(o)]),
+            static_cast<std::uint8_t>(size_of(graph_[o].dtype))};
+  }
+
+  /// Those that are read for each element are computed once for each row.
+  void find_row_values() {
+    std::vector<bool> crosses(graph_.nodes().size());
+    const auto read_by_elements = [&](Operand o) {
+      const Node& n = graph_[o];
+      if (stages_.is_per_row(o) && !single_[id_of(o)] && !is_input(n) && !combines(n)) crosses[id_of(o)] = true;
+    };
+    for (Id id = 0; id < graph_.nodes().size(); ++id) {
+      const Node& n = graph_.nodes()[id];
+      if (n.op == Op::count || (stages_.is_per_row(Operand{static_cast<NodeId>(id), 0}) && !combines(n))) continue;
+      for (const Operand o : graph_.operands(n)) read_by_elements(o);
+    }
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+      if (over_domain(k)) read_by_elements(graph_.outputs()[k]);
+    for (Id id = 0; id < crosses.size(); ++id)
+      if (crosses[id]) row_of_[id] = static_cast<std::int32_t>(new_row(graph_.nodes()[id].dtype));
+  }
+
+  void add_rows(int stage) {
+    std::vector<Operand> wanted;
+    std::vector<RowPlace> places;
+    for (Id id = 0; id < graph_.nodes().size(); ++id) {
+      const Operand o{static_cast<NodeId>(id), 0};
+      if (row_of_[id] == nothing || combines(graph_.nodes()[id]) || stages_.stage_of(o) != stage) continue;
+      wanted.push_back(o);
+      places.push_back(row_place(id));
+    }
+    if (!wanted.empty())
+      to_.stages[static_cast<std::size_t>(stage)].rows.emplace(make_part(wanted, places, stage, true));
+  }
+  RowPlace row_place(Id id) const {
+    return {RowPlace::Kind::PerRow, static_cast<std::uint32_t>(row_of_[id]),
+            static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
+  }
+
+  /// The elements of the stage's reductions that are not there yet; of the last stage those of outputs.
+  void add_walk(int stage) {
+    std::vector<Operand> wanted;
+    std::vector<RowPlace> places;
+    for (Id id = 0; id < graph_.nodes().size(); ++id) {
+      if (tile_of_[id] == nothing || graph_.nodes()[id].op == Op::leaf || kept_after_[id] != stage + 1) continue;
+      wanted.push_back({static_cast<NodeId>(id), 0});
+      places.push_back(tile_place(wanted.back()));
+    }
+    for (std::size_t k = 0; k < kernel_.outputs.size() && stage == stages_.count; ++k) {
+      if (!over_domain(k)) continue;
+      const Operand o = graph_.outputs()[k];
+      wanted.push_back(o);
+      places.push_back({RowPlace::Kind::Operand, static_cast<std::uint32_t>(k),
+                        static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
+    }
+    if (!wanted.empty())
+      to_.stages[static_cast<std::size_t>(stage)].walk.emplace(make_part(wanted, places, stage, false));
+  }
+  void add_outputs() {
+    std::vector<Operand> wanted;
+    std::vector<RowPlace> places;
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k) {
+      if (over_domain(k)) continue;
+      const Operand o = graph_.outputs()[k];
+      wanted.push_back(o);
+      places.push_back({RowPlace::Kind::Operand, static_cast<std::uint32_t>(k),
+                        static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
+    }
+    if (!wanted.empty()) to_.rows_after.emplace(make_part(wanted, places, stages_.count + 1, true));
+  }
+
+  /// Where a node's value lies already when a stage begins, if it does.
+  std::optional<RowPlace> place_of(Id id, int stage, bool over_rows) {
+    const Node& n = graph_.nodes()[id];
+    const auto size = static_cast<std::uint8_t>(size_of(n.dtype));
+    if (is_input(n)) return RowPlace{RowPlace::Kind::Operand, operand_of(n), size};
+    if (n.op == Op::count) return RowPlace{RowPlace::Kind::Count, 0, size};
+    if (row_of_[id] != nothing && (combines(n) || !over_rows || stages_.stage_of({static_cast<NodeId>(id), 0}) < stage))
+      return row_place(id);
+    if (over_rows || tile_of_[id] == nothing || kept_after_[id] > stage) return std::nullopt;
+    to_.uses_kept = true;
+    if (!keeps_) return std::nullopt;
+    return tile_place({static_cast<NodeId>(id), 0});
+  }
+
+  /// The nodes that the wanted ones need, down to what is there already. Scalars keep their numbers, as all are there.
+  Part make_part(const std::vector<Operand>& wanted, std::vector<RowPlace> places, int stage, bool over_rows) {
+    const std::size_t count = graph_.nodes().size();
+    std::vector<bool> needed(count);
+    std::vector<std::optional<RowPlace>> place(count);
+    for (const Operand o : wanted) needed[id_of(o)] = true;
+    for (Id id = count; id-- > 0;) {
+      if (!needed[id]) continue;
+      place[id] = place_of(id, stage, over_rows);
+      if (place[id]) continue;
+      for (const Operand o : graph_.operands(graph_.nodes()[id])) needed[id_of(o)] = true;
+    }
+    Graph part;
+    std::vector<Operand> made(count);
+    const int outputs = static_cast<int>(wanted.size());
+    for (Id id = 0; id < count; ++id) {
+      const Node& n = graph_.nodes()[id];
+      if (place[id]) {
+        made[id] = add_input(part, n, static_cast<std::uint32_t>(places.size() - wanted.size()));
+        places.push_back(*place[id]);
+      } else if (needed[id] || n.op == Op::scalar) {
+        std::vector<Operand> operands;
+        for (const Operand o : graph_.operands(n)) operands.push_back(made[id_of(o)]);
+        made[id] = part.node(n.op, n.dtype, operands, n.attribute);
+      }
+    }
+    for (const Operand o : wanted) part.output(made[id_of(o)]);
+    return {TileProgram(part), std::move(places), outputs};
+  }
+  static Operand add_input(Graph& part, const Node& n, std::uint32_t number) {
+    if (n.op == Op::index) return part.index(number);
+    if (n.op == Op::array) return part.array(n.dtype, number);
+    return part.leaf(n.dtype, number);
+  }
+
+  void measure() {
+    for (const Node& n : graph_.nodes()) {
+      if (n.op == Op::leaf) to_.array_bytes += static_cast<std::int64_t>(size_of(n.dtype));
+      to_.cost += is_function(n.op) ? 0.4 : 0.02;
+    }
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+      if (over_domain(k)) to_.array_bytes += static_cast<std::int64_t>(size_of(graph_[graph_.outputs()[k]].dtype));
+    to_.cost += 0.05 * static_cast<double>(to_.array_bytes);
+  }
+
+  const Kernel& kernel_;
+  const Graph& graph_;
+  const RowStages stages_;
+  const bool keeps_;
+  RowParts& to_;
+  std::vector<bool> single_;
+  std::vector<std::int32_t> row_of_, tile_of_;  // by node
+  std::vector<int> kept_after_;                 // by node: the tile is there from this stage on
+};
+
+}  // namespace
+
+RowParts::RowParts(const Kernel& kernel, bool keeps) { Builder(kernel, keeps, *this).run(); }
+
+}  // namespace sinter::inline v1::jit::cpu

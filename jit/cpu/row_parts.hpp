@@ -1,0 +1,61 @@
+// A kernel that reduces, taken apart: elementwise programs over parts of its rows, and the reductions between them.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "../row_stages.hpp"
+#include "rows.hpp"
+#include "tile_program.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+
+/// What a program's operand is.
+struct RowPlace {
+  enum class Kind : std::uint8_t {
+    Operand,  // of the nest
+    PerRow,   // one element for each row: a reduction's result, or what has been computed of such
+    Tile,     // elements of the rows at hand
+    Count,    // the number of elements of a row
+  } kind;
+  std::uint32_t number;
+  std::uint8_t size;  // bytes of an element
+};
+
+/// An elementwise program; its operands are the outputs, then the inputs.
+struct Part {
+  TileProgram program;
+  std::vector<RowPlace> operands;
+  int outputs;
+};
+
+struct RowReduction {
+  std::uint8_t op;                    // of the table of reducers
+  std::uint8_t dtype;                 // of the operand, in that table
+  std::uint32_t tile;                 // where the operand's elements are
+  std::optional<std::uint32_t> leaf;  // the nest's operand that they are, in use where it can be read in place
+  std::uint32_t result;               // a PerRow
+};
+
+/// A walk through the rows: what makes its elements, then its reductions.
+struct Stage {
+  std::optional<Part> rows;  // of values that have one element for each row and are read by this stage or later
+  std::optional<Part> walk;
+  std::vector<RowReduction> reductions;
+};
+
+struct RowParts {
+  /// `keeps`: a stage's elements are there when later ones need them, else they are computed again.
+  RowParts(const Kernel& kernel, bool keeps);
+
+  std::vector<Stage> stages;       // the last one reduces nothing: its walk is over what outputs ask for each element
+  std::optional<Part> rows_after;  // outputs that have one element for each row
+  std::vector<Part> copies;        // for each tile that is a leaf: the leaf's elements
+  std::vector<std::uint8_t> row_sizes, tile_sizes;
+  std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
+  std::uint32_t results = 0;          // so many of the rows are the reductions'
+  bool uses_kept = false;             // whether the parts would be others with the other `keeps`
+  double cost = 0;                    // nanoseconds for an element, roughly
+  std::int64_t array_bytes = 0;       // of one element of what is walked in memory
+};
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,156 @@
+#include "row_program.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <runtime/per_thread.hpp>
+#include <runtime/shared_work.hpp>
+#include <sinter/runtime/float_environment.hpp>
+#include "row_worker.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
+constexpr double chunk_ns = 15'000;          // what a task does at least
+constexpr std::int64_t most_waiting = 128;   // boxes
+
+std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
+
+/// Calls f(first, last) for parts of [0, count), on several threads. Isolated: while it waits, this thread must not
+/// pick up a task of the caller's, who may hold a lock.
+template <class F>
+void share(std::int64_t count, std::int64_t parts, F f) {
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, parts), [&](const tbb::blocked_range<std::int64_t>& part) {
+      const runtime::DefaultFloats floats;
+      f(part.begin() * count / parts, part.end() * count / parts);
+    });
+  });
+}
+
+/// Rows that are cut, one tile of rows after the other: all threads work on one stage's boxes, whose states wait until
+/// they are merged in their order.
+void run_cut_rows(const RowJob& job, std::int64_t parts) {
+  const runtime::DefaultFloats floats;
+  const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, most_waiting);
+  RowWorker& mine = runtime::per_thread<RowWorker>();
+  const RowMemory memory = mine.shared_memory(job, static_cast<std::size_t>(sets) + 1);
+  const auto states = [&](std::int64_t set) {
+    return memory.states + static_cast<std::size_t>(set + 1) * job.state_bytes;
+  };
+  for (std::int64_t tile = 0; tile < job.boxes.row_tiles; ++tile) {
+    const Box rows = job.boxes.at(tile, 0);
+    for (std::size_t s = 0; s < job.parts.stages.size(); ++s) {
+      mine.begin_stage(job, s, rows, memory);
+      for (std::int64_t done = 0; done < boxes; done += sets) {
+        const std::int64_t count = std::min(sets, boxes - done);
+        share(count, std::min(count, parts), [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t c = first; c < last; ++c)
+            runtime::per_thread<RowWorker>().run_box(job, s, job.boxes.at(tile, done + c), memory.rows, states(c));
+        });
+        for (std::int64_t c = 0; c < count; ++c) mine.merge(job, s, rows, memory.states, states(c));
+      }
+      mine.end_stage(job, s, rows, memory);
+    }
+    mine.end_rows(job, rows, memory);
+  }
+}
+
+}  // namespace
+
+struct RowProgram::Impl {
+  explicit Impl(const Kernel& kernel) : keeping(kernel, true) {
+    if (keeping.uses_kept) again.emplace(kernel, false);
+    for (const Over o : kernel.rows->over) over.push_back(o);
+  }
+
+  const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !again ? keeping : *again; }
+
+  Boxes boxes_for(const LoopNest& nest) const {
+    boost::container::small_vector<std::uint8_t, 16> sizes;
+    sizes_of_walked(nest, sizes);
+    const bool across = lies_across(nest, sizes.data());
+    bool in_place = true;
+    std::int64_t bytes = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      if (is_walked(nest, nest.operands[k])) bytes += sizes[k];
+    for (const Stage& s : keeping.stages) {
+      in_place = in_place && !s.walk;
+      for (const RowReduction& r : s.reductions) {
+        if (RowJob::in_place(nest, across, r)) continue;
+        in_place = false;
+        bytes += keeping.tile_sizes[r.tile];
+      }
+    }
+    const bool one_pass = keeping.stages.size() <= 2 && !keeping.stages.back().walk;
+    return Boxes(nest, {std::max<std::int64_t>(bytes, 1), in_place, one_pass}, across);
+  }
+
+  /// Only operands over the domain say how the rows lie.
+  void sizes_of_walked(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
+    sizes.resize(nest.operands.size());
+    for (const Stage& s : keeping.stages) {
+      const auto add = [&](const RowPlace& p) {
+        if (p.kind == RowPlace::Kind::Operand && over[p.number] == Over::Domain) sizes[p.number] = p.size;
+      };
+      if (s.walk) std::ranges::for_each(s.walk->operands, add);
+      for (const RowReduction& r : s.reductions)
+        if (r.leaf) add({RowPlace::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
+    }
+  }
+  /// Whether other rows have other elements of it.
+  static bool is_walked(const LoopNest& nest, const NestOperand& o) noexcept {
+    const auto moves = [&](int d) { return o.strides[d] != 0; };
+    const int rows = nest.row_dims();
+    bool by_row = nest.numel == nest.extents[nest.rank - 1], by_column = false;
+    for (int d = 0; d < nest.rank; ++d) (d < rows ? by_row : by_column) |= moves(d);
+    return o.data != nullptr && by_row && by_column;
+  }
+
+  const RowParts keeping;
+  std::optional<const RowParts>
+      again;  // for rows that are cut: what a stage has made is gone when a later one needs it
+  std::vector<Over> over;
+};
+
+RowProgram::RowProgram(const Kernel& kernel) : impl_(new Impl(kernel)) {}
+RowProgram::RowProgram(RowProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+RowProgram::~RowProgram() { delete impl_; }
+
+void RowProgram::prepare(const LoopNest& nest) const {
+  const Boxes boxes = impl_->boxes_for(nest);
+  if (boxes.rows == 0) return;
+  SharedFaults faults;
+  const RowJob job(impl_->parts_for(boxes), nest, boxes, nullptr, faults);
+  runtime::per_thread<RowWorker>().prepare(job);
+}
+
+RunFaults RowProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
+  const Boxes boxes = impl_->boxes_for(nest);
+  if (boxes.rows == 0) return {};
+  SharedFaults faults;
+  const RowParts& parts = impl_->parts_for(boxes);
+  const RowJob job(parts, nest, boxes, scalars.data(), faults);
+  const double work = static_cast<double>(nest.numel) * parts.cost;
+  const auto tasks = static_cast<std::int64_t>(work / chunk_ns);
+  const bool several = boxes.row_tiles > 1 || (!boxes.whole && boxes.column_tiles > 1);
+  const bool shared = work >= worth_threads_ns && several && runtime::claim_shared_work() && threads_now() > 1;
+  if (!shared) {
+    const runtime::DefaultFloats floats;
+    runtime::per_thread<RowWorker>().run_rows(job, 0, boxes.row_tiles);
+  } else if (const std::int64_t most = std::min(tasks, 8 * threads_now()); boxes.whole || boxes.row_tiles >= most) {
+    share(boxes.row_tiles, std::min(boxes.row_tiles, most),
+          [&](std::int64_t first, std::int64_t last) { runtime::per_thread<RowWorker>().run_rows(job, first, last); });
+  } else {
+    run_cut_rows(job, most);
+  }
+  return faults.met();
+}
+
+}  // namespace sinter::inline v1::jit::cpu

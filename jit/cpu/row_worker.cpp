@@ -1,0 +1,309 @@
+#include "row_worker.hpp"
+
+#include <algorithm>
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+constexpr std::int64_t fits_cache = 1 << 20;  // bytes
+constexpr std::int64_t few_lanes = 32, wide_lanes = 128;
+constexpr std::size_t state_size = 8;
+
+constexpr std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
+
+/// Drops dims of extent 1 and merges neighbours that all operands walk as one.
+void merge_dims(LoopNest& nest) {
+  int rank = 0;
+  nest.numel = 1;
+  for (int d = 0; d < nest.rank; ++d) {
+    const std::int64_t extent = nest.extents[d];
+    nest.numel *= extent;
+    if (extent == 1) continue;
+    const bool merges = rank > 0 && std::ranges::all_of(nest.operands, [&](const NestOperand& o) {
+                          return o.strides[rank - 1] == o.strides[d] * extent;
+                        });
+    if (!merges) ++rank;
+    nest.extents[rank - 1] = merges ? nest.extents[rank - 1] * extent : extent;
+    for (NestOperand& o : nest.operands) o.strides[rank - 1] = o.strides[d];
+  }
+  if (rank == 0) {
+    rank = 1;
+    nest.extents[0] = 1;
+    for (NestOperand& o : nest.operands) o.strides[0] = 1;
+  }
+  nest.rank = rank;
+  nest.linear = rank == 1 && std::ranges::all_of(nest.operands, [](const NestOperand& o) { return o.strides[0] == 1; });
+}
+
+std::int64_t offset_of(const NestOperand& o, const Box& box, int dims) {
+  std::int64_t offset = 0;
+  for (int d = 0; d < dims; ++d) offset += box.first[d] * o.strides[d];
+  return offset;
+}
+
+}  // namespace
+
+bool RowJob::in_place(const LoopNest& nest, bool across, const RowReduction& r) noexcept {
+  const int inner = across ? nest.row_dims() - 1 : nest.rank - 1;
+  return r.leaf && (nest.operands[*r.leaf].strides[inner] == 1 || nest.extents[inner] == 1);
+}
+
+RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::uint64_t* words, SharedFaults& f)
+    : parts(p), nest(n), boxes(b), table(row_table()), scalars(words), faults(f), columns(b.columns) {
+  far = nest.numel * parts.array_bytes > fits_cache;
+  const auto count = static_cast<std::size_t>(boxes.rows_in_tile);
+  const auto elements = count * static_cast<std::size_t>(boxes.columns_in_tile);
+  row_bytes = tile_bytes = state_bytes = 0;
+  for (const std::uint8_t size : parts.row_sizes) rows.push_back(row_bytes), row_bytes += in_lines(count * size);
+  boost::container::small_vector<bool, 16> in_use;
+  for (const std::int32_t copy : parts.copy_of) in_use.push_back(copy < 0);
+  std::size_t most = 0;
+  for (const Stage& s : parts.stages) {
+    most = std::max(most, s.reductions.size());
+    for (const RowReduction& r : s.reductions)
+      if (!in_place(nest, boxes.across, r)) in_use[r.tile] = true;
+  }
+  for (std::size_t t = 0; t < in_use.size(); ++t) {
+    tiles.push_back(tile_bytes);
+    if (in_use[t]) tile_bytes += in_lines(elements * parts.tile_sizes[t]);
+  }
+  state_bytes = most * 2 * in_lines(count * state_size);
+}
+
+RowMemory RowWorker::own_memory(const RowJob& job) {
+  std::byte* const all = own_.reserve(job.row_bytes + 2 * job.state_bytes + job.tile_bytes);
+  return {all, all + job.row_bytes, all + job.row_bytes + 2 * job.state_bytes};
+}
+
+RowMemory RowWorker::shared_memory(const RowJob& job, std::size_t sets) {
+  std::byte* const all = shared_.reserve(job.row_bytes + sets * job.state_bytes);
+  return {all, all + job.row_bytes, nullptr};
+}
+
+ReduceStates RowWorker::states_of(std::byte* states, std::size_t reduction) const {
+  const std::size_t one = in_lines(static_cast<std::size_t>(job_->boxes.rows_in_tile) * state_size);
+  return {states + 2 * reduction * one, states + (2 * reduction + 1) * one};
+}
+
+void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t last) {
+  job_ = &job;
+  const RowMemory mine = own_memory(job);
+  for (std::int64_t tile = first; tile < last; ++tile) {
+    const Box rows = job.boxes.at(tile, 0);
+    for (std::size_t s = 0; s < job.parts.stages.size(); ++s) {
+      begin_stage(job, s, rows, mine);
+      if (job.boxes.whole) {
+        memory_ = mine;
+        walk(s, rows, job.far && s == 0);
+        reduce(s, rows);
+      } else {
+        for (std::int64_t c = 0; c < job.boxes.column_tiles; ++c) {
+          std::byte* const later = mine.states + job.state_bytes;
+          const Box box = job.boxes.at(tile, c);
+          run_box(job, s, box, mine.rows, later);
+          merge(job, s, box, mine.states, later);
+        }
+      }
+      end_stage(job, s, rows, mine);
+    }
+    end_rows(job, rows, mine);
+  }
+}
+
+void RowWorker::prepare(const RowJob& job) {
+  job_ = &job;
+  memory_ = own_memory(job);
+  const Box box = job.boxes.at(0, 0);
+  const auto prepare_part = [&](const Part& part, bool over_rows) {
+    make_nest(part, box, over_rows);
+    if (nest_.numel > 0) part.program.prepare(nest_);
+  };
+  for (const Stage& s : job.parts.stages) {
+    if (s.rows) prepare_part(*s.rows, true);
+    if (s.walk) prepare_part(*s.walk, false);
+  }
+  for (const Part& copy : job.parts.copies) prepare_part(copy, false);
+  if (job.parts.rows_after) prepare_part(*job.parts.rows_after, true);
+}
+
+void RowWorker::begin_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
+  job_ = &job;
+  memory_ = memory;
+  const Stage& s = job.parts.stages[stage];
+  if (s.rows) run_part(*s.rows, box, true, false);
+  start(stage, box);
+}
+
+void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, std::byte* rows, std::byte* states) {
+  job_ = &job;
+  memory_ = {rows, states, own_memory(job).tiles};
+  start(stage, box);
+  walk(stage, box, job.far);
+  reduce(stage, box);
+}
+
+void RowWorker::end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
+  job_ = &job;
+  memory_ = memory;
+  finish(stage, box);
+}
+
+void RowWorker::end_rows(const RowJob& job, const Box& box, RowMemory memory) {
+  job_ = &job;
+  memory_ = memory;
+  if (job.parts.rows_after) run_part(*job.parts.rows_after, box, true, false);
+}
+
+void RowWorker::merge(const RowJob& job, std::size_t stage, const Box& box, std::byte* states, std::byte* later) {
+  job_ = &job;
+  const auto& reductions = job.parts.stages[stage].reductions;
+  for (std::size_t k = 0; k < reductions.size(); ++k)
+    reducer(reductions[k]).merge(states_of(states, k), states_of(later, k), box.rows);
+}
+
+/// An operand's first element in the box, and its strides in the order of the nest's dims.
+void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box) {
+  const Boxes& boxes = job_->boxes;
+  NestOperand& to = nest_.operands[k];
+  const int dims = nest_.rank;  // the box's, or those of its rows
+  to.first = 0;
+  switch (place.kind) {
+    case RowPlace::Kind::Operand: {
+      const NestOperand& from = job_->nest.operands[place.number];
+      const std::int64_t offset = offset_of(from, box, boxes.dims);
+      to.data = from.data ? from.data + offset * place.size : nullptr;
+      to.first = from.first + (from.data ? 0 : offset);
+      for (int i = 0; i < dims; ++i) to.strides[i] = from.strides[dims == boxes.dims ? boxes.order[i] : i];
+      break;
+    }
+    case RowPlace::Kind::PerRow:
+    case RowPlace::Kind::Tile: {
+      const bool tile = place.kind == RowPlace::Kind::Tile;
+      to.data = tile ? memory_.tiles + job_->tiles[place.number] : memory_.rows + job_->rows[place.number];
+      std::int64_t stride = 1;
+      for (int i = dims; i-- > 0;) {
+        const int d = dims == boxes.dims ? boxes.order[i] : i;
+        const bool counts = tile || d < boxes.row_dims;
+        to.strides[i] = counts ? stride : 0;
+        if (counts) stride *= box.extent[d];
+      }
+      break;
+    }
+    case RowPlace::Kind::Count:
+      to.data = reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(&job_->columns));
+      std::fill_n(to.strides, dims, 0);
+      break;
+  }
+}
+
+void RowWorker::make_nest(const Part& part, const Box& box, bool over_rows) {
+  const Boxes& boxes = job_->boxes;
+  nest_.outputs = part.outputs;
+  nest_.rank = over_rows ? boxes.row_dims : boxes.dims;
+  nest_.operands.resize(part.operands.size(), boost::container::default_init);
+  for (int i = 0; i < nest_.rank; ++i) nest_.extents[i] = box.extent[over_rows ? i : boxes.order[i]];
+  for (std::size_t k = 0; k < part.operands.size(); ++k) set_operand(k, part.operands[k], box);
+  merge_dims(nest_);
+}
+
+void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, bool far) {
+  make_nest(part, box, over_rows);
+  if (nest_.numel > 0) part.program.run_part(nest_, job_->scalars, far, job_->faults);
+}
+
+void RowWorker::walk(std::size_t stage, const Box& box, bool far) {
+  const Stage& s = job_->parts.stages[stage];
+  if (s.walk) run_part(*s.walk, box, false, far);
+}
+
+void RowWorker::start(std::size_t stage, const Box& box) {
+  const auto& reductions = job_->parts.stages[stage].reductions;
+  for (std::size_t k = 0; k < reductions.size(); ++k)
+    reducer(reductions[k]).start(states_of(memory_.states, k), box.rows);
+}
+
+void RowWorker::finish(std::size_t stage, const Box& box) {
+  const auto& reductions = job_->parts.stages[stage].reductions;
+  for (std::size_t k = 0; k < reductions.size(); ++k)
+    reducer(reductions[k])
+        .finish(memory_.rows + job_->rows[reductions[k].result], states_of(memory_.states, k), box.rows);
+}
+
+void RowWorker::reduce(std::size_t stage, const Box& box) {
+  if (box.columns == 0) return;
+  const auto& reductions = job_->parts.stages[stage].reductions;
+  for (std::size_t k = 0; k < reductions.size(); ++k) {
+    const RowReduction& r = reductions[k];
+    const ReduceStates states = states_of(memory_.states, k);
+    if (RowJob::in_place(job_->nest, job_->boxes.across, r)) {
+      reduce_in_place(r, states, box);
+      continue;
+    }
+    const bool is_there = std::any_of(reductions.begin(), reductions.begin() + static_cast<std::ptrdiff_t>(k),
+                                      [&](const RowReduction& other) { return other.tile == r.tile; });
+    if (const std::int32_t copy = job_->parts.copy_of[r.tile]; copy >= 0 && !is_there)
+      run_part(job_->parts.copies[static_cast<std::size_t>(copy)], box, false, job_->far);
+    reduce_tile(r, states, box);
+  }
+}
+
+void RowWorker::reduce_tile(const RowReduction& r, ReduceStates states, const Box& box) {
+  const std::byte* from = memory_.tiles + job_->tiles[r.tile];
+  if (!job_->boxes.across) return reducer(r).along(states, from, box.rows, box.columns, box.columns, box.position);
+  const std::int64_t lanes = box.extent[job_->boxes.row_dims - 1];
+  const Reducer& reduce = reducer(r);
+  for (std::int64_t row = 0; row < box.rows; row += lanes) {
+    const ReduceStates of_row{static_cast<std::byte*>(states.first) + row * reduce.first_size,
+                              static_cast<std::byte*>(states.second) + row * 8};
+    reduce_across(r, of_row, from, lanes, box.columns, lanes, box.position);
+    from += lanes * box.columns * job_->parts.tile_sizes[r.tile];
+  }
+}
+
+/// Over all but the innermost of the dims that make rows, and of those that are combined.
+void RowWorker::reduce_in_place(const RowReduction& r, ReduceStates states, const Box& box) {
+  const Boxes& boxes = job_->boxes;
+  const NestOperand& o = job_->nest.operands[*r.leaf];
+  const std::int64_t size = job_->parts.tile_sizes[r.tile];
+  const int row = boxes.row_dims - 1, column = boxes.dims - 1;
+  const std::int64_t rows = box.extent[row], columns = box.extent[column];
+  const std::byte* const first = o.data + offset_of(o, box, boxes.dims) * size;
+  const Reducer& reduce = reducer(r);
+  for (std::int64_t outer_row = 0; outer_row < box.rows / rows; ++outer_row) {
+    const ReduceStates at{static_cast<std::byte*>(states.first) + outer_row * rows * reduce.first_size,
+                          static_cast<std::byte*>(states.second) + outer_row * rows * 8};
+    for (std::int64_t outer_column = 0; outer_column < box.columns / columns; ++outer_column) {
+      std::int64_t offset = 0, left = outer_row;
+      for (int d = row; d-- > 0; left /= box.extent[d]) offset += left % box.extent[d] * o.strides[d];
+      left = outer_column;
+      for (int d = column; d-- > boxes.row_dims; left /= box.extent[d]) offset += left % box.extent[d] * o.strides[d];
+      const std::byte* const from = first + offset * size;
+      const std::int64_t position = box.position + outer_column * columns;
+      if (boxes.across)
+        reduce_across(r, at, from, rows, columns, o.strides[column], position);
+      else
+        reduce.along(at, from, rows, columns, o.strides[row], position);
+    }
+  }
+}
+
+/// A few rows side by side: several of their elements at once, as many more rows, which are then merged.
+void RowWorker::reduce_across(const RowReduction& r, ReduceStates states, const std::byte* from, std::int64_t n,
+                              std::int64_t count, std::int64_t pitch, std::int64_t position) {
+  const Reducer& reduce = reducer(r);
+  const bool has_places = r.op >= static_cast<int>(Op::argmax) - static_cast<int>(Op::sum);
+  std::int64_t done = 0;
+  if (n < few_lanes && pitch == n && !has_places && n * count >= 2 * wide_lanes) {
+    const std::int64_t groups = wide_lanes / n, wide = groups * n;
+    alignas(64) std::byte first[wide_lanes * state_size], second[wide_lanes * state_size];
+    reduce.start({first, second}, wide);
+    reduce.across({first, second}, from, wide, count / groups, wide, 0);
+    for (std::int64_t g = 0; g < groups; ++g)
+      reduce.merge(states, {first + g * n * reduce.first_size, second + g * n * 8}, n);
+    done = count / groups * groups;
+  }
+  if (done < count)
+    reduce.across(states, from + done * n * job_->parts.tile_sizes[r.tile], n, count - done, pitch, position + done);
+}
+
+}  // namespace sinter::inline v1::jit::cpu

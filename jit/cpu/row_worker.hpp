@@ -1,0 +1,104 @@
+// One thread's part of a run of a kernel that reduces.
+#pragma once
+#include <boost/container/small_vector.hpp>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "row_boxes.hpp"
+#include "row_parts.hpp"
+#include "worker.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+
+/// Memory that is kept for the next run.
+class KeptMemory {
+ public:
+  /// At least so many bytes, which hold nothing.
+  std::byte* reserve(std::size_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset();
+      bytes_ = 0;
+      memory_.reset(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64})));
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Release {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, Release> memory_;
+  std::size_t bytes_ = 0;
+};
+
+/// What all threads of a run share.
+struct RowJob {
+  using Offsets = boost::container::small_vector<std::size_t, 16>;
+
+  RowJob(const RowParts& parts, const LoopNest& nest, const Boxes& boxes, const std::uint64_t* scalars,
+         SharedFaults& faults);
+
+  /// Whether a reduction reads its leaf where it lies.
+  static bool in_place(const LoopNest& nest, bool across, const RowReduction& r) noexcept;
+
+  const RowParts& parts;
+  const LoopNest& nest;
+  const Boxes& boxes;
+  const RowTable& table;
+  const std::uint64_t* scalars;
+  SharedFaults& faults;
+  std::int64_t columns;
+  bool far;                           // the arrays do not fit the cache
+  Offsets rows, tiles;                // where the values of one box lie
+  std::size_t row_bytes, tile_bytes;  // of all of them
+  std::size_t state_bytes;            // of the states of a stage's reductions
+};
+
+/// Where the values of a box are.
+struct RowMemory {
+  std::byte* rows;
+  std::byte* states;
+  std::byte* tiles;
+};
+
+class RowWorker {
+ public:
+  /// Boxes of whole rows, or all boxes of rows that are cut.
+  void run_rows(const RowJob& job, std::int64_t first, std::int64_t last);
+  /// What comes before the boxes of a stage's rows, in `memory`, and behind them.
+  void begin_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
+  /// One box of rows that are cut: what its elements come to into the states of its own.
+  void run_box(const RowJob& job, std::size_t stage, const Box& box, std::byte* rows, std::byte* states);
+  void end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
+  void end_rows(const RowJob& job, const Box& box, RowMemory memory);
+  void merge(const RowJob& job, std::size_t stage, const Box& box, std::byte* states, std::byte* later);
+  /// Makes what the parts need for such boxes.
+  void prepare(const RowJob& job);
+  /// Memory for rows and some sets of states, which the thread that starts a run shares with others.
+  RowMemory shared_memory(const RowJob& job, std::size_t sets);
+
+ private:
+  RowMemory own_memory(const RowJob& job);
+  void make_nest(const Part& part, const Box& box, bool over_rows);
+  void run_part(const Part& part, const Box& box, bool over_rows, bool far);
+  void set_operand(std::size_t k, const RowPlace& place, const Box& box);
+  void walk(std::size_t stage, const Box& box, bool far);
+  void start(std::size_t stage, const Box& box);
+  void reduce(std::size_t stage, const Box& box);
+  void reduce_tile(const RowReduction& r, ReduceStates states, const Box& box);
+  void reduce_in_place(const RowReduction& r, ReduceStates states, const Box& box);
+  void reduce_across(const RowReduction& r, ReduceStates states, const std::byte* from, std::int64_t n,
+                     std::int64_t count, std::int64_t pitch, std::int64_t position);
+  void finish(std::size_t stage, const Box& box);
+  const Reducer& reducer(const RowReduction& r) const { return job_->table.reducers[r.op][r.dtype]; }
+  ReduceStates states_of(std::byte* states, std::size_t reduction) const;
+
+  const RowJob* job_ = nullptr;
+  RowMemory memory_{};
+  LoopNest nest_;  // of a part over a box
+  KeptMemory own_, shared_;
+};
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,31 @@
+// Vectors of what lies in pairs: every second element, and two vectors as pairs.
+#pragma once
+#include "vector.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+template <int... i>
+struct Lanes {};
+template <int n, int... i>
+struct CountedTo : CountedTo<n - 1, n - 1, i...> {};
+template <int... i>
+struct CountedTo<0, i...> {
+  using type = Lanes<i...>;
+};
+template <class T>
+using AllLanes = typename CountedTo<Vec<T>::lanes>::type;
+
+/// Elements 0, 2, ... of two vectors, or with first = 1 elements 1, 3, ...
+template <int first, class T, int... i>
+SINTER_INLINE Vec<T> every_second(Lanes<i...>, Vec<T> low, Vec<T> high) {
+  return {__builtin_shufflevector(low.v, high.v, (2 * i + first)...)};
+}
+
+/// a0 b0 a1 b1 ...: the first half, or with half = 1 the second.
+template <int half, class T, int... i>
+SINTER_INLINE Vec<T> pairs(Lanes<i...>, Vec<T> a, Vec<T> b) {
+  constexpr int n = Vec<T>::lanes;
+  return {__builtin_shufflevector(a.v, b.v, (half * (n / 2) + i / 2 + i % 2 * n)...)};
+}
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

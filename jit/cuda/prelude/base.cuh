@@ -1,0 +1,82 @@
+// What kernels call. Each paragraph is one chunk: a kernel's text takes the chunks whose names it uses and what these
+// use in turn, nothing else. No header is included, and everything also compiles as C++ on the host.
+
+#define SINTER_DEVICE static __device__ __forceinline__
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Lanes {
+  T at[N];
+};
+
+// The first fault stays until the host has seen it.
+SINTER_DEVICE void report(unsigned* word, unsigned code) { atomicCAS(word, 0u, code); }
+
+// To a place that other threads may write to as well: the value of one of them stays.
+template <class T>
+SINTER_DEVICE void store_shared(T* place, T value) {
+#ifdef SINTER_VIRTUAL_GPU
+  __atomic_store(place, &value, __ATOMIC_RELAXED);
+#else
+  *static_cast<volatile T*>(place) = value;
+#endif
+}
+
+SINTER_DEVICE void or_shared(unsigned char* place, unsigned char value) {
+  if (value != 0) store_shared(place, static_cast<unsigned char>(1));
+}
+
+// Division of numbers below 2^31 by a fixed one.
+struct Divider {
+  unsigned multiplier, shift;
+};
+SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
+  return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
+}
+
+// Division of numbers below 2^63 by a fixed one.
+struct WideDivider {
+  unsigned long long multiplier, shift;
+};
+SINTER_DEVICE unsigned long long wide_divide(unsigned long long a, WideDivider d) {
+  return (::__umul64hi(a, d.multiplier) + a) >> d.shift;
+}
+
+SINTER_DEVICE float float_bits(unsigned bits) { return ::__uint_as_float(bits); }
+
+SINTER_DEVICE double double_bits(unsigned long long bits) {
+  return ::__longlong_as_double(static_cast<long long>(bits));
+}
+
+using int64 = long long;
+
+using uint64 = unsigned long long;
+
+// c times the position that a is among b, counted from the end if negative; 0 where it is none.
+SINTER_DEVICE int64 axis_offset(int64 a, int64 b, int64 c) {
+  const int64 position = a < 0 ? int64(uint64(a) + uint64(b)) : a;
+  return position < 0 || position >= b ? 0 : int64(uint64(position) * uint64(c));
+}
+
+template <class T>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+  using type = unsigned;
+};
+template <>
+struct Unsigned<long long> {
+  using type = unsigned long long;
+};
+
+template <class T>
+struct IsFloat {
+  static constexpr bool value = false;
+};
+template <>
+struct IsFloat<float> {
+  static constexpr bool value = true;
+};
+template <>
+struct IsFloat<double> {
+  static constexpr bool value = true;
+};

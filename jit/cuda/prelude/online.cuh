@@ -1,0 +1,76 @@
+// Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
+// might overflow. Seldom: the sum is rounded each time.
+template <class T>
+SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& rest, T greatest) {
+  if (!(greatest - pivot > T(8)) || greatest - greatest != T(0)) return;
+  const T scale = exp(pivot - greatest);
+  sum *= scale;
+  rest *= scale;
+  pivot = greatest;
+}
+
+// A sum of exponentials about the greatest element; where that is not finite about any.
+template <class T>
+SINTER_DEVICE T at_greatest(T sum, T pivot, T greatest) {
+  return greatest - greatest == T(0) ? sum * exp(pivot - greatest) : sum;
+}
+
+// A sum of exponentials about the greatest element of a part of a row, as one about that of two parts.
+template <class T>
+SINTER_DEVICE T raised(T sum, T greatest, T other) {
+  return other > greatest ? sum * exp(greatest - other) : sum;
+}
+
+// The first elements' mean as a pivot, which is finite.
+template <class T>
+SINTER_DEVICE T first_pivot(T sum, T count) {
+  const T mean = sum / count;
+  return mean - mean == T(0) ? mean : T(0);
+}
+
+// The mean of what there is as the pivot of the same sums. So no pivot is so far from the mean that most of the sum of
+// squares were lost when that is taken about the mean.
+template <class T>
+SINTER_DEVICE void move_pivot(T& pivot, T& squares, T& squares_rest, T& sum, T& sum_rest, T count) {
+  squares = settled(squares, squares_rest);
+  sum = settled(sum, sum_rest);
+  squares_rest = sum_rest = T(0);
+  const T mean = pivot + sum / count, step = mean - pivot;
+  if (mean - mean != T(0)) return;
+  squares -= step * (sum + (sum - count * step));
+  sum -= count * step;
+  pivot = mean;
+}
+
+// Of so many elements: the sum of the squares of their distances from their mean, which is mean + rest.
+template <class T>
+struct Moments {
+  T squares, mean, rest, count;
+};
+
+// From sums of distances from a pivot and of their squares. Infinite and NaN elements have a NaN distance from the mean.
+template <class T>
+SINTER_DEVICE auto moments_about(T pivot, T sum, T squares, T count) {
+  if (count == T(0)) return Moments<T>{};
+  const T rest = sum / count, about_mean = squares - sum * rest;
+  if (squares - squares != T(0)) return Moments<T>{squares + T(0) * sum, pivot, rest, count};
+  return Moments<T>{about_mean > T(0) ? about_mean : T(0), pivot, rest, count};
+}
+
+// Of all elements of two parts (Chan, Golub and LeVeque, 1979).
+template <class T>
+SINTER_DEVICE auto merged(const Moments<T>& a, const Moments<T>& b) {
+  if (b.count == T(0)) return a;
+  if (a.count == T(0)) return b;
+  const T count = a.count + b.count, apart = (b.mean - a.mean) + (b.rest - a.rest);
+  const T squares = (a.squares + b.squares) + apart * apart * (a.count * b.count / count);
+  T mean = a.mean > b.mean ? a.mean : b.mean, rest = T(0);
+  add_exactly(mean, rest, (a.count * ((a.mean - mean) + a.rest) + b.count * ((b.mean - mean) + b.rest)) / count);
+  return Moments<T>{squares, mean, rest, count};
+}
+
+// Those of another lane.
+template <class T>
+SINTER_DEVICE auto moments_across(const Moments<T>& a, int lanes) {
+  return Moments<T>{from_lane(a.squares, lanes), from_lane(a.mean, lanes), from_lane(a.rest, lanes), from_lane(a.count, lanes)};
+}

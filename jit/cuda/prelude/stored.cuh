@@ -1,0 +1,135 @@
+// Truncates and saturates; NaN gives 0.
+template <class To, class From>
+SINTER_DEVICE To truncate(From a) {
+  const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
+  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
+  if (!(a < limit)) return a != a ? To(0) : highest;
+  return a < -limit ? To(-highest - 1) : To(a);
+}
+
+template <class To, class From, bool Truncates>
+struct Conversion {
+  static __device__ __forceinline__ To of(From a) { return To(a); }
+};
+template <class To, class From>
+struct Conversion<To, From, true> {
+  static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
+};
+template <class From>
+struct Conversion<bool, From, true> {
+  static __device__ __forceinline__ bool of(From a) { return a != From(0); }
+};
+template <class To, class From>
+SINTER_DEVICE To convert(From a) {
+  return Conversion<To, From, IsFloat<From>::value && !IsFloat<To>::value>::of(a);
+}
+
+// Complex numbers are stored; arithmetic is on their parts.
+struct alignas(8) complex64 {
+  float re, im;
+};
+struct alignas(16) complex128 {
+  double re, im;
+};
+SINTER_DEVICE float real(complex64 a) { return a.re; }
+SINTER_DEVICE double real(complex128 a) { return a.re; }
+SINTER_DEVICE float imag(complex64 a) { return a.im; }
+SINTER_DEVICE double imag(complex128 a) { return a.im; }
+SINTER_DEVICE complex64 complex(float re, float im) { return {re, im}; }
+SINTER_DEVICE complex128 complex(double re, double im) { return {re, im}; }
+
+// The 16-bit floats are stored; arithmetic is on float. Conversions round to nearest, halves to even.
+struct half {
+  unsigned short bits;
+};
+SINTER_DEVICE float half_to_float(half a) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(a.bits));
+  return value;
+#else
+  const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
+  const unsigned quiet = magnitude > 0x7C00u ? 0x400000u : 0u;  // as the instruction makes a NaN
+  if (magnitude >= 0x7C00) return ::__uint_as_float(sign | 0x7F800000u | quiet | magnitude << 13);
+  if (magnitude >= 0x400) return ::__uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
+  const float value = ::__uint_as_float((magnitude << 13) + 0x38800000u) - 0x1p-14f;
+  return sign ? -value : value;
+#endif
+}
+SINTER_DEVICE half float_to_half(float a) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
+  half value;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
+  return value;
+#else
+  const unsigned bits = ::__float_as_uint(a), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  unsigned rounded = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;
+  if (magnitude < 0x38800000u) rounded = ::__float_as_uint(::__uint_as_float(magnitude) + 0.5f) - 0x3F000000u;
+  if (magnitude >= 0x477FF000u) rounded = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
+  return {static_cast<unsigned short>(sign | rounded)};
+#endif
+}
+template <class To>
+struct Conversion<To, half, false> {
+  static __device__ __forceinline__ To of(half a) { return convert<To>(half_to_float(a)); }
+};
+template <>
+struct Conversion<half, float, true> {
+  static __device__ __forceinline__ half of(float a) { return float_to_half(a); }
+};
+
+struct bfloat16 {
+  unsigned short bits;
+};
+SINTER_DEVICE float bfloat16_to_float(bfloat16 a) { return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16); }
+SINTER_DEVICE bfloat16 float_to_bfloat16(float a) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  bfloat16 value;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
+  return value;
+#else
+  const unsigned bits = ::__float_as_uint(a);
+  if (a != a) return {static_cast<unsigned short>(bits >> 16 | 0x40u)};
+  return {static_cast<unsigned short>((bits + 0x7FFFu + (bits >> 16 & 1)) >> 16)};
+#endif
+}
+template <class To>
+struct Conversion<To, bfloat16, false> {
+  static __device__ __forceinline__ To of(bfloat16 a) { return convert<To>(bfloat16_to_float(a)); }
+};
+template <>
+struct Conversion<bfloat16, float, true> {
+  static __device__ __forceinline__ bfloat16 of(float a) { return float_to_bfloat16(a); }
+};
+
+// Adds to a place that other threads may add to as well.
+template <class T>
+SINTER_DEVICE void add_shared(T* place, T value) {
+  ::atomicAdd(place, value);
+}
+SINTER_DEVICE void add_shared(long long* place, long long value) {
+  ::atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
+}
+
+// The same for complex numbers, each part by itself: of two stores to one place, the parts of either may stay.
+template <class T>
+SINTER_DEVICE void store_shared_parts(T* place, T value) {
+  store_shared(&place->re, value.re);
+  store_shared(&place->im, value.im);
+}
+template <class T>
+SINTER_DEVICE void add_shared_parts(T* place, T value) {
+  add_shared(&place->re, value.re);
+  add_shared(&place->im, value.im);
+}
+
+// The same for 16-bit floats, which are rounded each time. What is there is guessed first: a plain load could be torn.
+template <class T>
+SINTER_DEVICE void add_shared_16_bits(T* place, T value) {
+  unsigned short was = 0, seen;
+  for (;; was = seen) {
+    const T sum = convert<T>(convert<float>(T{was}) + convert<float>(value));
+    seen = ::atomicCAS(&place->bits, was, sum.bits);
+    if (seen == was) return;
+  }
+}

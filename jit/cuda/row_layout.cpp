@@ -1,0 +1,47 @@
+#include "row_layout.hpp"
+
+#include <fmt/format.h>
+
+#include "expression.hpp"
+
+namespace sinter::inline v1::jit::cuda {
+
+RowLayout::RowLayout(const Kernel& kernel_, const KernelTraits& traits, const KernelClass& class_)
+    : kernel(kernel_),
+      c(class_),
+      scheme(c.rows),
+      walks(kernel, !scheme.kept),
+      params(kernel.name + "_params"),
+      index(c.wide ? "unsigned long long" : "unsigned"),
+      offset(c.wide ? "long long" : "int"),
+      faults(traits.faults),
+      functions(walks, params, c.wide),
+      row_rank(c.rank - c.combined),
+      side(scheme.across ? scheme.block / scheme.team : 1),
+      team(scheme.team > 0 ? fmt::format("{}", scheme.team)
+           : scheme.kept   ? "blockDim.x"
+                           : fmt::format("{}", scheme.block)) {
+  for (std::size_t k = 0; k < traits.operands.size(); ++k) {
+    const bool output = k < kernel.outputs.size();
+    const KernelTraits::Access& a = traits.operands[k];
+    const std::size_t number = output ? k : k - kernel.outputs.size();
+    operands.push_back({fmt::format("{}{}", output ? 'y' : 'x', number), std::string(storage_type(a.dtype)), number,
+                        output, a.memory, a.array, a.per_row, c.patterns[k]});
+  }
+}
+
+bool RowLayout::is_for_writing(const RowOperand& a) const noexcept {
+  if (a.output) return true;
+  const bool read_once = a.is_loaded() && !is_kept(a) && walks.reads(a.number) == 1;
+  return read_once && walks.writes_elements && walks.walks.back().inputs[a.number];
+}
+
+std::string RowLayout::rows() const { return scheme.across ? fmt::format("[{}]", c.lanes) : ""; }
+
+std::string RowLayout::fault_arguments() const {
+  return fmt::format("{}{}", faults.division ? ", fault" : "", faults.position ? ", outside" : "");
+}
+
+std::string RowLayout::row_step(const RowOperand& a) const { return fmt::format("p.{}_row{}", a.name, row_rank - 1); }
+
+}  // namespace sinter::inline v1::jit::cuda

@@ -1,0 +1,73 @@
+// What all parts of a reducing kernel's text ask for: its operands, and which threads walk a row.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../class_key.hpp"
+#include "row_functions.hpp"
+
+namespace sinter::inline v1::jit::cuda {
+
+/// An output or input, as the kernel's loops see it.
+struct RowOperand {
+  std::string name;  // y0, x3
+  std::string type;  // in memory
+  std::size_t number;
+  bool output;
+  bool memory;
+  bool array;
+  bool per_row;
+  Pattern pattern;
+
+  /// An input of elements of which a row has one value alone.
+  bool is_same_in_row() const noexcept { return !output && !per_row && pattern == Pattern::Uniform; }
+  /// An input that is read from memory for each element.
+  bool is_loaded() const noexcept { return !output && memory && !array && !per_row && pattern != Pattern::Uniform; }
+};
+
+struct RowLayout {
+  RowLayout(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c);
+  RowLayout(const RowLayout&) = delete;  // parts refer to others
+
+  int stages() const noexcept { return walks.stages.count; }
+  /// Whether a thread may be in no row.
+  bool may_be_outside() const noexcept { return scheme.across || scheme.team > 0; }
+  bool shares_memory() const noexcept { return scheme.across ? side < scheme.block : scheme.team == 0; }
+  /// A kept row has so few vectors for each thread that sums lose little between them.
+  bool sums_exactly(int stage) const noexcept {
+    return functions.has_float_sum(stage) && (!scheme.kept || scheme.steps >= 8);
+  }
+  /// Of the inputs, those that stay in registers for a whole row.
+  bool is_kept(const RowOperand& a) const noexcept { return scheme.kept && a.is_loaded() && walks.is_kept(a.number); }
+  /// What no walk before the one that writes asks for: until then its address would take registers.
+  bool is_for_writing(const RowOperand& a) const noexcept;
+  /// Whether a walk asks for the input of each element.
+  bool reads(const RowOperand& a, std::size_t walk) const {
+    return !a.output && !a.array && !a.per_row && walks.walks[walk].inputs[a.number];
+  }
+  /// The same of what is not at hand for the whole row.
+  bool reads_here(const RowOperand& a, std::size_t walk) const {
+    return reads(a, walk) && !a.is_same_in_row() && !is_kept(a);
+  }
+  /// "[4]" after the name of what a thread has for each of its rows; nothing where that is one.
+  std::string rows() const;
+  /// What a function that may find faults is given to note them.
+  std::string fault_arguments() const;
+  /// How far apart neighbouring rows of the operand are.
+  std::string row_step(const RowOperand& a) const;
+
+  const Kernel& kernel;
+  const KernelClass& c;
+  const RowText& scheme;
+  const RowWalks walks;
+  const std::string params;  // their type
+  const std::string_view index, offset;
+  const Faults faults;
+  const RowFunctions functions;
+  const int row_rank;
+  const int side;          // of a block that walks across rows: its threads along one row of theirs are so far apart
+  const std::string team;  // threads that share a row
+  std::vector<RowOperand> operands;
+};
+
+}  // namespace sinter::inline v1::jit::cuda

@@ -1,0 +1,172 @@
+#include "group_kernel.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <utility>
+
+namespace sinter::inline v1::jit {
+
+Slot ValueSlots::operator[](NodeId id) const {
+  const Node& n = groups_.node(id);
+  if (n.op == Op::leaf || n.op == Op::index) return {Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
+  if (n.op == Op::array) return {Slot::Kind::Array, static_cast<std::uint32_t>(n.attribute)};
+  return {Slot::Kind::Temporary, static_cast<std::uint32_t>(temporaries_[static_cast<std::size_t>(id)])};
+}
+
+Slot ValueSlots::add(NodeId id) {
+  const Slot slot = plan_.add_temporary(groups_.node(id).dtype);
+  temporaries_[static_cast<std::size_t>(id)] = static_cast<int>(slot.number);
+  return slot;
+}
+
+namespace {
+
+class GroupKernel {
+ public:
+  GroupKernel(const RowGroups& groups, std::size_t g, ValueSlots& slots)
+      : groups_(groups),
+        slots_(slots),
+        g_(g),
+        group_(groups[g]),
+        closure_(groups.closure(groups.roots(g), static_cast<int>(g))),
+        fits_(groups.fits(closure_, g)) {
+    kernel_.rows = Rows{group_.axes, {}, {}};
+    for (const Space space : {in_domain, in_rows}) {
+      built_[space].resize(closure_.needed.size());
+      wanted_[space].resize(closure_.needed.size());
+    }
+    find_wanted();
+  }
+
+  Kernel build() {
+    for (const NodeId id : closure_.needed)
+      for (const Space space : {in_domain, in_rows})
+        if (wanted(space, id)) built(space, id) = value(id, space);
+    for (const std::size_t output : group_.outputs) {
+      const NodeId id = groups_.output(output);
+      store(id, over_of(id), {Slot::Kind::Output, static_cast<std::uint32_t>(output)});
+    }
+    for (const NodeId id : closure_.needed) {
+      if (!groups_.is_stored(id) || groups_.owner(id) != static_cast<int>(g_)) continue;
+      store(id, stored_over(id), slots_.add(id));
+    }
+    kernel_.rows->over.insert(kernel_.rows->over.end(), input_over_.begin(), input_over_.end());
+    for (const NodeId r : group_.reductions) give_shape(groups_.operand(r));
+    for (std::size_t i = 0; i < kernel_.inputs.size(); ++i)
+      if (kernel_.inputs[i].kind == Slot::Kind::Array)
+        kernel_.arrays.push_back(static_cast<std::uint32_t>(kernel_.outputs.size() + i));
+    kernel_.name = kernel_name(kernel_.graph);
+    return std::move(kernel_);
+  }
+
+ private:
+  enum Space { in_domain, in_rows };
+  Operand& built(Space space, NodeId id) { return built_[space][closure_.place(id)]; }
+
+  std::vector<bool>::reference wanted(Space space, NodeId id) { return wanted_[space][closure_.place(id)]; }
+
+  bool is_own(NodeId id) const { return groups_.group_of(id) == static_cast<int>(g_); }
+
+  Over stored_over(NodeId id) const {
+    if (!is_own(id)) return over_of(id);
+    return Along::of(groups_.node(id).attribute).keeps ? Over::Kept : Over::Rows;
+  }
+  Over over_of(NodeId output) const { return *groups_.over_of(output, fits_[closure_.place(output)], g_); }
+  static Space space_of(Over over) { return over == Over::Rows ? in_rows : in_domain; }
+
+  /// In which space each value is read.
+  void find_wanted() {
+    for (const std::size_t output : group_.outputs) {
+      const NodeId id = groups_.output(output);
+      wanted(space_of(over_of(id)), id) = true;
+    }
+    for (const NodeId id : group_.reductions) wanted(in_domain, id) = true;
+    for (const NodeId id : closure_.needed)
+      if (groups_.is_stored(id) && !is_own(id) && groups_.owner(id) == static_cast<int>(g_))
+        wanted(space_of(over_of(id)), id) = true;
+    for (const NodeId id : closure_.needed | std::views::reverse)
+      for (const Space space : {in_domain, in_rows})
+        if (wanted(space, id) && (is_own(id) || !groups_.is_boundary(id, static_cast<int>(g_))))
+          want_operands(id, space);
+  }
+  void want_operands(NodeId id, Space space) {
+    for (const Operand o : groups_.values_of(id)) wanted(is_own(id) ? in_domain : space, o.node) = true;
+  }
+
+  Operand value(NodeId id, Space space) {
+    const Node& n = groups_.node(id);
+    if (is_own(id)) return built(in_domain, id) = reduction(id);
+    if (n.op == Op::array) return input(id, Over::Kept);
+    if (n.op == Op::leaf || n.op == Op::index || groups_.is_boundary(id, static_cast<int>(g_)))
+      return input(id, space == in_rows                       ? Over::Rows
+                       : group_.is_per_row(groups_.shape(id)) ? Over::Kept
+                                                              : Over::Domain);
+    std::vector<Operand> operands;
+    for (const Operand o : groups_.values_of(id)) operands.push_back(built(space, o.node));
+    if (n.op == Op::like) return operands[0];
+    return kernel_.graph.node(n.op, n.dtype, operands, n.arity == 0 || n.op == Op::cast ? n.attribute : 0);
+  }
+
+  Operand input(NodeId id, Over over) {
+    const Node& n = groups_.node(id);
+    kernel_.inputs.push_back(slots_[id]);
+    input_over_.push_back(over);
+    const auto number = static_cast<std::uint32_t>(kernel_.inputs.size() - 1);
+    if (n.op == Op::index) return kernel_.graph.index(number);
+    return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
+  }
+
+  /// Those that differ in whether axes are kept are one.
+  Operand reduction(NodeId id) {
+    const Node& n = groups_.node(id);
+    const Operand from = n.op == Op::count ? number_of_elements() : built(in_domain, groups_.operand(id));
+    const auto [place, is_new] = reductions_.try_emplace({n.op, from.node});
+    if (is_new) place->second = kernel_.graph.node(n.op, n.dtype, {&from, 1}, n.attribute);
+    return place->second;
+  }
+  /// Counting reads nothing.
+  Operand number_of_elements() {
+    if (nothing_.node < 0) nothing_ = kernel_.graph.constant(DType::Int64, 0);
+    return nothing_;
+  }
+
+  void store(NodeId id, Over over, Slot slot) {
+    kernel_.graph.output(is_own(id) ? built(in_domain, id) : built(space_of(over), id));
+    kernel_.outputs.push_back(slot);
+    kernel_.rows->over.push_back(over);
+  }
+
+  /// Names the tensors that a value's shape comes from, but those that the kernel reads.
+  void give_shape(NodeId value) {
+    for (const NodeId id : groups_.shape_sources(value, static_cast<int>(g_))) {
+      const Slot slot = slots_[id];
+      const auto read = std::ranges::find(kernel_.inputs, slot) - kernel_.inputs.begin();
+      const bool is_read =
+          read < std::ssize(kernel_.inputs) && input_over_[static_cast<std::size_t>(read)] != Over::Rows;
+      if (!is_read && std::ranges::find(kernel_.rows->domain, slot) == kernel_.rows->domain.end())
+        kernel_.rows->domain.push_back(slot);
+    }
+  }
+
+  const RowGroups& groups_;
+  ValueSlots& slots_;
+  const std::size_t g_;
+  const RowGroup& group_;
+  const Closure closure_;
+  const std::vector<Fit> fits_;
+  Kernel kernel_;
+  std::vector<Over> input_over_;
+  std::vector<Operand> built_[2];  // by space, and place in the closure
+  std::vector<bool> wanted_[2];
+  std::map<std::pair<Op, NodeId>, Operand> reductions_;
+  Operand nothing_;
+};
+
+}  // namespace
+
+Kernel group_kernel(const RowGroups& groups, std::size_t g, ValueSlots& slots) {
+  return GroupKernel(groups, g, slots).build();
+}
+
+}  // namespace sinter::inline v1::jit

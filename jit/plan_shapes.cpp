@@ -1,0 +1,48 @@
+#include "plan_shapes.hpp"
+
+#include <algorithm>
+
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+bool is_output(const Slot& s) noexcept { return s.kind == Slot::Kind::Output; }
+
+}  // namespace
+
+Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
+  Shape whole;
+  const auto add = [&](const Slot& s) {
+    if (s.kind == Slot::Kind::Array) return;
+    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+    if (whole.empty())
+      whole = with;
+    else if (!(whole == with) && !broadcast(whole, with))
+      throw ShapeError("the operands of " + kernel.name + " do not broadcast");
+  };
+  for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
+    if (!kernel.rows || kernel.rows->over[kernel.outputs.size() + i] != Over::Rows) add(kernel.inputs[i]);
+  if (kernel.rows)
+    for (const Slot& s : kernel.rows->domain) add(s);
+  return whole;
+}
+
+Shape output_shape(const Kernel& kernel, std::size_t output, const Shape& shape) {
+  if (!kernel.rows || kernel.rows->over[output] == Over::Domain) return shape;
+  return reduced_shape(shape, {kernel.rows->axes, kernel.rows->over[output] == Over::Kept});
+}
+
+PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves) {
+  PlanShapes shapes{{}, std::vector<Shape>(plan.temporaries.size()), std::vector<Shape>(plan.graph.outputs().size())};
+  for (const Kernel& k : plan.kernels) {
+    const bool as_outputs = outputs && std::ranges::any_of(k.outputs, is_output);
+    shapes.kernels.push_back(as_outputs ? *outputs : shape_by_inputs(k, leaves, shapes.temporaries));
+    for (std::size_t i = 0; i < k.outputs.size(); ++i)
+      (is_output(k.outputs[i]) ? shapes.outputs : shapes.temporaries)[k.outputs[i].number] =
+          output_shape(k, i, shapes.kernels.back());
+  }
+  return shapes;
+}
+
+}  // namespace sinter::inline v1::jit

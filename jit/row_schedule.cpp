@@ -1,0 +1,125 @@
+// Graphs that reduce, to kernels: one for each group of reductions, elementwise ones for what a group reads from memory
+// and for outputs that no group computes.
+#include <algorithm>
+#include <utility>
+
+#include "group_kernel.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+class RowScheduler {
+ public:
+  RowScheduler(const Graph& graph, std::span<const Shape> leaves)
+      : groups_(graph, leaves), slots_(groups_, plan_), built_(groups_.size()) {}
+
+  Plan run() {
+    for (std::size_t made = 0; made < groups_.size();)
+      for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (is_ready(g)) build(g), ++made;
+    build_rest();
+    return plan_.finish();
+  }
+
+ private:
+  bool is_ready(std::size_t g) const {
+    if (built_[g]) return false;
+    const GroupSet& after = groups_[g].after;
+    for (std::size_t d = after.find_first(); d != GroupSet::npos; d = after.find_next(d))
+      if (d != g && !built_[d]) return false;
+    return true;
+  }
+
+  void build(std::size_t g) {
+    build_materialized(groups_.closure(groups_.roots(g), static_cast<int>(g)));
+    plan_.add_kernel(group_kernel(groups_, g, slots_));
+    built_[g] = true;
+  }
+
+  /// Computes what kernels need to find in memory, by elementwise kernels.
+  void build_materialized(const Closure& c) {
+    for (const NodeId id : c.needed)
+      if (groups_.is_materialized(id) && !slots_.is_written(id)) {
+        const Slot slot = slots_.add(id);
+        build_elementwise({&id, 1}, {&slot, 1}, true);
+      }
+  }
+
+  /// With `computes`, of values that are materialized: these are computed now, not read.
+  void build_elementwise(std::span<const NodeId> values, std::span<const Slot> outputs, bool computes) {
+    const Closure c = groups_.closure(values, RowGroups::no_group, computes);
+    build_materialized(c);
+    Graph graph;
+    Sources leaves;
+    std::vector<Operand> built(c.needed.size()), operands;
+    for (const NodeId id : c.needed) {
+      const Node& n = groups_.node(id);
+      Operand& made = built[c.place(id)];
+      const bool root = computes && std::ranges::find(values, id) != values.end();
+      if (groups_.is_boundary(id, RowGroups::no_group) && !root) {
+        made = graph.leaf(n.dtype, static_cast<std::uint32_t>(leaves.add(slots_[id], groups_.shape(id))));
+        continue;
+      }
+      operands.clear();
+      for (const Operand o : groups_.values_of(id)) operands.push_back(built[c.place(o.node)]);
+      if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
+        made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
+      else if (n.op == Op::like)
+        made = spread(graph, operands[0], n, leaves);
+      else
+        made = graph.node(n.op, n.dtype, operands, n.attribute);
+    }
+    for (const NodeId id : values) graph.output(built[c.place(id)]);
+    plan_.append(schedule(std::move(graph)), leaves, outputs);
+  }
+
+  /// A value in the shape of another one: an elementwise kernel reads that, too.
+  Operand spread(Graph& graph, Operand value, const Node& n, Sources& leaves) {
+    const Operand yes = graph.constant(DType::Bool, 1);
+    for (const NodeId source : groups_.shape_sources(groups_.graph().operands(n)[1].node, RowGroups::no_group)) {
+      const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
+      const Node& tensor = groups_.node(source);
+      const Operand read = tensor.op == Op::index ? graph.index(number) : graph.leaf(tensor.dtype, number);
+      const Operand operands[] = {yes, value, graph.cast(read, n.dtype)};
+      value = graph.node(Op::where, n.dtype, operands);
+    }
+    return value;
+  }
+
+  /// What is left: one elementwise plan for each shape.
+  void build_rest() {
+    std::vector<std::size_t> rest = groups_.rest();
+    while (!rest.empty()) {
+      const Shape first = groups_.shape(groups_.output(rest[0]));
+      std::vector<NodeId> values;
+      std::vector<Slot> slots;
+      std::vector<std::size_t> later;
+      for (const std::size_t output : rest) {
+        const NodeId id = groups_.output(output);
+        if (groups_.shape(id) != first) {
+          later.push_back(output);
+          continue;
+        }
+        values.push_back(id);
+        slots.push_back({Slot::Kind::Output, static_cast<std::uint32_t>(output)});
+      }
+      rest = std::move(later);
+      build_elementwise(values, slots, false);
+    }
+  }
+
+  const RowGroups groups_;
+  PlanBuilder plan_;
+  ValueSlots slots_;
+  std::vector<bool> built_;
+};
+
+}  // namespace
+
+Plan schedule_rows(Graph simplified, std::span<const Shape> leaves) {
+  Plan plan = RowScheduler(simplified, leaves).run();
+  plan.graph = std::move(simplified);
+  return plan;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,200 @@
+#include "row_scheme.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "row_walks.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// Multiprocessors of a large GPU. Not those of the GPU in hand, on which the order of sums would depend then.
+constexpr std::int64_t multiprocessors = 128;
+constexpr std::int64_t all_threads = multiprocessors * 2048;
+constexpr int registers = 65536;       // of a multiprocessor
+constexpr int other_words = 24;        // registers of a thread for addresses and counters
+constexpr int most_kept_words = 32;    // of a thread
+constexpr int most_shared = 40 << 10;  // bytes of static shared memory, of 48K
+constexpr int most_steps = 32;
+constexpr std::int64_t worth_sharing = 65536;  // columns from which several blocks for a row are worth a launch more
+constexpr std::int64_t smallest_part = 16384;  // columns of a split
+constexpr std::int64_t smallest_column_part = 32;  // for each thread
+
+RowWish wish;
+
+std::int64_t over(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
+std::int64_t power_above(std::int64_t n) noexcept {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+/// 2^30 at most.
+int power_below(std::int64_t n) noexcept {
+  return static_cast<int>(std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(n, 1, 1 << 30))));
+}
+
+int all_part_bytes(const RowTraits& t) noexcept {
+  int bytes = 0;
+  for (const int b : t.part_bytes) bytes += b;
+  return std::max(bytes, t.loop_part_bytes);
+}
+
+/// Vectors of so many lanes that each of so many threads can keep; 0: none.
+int most_kept(const RowTraits& t, int threads, int lanes, int rows_of_thread) noexcept {
+  const int largest = t.part_bytes.empty() ? 0 : *std::ranges::max_element(t.part_bytes);
+  const int left = registers / std::max(threads, 256) - other_words - t.live_words - rows_of_thread * largest / 4;
+  const int words = std::max(1, lanes * t.kept_bytes / 4);
+  const int most = std::min(left, most_kept_words) / words;
+  return most < 1 ? 0 : std::min(power_below(most), most_steps);
+}
+
+/// Vectors of a loop that are read before the first one is used.
+int loop_steps(const RowTraits& t, int lanes) noexcept {
+  return std::min(lanes > 1 ? 4 : 8, power_below(8 / std::max(t.streams, 1)));
+}
+
+bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_bytes(t) <= most_shared; }
+
+/// Rows whose elements are neighbours.
+RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
+  const int lanes = s.lanes;
+  const std::int64_t vectors = s.columns / lanes;
+  RowText text{.tail = s.columns % lanes != 0};
+  const auto keep = [&](int team, int block, std::int64_t steps) {
+    text.team = team, text.block = block, text.steps = static_cast<int>(steps), text.kept = true;
+    return RowScheme{text, lanes};
+  };
+  const int of_lane = most_kept(t, 256, lanes, 1);
+  if (vectors <= 64 && of_lane >= 2)
+    return vectors <= 1 ? keep(1, 256, 1) : keep(static_cast<int>(power_above(over(vectors, 2))), 256, 2);
+  const bool many_rows = s.rows >= 8 * multiprocessors;  // so many that a warp for each is enough
+  if (over(vectors, 32) <= of_lane && (many_rows || !block_has_room(t)))
+    return keep(32, 256, power_above(over(vectors, 32)));
+  if (!block_has_room(t)) {
+    text.team = 32, text.steps = loop_steps(t, lanes);
+    return {text, lanes};
+  }
+  const int many = most_kept(t, 512, lanes, 1), few = std::max(many / 2, 1), fewer = std::max(many / 4, 1);
+  if (many > 0 && !many_rows && over(vectors, fewer) <= 256) return keep(0, 512, fewer);
+  if (many > 0 && over(vectors, few) <= 512) return keep(0, 512, few);
+  if (many > 0 && over(vectors, many) <= 512) return keep(0, 512, many);
+  const int most = most_kept(t, 1024, lanes, 1);
+  if (t.walks > 1 && most > 0 && over(vectors, most) <= 1024) return keep(0, 1024, most);
+  text.block = t.walks > 1 ? 512 : 256;
+  text.steps = loop_steps(t, lanes);
+  text.split = !t.part_bytes.empty() && s.columns >= worth_sharing && s.rows * text.block * 2 <= all_threads;
+  return {text, lanes};
+}
+
+/// Rows that are neighbours.
+RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
+  int block = 256;
+  RowText text{.across = true};
+  int lanes = std::min(s.lanes, 4);
+  const auto has_room_for = [&](int threads, int of_thread) {
+    return threads * of_thread * all_part_bytes(t) <= most_shared;
+  };
+  while (lanes > 1 && !has_room_for(block, lanes)) lanes /= 2;
+  const bool has_room = has_room_for(block, lanes);
+  for (int narrow = lanes; narrow >= 1; narrow /= 2)  // with fewer lanes a thread keeps more of a row
+    for (int team = 1; team <= (t.walks > 1 && has_room ? 32 : 1); team *= 2) {
+      const std::int64_t steps = power_above(over(s.columns, team));
+      if (steps > most_kept(t, block, narrow, narrow) || (t.walks == 1 && steps > 16)) continue;
+      text.team = team, text.steps = static_cast<int>(steps), text.kept = true;
+      return {text, narrow};
+    }
+  const auto tiles = [&] { return over(s.rows, std::int64_t{32} * lanes); };  // as wide as a warp
+  while (lanes > 1 && tiles() < multiprocessors && over(s.rows, 32) >= multiprocessors / 2) lanes /= 2;
+  if (tiles() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, lanes)) block = text.block = 1024;
+  const std::int64_t side = std::min<std::int64_t>(power_above(over(s.rows, lanes)), 32);
+  text.team = has_room ? block / static_cast<int>(side) : 1;
+  if (side == 32) text.team = std::min(text.team, power_below(s.columns / 4));
+  text.steps = loop_steps(t, lanes);
+  const std::int64_t all_tiles = over(s.rows, block / text.team * lanes);
+  text.split = has_room && !t.part_bytes.empty() && all_tiles * block * 4 <= all_threads &&
+               s.columns >= 2 * smallest_column_part * text.team;
+  return {text, lanes};
+}
+
+/// The wish as far as the sizes allow.
+RowScheme wished(const RowSizes& s) noexcept {
+  RowScheme scheme{wish.text, std::min(wish.lanes, s.lanes)};
+  RowText& text = scheme.text;
+  const std::int64_t vectors = text.across ? s.columns : s.columns / scheme.lanes;
+  text.tail = !text.across && s.columns % scheme.lanes != 0;
+  if (text.kept) {
+    const std::int64_t steps = power_above(over(vectors, text.team == 0 ? text.block : text.team));
+    text.kept = steps <= most_steps;
+    if (text.kept) text.steps = static_cast<int>(steps);
+  }
+  return scheme;
+}
+
+}  // namespace
+
+RowTraits::RowTraits(const Kernel& kernel) {
+  const RowWalks w(kernel);
+  walks = static_cast<int>(w.walks.size());
+  writes_elements = w.writes_elements;
+  live_words = live_bytes(kernel.graph) / 4;
+  kept_bytes = streams = 0;
+  std::vector<int> bytes(kernel.inputs.size());
+  for (const Node& n : kernel.graph.nodes())
+    if (n.op == Op::leaf) bytes[n.attribute] = static_cast<int>(size_of(n.dtype));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // what is unpacked for one walk is kept for the next
+  bool reads_rows = false, writes_rows = false;
+  for (std::size_t k = 0; k < kernel.rows->over.size(); ++k)
+    if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
+  shares_rows = !(writes_elements && writes_rows && reads_rows);
+  for (const RowWalk& walk : w.walks)
+    streams = std::max(streams, static_cast<int>(std::ranges::count(walk.inputs, true)));
+  for (int stage = 0; stage < w.stages.count; ++stage) part_bytes.push_back(part_size(w, stage, true));
+  const RowWalks looped(kernel, true);
+  loop_stages = looped.stages.count;
+  for (int stage = 0; stage < loop_stages; ++stage) loop_part_bytes += part_size(looped, stage, true);
+}
+
+RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept {
+  if (wish.part > 0) return wished(sizes);
+  return sizes.across ? choose_across(traits, sizes) : choose_along(traits, sizes);
+}
+
+RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept {
+  const RowText& text = scheme.text;
+  const std::int64_t vectors = text.across ? columns : columns / scheme.lanes;
+  RowGrid grid{.block = static_cast<unsigned>(text.block)};
+  if (text.team == 0 && text.kept)
+    grid.block =
+        static_cast<unsigned>(std::clamp<std::int64_t>(over(over(vectors, text.steps), 32) * 32, 32, text.block));
+  const std::int64_t teams = text.team == 0 ? 1 : text.block / text.team;
+  grid.tiles = over(rows, text.across ? teams * scheme.lanes : teams);
+  if (!text.split) return grid;
+  const std::int64_t team = text.team == 0 ? text.block : text.team;
+  const std::int64_t smallest = wish.part > 0 ? wish.part
+                                : text.across ? smallest_column_part * team
+                                              : smallest_part / scheme.lanes;
+  const std::int64_t most = std::max<std::int64_t>(all_threads / text.block / std::max<std::int64_t>(grid.tiles, 1), 1);
+  const std::int64_t splits = std::clamp<std::int64_t>(vectors / smallest, 1, most);
+  grid.part = std::max<std::int64_t>(over(over(vectors, splits), team) * team, 1);
+  grid.splits = std::max<std::int64_t>(over(vectors, grid.part), 1);
+  return grid;
+}
+
+std::string describe(const RowScheme& scheme, const RowGrid& grid) {
+  const RowText& text = scheme.text;
+  const unsigned team = text.team == 0 ? grid.block : static_cast<unsigned>(text.team);
+  return fmt::format("{} of {} for {}, {}{}", team == 1 ? "one thread" : fmt::format("{} threads", team), grid.block,
+                     !text.across        ? "a row"
+                     : scheme.lanes == 1 ? "a column"
+                                         : fmt::format("{} columns", scheme.lanes),
+                     text.kept ? "which is kept in registers" : "which every walk reads",
+                     grid.splits > 1 ? fmt::format("; {} blocks share it", grid.splits) : "");
+}
+
+void wish_for_rows(const RowWish& w) noexcept { wish = w; }
+
+const RowText* wished_rows() noexcept { return wish.part > 0 ? &wish.text : nullptr; }
+
+}  // namespace sinter::inline v1::jit

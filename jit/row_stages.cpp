@@ -1,0 +1,58 @@
+#include "row_stages.hpp"
+
+#include <algorithm>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index; }
+
+}  // namespace
+
+RowStages::RowStages(const Kernel& kernel, bool finds_online) {
+  const Graph& graph = kernel.graph;
+  for (const Node& n : graph.nodes()) {
+    const auto operands = graph.operands(n);
+    int after = 0;
+    for (const Operand o : operands) after = std::max(after, stage_of(o) + combines(graph[o]));
+    const bool one_for_row = is_input(n) ? kernel.rows->over[kernel.outputs.size() + n.attribute] != Over::Domain
+                                         : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
+    per_row.push_back(one_for_row || is_reduction(n.op));
+    stage.push_back(n.op == Op::count ? 0 : after);
+    if (combines(n)) count = std::max(count, after + 1);
+  }
+  walks_after = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
+  if (finds_online) join(graph);
+}
+
+/// A stage becomes one with the stage before it where all its reductions can be found in that one's walk.
+void RowStages::join(const Graph& graph) {
+  struct Stage {
+    std::vector<OnlineSum> sums;
+    bool joins = true;
+    int now = 0;  // its number
+  };
+  std::vector<Stage> stages(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < stage.size(); ++i) {
+    if (!combines(graph.nodes()[i])) continue;
+    Stage& of = stages[static_cast<std::size_t>(stage[i])];
+    const auto sum = online_sum(graph, {static_cast<NodeId>(i), 0});
+    if (sum && stage_of(sum->lead) + 1 == stage[i])
+      of.sums.push_back(*sum);
+    else
+      of.joins = false;
+  }
+  for (std::size_t s = 1; s < stages.size(); ++s) {
+    stages[s].joins &= !stages[s - 1].joins;
+    stages[s].now = stages[s - 1].now + !stages[s].joins;
+    if (stages[s].joins) online.insert(online.end(), stages[s].sums.begin(), stages[s].sums.end());
+  }
+  for (std::size_t i = 0; i < stage.size(); ++i)
+    if (combines(graph.nodes()[i]))
+      stage[i] = stages[static_cast<std::size_t>(stage[i])].now;
+    else if (stage[i] > 0)
+      stage[i] = stages[static_cast<std::size_t>(stage[i] - 1)].now + 1;
+  if (count > 0) count = stages.back().now + 1;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,17 @@
+#include "different_devices.hpp"
+
+#include <fmt/format.h>
+
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::runtime {
+
+void throw_different_devices(Device one, Device other, std::string_view where, std::string_view otherwise) {
+  const std::string a = to_string(one), b = to_string(other);
+  const std::string move = fmt::format("Move one of them first, with .to(\"{}\") or .to(\"{}\")", a, b);
+  throw DeviceError(fmt::format(
+      "Expected all tensors to be on the same device, but found at least two devices, {} and {}!\n  {}\n  {}", a, b,
+      where, otherwise.empty() ? move : otherwise));
+}
+
+}  // namespace sinter::inline v1::runtime

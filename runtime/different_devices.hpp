@@ -1,0 +1,14 @@
+// What is said where tensors on different devices meet.
+#pragma once
+#include <string_view>
+
+#include <sinter/runtime/device.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// Throws DeviceError: the devices, `where` they meet - "in add(a, b), where" and a line for each operand - and what
+/// to do: to move either, or `otherwise`.
+[[noreturn]] void throw_different_devices(Device one, Device other, std::string_view where,
+                                          std::string_view otherwise = {});
+
+}  // namespace sinter::inline v1::runtime

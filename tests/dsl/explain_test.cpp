@@ -1,0 +1,67 @@
+// What explain says of kernels over rows: on GPUs of a driver made for tests, so that it decides as on real ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <runtime/cuda/fake_gpus.hpp>
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+struct ExplainRows : testing::Test {
+  ExplainRows() { sn::testing::fake_for_expressions(); }
+  static sn::Tensor<float> rows(std::int64_t count, std::int64_t length) {
+    return sn::empty<float>({count, length}, "cuda:0");
+  }
+  static std::string softmax_of(std::int64_t count, std::int64_t length) {
+    return sn::explain(sn::softmax(rows(count, length), -1));
+  }
+};
+
+TEST_F(ExplainRows, TheWholeText) {
+  std::string text = sn::explain(sn::softmax(rows(4096, 1024) * 2, -1));
+  text.replace(text.find(" over ") - 4, 4, "####");  // the kernel's hash
+  EXPECT_EQ(text,
+            "float32 (4096, 1024) on cuda:0\n"
+            "2 operations in 1 kernel\n"
+            "  sinter_mul_amax_sub_exp_sum_and_1_f32_#### over (4096, 1024)\n"
+            "    computes   mul, amax, sub, exp, sum, div\n"
+            "    rows       4096 of 1024 elements, 3 walks through each\n"
+            "    threads    32 threads of 256 for a row, which is kept in registers\n"
+            "    reads      leaf 0: float32 (4096, 1024), contiguous\n"
+            "               1 number, given at each launch\n"
+            "    writes     output 0: float32 (4096, 1024)\n"
+            "memory: 33.6 MB read and written in 1 pass\n"
+            "        6.82 us at the memory's 4.92 TB/s, if nothing is in caches\n"
+            "        one kernel per operation would move 67.1 MB in 2 passes, 2.0 times as much\n"
+            "temporaries: none\n"
+            "composite: 1 operation made of others, 12 in all\n"
+            "simplified: 12 operations in all, 6 left\n");
+}
+
+TEST_F(ExplainRows, SchemesFollowFromSizes) {
+  EXPECT_THAT(softmax_of(1 << 16, 3), HasSubstr(" 2 threads of 256 for a row, which is kept in registers\n"));
+  EXPECT_THAT(softmax_of(64, 16384), AllOf(HasSubstr(" 512 threads of 512 for a row, which is kept in registers\n"),
+                                           Not(HasSubstr("launches")), HasSubstr("memory: 8.39 MB")));
+  EXPECT_THAT(softmax_of(1, 1 << 20),
+              HasSubstr(" 512 threads of 512 for a row, which every walk reads; 64 blocks share "
+                        "it\n               2 launches, as blocks"));
+  EXPECT_THAT(sn::explain(sn::sum(rows(8192, 128), 0)),
+              AllOf(HasSubstr(" 128 of 8192 elements, 1 walk through each\n"),
+                    HasSubstr(" 32 threads of 1024 for 4 columns, which every walk reads; 8 blocks share it\n"),
+                    HasSubstr(" 2 launches, as blocks that share a row pass on what they know of it\n"),
+                    HasSubstr(" 853 ns at the memory's 4.92 TB/s")));
+}
+
+// The bandwidth of the host is not known.
+TEST_F(ExplainRows, CpuHasNoRoofline) {
+  const std::string text = sn::explain(sn::sum(sn::zeros({3, 4}), 1));
+  EXPECT_THAT(text, AllOf(HasSubstr(" 3 of 4 elements, 1 walk through each\n"), Not(HasSubstr("threads")),
+                          Not(HasSubstr("at the memory's"))));
+}
+
+}  // namespace

@@ -1,0 +1,14 @@
+// expect: a part that let or function named is computed with the whole and not known inside
+// lines: g++ 14 clang 14
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+void f(const sn::Tensor<float, sn::Cpu>& x) {
+#ifdef OK
+  const auto e = sn::let(x * 2, [](auto w) { return sn::let(w + 1, [w](auto v) { return v * w; }); });
+#else
+  const auto e = sn::let(x * 2, [](auto w) { return sn::masked_select(w * 1, w > 0); });
+#endif
+  static_cast<void>(e);
+}

@@ -1,0 +1,14 @@
+// expect: a part that let or function named is computed with the whole and not known inside
+// lines: g++ 18 clang 24
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+void f(const sn::Tensor<float, sn::Cpu>& x) {
+#ifdef OK
+  const auto e = sn::let((x + 1).t(), [](auto v) { return v * v; });
+#else
+  const auto e = sn::let(x + 1, [](auto v) { return v.t() * v; });
+#endif
+  static_cast<void>(e);
+}

@@ -1,0 +1,423 @@
+// Kernels that reduce on the CPU: every reduction, dtype and way in which rows lie, against plain C++.
+#include <jit/cpu/row_program.hpp>
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include "cpu_row_kernels.hpp"
+
+namespace sinter::test {
+namespace {
+
+using jit::cpu::RowProgram;
+
+/// Sums of floats: so many roundings, of the magnitudes' sum, at most: blocks of 1024 elements in 8 vectors, or 32 side
+/// by side, then the result. The wider the vectors the fewer.
+constexpr double sum_roundings = 48;
+
+/// Values whose products stay within range.
+template <class Random>
+void fill_small(Array& a, Random& random) {
+  if (a.index) return;
+  std::uniform_real_distribution<double> unit(-2, 2);
+  for (std::int64_t i = 0; i < a.extent; ++i) {
+    const double v = category(a.dtype) == Category::Float ? unit(random) : static_cast<double>(random() % 100) - 50;
+    write(a.dtype, a.memory.data() + i * static_cast<std::int64_t>(size_of(a.dtype)),
+          visit_real(a.dtype, [&]<class T>(std::type_identity<T>) { return to_bits(static_cast<T>(v)); }));
+  }
+}
+
+void expect_close(DType t, Bits expected, Bits got, double allowed, const std::string& what) {
+  if (category(t) != Category::Float) {
+    ASSERT_EQ(expected, got) << what;
+    return;
+  }
+  const auto e = static_cast<double>(number_of(t, expected)), g = static_cast<double>(number_of(t, got));
+  if (std::isnan(e) || std::isinf(e)) {
+    ASSERT_TRUE(std::isnan(e) ? std::isnan(g) : e == g) << what << ": " << g << ", expected " << e;
+    return;
+  }
+  ASSERT_LE(std::fabs(e - g), allowed) << what << ": " << g << ", expected " << e;
+}
+
+/// Runs on every instruction set; each output's distance from the reference is at most `allowed` of its size, or of 1.
+void check(RowCase& c, const std::string& what, double allowed = 0, const std::vector<Isa>* isas = nullptr) {
+  const LoopNest nest = c.nest();
+  const RowReference reference(c);
+  std::vector<RowReference::Values> expected;
+  for (std::int64_t r = 0; r < reference.rows; ++r) expected.push_back(reference.row(r));
+  std::vector<std::vector<std::byte>> before;
+  for (const Array& a : c.leaves)
+    before.emplace_back(a.memory.data(),
+                        a.memory.data() + (a.index ? 0 : a.extent * static_cast<std::int64_t>(size_of(a.dtype))));
+  const RowProgram program(c.kernel);
+  program.prepare(nest);
+  EachIsa().run([&](Isa isa) {
+    if (isas && std::ranges::find(*isas, isa) == isas->end()) return;
+    for (std::size_t k = 0; k < c.leaves.size(); ++k)
+      if (!before[k].empty()) std::memcpy(c.leaves[k].memory.data(), before[k].data(), before[k].size());
+    const jit::RunFaults met = program.run(nest, c.scalars);
+    ASSERT_FALSE(met.any());
+    for (std::int64_t r = 0; r < reference.rows; ++r)
+      for (std::size_t k = 0; k < c.outputs.size(); ++k) {
+        const DType t = c.graph()[c.graph().outputs()[k]].dtype;
+        const bool one = c.kernel.rows->over[k] != Over::Domain;
+        for (std::int64_t i = 0; i < (one ? 1 : reference.columns); ++i) {
+          const Bits e = expected[static_cast<std::size_t>(r)][k][static_cast<std::size_t>(i)];
+          const double size = category(t) == Category::Float ? std::fabs(static_cast<double>(number_of(t, e))) : 1;
+          ASSERT_NO_FATAL_FAILURE(
+              expect_close(t, e, reference.element(c.output_array(k), r, i), allowed * std::max(size, 1.0),
+                           fmt::format("{}, {}, output {} of row {} at {}", what, isa_name(isa), k, r, i)));
+        }
+      }
+  });
+}
+
+/// One reduction of one array. Sums of floats have a bound from the magnitudes.
+void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> combined, Extents strides,
+                     std::minstd_rand& random, bool special = false) {
+  RowCase c(std::move(extents), std::move(combined));
+  if (strides.empty()) strides = row_major(c.extents);
+  const Operand x = c.leaf(dtype, Over::Domain, strides);
+  c.output(c.op(op, {x}), Over::Rows);
+  special ? fill(c.leaves[0], random) : fill_small(c.leaves[0], random);
+  const std::string what =
+      fmt::format("{} of {}, [{}] by [{}]", name(op), name(dtype), fmt::join(c.extents, ","), fmt::join(strides, ","));
+  const bool rounds = category(dtype) == Category::Float && (op == Op::sum || op == Op::prod);
+  if (!rounds) return check(c, what);
+  const double epsilon = dtype == DType::Float32 ? 0x1p-24 : 0x1p-53;
+  const RowReference reference(c);
+  const LoopNest nest = c.nest();
+  const RowProgram program(c.kernel);
+  EachIsa().run([&](Isa isa) {
+    ASSERT_FALSE(program.run(nest, {}).any());
+    for (std::int64_t r = 0; r < reference.rows; ++r) {
+      const Bits exact = reference.row(r)[0][0];
+      long double magnitude = 0;
+      for (std::int64_t i = 0; i < reference.columns; ++i)
+        magnitude += std::fabs(number_of(dtype, reference.element(c.leaves[0], r, i)));
+      const double bound = op == Op::sum ? sum_roundings * epsilon * static_cast<double>(magnitude)
+                                         : 2 * epsilon * static_cast<double>(reference.columns) *
+                                               std::fabs(static_cast<double>(number_of(dtype, exact)));
+      ASSERT_NO_FATAL_FAILURE(expect_close(dtype, exact, reference.element(c.outputs[0], r, 0), bound,
+                                           fmt::format("{}, {}, row {}", what, isa_name(isa), r)));
+    }
+  });
+}
+
+struct Reduces {
+  Op op;
+  std::vector<DType> dtypes;
+};
+const std::vector<Reduces>& all_reductions() {
+  static const std::vector<DType> sums{DType::Int64, DType::Float32, DType::Float64};
+  static const std::vector<DType> places{DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+  static const std::vector<DType> any(std::begin(all_dtypes), std::end(all_dtypes));
+  static const std::vector<Reduces> all{{Op::sum, sums},      {Op::prod, sums},         {Op::amax, any},
+                                        {Op::amin, any},      {Op::any, {DType::Bool}}, {Op::all, {DType::Bool}},
+                                        {Op::argmax, places}, {Op::argmin, places}};
+  return all;
+}
+template <class F>
+void for_all_reductions(F f) {
+  for (const Reduces& r : all_reductions())
+    for (const DType t : r.dtypes) {
+      f(r.op, t);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST(CpuRowProgram, ReducesRows) {
+  std::minstd_rand random(seed_of_tests());
+  for_all_reductions([&](Op op, DType t) {
+    for (const std::int64_t columns :
+         {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 255, 256, 257, 1023, 1025, 2500})
+      check_reduction(op, t, {5, columns}, {false, true}, {}, random, op != Op::sum && op != Op::prod);
+  });
+}
+
+TEST(CpuRowProgram, ReducesColumns) {
+  std::minstd_rand random(seed_of_tests());
+  for_all_reductions([&](Op op, DType t) {
+    for (const std::int64_t lanes : {1, 2, 3, 7, 16, 17, 31, 64, 65, 300})
+      for (const std::int64_t count : {1, 2, 33, 100})
+        check_reduction(op, t, {count, lanes}, {true, false}, {}, random, op != Op::sum && op != Op::prod);
+  });
+}
+
+TEST(CpuRowProgram, ReducesAnyAxes) {
+  std::minstd_rand random(seed_of_tests());
+  for_all_reductions([&](Op op, DType t) {
+    check_reduction(op, t, {4, 9, 21}, {false, true, false}, {}, random);        // middle
+    check_reduction(op, t, {4, 9, 21}, {true, false, true}, {}, random);         // both ends
+    check_reduction(op, t, {4, 9, 21}, {true, true, true}, {}, random);          // all
+    check_reduction(op, t, {4, 9, 21}, {true, true, true}, {1, 4, 36}, random);  // all, transposed
+    check_reduction(op, t, {3, 40, 2}, {false, true, false}, {}, random);        // few side by side
+    check_reduction(op, t, {40, 30}, {false, true}, {1, 40}, random);            // transposed
+    check_reduction(op, t, {20, 30}, {false, true}, {90, 3}, random);            // every third element
+    check_reduction(op, t, {20, 30}, {false, true}, {-30, -1}, random);          // backwards
+    check_reduction(op, t, {6, 5, 7}, {false, true, true}, {5, 1, 0}, random);   // broadcast
+    check_reduction(op, t, {6, 50}, {false, true}, {0, 1}, random);              // broadcast to rows
+    check_reduction(op, t, {1, 700}, {false, true}, {}, random);
+    check_reduction(op, t, {700, 1}, {false, true}, {}, random);
+    check_reduction(op, t, {1, 1}, {false, true}, {}, random);
+  });
+}
+
+TEST(CpuRowProgram, LongRowsAreCut) {
+  std::minstd_rand random(seed_of_tests());
+  for (const std::int64_t n : {32'769, 65'536, 100'001}) {
+    check_reduction(Op::sum, DType::Float32, {2, n}, {false, true}, {}, random);
+    check_reduction(Op::argmax, DType::Float32, {2, n}, {false, true}, {}, random);
+    check_reduction(Op::sum, DType::Float64, {n, 3}, {true, false}, {}, random);
+    check_reduction(Op::argmin, DType::Int32, {n, 3}, {true, false}, {}, random);
+  }
+  check_reduction(Op::sum, DType::Float32, {300, 400}, {true, false}, {}, random);
+  check_reduction(Op::argmax, DType::Float64, {300, 400}, {true, false}, {}, random);
+}
+
+TEST(CpuRowProgram, ReducesSpecialValues) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const auto result = [&](Op op, const std::vector<float>& x, bool columns) {
+    const auto n = static_cast<std::int64_t>(x.size());
+    RowCase c(columns ? Extents{n, 40} : Extents{40, n}, {columns, !columns});
+    const Operand leaf = c.leaf(DType::Float32, Over::Domain, columns ? Extents{1, 0} : Extents{0, 1});
+    std::memcpy(c.leaves[0].memory.data(), x.data(), x.size() * 4);
+    c.output(c.op(op, {leaf}), Over::Rows);
+    RowProgram(c.kernel).run(c.nest(), {});
+    return read(c.outputs[0].dtype,
+                c.outputs[0].memory.data() + 39 * static_cast<std::int64_t>(size_of(c.outputs[0].dtype)));
+  };
+  const auto number = [&](Op op, const std::vector<float>& x, bool columns) {
+    return as<float>(result(op, x, columns));
+  };
+  EachIsa().run([&](Isa isa) {
+    for (const bool columns : {false, true})
+      for (const std::size_t n : {1, 5, 16, 40, 100, 1500}) {
+        SCOPED_TRACE(fmt::format("{}, {} elements, {}", isa_name(isa), n, columns ? "columns" : "rows"));
+        std::vector<float> x(n, -inf);
+        EXPECT_EQ(number(Op::amax, x, columns), -inf);
+        EXPECT_EQ(number(Op::sum, x, columns), -inf);
+        EXPECT_EQ(result(Op::argmax, x, columns), 0u);
+        std::fill(x.begin(), x.end(), 1.f);
+        x[n / 2] = nan;
+        x[n - 1] = nan;
+        EXPECT_TRUE(std::isnan(number(Op::amax, x, columns)));
+        EXPECT_TRUE(std::isnan(number(Op::amin, x, columns)));
+        EXPECT_TRUE(std::isnan(number(Op::sum, x, columns)));
+        EXPECT_TRUE(std::isnan(number(Op::prod, x, columns)));
+        EXPECT_EQ(result(Op::argmax, x, columns), n / 2);
+        EXPECT_EQ(result(Op::argmin, x, columns), n / 2);
+        std::fill(x.begin(), x.end(), 3e38f);
+        EXPECT_EQ(number(Op::sum, x, columns), n == 1 ? 3e38f : inf);
+        if (n < 5) continue;
+        x[1] = inf;
+        x[3] = -inf;
+        EXPECT_TRUE(std::isnan(number(Op::sum, x, columns)));
+        EXPECT_EQ(number(Op::amax, x, columns), inf);
+        EXPECT_EQ(result(Op::argmin, x, columns), 3u);
+      }
+  });
+}
+
+/// Sums of doubles carry their rounding errors, which infinite ones do not have.
+TEST(CpuRowProgram, SumsOfDoublesMayBeInfinite) {
+  for (const bool columns : {false, true}) {
+    RowCase c(columns ? Extents{3000, 20} : Extents{20, 3000}, {columns, !columns});
+    const Operand x = c.leaf(DType::Float64);
+    c.output(c.op(Op::sum, {x}), Over::Rows);
+    for (std::int64_t i = 0; i < 60'000; ++i) reinterpret_cast<double*>(c.leaves[0].memory.data())[i] = 1e308;
+    EachIsa().run([&](Isa) {
+      RowProgram(c.kernel).run(c.nest(), {});
+      EXPECT_EQ(as<double>(read(DType::Float64, c.outputs[0].memory.data())), std::numeric_limits<double>::infinity());
+    });
+  }
+}
+
+TEST(CpuRowProgram, IntegersWrap) {
+  RowCase c({3, 100}, {false, true});
+  const Operand x = c.leaf(DType::Int64);
+  c.output(c.op(Op::sum, {x}), Over::Rows);
+  c.output(c.op(Op::prod, {x}), Over::Rows);
+  std::minstd_rand random(seed_of_tests());
+  fill(c.leaves[0], random);
+  check(c, "sums and products that wrap");
+}
+
+/// softmax of every kind of rows: three walks, two reductions.
+void add_softmax(RowCase& c, Operand x, Over over, int in_place = -1) {
+  const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
+  c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), over, in_place);
+}
+
+TEST(CpuRowProgram, SoftmaxAnyWay) {
+  std::minstd_rand random(seed_of_tests());
+  const auto run = [&](Extents extents, std::vector<bool> combined, Extents strides, bool in_place) {
+    RowCase c(std::move(extents), std::move(combined));
+    const Operand x = c.leaf(DType::Float32, Over::Domain, strides.empty() ? row_major(c.extents) : strides);
+    add_softmax(c, x, Over::Domain, in_place ? 0 : -1);
+    fill_small(c.leaves[0], random);
+    check(c, fmt::format("softmax of [{}]", fmt::join(c.extents, ",")), 1e-5);
+  };
+  for (const bool in_place : {false, true}) {
+    for (const std::int64_t n : {1, 2, 5, 8, 31, 32, 33, 64, 200, 1025, 5000}) run({7, n}, {false, true}, {}, in_place);
+    for (const std::int64_t n : {1, 3, 17, 100}) run({n, 37}, {true, false}, {}, in_place);
+    run({3, 20, 6}, {false, true, false}, {}, in_place);
+    run({3, 20, 6}, {true, false, true}, {}, in_place);
+    run({500, 3}, {false, true}, {}, in_place);
+    run({30, 40}, {false, true}, {1, 30}, in_place);
+  }
+  run({2, 70'000}, {false, true}, {}, false);  // cut
+  run({4000, 70}, {true, false}, {}, true);
+}
+
+/// (x - mean) * rsqrt(var + eps) * w + b, and the mean.
+TEST(CpuRowProgram, LayerNorm) {
+  std::minstd_rand random(seed_of_tests());
+  for (const auto& [rows, columns] : {std::pair(1, 1), {5, 3}, {40, 64}, {9, 1000}, {2, 70'000}}) {
+    RowCase c({rows, columns}, {false, true});
+    const Operand x = c.leaf(DType::Float32), w = c.leaf(DType::Float32, Over::Domain, {0, 1}),
+                  b = c.leaf(DType::Float32, Over::Domain, {0, 1});
+    const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float32);
+    const Operand mean = c.op(Op::div, {c.op(Op::sum, {x}), n}), d = c.op(Op::sub, {x, mean});
+    const Operand var = c.op(Op::div, {c.op(Op::sum, {c.op(Op::mul, {d, d})}), n});
+    const Operand scale = c.op(Op::rsqrt, {c.op(Op::add, {var, c.number(1e-5f)})});
+    c.output(c.op(Op::fma, {c.op(Op::mul, {d, scale}), w, b}), Over::Domain);
+    c.output(mean, Over::Kept);
+    for (Array& a : c.leaves) fill_small(a, random);
+    check(c, fmt::format("layer norm of {} by {}", rows, columns), 2e-5);
+  }
+}
+
+TEST(CpuRowProgram, SeveralReductionsOfSeveralOperands) {
+  std::minstd_rand random(seed_of_tests());
+  for (const bool columns : {false, true})
+    for (const std::int64_t n : {1, 4, 20, 333}) {
+      RowCase c(columns ? Extents{n, 37} : Extents{37, n}, {columns, !columns});
+      const Extents transposed = columns ? Extents{1, n} : Extents{1, 37};
+      const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32, Over::Domain, transposed);
+      const Operand p = c.leaf(DType::Float32, Over::Kept), i = c.index(c.strides(Over::Domain), 5);
+      const Operand s = c.graph().scalar(DType::Float32, Category::Float, 0);
+      c.scalars = {to_bits(0.75f)};
+      const Operand z = c.op(Op::mul, {c.op(Op::sub, {x, y}), c.op(Op::mul, {p, s})});
+      c.output(c.op(Op::amax, {z}), Over::Rows);
+      c.output(c.op(Op::argmin, {y}), Over::Kept);
+      c.output(c.op(Op::sum, {i}), Over::Rows);
+      c.output(c.op(Op::any, {c.op(Op::lt, {x, y})}), Over::Rows);
+      c.output(c.op(Op::sub, {c.op(Op::amax, {x}), c.op(Op::amin, {x})}), Over::Rows);
+      c.output(c.op(Op::amin, {c.op(Op::mul, {p, p})}), Over::Rows);  // of what is the same for a whole row
+      c.output(c.op(Op::count, {x}), Over::Kept);
+      c.output(c.op(Op::exp, {p}), Over::Kept);  // of no reduction
+      for (Array& a : c.leaves) fill_small(a, random);
+      check(c, fmt::format("several reductions of {} elements", n), 1e-5);
+    }
+}
+
+/// Outputs of one element for each row over a leaf of that kind, which the last walk reads.
+TEST(CpuRowProgram, RowsInPlace) {
+  std::minstd_rand random(seed_of_tests());
+  RowCase c({50, 70}, {false, true});
+  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, Over::Kept);
+  const Operand sum = c.op(Op::sum, {c.op(Op::mul, {x, p})});
+  c.output(c.op(Op::add, {p, sum}), Over::Kept, 1);
+  c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), Over::Domain, 0);
+  for (Array& a : c.leaves) fill_small(a, random);
+  check(c, "rows in place", 1e-4);
+}
+
+TEST(CpuRowProgram, StoredDtypesAreConverted) {
+  std::minstd_rand random(seed_of_tests());
+  RowCase c({9, 700}, {false, true});
+  const Operand x = c.leaf(DType::Float16), b = c.leaf(DType::Bool);
+  const Operand sum = c.op(Op::sum, {c.graph().cast(x, DType::Float32)});
+  c.output(c.graph().cast(c.op(Op::mul, {c.graph().cast(x, DType::Float32), sum}), DType::BFloat16), Over::Domain);
+  c.output(c.op(Op::sum, {c.graph().cast(b, DType::Int64)}), Over::Rows);
+  for (Array& a : c.leaves) fill_small(a, random);
+  check(c, "half to bfloat16", 0x1p-7);
+}
+
+TEST(CpuRowProgram, RowsWithoutElements) {
+  RowCase c({3, 0}, {false, true});
+  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, Over::Kept, {1, 0});
+  const Operand zero = c.op(Op::sum, {x});
+  c.output(c.op(Op::add, {zero, c.number(4)}), Over::Rows, {1, 0});
+  c.output(c.op(Op::prod, {x}), Over::Rows, {1, 0});
+  c.output(c.op(Op::any, {c.op(Op::lt, {x, x})}), Over::Rows, {1, 0});
+  c.output(c.op(Op::all, {c.op(Op::lt, {x, x})}), Over::Rows, {1, 0});
+  c.output(c.op(Op::div, {zero, c.graph().cast(c.op(Op::count, {x}), DType::Float32)}), Over::Rows, {1, 0});
+  c.output(c.op(Op::mul, {x, p}), Over::Domain);
+  for (std::size_t k = 0; k < 5; ++k) {  // arrays of a domain without elements have none
+    c.outputs[k].extent = 3;
+    c.outputs[k].memory = GuardedBytes(3 * size_of(c.outputs[k].dtype));
+  }
+  c.leaves[1].memory = GuardedBytes(12);
+  EachIsa().run([&](Isa) {
+    EXPECT_FALSE(RowProgram(c.kernel).run(c.nest(), {}).any());
+    for (std::int64_t r = 0; r < 3; ++r) {
+      const auto at = [&](std::size_t k) {
+        const auto size = static_cast<std::int64_t>(size_of(c.outputs[k].dtype));
+        return read(c.outputs[k].dtype, c.outputs[k].memory.data() + r * size);
+      };
+      EXPECT_EQ(as<float>(at(0)), 4.f);
+      EXPECT_EQ(as<float>(at(1)), 1.f);
+      EXPECT_EQ(at(2), 0u);
+      EXPECT_EQ(at(3), 1u);
+      EXPECT_TRUE(std::isnan(as<float>(at(4))));
+    }
+  });
+}
+
+TEST(CpuRowProgram, NoRows) {
+  RowCase c({0, 5}, {false, true});
+  c.output(c.op(Op::amax, {c.leaf(DType::Float32)}), Over::Rows);
+  EXPECT_FALSE(RowProgram(c.kernel).run(c.nest(), {}).any());
+}
+
+TEST(CpuRowProgram, TellsOfDivisionsByZero) {
+  RowCase c({40, 3000}, {false, true});
+  const Operand x = c.leaf(DType::Int64);
+  c.output(c.op(Op::sum, {c.op(Op::remainder, {x, x})}), Over::Rows);
+  auto* const at = reinterpret_cast<std::int64_t*>(c.leaves[0].memory.data());
+  std::fill_n(at, 120'000, 7);
+  const RowProgram program(c.kernel);
+  const LoopNest nest = c.nest();
+  EXPECT_FALSE(program.run(nest, {}).any());
+  at[70'000] = 0;
+  EXPECT_TRUE(program.run(nest, {}).division);
+}
+
+/// What is combined depends on sizes alone: one thread or several give the same bits.
+TEST(CpuRowProgram, ThreadsDoNotChangeResults) {
+  std::minstd_rand random(seed_of_tests());
+  struct Shape {
+    Extents extents;
+    std::vector<bool> combined;
+  };
+  const tbb::global_control eight(tbb::global_control::max_allowed_parallelism, 8);
+  for (const Shape& shape :
+       {Shape{{1, 400'001}, {false, true}}, Shape{{5'000'001}, {true}}, Shape{{700, 700}, {false, true}},
+        Shape{{90'000, 5}, {true, false}}, Shape{{40'000, 30}, {true, false}}, Shape{{700, 700}, {true, false}}}) {
+    RowCase c(shape.extents, shape.combined);
+    const Operand x = c.leaf(DType::Float32);
+    const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
+    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Over::Domain);
+    c.output(c.op(Op::sum, {x}), Over::Kept);
+    fill_small(c.leaves[0], random);
+    const LoopNest nest = c.nest();
+    const RowProgram program(c.kernel);
+    const auto bytes = [&](int threads) {
+      tbb::task_arena(threads).execute([&] { program.run(nest, {}); });
+      std::vector<std::byte> all;
+      for (const Array& a : c.outputs)
+        all.insert(all.end(), a.memory.data(),
+                   a.memory.data() + a.extent * static_cast<std::int64_t>(size_of(a.dtype)));
+      return all;
+    };
+    const std::vector<std::byte> one = bytes(1);
+    for (int run = 0; run < 3; ++run) EXPECT_EQ(one, bytes(8));
+  }
+}
+
+}  // namespace
+}  // namespace sinter::test

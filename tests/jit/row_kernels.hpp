@@ -1,0 +1,180 @@
+// Kernels that reduce, written by hand, and tensors to run them over.
+#pragma once
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <jit/executable.hpp>
+#include <jit/nest.hpp>
+#include <jit/plan.hpp>
+#include <jit/row_scheme.hpp>
+#include <sinter/jit/graph.hpp>
+#include "device_arrays.hpp"
+#include "reference.hpp"
+
+namespace sinter::testing {
+
+using jit::Graph;
+using jit::Kernel;
+using jit::Operand;
+using jit::Over;
+
+/// A kernel over (rows, columns), or any domain, that combines the last axis, or those that are given.
+class RowKernel {
+ public:
+  explicit RowKernel(std::string name, std::uint8_t axes = 1) {
+    kernel_.name = "sinter_" + std::move(name);
+    kernel_.rows.emplace();
+    kernel_.rows->axes = axes;
+  }
+
+  Graph& graph() { return kernel_.graph; }
+  Operand leaf(DType t, Over over = Over::Domain) { return kernel_.graph.leaf(t, input(over)); }
+  Operand index() { return kernel_.graph.index(input(Over::Domain)); }
+  Operand array(DType t) {
+    const std::uint32_t n = input(Over::Domain);
+    arrays_.push_back(n);
+    kernel_.inputs.back().kind = jit::Slot::Kind::Array;
+    return kernel_.graph.array(t, n);
+  }
+  /// An operation or a reduction of operands that have the dtypes it computes in.
+  Operand apply(Op op, std::initializer_list<Operand> operands) {
+    return kernel_.graph.apply(op, std::vector<Operand>(operands));
+  }
+  Operand number(DType t, double value) {
+    return kernel_.graph.constant(t, converted_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, t));
+  }
+  Operand cast(Operand a, DType t) { return kernel_.graph.cast(a, t); }
+  void output(Operand a, Over over = Over::Domain) {
+    kernel_.graph.output(a);
+    outputs_.push_back(over);
+  }
+  /// To be called once, when all is written.
+  const Kernel& done() {
+    for (std::uint32_t i = 0; i < outputs_.size(); ++i) kernel_.outputs.push_back({jit::Slot::Kind::Output, i});
+    kernel_.rows->over = outputs_;
+    kernel_.rows->over.insert(kernel_.rows->over.end(), inputs_.begin(), inputs_.end());
+    for (const std::uint32_t a : arrays_) kernel_.arrays.push_back(a + static_cast<std::uint32_t>(outputs_.size()));
+    return kernel_;
+  }
+
+ private:
+  std::uint32_t input(Over over) {
+    inputs_.push_back(over);
+    const auto n = static_cast<std::uint32_t>(kernel_.inputs.size());
+    kernel_.inputs.push_back({jit::Slot::Kind::Leaf, n});
+    return n;
+  }
+
+  Kernel kernel_;
+  std::vector<Over> inputs_, outputs_;
+  std::vector<std::uint32_t> arrays_;
+};
+
+/// exp(x - amax(x)) / sum(exp(x - amax(x))) in `compute`, from and to `stored`.
+inline void write_softmax(RowKernel& k, DType stored, DType compute) {
+  const Operand x = k.cast(k.leaf(stored), compute);
+  const Operand e = k.apply(Op::exp, {k.apply(Op::sub, {x, k.apply(Op::amax, {x})})});
+  k.output(k.cast(k.apply(Op::div, {e, k.apply(Op::sum, {e})}), stored));
+}
+
+/// (x - mean) * rsqrt(var + 1e-5) * w, where w has one element for each column, and the mean, by two walks.
+inline void write_norm(RowKernel& k, DType stored, DType compute) {
+  const Operand x = k.cast(k.leaf(stored), compute), w = k.cast(k.leaf(stored), compute);
+  const Operand n = k.cast(k.apply(Op::count, {x}), compute);
+  const Operand mean = k.apply(Op::div, {k.apply(Op::sum, {x}), n});
+  const Operand d = k.apply(Op::sub, {x, mean});
+  const Operand var = k.apply(Op::div, {k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), n});
+  const Operand scale = k.apply(Op::rsqrt, {k.apply(Op::add, {var, k.number(compute, 1e-5)})});
+  k.output(k.cast(k.apply(Op::mul, {k.apply(Op::mul, {d, scale}), w}), stored));
+  k.output(mean, Over::Rows);
+}
+
+/// sum(x) of each row.
+inline void write_sum(RowKernel& k, DType t) { k.output(k.apply(Op::sum, {k.leaf(t)}), Over::Rows); }
+
+inline jit::LoopNest row_nest(const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& domain) {
+  jit::LoopNest nest;
+  jit::make_row_nest(nest, operands, kernel, domain);
+  return nest;
+}
+
+/// Runs the kernel over operands, outputs first.
+inline void run_rows(const jit::Executable& e, const std::vector<TensorRef>& operands, const Shape& domain,
+                     bool aliased = false, const jit::Scalar* scalars = nullptr) {
+  std::vector<TensorImpl*> pointers;
+  for (const TensorRef& t : operands) pointers.push_back(t.get());
+  const jit::LoopNest nest = row_nest(e.kernel(), pointers, domain);
+  static_cast<void>(e.run(nest, aliased, scalars, operands[0]->device));
+}
+
+/// What choose_rows gives while this lives.
+struct Wished {
+  explicit Wished(const jit::RowWish& w) { jit::wish_for_rows(w); }
+  ~Wished() { jit::wish_for_rows({}); }
+};
+
+/// A scheme of each kind, by name.
+struct NamedWish {
+  const char* name;
+  jit::RowWish wish;
+  friend void PrintTo(const NamedWish& w, std::ostream* out) { *out << w.name; }
+};
+inline const NamedWish wishes[] = {
+    {"OneThread", {{.team = 1, .kept = true}, 16, 32}},
+    {"EightLanes", {{.team = 8, .kept = true}, 16, 32}},
+    {"Warp", {{.team = 32, .kept = true}, 16, 32}},
+    {"WarpOfScalars", {{.team = 32, .kept = true}, 1, 32}},
+    {"WarpLoop", {{.team = 32, .steps = 4}, 16, 32}},
+    {"Block", {{.block = 512, .kept = true}, 16, 32}},
+    {"BlockLoop", {{.block = 256, .steps = 2}, 16, 32}},
+    {"Split", {{.block = 128, .steps = 2, .split = true}, 16, 32}},
+    {"SplitScalars", {{.block = 64, .steps = 4, .split = true}, 1, 32}},
+    {"Columns", {{.across = true, .team = 8, .steps = 4}, 16, 32}},
+    {"ColumnsKept", {{.across = true, .team = 16, .kept = true}, 2, 32}},
+    {"ColumnsAlone", {{.across = true, .team = 1, .steps = 2}, 1, 32}},
+    {"ColumnsSplit", {{.across = true, .team = 32, .steps = 2, .split = true}, 2, 32}},
+};
+
+template <class T>
+TensorRef upload(const std::vector<T>& values, const Shape& shape, Device device) {
+  std::vector<std::uint64_t> bits;
+  for (const T v : values) bits.push_back(test::to_bits(v));
+  return device_array(dtype_of<T>, shape, device, bits);
+}
+template <class T>
+std::vector<T> download(const TensorRef& t) {
+  std::vector<T> values(static_cast<std::size_t>(t->numel));
+  if (!values.empty()) runtime::backend(t->device).download(values.data(), t->data, values.size() * sizeof(T));
+  return values;
+}
+
+/// The same elements with the axes swapped: what memory holds by columns.
+inline TensorRef transposed(const TensorRef& t) {
+  return runtime::view(*t, Shape{t->shape[1], t->shape[0]}, Shape{t->strides[1], t->strides[0]});
+}
+/// (rows, columns) with these values by rows, in memory by rows or by columns.
+template <class T>
+TensorRef matrix(const std::vector<T>& values, std::int64_t rows, std::int64_t columns, bool by_columns,
+                 Device device) {
+  if (!by_columns) return upload(values, Shape{rows, columns}, device);
+  std::vector<T> turned(values.size());
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c)
+      turned[static_cast<std::size_t>(c * rows + r)] = values[static_cast<std::size_t>(r * columns + c)];
+  return transposed(upload(turned, Shape{columns, rows}, device));
+}
+/// Values by rows of what matrix() made.
+template <class T>
+std::vector<T> by_rows(const TensorRef& t) {
+  std::vector<T> values;
+  for (const std::uint64_t bits : values_of(*t)) {
+    T v;
+    std::memcpy(&v, &bits, sizeof v);
+    values.push_back(v);
+  }
+  return values;
+}
+
+}  // namespace sinter::testing

@@ -1,0 +1,126 @@
+// Which scheme is chosen at which sizes.
+#include <jit/row_scheme.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "row_kernels.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using jit::RowGrid;
+using jit::RowScheme;
+using jit::RowSizes;
+using jit::RowTraits;
+
+/// A line for each size: "16384 x 1024: ..."
+std::string table(const RowTraits& traits, int lanes, bool across) {
+  std::string out;
+  for (const std::int64_t rows : {1, 16, 200, 4096, 1 << 20})
+    for (const std::int64_t columns :
+         {1, 2, 32, 33, 64, 129, 256, 1000, 1024, 1025, 4096, 5000, 16384, 32768, 100000, 1 << 24}) {
+      if (rows * columns > std::int64_t{1} << 32) continue;
+      const int fits = across ? lanes : columns % 8 == 0 ? lanes : 1;
+      const RowScheme s = choose_rows(traits, {rows, columns, fits, across});
+      const RowGrid g = row_grid(s, rows, columns);
+      out += fmt::format("{:>7} x {:<8} lanes {} steps {:<2} {:>7} tiles of {:<4} {}\n", rows, columns, s.lanes,
+                         s.text.steps, g.tiles, g.block, describe(s, g));
+    }
+  return out;
+}
+
+/// Holds a text against tests/golden/<name>; SINTER_UPDATE_GOLDEN=1 writes the file instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = SINTER_TEST_DATA "/../golden/" + name;
+  if (std::getenv("SINTER_UPDATE_GOLDEN")) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream in(path);
+  ASSERT_TRUE(in) << path << " is missing: run with SINTER_UPDATE_GOLDEN=1";
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+TEST(RowScheme, OfSoftmax) {
+  RowKernel k("softmax");
+  write_softmax(k, DType::Float32, DType::Float32);
+  const RowTraits traits(k.done());
+  EXPECT_EQ(traits.walks, 3);
+  EXPECT_TRUE(traits.writes_elements);
+  EXPECT_EQ(traits.kept_bytes, 4);
+  EXPECT_EQ(traits.streams, 1);
+  EXPECT_EQ(traits.part_bytes, (std::vector{4, 4}));
+  expect_golden("row_scheme_softmax.txt", table(traits, 4, false));
+  expect_golden("row_scheme_softmax_across.txt", table(traits, 4, true));
+}
+
+TEST(RowScheme, OfSum) {
+  RowKernel k("sum");
+  write_sum(k, DType::Float32);
+  const RowTraits traits(k.done());
+  EXPECT_EQ(traits.walks, 1);
+  EXPECT_FALSE(traits.writes_elements);
+  expect_golden("row_scheme_sum.txt", table(traits, 4, false));
+  expect_golden("row_scheme_sum_across.txt", table(traits, 4, true));
+}
+
+TEST(RowScheme, OfNormOfHalves) {
+  RowKernel k("norm");
+  write_norm(k, DType::Float16, DType::Float32);
+  const RowTraits traits(k.done());
+  EXPECT_EQ(traits.walks, 3);
+  EXPECT_EQ(traits.kept_bytes, 4);  // as floats; the weights are read once as it is
+  EXPECT_EQ(traits.streams, 2);
+  expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
+}
+
+/// Every thread that a row needs is there, and every split has vectors.
+TEST(RowScheme, OfMoreColumnsThanAnIntCounts) {
+  RowKernel k("sum");
+  write_sum(k, DType::Float32);
+  const RowTraits traits(k.done());
+  for (const std::int64_t columns : {std::int64_t{1} << 33, std::int64_t{1} << 36})
+    EXPECT_GT(choose_rows(traits, {32, columns, 1, true}).text.team, 0);
+}
+
+TEST(RowScheme, CoversTheRow) {
+  RowTraits few, many, wide;
+  few.walks = 1, few.part_bytes = {8};
+  many.walks = 4, many.kept_bytes = 40, many.part_bytes = {16, 16, 128};
+  wide.walks = 2, wide.part_bytes = {4000};
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const RowTraits& traits = i % 3 == 0 ? few : i % 3 == 1 ? many : wide;
+    const auto size = [&] { return static_cast<std::int64_t>(random() >> (33 + random() % 31)); };
+    const RowSizes sizes{size(), size(), 1 << random() % 4, random() % 2 == 0};
+    const RowScheme s = choose_rows(traits, sizes);
+    const RowGrid g = row_grid(s, sizes.rows, sizes.columns);
+    const jit::RowText& t = s.text;
+    SCOPED_TRACE(::testing::Message() << sizes.rows << " x " << sizes.columns << ": " << describe(s, g));
+    ASSERT_EQ(t.across, sizes.across);
+    ASSERT_LE(s.lanes, sizes.lanes);
+    ASSERT_LE(g.block, static_cast<unsigned>(t.block));
+    ASSERT_TRUE(t.team <= t.block && g.block % 32 == 0 && g.block <= 1024);
+    const std::int64_t vectors = t.across ? sizes.columns : sizes.columns / s.lanes;
+    const std::int64_t team = t.team ? t.team : g.block;
+    ASSERT_EQ(t.tail, !t.across && sizes.columns % s.lanes != 0);
+    if (t.kept) {
+      ASSERT_GE(team * t.steps, vectors);
+      ASSERT_FALSE(t.split);
+    }
+    ASSERT_GE(g.tiles * (t.team ? t.block / t.team : 1) * (t.across ? s.lanes : 1), sizes.rows);
+    if (t.split) {
+      ASSERT_GE(g.splits * g.part, vectors);
+      ASSERT_LT((g.splits - 1) * g.part, std::max<std::int64_t>(vectors, 1));
+    }
+    int parts = 0;
+    for (const int bytes : traits.part_bytes) parts += bytes;
+    const int shared = t.across ? (t.team > 1 ? s.lanes * t.block * parts : 0) : t.team == 0 ? 32 * parts : 0;
+    ASSERT_LE(shared, 48 << 10);
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
