@@ -20,7 +20,7 @@ std::size_t length(Operand operand, std::size_t n);
 std::size_t length(Operand operand, const Extent& of);
 
 /// Uniform numbers, whole ones of pixels; they are never constant, since zeros and ones are cheaper to some processors'
-/// functions.
+/// functions. One thread may ask at a time.
 const std::vector<float>& input(Operand operand, std::size_t n);
 const std::vector<float>& input(Operand operand, const Extent& of);
 

@@ -52,18 +52,22 @@ std::vector<double> rms_norm(const Line& l) {
 std::vector<double> cross_entropy(const Line& l) { return {std::log(exponentials(l)) - l.x[l.of_class]}; }
 std::vector<double> sum(const Line& l) { return {sum_of(l.x, std::identity())}; }
 
-/// The operands of a dtype, line by line.
+/// The operands of a dtype, line by line. They are drawn here, so that threads may read lines.
 struct Operands {
-  Operands(bool bfloat16, const Extent& of) : extent(of), narrow(bfloat16) {}
+  Operands(bool bfloat16, const Extent& of)
+      : extent(of),
+        x(input(Operand::X, of)),
+        gain(input(Operand::Gain, of)),
+        shift(input(Operand::Shift, of)),
+        narrow(bfloat16) {}
   Line row(std::size_t row) const {
-    return {line(Operand::X, row * extent.columns, 1, extent.columns), line(Operand::Gain, 0, 1, extent.columns),
-            line(Operand::Shift, 0, 1, extent.columns), class_of(row, extent.columns)};
+    return {line(x, row * extent.columns, 1, extent.columns), line(gain, 0, 1, extent.columns),
+            line(shift, 0, 1, extent.columns), class_of(row, extent.columns)};
   }
-  Line column(std::size_t column) const { return {line(Operand::X, column, extent.columns, extent.rows), {}, {}, 0}; }
-  std::vector<double> line(Operand operand, std::size_t first, std::size_t step, std::size_t count) const {
-    const std::vector<float>& values = input(operand, extent);
+  Line column(std::size_t column) const { return {line(x, column, extent.columns, extent.rows), {}, {}, 0}; }
+  std::vector<double> line(const std::vector<float>& of, std::size_t first, std::size_t step, std::size_t count) const {
     std::vector<double> made(count);
-    for (std::size_t i = 0; i < count; ++i) made[i] = held(values[first + i * step]);
+    for (std::size_t i = 0; i < count; ++i) made[i] = held(of[first + i * step]);
     return made;
   }
   /// The nearest bfloat16, of two the even one.
@@ -72,6 +76,7 @@ struct Operands {
     return narrow ? std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000) : value;
   }
   Extent extent;
+  const std::vector<float>&x, &gain, &shift;
   bool narrow;
 };
 
