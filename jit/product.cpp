@@ -9,7 +9,7 @@
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/backend.hpp>
-#include <sinter/runtime/order.hpp>
+#include <sinter/runtime/precision.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -163,7 +163,9 @@ void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b) {
   Shape batch = batch_of(left->shape);
   (void)broadcast(batch, batch_of(right->shape));
   const Matrix c{out.data, in_b.columns, false, 0};
-  const MatrixProduct one{out.dtype, in_a.rows, in_b.columns, in_a.columns, 1, *in_a.matrix(), *in_b.matrix(), c};
+  const bool rounds = float32_matmul_precision() != "highest";
+  const MatrixProduct one{out.dtype,      in_a.rows, in_b.columns, in_a.columns, 1, *in_a.matrix(),
+                          *in_b.matrix(), c,         rounds};
   const std::vector<BatchAxis> axes = batch_axes(batch, out, *left, *right);
   MatrixProduct innermost = one;
   if (!axes.empty()) take_batch(innermost, axes.back());

@@ -10,7 +10,6 @@
 namespace sinter::inline v1::runtime::cublas {
 namespace {
 
-constexpr const char* variable = "SINTER_CUBLAS";
 /// As the loader knows them, newest first.
 constexpr const char* sonames[] = {"libcublasLt.so.14", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
 
@@ -39,7 +38,7 @@ Library open_library() {
   const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   // What the process has loaded already comes first: two versions of one library in a process are trouble.
   for (const int flags : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY | RTLD_LOCAL})
-    for (const std::string& candidate : library_candidates(variable, "libcublasLt.so", sonames)) {
+    for (const std::string& candidate : library_candidates("SINTER_CUBLAS", "libcublasLt.so", sonames)) {
       Library table;
       void* const opened = dlopen(candidate.c_str(), flags);
       const char* const why = opened ? nullptr : dlerror();
@@ -53,8 +52,8 @@ Library open_library() {
     }
   throw DeviceError(fmt::format(
       "cuBLASLt, which multiplies matrices on GPUs, was not found (libcublasLt.so). Searched: {}.{}\nInstall "
-      "the CUDA toolkit or `pip install nvidia-cublas`, or name it in {}",
-      searched_places(variable), problems, variable));
+      "the CUDA toolkit or `pip install nvidia-cublas`, or name it in SINTER_CUBLAS",
+      searched_places("SINTER_CUBLAS"), problems));
 }
 
 }  // namespace

@@ -34,4 +34,5 @@
 #include <sinter/dsl/scan.hpp>
 #include <sinter/dsl/sort.hpp>
 #include <sinter/runtime/memory.hpp>
+#include <sinter/runtime/precision.hpp>
 #include <sinter/runtime/stream.hpp>

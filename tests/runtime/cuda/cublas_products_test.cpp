@@ -102,6 +102,19 @@ TEST_F(CublasProducts, EveryDtypeHasItsTypes) {
   expect(std::complex<double>(1), cublas::complex_64f, cublas::compute_64f);
 }
 
+TEST_F(CublasProducts, FloatsAreRoundedWhereTheUserAllowsIt) {
+  namespace cublas = sn::runtime::cublas;
+  const auto a = on_gpu(numbers(12, 1), {2, 6});
+  const auto compute_type = [&] {
+    sn::Tensor(sn::matmul(a, a.t()));
+    return blas.compute_type;
+  };
+  EXPECT_EQ(compute_type(), cublas::compute_32f);
+  sn::set_float32_matmul_precision("high");
+  EXPECT_EQ(compute_type(), cublas::compute_32f_fast_tf32);
+  sn::set_float32_matmul_precision("highest");
+}
+
 TEST_F(CublasProducts, AlgorithmsAreAskedForOnce) {
   const auto a = on_gpu(numbers(64, 1), {8, 8});
   for (int i = 0; i < 5; ++i) sn::Tensor(sn::matmul(a, a));

@@ -17,26 +17,31 @@ namespace detail {
 /// Throws ShapeError for an operand with another number of axes.
 void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, const Facts& b, int rank_of_b);
 
-template <class A, class B>
-inline constexpr bool multiplies = ResultType<Op::matmul, value_type_of<A>, value_type_of<B>>::ok;
-
 #define SINTER_MULTIPLIED "matrix products take two tensors or expressions: multiply by a number with *"
 #define SINTER_PRODUCT_DTYPES \
   "matrix products take operands of one dtype, of floats or complex numbers: convert one with cast<T>(x)"
 
+/// What is known of two operands before they meet.
+template <class A, class B>
+struct ProductCheck {
+  static constexpr bool operands = false, reported = true, dtypes = true;
+};
+template <expression A, expression B>
+struct ProductCheck<A, B> {
+  static constexpr bool operands = true, reported = is_reported<A> || is_reported<B>;
+  static constexpr bool dtypes = reported || ResultType<Op::matmul, value_type_of<A>, value_type_of<B>>::ok;
+};
+
 template <class A, class B>
 auto MatMul::operator()(A&& a, B&& b) const {
-  static_assert(expression<A> && expression<B>, SINTER_MULTIPLIED);
+  using Check = ProductCheck<A, B>;
+  static_assert(Check::operands, SINTER_MULTIPLIED);
   static_assert(same_device<device_of<A>, device_of<B>>, SINTER_DIFFERENT_DEVICES);
-  if constexpr (is_reported<A> || is_reported<B>) {
+  static_assert(Check::dtypes, SINTER_PRODUCT_DTYPES);
+  if constexpr (Check::reported || !Check::dtypes)
     return Reported();
-  } else {
-    static_assert(multiplies<A, B>, SINTER_PRODUCT_DTYPES);
-    if constexpr (multiplies<A, B>)
-      return apply<Op::matmul>(std::forward<A>(a), std::forward<B>(b));
-    else
-      return Reported();
-  }
+  else
+    return apply<Op::matmul>(std::forward<A>(a), std::forward<B>(b));
 }
 
 /// Products of operands with so many axes.
@@ -46,15 +51,16 @@ struct RankedMatMul {
 
   template <class A, class B>
   auto operator()(A&& a, B&& b) const {
-    static_assert(expression<A> && expression<B>, SINTER_MULTIPLIED);
-    if constexpr (!is_reported<A> && !is_reported<B>) {
-      const auto& left = lift(a);
-      const auto& right = lift(b);
-      if constexpr (!names_outside<lifted<A>> && !names_outside<lifted<B>>)
-        if (operand_rank(left) != rank_of_a || operand_rank(right) != rank_of_b)
-          check_ranks(name, facts_of(left), rank_of_a, facts_of(right), rank_of_b);
-    }
+    if constexpr (!ProductCheck<A, B>::reported)
+      if constexpr (!names_outside<lifted<A>> && !names_outside<lifted<B>>) check(lift(a), lift(b));
     return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+  }
+
+ private:
+  template <class A, class B>
+  void check(const A& a, const B& b) const {
+    if (operand_rank(a) != rank_of_a || operand_rank(b) != rank_of_b)
+      check_ranks(name, facts_of(a), rank_of_a, facts_of(b), rank_of_b);
   }
 };
 
