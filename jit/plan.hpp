@@ -36,8 +36,7 @@ struct Rows {
 /// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`. A leaf, an index and an array node
 /// each take one input. The graph is elementwise unless there are `rows`; then it may have reductions, all along
 /// rows->axes whatever their attributes say, whose results are one element for each row, as are the values that depend
-/// on no element. KernelClass says what its parameters are. A product is no kernel of ours: a BLAS multiplies its two
-/// inputs.
+/// on no element. KernelClass says what its parameters are. A product is no kernel of ours: a BLAS runs it.
 struct Kernel {
   Graph graph;
   std::vector<Slot> inputs;           // Leaf, Array or Temporary
@@ -45,7 +44,7 @@ struct Kernel {
   std::string name;                   // sinter_add_exp_mul_f32_3f9a: the operations, the result, the hash
   std::vector<std::uint32_t> arrays;  // where among outputs and inputs the arrays are
   std::optional<Rows> rows = {};      // where it reduces
-  bool is_product = false;            // its graph is one matmul
+  bool is_product = false;            // its graph is of the form that product.hpp says
 };
 
 /// All outputs of a plan have one shape, unless it reduces: an evaluation whose outputs differ in shape takes one plan

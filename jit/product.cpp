@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -84,10 +85,10 @@ struct Stack {
   std::int64_t rows, columns, row_stride, column_stride;
 };
 
-/// An axis of the batch, with its strides in out, a and b.
+/// An axis of the batch, with its strides in c, a, b and what is added.
 struct BatchAxis {
   std::int64_t extent;
-  std::array<std::int64_t, 3> strides;
+  std::array<std::int64_t, 4> strides;
 };
 
 /// Whether all operands walk through both axes as through one.
@@ -101,13 +102,13 @@ std::int64_t batch_stride(const TensorImpl& t, int from_end) {
   return axis < 0 || t.shape[axis] == 1 ? 0 : t.strides[axis];
 }
 
-/// The axes of the batch, joined where they can be.
-std::vector<BatchAxis> batch_axes(const Shape& batch, const TensorImpl& out, const TensorImpl& a, const TensorImpl& b) {
+/// The axes of the batch, joined where they can be. The first operand is the result.
+std::vector<BatchAxis> batch_axes(const Shape& batch, const std::array<const TensorImpl*, 4>& operands) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < batch.rank(); ++i) {
     if (batch[i] == 1) continue;
-    const int from_end = batch.rank() - i;
-    const BatchAxis axis{batch[i], {out.strides[i], batch_stride(a, from_end), batch_stride(b, from_end)}};
+    BatchAxis axis{batch[i], {operands[0]->strides[i]}};
+    for (std::size_t k = 1; k < 4; ++k) axis.strides[k] = batch_stride(*operands[k], batch.rank() - i);
     if (!axes.empty() && continues(axes.back(), axis))
       axes.back() = {axes.back().extent * axis.extent, axis.strides};
     else
@@ -119,17 +120,17 @@ std::vector<BatchAxis> batch_axes(const Shape& batch, const TensorImpl& out, con
 /// Takes the innermost axis of the batch into the product: as rows of one large matrix where all multiply the same b,
 /// as a Linear layer's do, else as a batch.
 void take_batch(MatrixProduct& p, const BatchAxis& axis) {
-  const auto [c, a, b] = axis.strides;
+  const auto [c, a, b, added] = axis.strides;
   const auto goes_on = [&](const Matrix& m, std::int64_t step) {
     return !m.transposed && (p.rows == 1 ? step >= m.leading : step == p.rows * m.leading);
   };
-  if (b == 0 && goes_on(p.a, a) && goes_on(p.c, c)) {
-    if (p.rows == 1) p.a.leading = a, p.c.leading = c;
+  if (b == 0 && goes_on(p.a, a) && goes_on(p.c, c) && (!p.addend.data || goes_on(p.addend, added))) {
+    if (p.rows == 1) p.a.leading = a, p.c.leading = c, p.addend.leading = added;
     p.rows *= axis.extent;
     return;
   }
   p.batch = axis.extent;
-  p.c.step = c, p.a.step = a, p.b.step = b;
+  p.c.step = c, p.a.step = a, p.b.step = b, p.addend.step = added;
 }
 
 /// The products of all matrices: `take` gets one call of BLAS after the other.
@@ -139,8 +140,9 @@ void for_each_product(MatrixProduct p, std::span<const BatchAxis> outer, F take)
   const auto size = static_cast<std::int64_t>(size_of(p.dtype));
   for (std::int64_t i = 0; i < outer[0].extent; ++i) {
     for_each_product(p, outer.subspan(1), take);
-    Matrix* const matrices[] = {&p.c, &p.a, &p.b};
-    for (std::size_t k = 0; k < 3; ++k) matrices[k]->data += size * outer[0].strides[k];
+    Matrix* const matrices[] = {&p.c, &p.a, &p.b, &p.addend};
+    for (std::size_t k = 0; k < 4; ++k)
+      if (matrices[k]->data) matrices[k]->data += size * outer[0].strides[k];
   }
 }
 
@@ -155,33 +157,70 @@ void fill_with_zeros(TensorImpl& out) {
   runtime::backend(out.device).upload(out.data, zeros.data(), zeros.size());
 }
 
-/// `out` is contiguous.
-void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b) {
+/// What is added, where BLAS takes it: not transposed.
+TensorRef addable(TensorImpl& t) {
+  const std::optional<Matrix> m = Stack(t, false).matrix();
+  return m && !m->transposed ? TensorRef::share(&t) : contiguous(t);
+}
+
+double number_of(const Graph& kernel, Operand number, const Scalar* scalars) {
+  if (number.node < 0) return 1;
+  const Node& n = kernel[number];
+  if (n.op == Op::constant) return std::bit_cast<double>(convert_bits(n.attribute, n.dtype, DType::Float64));
+  const std::uint64_t bits = scalars[scalar_use(n).number].bits;
+  return scalar_use(n).arrives_as == Category::Float ? std::bit_cast<double>(bits)
+                                                     : static_cast<double>(static_cast<std::int64_t>(bits));
+}
+
+/// A product whose matrices are still to be named.
+MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
+  const ProductForm form = product_form(kernel.graph);
+  MatrixProduct p;
+  p.dtype = kernel.graph[kernel.graph.outputs()[0]].dtype;
+  p.alpha = number_of(kernel.graph, form.alpha, scalars);
+  p.beta = number_of(kernel.graph, form.beta, scalars);
+  p.tensor_float32 = float32_matmul_precision() != "highest";
+  return p;
+}
+
+/// `out` is contiguous; `added` may be null.
+void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct p) {
   if (a.shape[-1] == 0) return fill_with_zeros(out);
-  const TensorRef left = readable(a, false), right = readable(b, true);
+  const TensorRef left = readable(a, false), right = readable(b, true), third = added ? addable(*added) : TensorRef();
   const Stack in_a(*left, false), in_b(*right, true);
+  p.rows = in_a.rows, p.columns = in_b.columns, p.inner = in_a.columns;
+  p.a = *in_a.matrix(), p.b = *in_b.matrix(), p.c = {out.data, p.columns, false, 0};
+  if (third) p.addend = *Stack(*third, false).matrix();
   Shape batch = batch_of(left->shape);
   (void)broadcast(batch, batch_of(right->shape));
-  const Matrix c{out.data, in_b.columns, false, 0};
-  const bool rounds = float32_matmul_precision() != "highest";
-  const MatrixProduct one{out.dtype,      in_a.rows, in_b.columns, in_a.columns, 1, *in_a.matrix(),
-                          *in_b.matrix(), c,         rounds};
-  const std::vector<BatchAxis> axes = batch_axes(batch, out, *left, *right);
-  MatrixProduct innermost = one;
-  if (!axes.empty()) take_batch(innermost, axes.back());
+  const std::vector<BatchAxis> axes = batch_axes(batch, {&out, left.get(), right.get(), third ? third.get() : &out});
+  if (!axes.empty()) take_batch(p, axes.back());
   const std::span outer(axes.data(), axes.empty() ? 0 : axes.size() - 1);
   runtime::Backend& device = runtime::backend(out.device);
-  for_each_product(innermost, outer, [&](const MatrixProduct& p) { device.multiply(p); });
+  for_each_product(p, outer, [&](const MatrixProduct& one) { device.multiply(one); });
 }
 
 }  // namespace
 
-void multiply(std::span<TensorImpl* const> operands) {
+ProductForm product_form(const Graph& kernel) {
+  ProductForm form;
+  for (const Node& n : kernel.nodes()) {
+    form.adds |= n.op == Op::add;
+    if (n.op != Op::mul) continue;
+    const Operand value = kernel.operands(n)[0], number = kernel.operands(n)[1];
+    (kernel[value].op == Op::matmul ? form.alpha : form.beta) = number;
+  }
+  return form;
+}
+
+void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const Scalar* scalars) {
   TensorImpl &out = *operands[0], &a = *operands[1], &b = *operands[2];
+  TensorImpl* const added = operands.size() > 3 ? operands[3] : nullptr;
   if (out.numel == 0) return;
-  if (out.contiguous) return multiply_into(out, a, b);
+  const MatrixProduct factors = factors_of(kernel, scalars);
+  if (out.contiguous) return multiply_into(out, a, b, added, factors);
   const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);
-  multiply_into(*made, a, b);
+  multiply_into(*made, a, b, added, factors);
   copy(out, *made);
 }
 

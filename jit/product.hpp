@@ -6,6 +6,7 @@
 
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
+#include "plan.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -19,9 +20,17 @@ std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept;
 /// Why there is none, in PyTorch's words.
 std::string product_mismatch(const Shape& a, const Shape& b);
 
-/// out = matmul(a, b): `operands` are out, a and b, of one dtype and on one device; out has their product's shape and
-/// no memory of theirs. Operands are read where they lie if a BLAS can; else a copy is. Throws what Backend::multiply
-/// and memory throw.
-void multiply(std::span<runtime::TensorImpl* const> operands);
+/// What a product's kernel computes is alpha matmul(a, b) + beta c: its graph is a matmul, which a number may multiply,
+/// and to which a third input may be added, or a number times that. Values of operands that are not there are 1.
+struct ProductForm {
+  Operand alpha, beta;  // scalar or constant nodes
+  bool adds = false;
+};
+ProductForm product_form(const Graph& kernel);
+
+/// Runs a product's kernel: `operands` are its output and its inputs, of one dtype and on one device. The output has
+/// the product's shape, as has what is added, and no memory of the others. Operands are read where they lie if a BLAS
+/// can; else a copy is. Throws what Backend::multiply and memory throw.
+void multiply(const Kernel& kernel, std::span<runtime::TensorImpl* const> operands, const Scalar* scalars);
 
 }  // namespace sinter::inline v1::jit

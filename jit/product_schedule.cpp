@@ -1,6 +1,7 @@
-// Graphs with matrix products, to kernels: products by themselves, and what is computed between them in stages. A
-// stage follows the products that it depends on; what its kernels compute is scheduled as a graph of its own, whose
-// leaves are the evaluation's, results of products, and what earlier stages left in memory.
+// Graphs with matrix products, to kernels: products by themselves, with what a BLAS does beside them, and what is
+// computed between them in stages. A stage follows the products that it depends on; what its kernels compute is
+// scheduled as a graph of its own, whose leaves are the evaluation's, results of products, and what earlier stages left
+// in memory.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -18,6 +19,9 @@ class ProductScheduler {
       : graph_(graph), shapes_(shapes_of(graph, leaves)), eager_(eager), values_(graph.nodes().size()) {}
 
   Plan run() {
+    find_needed();
+    find_products();
+    find_needed();
     find_stages();
     for (int stage = last_stage_; stage >= 0; --stage) find_stored(stage);
     for (int stage = 0; stage <= last_stage_; ++stage) {
@@ -28,12 +32,23 @@ class ProductScheduler {
   }
 
  private:
+  /// alpha a b + beta addend: the value of the last of these nodes.
+  struct Product {
+    NodeId matmul = -1;
+    NodeId alpha = -1, addend = -1, beta = -1;  // -1 where there is none
+    std::vector<NodeId> inputs;                 // a, b, addend
+  };
+
   struct Value {
     int stage = 0;             // how many products follow each other up to it
     bool needed = false;       // for some output
     bool stored = false;       // others find it in memory
+    int uses = 0;              // by needed values and outputs
+    int outputs = 0;           // of these
+    NodeId reader = -1;        // the last of these values
     std::optional<Slot> slot;  // where it is, once it is computed
-    Operand built;             // in the graph of a stage
+    std::optional<Product> product;
+    Operand built;  // in the graph of a stage
     int built_in = -1;
   };
 
@@ -41,20 +56,90 @@ class ProductScheduler {
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   const Shape& shape(NodeId id) const { return shapes_[static_cast<std::size_t>(id)]; }
   NodeId count() const noexcept { return static_cast<NodeId>(values_.size()); }
-  bool is_product(NodeId id) const { return node(id).op == Op::matmul; }
+  bool is_product(NodeId id) { return value(id).product.has_value(); }
+  bool is_number(NodeId id) const { return node(id).op == Op::scalar || node(id).op == Op::constant; }
+  NodeId operand(NodeId id, std::size_t i) const { return graph_.operands(node(id))[i].node; }
+  template <class F>
+  void for_each_input(NodeId id, F f) {
+    if (is_product(id))
+      std::ranges::for_each(value(id).product->inputs, f);
+    else
+      for (const Operand o : graph_.operands(node(id))) f(o.node);
+  }
 
-  void find_stages() {
-    for (const Operand o : graph_.outputs()) value(o.node).needed = true;
+  void find_needed() {
+    for (Value& v : values_) v.needed = false, v.uses = v.outputs = 0;
+    for (const Operand o : graph_.outputs()) value(o.node).needed = true, ++value(o.node).uses, ++value(o.node).outputs;
     for (NodeId id = count(); id-- > 0;)
       if (value(id).needed)
-        for (const Operand o : graph_.operands(node(id))) value(o.node).needed = true;
+        for_each_input(id, [&](NodeId input) {
+          Value& v = value(input);
+          v.needed = true, ++v.uses, v.reader = id;
+        });
+  }
+
+  /// Where a value has one reader, and that is this operation: the reader, else -1.
+  NodeId only_reader(NodeId id, Op op) {
+    const Value& v = value(id);
+    return v.uses == 1 && v.outputs == 0 && node(v.reader).op == op && category(node(id).dtype) == Category::Float
+               ? v.reader
+               : -1;
+  }
+  NodeId other_operand(NodeId reader, NodeId id) const {
+    return operand(reader, 0) == id ? operand(reader, 1) : operand(reader, 0);
+  }
+
+  void find_products() {
+    for (NodeId id = 0; id < count(); ++id) {
+      if (node(id).op != Op::matmul || !value(id).needed) continue;
+      Product p{.matmul = id, .inputs = {operand(id, 0), operand(id, 1)}};
+      const NodeId last = eager_ ? id : take_addend(p, take_factor(p, id));
+      value(last).product = std::move(p);
+    }
+  }
+
+  /// Takes a number that multiplies the product. Gives the value that the product is then.
+  NodeId take_factor(Product& p, NodeId id) {
+    const NodeId reader = only_reader(id, Op::mul);
+    if (reader < 0 || !is_number(other_operand(reader, id))) return id;
+    p.alpha = other_operand(reader, id);
+    return reader;
+  }
+
+  /// Takes a tensor that is added, where no kernel follows that would add it for nothing.
+  NodeId take_addend(Product& p, NodeId id) {
+    const NodeId reader = only_reader(id, Op::add);
+    const bool are_matrices = shape(p.inputs[0]).rank() > 1 && shape(p.inputs[1]).rank() > 1;
+    if (reader < 0 || !are_matrices || shape(p.inputs[0])[-1] == 0 || !is_for_memory(reader)) return id;
+    NodeId added = other_operand(reader, id), number = -1;
+    if (node(added).op == Op::mul && value(added).uses == 1) {
+      const std::size_t which = is_number(operand(added, 0)) ? 0 : 1;
+      number = operand(added, which), added = operand(added, 1 - which);
+      if (!is_number(number)) return id;
+    }
+    if (node(added).op != Op::leaf || shape(added) != shape(id)) return id;
+    p.addend = added, p.beta = number;
+    p.inputs.push_back(added);
+    return reader;
+  }
+
+  /// Whether only products and the user read it.
+  bool is_for_memory(NodeId id) {
+    int read = value(id).outputs;
+    for (NodeId reader = id + 1; reader < count(); ++reader)
+      if (node(reader).op == Op::matmul && value(reader).needed)
+        read += static_cast<int>(std::ranges::count(graph_.operands(node(reader)), id, &Operand::node));
+    return read == value(id).uses;
+  }
+
+  void find_stages() {
     for (NodeId id = 0; id < count(); ++id) {
       Value& v = value(id);
       if (!v.needed) continue;
-      for (const Operand o : graph_.operands(node(id))) {
-        v.stage = std::max(v.stage, value(o.node).stage + is_product(id));
-        value(o.node).stored |= is_product(id) && node(o.node).op != Op::leaf;
-      }
+      for_each_input(id, [&](NodeId input) {
+        v.stage = std::max(v.stage, value(input).stage + is_product(id));
+        value(input).stored |= is_product(id) && node(input).op != Op::leaf;
+      });
       last_stage_ = std::max(last_stage_, v.stage);
     }
   }
@@ -81,7 +166,7 @@ class ProductScheduler {
       Value& v = value(id);
       if (v.stage < stage && info(node(id).op).reduction == Reduction::Reduces) v.stored = true;
       if (is_product(id) || (v.stored && v.stage < stage)) continue;
-      for (const Operand o : graph_.operands(node(id))) open.push_back(o.node);
+      for_each_input(id, [&](NodeId input) { open.push_back(input); });
     }
   }
 
@@ -93,30 +178,45 @@ class ProductScheduler {
   /// Where a product goes: to the output itself where nothing else reads it.
   Slot target_of(NodeId id) {
     std::optional<std::uint32_t> output;
-    std::size_t uses = 0;
     for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i)
-      if (graph_.outputs()[i].node == id) output = i, ++uses;
-    for (const Operand o : graph_.all_operands()) uses += o.node == id;
-    if (output && uses == 1) return {Slot::Kind::Output, *output};
+      if (graph_.outputs()[i].node == id) output = i;
+    if (output && value(id).uses == 1) return {Slot::Kind::Output, *output};
     return plan_.add_temporary(node(id).dtype);
   }
 
   void add_products(int stage) {
     for (NodeId id = 0; id < count(); ++id) {
       if (!value(id).needed || value(id).stage != stage || !is_product(id)) continue;
-      Kernel kernel;
-      kernel.is_product = true;
-      std::vector<Operand> operands;
-      for (const Operand o : graph_.operands(node(id))) {
-        operands.push_back(kernel.graph.leaf(node(o.node).dtype, static_cast<std::uint32_t>(kernel.inputs.size())));
-        kernel.inputs.push_back(slot_of(o.node));
-      }
-      kernel.graph.output(kernel.graph.node(Op::matmul, node(id).dtype, operands));
+      Kernel kernel = kernel_of(*value(id).product, node(id).dtype);
       value(id).slot = target_of(id);
       kernel.outputs.push_back(*value(id).slot);
-      kernel.name = kernel_name(kernel.graph);
       plan_.add_kernel(std::move(kernel));
     }
+  }
+
+  /// Without its output.
+  Kernel kernel_of(const Product& p, DType dtype) {
+    Kernel kernel;
+    kernel.is_product = true;
+    Graph& graph = kernel.graph;
+    const auto input = [&](NodeId id) {
+      kernel.inputs.push_back(slot_of(id));
+      return graph.leaf(dtype, static_cast<std::uint32_t>(kernel.inputs.size() - 1));
+    };
+    const auto times = [&](Operand made, NodeId number) {
+      if (number < 0) return made;
+      const Operand factors[] = {made, graph.node(node(number).op, node(number).dtype, {}, node(number).attribute)};
+      return graph.node(Op::mul, dtype, factors);
+    };
+    const Operand factors[] = {input(p.inputs[0]), input(p.inputs[1])};
+    Operand made = times(graph.node(Op::matmul, dtype, factors), p.alpha);
+    if (p.addend >= 0) {
+      const Operand terms[] = {made, times(input(p.addend), p.beta)};
+      made = graph.node(Op::add, dtype, terms);
+    }
+    graph.output(made);
+    kernel.name = kernel_name(graph);
+    return kernel;
   }
 
   void add_stage(int stage) {

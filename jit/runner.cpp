@@ -82,10 +82,10 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
 }
 
 /// There is nothing to compile.
-void run_product(std::span<TensorImpl* const> operands, const Call& call) {
+void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call) {
   if (call.row_plans) call.row_plans->emplace_back();
   if (!call.runs) return;
-  run_in_order(operands, 1, call.device, [&] { multiply(operands); });
+  run_in_order(operands, 1, call.device, [&] { multiply(kernel, operands, call.scalars); });
   ThreadStats::count(stats().launches);
 }
 
@@ -109,7 +109,7 @@ class PlanRun {
       gather(kernel);
       const std::span operands(operands_.data(), operands_.size());
       if (kernel.is_product)
-        run_product(operands, call_);
+        run_product(kernel, operands, call_);
       else
         run_kernel(*plan_.kernels[k], operands, shapes_.kernels[k], aliased_, call_);
       for (const Slot& s : kernel.inputs)

@@ -4,6 +4,8 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <type_traits>
@@ -39,21 +41,32 @@ void multiply_one(const MatrixProduct& p, const T* a, const T* b, T* c) {
     gemm(blas_row_major, transpose_of(p.a), transpose_of(p.b), as_int(p.rows), as_int(p.columns), as_int(p.inner),
          alpha, a, as_int(p.a.leading), b, as_int(p.b.leading), beta, c, as_int(p.c.leading));
   };
-  const T one(1), none(0);
+  using Real = decltype(std::abs(T()));
+  const T alpha(static_cast<Real>(p.alpha)), beta(static_cast<Real>(p.addend.data ? p.beta : 0));
   if constexpr (std::is_same_v<T, float>)
-    call(blas().cblas_sgemm, one, none);
+    call(blas().cblas_sgemm, alpha, beta);
   else if constexpr (std::is_same_v<T, double>)
-    call(blas().cblas_dgemm, one, none);
+    call(blas().cblas_dgemm, alpha, beta);
   else if constexpr (std::is_same_v<T, std::complex<float>>)
-    call(blas().cblas_cgemm, &one, &none);
+    call(blas().cblas_cgemm, &alpha, &beta);
   else
-    call(blas().cblas_zgemm, &one, &none);
+    call(blas().cblas_zgemm, &alpha, &beta);
+}
+
+/// BLAS adds to what is in c already.
+template <class T>
+void place_addend(const MatrixProduct& p, std::int64_t number) {
+  for (std::int64_t row = 0; row < p.rows; ++row)
+    std::copy_n(element<const T>(p.addend, number) + row * p.addend.leading, p.columns,
+                element<T>(p.c, number) + row * p.c.leading);
 }
 
 template <class T>
 void multiply_all(const MatrixProduct& p) {
-  for (std::int64_t i = 0; i < p.batch; ++i)
+  for (std::int64_t i = 0; i < p.batch; ++i) {
+    if (p.addend.data) place_addend<T>(p, i);
     multiply_one(p, element<const T>(p.a, i), element<const T>(p.b, i), element<T>(p.c, i));
+  }
 }
 
 constexpr std::int64_t lines_at_once = 16;  // that a thread converts
@@ -104,6 +117,7 @@ void multiply_widened(const MatrixProduct& p) {
   for (std::int64_t i = 0; i < p.batch; ++i) {
     if (i == 0 || p.a.step != 0) a.read(i);
     if (i == 0 || p.b.step != 0) b.read(i);
+    if (p.addend.data) place_addend<T>(p, i), c.read(i);
     multiply_one<float>(wide, a.data(), b.data(), c.data());
     c.write(i);
   }

@@ -49,6 +49,9 @@ std::int64_t alignment_of(const Matrix& m) {
                       : std::min<std::int64_t>(widest_alignment, std::int64_t{1} << std::countr_zero(address));
 }
 
+/// Without one, what cuBLAS is to add 0 times.
+const Matrix& addend_of(const MatrixProduct& p) { return p.addend.data ? p.addend : p.c; }
+
 /// A row-major matrix is a transposed one to cuBLAS, whose order is by columns: so are its extents.
 Layout layout_of(const Matrix& m, std::int64_t rows, std::int64_t columns, const MatrixProduct& p) {
   const Library& d = library();
@@ -90,12 +93,12 @@ void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) 
   preferences.set(preference_workspace, static_cast<std::uint64_t>(most_workspace));
   preferences.set(preference_alignment_a, static_cast<std::uint32_t>(alignment_of(p.b)));
   preferences.set(preference_alignment_b, static_cast<std::uint32_t>(alignment_of(p.a)));
-  for (const int attribute : {preference_alignment_c, preference_alignment_d})
-    preferences.set(attribute, static_cast<std::uint32_t>(alignment_of(p.c)));
+  preferences.set(preference_alignment_c, static_cast<std::uint32_t>(alignment_of(addend_of(p))));
+  preferences.set(preference_alignment_d, static_cast<std::uint32_t>(alignment_of(p.c)));
   Heuristic best{};
   int found = 0;
   check("cublasLtMatmulAlgoGetHeuristic",
-        library().cublasLtMatmulAlgoGetHeuristic(handle, plan.operation, plan.b, plan.a, plan.c, plan.c,
+        library().cublasLtMatmulAlgoGetHeuristic(handle, plan.operation, plan.b, plan.a, plan.addend, plan.c,
                                                  preferences.get(), 1, &best, &found),
         p);
   check("cublasLtMatmulAlgoGetHeuristic", found == 0 ? not_supported : best.state, p);
@@ -118,6 +121,7 @@ std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct&
   plan->a = layout_of(p.a, p.rows, p.inner, p);
   plan->b = layout_of(p.b, p.inner, p.columns, p);
   plan->c = layout_of(p.c, p.rows, p.columns, p);
+  plan->addend = layout_of(addend_of(p), p.rows, p.columns, p);
   choose_algorithm(handle, *plan, p);
   return plan;
 }
@@ -126,7 +130,7 @@ std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct&
 
 ProductPlan::~ProductPlan() {
   const Library& d = library();
-  for (const Layout layout : {a, b, c})
+  for (const Layout layout : {a, b, c, addend})
     if (layout) d.cublasLtMatrixLayoutDestroy(layout);
   if (operation) d.cublasLtMatmulDescDestroy(operation);
 }
@@ -138,7 +142,7 @@ Products::~Products() {
 Products::Key Products::key_of(const MatrixProduct& p) {
   Key key{static_cast<std::int64_t>(p.dtype), p.tensor_float32, p.rows, p.columns, p.inner, p.batch};
   std::size_t next = 6;
-  for (const Matrix* m : {&p.a, &p.b, &p.c})
+  for (const Matrix* m : {&p.a, &p.b, &p.c, &addend_of(p)})
     for (const std::int64_t part : {m->leading, m->transposed ? -1 - m->step : m->step, alignment_of(*m)})
       key[next++] = part;
   return key;
@@ -156,14 +160,16 @@ std::shared_ptr<const ProductPlan> Products::plan(const MatrixProduct& p) {
 }
 
 void Products::multiply(const ProductPlan& plan, const MatrixProduct& p, void* workspace, driver::CUstream stream) {
-  // One of these by the scale type: a complex number begins with its real part.
-  const std::complex<double> wide(1), none(0);
-  const std::complex<float> narrow(1);
+  // By the scale type: a complex number begins with its real part.
+  const double beta = p.addend.data ? p.beta : 0;
+  const std::complex<double> wide[] = {p.alpha, beta};
+  const std::complex<float> narrow[] = {static_cast<float>(p.alpha), static_cast<float>(beta)};
   const bool is_wide = p.dtype == DType::Float64 || p.dtype == DType::Complex128;
-  const void* const one = is_wide ? static_cast<const void*>(&wide) : &narrow;
+  const auto factor = [&](int i) { return is_wide ? static_cast<const void*>(wide + i) : narrow + i; };
   check("cublasLtMatmul",
-        library().cublasLtMatmul(handle_, plan.operation, one, p.b.data, plan.b, p.a.data, plan.a, &none, p.c.data,
-                                 plan.c, p.c.data, plan.c, &plan.algorithm, workspace, plan.workspace, stream),
+        library().cublasLtMatmul(handle_, plan.operation, factor(0), p.b.data, plan.b, p.a.data, plan.a, factor(1),
+                                 addend_of(p).data, plan.addend, p.c.data, plan.c, &plan.algorithm, workspace,
+                                 plan.workspace, stream),
         p);
 }
 

@@ -14,7 +14,7 @@ namespace sinter::inline v1::runtime::cublas {
 /// How products of one kind are computed: extents, layouts and alignments decide. Lives as long as its Products.
 struct ProductPlan {
   Operation operation = nullptr;
-  Layout a = nullptr, b = nullptr, c = nullptr;  // as cuBLAS sees them: transposed, and in the other order
+  Layout a = nullptr, b = nullptr, c = nullptr, addend = nullptr;  // as cuBLAS sees them: transposed
   Algorithm algorithm{};
   std::size_t workspace = 0;  // bytes
 

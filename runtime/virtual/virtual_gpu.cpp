@@ -128,9 +128,11 @@ class VirtualGpu final : public GpuBackend {
     };
     check_lines(p.a, p.rows, p.inner, false);
     check_lines(p.b, p.inner, p.columns, false);
+    if (p.addend.data) check_lines(p.addend, p.rows, p.columns, false);
     check_lines(p.c, p.rows, p.columns, true);
     MatrixProduct here = p;
-    for (Matrix* m : {&here.a, &here.b, &here.c}) m->data = static_cast<std::byte*>(memory_of(m->data));
+    for (Matrix* m : {&here.a, &here.b, &here.c, &here.addend})
+      if (m->data) m->data = static_cast<std::byte*>(memory_of(m->data));
     multiply_on_host(here);
   }
   void synchronize() override {

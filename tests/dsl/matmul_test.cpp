@@ -317,6 +317,33 @@ TEST(MatMul, WhatIsAroundIsFused) {
   }
 }
 
+TEST(MatMul, WhatABlasMultipliesAndAdds) {
+  std::mt19937 random(7);
+  for (const sn::Device device : devices())
+    for (const Shape& batch : {Shape{}, Shape{3}, Shape{2, 3}}) {
+      SCOPED_TRACE(to_string(batch) + " on " + to_string(device));
+      Shape of_a = batch, of_c = batch;
+      of_a.push_back(4), of_a.push_back(5), of_c.push_back(4), of_c.push_back(6);
+      for (int i = 0; i < 6; ++i) {
+        const sn::Tensor<float, sn::AnyDevice> a = random_view<float>(of_a, device, random),
+                                               b = random_view<float>({5, 6}, device, random),
+                                               c = random_view<float>(of_c, device, random);
+        const sn::Tensor<float, sn::AnyDevice> product = sn::matmul(a, b);
+        const auto expect = [](const auto& e, const sn::Tensor<float, sn::AnyDevice>& right) {
+          const sn::Tensor<float, sn::AnyDevice> result = e;
+          EXPECT_TRUE(sn::allclose(result, right, 1e-5, 1e-5)) << result.cpu() << right.cpu();
+        };
+        expect(sn::matmul(a, b) * 0.5, sn::Tensor(product * 0.5));
+        expect(3 * sn::matmul(a, b), sn::Tensor(product * 3));
+        expect(sn::matmul(a, b) + c, sn::Tensor(product + c));
+        expect(2.5f * c + sn::matmul(a, b) * -1, sn::Tensor(2.5f * c - product));
+        const auto x = a.contiguous(), y = b.contiguous(), z = c.contiguous();  // nothing is copied first
+        EXPECT_EQ(launches_of([&] { sn::Tensor(sn::matmul(x, y) * 0.5); }), 1u);
+        EXPECT_EQ(launches_of([&] { sn::Tensor(2.5f * z + sn::matmul(x, y) * -1); }), 1u);
+      }
+    }
+}
+
 TEST(MatMul, OutputsThatOperandsShare) {
   for (const sn::Device device : devices()) {
     sn::Tensor<float, sn::AnyDevice> a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}}).to(device);
@@ -329,6 +356,11 @@ TEST(MatMul, OutputsThatOperandsShare) {
     a.copy_(before);
     a.assign(sn::matmul(a, a) + a);
     EXPECT_EQ(printed(a.cpu()), "tensor([[ 8., 12.],\n        [18., 26.]])");
+    sn::Tensor<float, sn::AnyDevice> sums = before.clone();
+    sums += sn::matmul(a.copy_(before), before);
+    EXPECT_EQ(printed(sums.cpu()), "tensor([[ 8., 12.],\n        [18., 26.]])");
+    sums.t().assign(sums + sn::matmul(before, before));
+    EXPECT_EQ(printed(sums.cpu()), "tensor([[15., 33.],\n        [22., 48.]])");
     a.copy_(before);
     a += sn::matmul(a.t(), a);
     EXPECT_EQ(printed(a.cpu()), "tensor([[11., 16.],\n        [17., 24.]])");

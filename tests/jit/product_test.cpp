@@ -45,6 +45,13 @@ TEST(Product, ShapesThatAreNotMultiplied) {
   }
 }
 
+jit::Kernel product_kernel() {
+  jit::Kernel kernel;
+  const jit::Operand factors[] = {kernel.graph.leaf(DType::Float32, 0), kernel.graph.leaf(DType::Float32, 1)};
+  kernel.graph.output(kernel.graph.apply(Op::matmul, factors));
+  return kernel;
+}
+
 runtime::TensorRef matrix(std::initializer_list<float> values, const Shape& shape) {
   runtime::TensorRef t = runtime::empty(shape, DType::Float32, Device());
   std::ranges::copy(values, reinterpret_cast<float*>(t->data));
@@ -58,7 +65,7 @@ TEST(Product, WritesIntoAnyLayout) {
     std::fill_n(reinterpret_cast<float*>(memory->data), 8, 0.f);
     const runtime::TensorRef out = runtime::view(*memory, {2, 2}, strides, offset);
     runtime::TensorImpl* const operands[] = {out.get(), a.get(), b.get()};
-    jit::multiply(operands);
+    jit::multiply(product_kernel(), operands, nullptr);
     EXPECT_TRUE(std::ranges::equal(std::span(reinterpret_cast<const float*>(memory->data), 8), right));
   };
   expect({2, 1}, 0, {19, 22, 43, 50, 0, 0, 0, 0});

@@ -51,13 +51,15 @@ float at(const std::vector<float>& values, const Matrix& m, std::int64_t row, st
 }
 
 /// With these layouts, all by hand.
-void expect_product(sn::runtime::GpuBackend& gpu, MatrixProduct p) {
+void expect_product(sn::runtime::GpuBackend& gpu, MatrixProduct p, bool adds) {
   const std::int64_t size = 4096;
   const std::vector<float> a = numbers(size, 1), b = numbers(size, 2), before = numbers(size, 3);
-  const auto x = on_gpu(a, {size}), y = on_gpu(b, {size});
+  const std::vector<float> added = numbers(size, 4);
+  const auto x = on_gpu(a, {size}), y = on_gpu(b, {size}), w = on_gpu(added, {size});
   auto z = on_gpu(before, {size});
   p.a.data = reinterpret_cast<std::byte*>(x.data()), p.b.data = reinterpret_cast<std::byte*>(y.data());
   p.c.data = reinterpret_cast<std::byte*>(z.data());
+  if (adds) p.addend.data = reinterpret_cast<std::byte*>(w.data());
   gpu.multiply(p);
   const std::vector<float> result = z.to_vector();
   std::vector<float> right = before;
@@ -66,6 +68,8 @@ void expect_product(sn::runtime::GpuBackend& gpu, MatrixProduct p) {
       for (std::int64_t c = 0; c < p.columns; ++c) {
         float sum = 0;
         for (std::int64_t k = 0; k < p.inner; ++k) sum += at(a, p.a, r, k, i) * at(b, p.b, k, c, i);
+        sum *= static_cast<float>(p.alpha);
+        if (adds) sum += static_cast<float>(p.beta) * at(added, p.addend, r, c, i);
         right[static_cast<std::size_t>(i * p.c.step + r * p.c.leading + c)] = sum;
       }
   EXPECT_EQ(result, right);
@@ -81,7 +85,10 @@ TEST_F(CublasProducts, EveryLayout) {
           p.a = {nullptr, (transposed_a ? p.rows : p.inner) + gap, transposed_a, batch > 1 ? 100 : 0};
           p.b = {nullptr, (transposed_b ? p.inner : p.columns) + gap, transposed_b, 0};
           p.c = {nullptr, p.columns + gap, false, batch > 1 ? 200 : 0};
-          expect_product(gpu, p);
+          expect_product(gpu, p, false);
+          p.addend = {nullptr, p.columns + 2 * gap, false, batch > 1 ? 150 : 0};
+          p.alpha = 2, p.beta = 3;
+          expect_product(gpu, p, true);
         }
 }
 
@@ -160,7 +167,7 @@ TEST_F(CublasProducts, WhatFailsIsNamed) {
     EXPECT_THAT([&] { sn::Tensor(sn::matmul(a, b)); },
                 ThrowsMessage<sn::CudaError>(
                     AllOf(HasSubstr(std::string(call) + " failed"), HasSubstr("CUBLAS_STATUS_INTERNAL_ERROR (14)"))));
-    EXPECT_EQ(blas.objects - objects, std::string(call) == "cublasLtMatmul" ? 4 : 0) << call;  // a plan is kept
+    EXPECT_EQ(blas.objects - objects, std::string(call) == "cublasLtMatmul" ? 5 : 0) << call;  // a plan is kept
   }
   blas.fail_call.clear();
   EXPECT_EQ(sn::Tensor(sn::matmul(a, b)).shape(), (sn::Shape{2, 11}));

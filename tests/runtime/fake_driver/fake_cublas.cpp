@@ -105,10 +105,10 @@ Wide element(const void* data, const MatrixLayout& l, bool transposed, std::int6
 
 struct Call {
   MatmulDesc operation;
-  MatrixLayout a, b, d;
-  const void *from_a, *from_b;
+  MatrixLayout a, b, c, d;
+  const void *from_a, *from_b, *from_c;
   void* to;
-  Wide alpha;
+  Wide alpha, beta;
   void run() const {
     const auto inner = static_cast<std::int64_t>(operation.transpose_a ? a.rows : a.columns);
     for (std::int64_t i = 0; i < d.count; ++i)
@@ -118,19 +118,22 @@ struct Call {
           for (std::int64_t k = 0; k < inner; ++k)
             sum += element(from_a, a, operation.transpose_a, row, k, i) *
                    element(from_b, b, operation.transpose_b, k, column, i);
-          write(to, d.type, i * d.step + column * d.leading + row, alpha * sum);
+          sum *= alpha;  // what is multiplied by 0 is not read
+          if (beta != Wide(0)) sum += beta * element(from_c, c, false, row, column, i);
+          write(to, d.type, i * d.step + column * d.leading + row, sum);
         }
   }
 };
 
 /// As the real one would refuse what does not go together.
-bool go_together(const MatmulDesc& o, const MatrixLayout& a, const MatrixLayout& b, const MatrixLayout& d) {
+bool go_together(const MatmulDesc& o, const MatrixLayout& a, const MatrixLayout& b, const MatrixLayout& c,
+                 const MatrixLayout& d) {
   const auto rows = [](const MatrixLayout& l, bool transposed) { return transposed ? l.columns : l.rows; };
   const auto columns = [](const MatrixLayout& l, bool transposed) { return transposed ? l.rows : l.columns; };
-  for (const MatrixLayout* l : {&a, &b, &d})
+  for (const MatrixLayout* l : {&a, &b, &c, &d})
     if (l->leading < static_cast<std::int64_t>(l->rows) || l->count != d.count || l->type != d.type) return false;
-  return rows(a, o.transpose_a) == d.rows && columns(b, o.transpose_b) == d.columns &&
-         columns(a, o.transpose_a) == rows(b, o.transpose_b);
+  return c.rows == d.rows && c.columns == d.columns && rows(a, o.transpose_a) == d.rows &&
+         columns(b, o.transpose_b) == d.columns && columns(a, o.transpose_a) == rows(b, o.transpose_b);
 }
 
 }  // namespace
@@ -185,19 +188,20 @@ Status cublasLtMatmulPreferenceSetAttribute(Preference p, int attribute, const v
 Status cublasLtMatmulAlgoGetHeuristic(Handle, Operation o, Layout a, Layout b, Layout c, Layout d, Preference p,
                                       int requested, Heuristic* results, int* found) {
   ENTER();
-  if (requested < 1 || c != d || !go_together(*o, *a, *b, *d)) return invalid_value;
+  if (requested < 1 || !go_together(*o, *a, *b, *c, *d)) return invalid_value;
   *found = control().found;
   *results = {{}, std::min<std::size_t>(control().workspace, p->workspace), success, 1, {}};
   return success;
 }
 Status cublasLtMatmul(Handle handle, Operation o, const void* alpha, const void* a, Layout layout_a, const void* b,
-                      Layout layout_b, const void* beta, const void* c, Layout, void* d, Layout layout_d,
+                      Layout layout_b, const void* beta, const void* c, Layout layout_c, void* d, Layout layout_d,
                       const Algorithm* algorithm, void* workspace, std::size_t bytes,
                       sinter::runtime::driver::CUstream stream) {
   ENTER();
-  if (!handle || !algorithm || c != d || !go_together(*o, *layout_a, *layout_b, *layout_d)) return invalid_value;
-  if ((workspace == nullptr) != (bytes == 0) || scale(beta, o->scale) != Wide(0)) return invalid_value;
-  const Call call{*o, *layout_a, *layout_b, *layout_d, a, b, d, scale(alpha, o->scale)};
+  if (!handle || !algorithm || !go_together(*o, *layout_a, *layout_b, *layout_c, *layout_d)) return invalid_value;
+  if ((workspace == nullptr) != (bytes == 0)) return invalid_value;
+  const Call call{
+      *o, *layout_a, *layout_b, *layout_c, *layout_d, a, b, c, d, scale(alpha, o->scale), scale(beta, o->scale)};
   // What is in the workspace by then is this product's own.
   return fake_cuda::on_stream(stream, [call, workspace, bytes] {
     if (bytes) std::memset(workspace, 0xAB, bytes);

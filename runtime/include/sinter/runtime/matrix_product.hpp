@@ -15,13 +15,16 @@ struct Matrix {
   std::int64_t step = 0;  // elements from a matrix of a batch to the next; 0 where all are the same
 };
 
-/// c = a b for each of `batch`: a has `rows` x `inner` elements, b `inner` x `columns`. No extent is 0, c is not
-/// transposed and shares no memory with a and b. The dtype is a float's or a complex number's; those of 16 bits add up
-/// in float32.
+/// c = alpha a b for each of `batch`, or c = alpha a b + beta addend where there is an addend. a has `rows` x `inner`
+/// elements, b `inner` x `columns`, c and the addend `rows` x `columns`. No extent is 0. c shares no memory with the
+/// others; neither it nor the addend is transposed. The dtype is a float's or a complex number's; those of 16 bits add
+/// up in float32.
 struct MatrixProduct {
   DType dtype = DType::Float32;
   std::int64_t rows = 1, columns = 1, inner = 1, batch = 1;
   Matrix a, b, c;
+  Matrix addend = {};  // without data there is none
+  double alpha = 1, beta = 1;
   bool tensor_float32 = false;  // float32 may be rounded to 10 bits of mantissa where tensor cores multiply
 };
 
