@@ -16,6 +16,7 @@
 #include <sinter/dsl/tensor.hpp>
 
 #include <sinter/dsl/constants.hpp>
+#include <sinter/dsl/einsum.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
