@@ -9,7 +9,7 @@
 
 namespace sinter::testing {
 
-class Bytes final : public detail::npy::Source {
+class Bytes final : public detail::ByteSource {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
   std::string name() const override { return "'bytes.npy'"; }
