@@ -101,13 +101,13 @@ TEST(StateDict, AMissingNameIsToldWithSimilarOnes) {
 
 TEST(StateDict, WithoutThePrefixOfAWrappedModule) {
   const StateDict wrapped{
-      {"module.a", ones<float>({1})}, {"module.module.b", ones<float>({2})}, {"c", ones<float>({3})}};
+      {"module.a", ones<float>({1})}, {"module.module.b", ones<float>({2})}, {"decoder.c", ones<float>({3})}};
   EXPECT_THAT([&] { wrapped.at("a"); },
               ThrowsMessage<IndexError>(AllOf(HasSubstr("there is 'module.a'"), HasSubstr("without_prefix"))));
   const StateDict plain = wrapped.without_prefix();
-  EXPECT_THAT(names(plain), ElementsAre("a", "module.b", "c"));
+  EXPECT_THAT(names(plain), ElementsAre("a", "module.b", "decoder.c"));
   EXPECT_TRUE(plain.at("a").same_storage(wrapped.at("module.a")));
-  EXPECT_THAT(names(plain.without_prefix("mod")), ElementsAre("a", "ule.b", "c"));
+  EXPECT_THAT(names(plain.without_prefix("mod")), ElementsAre("a", "ule.b", "decoder.c"));
   EXPECT_THAT(([] { StateDict{{"module.a", ones<float>({1})}, {"a", ones<float>({1})}}.without_prefix(); }),
               ThrowsMessage<Error>(HasSubstr("called 'a'")));
 }

@@ -234,6 +234,9 @@ TEST(Zip, WritesWhatItReads) {
   const std::string file = testing::read_text(path);
   EXPECT_EQ(contents(file), (std::vector<std::string>{"", large}));
   EXPECT_EQ(directory(file)[0].name, "größe");
+  // Checksums stand before the contents too, for those who read an archive from its start.
+  for (const zip::Entry& e : directory(file))
+    EXPECT_EQ(file.substr(e.offset - 20 - e.name.size() - 16, 4), number(e.crc, 4)) << e.name;
 }
 
 }  // namespace
