@@ -38,7 +38,7 @@ std::string suggestions(const StateDict& state, std::string_view asked) {
     const std::size_t d = distance(asked.substr(0, longest), std::string_view(e.name).substr(0, longest));
     if (d <= limit) near.emplace_back(d, e.name);
   }
-  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::ranges::sort(near);
   const bool similar = !near.empty();
   for (const StateDict::Entry& e : state)
     if (!similar && near.size() <= most) near.emplace_back(0, e.name);
