@@ -18,7 +18,7 @@ inline constexpr std::uint64_t longest_header = 100'000'000;
 struct Part {
   std::string name;
   DType dtype = DType::Float32;
-  Shape shape;
+  Shape shape{};
   std::uint64_t begin = 0, end = 0;  // its elements, in bytes from the header's end
 };
 
