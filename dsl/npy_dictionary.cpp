@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <sinter/runtime/error.hpp>
+#include "excerpt.hpp"
 #include "npy_format.hpp"
 
 namespace sinter::inline v1::detail::npy {
@@ -48,17 +49,6 @@ std::string_view nearest(std::string_view foreign) noexcept {
   if (foreign.starts_with("complex")) return "complex128";
   if (foreign == "uint16") return "int32";
   return foreign.starts_with("uint") || foreign.starts_with("int") ? "int64" : "float64";
-}
-
-/// Part of a file as a message shows it: short, and printable.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 60;
-  std::string out;
-  for (char c : text.substr(0, most)) {
-    const bool plain = c >= ' ' && c <= '~';
-    out += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  }
-  return text.size() > most ? out + "..." : out;
 }
 
 /// A strict reader of the one literal that the format allows. Nothing recurses, so nothing can be nested too deep.
@@ -189,7 +179,7 @@ class Parser {
 
   [[noreturn]] void fail(std::string_view wanted) const {
     const std::string found =
-        at_ < text_.size() ? fmt::format("'{}'", quoted(text_.substr(at_, 20))) : "the header's end";
+        at_ < text_.size() ? fmt::format("'{}'", excerpt(text_.substr(at_, 20))) : "the header's end";
     throw FormatError(fmt::format("{}: the header of this .npy file is malformed at byte {}: expected {}, found {}",
                                   file_, offset_ + at_, wanted, found));
   }
@@ -201,7 +191,7 @@ class Parser {
     throw DtypeError(fmt::format(
         "{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
         "Convert it with NumPy: np.save(path, array.astype('{}'))",
-        file_, quoted(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported, nearest(name)));
+        file_, excerpt(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported, nearest(name)));
   }
 
   std::string_view text_;

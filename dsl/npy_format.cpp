@@ -20,14 +20,8 @@ constexpr std::string_view reads = "Sinter reads the .npy formats 1.0, 2.0 and 3
 /// Far more than any header of an array of numbers takes, and little to read.
 constexpr std::uint64_t longest_header = 1 << 20;
 
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
-
 /// `count` bytes at `offset`, which hold `what`. Throws FormatError where the source ends before.
-std::vector<std::byte> read_part(Source& source, std::uint64_t offset, std::uint64_t count, std::string_view what) {
+std::vector<std::byte> read_part(ByteSource& source, std::uint64_t offset, std::uint64_t count, std::string_view what) {
   if (offset + count > source.size())
     throw FormatError(fmt::format("{}: truncated: {} takes {} bytes from byte {}, but the file ends at byte {}. {}",
                                   source.name(), what, count, offset, source.size(), reads));
@@ -70,7 +64,7 @@ void convert(std::span<std::byte> bytes, const Header& header) {
     reverse_each<8>(bytes);
 }
 
-void read_elements(Source& source, const Header& header, runtime::TensorImpl& to) {
+void read_elements(ByteSource& source, const Header& header, runtime::TensorImpl& to) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(to.numel) * size_of(to.dtype);
   if (to.device.is_cpu()) {
     const std::span<std::byte> all(to.data, bytes);
@@ -94,7 +88,7 @@ Shape reversed(const Shape& shape) {
 
 }  // namespace
 
-Header read_header(Source& source) {
+Header read_header(ByteSource& source) {
   const std::string file = source.name();
   if (source.size() == 0) throw FormatError(fmt::format("{}: the file is empty. {}", file, reads));
   const std::vector<std::byte> begin = read_part(source, 0, std::min<std::uint64_t>(source.size(), 8), "the start");
@@ -123,7 +117,7 @@ Header read_header(Source& source) {
   return header;
 }
 
-runtime::TensorRef read(Source& source, Device device) {
+runtime::TensorRef read(ByteSource& source, Device device) {
   const Header header = read_header(source);
   // Fortran order is row-major order of the reversed shape: a view turns it round.
   const Shape stored = header.fortran_order ? reversed(header.shape) : header.shape;

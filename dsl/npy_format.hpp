@@ -1,17 +1,13 @@
 // The .npy format over any source of bytes; load_npy and save_npy put files under it.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include <sinter/runtime/tensor_impl.hpp>
+#include "byte_source.hpp"
 
 namespace sinter::inline v1::detail::npy {
-
-/// How much of a GPU's tensor is on its way from or to a file at a time.
-inline constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
 /// What a file says about its array.
 struct Header {
@@ -22,26 +18,23 @@ struct Header {
   std::uint64_t data_offset = 0;  // where the elements begin, in bytes from the file's start
 };
 
-/// Bytes that can be read anywhere.
-class Source {
- public:
-  virtual ~Source() = default;
-  /// For messages.
-  virtual std::string name() const = 0;
-  virtual std::uint64_t size() const = 0;
-  /// Fills `to` with the bytes at `offset`; the caller has checked that they lie within size(). Throws FormatError.
-  virtual void read(std::uint64_t offset, std::span<std::byte> to) = 0;
-};
-
 /// Checks everything that can be known without the elements: also that the source holds all of them.
 /// Throws FormatError, DtypeError.
-Header read_header(Source& source);
+Header read_header(ByteSource& source);
 
 /// The array on `device`. Throws FormatError, DtypeError, OutOfMemory, DeviceError.
-runtime::TensorRef read(Source& source, Device device);
+runtime::TensorRef read(ByteSource& source, Device device);
 
 /// Magic, version, length, dictionary and padding of a format 1.0 file, as NumPy writes them.
 std::string header_text(const Header& header);
+
+/// What a file of a tensor consists of.
+struct Contents {
+  std::string header;
+  runtime::TensorRef elements;  // whose memory follows, from its first element on
+};
+/// A tensor that is laid out in Fortran order is stored so; another view is copied. Throws DtypeError, OutOfMemory.
+Contents contents_of(const runtime::TensorImpl& t);
 
 /// Parses the dictionary, `text`, whose first byte is at `offset` of the file; sets all but data_offset.
 /// Throws FormatError, DtypeError.

@@ -8,10 +8,16 @@
 
 namespace sinter::inline v1::runtime {
 
-Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept
-    : device_(device), pinned_(pinned), data_(data), bytes_(bytes), home_(home), user_(home) {}
+Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept
+    : device_(device), kind_(kind), data_(data), bytes_(bytes), home_(home), user_(home) {}
 
 Buffer::~Buffer() = default;
+
+struct Buffer::Foreign final : Buffer {
+  Foreign(std::byte* data, std::size_t bytes, std::shared_ptr<const void> o) noexcept
+      : Buffer(Device(), data, bytes, nullptr, Kind::Foreign), owner(std::move(o)) {}
+  std::shared_ptr<const void> owner;
+};
 
 Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   Backend& owner = backend(device);
@@ -19,7 +25,7 @@ Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   StreamImpl* home = streams ? &streams->current() : nullptr;
   void* data = bytes ? owner.allocate(bytes, home) : nullptr;
   try {
-    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes, home, false));
+    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes, home, Kind::Device));
   } catch (...) {
     if (data) owner.deallocate(data, bytes, home);
     throw;
@@ -30,24 +36,30 @@ Ref<Buffer> Buffer::allocate_pinned(std::size_t bytes) {
   Pool& pool = pinned_pool();
   void* data = bytes ? pool.allocate(bytes) : nullptr;
   try {
-    return Ref<Buffer>::adopt(new Buffer(Device(), static_cast<std::byte*>(data), bytes, nullptr, true));
+    return Ref<Buffer>::adopt(new Buffer(Device(), static_cast<std::byte*>(data), bytes, nullptr, Kind::Pinned));
   } catch (...) {
     if (data) pool.deallocate(data, bytes);
     throw;
   }
 }
 
+Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner) {
+  return Ref<Buffer>::adopt(new Foreign(data, bytes, std::move(owner)));
+}
+
 void Buffer::destroy(Buffer* buffer) noexcept {
   // The backend exists, since it gave the memory: this lookup cannot throw.
-  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && !buffer->pinned_) [[likely]] {
+  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
     if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);
     delete buffer;
     return;
   }
+  // No stream uses it: copies from such memory are over when they return.
+  if (buffer->kind_ == Kind::Foreign) return delete static_cast<Foreign*>(buffer);
   bool captured = false;
   Fence fence = last_uses(*buffer, captured);
   if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else
-    if (buffer->pinned_)
+    if (buffer->is_pinned())
       pinned_pool().deallocate(buffer->data_, buffer->bytes_, nullptr, std::move(fence));
     else
       backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_, std::move(fence));

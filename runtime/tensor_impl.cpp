@@ -80,6 +80,20 @@ TensorRef empty_pinned(const Shape& shape, DType dtype) {
   return t;
 }
 
+bool is_aligned(const std::byte* data, DType dtype) noexcept {
+  return reinterpret_cast<std::uintptr_t>(data) % size_of(real_of(dtype)) == 0;
+}
+
+TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner) {
+  TensorRef t = laid_out(shape, dtype, Device());
+  if (t->numel > 0 && (!data || !is_aligned(data, dtype)))
+    throw Error(fmt::format("cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
+                            to_string(shape), fmt::ptr(data), name(dtype), size_of(real_of(dtype))));
+  t->buffer = Buffer::over(data, static_cast<std::size_t>(t->numel) * size_of(dtype), std::move(owner));
+  t->data = data;
+  return t;
+}
+
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset) {
   check_shape(shape, 1);
   TensorRef t = TensorRef::adopt(new TensorImpl);

@@ -1,4 +1,4 @@
-// A .npy file in memory.
+// A file in memory.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -9,10 +9,10 @@
 
 namespace sinter::testing {
 
-class Bytes final : public detail::npy::Source {
+class Bytes final : public detail::ByteSource {
  public:
-  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-  std::string name() const override { return "'bytes.npy'"; }
+  explicit Bytes(std::string_view bytes, std::string name = "'bytes.npy'") : bytes_(bytes), name_(std::move(name)) {}
+  std::string name() const override { return name_; }
   std::uint64_t size() const override { return bytes_.size(); }
   void read(std::uint64_t offset, std::span<std::byte> to) override {
     // Out of range means that a reader forgot to check.
@@ -22,6 +22,7 @@ class Bytes final : public detail::npy::Source {
 
  private:
   std::string_view bytes_;
+  std::string name_;
 };
 
 /// A file of format `major`.0 with this dictionary and these elements.

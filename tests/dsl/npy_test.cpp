@@ -180,7 +180,7 @@ TEST_F(Npy, ViewsAreWrittenAsTheirElements) {
 TEST_F(Npy, ArraysLongerThanAChunk) {
   std::vector<std::uint64_t> bits(1009);
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = i * 0x9E3779B97F4A7C15u;
-  const std::int64_t count = 2 * static_cast<std::int64_t>(detail::npy::chunk_bytes) / 8 + 17;
+  const std::int64_t count = 2 * static_cast<std::int64_t>(detail::chunk_bytes) / 8 + 17;
   const TensorRef t = testing::host_tensor(DType::Int64, Shape{count}, bits);
   for (const char* device : devices) {
     detail::save_npy(path("long.npy"), *jit::to(*t, t->dtype, Device(device)));

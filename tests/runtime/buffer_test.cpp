@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include <sinter/runtime/buffer.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/memory.hpp>
 
 #include "gpus.hpp"
 
@@ -87,6 +89,29 @@ TEST(Buffer, ErrorsComeFromTheDevice) {
   EXPECT_THROW(Buffer::allocate(sinter::cpu, std::size_t(1) << 46), sinter::OutOfMemory);
   EXPECT_THROW(Buffer::allocate(sinter::Device(255), 4), sinter::DeviceError);
   EXPECT_THROW(Buffer::allocate(sinter::Device(255), 0), sinter::DeviceError);
+}
+
+TEST(Buffer, OfSomebodyElsesMemoryLetsTheOwnerGoWithTheLastHandle) {
+  auto memory = std::make_shared<std::vector<std::byte>>(64);
+  const std::weak_ptr<const void> owner = memory;
+  std::byte* const data = memory->data();
+  auto b = Buffer::over(data + 4, 8, std::move(memory));
+  EXPECT_EQ(b->data(), data + 4);
+  EXPECT_EQ(b->bytes(), 8u);
+  EXPECT_EQ(b->device(), sinter::Device());
+  EXPECT_FALSE(b->is_pinned());
+  auto handle = b;
+  b = {};
+  EXPECT_FALSE(owner.expired());
+  handle = {};
+  EXPECT_TRUE(owner.expired());
+}
+
+TEST(Buffer, OfSomebodyElsesMemoryIsNotCountedAsOurs) {
+  std::vector<std::byte> memory(1 << 20);
+  const std::size_t before = sinter::memory_stats(sinter::cpu).in_use;
+  const auto b = Buffer::over(memory.data(), memory.size(), nullptr);
+  EXPECT_EQ(sinter::memory_stats(sinter::cpu).in_use, before);
 }
 
 // Outlives everything that main() and other static objects use.

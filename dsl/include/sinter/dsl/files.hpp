@@ -1,6 +1,8 @@
 // Tensors in files.
 #pragma once
 #include <sinter/dsl/npy.hpp>
+#include <sinter/dsl/npz.hpp>
+#include <sinter/dsl/safetensors.hpp>
 #include <sinter/dsl/tensor.hpp>
 
 namespace sinter::inline v1 {

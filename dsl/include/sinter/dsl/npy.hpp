@@ -1,24 +1,9 @@
 // NumPy's .npy files: arrays of any shape (up to eight dimensions) in one self-describing file.
 #pragma once
-#include <concepts>
-#include <string>
-#include <string_view>
-
+#include <sinter/dsl/file_name.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 namespace sinter::inline v1::detail {
-
-/// The name of a file, from a string or a std::filesystem::path, whose header is not needed for it: it takes a quarter
-/// of a second to compile.
-struct FileName {
-  std::string text;
-
-  template <class P>
-    requires requires(const P& path) { std::string_view(path.native()); }
-  FileName(const P& path) : text(path.native()) {}
-  template <std::convertible_to<std::string_view> S>
-  FileName(const S& path) : text(std::string_view(path)) {}
-};
 
 /// Reads formats 1.0, 2.0 and 3.0 of every dtype but bfloat16, from bool ('|b1') and uint8 ('|u1') to complex128
 /// ('<c16'), in either byte order and in either of C and Fortran order. The result alone takes memory. Bytes behind the

@@ -72,11 +72,14 @@ class Buffer : public Counted<Buffer> {
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
   /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
   static Ref<Buffer> allocate_pinned(std::size_t bytes);
+  /// Memory of the host that is somebody else's: a file that is mapped, an array of another library. `owner`, which
+  /// keeps it, is let go with the buffer. The memory is written to where a tensor on it is.
+  static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner);
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  bool is_pinned() const noexcept { return pinned_; }
+  bool is_pinned() const noexcept { return kind_ == Kind::Pinned; }
   /// How often the contents were replaced; what a lazy expression compares.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   /// To be called by whoever writes into memory that others may have read.
@@ -85,19 +88,21 @@ class Buffer : public Counted<Buffer> {
   /// pinned memory any more. Throws CudaError.
   void expose() {
     exposed_.store(true, std::memory_order_relaxed);
-    if (pinned_) settle();
+    if (is_pinned()) settle();
   }
   bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
 
  private:
   friend class UseRecord;
-  Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, bool pinned) noexcept;
+  enum class Kind : std::uint8_t { Device, Pinned, Foreign };
+  struct Foreign;
+  Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();
   void settle();
 
   Device device_;
-  bool pinned_;
+  Kind kind_;
   std::atomic<bool> exposed_{false};
   std::byte* data_;
   std::size_t bytes_;

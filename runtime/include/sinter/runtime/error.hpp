@@ -29,7 +29,7 @@ class DtypeError : public Error {
   using Error::Error;
 };
 
-/// An index, axis or slice outside its range.
+/// An index, axis or slice outside its range, a name that is not there.
 class IndexError : public Error {
  public:
   using Error::Error;

@@ -1,0 +1,71 @@
+#include <sinter/dsl/npz.hpp>
+
+#include <fmt/format.h>
+
+#include <sinter/runtime/error.hpp>
+#include "element_bytes.hpp"
+#include "excerpt.hpp"
+#include "file.hpp"
+#include "npy_format.hpp"
+#include "npz_format.hpp"
+#include "twice.hpp"
+#include "zip.hpp"
+
+namespace sinter::inline v1 {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::string_view suffix = ".npy";
+
+npy::Contents contents_of(const StateDict::Entry& entry) try {
+  if (!entry.tensor.defined())
+    throw Error(fmt::format("cannot save '{}': this tensor is empty, it holds no array", entry.name));
+  return npy::contents_of(entry.tensor.impl());
+} catch (const DtypeError& error) {
+  throw DtypeError(fmt::format("cannot save '{}': {}", entry.name, error.what()));
+}
+
+}  // namespace
+
+StateDict detail::npz::read(ByteSource& source, Device device) {
+  std::vector<zip::Entry> files = zip::read_directory(source);
+  std::vector<StateDict::Entry> entries;
+  entries.reserve(files.size());
+  for (const zip::Entry& file : files) {
+    std::string name = file.name.ends_with(suffix) ? file.name.substr(0, file.name.size() - suffix.size()) : file.name;
+    entries.push_back({std::move(name), {}});
+  }
+  if (const std::string* name = twice(entries, &StateDict::Entry::name))
+    throw FormatError(fmt::format("{}: there are two arrays '{}'", source.name(), excerpt(*name)));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    zip::EntrySource content(source, files[i]);
+    entries[i].tensor = AnyTensor(npy::read(content, device));
+    content.check();
+  }
+  return StateDict(std::move(entries));
+}
+
+StateDict load_npz(const FileName& name, Device device) {
+  FileSource file(name.text);
+  return npz::read(file, device);
+}
+
+void save_npz(const FileName& name, const StateDict& state) {
+  Replacement file(name.text);
+  zip::Writer archive(file);
+  for (const StateDict::Entry& entry : state) {
+    const npy::Contents contents = contents_of(entry);
+    const auto& elements = *contents.elements;
+    archive.begin(entry.name + std::string(suffix),
+                  contents.header.size() + static_cast<std::uint64_t>(elements.numel) * size_of(elements.dtype));
+    archive.write(std::as_bytes(std::span(contents.header)));
+    for_each_part(elements, [&](std::span<const std::byte> bytes) { archive.write(bytes); });
+    archive.end();
+  }
+  archive.finish();
+  file.commit();
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,113 @@
+#include <sinter/dsl/safetensors.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/transfer.hpp>
+#include "element_bytes.hpp"
+#include "file.hpp"
+#include "safetensors_format.hpp"
+#include "twice.hpp"
+
+namespace sinter::inline v1 {
+
+namespace {
+
+using namespace detail;
+using runtime::TensorRef;
+using safetensors::Part;
+
+static_assert(std::endian::native == std::endian::little, "the elements lie in memory as they do in the file");
+
+/// A bool of C++ must be 0 or 1. Only what is neither is written to, so that the pages of others stay the file's.
+void make_bools(std::span<std::byte> bytes) {
+  for (std::byte& b : bytes)
+    if (b > std::byte{1}) b = std::byte{1};
+}
+
+TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
+                    Device device) {
+  if (part.dtype == DType::Bool) make_bools(bytes);
+  if (device.is_cpu() && runtime::is_aligned(bytes.data(), part.dtype))
+    return runtime::over_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));
+  TensorRef t = runtime::empty(part.shape, part.dtype, device);
+  if (bytes.empty()) return t;
+  if (device.is_cpu())
+    std::memcpy(t->data, bytes.data(), bytes.size());
+  else
+    runtime::upload({t->buffer.get(), t->data}, bytes.data(), bytes.size());
+  return t;
+}
+
+/// The tensors in the order in which the file holds them, with their places.
+std::vector<Part> laid_out(const StateDict& state) {
+  std::vector<Part> parts;
+  for (const auto& [name, tensor] : state) {
+    if (name == "__metadata__")
+      throw Error("no tensor of a safetensors file can be called '__metadata__': the format has another use for it");
+    if (!tensor.defined()) throw Error(fmt::format("cannot save '{}': this tensor is empty, it holds no array", name));
+    if (safetensors::dtype_code(tensor.dtype()).empty())
+      throw DtypeError(
+          fmt::format("cannot save '{}': a safetensors file holds no {}: save real() and imag(), or convert "
+                      "it with .to<std::complex<float>>()",
+                      name, sinter::name(tensor.dtype())));
+    parts.push_back({.name = name, .dtype = tensor.dtype(), .shape = tensor.shape()});
+  }
+  std::ranges::sort(parts, [](const Part& a, const Part& b) {
+    const int rank = safetensors::dtype_rank(a.dtype), other = safetensors::dtype_rank(b.dtype);
+    return rank != other ? rank > other : a.name < b.name;
+  });
+  std::uint64_t end = 0;
+  for (Part& part : parts) {
+    part.begin = end;
+    end += static_cast<std::uint64_t>(part.shape.numel()) * size_of(part.dtype);
+    part.end = end;
+  }
+  return parts;
+}
+
+void check_metadata(const Metadata& metadata) {
+  if (const std::string* key = twice(metadata, &Metadata::value_type::first))
+    throw Error(fmt::format("the metadata has the key '{}' twice", *key));
+}
+
+}  // namespace
+
+StateDict load_safetensors(const FileName& name, Device device) {
+  FileSource file(name.text);
+  safetensors::Header header = safetensors::read_header(file);
+  const auto mapping = std::make_shared<const Mapping>(file.map());
+  const std::span<std::byte> data = mapping->bytes().subspan(header.data_offset);
+  std::vector<StateDict::Entry> entries;
+  entries.reserve(header.parts.size());
+  for (Part& part : header.parts) {
+    TensorRef t = tensor_at(part, data.subspan(part.begin, part.end - part.begin), mapping, device);
+    entries.push_back({std::move(part.name), AnyTensor(std::move(t))});
+  }
+  return StateDict(std::move(entries));
+}
+
+Metadata load_safetensors_metadata(const FileName& name) {
+  FileSource file(name.text);
+  return safetensors::read_header(file).metadata;
+}
+
+void save_safetensors(const FileName& name, const StateDict& state, const Metadata& metadata) {
+  check_metadata(metadata);
+  const std::vector<Part> parts = laid_out(state);
+  const std::string header = safetensors::header_text(parts, metadata);
+  Replacement file(name.text);
+  file.write(header);
+  for (const Part& part : parts)
+    for_each_part(*jit::contiguous(state.at(part.name).impl()),
+                  [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.commit();
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,125 @@
+#include "safetensors_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <sinter/runtime/error.hpp>
+#include "excerpt.hpp"
+#include "twice.hpp"
+
+namespace sinter::inline v1::detail::safetensors {
+
+namespace {
+
+/// In the order of their ranks.
+constexpr struct {
+  std::string_view code;
+  DType dtype;
+} codes[] = {{"BOOL", DType::Bool},     {"U8", DType::UInt8},      {"I8", DType::Int8},   {"I16", DType::Int16},
+             {"F16", DType::Float16},   {"BF16", DType::BFloat16}, {"I32", DType::Int32}, {"F32", DType::Float32},
+             {"C64", DType::Complex64}, {"F64", DType::Float64},   {"I64", DType::Int64}};
+
+/// What to convert an element type to that Sinter lacks, for messages.
+std::string_view nearest(std::string_view code) noexcept {
+  if (code == "U16") return "torch.int32";
+  if (code.starts_with("U")) return "torch.int64";
+  return code.starts_with("C") ? "torch.complex64" : "torch.float16";
+}
+
+std::uint64_t bytes_of(const Part& part, const std::string& file) {
+  std::int64_t all = static_cast<std::int64_t>(size_of(part.dtype));
+  for (std::int64_t extent : part.shape)  // extents of 0 do not excuse the others
+    if (extent > 0 && __builtin_mul_overflow(all, extent, &all))
+      throw FormatError(fmt::format("{}: tensor '{}' has shape {} of {}, which is too large: 2^63 bytes or more", file,
+                                    excerpt(part.name), to_string(part.shape), name(part.dtype)));
+  return static_cast<std::uint64_t>(part.shape.numel()) * size_of(part.dtype);
+}
+
+void check_size(const Part& part, const std::string& file) {
+  const std::uint64_t bytes = bytes_of(part, file);
+  if (part.begin > part.end || part.end - part.begin != bytes)
+    throw FormatError(
+        fmt::format("{}: tensor '{}' of shape {} and {} takes {} bytes, but its data_offsets are [{}, {}]", file,
+                    excerpt(part.name), to_string(part.shape), name(part.dtype), bytes, part.begin, part.end));
+}
+
+/// That each tensor begins where the one before ends. Gives the end of the last one.
+std::uint64_t check_order(const std::vector<Part>& parts, const std::string& file) {
+  std::vector<const Part*> in_order;
+  for (const Part& part : parts) in_order.push_back(&part);
+  std::ranges::sort(in_order, {}, [](const Part* p) { return std::pair(p->begin, p->end); });
+  std::uint64_t end = 0;
+  const Part* before = nullptr;
+  for (const Part* part : in_order) {
+    if (part->begin != end)
+      throw FormatError(fmt::format("{}: tensor '{}' begins at byte {} of the data, but {} at {}: {}", file,
+                                    excerpt(part->name), part->begin,
+                                    before ? fmt::format("tensor '{}' ends", excerpt(before->name)) : "the data begins",
+                                    end, part->begin < end ? "they overlap" : "the bytes between belong to nobody"));
+    end = part->end;
+    before = part;
+  }
+  return end;
+}
+
+void check_names(const Header& header, const std::string& file) {
+  if (const std::string* name = twice(header.parts, &Part::name))
+    throw FormatError(fmt::format("{}: there are two tensors '{}'", file, excerpt(*name)));
+  if (const std::string* key = twice(header.metadata, &Metadata::value_type::first))
+    throw FormatError(fmt::format("{}: the metadata has the key '{}' twice", file, excerpt(*key)));
+}
+
+}  // namespace
+
+std::string_view dtype_code(DType dtype) noexcept {
+  const auto* known = std::ranges::find(codes, dtype, [](const auto& c) { return c.dtype; });
+  return known == std::end(codes) ? std::string_view() : known->code;
+}
+
+int dtype_rank(DType dtype) noexcept {
+  return static_cast<int>(std::ranges::find(codes, dtype, [](const auto& c) { return c.dtype; }) - codes);
+}
+
+DType dtype_of_code(std::string_view code, std::string_view tensor, const std::string& file) {
+  for (const auto& known : codes)
+    if (known.code == code) return known.dtype;
+  throw DtypeError(
+      fmt::format("{}: tensor '{}' has the dtype '{}', which Sinter does not have. Sinter reads BOOL, U8, I8 to I64, "
+                  "F16, BF16, F32, F64 and C64. Convert it with PyTorch: t.to({})",
+                  file, excerpt(tensor), excerpt(code), nearest(code)));
+}
+
+Header read_header(ByteSource& source) {
+  const std::string file = source.name();
+  if (source.size() < 8)
+    throw FormatError(
+        fmt::format("{}: not a safetensors file: it has {} bytes, and one begins with eight that hold the "
+                    "header's length",
+                    file, source.size()));
+  std::byte prefix[8];
+  source.read(0, prefix);
+  const std::uint64_t length = little_endian(prefix);
+  if (length > longest_header)
+    throw FormatError(
+        fmt::format("{}: not a safetensors file: it begins with a header's length of {} bytes; there are "
+                    "{} at most",
+                    file, length, longest_header));
+  if (length > source.size() - 8)
+    throw FormatError(fmt::format("{}: truncated: the header takes {} bytes from byte 8, but the file ends at byte {}",
+                                  file, length, source.size()));
+  std::string json(length, '\0');
+  source.read(8, std::as_writable_bytes(std::span(json)));
+  Header header = parse_header(json, file);
+  header.data_offset = 8 + length;
+  check_names(header, file);
+  for (const Part& part : header.parts) check_size(part, file);
+  const std::uint64_t end = check_order(header.parts, file), held = source.size() - header.data_offset;
+  if (end != held)
+    throw FormatError(fmt::format("{}: {}: its tensors take {} bytes from byte {}, but the file ends at byte {}", file,
+                                  end > held ? "truncated" : "there is something behind the last tensor", end,
+                                  header.data_offset, source.size()));
+  return header;
+}
+
+}  // namespace sinter::inline v1::detail::safetensors
