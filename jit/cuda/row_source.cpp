@@ -36,6 +36,7 @@ class EntryPrinter {
 
   std::string text() {
     const std::string head =
+        (layout_.stashes() ? "extern __shared__ __align__(16) unsigned char stash[];\n\n" : "") +
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const __grid_constant__ {} p) {{\n",
                     scheme_.block, resident_blocks(layout_), layout_.kernel.name, layout_.params);
     out_.open();
