@@ -57,14 +57,15 @@ int loop_steps(const RowTraits& t, int lanes) noexcept {
 
 bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_bytes(t) <= most_shared; }
 
-/// A row in shared memory has its multiprocessor to itself, or nearly: as many threads as registers allow, since
-/// nothing else hides what memory takes.
+/// A row in shared memory has its multiprocessor to itself, or nearly. Nothing else hides then what memory takes: as
+/// many threads as possible, unless their registers were enough for fewer bytes at once, or for no function.
 void stash(RowText& text, const RowTraits& t, int lanes) noexcept {
   constexpr int threads = 1024;
   text.stash = true;
   const int left = registers / threads - other_words - t.live_words - 2 * t.loop_part_bytes / 4;  // of parts and rests
-  const int steps = left / std::max(lanes * t.stream_bytes / 4, t.streams);
-  if (steps * threads < text.steps * text.block) return;  // more would be read at once by fewer threads
+  const int steps = left / (2 * lanes * t.stream_words);  // of elements and what they become
+  const bool is_wide = t.stream_words > t.streams;        // functions of doubles are long
+  if (is_wide || t.calls_long_functions || steps * threads < text.steps * text.block) return;
   text.block = threads, text.steps = std::min(text.steps, power_below(steps));
 }
 
@@ -152,6 +153,9 @@ RowTraits::RowTraits(const Kernel& kernel) {
   walks = static_cast<int>(w.walks.size());
   writes_elements = w.writes_elements;
   live_words = live_bytes(kernel.graph) / 4;
+  calls_long_functions = std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) {
+    return is_function(n.op) && n.op != Op::exp && n.op != Op::div && n.op != Op::sqrt && n.op != Op::log;
+  });
   kept_bytes = streams = 0;
   std::vector<int> bytes(kernel.inputs.size());
   for (const Node& n : kernel.graph.nodes())
@@ -163,11 +167,11 @@ RowTraits::RowTraits(const Kernel& kernel) {
     if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
   shares_rows = !(writes_elements && writes_rows && reads_rows);
   for (const RowWalk& walk : w.walks) {
-    int of_walk = 0;
+    int words = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i)
-      if (walk.inputs[i]) of_walk += bytes[i];
+      if (walk.inputs[i]) words += std::max(bytes[i], 4) / 4;
     streams = std::max(streams, static_cast<int>(std::ranges::count(walk.inputs, true)));
-    stream_bytes = std::max(stream_bytes, of_walk);
+    stream_words = std::max(stream_words, words);
   }
   for (int stage = 0; stage < w.stages.count; ++stage) part_bytes.push_back(part_size(w, stage, true));
   const RowWalks looped(kernel, true);

@@ -27,12 +27,13 @@ struct RowTraits {
   explicit RowTraits(const Kernel& kernel);
   RowTraits() = default;
 
-  int walks = 1;                 // through a row that is kept
-  bool writes_elements = false;  // the last walk writes; else every one ends with a reduction
-  int kept_bytes = 4;            // of registers for each element, of what is read once where a row is kept
-  int streams = 1;               // inputs that one walk reads for each element, at most
-  int stream_bytes = 4;          // of these
-  int live_words = 4;            // registers of values that an element takes
+  int walks = 1;                      // through a row that is kept
+  bool writes_elements = false;       // the last walk writes; else every one ends with a reduction
+  int kept_bytes = 4;                 // of registers for each element, of what is read once where a row is kept
+  int streams = 1;                    // inputs that one walk reads for each element, at most
+  int stream_words = 1;               // registers of these
+  int live_words = 4;                 // registers of values that an element takes
+  bool calls_long_functions = false;  // which take many registers
   bool shares_rows = true;      // whether blocks may share a row where an input is an output: none reads what one wrote
   std::vector<int> part_bytes;  // of each stage: what it knows of a part of a row that is kept
   int loop_part_bytes = 0;      // of all stages of one that is not
