@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <jit/row_walks.hpp>
 #include "fake_gpu.hpp"
 #include "row_kernels.hpp"
 #include "shared_gpu.hpp"
@@ -102,6 +103,18 @@ TEST(RowStash, IsWhatTheGpuHasRoomFor) {
     EXPECT_EQ(gpu.compiles, 3);  // for rows of registers, of shared memory, of neither, whatever the GPU has
   }
   jit::use_gpu(1, nullptr);
+}
+
+TEST(RowStash, LeavesTheBlocksVariablesTheirRoom) {
+  SeveralInputs several;
+  RowKernel norm("norm_with_variables");
+  write_norm(norm, DType::Float64, DType::Float64);
+  for (const Kernel* k : {&several.done(), &norm.done()}) {
+    const jit::RowWalks walks(*k, true);
+    std::int64_t bytes = 0;
+    for (int s = 0; s < walks.stages.count; ++s) bytes += 32 * part_size(walks, s, true) + 15;
+    EXPECT_GE(jit::variable_bytes(jit::RowTraits(*k)), bytes);
+  }
 }
 
 /// Nothing a block may have is exceeded by the longest rows that are stashed, and one of them more is not.
