@@ -124,6 +124,7 @@ KernelClass ClassKey::decode(std::size_t operands) const {
   c.rows.kept = bits(1);
   c.rows.split = bits(1);
   c.rows.tail = bits(1);
+  c.rows.stash = bits(1);
   return c;
 }
 
@@ -141,6 +142,7 @@ void ClassKey::set_rows(const RowText& t, int combined) noexcept {
   add(t.kept, 1);
   add(t.split, 1);
   add(t.tail, 1);
+  add(t.stash, 1);
 }
 
 namespace {

@@ -36,9 +36,10 @@ constexpr int stride_count(Pattern p, int rank) noexcept {
 ///
 /// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
 /// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each
-/// is cut, the vectors of a split, the blocks that a row has in this launch and the walk that it does. Then, from the
-/// innermost dim of the rows to the second, its extent and its wide divider; the same for the combined dims; for each
-/// output and input its strides along the rows' dims and along combined ones (combined_strides).
+/// is cut, the vectors of a split, the blocks that a row has in this launch and the walk that it does, or, where rows
+/// are stashed, how many elements each input's part of the stash has room for. Then, from the innermost dim of the rows
+/// to the second, its extent and its wide divider; the same for the combined dims; for each output and input its
+/// strides along the rows' dims and along combined ones (combined_strides).
 struct KernelClass {
   int rank = 1;
   int lanes = 1;                  // elements that a thread handles at once

@@ -17,6 +17,7 @@
 #include "history.hpp"
 #include "kernel_cache.hpp"
 #include "parameters.hpp"
+#include "row_stash.hpp"
 #include "row_walks.hpp"
 #include "stats.hpp"
 
@@ -55,6 +56,7 @@ struct Executable::Variant {
         kernel_class(std::move(c)),
         nest_words(traits.rows ? row_word_count(kernel_class, traits.rows->stages(kernel_class.rows))
                                : nest_word_count(kernel_class)),
+        stash(traits, kernel_class),
         device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
         loaded(new Loaded[device_count]) {}
 
@@ -66,6 +68,7 @@ struct Executable::Variant {
   ClassKey key;
   KernelClass kernel_class;
   std::size_t nest_words;
+  RowStash stash;
   std::size_t device_count;
   std::unique_ptr<Loaded[]> loaded;  // by GPU
   runtime::PerProcess<std::mutex> loading;
@@ -157,13 +160,16 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) con
   return text(class_of(nest, aliased));
 }
 
-RowPlan Executable::row_plan(const LoopNest& nest, bool aliased) const {
+RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {
   const KernelClass c = class_of(nest, aliased);
   RowPlan plan;
   plan.rows = nest.rows(), plan.columns = nest.columns();
+  const bool stashes =
+      !device.is_cpu() && RowStash(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
   const RowScheme scheme{c.rows, c.lanes};
-  plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns));
-  plan.rereads = !c.rows.kept;
+  plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns), stashes);
+  plan.walks = static_cast<std::int64_t>(RowWalks(kernel_, !c.rows.kept && !device.is_cpu()).walks.size());
+  plan.rereads = !c.rows.kept && !stashes;
   if (c.rows.split) plan.launches = RowStages(kernel_, true).count + 1;
   return plan;
 }
@@ -293,6 +299,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   Variant& v = variant(nest, aliased);
   const KernelClass& c = v.kernel_class;
   launch.grid = row_grid({c.rows, c.lanes}, launch.rows, launch.columns);
+  launch.stash = v.stash.extent(launch.columns, gpu.shared_per_block());
   const Workspace workspace(kernel_, c, launch, device);
   launch.parts = workspace.parts();
   const runtime::Use uses[] = {workspace.use()};
@@ -316,7 +323,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
     gpu.launch({.function = {loaded_function},
                 .grid = static_cast<unsigned>(std::clamp<std::int64_t>(launch.grid.tiles * launch.spread, 1, resident)),
                 .block = launch.grid.block,
-                .shared = 0,
+                .shared = static_cast<unsigned>(v.stash.bytes(launch.stash)),
                 .words = {words.data(), words.size()},
                 .pointers = static_cast<unsigned>(pointers)});
     ThreadStats::count(stats().launches);

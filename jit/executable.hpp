@@ -21,8 +21,9 @@ void use_gpu(int index, runtime::GpuBackend* device) noexcept;
 struct RowPlan {
   std::int64_t rows = 0, columns = 0;
   std::int64_t launches = 1;
-  bool rereads = false;  // each walk through a row reads it from memory
-  std::string scheme;    // in words
+  std::int64_t walks = 1;  // through a row
+  bool rereads = false;    // each of them reads it from memory
+  std::string scheme;      // in words
 };
 
 class Executable {
@@ -42,8 +43,8 @@ class Executable {
   [[nodiscard]] RunFaults run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   /// Compiles what run would need.
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
-  /// Of a kernel that reduces: what its threads would do on a GPU.
-  RowPlan row_plan(const LoopNest& nest, bool aliased) const;
+  /// Of a kernel that reduces: what its threads do on a GPU; of the CPU, what they would do on one without a stash.
+  RowPlan row_plan(const LoopNest& nest, bool aliased, Device device) const;
   /// The text that run would use on a GPU.
   runtime::KernelSource source(const LoopNest& nest, bool aliased) const;
 

@@ -225,8 +225,8 @@ class Explanation {
     line("  {} over {}", k.name, to_string(shape));
     std::string heading = "computes";
     item(heading, computed(k.graph));
-    if (k.rows) rows(k, row_plans_[index]);
-    if (k.is_product) line("    {:<10} {}, which fuses nothing", "by", device_.is_cpu() ? "OpenBLAS" : "cuBLASLt");
+    if (k.rows) rows(row_plans_[index]);
+    if (k.is_product) line("    {:<10} {}", "by", device_.is_cpu() ? "OpenBLAS" : "cuBLASLt");
     heading = "reads";
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
@@ -250,11 +250,11 @@ class Explanation {
     }
   }
 
-  void rows(const Kernel& k, const RowPlan& plan) {
+  void rows(const RowPlan& plan) {
     std::string heading = "rows";
     item(heading,
          fmt::format("{} of {}, {} through each", plan.rows, counted(static_cast<std::size_t>(plan.columns), "element"),
-                     counted(RowWalks(k, !device_.is_cpu() && plan.rereads).walks.size(), "walk")));
+                     counted(static_cast<std::size_t>(plan.walks), "walk")));
     if (device_.is_cpu()) return;
     heading = "threads";
     item(heading, plan.scheme);

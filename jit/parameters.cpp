@@ -81,7 +81,7 @@ struct Dims {
 
 std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept {
   const int row_rank = c.rank - c.combined;
-  std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0);
+  std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0) + c.rows.stash;
   count += static_cast<std::size_t>(3 * (row_rank - 1) + (c.wide ? 3 : 2) * (c.combined - 1));
   for (const Pattern p : c.patterns) count += static_cast<std::size_t>(row_rank + combined_strides(c, p));
   return count;
@@ -101,6 +101,7 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
   add(launch.columns);
   if (c.rows.split)
     for (const std::int64_t word : {launch.grid.splits, launch.grid.part, launch.spread, launch.walk}) add(word);
+  if (c.rows.stash) add(launch.stash);
   for (int d = rows.count - 1; d >= 1; --d) words = write_extent(words, rows.extent(nest, d), true);
   for (int d = combined.count - 1; d >= 1; --d) words = write_extent(words, combined.extent(nest, d), c.wide);
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {

@@ -25,6 +25,7 @@ struct RowLaunch {
   std::int64_t rows = 0, columns = 0;
   std::int64_t spread = 1;                 // blocks of a row
   std::int64_t walk = 0;                   // where blocks share rows: which one
+  std::int64_t stash = 0;                  // elements of each input's part of the stash; 0: the block has none
   std::span<std::byte* const> parts = {};  // of each stage
 };
 

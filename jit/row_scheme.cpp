@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "row_stash.hpp"
 #include "row_walks.hpp"
 
 namespace sinter::inline v1::jit {
@@ -56,6 +57,18 @@ int loop_steps(const RowTraits& t, int lanes) noexcept {
 
 bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_bytes(t) <= most_shared; }
 
+/// A row in shared memory has its multiprocessor to itself, or nearly. Nothing else hides then what memory takes: as
+/// many threads as possible, unless their registers were enough for fewer bytes at once, or for no function.
+void stash(RowText& text, const RowTraits& t, int lanes) noexcept {
+  constexpr int threads = 1024;
+  text.stash = true;
+  const int left = registers / threads - other_words - t.live_words - 2 * t.loop_part_bytes / 4;  // of parts and rests
+  const int steps = left / (2 * lanes * t.stream_words);  // of elements and what they become
+  const bool is_wide = t.stream_words > t.streams;        // functions of doubles are long
+  if (is_wide || t.calls_long_functions || steps * threads < text.steps * text.block) return;
+  text.block = threads, text.steps = std::min(text.steps, power_below(steps));
+}
+
 /// Rows whose elements are neighbours.
 RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   const int lanes = s.lanes;
@@ -84,6 +97,8 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   text.block = t.walks > 1 ? 512 : 256;
   text.steps = loop_steps(t, lanes);
   text.split = !t.part_bytes.empty() && s.columns >= worth_sharing && s.rows * text.block * 2 <= all_threads;
+  if (!text.split && stash_extent(s.columns, t.stash_bytes, variable_bytes(t), largest_shared) > 0)
+    stash(text, t, lanes);
   return {text, lanes};
 }
 
@@ -138,6 +153,9 @@ RowTraits::RowTraits(const Kernel& kernel) {
   walks = static_cast<int>(w.walks.size());
   writes_elements = w.writes_elements;
   live_words = live_bytes(kernel.graph) / 4;
+  calls_long_functions = std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) {
+    return is_function(n.op) && n.op != Op::exp && n.op != Op::div && n.op != Op::sqrt && n.op != Op::log;
+  });
   kept_bytes = streams = 0;
   std::vector<int> bytes(kernel.inputs.size());
   for (const Node& n : kernel.graph.nodes())
@@ -148,12 +166,21 @@ RowTraits::RowTraits(const Kernel& kernel) {
   for (std::size_t k = 0; k < kernel.rows->over.size(); ++k)
     if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
   shares_rows = !(writes_elements && writes_rows && reads_rows);
-  for (const RowWalk& walk : w.walks)
+  for (const RowWalk& walk : w.walks) {
+    int words = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      if (walk.inputs[i]) words += std::max(bytes[i], 4) / 4;
     streams = std::max(streams, static_cast<int>(std::ranges::count(walk.inputs, true)));
+    stream_words = std::max(stream_words, words);
+  }
   for (int stage = 0; stage < w.stages.count; ++stage) part_bytes.push_back(part_size(w, stage, true));
   const RowWalks looped(kernel, true);
   loop_stages = looped.stages.count;
   for (int stage = 0; stage < loop_stages; ++stage) loop_part_bytes += part_size(looped, stage, true);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    read_again.push_back(looped.reads(i) > 1);
+    if (read_again[i]) stash_bytes += bytes[i];
+  }
 }
 
 RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept {
@@ -182,14 +209,16 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
   return grid;
 }
 
-std::string describe(const RowScheme& scheme, const RowGrid& grid) {
+std::string describe(const RowScheme& scheme, const RowGrid& grid, bool stashed) {
   const RowText& text = scheme.text;
   const unsigned team = text.team == 0 ? grid.block : static_cast<unsigned>(text.team);
   return fmt::format("{} of {} for {}, {}{}", team == 1 ? "one thread" : fmt::format("{} threads", team), grid.block,
                      !text.across        ? "a row"
                      : scheme.lanes == 1 ? "a column"
                                          : fmt::format("{} columns", scheme.lanes),
-                     text.kept ? "which is kept in registers" : "which every walk reads",
+                     text.kept ? "which is kept in registers"
+                     : stashed ? "which is kept in shared memory"
+                               : "which every walk reads",
                      grid.splits > 1 ? fmt::format("; {} blocks share it", grid.splits) : "");
 }
 

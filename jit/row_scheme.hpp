@@ -18,6 +18,7 @@ struct RowText {
   bool kept = false;    // these are the whole row: what several walks read is read from memory once
   bool split = false;   // several blocks share a row: one launch for each walk
   bool tail = false;    // rows end with elements that fill no vector
+  bool stash = false;   // what several walks read stays in shared memory (RowStash), on GPUs that have room for it
   friend bool operator==(const RowText&, const RowText&) = default;
 };
 
@@ -26,15 +27,19 @@ struct RowTraits {
   explicit RowTraits(const Kernel& kernel);
   RowTraits() = default;
 
-  int walks = 1;                 // through a row that is kept
-  bool writes_elements = false;  // the last walk writes; else every one ends with a reduction
-  int kept_bytes = 4;            // of registers for each element, of what is read once where a row is kept
-  int streams = 1;               // inputs that one walk reads for each element, at most
-  int live_words = 4;            // registers of values that an element takes
+  int walks = 1;                      // through a row that is kept
+  bool writes_elements = false;       // the last walk writes; else every one ends with a reduction
+  int kept_bytes = 4;                 // of registers for each element, of what is read once where a row is kept
+  int streams = 1;                    // inputs that one walk reads for each element, at most
+  int stream_words = 1;               // registers of these
+  int live_words = 4;                 // registers of values that an element takes
+  bool calls_long_functions = false;  // which take many registers
   bool shares_rows = true;      // whether blocks may share a row where an input is an output: none reads what one wrote
   std::vector<int> part_bytes;  // of each stage: what it knows of a part of a row that is kept
   int loop_part_bytes = 0;      // of all stages of one that is not
   int loop_stages = 0;          // of one that is not
+  std::vector<bool> read_again;  // of the inputs, those that several walks through such a row read
+  int stash_bytes = 0;           // of each column of these
 
   std::size_t stages(const RowText& text) const noexcept {
     return text.kept ? part_bytes.size() : static_cast<std::size_t>(loop_stages);
@@ -66,8 +71,8 @@ struct RowGrid {
 };
 RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept;
 
-/// "32 threads for each row, which is kept in registers"
-std::string describe(const RowScheme& scheme, const RowGrid& grid);
+/// "32 threads of 256 for a row, which is kept in registers". `stashed`: it is in shared memory.
+std::string describe(const RowScheme& scheme, const RowGrid& grid, bool stashed = false);
 
 /// For tests: what choose_rows gives instead where the layout allows it, and the fewest vectors of a split; a part of
 /// 0 ends it.

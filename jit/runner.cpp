@@ -73,7 +73,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
   } else if (call.row_plans) {
-    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased) : RowPlan());
+    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowPlan());
   } else if (call.later) {
     call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
   } else {

@@ -36,12 +36,18 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// Whether the type that begins at `at` is that of a vector of more than one element, and not of bytes.
+bool is_vector(const std::string& text, std::size_t at) {
+  if (text.compare(at, 4, "bool") == 0 || text.compare(at, 8, "unsigned") == 0) return false;
+  return text.compare(text.find('>', at) - 3, 3, ", 1") != 0;
+}
+
 /// Whether the PTX loads (or stores) vectors where the text does. Vectors of bytes may be plain words.
 bool keeps_vectors(const std::string& text, const std::string& cast, const std::string& ptx,
                    const std::string& instruction) {
   bool asks = false;
   for (std::size_t at = text.find(cast); at != std::string::npos; at = text.find(cast, at + 1))
-    asks |= text.compare(at + cast.size(), 4, "bool") != 0 && text.compare(at + cast.size(), 8, "unsigned") != 0;
+    asks |= is_vector(text, at + cast.size());
   if (!asks || ptx.find(instruction) == std::string::npos) return true;  // maximum(sign(x), 1) needs no x
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);)
@@ -51,7 +57,9 @@ bool keeps_vectors(const std::string& text, const std::string& cast, const std::
 }
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
   return keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global") &&
-         keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global");
+         keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global") &&
+         keeps_vectors(text, "sinter::stashed<sinter::Lanes<", ptx, "ld.shared") &&
+         keeps_vectors(text, "sinter::stashed<sinter::Lanes<", ptx, "st.shared");
 }
 
 /// What is wrong with a kernel; empty when nothing is.

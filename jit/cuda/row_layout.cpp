@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "../row_stash.hpp"
 #include "expression.hpp"
 
 namespace sinter::inline v1::jit::cuda {
@@ -21,12 +22,13 @@ RowLayout::RowLayout(const Kernel& kernel_, const KernelTraits& traits, const Ke
       team(scheme.team > 0 ? fmt::format("{}", scheme.team)
            : scheme.kept   ? "blockDim.x"
                            : fmt::format("{}", scheme.block)) {
+  const RowStash stash(traits, c);
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
     const bool output = k < kernel.outputs.size();
     const KernelTraits::Access& a = traits.operands[k];
     const std::size_t number = output ? k : k - kernel.outputs.size();
     operands.push_back({fmt::format("{}{}", output ? 'y' : 'x', number), std::string(storage_type(a.dtype)), number,
-                        output, a.memory, a.array, a.per_row, c.patterns[k]});
+                        output, a.memory, a.array, a.per_row, c.patterns[k], stash.place(k)});
   }
 }
 
@@ -34,6 +36,13 @@ bool RowLayout::is_for_writing(const RowOperand& a) const noexcept {
   if (a.output) return true;
   const bool read_once = a.is_loaded() && !is_kept(a) && walks.reads(a.number) == 1;
   return read_once && walks.writes_elements && walks.walks.back().inputs[a.number];
+}
+
+bool RowLayout::leaves(const RowOperand& a, std::size_t walk) const {
+  if (!a.stash || !reads(a, walk)) return false;
+  for (std::size_t earlier = 0; earlier < walk; ++earlier)
+    if (reads(a, earlier)) return false;
+  return true;
 }
 
 std::string RowLayout::rows() const { return scheme.across ? fmt::format("[{}]", c.lanes) : ""; }

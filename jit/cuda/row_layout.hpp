@@ -1,5 +1,7 @@
 // What all parts of a reducing kernel's text ask for: its operands, and which threads walk a row.
 #pragma once
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct RowOperand {
   bool array;
   bool per_row;
   Pattern pattern;
+  std::optional<int> stash;  // in bytes of a column, where its part of the stash begins
 
   /// An input of elements of which a row has one value alone.
   bool is_same_in_row() const noexcept { return !output && !per_row && pattern == Pattern::Uniform; }
@@ -48,6 +51,12 @@ struct RowLayout {
   /// The same of what is not at hand for the whole row.
   bool reads_here(const RowOperand& a, std::size_t walk) const {
     return reads(a, walk) && !a.is_same_in_row() && !is_kept(a);
+  }
+  /// Of these, inputs of the stash: those that the walk is the first to read, and those that it reads again.
+  bool leaves(const RowOperand& a, std::size_t walk) const;
+  bool finds(const RowOperand& a, std::size_t walk) const { return a.stash && reads(a, walk) && !leaves(a, walk); }
+  bool stashes() const noexcept {
+    return std::ranges::any_of(operands, [](auto& a) { return a.stash.has_value(); });
   }
   /// "[4]" after the name of what a thread has for each of its rows; nothing where that is one.
   std::string rows() const;

@@ -129,7 +129,7 @@ void RowLoops::batches(std::size_t number, const std::string& part, bool adds_lo
   out_.line("for (; base + {} * {} < end; base += {} * {}) {{", scheme_.steps - 1, layout_.team, scheme_.steps,
             layout_.team);
   out_.open();
-  read_batch(number);
+  reads_.batch(number);
   if (is_online(number)) {
     online_batch(number);
   } else {
@@ -158,7 +158,7 @@ void RowLoops::online_batch(std::size_t number) {
   const auto gather = [&](const std::string& type, const std::string& name, const Values& values) {
     declare(type, static_cast<int>(number), name);
     batch_loop(number, [&] {
-      fetch(number, place);
+      reads_.vector(number, place.lanes, place.read != "_in", false);
       each_value(number, place, values,
                  [&](const std::string& v) { return fmt::format("sinter::add({}{}, {});", name, l, v); });
     });
@@ -170,37 +170,9 @@ void RowLoops::online_batch(std::size_t number) {
   out_.for_rows(false, fmt::format("sinter::add(o{}{{}}, close{{}});", number));
 }
 
-void RowLoops::read_batch(std::size_t number) {
-  for (const RowOperand& a : layout_.operands)
-    if (layout_.reads_here(a, number) && a.memory)
-      out_.line("{} {}_in[{}];", vectors_.type(a, c_.lanes), a.name, scheme_.steps);
-  out_.unroll();
-  out_.line("for (int k = 0; k < {}; ++k) {{", scheme_.steps);
-  out_.open();
-  out_.line("const {} c = base + k * {};", layout_.index, layout_.team);
-  vectors_.coordinates(out_, c_.lanes);
-  for (const RowOperand& a : layout_.operands)
-    if (layout_.reads_here(a, number) && a.memory) out_.line("{}_in[k] = {};", a.name, vectors_.fetched(a, c_.lanes));
-  out_.close();
-}
-
-/// The values of one vector that are not at hand.
-void RowLoops::fetch(std::size_t number, const Place& place) {
-  vectors_.coordinates(out_, place.lanes);
-  for (const RowOperand& a : layout_.operands) {
-    if (!layout_.reads_here(a, number) || (a.memory && place.read != "_in")) continue;
-    const std::string value = vectors_.fetched(a, place.lanes), type = vectors_.type(a, place.lanes);
-    const std::string name = a.memory ? a.name + "_in" : a.name + "_at";
-    if (place.may_be_outside && a.memory)
-      out_.line("const {0} {1} = inside ? {2} : {0}{{}};", type, name, value);
-    else
-      out_.line("const {} {} = {};", type, name, value);
-  }
-}
-
 /// What one vector adds to the walk's part, or the outputs that it is.
 void RowLoops::vector(std::size_t number, const Place& place) {
-  fetch(number, place);
+  reads_.vector(number, place.lanes, place.read != "_in", place.may_be_outside);
   if (is_online(number))
     add_online(number, place);
   else if (reduces(number))

@@ -1,13 +1,13 @@
 // The loops of a reducing kernel's text: a thread's walks through its part of a row.
 #pragma once
-#include "row_vectors.hpp"
+#include "row_reads.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 
 class RowLoops {
  public:
   RowLoops(const RowLayout& layout, RowLines& out)
-      : layout_(layout), scheme_(layout.scheme), c_(layout.c), vectors_(layout), out_(out) {}
+      : layout_(layout), scheme_(layout.scheme), c_(layout.c), vectors_(layout), out_(out), reads_(layout, out) {}
 
   /// What stays in registers for the whole row.
   void load_kept();
@@ -45,11 +45,9 @@ class RowLoops {
   void kept_walk(std::size_t number, const std::string& part, bool adds_long);
   void looped_walk(std::size_t number, const std::string& part, bool adds_long);
   void batches(std::size_t number, const std::string& part, bool adds_long);
-  void read_batch(std::size_t number);
   void online_batch(std::size_t number);
   template <class F>
   void batch_loop(std::size_t number, F body);
-  void fetch(std::size_t number, const Place& place);
   void vector(std::size_t number, const Place& place);
   void add_vector(std::size_t number, const Place& place);
   void add_online(std::size_t number, const Place& place);
@@ -67,6 +65,7 @@ class RowLoops {
   const KernelClass& c_;
   const RowVectors vectors_;
   RowLines& out_;
+  const RowReads reads_;
 };
 
 }  // namespace sinter::inline v1::jit::cuda

@@ -26,6 +26,7 @@ std::string row_params(const RowLayout& layout) {
     add("alignas(8) {} part", layout.index);
     add("long long spread, walk");
   }
+  if (c.rows.stash) add("alignas(8) unsigned stash");
   for (int d = layout.row_rank - 1; d >= 1; --d)
     add("unsigned long long row_extent{0};\n  alignas(8) sinter::WideDivider row_divide{0}", d);
   for (int d = c.combined - 1; d >= 1; --d)

@@ -22,10 +22,7 @@ int resident_blocks(const RowLayout& layout) {
   const int of_rows = static_cast<int>(std::ranges::count_if(layout.operands, &RowOperand::per_row));
   const int words = scheme.steps * lanes * traits.kept_bytes / 4 + traits.live_words +
                     3 * (rows * std::max(1, largest) - 1) + 2 * rows * of_rows + 2 * std::max(0, operands - 4);
-  const bool is_long = std::ranges::any_of(layout.kernel.graph.nodes(), [](const Node& n) {
-    return is_function(n.op) && n.op != Op::exp && n.op != Op::div && n.op != Op::sqrt && n.op != Op::log;
-  });
-  return scheme.kept && !is_long && words <= enough_words ? 1024 / scheme.block : 1;
+  return scheme.kept && !traits.calls_long_functions && words <= enough_words ? 1024 / scheme.block : 1;
 }
 
 /// Prints the entry: which rows a block handles, and the stages of each.
@@ -36,6 +33,7 @@ class EntryPrinter {
 
   std::string text() {
     const std::string head =
+        (layout_.stashes() ? "extern __shared__ __align__(16) unsigned char stash[];\n\n" : "") +
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const __grid_constant__ {} p) {{\n",
                     scheme_.block, resident_blocks(layout_), layout_.kernel.name, layout_.params);
     out_.open();

@@ -52,4 +52,9 @@ std::string RowVectors::fetched(const RowOperand& a, int lanes) const {
                      place, step);
 }
 
+std::string RowVectors::stashed(const RowOperand& a, int lanes) const {
+  const std::string part = *a.stash == 0 ? "stash" : fmt::format("stash + {} * p.stash", *a.stash);
+  return fmt::format("sinter::stashed<{}>({})[c]", type(a, lanes), part);
+}
+
 }  // namespace sinter::inline v1::jit::cuda

@@ -18,6 +18,8 @@ class RowVectors {
   std::string at(const RowOperand& a, int lanes) const;
   /// The vector of an input.
   std::string fetched(const RowOperand& a, int lanes) const;
+  /// Its place in the stash.
+  std::string stashed(const RowOperand& a, int lanes) const;
 
  private:
   /// Whether c counts vectors of neighbours in a row, not elements.

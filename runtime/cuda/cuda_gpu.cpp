@@ -57,6 +57,7 @@ class CudaGpu final : public GpuBackend {
                                     index, context_.name(), architecture_ / 10, architecture_ % 10,
                                     oldest_architecture / 10, oldest_architecture % 10));
     multiprocessors_ = context_.attribute(driver::attribute_multiprocessors);
+    shared_per_block_ = context_.attribute(driver::attribute_shared_per_block);
     const double clock = 1e3 * context_.attribute(driver::attribute_memory_clock);
     bandwidth_ = 2 * clock * context_.attribute(driver::attribute_memory_bus_width) / 8;  // at both edges of the clock
   }
@@ -84,6 +85,7 @@ class CudaGpu final : public GpuBackend {
   int architecture() const noexcept override { return architecture_; }
   int multiprocessors() const noexcept override { return multiprocessors_; }
   double bandwidth() const noexcept override { return bandwidth_; }
+  std::int64_t shared_per_block() const noexcept override { return shared_per_block_; }
   std::string binary_tag() const override { return nvrtc_tag(architecture_); }
   std::string compile(const KernelSource& source) override {
     refuse_in_capture(source.name, "compiled");
@@ -120,6 +122,7 @@ class CudaGpu final : public GpuBackend {
   cublas::Products products_;
   int architecture_ = 0;
   int multiprocessors_ = 0;
+  int shared_per_block_ = 0;
   double bandwidth_ = 0;
   std::mutex loading_;
   std::vector<driver::CUmodule> modules_;
@@ -248,7 +251,7 @@ CUresult CudaGpu::allow_shared(driver::CUfunction function) {
   if (const CUresult result = d_.cuFuncGetAttribute(&variables, driver::function_static_shared, function);
       result != driver::success)
     return result;
-  const int rest = context_.attribute(driver::attribute_shared_per_block) - variables;
+  const int rest = shared_per_block_ - variables;
   return rest > 0 ? d_.cuFuncSetAttribute(function, driver::function_max_dynamic_shared, rest) : driver::success;
 }
 

@@ -26,6 +26,7 @@
 #include "memory_check.hpp"
 #include "signals.hpp"
 #include "virtual_streams.hpp"
+#include "worker.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace vgpu {
@@ -74,6 +75,7 @@ class VirtualGpu final : public GpuBackend {
   MemoryInfo memory() const override { return {arena_bytes - arena_.in_use(), arena_bytes}; }
   int architecture() const noexcept override { return 90; }
   int multiprocessors() const noexcept override { return 4; }
+  std::int64_t shared_per_block() const noexcept override { return max_shared; }
   std::string binary_tag() const override { return HostCompiler::instance().tag(); }
 
   Streams* streams() noexcept override { return &streams_; }

@@ -13,12 +13,24 @@ using testing::Not;
 namespace {
 
 struct ExplainRows : testing::Test {
-  ExplainRows() { sn::testing::fake_for_expressions(); }
-  static sn::Tensor<float> rows(std::int64_t count, std::int64_t length) {
-    return sn::empty<float>({count, length}, "cuda:0");
+  ExplainRows() {
+    sn::testing::fake_for_expressions();
+    static const bool opened = open_gpus();
+    EXPECT_TRUE(opened);
   }
-  static std::string softmax_of(std::int64_t count, std::int64_t length) {
-    return sn::explain(sn::softmax(rows(count, length), -1));
+  /// Blocks of cuda:1 have less shared memory.
+  static bool open_gpus() {
+    for (const auto& [device, shared] : {std::pair("cuda:0", 227 << 10), {"cuda:1", 99 << 10}}) {
+      sn::testing::fake().shared_per_block = shared;
+      sn::empty<float>({1}, device);
+    }
+    return true;
+  }
+  static sn::Tensor<float> rows(std::int64_t count, std::int64_t length, const char* device = "cuda:0") {
+    return sn::empty<float>({count, length}, device);
+  }
+  static std::string softmax_of(std::int64_t count, std::int64_t length, const char* device = "cuda:0") {
+    return sn::explain(sn::softmax(rows(count, length, device), -1));
   }
 };
 
@@ -55,6 +67,31 @@ TEST_F(ExplainRows, SchemesFollowFromSizes) {
                     HasSubstr(" 32 threads of 1024 for 4 columns, which every walk reads; 8 blocks share it\n"),
                     HasSubstr(" 2 launches, as blocks that share a row pass on what they know of it\n"),
                     HasSubstr(" 853 ns at the memory's 4.92 TB/s")));
+}
+
+// Counted once where shared memory has room, and once for each walk where the GPU's has not or no GPU's would.
+TEST_F(ExplainRows, WhatIsKeptInSharedMemoryIsReadOnce) {
+  EXPECT_THAT(
+      softmax_of(20, 40000),
+      AllOf(HasSubstr(" 20 of 40000 elements, 2 walks through each\n"),
+            HasSubstr(" 1024 threads of 1024 for a row, which is kept in shared memory\n"),
+            HasSubstr("memory: 6.4 MB read and written in 1 pass\n"), HasSubstr(" 1.3 us at the memory's 4.92 TB/s")));
+  EXPECT_THAT(
+      softmax_of(20, 40000, "cuda:1"),
+      AllOf(HasSubstr(" 20 of 40000 elements, 2 walks through each\n"),
+            HasSubstr(" 1024 threads of 1024 for a row, which every walk reads\n"), HasSubstr("memory: 9.6 MB")));
+  EXPECT_THAT(softmax_of(20, 60000), AllOf(HasSubstr("which every walk reads\n"), HasSubstr("memory: 14.4 MB")));
+}
+
+TEST_F(ExplainRows, LaunchesAskForTheSharedMemoryThatThereIs) {
+  const auto asked_for = [&](const char* device) {
+    const sn::Tensor<float> x = rows(3, 40000, device);
+    sn::testing::fake().launches.clear();
+    const sn::Tensor y = sn::softmax(x, -1);
+    return sn::testing::fake().launches.back().shared;
+  };
+  EXPECT_EQ(asked_for("cuda:0"), 160000u);
+  EXPECT_EQ(asked_for("cuda:1"), 0u);
 }
 
 // The bandwidth of the host is not known.

@@ -20,13 +20,14 @@ class FakeGpu : public runtime::GpuBackend {
   std::chrono::milliseconds compile_time{0};
   std::function<void()> while_compiling, while_loading;
   bool refuses = false;
+  std::int64_t shared = 48 << 10;
 
   std::vector<runtime::KernelSource> sources() {
     const std::lock_guard lock(mutex_);
     return sources_;
   }
   struct Seen {
-    unsigned grid, block, pointers;
+    unsigned grid, block, pointers, shared;
     std::vector<std::uint64_t> words;
   };
   Seen last() {
@@ -46,6 +47,7 @@ class FakeGpu : public runtime::GpuBackend {
   void synchronize() override {}
   int architecture() const noexcept override { return 90; }
   int multiprocessors() const noexcept override { return 4; }
+  std::int64_t shared_per_block() const noexcept override { return shared; }
   std::string binary_tag() const override { return tag_; }
   std::uint64_t fault_word() override { return 0xFA; }
 
@@ -73,7 +75,7 @@ class FakeGpu : public runtime::GpuBackend {
   void launch(const runtime::Launch& l) override {
     ++launches;
     const std::lock_guard lock(mutex_);
-    last_ = {l.grid, l.block, l.pointers, {l.words.begin(), l.words.end()}};
+    last_ = {l.grid, l.block, l.pointers, l.shared, {l.words.begin(), l.words.end()}};
   }
 
  private:

@@ -129,6 +129,8 @@ inline const NamedWish wishes[] = {
     {"WarpLoop", {{.team = 32, .steps = 4}, 16, 32}},
     {"Block", {{.block = 512, .kept = true}, 16, 32}},
     {"BlockLoop", {{.block = 256, .steps = 2}, 16, 32}},
+    {"BlockStash", {{.block = 256, .steps = 2, .stash = true}, 16, 32}},
+    {"BlockStashScalars", {{.block = 64, .steps = 4, .stash = true}, 1, 32}},
     {"Split", {{.block = 128, .steps = 2, .split = true}, 16, 32}},
     {"SplitScalars", {{.block = 64, .steps = 4, .split = true}, 1, 32}},
     {"Columns", {{.across = true, .team = 8, .steps = 4}, 16, 32}},

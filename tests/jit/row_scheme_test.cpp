@@ -20,13 +20,13 @@ std::string table(const RowTraits& traits, int lanes, bool across) {
   std::string out;
   for (const std::int64_t rows : {1, 16, 200, 4096, 1 << 20})
     for (const std::int64_t columns :
-         {1, 2, 32, 33, 64, 129, 256, 1000, 1024, 1025, 4096, 5000, 16384, 32768, 100000, 1 << 24}) {
+         {1, 2, 32, 33, 64, 129, 256, 1000, 1024, 1025, 4096, 5000, 16384, 32768, 40000, 57000, 100000, 1 << 24}) {
       if (rows * columns > std::int64_t{1} << 32) continue;
       const int fits = across ? lanes : columns % 8 == 0 ? lanes : 1;
       const RowScheme s = choose_rows(traits, {rows, columns, fits, across});
       const RowGrid g = row_grid(s, rows, columns);
       out += fmt::format("{:>7} x {:<8} lanes {} steps {:<2} {:>7} tiles of {:<4} {}\n", rows, columns, s.lanes,
-                         s.text.steps, g.tiles, g.block, describe(s, g));
+                         s.text.steps, g.tiles, g.block, describe(s, g, s.text.stash));
     }
   return out;
 }

@@ -71,6 +71,13 @@ TEST(RowSource, SoftmaxOfLongRows) {
   expect_golden("row_softmax_long", text_for(k.done(), 4096, 100000));
 }
 
+TEST(RowSource, SoftmaxOfRowsThatSharedMemoryHolds) {
+  Softmax k;
+  const std::string text = text_for(k.done(), 4096, 40000);
+  expect_golden("row_softmax_stash", text);
+  EXPECT_THAT(text, HasSubstr("extern __shared__"));
+}
+
 TEST(RowSource, SumOfColumns) {
   Sum k;
   expect_golden("row_sum_columns", text_for(k.done(), 1 << 20, 1000, true));

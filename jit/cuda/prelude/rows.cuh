@@ -83,6 +83,12 @@ SINTER_DEVICE Vector strided_lanes(const T* first, long long step) {
   return lanes;
 }
 
+// What lies in dynamic shared memory from here on, as vectors.
+template <class Vector>
+SINTER_DEVICE Vector* stashed(unsigned char* part) {
+  return reinterpret_cast<Vector*>(part);
+}
+
 // The same of positions.
 template <class Vector>
 SINTER_DEVICE Vector position_lanes(long long first, long long step) {

@@ -47,6 +47,17 @@ TEST_F(CudaGpu, LargeSharedMemoryIsAskedFor) {
               ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuLaunchKernel"), HasSubstr("307200 bytes"))));
 }
 
+TEST_F(CudaGpu, SharedMemoryOfABlockIsTheDrivers) {
+  EXPECT_EQ(gpu().shared_per_block(), 227 * 1024);
+  fake().shared_per_block = 64 * 1024;
+  GpuBackend& g = gpu();
+  EXPECT_EQ(g.shared_per_block(), 64 * 1024);
+  const Function f = g.load("FAKE k", "k");
+  const auto launch = [&](unsigned shared) { g.launch({.function = f, .shared = shared, .words = {}}); };
+  EXPECT_NO_THROW(launch(64 * 1024));
+  EXPECT_THAT([&] { launch(64 * 1024 + 16); }, ThrowsMessage<CudaError>(HasSubstr("cuLaunchKernel")));
+}
+
 TEST_F(CudaGpu, SharedVariablesCountToo) {
   fake().static_shared = 8 * 1024;
   GpuBackend& g = gpu();

@@ -45,7 +45,6 @@ namespace {
 
 using namespace sinter::runtime::driver;
 
-constexpr int shared_per_block = 227 * 1024;
 constexpr CUresult invalid_value = 1, deinitialized_context = 201, invalid_device = 101, invalid_image = 200,
                    invalid_handle = 400, not_found = 500, capture_unsupported = 900, capture_isolation = 905;
 
@@ -217,7 +216,7 @@ CUresult cuDeviceGetAttribute(int* value, int which, CUdevice) {
     case attribute_memory_bus_width: *value = 6144; return success;
     case attribute_capability_major: *value = c.capability / 10; return success;
     case attribute_capability_minor: *value = c.capability % 10; return success;
-    case attribute_shared_per_block: *value = shared_per_block; return success;
+    case attribute_shared_per_block: *value = state().control.shared_per_block; return success;
     case attribute_memory_pools: *value = c.memory_pools; return success;
     default: return invalid_value;
   }
@@ -474,7 +473,8 @@ CUresult cuFuncGetAttribute(int* value, int which, CUfunction function) {
 }
 CUresult cuFuncSetAttribute(CUfunction function, int which, int value) {
   ENTER(true);
-  if (which != function_max_dynamic_shared || function->static_shared + value > shared_per_block) return invalid_value;
+  if (which != function_max_dynamic_shared || function->static_shared + value > state().control.shared_per_block)
+    return invalid_value;
   function->most_shared = value;
   return success;
 }

@@ -28,6 +28,7 @@ struct Control {
   bool peers = true;                          // GPUs reach each other's memory
   std::size_t total = std::size_t(64) << 20;  // bytes of each device
   int static_shared = 0;                      // bytes of __shared__ variables of kernels loaded from now on
+  int shared_per_block = 227 * 1024;          // bytes
   std::string fail_call;                      // this call gives fail_result, once fail_after calls of it have passed
   int fail_result = 0;
   int fail_after = 0;

@@ -93,6 +93,8 @@ class GpuBackend : public Backend {
   /// Bytes a second that pass between the device and its memory at most, by the memory's clock and the width of its
   /// bus; 0 where these are not known.
   virtual double bandwidth() const noexcept { return 0; }
+  /// Bytes of shared memory that a block may have, its variables and what a launch asks for together.
+  virtual std::int64_t shared_per_block() const noexcept { return 48 << 10; }
   /// Distinguishes binaries: two backends with equal tags run each other's binaries, of this process or of another.
   /// Names all that a binary depends on beside the text: architecture, compiler, flags. Finding it loads no compiler,
   /// and it may change when one is loaded.

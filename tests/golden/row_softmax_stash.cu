@@ -1,0 +1,317 @@
+namespace sinter {
+
+#define SINTER_DEVICE static __device__ __forceinline__
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Lanes {
+  T at[N];
+};
+
+SINTER_DEVICE float float_bits(unsigned bits) { return ::__uint_as_float(bits); }
+
+SINTER_DEVICE float exp(float a) { return ::expf(a); }
+SINTER_DEVICE double exp(double a) { return ::exp(a); }
+
+// NaN if either is; -0 counts as less than +0.
+template <class T>
+SINTER_DEVICE T maximum(T a, T b) {
+  return a < b ? b : a;
+}
+SINTER_DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : ::fmaxf(a, b); }
+SINTER_DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : ::fmax(a, b); }
+
+// The value of the lane whose number differs by the bits of `lanes`.
+template <class T>
+SINTER_DEVICE T from_lane(T a, int lanes) {
+  return T(__shfl_xor_sync(~0u, a, lanes));
+}
+
+// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+template <class T>
+SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+  const T sum = a + b, rounded = sum - a;
+  rest += (a - (sum - rounded)) + (b - rounded);
+  a = sum;
+}
+
+// An infinite or NaN sum has no rest.
+template <class T>
+SINTER_DEVICE T settled(T a, T rest) {
+  return rest - rest == T(0) ? a + rest : a;
+}
+
+// Parts of rows, which add(part, part) combines in an order that is always the same.
+template <class Part, int N>
+SINTER_DEVICE Part in_pairs(Part (&lane)[N]) {
+#pragma unroll
+  for (int d = N / 2; d > 0; d /= 2)
+#pragma unroll
+    for (int l = 0; l < d; ++l) add(lane[l], lane[l + d]);
+  return lane[0];
+}
+
+// Of so many neighbours in a warp, to each of them.
+template <int Lanes, class Part>
+SINTER_DEVICE void combine_lanes(Part& a) {
+#pragma unroll
+  for (int d = Lanes / 2; d > 0; d /= 2) add(a, across(a, d));
+}
+
+// Of a block, to each of its threads.
+template <class Part>
+SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
+  combine_lanes<32>(a);
+  const unsigned lane = threadIdx.x % 32;
+  if (lane == 0) of_warps[threadIdx.x / 32] = a;
+  __syncthreads();
+  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::first();
+  combine_lanes<32>(a);
+}
+
+// What lies in dynamic shared memory from here on, as vectors.
+template <class Vector>
+SINTER_DEVICE Vector* stashed(unsigned char* part) {
+  return reinterpret_cast<Vector*>(part);
+}
+
+// Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
+// might overflow. Seldom: the sum is rounded each time.
+template <class T>
+SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& rest, T greatest) {
+  if (!(greatest - pivot > T(8)) || greatest - greatest != T(0)) return;
+  const T scale = exp(pivot - greatest);
+  sum *= scale;
+  rest *= scale;
+  pivot = greatest;
+}
+
+// A sum of exponentials about the greatest element; where that is not finite about any.
+template <class T>
+SINTER_DEVICE T at_greatest(T sum, T pivot, T greatest) {
+  return greatest - greatest == T(0) ? sum * exp(pivot - greatest) : sum;
+}
+
+// A sum of exponentials about the greatest element of a part of a row, as one about that of two parts.
+template <class T>
+SINTER_DEVICE T raised(T sum, T greatest, T other) {
+  return other > greatest ? sum * exp(greatest - other) : sum;
+}
+
+}  // namespace sinter
+
+namespace sinter {
+
+// What is one for each row.
+struct Row {
+  float v0;  // amax
+  float v1;  // sum
+};
+
+// Of some elements of a row, when 0 stages are over: what pivots come from.
+struct Lead0 {
+  float a0;  // amax
+  SINTER_DEVICE Lead0 first() { return {float_bits(0xff800000u)}; }
+};
+SINTER_DEVICE void add(Lead0& a, const Lead0& b) {
+  a.a0 = maximum(a.a0, b.a0);
+}
+
+// Of the same elements: sums of their distances from a pivot.
+struct Near0 {
+  float a1;  // of exponentials
+  SINTER_DEVICE Near0 first() { return {float(0)}; }
+};
+SINTER_DEVICE void add(Near0& a, const Near0& b) {
+  a.a1 = a.a1 + b.a1;
+}
+SINTER_DEVICE void add_long(Near0& a, Near0& rest, const Near0& b) {
+  add_exactly(a.a1, rest.a1, b.a1);
+}
+SINTER_DEVICE void settle(Near0& a, const Near0& rest) {
+  a.a1 = settled(a.a1, rest.a1);
+}
+
+// What a thread knows of its elements.
+struct Online0 {
+  Lead0 lead, lead_rest;
+  Near0 near, near_rest;
+  float a1_pivot;
+  SINTER_DEVICE Online0 first() { return {Lead0::first(), {}, Near0::first(), {}, -0x1.fffffep+127f}; }
+};
+SINTER_DEVICE void advance(Online0& o, const Lead0& batch, unsigned count) {
+  add(o.lead, batch);
+  raise_pivot(o.a1_pivot, o.near.a1, o.near_rest.a1, o.lead.a0);
+}
+SINTER_DEVICE void add(Online0& o, const Near0& batch) { add_long(o.near, o.near_rest, batch); }
+
+struct Part0 {
+  float a0;  // amax
+  float a1;  // sum of exponentials of distances from a0
+  SINTER_DEVICE Part0 first() { return {float_bits(0xff800000u), float(0)}; }
+};
+SINTER_DEVICE void add(Part0& a, const Part0& b) {
+  a.a1 = raised(a.a1, a.a0, b.a0) + raised(b.a1, b.a0, a.a0);
+  a.a0 = maximum(a.a0, b.a0);
+}
+SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes), from_lane(a.a1, lanes)}; }
+SINTER_DEVICE Part0 whole(Online0& o) {
+  settle(o.near, o.near_rest);
+  return {o.lead.a0, at_greatest(o.near.a1, o.a1_pivot, o.lead.a0)};
+}
+
+}  // namespace sinter
+
+struct sinter_softmax_f32_params {
+  float* y0;
+  const float* x0;
+  long long items, rows;
+  alignas(8) unsigned columns;
+  alignas(8) unsigned stash;
+  long long y0_row0;
+  long long x0_row0;
+};
+
+namespace sinter {
+
+SINTER_DEVICE Lead0 lead0(const sinter_softmax_f32_params& p, const Row& r, float x0) {
+  return {x0};
+}
+
+SINTER_DEVICE Near0 near0(const sinter_softmax_f32_params& p, const Row& r, float x0, const Online0& o) {
+  const float t0 = x0 - o.a1_pivot;
+  const float t1 = exp(t0);
+  return {t1};
+}
+
+SINTER_DEVICE void row1(const sinter_softmax_f32_params& p, const Part0& a, Row& r) {
+  r.v0 = a.a0;
+  r.v1 = a.a1 + (a.a0 - a.a0);
+}
+
+SINTER_DEVICE void element(const sinter_softmax_f32_params& p, const Row& r, float x0, float& y0) {
+  const float t0 = x0 - r.v0;
+  const float t1 = exp(t0);
+  const float t2 = t1 / r.v1;
+  y0 = t2;
+}
+
+}  // namespace sinter
+
+extern __shared__ __align__(16) unsigned char stash[];
+
+extern "C" __global__ void __launch_bounds__(1024, 1) sinter_softmax_f32(const __grid_constant__ sinter_softmax_f32_params p) {
+  __shared__ sinter::Part0 shared0[32];
+  float* __restrict__ y0_rows = p.y0;
+  const float* __restrict__ x0_rows = p.x0;
+  const unsigned t = threadIdx.x;
+  const unsigned vectors = p.columns / 4;
+#pragma unroll 1
+  for (long long item = blockIdx.x; item < p.items; item += gridDim.x) {
+    const long long row = item;
+    const unsigned end = vectors;
+    const long long r0 = row;
+    const float* x0 = x0_rows + (r0 * p.x0_row0);
+    sinter::Row r;
+    sinter::Online0 o0 = sinter::Online0::first();
+    {
+      unsigned base = t;
+#pragma unroll 1
+      for (; base + 3 * 1024 < end; base += 4 * 1024) {
+        sinter::Lanes<float, 4> x0_in[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const unsigned c = base + k * 1024;
+          x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
+        }
+        if (p.stash) {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            const unsigned c = base + k * 1024;
+            sinter::stashed<sinter::Lanes<float, 4>>(stash)[c] = x0_in[k];
+          }
+        }
+        sinter::Lead0 batch = sinter::Lead0::first();
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          sinter::Lead0 lane[4];
+#pragma unroll
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::lead0(p, r, x0_in[k].at[l]);
+          sinter::add(batch, sinter::in_pairs(lane));
+        }
+        sinter::advance(o0, batch, 16);
+        sinter::Near0 close = sinter::Near0::first();
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          sinter::Near0 lane[4];
+#pragma unroll
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::near0(p, r, x0_in[k].at[l], o0);
+          sinter::add(close, sinter::in_pairs(lane));
+        }
+        sinter::add(o0, close);
+      }
+#pragma unroll 1
+      for (; base < end; base += 1024) {
+        const unsigned c = base;
+        const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
+        if (p.stash) sinter::stashed<sinter::Lanes<float, 4>>(stash)[c] = x0_in;
+        {
+          sinter::Lead0 lane[4];
+#pragma unroll
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::lead0(p, r, x0_in.at[l]);
+          sinter::advance(o0, sinter::in_pairs(lane), 4);
+        }
+        {
+          sinter::Near0 lane[4];
+#pragma unroll
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::near0(p, r, x0_in.at[l], o0);
+          sinter::add(o0, sinter::in_pairs(lane));
+        }
+      }
+    }
+    sinter::Part0 a0 = sinter::whole(o0);
+    sinter::combine_block(a0, shared0);
+    sinter::row1(p, a0, r);
+    float* y0 = y0_rows + (r0 * p.y0_row0);
+    {
+      unsigned base = t;
+#pragma unroll 1
+      for (; base + 3 * 1024 < end; base += 4 * 1024) {
+        sinter::Lanes<float, 4> x0_in[4];
+        if (p.stash) {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            const unsigned c = base + k * 1024;
+            x0_in[k] = sinter::stashed<sinter::Lanes<float, 4>>(stash)[c];
+          }
+        }
+        if (!p.stash) {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            const unsigned c = base + k * 1024;
+            x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
+          }
+        }
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const unsigned c = base + k * 1024;
+          sinter::Lanes<float, 4> y0_out;
+#pragma unroll
+          for (int l = 0; l < 4; ++l) sinter::element(p, r, x0_in[k].at[l], y0_out.at[l]);
+          reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[c] = y0_out;
+        }
+      }
+#pragma unroll 1
+      for (; base < end; base += 1024) {
+        const unsigned c = base;
+        sinter::Lanes<float, 4> x0_in;
+        if (p.stash) x0_in = sinter::stashed<sinter::Lanes<float, 4>>(stash)[c];
+        if (!p.stash) x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
+        sinter::Lanes<float, 4> y0_out;
+#pragma unroll
+        for (int l = 0; l < 4; ++l) sinter::element(p, r, x0_in.at[l], y0_out.at[l]);
+        reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[c] = y0_out;
+      }
+    }
+    __syncthreads();
+  }
+}
