@@ -1,0 +1,13 @@
+// Networks: layers, Sequential, modules of your own. With everything of sinter.hpp.
+#pragma once
+#include <sinter/sinter.hpp>
+
+#include <sinter/nn/activation.hpp>
+#include <sinter/nn/dropout.hpp>
+#include <sinter/nn/embedding.hpp>
+#include <sinter/nn/flatten.hpp>
+#include <sinter/nn/functional.hpp>
+#include <sinter/nn/linear.hpp>
+#include <sinter/nn/module.hpp>
+#include <sinter/nn/norm.hpp>
+#include <sinter/nn/sequential.hpp>
