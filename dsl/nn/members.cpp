@@ -80,7 +80,8 @@ void move_module(const ModuleNode& module, Device device) {
 }
 
 std::string to_string(const ModuleNode& module) {
-  if (module.modules.empty()) return module.kind + "(" + module.arguments + ")";
+  if (module.modules.empty() && module.arguments.find('\n') == std::string::npos)
+    return module.kind + "(" + module.arguments + ")";
   std::string text = module.kind + "(\n  ";
   if (!module.arguments.empty()) text += indented(module.arguments) + "\n  ";
   for (const ModuleNode& inner : module.modules) text += "(" + inner.name + "): " + indented(to_string(inner)) + "\n  ";

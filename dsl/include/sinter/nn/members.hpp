@@ -38,6 +38,8 @@ Buffer<T, D> buffer(Tensor<T, D>& tensor) {
 namespace detail {
 
 struct ModuleTag {};
+template <class M>
+inline constexpr bool is_module = std::is_base_of_v<ModuleTag, std::remove_cvref_t<M>>;
 
 enum class TensorRole : std::uint8_t {
   Parameter,
@@ -100,7 +102,7 @@ namespace nn {
 
 /// A class that derives from Module.
 template <class M>
-concept module = std::is_base_of_v<detail::ModuleTag, std::remove_cvref_t<M>>;
+concept module = detail::is_module<M>;
 
 /// The tensors and modules that a module is made of: what members() makes and Module asks for. Tensors that hold no
 /// array are passed over.
@@ -166,9 +168,10 @@ namespace nn {
 /// Names and members in turn: members("fc1", fc1, "scale", scale).
 template <class... NamesAndMembers>
 Members members(NamesAndMembers&&... named) {
-  static_assert(sizeof...(named) % 2 == 0, "members takes a name before each member: members(\"fc1\", fc1)");
+  constexpr bool in_pairs = sizeof...(named) % 2 == 0;
+  static_assert(in_pairs, "members takes a name before each member: members(\"fc1\", fc1)");
   Members list;
-  detail::add_members(list, std::forward<NamesAndMembers>(named)...);
+  if constexpr (in_pairs) detail::add_members(list, std::forward<NamesAndMembers>(named)...);
   return list;
 }
 

@@ -112,6 +112,9 @@ class Module : public detail::ModuleTag {
 namespace detail {
 
 template <class M>
+inline constexpr bool lists_members = requires(M& module) { module.members(); };
+
+template <class M>
 std::string kind_of_module() {
   if constexpr (requires { M::module_name; })
     return M::module_name;
@@ -121,15 +124,16 @@ std::string kind_of_module() {
 
 template <class M>
 void describe_module(M& module, ModuleNode& node) {
-  static_assert(
-      requires { module.members(); },
-      "a module lists what it is made of: nn::Members members() { return nn::members(\"fc1\", fc1); }");
+  static_assert(lists_members<M>,
+                "a module lists what it is made of: nn::Members members() { return nn::members(\"fc1\", fc1); }");
   node.kind = kind_of_module<M>();
   if constexpr (requires { module.extra_repr(); }) node.arguments = module.extra_repr();
   node.training = &module.training_;
-  nn::Members members = module.members();
-  node.tensors = std::move(members.node().tensors);
-  node.modules = std::move(members.node().modules);
+  if constexpr (lists_members<M>) {
+    nn::Members members = module.members();
+    node.tensors = std::move(members.node().tensors);
+    node.modules = std::move(members.node().modules);
+  }
 }
 
 }  // namespace detail

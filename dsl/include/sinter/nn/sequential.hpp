@@ -38,7 +38,7 @@ namespace nn {
 /// Linear, ReLU is one. Their names are "0", "1", ...; net[0_c] is the first one.
 template <class... Layers>
 class Sequential : public Module<Sequential<Layers...>> {
-  static_assert((module<Layers> && ...), "a Sequential is made of modules: nn::ReLU() where relu is meant");
+  static_assert((detail::is_module<Layers> && ...), "a Sequential is made of modules: nn::ReLU() where relu is meant");
 
  public:
   using device_type = typename detail::JoinAll<typename detail::ModuleDevice<Layers>::type...>::type;
@@ -56,14 +56,12 @@ class Sequential : public Module<Sequential<Layers...>> {
 
   static constexpr std::size_t size() noexcept { return sizeof...(Layers); }
   template <detail::integral_constant I>
-  auto& operator[](I) noexcept {
-    static_assert(I::value >= 0 && I::value < size(), "the net has no module of this number");
-    return std::get<static_cast<std::size_t>(I::value)>(layers_);
+  auto& operator[](I number) noexcept {
+    return at(*this, number);
   }
   template <detail::integral_constant I>
-  const auto& operator[](I) const noexcept {
-    static_assert(I::value >= 0 && I::value < size(), "the net has no module of this number");
-    return std::get<static_cast<std::size_t>(I::value)>(layers_);
+  const auto& operator[](I number) const noexcept {
+    return at(*this, number);
   }
 
   /// Throws what the modules throw.
@@ -91,6 +89,15 @@ class Sequential : public Module<Sequential<Layers...>> {
   template <class... Others>
   friend class Sequential;
 
+  template <class Self, class I>
+  static auto& at(Self& self, I) noexcept {
+    constexpr bool is_there = I::value >= 0 && I::value < size();
+    static_assert(is_there, "the net has no module of this number");
+    if constexpr (is_there)
+      return std::get<static_cast<std::size_t>(I::value)>(self.layers_);
+    else
+      return self;
+  }
   template <std::size_t first, class X>
   auto after(X&& x) const {
     if constexpr (first == size())
