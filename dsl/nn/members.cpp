@@ -5,7 +5,15 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace sinter::inline v1::detail {
+namespace sinter::inline v1 {
+
+void nn::Members::add_tensor(std::string_view name, detail::TensorRole role, const runtime::TensorRef& value,
+                             void* tensor, void (*check)(const runtime::TensorImpl&),
+                             void (*assign)(void*, runtime::TensorRef)) {
+  if (value) node_.tensors.push_back({std::string(name), role, value, tensor, check, assign});
+}
+
+namespace detail {
 
 namespace {
 
@@ -23,6 +31,23 @@ std::string indented(std::string text) {
 }
 
 }  // namespace
+
+ModuleNode::ModuleNode() = default;
+ModuleNode::ModuleNode(ModuleNode&&) noexcept = default;
+ModuleNode& ModuleNode::operator=(ModuleNode&&) noexcept = default;
+ModuleNode::~ModuleNode() = default;
+
+ModuleNode& add_module(ModuleNode& node, std::string_view name) {
+  ModuleNode& added = node.modules.emplace_back();
+  added.name = name;
+  return added;
+}
+ModuleNode& add_module(ModuleNode& node) { return add_module(node, std::to_string(node.modules.size())); }
+
+void take_members(ModuleNode& node, ModuleNode& members) noexcept {
+  node.tensors = std::move(members.tensors);
+  node.modules = std::move(members.modules);
+}
 
 std::string class_name(std::string_view signature) {
   signature = signature.substr(signature.find("M = ") + 4);
@@ -91,4 +116,5 @@ std::string to_string(const ModuleNode& module) {
 
 std::ostream& print(std::ostream& out, const ModuleNode& module) { return out << to_string(module); }
 
-}  // namespace sinter::inline v1::detail
+}  // namespace detail
+}  // namespace sinter::inline v1

@@ -3,7 +3,16 @@
 #include <sinter/nn/functional.hpp>
 #include <sinter/nn/parameter.hpp>
 
-namespace sinter::inline v1::nn {
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// "in_features=3, out_features=1, bias=True"
+std::string linear_text(std::int64_t in_features, std::int64_t out_features, bool bias);
+
+}  // namespace detail
+
+namespace nn {
 
 struct LinearOptions {
   bool bias = true;
@@ -61,13 +70,11 @@ class LinearOf : public Module<LinearOf<T, D>> {
     list.add("bias", bias, detail::role_of(bias.impl()));
     return list;
   }
-  std::string extra_repr() const {
-    return "in_features=" + std::to_string(in_features()) + ", out_features=" + std::to_string(out_features()) +
-           ", bias=" + detail::python_text(has_bias());
-  }
+  std::string extra_repr() const { return detail::linear_text(in_features(), out_features(), has_bias()); }
 };
 
 /// A layer of float32 whose device is known at run time: what a class has for a member.
 using Linear = LinearOf<>;
 
-}  // namespace sinter::inline v1::nn
+}  // namespace nn
+}  // namespace sinter::inline v1

@@ -47,7 +47,7 @@ enum class TensorRole : std::uint8_t {
   Constant,  // only moves with the module: what stands for a parameter that there is not
 };
 
-/// A Tensor<T, D> of a module, which it outlives not.
+/// A Tensor<T, D> of a module.
 struct ModuleTensor {
   std::string name;
   TensorRole role;
@@ -57,13 +57,20 @@ struct ModuleTensor {
   void (*assign)(void* tensor, TensorRef value);
 };
 
+/// A module and what is in it; points into it. Compiled code makes and takes apart these, so that a program which has a
+/// module compiles no containers for it.
 struct ModuleNode {
-  std::string name = {};       // in the module around it
-  std::string kind = {};       // "Linear"
-  std::string arguments = {};  // "in_features=3, out_features=1, bias=True"
+  std::string name;       // in the module around it
+  std::string kind;       // "Linear"
+  std::string arguments;  // "in_features=3, out_features=1, bias=True"
   bool* training = nullptr;
-  std::vector<ModuleTensor> tensors = {};
-  std::vector<ModuleNode> modules = {};
+  std::vector<ModuleTensor> tensors;
+  std::vector<ModuleNode> modules;
+
+  ModuleNode();
+  ModuleNode(ModuleNode&&) noexcept;
+  ModuleNode& operator=(ModuleNode&&) noexcept;
+  ~ModuleNode();
 };
 
 template <class T, class D>
@@ -74,6 +81,12 @@ void assign_tensor(void* tensor, TensorRef value) {
 /// Fills in what `module` is.
 template <class M>
 void describe_module(M& module, ModuleNode& node);
+
+/// A module to be described, in another one; its name is its number where none is given.
+ModuleNode& add_module(ModuleNode& node);
+ModuleNode& add_module(ModuleNode& node, std::string_view name);
+/// The tensors and modules of `members`, as those of the module.
+void take_members(ModuleNode& node, ModuleNode& members) noexcept;
 
 /// The name of a class as the compiler writes it in a signature that ends "M = name]", without namespaces and template
 /// arguments.
@@ -109,41 +122,35 @@ concept module = detail::is_module<M>;
 class Members {
  public:
   template <class T, class D>
-  void add(std::string name, Tensor<T, D>& parameter) {
-    add(std::move(name), parameter, detail::TensorRole::Parameter);
+  void add(std::string_view name, Tensor<T, D>& parameter) {
+    add(name, parameter, detail::TensorRole::Parameter);
   }
   template <class T, class D>
-  void add(std::string name, Buffer<T, D> buffer) {
-    add(std::move(name), buffer.tensor, detail::TensorRole::Buffer);
+  void add(std::string_view name, Buffer<T, D> buffer) {
+    add(name, buffer.tensor, detail::TensorRole::Buffer);
   }
   template <class T, class D>
-  void add(std::string name, Tensor<T, D>& tensor, detail::TensorRole role) {
-    if (tensor.defined())
-      node_.tensors.push_back(
-          {std::move(name), role, tensor.ref(), &tensor, detail::check_device<D>, detail::assign_tensor<T, D>});
+  void add(std::string_view name, Tensor<T, D>& tensor, detail::TensorRole role) {
+    add_tensor(name, role, tensor.ref(), &tensor, detail::check_device<D>, detail::assign_tensor<T, D>);
   }
   template <module M>
-  void add(std::string name, M& module) {
-    detail::describe_module(module, add_module(std::move(name)));
+  void add(std::string_view name, M& module) {
+    detail::describe_module(module, detail::add_module(node_, name));
   }
   /// A number of modules of one type, as torch.nn.ModuleList: "layers.0.weight".
   template <module M>
-  void add(std::string name, std::vector<M>& modules) {
-    Members list;
-    for (std::size_t i = 0; i < modules.size(); ++i) list.add(std::to_string(i), modules[i]);
-    detail::ModuleNode& node = add_module(std::move(name));
-    node.kind = "ModuleList";
-    node.modules = std::move(list.node_.modules);
+  void add(std::string_view name, std::vector<M>& modules) {
+    detail::ModuleNode& list = detail::add_module(node_, name);
+    list.kind = "ModuleList";
+    for (M& module : modules) detail::describe_module(module, detail::add_module(list));
   }
 
   /// For Sinter's own layers.
   detail::ModuleNode& node() noexcept { return node_; }
 
  private:
-  detail::ModuleNode& add_module(std::string name) {
-    node_.modules.emplace_back().name = std::move(name);
-    return node_.modules.back();
-  }
+  void add_tensor(std::string_view name, detail::TensorRole role, const runtime::TensorRef& value, void* tensor,
+                  void (*check)(const runtime::TensorImpl&), void (*assign)(void*, runtime::TensorRef));
   detail::ModuleNode node_;
 };
 
@@ -155,9 +162,9 @@ inline void add_members(nn::Members&) {}
 template <class M, class... Rest>
 void add_members(nn::Members& members, std::string_view name, M&& member, Rest&&... rest) {
   static_assert(
-      requires { members.add(std::string(name), member); },
+      requires { members.add(name, member); },
       "a member of a module is a Tensor, a buffer(tensor), a module, or a std::vector of modules");
-  members.add(std::string(name), member);
+  members.add(name, member);
   add_members(members, std::forward<Rest>(rest)...);
 }
 

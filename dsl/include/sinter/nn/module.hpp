@@ -131,8 +131,7 @@ void describe_module(M& module, ModuleNode& node) {
   node.training = &module.training_;
   if constexpr (lists_members<M>) {
     nn::Members members = module.members();
-    node.tensors = std::move(members.node().tensors);
-    node.modules = std::move(members.node().modules);
+    take_members(node, members.node());
   }
 }
 

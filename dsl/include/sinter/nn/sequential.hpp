@@ -76,12 +76,8 @@ class Sequential : public Module<Sequential<Layers...>> {
 
   Members members() {
     Members list;
-    std::apply(
-        [&](Layers&... layers) {
-          std::size_t i = 0;
-          (list.add(std::to_string(i++), layers), ...);
-        },
-        layers_);
+    std::apply([&](Layers&... layers) { (detail::describe_module(layers, detail::add_module(list.node())), ...); },
+               layers_);
     return list;
   }
 
