@@ -319,8 +319,8 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis) {
   return parts;
 }
 
-bool has_reduction(const jit::Recorded& e) noexcept {
-  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reduction(n.op); });
+bool has_reshaping(const jit::Recorded& e) noexcept {
+  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reshaping(n.op); });
 }
 
 std::vector<TensorImpl*> walked_leaves(const jit::Recorded& e) {

@@ -10,6 +10,7 @@
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
 #include "overlap.hpp"
+#include "product.hpp"
 #include "shapes.hpp"
 
 namespace sinter::inline v1::jit {
@@ -33,9 +34,11 @@ std::string describe(DType dtype, const Known& k) {
 /// Walks a graph from its leaves and stops where an operation's operands do not go together.
 class Inference {
  public:
-  Inference(const Graph& graph, Leaves leaves) : graph_(graph), leaves_(leaves), known_(graph.nodes().size()) {}
+  Inference(const Graph& graph, Leaves leaves, bool checks_products = true)
+      : graph_(graph), leaves_(leaves), checks_products_(checks_products), known_(graph.nodes().size()) {}
 
-  /// Calls meet(known, operand, node) for every operand of every node; false stops and returns that node.
+  /// Calls meet(known, operand, node) for every operand of every node; false stops and returns that node, as matrices
+  /// do that are not to be multiplied.
   template <class Meet>
   const Node* first_failure(Meet meet) {
     for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -51,10 +54,16 @@ class Inference {
         const Known& operand = known_[static_cast<std::size_t>(o.node)];
         if (operand.is_scalar) continue;
         if (known_[i].is_scalar) known_[i] = {operand.device, Shape(), false};
-        if (!meet(known_[i], operand.is_array ? Known{operand.device, Shape(), false} : operand)) return &n;
+        const bool meets_none = operand.is_array || n.op == Op::matmul;
+        if (!meet(known_[i], meets_none ? Known{operand.device, Shape(), false} : operand)) return &n;
       }
       if (info(n.op).reduction == Reduction::Reduces)
         known_[i].shape = reduced_shape(known_[i].shape, Along::of(n.attribute));
+      if (n.op == Op::matmul) {
+        const std::optional<Shape> shape = product_shape(operand(n, 0).shape, operand(n, 1).shape);
+        if (!shape && checks_products_) return &n;
+        known_[i].shape = shape.value_or(Shape());
+      }
     }
     return nullptr;
   }
@@ -70,6 +79,7 @@ class Inference {
   }
 
   const Known& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }
+  const Known& operand(const Node& n, std::size_t i) const { return (*this)[graph_.operands(n)[i]]; }
 
  private:
   /// A conversion that promotion inserted says nothing to the user: what it converts does.
@@ -80,6 +90,7 @@ class Inference {
 
   const Graph& graph_;
   Leaves leaves_;
+  bool checks_products_;
   std::vector<Known> known_;
 };
 
@@ -104,6 +115,12 @@ std::string mismatch(const Shape& a, const Shape& b) {
     first = mismatch(known.shape, operand.shape);
     return false;
   });
+  if (failed && failed->op == Op::matmul)
+    throw ShapeError(fmt::format(
+        "{}\n  {}\n  The last dimension of a and the one before the last of b must be equal, and those before "
+        "broadcast; x.transpose(-2, -1) swaps two",
+        product_mismatch(inference.operand(*failed, 0).shape, inference.operand(*failed, 1).shape),
+        inference.describe_operation(*failed)));
   throw ShapeError(
       fmt::format("{}\n  {}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
                   "of them 1. Bring them in line with reshape, expand or a slice",
@@ -119,7 +136,7 @@ void throw_empty_expression() {
 }
 
 void throw_devices_differ(const Graph& recorded, Leaves leaves) {
-  Inference inference(recorded, leaves);
+  Inference inference(recorded, leaves, false);
   Device one, other;
   const auto meet = [&](Known& known, const Known& operand) {
     if (known.device == operand.device) {
@@ -172,12 +189,12 @@ std::vector<Shape> checked_shapes(const Graph& recorded, Leaves leaves) {
 }  // namespace
 
 Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
-  if (recipe.reduces()) return output_shape(recipe.recorded(), recipe.recorded().outputs()[output], leaves);
+  if (recipe.reshapes()) return output_shape(recipe.recorded(), recipe.recorded().outputs()[output], leaves);
   return broadcast_shape(recipe.recorded(), recipe.leaves(output), leaves);
 }
 
 Shape output_shape(const Graph& recorded, Operand output, Leaves leaves) {
-  if (reduces(recorded)) return checked_shapes(recorded, leaves)[static_cast<std::size_t>(output.node)];
+  if (reshapes(recorded)) return checked_shapes(recorded, leaves)[static_cast<std::size_t>(output.node)];
   return broadcast_shape(recorded, leaves_of(recorded, output).walked, leaves);
 }
 

@@ -182,7 +182,7 @@ Evaluation inspect(const Recorded& recorded) {
   Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off())};
   const Recipe& recipe = *e.recipe;
   const Leaves leaves = recorded.leaves;
-  if (recipe.reduces()) {
+  if (recipe.reshapes()) {
     const ReadyPlan& ready = recipe.plan_for(leaves);
     e.parts.push_back({&ready, plan_shapes(ready.plan, nullptr, leaves)});
     for (std::uint32_t i = 0; i < recipe.outputs(); ++i)

@@ -9,6 +9,7 @@
 #include <sinter/jit/inspect.hpp>
 #include "evaluator.hpp"
 #include "lower.hpp"
+#include "product.hpp"
 #include "row_walks.hpp"
 #include "runner.hpp"
 #include "shapes.hpp"
@@ -173,7 +174,7 @@ class Explanation {
         leaves_(expression.leaves),
         device_(expression.device),
         evaluation_(inspect(expression)),
-        row_plans_(reduces(expression.graph) ? row_plans(expression) : std::vector<RowPlan>()),
+        row_plans_(reshapes(expression.graph) ? row_plans(expression) : std::vector<RowPlan>()),
         lowered_(lower(expression.graph)),
         written_(Operations(recorded_).count()),
         in_all_(Operations(lowered_, true).count()),
@@ -225,13 +226,15 @@ class Explanation {
     std::string heading = "computes";
     item(heading, computed(k.graph));
     if (k.rows) rows(k, row_plans_[index]);
+    if (k.is_product) line("    {:<10} {}, which fuses nothing", "by", device_.is_cpu() ? "OpenBLAS" : "cuBLASLt");
     heading = "reads";
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
       if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) dtypes[n.attribute] = n.dtype;
     constexpr std::size_t shown = 10;
     const std::size_t listed = k.inputs.size() <= shown + 1 ? k.inputs.size() : shown;
-    for (std::size_t i = 0; i < listed; ++i) item(heading, input(k.inputs[i], dtypes[i], shape));
+    for (std::size_t i = 0; i < listed; ++i)
+      item(heading, input(k.inputs[i], dtypes[i], k.is_product ? nullptr : &shape));
     if (listed < k.inputs.size()) item(heading, counted(k.inputs.size() - listed, "more array"));
     const auto is_scalar = [](const Node& n) { return n.op == Op::scalar; };
     if (const auto scalars = static_cast<std::size_t>(std::ranges::count_if(k.graph.nodes(), is_scalar)))
@@ -259,17 +262,19 @@ class Explanation {
       item(heading, fmt::format("{} launches, as blocks that share a row pass on what they know of it", plan.launches));
   }
 
-  std::string input(const Slot& s, DType dtype, const Shape& kernel) const {
+  /// `kernel` is the shape that it runs over; null for a matrix product.
+  std::string input(const Slot& s, DType dtype, const Shape* kernel) const {
     if (s.kind == Slot::Kind::Temporary) return fmt::format("temporary {}: {}", s.number, name(dtype));
     const runtime::TensorImpl& t = *leaves_[s.number];
     const auto uses = std::ranges::count(leaves_, &t);
     return fmt::format("leaf {}: {} {}, {}{}", s.number, name(dtype), to_string(t.shape),
-                       s.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel),
+                       s.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel ? *kernel : t.shape),
                        uses > 1 ? fmt::format(", {} times in the expression", uses) : "");
   }
 
   Plan eager_plan(const Part& part) const {
-    if (!reduces(recorded_)) return schedule_eager(part_of(recorded_, part.outputs()));
+    if (!reshapes(recorded_)) return schedule_eager(part_of(recorded_, part.outputs()));
+    if (multiplies(recorded_)) return schedule_products(recorded_, shapes_of_leaves(leaves_), true);
     return schedule_rows_eager(recorded_, shapes_of_leaves(leaves_));
   }
 
@@ -285,7 +290,7 @@ class Explanation {
       fused += Traffic(part.plan(), part.shapes, leaves_, rows_on_gpu()).moved();
       fused_passes += part.plan().kernels.size();
       const Plan plan = eager_plan(part);
-      const Shape* const outputs = reduces(recorded_) ? nullptr : &part.shapes.outputs[0];
+      const Shape* const outputs = reshapes(recorded_) ? nullptr : &part.shapes.outputs[0];
       eager += Traffic(plan, plan_shapes(plan, outputs, leaves_), leaves_).moved();
       eager_passes += plan.kernels.size();
     }

@@ -44,6 +44,8 @@ std::string_view accepted(DTypeRule rule) noexcept {
     case DTypeRule::ComplexParts: return "real and imaginary parts that are floats: convert them with cast<float>(x)";
     case DTypeRule::Select: return "a bool as first operand: write x != 0";
     case DTypeRule::Index: return "integers and floats, not bool: convert with cast<int>(x)";
+    case DTypeRule::Product:
+      return "two operands of one dtype, of floats or complex numbers: convert one with cast<T>(x)";
     default: return "int64: convert with cast<std::int64_t>(x)";
   }
 }

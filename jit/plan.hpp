@@ -36,7 +36,8 @@ struct Rows {
 /// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`. A leaf, an index and an array node
 /// each take one input. The graph is elementwise unless there are `rows`; then it may have reductions, all along
 /// rows->axes whatever their attributes say, whose results are one element for each row, as are the values that depend
-/// on no element. KernelClass says what its parameters are.
+/// on no element. KernelClass says what its parameters are. A product is no kernel of ours: a BLAS multiplies its two
+/// inputs.
 struct Kernel {
   Graph graph;
   std::vector<Slot> inputs;           // Leaf, Array or Temporary
@@ -44,6 +45,7 @@ struct Kernel {
   std::string name;                   // sinter_add_exp_mul_f32_3f9a: the operations, the result, the hash
   std::vector<std::uint32_t> arrays;  // where among outputs and inputs the arrays are
   std::optional<Rows> rows = {};      // where it reduces
+  bool is_product = false;            // its graph is one matmul
 };
 
 /// All outputs of a plan have one shape, unless it reduces: an evaluation whose outputs differ in shape takes one plan
@@ -69,6 +71,9 @@ Plan schedule_eager(const Graph& recorded);
 /// that is, whose extents are 0, 1 or equal where these are. Throws what shapes_of throws.
 Plan schedule_rows(Graph simplified, std::span<const Shape> leaves);
 Plan schedule_rows_eager(const Graph& recorded, std::span<const Shape> leaves);
+
+/// The same for a graph with matrix products, as recorded: these one by one, and what is between them as `eager` says.
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager);
 
 /// sinter_add_exp_mul_f32_3f9a: what a kernel computes, as profilers show it.
 std::string kernel_name(const Graph& kernel);

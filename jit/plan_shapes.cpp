@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <sinter/runtime/error.hpp>
+#include "product.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -12,10 +13,14 @@ bool is_output(const Slot& s) noexcept { return s.kind == Slot::Kind::Output; }
 }  // namespace
 
 Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape> temporaries) {
+  const auto shape_of = [&](const Slot& s) -> const Shape& {
+    return s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+  };
+  if (kernel.is_product) return product_shape(shape_of(kernel.inputs[0]), shape_of(kernel.inputs[1])).value();
   Shape whole;
   const auto add = [&](const Slot& s) {
     if (s.kind == Slot::Kind::Array) return;
-    const Shape& with = s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
+    const Shape& with = shape_of(s);
     if (whole.empty())
       whole = with;
     else if (!(whole == with) && !broadcast(whole, with))

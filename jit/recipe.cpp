@@ -12,6 +12,7 @@
 #include <runtime/log.hpp>
 #include "checks.hpp"
 #include "evaluator.hpp"
+#include "product.hpp"
 #include "shapes.hpp"
 #include "stats.hpp"
 
@@ -91,7 +92,7 @@ ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
 Recipe::Recipe(Graph recorded, bool eager)
     : recorded_(std::move(recorded)),
       eager_(eager),
-      reduces_(jit::reduces(recorded_)),
+      reshapes_(jit::reshapes(recorded_)),
       plans_(1 + recorded_.outputs().size()) {
   for (const Operand output : recorded_.outputs()) {
     LeafSets sets = leaves_of(recorded_, output);
@@ -136,7 +137,9 @@ const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::Tensor
   for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
     if (p->key == key) return *p->plan;
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
-  Plan plan = eager_ ? schedule_rows_eager(recorded_, shapes) : schedule_rows(simplified(), shapes);
+  Plan plan = multiplies(recorded_) ? schedule_products(recorded_, shapes, eager_)
+              : eager_              ? schedule_rows_eager(recorded_, shapes)
+                                    : schedule_rows(simplified(), shapes);
   std::vector<std::uint32_t> all(outputs());
   std::iota(all.begin(), all.end(), 0u);
   auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));

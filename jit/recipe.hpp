@@ -48,8 +48,8 @@ class Recipe {
   std::span<const NarrowScalar> narrow_scalars() const noexcept { return narrow_scalars_; }
 
   /// Whether shapes decide about plans: these are asked for with the leaves.
-  bool reduces() const noexcept { return reduces_; }
-  /// The plan of all outputs for leaves of these shapes, where the recipe reduces.
+  bool reshapes() const noexcept { return reshapes_; }
+  /// The plan of all outputs for leaves of these shapes, where the recipe reshapes.
   const ReadyPlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
 
   /// One plan for all outputs, which then have one shape.
@@ -78,7 +78,7 @@ class Recipe {
   const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;
-  bool eager_, reduces_;
+  bool eager_, reshapes_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<NarrowScalar> narrow_scalars_;
   mutable std::mutex mutex_;

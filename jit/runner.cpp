@@ -10,6 +10,8 @@
 #include "nest.hpp"
 #include "overlap.hpp"
 #include "plan_shapes.hpp"
+#include "product.hpp"
+#include "stats.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -36,14 +38,13 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
-/// Where several streams take part. Gives what Executable::run does.
-RunFaults run_in_order(const Executable& kernel, const LoopNest& nest, std::span<TensorImpl* const> operands,
-                       bool aliased, const Call& call) {
-  const std::size_t outputs = kernel.kernel().outputs.size();
+/// Calls run() where several streams take part.
+template <class F>
+auto run_in_order(std::span<TensorImpl* const> operands, std::size_t outputs, Device device, F run) {
   small_vector<runtime::Use, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
-  const runtime::Ordered ordered(call.device, {uses.data(), uses.size()});
-  return kernel.run(nest, aliased, call.scalars, call.device);
+  const runtime::Ordered ordered(device, {uses.data(), uses.size()});
+  return run();
 }
 
 /// The loops of a kernel that is to run over this shape.
@@ -64,9 +65,10 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   LoopNest nest;
   fill_nest(nest, kernel.kernel(), operands, shape);
   if (call.runs) [[likely]] {
+    const auto run = [&] { return kernel.run(nest, aliased, call.scalars, call.device); };
     const RunFaults met = runtime::order_matters.load(std::memory_order_relaxed)
-                              ? run_in_order(kernel, nest, operands, aliased, call)
-                              : kernel.run(nest, aliased, call.scalars, call.device);
+                              ? run_in_order(operands, outputs, call.device, run)
+                              : run();
     if (met.any() && !call.faulted) call.faulted = &kernel.kernel(), call.met = met;
   } else if (call.texts) {
     call.texts->push_back(kernel.source(nest, aliased));
@@ -77,6 +79,14 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   } else {
     kernel.prepare(nest, aliased, call.device);
   }
+}
+
+/// There is nothing to compile.
+void run_product(std::span<TensorImpl* const> operands, const Call& call) {
+  if (call.row_plans) call.row_plans->emplace_back();
+  if (!call.runs) return;
+  run_in_order(operands, 1, call.device, [&] { multiply(operands); });
+  ThreadStats::count(stats().launches);
 }
 
 /// The kernels of a plan in order, with the temporaries between them.
@@ -97,7 +107,11 @@ class PlanRun {
         if (s.kind == Slot::Kind::Temporary)
           temporaries_[s.number] = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
       gather(kernel);
-      run_kernel(*plan_.kernels[k], {operands_.data(), operands_.size()}, shapes_.kernels[k], aliased_, call_);
+      const std::span operands(operands_.data(), operands_.size());
+      if (kernel.is_product)
+        run_product(operands, call_);
+      else
+        run_kernel(*plan_.kernels[k], operands, shapes_.kernels[k], aliased_, call_);
       for (const Slot& s : kernel.inputs)
         if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
     }
@@ -237,6 +251,7 @@ void run_any(const Recipe& recipe, const Call& call) {
 
 /// Whether an output may be written where a leaf of the same elements is read: each element is, before it is written.
 bool writes_in_place(const Kernel& kernel, std::size_t output) {
+  if (kernel.is_product) return false;
   return !kernel.rows || kernel.rows->over[output] == Over::Domain;
 }
 
@@ -291,7 +306,7 @@ bool choose_arrays(const Recipe& recipe, const ReadyPlan& plan, Targets& targets
   return aliased;
 }
 
-/// run_directly for a recipe that reduces.
+/// run_directly for a kernel that reduces.
 bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan) {
   const Kernel& kernel = plan.plan.kernels[0];
   const Shape domain = shape_by_inputs(kernel, call.leaves), shape = output_shape(kernel, 0, domain);
@@ -303,8 +318,8 @@ bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& 
   return run_directly<true>(recipe, call, plan, shape, domain, given);
 }
 
-/// A recipe that reduces: its outputs have shapes of their own.
-void run_rows(const Recipe& recipe, const Call& call) {
+/// A recipe that reshapes: its outputs have shapes of their own.
+void run_reshaping(const Recipe& recipe, const Call& call) {
   const ReadyPlan& plan = recipe.plan_for(call.leaves);
   const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && recipe.outputs() == 1 && call.runs;
   if (is_one && run_rows_directly(recipe, call, plan)) return;
@@ -322,8 +337,8 @@ void run_rows(const Recipe& recipe, const Call& call) {
 }
 
 void run_all(const Recipe& recipe, const Call& call) {
-  if (recipe.reduces()) [[unlikely]]
-    return run_rows(recipe, call);
+  if (recipe.reshapes()) [[unlikely]]
+    return run_reshaping(recipe, call);
   if (recipe.outputs() == 1 && call.runs) [[likely]] {
     const ReadyPlan& plan = recipe.together();
     if (plan.kernels.size() == 1) [[likely]] {

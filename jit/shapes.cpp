@@ -6,6 +6,7 @@
 #include <bit>
 
 #include <sinter/runtime/error.hpp>
+#include "product.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -34,7 +35,18 @@ void check_element(const Node& n, const Shape& operand) {
                       name(n.op), axis, to_string(operand)));
 }
 
+Shape shape_of_product(const Graph& graph, const Node& n, std::span<const Shape> shapes) {
+  const Shape &a = shapes[static_cast<std::size_t>(graph.operands(n)[0].node)],
+              &b = shapes[static_cast<std::size_t>(graph.operands(n)[1].node)];
+  if (const std::optional<Shape> shape = product_shape(a, b)) return *shape;
+  throw ShapeError(product_mismatch(a, b));
+}
+
 }  // namespace
+
+bool reshapes(const Graph& graph) noexcept {
+  return std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
+}
 
 bool reduces(const Graph& graph) noexcept {
   return std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_reduction(n.op); });
@@ -53,6 +65,10 @@ std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves) 
   for (const Node& n : graph.nodes()) {
     Shape shape;
     if (n.op == Op::leaf || n.op == Op::index) shape = leaves[n.attribute];
+    if (n.op == Op::matmul) {
+      shapes.push_back(shape_of_product(graph, n, shapes));
+      continue;
+    }
     for (const Operand o : graph.operands(n))
       if (!broadcast(shape, shapes[static_cast<std::size_t>(o.node)]))
         throw ShapeError(fmt::format("the operands of {} do not broadcast: {} and {}", name(n.op), to_string(shape),

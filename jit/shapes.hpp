@@ -9,6 +9,8 @@
 
 namespace sinter::inline v1::jit {
 
+/// Whether shapes decide about a graph's kernels: it has reductions or products.
+bool reshapes(const Graph& graph) noexcept;
 /// Whether a graph has reductions.
 bool reduces(const Graph& graph) noexcept;
 

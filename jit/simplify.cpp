@@ -45,11 +45,12 @@ std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& see
   });
 }
 
-/// Where a graph reduces, shapes are found by its nodes: a simpler value keeps the shape of what it stands for.
+/// Where shapes are found by a graph's nodes, as where it reduces, a simpler value keeps the shape of what it stands
+/// for.
 class Shapes {
  public:
-  Shapes(const Graph& from, Builder& to, const std::vector<Operand>& moved)
-      : from_(from), to_(to), moved_(moved), matter_(reduces(from)) {}
+  Shapes(const Graph& from, Builder& to, const std::vector<Operand>& moved, bool matter)
+      : from_(from), to_(to), moved_(moved), matter_(matter) {}
 
   bool matter() const noexcept { return matter_; }
   /// `made` in the shape that `value` had.
@@ -73,12 +74,12 @@ class Shapes {
 
 /// Calls make(builder, node, its operands in the new graph) for every node, in order.
 template <class Make>
-Graph rebuild(const Graph& graph, Make make) {
+Graph rebuild(const Graph& graph, bool keeps_shapes, Make make) {
   Builder builder;
   builder.reserve(graph.nodes().size());
   std::vector<Operand> moved, operands;
   moved.reserve(graph.nodes().size());
-  Shapes shapes(graph, builder, moved);
+  Shapes shapes(graph, builder, moved, keeps_shapes);
   for (const Node& n : graph.nodes()) {
     operands.clear();
     for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
@@ -100,8 +101,8 @@ class Contraction {
     for (Operand o : graph.outputs()) ++uses_[static_cast<std::size_t>(o.node)];
   }
 
-  Graph run() {
-    return rebuild(graph_, [&](Builder& b, const Node& n, Builder::Operands operands) {
+  Graph run(bool keeps_shapes) {
+    return rebuild(graph_, keeps_shapes, [&](Builder& b, const Node& n, Builder::Operands operands) {
       if ((n.op == Op::add || n.op == Op::sub) && category(n.dtype) == Category::Float) {
         if (is_product(graph_.operands(n)[0])) return contract(b, n, operands[0], operands[1], false);
         if (is_product(graph_.operands(n)[1])) return contract(b, n, operands[1], operands[0], true);
@@ -171,11 +172,12 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
   return unique(op, dtype, operands, is_reduction(op) ? attribute : 0);
 }
 
-Graph simplify(const Graph& graph) {
-  Graph once = rebuild(lower(graph), [](Builder& b, const Node& n, Builder::Operands operands) {
+Graph simplify(const Graph& graph, bool keeps_shapes) {
+  keeps_shapes |= reduces(graph);
+  Graph once = rebuild(lower(graph), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
     return b.make(n.op, n.dtype, operands, n.attribute);
   });
-  return contracts() ? Contraction(once).run() : once;
+  return contracts() ? Contraction(once).run(keeps_shapes) : once;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -50,6 +50,7 @@ constexpr bool takes(DTypeRule rule) {
     case DTypeRule::Index:
     case DTypeRule::Count:
     case DTypeRule::Nonzero:
+    case DTypeRule::Product:
     case DTypeRule::None: break;
   }
   return false;

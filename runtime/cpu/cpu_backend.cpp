@@ -8,6 +8,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include "host_memory.hpp"
+#include "host_product.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -41,6 +42,7 @@ class CpuBackend final : public Backend {
                                     bytes, to_string(source.device())));
     move(to, from, bytes);
   }
+  void multiply(const MatrixProduct& product) override { multiply_on_host(product); }
   void synchronize() override {}
 
  private:

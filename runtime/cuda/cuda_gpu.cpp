@@ -14,6 +14,7 @@
 
 #include "../pool.hpp"
 #include "context.hpp"
+#include "cublas_products.hpp"
 #include "cuda_memory.hpp"
 #include "cuda_streams.hpp"
 #include "fault_word.hpp"
@@ -77,6 +78,7 @@ class CudaGpu final : public GpuBackend {
   void upload_pinned(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override;
+  void multiply(const MatrixProduct& product) override;
   void synchronize() override;
 
   int architecture() const noexcept override { return architecture_; }
@@ -115,6 +117,7 @@ class CudaGpu final : public GpuBackend {
   Staging staging_{d_};
   Peers peers_{context_};
   FaultWord fault_word_{d_};
+  cublas::Products products_;
   int architecture_ = 0;
   int multiprocessors_ = 0;
   double bandwidth_ = 0;
@@ -179,6 +182,23 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
       "cuMemcpyPeerAsync",
       d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes, stream()),
       fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
+}
+
+void CudaGpu::multiply(const MatrixProduct& product) {
+  const Current current(context_);
+  const std::shared_ptr<const cublas::ProductPlan> plan = products_.plan(product);
+  StreamImpl& used = streams_.current();
+  void* const workspace = plan->workspace ? allocate(plan->workspace, &used) : nullptr;
+  const auto give_back = [&] {
+    if (workspace) deallocate(workspace, plan->workspace, &used, {});
+  };
+  try {
+    products_.multiply(*plan, product, workspace, stream());
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  give_back();
 }
 
 void CudaGpu::synchronize() {

@@ -2,16 +2,12 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <glob.h>
 #include <limits.h>
 #include <link.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -19,8 +15,8 @@
 #include "../fork.hpp"
 
 #include "../deep_threads.hpp"
-#include "../environment.hpp"
 #include "driver.hpp"
+#include "library_search.hpp"
 #include "nvrtc_identity.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -39,39 +35,6 @@ Nvrtc& open_once() {
   std::atexit(wait_for_deep_work);
   opened_identity.store(&identity, std::memory_order_release);
   return opened;
-}
-
-/// Folders of toolkits and of Python's wheels (nvidia-cuda-nvrtc), as patterns.
-std::vector<std::string> folders() {
-  std::vector<std::string> all;
-  for (const std::string& toolkit : {environment("CUDA_HOME"), environment("CUDA_PATH"), std::string("/usr/local/cuda"),
-                                     std::string("/usr/local/cuda-*"), std::string("/opt/cuda")})
-    if (!toolkit.empty())
-      for (const char* lib : {"/lib64", "/lib", "/targets/*/lib"}) all.push_back(toolkit + lib);
-  for (const std::string& prefix :
-       {environment("VIRTUAL_ENV", "/lib"), environment("CONDA_PREFIX", "/lib"), environment("HOME", "/.local/lib"),
-        std::string("/usr/local/lib"), std::string("/usr/lib")})
-    if (!prefix.empty())
-      for (const char* packages : {"/python3*/site-packages", "/python3*/dist-packages"})
-        all.push_back(prefix + packages + "/nvidia/*/lib");
-  if (const std::string conda = environment("CONDA_PREFIX", "/lib"); !conda.empty()) all.push_back(conda);
-  return all;
-}
-
-/// The files that match, newest version first; links to the same file are kept.
-std::vector<std::string> matches(const std::string& pattern) {
-  std::vector<std::string> found;
-  glob_t result{};
-  if (glob(pattern.c_str(), 0, nullptr, &result) == 0) found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
-  globfree(&result);
-  std::ranges::sort(found,
-                    [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
-  return found;
-}
-
-bool is_folder(const std::string& path) {
-  struct stat status{};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 template <class F>
@@ -148,16 +111,7 @@ Nvrtc finish(Attempt chosen, int driver) {
 
 }  // namespace
 
-std::vector<std::string> nvrtc_candidates() {
-  if (const std::string named = environment("SINTER_NVRTC"); !named.empty()) {
-    const std::vector<std::string> inside = matches(named + "/libnvrtc.so*");
-    return is_folder(named) && !inside.empty() ? inside : std::vector{named};
-  }
-  std::vector<std::string> all(std::begin(sonames), std::end(sonames));
-  for (const std::string& folder : folders())
-    for (std::string& file : matches(folder + "/libnvrtc.so*")) all.push_back(std::move(file));
-  return all;
-}
+std::vector<std::string> nvrtc_candidates() { return library_candidates("SINTER_NVRTC", "libnvrtc.so", sonames); }
 
 Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
   std::optional<Attempt> newer;  // than the driver
@@ -178,12 +132,10 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
       }
     }
   if (newer) return finish(std::move(*newer), driver);
-  std::string where = environment("SINTER_NVRTC");
-  if (where.empty()) where = fmt::format("the loader's path, {}", fmt::join(folders(), ", "));
   throw DeviceError(
       fmt::format("NVRTC, the compiler of CUDA kernels, was not found (libnvrtc.so). Searched: {}.{}\nInstall "
                   "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or name it in SINTER_NVRTC",
-                  where, problems));
+                  searched_places("SINTER_NVRTC"), problems));
 }
 
 const Nvrtc& nvrtc() {

@@ -15,6 +15,7 @@
 #include "../fork.hpp"
 
 #include "../cpu/host_memory.hpp"
+#include "../cpu/host_product.hpp"
 #include "../environment.hpp"
 #include "arena.hpp"
 #include "copy_check.hpp"
@@ -111,6 +112,26 @@ class VirtualGpu final : public GpuBackend {
     auto turn = in_order("a copy within GPUs to");
     if (turn) turn->copy(arena_, to, other->arena_, from, bytes);
     if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
+  }
+  /// As a library's kernel would, but on the host.
+  void multiply(const MatrixProduct& p) override {
+    const auto turn = in_order("a product of matrices on");
+    const auto check_lines = [&](const Matrix& m, std::int64_t rows, std::int64_t columns, bool writes) {
+      const std::int64_t lines = m.transposed ? columns : rows, length = m.transposed ? rows : columns;
+      const auto size = static_cast<std::int64_t>(size_of(p.dtype));
+      for (std::int64_t i = 0; i < (m.step == 0 ? 1 : p.batch) * lines; ++i) {
+        const void* const line = m.data + size * (i / lines * m.step + i % lines * m.leading);
+        const auto bytes = static_cast<std::size_t>(size * length);
+        check(writes ? "write a matrix to" : "read a matrix from", line, bytes);
+        if (turn) writes ? turn->write(arena_, line, bytes) : turn->read(arena_, line, bytes);
+      }
+    };
+    check_lines(p.a, p.rows, p.inner, false);
+    check_lines(p.b, p.inner, p.columns, false);
+    check_lines(p.c, p.rows, p.columns, true);
+    MatrixProduct here = p;
+    for (Matrix* m : {&here.a, &here.b, &here.c}) m->data = static_cast<std::byte*>(memory_of(m->data));
+    multiply_on_host(here);
   }
   void synchronize() override {
     streams_.synchronize();

@@ -42,6 +42,7 @@ class FakeGpu : public runtime::GpuBackend {
   void upload(void*, const void*, std::size_t) override {}
   void download(void*, const void*, std::size_t) override {}
   void copy(void*, const void*, std::size_t, Backend&) override {}
+  void multiply(const runtime::MatrixProduct&) override {}
   void synchronize() override {}
   int architecture() const noexcept override { return 90; }
   int multiprocessors() const noexcept override { return 4; }

@@ -26,6 +26,7 @@
 #include <sinter/dsl/let.hpp>
 #include <sinter/dsl/loss.hpp>
 #include <sinter/dsl/mask.hpp>
+#include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/normalize.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
@@ -33,4 +34,5 @@
 #include <sinter/dsl/scan.hpp>
 #include <sinter/dsl/sort.hpp>
 #include <sinter/runtime/memory.hpp>
+#include <sinter/runtime/precision.hpp>
 #include <sinter/runtime/stream.hpp>

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <runtime/fake_driver/fake_cublas.hpp>
 #include <runtime/fake_driver/fake_cuda.hpp>
 
 namespace sinter::testing {
@@ -21,6 +22,15 @@ inline fake_cuda::Control& fake() {
     if (!library) throw std::runtime_error(dlerror());
     return *reinterpret_cast<fake_cuda::Control* (*)()>(dlsym(library, "fake_cuda_control"))();
   }();
+  return control;
+}
+
+/// What stands for cuBLASLt, as it starts but for what lives.
+inline fake_cublas::Control& fake_blas() {
+  fake();
+  static fake_cublas::Control& control = *reinterpret_cast<fake_cublas::Control* (*)()>(
+      dlsym(dlopen(SINTER_FAKE_CUDA, RTLD_LAZY), "fake_cublas_control"))();
+  setenv("SINTER_CUBLAS", SINTER_FAKE_CUDA, 1);
   return control;
 }
 

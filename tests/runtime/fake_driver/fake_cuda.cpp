@@ -161,6 +161,14 @@ void run_kernel(const fake_cuda::Launch& launch) {
 
 }  // namespace
 
+int fake_cuda::on_stream(void* stream, std::function<void()> work) {
+  const std::lock_guard lock(state().mutex);
+  auto* const of = static_cast<Stream*>(stream);
+  if (const CUresult wrong = ::on_stream(of)) return wrong;
+  issue(of, std::move(work));
+  return success;
+}
+
 extern "C" {
 
 fake_cuda::Control* fake_cuda_control() { return &state().control; }

@@ -42,6 +42,9 @@ struct Control {
   std::function<void()> after_record;  // called once, when an event was recorded: as another thread would call then
 };
 
+/// Work of another library on one of the driver's streams. Gives a CUresult.
+int on_stream(void* stream, std::function<void()> work);
+
 }  // namespace fake_cuda
 
 extern "C" fake_cuda::Control* fake_cuda_control();

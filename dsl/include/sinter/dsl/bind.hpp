@@ -35,10 +35,10 @@ constexpr void for_each_code(std::span<const std::uint8_t> code, F f) {
 constexpr bool takes_axes(Op code) noexcept {  // which may be no operation, but one of jit::Code
   return code >= first_reduction && static_cast<int>(code) < all_op_count && is_reduction(code);
 }
-/// Whether some of the operations combine elements along axes.
-constexpr bool has_reduction(std::span<const std::uint8_t> code) noexcept {
+/// Whether some of the operations reduce or multiply matrices.
+constexpr bool has_reshaping(std::span<const std::uint8_t> code) noexcept {
   bool found = false;
-  for_each_code(code, [&](Op op, auto) { found |= takes_axes(op); });
+  for_each_code(code, [&](Op op, auto) { found |= takes_axes(op) || op == Op::matmul; });
   return found;
 }
 
@@ -79,9 +79,9 @@ struct StaticProgram {
 template <class E>
 using ProgramOf = StaticProgram<typename E::tree, E::leaf_count, E::scalar_count, 1, E::byte_count>;
 
-/// Whether an expression combines elements along axes: then its shape is not that of its leaves.
+/// Whether an expression reduces or multiplies matrices: then its shape is not that of its leaves.
 template <class E>
-inline constexpr bool reduces = has_reduction(ProgramOf<E>::code.used());
+inline constexpr bool reshapes = has_reshaping(ProgramOf<E>::code.used());
 
 /// Which of an expression's leaves are read at computed places: they give it no shape.
 template <class E>
@@ -103,7 +103,7 @@ std::vector<runtime::TensorImpl*> walked_leaves(const E& e) {
   return leaves;
 }
 std::vector<runtime::TensorImpl*> walked_leaves(const jit::Recorded& e);
-bool has_reduction(const jit::Recorded& e) noexcept;
+bool has_reshaping(const jit::Recorded& e) noexcept;
 
 #define SINTER_NAMED_OUTSIDE                                                                                    \
   "a part that let or function named is computed with the whole and not known inside: evaluate, view, join or " \

@@ -1,6 +1,6 @@
 // Views of expressions. Operations work element by element, so a view of a result is the same tree over views of its
 // leaves, each of them spread over the whole result first. What is read at computed places stays as it is. What reduces
-// is evaluated, and viewed as a tensor.
+// or multiplies matrices is evaluated, and viewed as a tensor.
 #pragma once
 #include <sinter/dsl/bind.hpp>
 
@@ -41,7 +41,7 @@ E with_leaves(const E& e, F leaf_of) {
 
 template <class T, class D, class Tree, int L, int S, int B, class F>
 auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
-  if constexpr (reduces<Expression<T, D, Tree, L, S, B>>) {
+  if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
     return view_of(tensor_from(e), view);
   } else {
     const std::vector<TensorRef> views = views_of_leaves(e, view);
@@ -51,7 +51,7 @@ auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
 template <class T, class D, class Tree, int L, int S, int B, class F>
 auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
   static_assert(L > 0, "numbers have no axis to be divided along");
-  if constexpr (reduces<Expression<T, D, Tree, L, S, B>>) {
+  if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
     return parts_of(tensor_from(e), view);
   } else {
     const std::vector<std::vector<TensorRef>> views = views_of_leaves(e, view);

@@ -35,7 +35,7 @@ template <class E>
 int operand_rank(const E& e) {
   if constexpr (is_lazy<E>) {
     return operand_shape(e).rank();
-  } else if constexpr (reduces<E>) {
+  } else if constexpr (reshapes<E>) {
     return operand_shape(e).rank();
   } else {
     int rank = 0;

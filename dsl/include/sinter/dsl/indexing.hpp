@@ -43,7 +43,7 @@ auto with_trailing_axes(const E& e, int count) {
   const auto append = [&](TensorImpl& x) { return append_axes(x, count); };
   if constexpr (is_lazy<E>)
     return count == 0 ? e : view_of(e, append);
-  else if constexpr (reduces<E>)
+  else if constexpr (reshapes<E>)
     return lift(view_of(e, append));
   else
     return count == 0 ? e : view_of(e, append);

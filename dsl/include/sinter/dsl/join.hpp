@@ -39,12 +39,12 @@ auto with_dtype(A&& operand) {
   else
     return lift(std::forward<A>(operand));
 }
-/// An operand of which views are taken several times: what reduces is evaluated, once.
+/// An operand of which views are taken several times: what reduces or multiplies matrices is evaluated, once.
 template <class E>
 auto viewable(const E& e) {
   if constexpr (is_lazy<E>)
-    return has_reduction(evaluation_of(e)) ? E(jit::lazy(*evaluate_one(e))) : e;
-  else if constexpr (reduces<E>)
+    return has_reshaping(evaluation_of(e)) ? E(jit::lazy(*evaluate_one(e))) : e;
+  else if constexpr (reshapes<E>)
     return tensor_from(e).leaf();
   else
     return e;

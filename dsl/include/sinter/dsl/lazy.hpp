@@ -124,14 +124,14 @@ jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
 template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
-  if (has_reduction(graph)) return Lazy<T, D>(jit::lazy(*view(*evaluate_one(e))));
+  if (has_reshaping(graph)) return Lazy<T, D>(jit::lazy(*view(*evaluate_one(e))));
   const std::vector<TensorRef> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
   return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
 }
 template <class T, class D, class F>
 std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
-  if (has_reduction(graph)) return parts_of(Lazy<T, D>(jit::lazy(*evaluate_one(e))), view);
+  if (has_reshaping(graph)) return parts_of(Lazy<T, D>(jit::lazy(*evaluate_one(e))), view);
   const std::vector<std::vector<TensorRef>> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
   std::vector<Lazy<T, D>> parts;
   for (std::size_t part = 0; !views.empty() && part < views[0].size(); ++part)

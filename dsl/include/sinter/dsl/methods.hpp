@@ -41,6 +41,12 @@ struct CastFunction {
   auto operator()(A&& operand) const;
 };
 
+/// See matmul.hpp.
+struct MatMul {
+  template <class A, class B>
+  auto operator()(A&& a, B&& b) const;
+};
+
 /// What an expression evaluates to, and the shape of that; see tensor.hpp.
 template <class E>
 auto tensor_from(const E& e);
@@ -111,6 +117,16 @@ class OperationMethods {
   template <class B, Op other>
   auto div(B&& b, Rounding<other> rounding) && {
     return Function<Op::div>{}(std::move(*this).itself(), std::forward<B>(b), rounding);
+  }
+
+  /// matmul(x, b).
+  template <class B>
+  auto matmul(B&& b) const& {
+    return MatMul{}(itself(), std::forward<B>(b));
+  }
+  template <class B>
+  auto matmul(B&& b) && {
+    return MatMul{}(std::move(*this).itself(), std::forward<B>(b));
   }
 
  protected:

@@ -30,8 +30,8 @@ template <class E>
 Draw draw_like(std::string_view what, const E& e) {
   if constexpr (is_lazy<E>) {
     const jit::Recorded graph = evaluation_of(e);
-    return has_reduction(graph) ? draw(result_shape(graph), e.device()) : draw_over(what, walked_leaves(graph));
-  } else if constexpr (reduces<E> && !NamesOutside<typename E::tree>::value) {
+    return has_reshaping(graph) ? draw(result_shape(graph), e.device()) : draw_over(what, walked_leaves(graph));
+  } else if constexpr (reshapes<E> && !NamesOutside<typename E::tree>::value) {
     return draw(shape_from(e), e.value.leaves[0]->device);
   } else {
     static_assert(!NamesOutside<typename E::tree>::value,

@@ -33,6 +33,7 @@ enum class DTypeRule : std::uint8_t {
   Index,     // any dtype but bool and complex ones; the result is int64
   Count,     // any dtype; the result is int64
   Nonzero,   // the same, operands become bool (x != 0)
+  Product,   // operands are of one float's or complex dtype, as the result is; nothing converts
 };
 
 }  // namespace sinter::inline v1

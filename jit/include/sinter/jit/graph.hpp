@@ -110,7 +110,7 @@ Graph record(const Program& program, std::span<const DType> dtypes, std::span<co
 
 /// The same values from operations that executors have, and fewer nodes: common subexpressions once, constants folded,
 /// x*y+z as fma, dead nodes gone. Contracting to fma is left out under SINTER_FMA=off, for results that equal eager
-/// ones bit for bit.
-Graph simplify(const Graph& graph);
+/// ones bit for bit. With `keeps_shapes`, as where the graph reduces, no value loses its shape with a leaf (x * 0).
+Graph simplify(const Graph& graph, bool keeps_shapes = false);
 
 }  // namespace sinter::inline v1::jit

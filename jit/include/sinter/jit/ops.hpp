@@ -9,7 +9,8 @@
 
 namespace sinter::inline v1 {
 
-/// The operations of a graph: six that carry an attribute, one whose operands are of two kinds, then the tables.
+/// The operations of a graph: six that carry an attribute, one whose operands are of two kinds, then the tables, then
+/// what no kernel of ours computes.
 enum class Op : std::uint8_t {
   leaf,      // an element of a tensor
   index,     // the row-major position of the element in a tensor without memory (int64)
@@ -24,7 +25,8 @@ enum class Op : std::uint8_t {
 #define SINTER_REDUCTION(name, arity, rule, first, combine, doc) name,
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) name,
 #include <sinter/jit/reductions.def>
-  like,  // the first operand, in the shape that it and the second broadcast to
+  matmul,  // the product of two matrices, of batches of them, of matrix and vector: see product.hpp
+  like,    // the first operand, in the shape that it and the second broadcast to
 };
 
 /// What an operation makes of its operand's shape.
@@ -62,6 +64,7 @@ inline constexpr OpInfo op_info[] = {
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
   {#name, arity, DTypeRule::rule, #body, doc, true, Reduction::kind},
 #include <sinter/jit/reductions.def>
+    {"matmul", 2, DTypeRule::Product, "", "the matrix product of a and b"},
     {"like", 2, DTypeRule::None, "", ""},
 };
 }  // namespace detail
@@ -81,6 +84,8 @@ constexpr std::string_view name(Op op) noexcept { return info(op).name; }
 constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
 /// Whether it combines elements along axes; its node's attribute is an Along then.
 constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
+/// Whether its result has another shape than its operands broadcast to.
+constexpr bool is_reshaping(Op op) noexcept { return is_reduction(op) || op == Op::matmul; }
 
 namespace detail {
 struct ComplexInfo {
@@ -99,6 +104,7 @@ inline constexpr ComplexTable complex_info = [] {
 #define SINTER_REDUCTION(name, arity, rule, first, combine, doc)
 #define SINTER_COMPLEX(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, false};
 #include <sinter/jit/reductions.def>
+  table.of[static_cast<std::uint8_t>(Op::matmul)] = {true, false};
   return table;
 }();
 }  // namespace detail
@@ -179,6 +185,10 @@ constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexc
     case DTypeRule::Index: return {common != DType::Bool && !is_complex(common), common, DType::Int64};
     case DTypeRule::Count: return {true, common, DType::Int64};
     case DTypeRule::Nonzero: return {true, DType::Bool, DType::Int64};
+    case DTypeRule::Product: {
+      const bool alike = !operands[0].weak && !operands[1].weak && operands[0].dtype == operands[1].dtype;
+      return {alike && category(common) >= Category::Float, common, common};
+    }
     case DTypeRule::None: break;
   }
   return {false, common, common};

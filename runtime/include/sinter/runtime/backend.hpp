@@ -7,6 +7,7 @@
 
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/matrix_product.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
@@ -46,6 +47,9 @@ class Backend {
   /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
   /// no particular order. Nothing orders the copy with the source's work.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
+  /// Asynchronous where the device is. Throws DeviceError where there is no BLAS for the device, ShapeError for extents
+  /// that it does not take, CudaError.
+  virtual void multiply(const MatrixProduct& product) = 0;
   /// Waits for all streams.
   virtual void synchronize() = 0;
 };

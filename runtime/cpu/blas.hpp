@@ -1,0 +1,25 @@
+// OpenBLAS, opened at run time: a program that multiplies no matrices runs without it, and starts without its threads.
+#pragma once
+
+namespace sinter::inline v1::runtime {
+
+/// Of the C interface: CBLAS_ORDER, CBLAS_TRANSPOSE.
+inline constexpr int blas_row_major = 101, blas_as_it_is = 111, blas_transposed = 112;
+
+/// The functions used, under the names of the C interface. Integers have 32 bits.
+struct Blas {
+  void (*cblas_sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a,
+                      int lda, const float* b, int ldb, float beta, float* c, int ldc) = nullptr;
+  void (*cblas_dgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a,
+                      int lda, const double* b, int ldb, double beta, double* c, int ldc) = nullptr;
+  void (*cblas_cgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha,
+                      const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
+  void (*cblas_zgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha,
+                      const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
+};
+
+/// The process's OpenBLAS, opened on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError that says
+/// what was searched and how to get it.
+const Blas& blas();
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,170 @@
+#include "cublas_products.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <complex>
+
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::runtime::cublas {
+namespace {
+
+constexpr std::size_t most_plans = 1024;
+/// What cuBLAS's manual recommends for the largest GPUs; algorithms that need less take less.
+constexpr std::size_t most_workspace = std::size_t{32} << 20;
+constexpr std::int64_t widest_alignment = 256;
+
+/// The dtype of elements, of alpha and beta, and what sums are made in.
+struct Types {
+  int elements, scale, compute;
+};
+Types types_of(const MatrixProduct& p) {
+  const int single = p.tensor_float32 ? compute_32f_fast_tf32 : compute_32f;
+  switch (p.dtype) {
+    case DType::Float16: return {real_16f, real_32f, compute_32f};
+    case DType::BFloat16: return {real_16bf, real_32f, compute_32f};
+    case DType::Float32: return {real_32f, real_32f, single};
+    case DType::Float64: return {real_64f, real_64f, compute_64f};
+    case DType::Complex64: return {complex_32f, complex_32f, single};
+    case DType::Complex128: return {complex_64f, complex_64f, compute_64f};
+    default: throw DtypeError(fmt::format("matrices of {} are not multiplied: convert to float32", name(p.dtype)));
+  }
+}
+
+std::string in_words(const MatrixProduct& p) {
+  return fmt::format("{} x ({} x {}) ({} x {}) of {}", p.batch, p.rows, p.inner, p.inner, p.columns, name(p.dtype));
+}
+
+void check(const char* call, Status status, const MatrixProduct& p) {
+  if (status != success)
+    throw CudaError(fmt::format("CUDA error: {} failed: {}, for the matrix product {}", call, cublas::describe(status),
+                                in_words(p)));
+}
+
+std::int64_t alignment_of(const Matrix& m) {
+  const auto address = reinterpret_cast<std::uintptr_t>(m.data);
+  return address == 0 ? widest_alignment
+                      : std::min<std::int64_t>(widest_alignment, std::int64_t{1} << std::countr_zero(address));
+}
+
+/// A row-major matrix is a transposed one to cuBLAS, whose order is by columns: so are its extents.
+Layout layout_of(const Matrix& m, std::int64_t rows, std::int64_t columns, const MatrixProduct& p) {
+  const Library& d = library();
+  const auto lines = static_cast<std::uint64_t>(m.transposed ? columns : rows),
+             length = static_cast<std::uint64_t>(m.transposed ? rows : columns);
+  Layout layout = nullptr;
+  check("cublasLtMatrixLayoutCreate",
+        d.cublasLtMatrixLayoutCreate(&layout, types_of(p).elements, length, lines, m.leading), p);
+  const auto count = static_cast<std::int32_t>(p.batch);
+  check("cublasLtMatrixLayoutSetAttribute",
+        d.cublasLtMatrixLayoutSetAttribute(layout, layout_batch_count, &count, sizeof count), p);
+  check("cublasLtMatrixLayoutSetAttribute",
+        d.cublasLtMatrixLayoutSetAttribute(layout, layout_batch_step, &m.step, sizeof m.step), p);
+  return layout;
+}
+
+class Preferences {
+ public:
+  explicit Preferences(const MatrixProduct& p) : p_(p) {
+    check("cublasLtMatmulPreferenceCreate", library().cublasLtMatmulPreferenceCreate(&made_), p);
+  }
+  Preferences(const Preferences&) = delete;
+  Preferences& operator=(const Preferences&) = delete;
+  ~Preferences() { library().cublasLtMatmulPreferenceDestroy(made_); }
+  template <class T>
+  void set(int attribute, T value) {
+    check("cublasLtMatmulPreferenceSetAttribute",
+          library().cublasLtMatmulPreferenceSetAttribute(made_, attribute, &value, sizeof value), p_);
+  }
+  Preference get() const noexcept { return made_; }
+
+ private:
+  const MatrixProduct& p_;
+  Preference made_ = nullptr;
+};
+
+void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) {
+  Preferences preferences(p);
+  preferences.set(preference_workspace, static_cast<std::uint64_t>(most_workspace));
+  preferences.set(preference_alignment_a, static_cast<std::uint32_t>(alignment_of(p.b)));
+  preferences.set(preference_alignment_b, static_cast<std::uint32_t>(alignment_of(p.a)));
+  for (const int attribute : {preference_alignment_c, preference_alignment_d})
+    preferences.set(attribute, static_cast<std::uint32_t>(alignment_of(p.c)));
+  Heuristic best{};
+  int found = 0;
+  check("cublasLtMatmulAlgoGetHeuristic",
+        library().cublasLtMatmulAlgoGetHeuristic(handle, plan.operation, plan.b, plan.a, plan.c, plan.c,
+                                                 preferences.get(), 1, &best, &found),
+        p);
+  check("cublasLtMatmulAlgoGetHeuristic", found == 0 ? not_supported : best.state, p);
+  plan.algorithm = best.algorithm;
+  plan.workspace = best.workspace;
+}
+
+std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct& p) {
+  const Library& d = library();
+  auto plan = std::make_shared<ProductPlan>();
+  const Types types = types_of(p);
+  check("cublasLtMatmulDescCreate", d.cublasLtMatmulDescCreate(&plan->operation, types.compute, types.scale), p);
+  const auto transpose = [&](int attribute, const Matrix& m) {
+    const std::int32_t how = m.transposed ? transposed : as_it_is;
+    check("cublasLtMatmulDescSetAttribute",
+          d.cublasLtMatmulDescSetAttribute(plan->operation, attribute, &how, sizeof how), p);
+  };
+  transpose(operation_transpose_a, p.b);  // c' = b' a'
+  transpose(operation_transpose_b, p.a);
+  plan->a = layout_of(p.a, p.rows, p.inner, p);
+  plan->b = layout_of(p.b, p.inner, p.columns, p);
+  plan->c = layout_of(p.c, p.rows, p.columns, p);
+  choose_algorithm(handle, *plan, p);
+  return plan;
+}
+
+}  // namespace
+
+ProductPlan::~ProductPlan() {
+  const Library& d = library();
+  for (const Layout layout : {a, b, c})
+    if (layout) d.cublasLtMatrixLayoutDestroy(layout);
+  if (operation) d.cublasLtMatmulDescDestroy(operation);
+}
+
+Products::~Products() {
+  if (handle_) library().cublasLtDestroy(handle_);
+}
+
+Products::Key Products::key_of(const MatrixProduct& p) {
+  Key key{static_cast<std::int64_t>(p.dtype), p.tensor_float32, p.rows, p.columns, p.inner, p.batch};
+  std::size_t next = 6;
+  for (const Matrix* m : {&p.a, &p.b, &p.c})
+    for (const std::int64_t part : {m->leading, m->transposed ? -1 - m->step : m->step, alignment_of(*m)})
+      key[next++] = part;
+  return key;
+}
+
+std::shared_ptr<const ProductPlan> Products::plan(const MatrixProduct& p) {
+  const Key key = key_of(p);
+  const std::lock_guard lock(mutex_);
+  if (!handle_) check("cublasLtCreate", library().cublasLtCreate(&handle_), p);
+  if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
+  std::shared_ptr<const ProductPlan> made = make_plan(handle_, p);
+  if (plans_.size() >= most_plans) plans_.clear();
+  plans_.emplace(key, made);
+  return made;
+}
+
+void Products::multiply(const ProductPlan& plan, const MatrixProduct& p, void* workspace, driver::CUstream stream) {
+  // One of these by the scale type: a complex number begins with its real part.
+  const std::complex<double> wide(1), none(0);
+  const std::complex<float> narrow(1);
+  const bool is_wide = p.dtype == DType::Float64 || p.dtype == DType::Complex128;
+  const void* const one = is_wide ? static_cast<const void*>(&wide) : &narrow;
+  check("cublasLtMatmul",
+        library().cublasLtMatmul(handle_, plan.operation, one, p.b.data, plan.b, p.a.data, plan.a, &none, p.c.data,
+                                 plan.c, p.c.data, plan.c, &plan.algorithm, workspace, plan.workspace, stream),
+        p);
+}
+
+}  // namespace sinter::inline v1::runtime::cublas

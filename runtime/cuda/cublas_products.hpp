@@ -1,0 +1,50 @@
+// Products of matrices on one GPU, by cuBLASLt.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <sinter/runtime/matrix_product.hpp>
+#include "cublas_library.hpp"
+
+namespace sinter::inline v1::runtime::cublas {
+
+/// How products of one kind are computed: extents, layouts and alignments decide. Lives as long as its Products.
+struct ProductPlan {
+  Operation operation = nullptr;
+  Layout a = nullptr, b = nullptr, c = nullptr;  // as cuBLAS sees them: transposed, and in the other order
+  Algorithm algorithm{};
+  std::size_t workspace = 0;  // bytes
+
+  ProductPlan() = default;
+  ProductPlan(const ProductPlan&) = delete;
+  ProductPlan& operator=(const ProductPlan&) = delete;
+  ~ProductPlan();
+};
+
+class Products {
+ public:
+  Products() = default;
+  Products(const Products&) = delete;
+  Products& operator=(const Products&) = delete;
+  ~Products();
+
+  /// The plan of such products, asked of cuBLASLt once; it does not depend on what was measured, so results do not vary
+  /// from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
+  std::shared_ptr<const ProductPlan> plan(const MatrixProduct& product);
+
+  /// Asynchronous. `workspace` has the plan's bytes. Throws CudaError.
+  void multiply(const ProductPlan& plan, const MatrixProduct& product, void* workspace, driver::CUstream stream);
+
+ private:
+  using Key = std::array<std::int64_t, 18>;
+  static Key key_of(const MatrixProduct& product);
+
+  std::mutex mutex_;
+  Handle handle_ = nullptr;
+  std::map<Key, std::shared_ptr<const ProductPlan>> plans_;
+};
+
+}  // namespace sinter::inline v1::runtime::cublas

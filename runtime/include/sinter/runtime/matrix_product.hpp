@@ -1,0 +1,28 @@
+// Products of matrices in memory: what jit/ asks of a device, and the device of its BLAS.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include <sinter/runtime/dtype.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// A matrix in row-major order whose rows are `leading` elements apart or, transposed, one whose columns are.
+struct Matrix {
+  std::byte* data = nullptr;
+  std::int64_t leading = 1;
+  bool transposed = false;
+  std::int64_t step = 0;  // elements from a matrix of a batch to the next; 0 where all are the same
+};
+
+/// c = a b for each of `batch`: a has `rows` x `inner` elements, b `inner` x `columns`. No extent is 0, c is not
+/// transposed and shares no memory with a and b. The dtype is a float's or a complex number's; those of 16 bits add up
+/// in float32.
+struct MatrixProduct {
+  DType dtype = DType::Float32;
+  std::int64_t rows = 1, columns = 1, inner = 1, batch = 1;
+  Matrix a, b, c;
+  bool tensor_float32 = false;  // float32 may be rounded to 10 bits of mantissa where tensor cores multiply
+};
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,467 @@
+// Products of matrices on all devices, against sums by hand; and expressions with products among other operations.
+#include "devices.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <random>
+#include <sstream>
+
+#include <sinter/jit/stats.hpp>
+
+namespace sn = sinter;
+using namespace sinter_tests;
+using sn::AnyTensor;
+using sn::DType;
+using sn::Shape;
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace {
+
+using Number = std::complex<long double>;
+
+/// Row-major values of a shape.
+struct Array {
+  Shape shape;
+  std::vector<Number> values;
+
+  /// The element at these positions, of which the last ones count; an extent of 1 is broadcast.
+  Number at(std::vector<std::int64_t> place) const {
+    place.erase(place.begin(), place.end() - shape.rank());
+    std::int64_t offset = 0;
+    for (int i = 0; i < shape.rank(); ++i)
+      offset = offset * shape[i] + (shape[i] == 1 ? 0 : place[static_cast<std::size_t>(i)]);
+    return values[static_cast<std::size_t>(offset)];
+  }
+};
+
+template <class T>
+Array array_of(const sn::Tensor<T, sn::AnyDevice>& x) {
+  Array a{x.shape(), {}};
+  for (const auto& v : sn::Tensor<T, sn::Cpu>(x.cpu()).contiguous().to_vector()) {
+    if constexpr (sn::complex_element<T>)
+      a.values.emplace_back(v.real(), v.imag());
+    else
+      a.values.emplace_back(static_cast<long double>(static_cast<double>(v)));
+  }
+  return a;
+}
+
+/// The sum of |a b| tells how much rounding may change.
+struct Product {
+  Array result;
+  std::vector<long double> magnitudes;
+};
+
+/// By torch.matmul's rules, written out.
+Product multiply(const Array& a, const Array& b) {
+  Array left = a, right = b;
+  if (a.shape.rank() == 1) left.shape = {1, a.shape[0]};
+  if (b.shape.rank() == 1) right.shape = {b.shape[0], 1};
+  const std::int64_t m = left.shape[-2], k = left.shape[-1], n = right.shape[-1];
+  Shape batch, other;
+  for (int i = 0; i < left.shape.rank() - 2; ++i) batch.push_back(left.shape[i]);
+  for (int i = 0; i < right.shape.rank() - 2; ++i) other.push_back(right.shape[i]);
+  EXPECT_TRUE(broadcast(batch, other));
+  Product p;
+  for (std::int64_t number = 0; number < batch.numel(); ++number) {
+    std::vector<std::int64_t> place(static_cast<std::size_t>(batch.rank()));
+    for (int i = batch.rank() - 1, rest = static_cast<int>(number); i >= 0; --i)
+      place[static_cast<std::size_t>(i)] = rest % batch[i], rest /= static_cast<int>(batch[i]);
+    const auto with = [&](std::int64_t row, std::int64_t column) {
+      std::vector<std::int64_t> whole = place;
+      whole.push_back(row), whole.push_back(column);
+      return whole;
+    };
+    for (std::int64_t r = 0; r < m; ++r)
+      for (std::int64_t c = 0; c < n; ++c) {
+        Number sum = 0;
+        long double magnitude = 0;
+        for (std::int64_t i = 0; i < k; ++i) {
+          const Number term = left.at(with(r, i)) * right.at(with(i, c));
+          sum += term, magnitude += std::abs(term);
+        }
+        p.result.values.push_back(sum);
+        p.magnitudes.push_back(magnitude);
+      }
+  }
+  p.result.shape = batch;
+  if (a.shape.rank() > 1) p.result.shape.push_back(m);
+  if (b.shape.rank() > 1) p.result.shape.push_back(n);
+  return p;
+}
+
+template <class T>
+long double rounding = 0x1p-53L;
+template <>
+constexpr long double rounding<float> = 0x1p-24L;
+template <>
+constexpr long double rounding<std::complex<float>> = 0x1p-23L;
+template <>
+constexpr long double rounding<sn::half> = 0x1p-11L;
+template <>
+constexpr long double rounding<sn::bfloat16> = 0x1p-8L;
+template <>
+constexpr long double rounding<std::complex<double>> = 0x1p-52L;
+
+template <class T>
+void expect_product(const sn::Tensor<T, sn::AnyDevice>& a, const sn::Tensor<T, sn::AnyDevice>& b) {
+  const sn::Tensor<T, sn::AnyDevice> result = sn::matmul(a, b);
+  const Product right = multiply(array_of(a), array_of(b));
+  const Array got = array_of(result);
+  ASSERT_EQ(got.shape, right.result.shape);
+  EXPECT_EQ(result.device(), a.device());
+  const long double inner = static_cast<long double>(a.shape()[-1]);
+  const long double sums = sizeof(T) == 2 ? 0x1p-24L : rounding<T>;  // 16-bit floats add up in float
+  for (std::size_t i = 0; i < got.values.size(); ++i) {
+    const long double bound = right.magnitudes[i] * (rounding<T> + (inner + 2) * sums) + 0x1p-24L * (sizeof(T) == 2);
+    ASSERT_LE(std::abs(got.values[i] - right.result.values[i]), bound) << "element " << i;
+  }
+}
+
+template <class T>
+sn::Tensor<T, sn::AnyDevice> random_tensor(const Shape& shape, sn::Device device, std::mt19937& random) {
+  std::vector<T> values(static_cast<std::size_t>(shape.numel()));
+  const auto number = [&] { return static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 500.f; };
+  for (T& v : values) {
+    if constexpr (sn::complex_element<T>)
+      v = T(number(), number());
+    else
+      v = T(number());
+  }
+  return sn::tensor(values, shape).to(device);
+}
+
+template <class T>
+struct OfDtype : testing::Test {};
+using Dtypes = testing::Types<float, double, sn::half, sn::bfloat16, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(OfDtype, Dtypes);
+
+TYPED_TEST(OfDtype, ShapesOfAllRanks) {
+  std::mt19937 random(1);
+  const std::pair<Shape, Shape> shapes[] = {{{1}, {1}},
+                                            {{7}, {7}},
+                                            {{5}, {5, 3}},
+                                            {{4, 5}, {5}},
+                                            {{1, 1}, {1, 1}},
+                                            {{2, 3}, {3, 4}},
+                                            {{17, 13}, {13, 5}},
+                                            {{64, 33}, {33, 65}},
+                                            {{2, 3, 4}, {4, 5}},
+                                            {{3, 4}, {2, 4, 5}},
+                                            {{2, 1, 3, 4}, {5, 4, 2}},
+                                            {{3, 1, 4}, {4, 2}},
+                                            {{2, 3, 4}, {4}},
+                                            {{4}, {2, 4, 3}},
+                                            {{2, 2, 1, 3}, {2, 2, 3, 1}},
+                                            {{1, 2, 3}, {4, 3, 2}},
+                                            {{4, 2, 3}, {1, 3, 2}}};
+  for (const sn::Device device : devices())
+    for (const auto& [a, b] : shapes) {
+      SCOPED_TRACE(to_string(a) + " " + to_string(b) + " on " + to_string(device));
+      expect_product(random_tensor<TypeParam>(a, device, random), random_tensor<TypeParam>(b, device, random));
+    }
+}
+
+/// One of the views of a tensor that has this shape.
+template <class T>
+sn::Tensor<T, sn::AnyDevice> random_view(const Shape& shape, sn::Device device, std::mt19937& random) {
+  const int last = shape.rank() - 1;
+  switch (random() % 7) {
+    case 0: return random_tensor<T>(shape, device, random);
+    case 1: {  // columns side by side
+      Shape swapped = shape;
+      std::swap(swapped[last], swapped[last - 1]);
+      return random_tensor<T>(swapped, device, random).transpose(-2, -1);
+    }
+    case 2: {  // with gaps
+      Shape wider = shape;
+      wider[last] += 3;
+      return random_tensor<T>(wider, device, random).narrow(-1, 2, shape[last]);
+    }
+    case 3: {  // every second
+      Shape wider = shape;
+      wider[last] *= 2;
+      return random_tensor<T>(wider, device, random).slice(last, 0, sn::range::none, 2);
+    }
+    case 4: return random_tensor<T>(shape, device, random).flip(last - static_cast<int>(random() % 2));
+    case 5: {  // rows that are all the same
+      Shape one = shape;
+      one[last - 1] = 1;
+      return random_tensor<T>(one, device, random).expand(shape);
+    }
+    default: {  // a batch whose matrices are the same, or in another order
+      if (last < 2) return random_tensor<T>(shape, device, random);
+      Shape other = shape;
+      std::swap(other[0], other[last]);
+      return random_tensor<T>(other, device, random).transpose(0, last);
+    }
+  }
+}
+
+TYPED_TEST(OfDtype, RandomViews) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 60; ++round) {
+    const sn::Device device = devices()[random() % devices().size()];
+    const auto extent = [&] { return static_cast<std::int64_t>(1 + random() % (random() % 4 ? 6 : 40)); };
+    const std::int64_t m = extent(), k = extent(), n = extent();
+    Shape a, b;
+    for (std::uint32_t i = random() % 3; i > 0; --i) {
+      const std::int64_t both = static_cast<std::int64_t>(1 + random() % 3);
+      a.push_back(random() % 4 ? both : 1), b.push_back(random() % 4 ? both : 1);
+    }
+    if (random() % 3 == 0) b = {};
+    a.push_back(m), a.push_back(k), b.push_back(k), b.push_back(n);
+    SCOPED_TRACE(to_string(a) + " " + to_string(b) + " on " + to_string(device));
+    expect_product(random_view<TypeParam>(a, device, random), random_view<TypeParam>(b, device, random));
+  }
+}
+
+TEST(MatMul, NoElements) {
+  for (const sn::Device device : devices()) {
+    EXPECT_EQ(sn::Tensor(sn::matmul(sn::ones({0, 3}, device), sn::ones({3, 4}, device))).shape(), (Shape{0, 4}));
+    EXPECT_EQ(sn::Tensor(sn::matmul(sn::ones({2, 0, 3}, device), sn::ones({3, 4}, device))).shape(), (Shape{2, 0, 4}));
+    const sn::Tensor zeros = sn::matmul(sn::ones({2, 0}, device), sn::ones({0, 3}, device));
+    EXPECT_EQ(printed(sn::Tensor(zeros.cpu())), "tensor([[0., 0., 0.],\n        [0., 0., 0.]])");
+    const sn::Tensor sum = sn::dot(sn::ones({0}, device), sn::ones({0}, device));
+    EXPECT_EQ(sum.cpu().item(), 0);
+  }
+}
+
+TEST(MatMul, SpecialValuesPass) {
+  const float inf = INFINITY, nan = NAN;
+  for (const sn::Device device : devices()) {
+    const auto a = sn::tensor({{1.f, inf}, {0.f, 1.f}, {nan, 0.f}}).to(device);
+    const auto b = sn::tensor({{1.f, 0.f}, {2.f, 0.f}}).to(device);
+    const std::vector<float> c = sn::Tensor(sn::matmul(a, b).cpu()).to_vector();
+    EXPECT_EQ(c[0], inf);
+    EXPECT_TRUE(std::isnan(c[1]));  // infinity times 0
+    EXPECT_EQ(c[2], 2);
+    EXPECT_TRUE(std::isnan(c[4]));
+  }
+}
+
+TEST(MatMul, KinOfMatmul) {
+  const auto a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}}), x = sn::tensor({{1.f, 1.f}, {1.f, 1.f}});
+  const auto v = sn::tensor({1.f, 2.f}), w = sn::tensor({3.f, 4.f});
+  EXPECT_EQ(printed(sn::Tensor(sn::mm(a, a))), "tensor([[ 7., 10.],\n        [15., 22.]])");
+  EXPECT_EQ(printed(sn::Tensor(sn::mv(a, v))), "tensor([ 5., 11.])");
+  EXPECT_EQ(sn::Tensor(sn::dot(v, w)).item(), 11);
+  EXPECT_EQ(printed(sn::Tensor(sn::outer(v, w))), "tensor([[3., 4.],\n        [6., 8.]])");
+  EXPECT_EQ(printed(sn::Tensor(sn::addmm(x, a, a))), "tensor([[ 8., 11.],\n        [16., 23.]])");
+  EXPECT_EQ(printed(sn::Tensor(sn::addmm(v, a, a, 2, 10))), "tensor([[ 72., 104.],\n        [152., 224.]])");
+  const auto batch = sn::ones({2, 2, 3}), other = sn::ones({2, 3, 1});
+  EXPECT_EQ(sn::Tensor(sn::bmm(batch, other)).shape(), (Shape{2, 2, 1}));
+  EXPECT_EQ(printed(sn::Tensor(sn::baddbmm(sn::ones({1}), batch, other, 1, 2).flatten())), "tensor([7., 7., 7., 7.])");
+  EXPECT_EQ(printed(sn::Tensor(a.matmul(v))), "tensor([ 5., 11.])");
+}
+
+TEST(MatMul, WhatDoesNotGoTogether) {
+  const auto of = [](const Shape& a, const Shape& b) {
+    return message_of<sn::ShapeError>([&] { sn::Tensor(sn::matmul(sn::ones(a), sn::ones(b)) + 1); });
+  };
+  EXPECT_EQ(of({2, 3}, {4, 5}),
+            "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)\n"
+            "  in matmul(a, b), where\n"
+            "    a: float32 (2, 3) on cpu\n"
+            "    b: float32 (4, 5) on cpu\n"
+            "  The last dimension of a and the one before the last of b must be equal, and those before broadcast; "
+            "x.transpose(-2, -1) swaps two");
+  EXPECT_THAT(of({2, 3}, {4}), HasSubstr("size mismatch, got input (2), mat (2x3), vec (4)"));
+  EXPECT_THAT(of({3}, {4, 5}), HasSubstr("size mismatch, got input (5), mat (4x5), vec (3)"));
+  EXPECT_THAT(of({3}, {4}), HasSubstr("expected tensor [3] and src [4] to have the same number of elements"));
+  EXPECT_THAT(of({}, {4, 5}), HasSubstr("need to be at least 1D, but they are 0D and 2D"));
+  EXPECT_THAT(of({2, 3, 4}, {3, 4, 5}), HasSubstr("the batches (2,) and (3,) of the matrices do not broadcast"));
+  EXPECT_THAT(
+      message_of<sn::ShapeError>([] { (void)sn::mm(sn::ones({2, 3}), sn::ones({3})); }),
+      AllOf(HasSubstr("mm: 2D and 2D tensors expected, but got 2D and 1D"), HasSubstr("b: float32 (3,) on cpu")));
+  EXPECT_THAT(message_of<sn::ShapeError>([] { sn::shape_of(sn::matmul(sn::ones({2, 3}), sn::ones({2, 3}))); }),
+              HasSubstr("cannot be multiplied (2x3 and 2x3)"));
+  const AnyTensor f = sn::ones({2, 2}), d = sn::ones<double>({2, 2}), i = sn::ones<int>({2, 2});
+  EXPECT_EQ(
+      message_of<sn::DtypeError>([&] { AnyTensor(sn::matmul(f, d)); }),
+      "matmul(float32, float64): matmul takes two operands of one dtype, of floats or complex numbers: convert one "
+      "with cast<T>(x)");
+  EXPECT_THAT(message_of<sn::DtypeError>([&] { AnyTensor(sn::matmul(i, i)); }), HasSubstr("matmul(int32, int32)"));
+  if (devices().size() > 1) {
+    const sn::Tensor<float, sn::AnyDevice> on_cpu = sn::ones({2, 3}), on_gpu = sn::ones({4, 5}, devices()[1]);
+    EXPECT_THAT(message_of<sn::DeviceError>([&] { sn::Tensor(sn::matmul(on_cpu, on_gpu)); }),
+                AllOf(HasSubstr("cpu"), HasSubstr("cuda:0"), HasSubstr("in matmul(a, b)")));
+  }
+}
+
+std::uint64_t launches_of(auto work) {
+  const std::uint64_t before = sn::jit_stats().launches;
+  work();
+  return sn::jit_stats().launches - before;
+}
+
+TEST(MatMul, WhatIsAroundIsFused) {
+  for (const sn::Device device : devices()) {
+    const sn::Tensor<float, sn::AnyDevice> x = sn::rand({8, 5}, device), w = sn::rand({5, 6}, device),
+                                           b = sn::rand({6}, device);
+    EXPECT_EQ(launches_of([&] { sn::Tensor(sn::matmul(x, w)); }), 1u);
+    EXPECT_EQ(launches_of([&] { sn::Tensor(sn::gelu(sn::matmul(x, w) + b) * 2); }), 2u);
+    EXPECT_EQ(launches_of([&] { sn::Tensor(sn::gelu(sn::matmul(x * 2 + 1, w) + b)); }), 3u);
+    EXPECT_EQ(launches_of([&] { sn::Tensor(sn::softmax(sn::matmul(x, w) + b, -1)); }), 2u);
+    // Attention: three products, and between them the softmax alone.
+    EXPECT_EQ(launches_of([&] { sn::Tensor(sn::matmul(sn::softmax(sn::matmul(x, x.t()) / 2, -1), x)); }), 3u);
+    // One product of both: what two expressions share is stored once.
+    const auto y = sn::matmul(x, w) + b;
+    EXPECT_EQ(launches_of([&] { (void)sn::evaluate(y.exp(), y.relu()); }), 3u);
+  }
+}
+
+TEST(MatMul, OutputsThatOperandsShare) {
+  for (const sn::Device device : devices()) {
+    sn::Tensor<float, sn::AnyDevice> a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}}).to(device);
+    const sn::Tensor<float, sn::AnyDevice> before = a.clone();
+    a.assign(sn::matmul(a, a));
+    EXPECT_EQ(printed(a.cpu()), "tensor([[ 7., 10.],\n        [15., 22.]])");
+    a.copy_(before);
+    a.t().assign(sn::matmul(a, a));  // written across
+    EXPECT_EQ(printed(a.cpu()), "tensor([[ 7., 15.],\n        [10., 22.]])");
+    a.copy_(before);
+    a.assign(sn::matmul(a, a) + a);
+    EXPECT_EQ(printed(a.cpu()), "tensor([[ 8., 12.],\n        [18., 26.]])");
+    a.copy_(before);
+    a += sn::matmul(a.t(), a);
+    EXPECT_EQ(printed(a.cpu()), "tensor([[11., 16.],\n        [17., 24.]])");
+    sn::Tensor<double, sn::AnyDevice> wide = sn::zeros<double>({2, 2}, device);
+    wide.assign(sn::cast<double>(sn::matmul(before, before)));
+    EXPECT_EQ(wide.cpu().to_vector(), (std::vector<double>{7, 10, 15, 22}));
+    sn::Tensor<float, sn::AnyDevice> larger = sn::zeros({2, 2, 2}, device);
+    larger.assign(sn::matmul(before, before));
+    EXPECT_EQ(larger.cpu().to_vector(), (std::vector<float>{7, 10, 15, 22, 7, 10, 15, 22}));
+  }
+}
+
+TEST(MatMul, ViewsAndLazyExpressionsOfProducts) {
+  const auto a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}});
+  EXPECT_EQ(printed(sn::Tensor(sn::matmul(a, a).t() + 0)), "tensor([[ 7., 15.],\n        [10., 22.]])");
+  EXPECT_EQ(printed(sn::Tensor(sn::matmul(a, a)[1])), "tensor([15., 22.])");
+  EXPECT_EQ(sn::Tensor(sn::cat(0, sn::matmul(a, a), a)).shape(), (Shape{4, 2}));
+  sn::Lazy power = a;
+  for (int i = 0; i < 3; ++i) power = sn::matmul(power, power) / 10;
+  EXPECT_EQ(sn::shape_of(power), (Shape{2, 2}));
+  const std::vector<float> values = sn::Tensor(power).to_vector();
+  sn::Tensor<float, sn::Cpu> by_hand = a;
+  for (int i = 0; i < 3; ++i) by_hand = sn::Tensor(sn::matmul(by_hand, by_hand) / 10);
+  EXPECT_EQ(values, by_hand.to_vector());
+  sn::Lazy deep = a;
+  for (int i = 0; i < 500; ++i) deep = (sn::matmul(deep, a) * 0.1f).clamp(-1, 1);
+  for (const float v : sn::Tensor(deep).to_vector()) EXPECT_LE(std::abs(v), 1);
+}
+
+// Random programs of matrices, in doubles by hand, fused, one by one, and on every device.
+
+/// A matrix, or a column of one number for each row.
+struct Values {
+  std::int64_t columns;
+  std::vector<double> of;
+};
+constexpr std::int64_t n = 5;
+double& at(Values& v, std::int64_t row, std::int64_t column) {
+  return v.of[static_cast<std::size_t>(row * v.columns + (v.columns == 1 ? 0 : column))];
+}
+template <class F>
+Values each(F f) {
+  Values made{n, std::vector<double>(n * n)};
+  for (std::int64_t r = 0; r < n; ++r)
+    for (std::int64_t c = 0; c < n; ++c) at(made, r, c) = f(r, c);
+  return made;
+}
+
+using Lazy = sn::Lazy<double, sn::AnyDevice>;
+struct Step {
+  Lazy expression;
+  Values values;
+  std::string text;
+};
+
+Step random_step(std::vector<Step>& steps, std::mt19937& random) {
+  const auto some = [&]() -> Step& { return steps[random() % steps.size()]; };
+  const auto matrix = [&]() -> Step& {
+    for (;;)
+      if (Step& s = some(); s.values.columns == n) return s;
+  };
+  Step &a = some(), &b = some(), &x = matrix(), &y = matrix();
+  const auto number = [&](const Step& s) { return "v" + std::to_string(&s - steps.data()); };
+  switch (random() % 8) {
+    case 0:
+    case 1:
+    case 2:
+      return {sn::matmul(x.expression, y.expression) * 0.25, each([&](auto r, auto c) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < n; ++k) sum += at(x.values, r, k) * at(y.values, k, c);
+                return sum * 0.25;
+              }),
+              number(x) + " @ " + number(y) + " / 4"};
+    case 3:
+      return {sn::maximum(x.expression, b.expression) - a.expression, each([&](auto r, auto c) {
+                return std::max(at(x.values, r, c), at(b.values, r, c)) - at(a.values, r, c);
+              }),
+              "max(" + number(x) + ", " + number(b) + ") - " + number(a)};
+    case 4:
+      return {sn::tanh(x.expression) + a.expression,
+              each([&](auto r, auto c) { return std::tanh(at(x.values, r, c)) + at(a.values, r, c); }),
+              "tanh(" + number(x) + ") + " + number(a)};
+    case 5: {
+      Values sums{1, std::vector<double>(n)};
+      for (std::int64_t r = 0; r < n; ++r)
+        for (std::int64_t c = 0; c < n; ++c) at(sums, r, 0) += at(x.values, r, c);
+      return {sn::sum(x.expression, -1, sn::keepdim), sums, "sum(" + number(x) + ")"};
+    }
+    case 6:
+      return {sn::softmax(x.expression, -1), each([&](auto r, auto c) {
+                double most = -INFINITY, sum = 0;
+                for (std::int64_t k = 0; k < n; ++k) most = std::max(most, at(x.values, r, k));
+                for (std::int64_t k = 0; k < n; ++k) sum += std::exp(at(x.values, r, k) - most);
+                return std::exp(at(x.values, r, c) - most) / sum;
+              }),
+              "softmax(" + number(x) + ")"};
+    default:
+      return {x.expression * 0 + a.expression, each([&](auto r, auto c) { return at(a.values, r, c); }),
+              "0 " + number(x) + " + " + number(a)};
+  }
+}
+
+TEST(MatMul, RandomPrograms) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 40; ++round) {
+    const sn::Device device = devices()[static_cast<std::size_t>(round) % devices().size()];
+    std::vector<Step> steps;
+    for (int i = 0; i < 3; ++i) {
+      Values values = each([&](auto, auto) { return static_cast<double>(static_cast<int>(random() % 17) - 8) / 8; });
+      const sn::Tensor<double, sn::AnyDevice> leaf = sn::tensor(values.of, {n, n}).to(device);
+      steps.push_back({Lazy(leaf), values, "leaf"});
+    }
+    for (std::uint32_t i = 3 + random() % 10; i > 0; --i) {
+      Step made = random_step(steps, random);
+      steps.push_back(std::move(made));
+    }
+    std::string program;
+    for (std::size_t i = 0; i < steps.size(); ++i) program += "\nv" + std::to_string(i) + " = " + steps[i].text;
+    SCOPED_TRACE(program + "\non " + to_string(device));
+    const Step &last = steps.back(), &other = steps[3 + random() % (steps.size() - 3)];
+    const auto expect = [&](const std::vector<double>& got, const Step& right, const char* how) {
+      ASSERT_EQ(got.size(), right.values.of.size()) << how;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], right.values.of[i], 1e-9 * (1 + std::abs(right.values.of[i]))) << how << ", element " << i;
+    };
+    expect(sn::Tensor(sn::eager(last.expression)).cpu().to_vector(), last, "eager");
+    const auto [one, two] = sn::evaluate(last.expression, other.expression);
+    expect(one.cpu().to_vector(), last, "together");
+    expect(two.cpu().to_vector(), other, "together, the other");
+    expect(sn::Tensor(last.expression).cpu().to_vector(), last, "alone");
+  }
+}
+
+}  // namespace

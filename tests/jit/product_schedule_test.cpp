@@ -1,0 +1,142 @@
+// Plans of graphs with matrix products: which kernels there are, and what passes between them. Values are for
+// dsl/matmul_test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <jit/plan.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::testing {
+namespace {
+
+using jit::Graph;
+using jit::Kernel;
+using jit::Node;
+using jit::Operand;
+using jit::Plan;
+using jit::Slot;
+using ::testing::ElementsAre;
+
+/// A graph over square matrices.
+struct ProductSchedule : ::testing::Test {
+  Graph graph;
+  std::uint32_t leaves = 0;
+
+  Operand leaf() { return graph.leaf(DType::Float32, leaves++); }
+  Operand apply(Op op, Operand a) { return graph.apply(op, {&a, 1}); }
+  Operand apply(Op op, Operand a, Operand b) {
+    const Operand both[] = {a, b};
+    return graph.apply(op, both);
+  }
+  Operand multiply(Operand a, Operand b) { return apply(Op::matmul, a, b); }
+  Operand sum(Operand a) { return graph.apply(Op::sum, {&a, 1}, {1, true}); }
+  Plan plan(bool eager = false) const {
+    return schedule_products(graph, std::vector<Shape>(leaves, Shape{4, 4}), eager);
+  }
+
+  /// "matmul", "add exp": what each kernel computes.
+  static std::vector<std::string> computed(const Plan& plan) {
+    std::vector<std::string> all;
+    for (const Kernel& k : plan.kernels) {
+      std::string words;
+      for (const Node& n : k.graph.nodes())
+        if (n.arity > 0) words += (words.empty() ? "" : " ") + std::string(name(n.op));
+      EXPECT_EQ(k.is_product, words == "matmul");
+      all.push_back(words);
+    }
+    return all;
+  }
+};
+
+TEST_F(ProductSchedule, AProductAloneWritesTheOutput) {
+  graph.output(multiply(leaf(), leaf()));
+  const Plan made = plan();
+  EXPECT_THAT(computed(made), ElementsAre("matmul"));
+  EXPECT_EQ(made.kernels[0].outputs[0].kind, Slot::Kind::Output);
+  EXPECT_TRUE(made.temporaries.empty());
+}
+
+TEST_F(ProductSchedule, WhatIsAroundAProductIsOneKernelOnEachSide) {
+  graph.output(apply(Op::exp, apply(Op::add, multiply(apply(Op::exp, apply(Op::neg, leaf())), leaf()), leaf())));
+  EXPECT_THAT(computed(plan()), ElementsAre("neg exp", "matmul", "add exp"));
+  EXPECT_THAT(computed(plan(true)), ElementsAre("neg", "exp", "matmul", "add", "exp"));
+}
+
+TEST_F(ProductSchedule, ProductsOfOneStageShareWhatComesBefore) {
+  const Operand x = apply(Op::exp, leaf());
+  graph.output(apply(Op::add, multiply(x, leaf()), multiply(x, leaf())));
+  EXPECT_THAT(computed(plan()), ElementsAre("exp", "matmul", "matmul", "add"));
+}
+
+TEST_F(ProductSchedule, WhatIsCheapIsComputedAgain) {
+  const Operand x = apply(Op::neg, leaf());
+  graph.output(apply(Op::add, x, multiply(multiply(leaf(), leaf()), leaf())));
+  EXPECT_THAT(computed(plan()), ElementsAre("matmul", "matmul", "neg add"));
+}
+
+TEST_F(ProductSchedule, ResultsOfReductionsAreKept) {
+  const Operand x = leaf(), total = sum(x);
+  graph.output(apply(Op::add, total, multiply(apply(Op::sub, x, total), leaf())));
+  const Plan made = plan();
+  EXPECT_THAT(computed(made), ElementsAre("sum sub", "matmul", "add"));
+  EXPECT_EQ(made.kernels[0].outputs.size(), 2u);
+}
+
+TEST_F(ProductSchedule, AProductThatIsReadElsewhereIsCopiedOut) {
+  const Operand p = multiply(leaf(), leaf());
+  graph.output(p);
+  graph.output(apply(Op::exp, p));
+  const Plan made = plan();
+  EXPECT_THAT(computed(made).front(), "matmul");
+  EXPECT_EQ(made.kernels[0].outputs[0].kind, Slot::Kind::Temporary);
+  EXPECT_THAT(computed(made).size(), 2u);  // one kernel writes both
+}
+
+TEST_F(ProductSchedule, TemporariesAreFreeAfterTheirLastUse) {
+  Operand p = leaf();
+  for (int i = 0; i < 4; ++i) p = multiply(p, leaf());
+  graph.output(p);
+  const Plan made = plan();
+  EXPECT_EQ(made.temporaries.size(), 3u);
+  EXPECT_THAT(made.last_use, ElementsAre(1u, 2u, 3u));
+}
+
+TEST_F(ProductSchedule, WhatNothingReadsIsNotComputed) {
+  const Operand a = leaf(), b = leaf();
+  multiply(a, b);
+  graph.output(apply(Op::add, a, b));
+  EXPECT_THAT(computed(plan()), ElementsAre("add"));
+}
+
+TEST_F(ProductSchedule, SimplifyingDropsNoShape) {
+  const Operand a = leaf(), b = leaf(), c = leaf();
+  const Operand zero = graph.constant(DType::Int32, 0);
+  graph.output(multiply(apply(Op::add, apply(Op::mul, graph.cast(a, DType::Int32), zero), b), c));
+  const std::vector<Shape> shapes{{3, 4}, {4}, {4, 5}};
+  const Plan made = schedule_products(graph, shapes, false);
+  const Kernel& first = made.kernels[0];
+  bool reads_a = false;
+  for (const Slot& s : first.inputs) reads_a |= s == Slot{Slot::Kind::Leaf, 0};
+  EXPECT_TRUE(reads_a) << "the result would have the shape of b";
+}
+
+TEST_F(ProductSchedule, WrongShapesThrow) {
+  graph.output(multiply(leaf(), leaf()));
+  const std::vector<Shape> shapes{{2, 3}, {2, 3}};
+  EXPECT_THROW(schedule_products(graph, shapes, false), ShapeError);
+}
+
+TEST_F(ProductSchedule, LongChainsTakeTheirTime) {
+  Operand p = leaf();
+  const Operand w = leaf();
+  for (int i = 0; i < 300; ++i) p = apply(Op::exp, multiply(p, w));
+  graph.output(p);
+  EXPECT_EQ(plan().kernels.size(), 600u);
+}
+
+}  // namespace
+}  // namespace sinter::testing
