@@ -3,6 +3,7 @@
 #include <sinter/dsl/functions.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/loss.hpp>
+#include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/normalize.hpp>
 #include <sinter/dsl/operators.hpp>
 #include <sinter/dsl/random.hpp>
@@ -32,16 +33,15 @@ using sinter::silu;
 using sinter::softmax;
 using sinter::tanh;
 
-/// x times the transpose of a weight (out, in), over the last axis of x: (..., in) gives (..., out). An expression,
-/// once x is evaluated. Throws ShapeError, DeviceError.
+/// x times the transpose of a weight (out, in), over the last axis of x: (..., in) gives (..., out). Throws what matmul
+/// throws.
 template <expression X, expression W>
-auto linear(const X& x, const W& weight) {
-  const auto& rows = detail::evaluated_source(x);
-  return sum(rows.unsqueeze(-2) * weight, -1);
+auto linear(X&& x, const W& weight) {
+  return matmul(std::forward<X>(x), weight.t());
 }
 template <expression X, expression W, expression B>
-auto linear(const X& x, const W& weight, const B& bias) {
-  return linear(x, weight) + bias;
+auto linear(X&& x, const W& weight, const B& bias) {
+  return linear(std::forward<X>(x), weight) + bias;
 }
 
 }  // namespace sinter::inline v1::nn::functional
