@@ -101,6 +101,10 @@ TEST(LinearAlone, TellsWhatIsWrong) {
       message_of<sn::DtypeError>([&] { sn::Tensor y = layer(sn::AnyTensor(sn::ones<double>({2, 3}))); }),
       HasSubstr("Linear(in_features=3, out_features=1, bias=True): the input must have the dtype of the weight, "
                 "float32, where\n    input: float64 (2, 3) on cpu"));
+  EXPECT_THAT(
+      message_of<sn::ShapeError>([&] { sn::Tensor y = layer(sn::relu(nn::Linear(3, 4)(sn::ones({2, 3})))); }),
+      HasSubstr("Linear(in_features=3, out_features=1, bias=True): the last axes of the input must be (3,), where\n"
+                "    input: float32 (2, 4) on cpu"));
   EXPECT_THROW(nn::Linear(-1, 3), sn::ShapeError);
 }
 

@@ -47,4 +47,18 @@ TEST(Parameter, WhatFits) {
   EXPECT_FALSE(fits({2, 3}, sn::DType::Float64) || fits({2, 3}, sn::DType::Float32, sn::Device(0)));
 }
 
+TEST(Parameter, WhatFitsAtFirstSight) {
+  const sn::Tensor weight = sn::ones({2, 5}), x = sn::ones({4, 5}), column = sn::ones({4, 1}),
+                   square = sn::ones({5, 5});
+  const auto fits = [&](const auto& e, std::int64_t width = 5) {
+    return detail::plainly_fits(e, weight.impl(), sn::Shape(width));
+  };
+  EXPECT_TRUE(fits(x + 1) && fits(2 * column * x) && fits(sn::where(column > 0, column, x)));
+  EXPECT_TRUE(fits(sn::relu(sn::matmul(column + x, square)) + 1));
+  EXPECT_TRUE(fits(sn::matmul(sn::ones({4, 3}), sn::ones({3, 5}))));
+  EXPECT_FALSE(fits(sn::matmul(x, weight.t())) || fits(x * 2, 4) || fits(column + 1));
+  EXPECT_FALSE(fits(sn::sum(x, 0)) || fits(x) || fits(sn::AnyTensor(x) + 1) || fits(sn::Lazy(x + 1)));
+  EXPECT_FALSE(fits(sn::ones({4, 5}, sn::cuda<0>) + 1));
+}
+
 }  // namespace

@@ -27,8 +27,60 @@ bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last
                               const Shape& last);
 [[noreturn]] void throw_device_of_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight);
 
+/// The last extent of what a tree of products and elementwise operations gives, read off its leaves: planning an
+/// evaluation to learn a shape would take longer than all else that a layer does. Other trees are not known.
+template <class Tree>
+struct LastExtent {
+  static constexpr bool known = false;
+};
+template <class T>
+struct LastExtent<Leaf<T>> {
+  static constexpr bool known = true;
+  static std::int64_t of(TensorImpl* const*& leaf) noexcept {
+    const TensorImpl* const x = *leaf++;
+    return x && x->rank() > 0 ? x->shape.end()[-1] : 1;
+  }
+};
+struct NumberExtent {
+  static constexpr bool known = true;
+  static std::int64_t of(TensorImpl* const*&) noexcept { return 1; }
+};
+template <Category C>
+struct LastExtent<ScalarLeaf<C>> : NumberExtent {};
+template <std::int64_t value>
+struct LastExtent<ConstantLeaf<value>> : NumberExtent {};
+template <Category C, std::uint64_t bits>
+struct LastExtent<FixedLeaf<C, bits>> : NumberExtent {};
+template <class T, class A>
+struct LastExtent<Cast<T, A>> : LastExtent<A> {};
+template <Op op, class... A>
+struct LastExtent<Apply<op, A...>> {
+  static constexpr bool known = (LastExtent<A>::known && ...);
+  static std::int64_t of(TensorImpl* const*& leaf) noexcept {
+    const std::int64_t extents[] = {LastExtent<A>::of(leaf)...};
+    if (op == Op::matmul) return extents[1];
+    for (const std::int64_t extent : extents)
+      if (extent != 1) return extent;
+    return 1;
+  }
+};
+
+/// Whether an expression ends with one axis that fits; false where that takes a closer look.
+template <class X>
+bool plainly_fits(const X& x, const TensorImpl& weight, const Shape& last) noexcept {
+  if constexpr (requires { x.value.leaves; } && element<value_type_of<X>>) {
+    if constexpr (X::leaf_count > 0 && LastExtent<typename X::tree>::known) {
+      runtime::TensorImpl* const* leaf = x.value.leaves;
+      return last.rank() == 1 && x.value.owns && *leaf && (*leaf)->device == weight.device &&
+             LastExtent<typename X::tree>::of(leaf) == last[0];
+    }
+  }
+  return false;
+}
+
 template <class M, class X>
 void check_input(const M& module, const X& x, const TensorImpl& weight, const Shape& last) {
+  if (plainly_fits(x, weight, last)) return;
   const Facts input = facts_of(lift(x));
   if (!fits_module(input, weight, last)) throw_input(node_of(module), input, weight, last);
 }
