@@ -41,6 +41,8 @@ struct LastExtent<Leaf<T>> {
     return x && x->rank() > 0 ? x->shape.end()[-1] : 1;
   }
 };
+template <>
+struct LastExtent<IndexLeaf> : LastExtent<Leaf<std::int64_t>> {};
 struct NumberExtent {
   static constexpr bool known = true;
   static std::int64_t of(TensorImpl* const*&) noexcept { return 1; }

@@ -34,8 +34,8 @@ struct ModuleOn<M, D> {
 
 namespace nn {
 
-/// Modules, each called with what the one before it gave. What is elementwise is one kernel with what it follows:
-/// Linear, ReLU is one. Their names are "0", "1", ...; net[0_c] is the first one.
+/// Modules, each called with what the one before it gave: one expression, in which what is elementwise fuses. Their
+/// names are "0", "1", ...; net[0_c] is the first one.
 template <class... Layers>
 class Sequential : public Module<Sequential<Layers...>> {
   static_assert((detail::is_module<Layers> && ...), "a Sequential is made of modules: nn::ReLU() where relu is meant");
