@@ -117,9 +117,9 @@ template <class T = void, class R, device_argument D = Cpu>
 auto tensor(const R& values, const Shape& shape, const D& device = {}) {
   using S = detail::range_number<R>;
   detail::Flattened<detail::range_type<T, S>> flat;
-  std::size_t count = 0;
-  for (const S v : values) flat.add(v), ++count;
-  if (static_cast<std::int64_t>(count) != shape.numel()) detail::throw_wrong_count(count, shape);
+  std::size_t given = 0;
+  for (const S v : values) flat.add(v), ++given;
+  if (static_cast<std::int64_t>(given) != shape.numel()) detail::throw_wrong_count(given, shape);
   return flat.on(shape, device);
 }
 /// The same as one axis.

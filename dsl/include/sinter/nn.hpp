@@ -1,0 +1,17 @@
+// Networks: layers, Sequential, modules of your own. With everything of sinter.hpp.
+#pragma once
+#include <sinter/sinter.hpp>
+
+// First, so that an error in a module is two includes away from the user's file.
+#include <sinter/nn/members.hpp>
+
+#include <sinter/nn/module.hpp>
+
+#include <sinter/nn/activation.hpp>
+#include <sinter/nn/dropout.hpp>
+#include <sinter/nn/embedding.hpp>
+#include <sinter/nn/flatten.hpp>
+#include <sinter/nn/functional.hpp>
+#include <sinter/nn/linear.hpp>
+#include <sinter/nn/norm.hpp>
+#include <sinter/nn/sequential.hpp>

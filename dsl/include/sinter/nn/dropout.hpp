@@ -1,0 +1,67 @@
+// Dropout: some elements become 0 in training.
+#pragma once
+#include <sinter/dsl/indexing.hpp>
+#include <sinter/dsl/random.hpp>
+#include <sinter/nn/parameter.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// Where no number is drawn: one position stands for all elements.
+Draw no_draw(Device device);
+
+/// The device of a lifted expression.
+template <class E>
+Device device_of_operand(const E& e) {
+  if constexpr (is_lazy<E>)
+    return e.device();
+  else
+    return e.value.leaves[0] ? e.value.leaves[0]->device : Device();
+}
+
+/// Uniform numbers at the positions of `draw`, which are on D.
+template <class T, class D>
+auto uniform_at(Draw draw) {
+  constexpr Op op = std::is_same_v<T, double> ? Op::random_uniform_double : Op::random_uniform;
+  return apply<op>(positions_on<D>(std::move(draw.positions)) + draw.first, draw.seed);
+}
+
+}  // namespace detail
+
+namespace nn {
+
+/// In training 0 with the probability p and x / (1 - p) otherwise; x itself after eval(). Both are one type of
+/// expression, since only run time knows which it is: in evaluation it draws nothing, keeps every element and
+/// multiplies by 1.
+class Dropout : public Module<Dropout> {
+ public:
+  /// Throws Error for a p outside [0, 1].
+  explicit Dropout(double p = 0.5) : p_(p) { detail::check_probability(p); }
+
+  template <expression X>
+  auto operator()(const X& x) const {
+    if constexpr (detail::is_reported<X>) {
+      return detail::Reported();
+    } else {
+      using T = value_type_of<X>;
+      static_assert(floating_element<T>, "Dropout takes floats: convert with cast<float>(x)");
+      const bool drops = this->is_training() && p_ > 0;
+      const double p = drops ? p_ : 0;
+      auto&& operand = detail::lift(x);
+      auto uniform = detail::uniform_at<T, detail::device_of<X>>(
+          drops ? detail::draw_like("Dropout", operand) : detail::no_draw(detail::device_of_operand(operand)));
+      return where(uniform >= p, operand * (1 / (1 - p)), 0);
+    }
+  }
+
+  double p() const noexcept { return p_; }
+  Members members() { return {}; }
+  std::string extra_repr() const { return "p=" + detail::python_text(p_) + ", inplace=False"; }
+
+ private:
+  double p_;
+};
+
+}  // namespace nn
+}  // namespace sinter::inline v1

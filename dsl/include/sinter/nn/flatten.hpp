@@ -1,0 +1,39 @@
+// Layers that give another view of their input.
+#pragma once
+#include <sinter/nn/module.hpp>
+
+namespace sinter::inline v1::nn {
+
+/// Gives what it takes.
+class Identity : public Module<Identity> {
+ public:
+  template <expression X>
+  auto operator()(const X& x) const {
+    return x;
+  }
+  Members members() { return {}; }
+};
+
+/// The axes from `start_dim` to `end_dim`, both included, as one. Throws IndexError when the input lacks one of them.
+class Flatten : public Module<Flatten> {
+ public:
+  explicit Flatten(detail::Index start_dim = 1, detail::Index end_dim = -1) : start_(start_dim), end_(end_dim) {}
+
+  template <expression X>
+  auto operator()(const X& x) const {
+    if constexpr (detail::is_reported<X>)
+      return detail::Reported();
+    else
+      return x.flatten(start_, end_);
+  }
+
+  Members members() { return {}; }
+  std::string extra_repr() const {
+    return "start_dim=" + std::to_string(start_.value) + ", end_dim=" + std::to_string(end_.value);
+  }
+
+ private:
+  detail::Index start_, end_;
+};
+
+}  // namespace sinter::inline v1::nn
