@@ -80,6 +80,12 @@ nn::NamedTensors state_of(const ModuleNode& module) {
   return state;
 }
 
+StateDict state_dict_of(const ModuleNode& module) {
+  std::vector<StateDict::Entry> entries;
+  for (auto& [name, tensor] : state_of(module)) entries.push_back({std::move(name), std::move(tensor)});
+  return StateDict(std::move(entries));
+}
+
 std::int64_t count_parameters(const ModuleNode& module) {
   std::int64_t count = 0;
   for (const auto& [name, parameter] : parameters_of(module)) count += parameter.numel();

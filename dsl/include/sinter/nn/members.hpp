@@ -99,6 +99,7 @@ constexpr std::string_view signature_with() {
 // Of a module and of all in it.
 nn::NamedTensors parameters_of(const ModuleNode& module);
 nn::NamedTensors state_of(const ModuleNode& module);
+StateDict state_dict_of(const ModuleNode& module);
 std::int64_t count_parameters(const ModuleNode& module);
 void set_training(const ModuleNode& module, bool mode);
 /// Moves every tensor. What several names share they share still. Throws DeviceError, OutOfMemory.

@@ -43,7 +43,7 @@ class Module : public detail::ModuleTag {
   /// With their names: "0.weight".
   NamedTensors named_parameters() const { return detail::parameters_of(detail::node_of(self())); }
   /// Parameters and buffers under every name that they have. They share the module's storage: save or clone them.
-  NamedTensors state_dict() const { return detail::state_of(detail::node_of(self())); }
+  StateDict state_dict() const { return detail::state_dict_of(detail::node_of(self())); }
   /// Writes the tensors of `state`, a range of names and tensors, into the module's own, whose dtypes and devices stay.
   /// A prefix "module." of every name counts for nothing. Throws Error where a shape differs and, if strict, where
   /// names are missing or have no place; the message tells all of them, and nothing was written.
