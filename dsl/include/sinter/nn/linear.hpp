@@ -56,7 +56,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   auto operator()(const X& x) const {
     static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
     static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
-    if constexpr (detail::may_enter<X, D>) {
+    if constexpr (detail::may_enter<X, T, D>) {
       detail::check_input(*this, x, weight.impl(), Shape(in_features()));
       return functional::linear(x, weight, bias);
     } else {

@@ -62,7 +62,7 @@ class LayerNormOf : public Module<LayerNormOf<T, D>> {
   auto operator()(const X& x) const {
     static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
     static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
-    if constexpr (detail::may_enter<X, D>) {
+    if constexpr (detail::may_enter<X, T, D>) {
       detail::check_input(*this, x, weight.impl(), shape_);
       return detail::standardized(detail::last_axes(shape_), x, eps_) * weight + bias;
     } else {
@@ -118,7 +118,7 @@ class RMSNormOf : public Module<RMSNormOf<T, D>> {
   auto operator()(const X& x) const {
     static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
     static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
-    if constexpr (detail::may_enter<X, D>) {
+    if constexpr (detail::may_enter<X, T, D>) {
       detail::check_input(*this, x, weight.impl(), shape_);
       return detail::with_rms_of_one(detail::last_axes(shape_), x, eps_.value_or(detail::epsilon_of(dtype_of<T>))) *
              weight;

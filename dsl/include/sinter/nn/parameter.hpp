@@ -91,8 +91,8 @@ void check_input(const M& module, const X& x, const TensorImpl& weight, const Sh
 template <class X, class T>
 inline constexpr bool dtype_may_fit = !element<value_type_of<X>> || std::is_same_v<value_type_of<X>, T>;
 /// Whether nothing of it was reported.
-template <class X, class D>
-inline constexpr bool may_enter = same_device<device_of<X>, D> && !is_reported<X>;
+template <class X, class T, class D>
+inline constexpr bool may_enter = same_device<device_of<X>, D> && dtype_may_fit<X, T> && !is_reported<X>;
 #define SINTER_MODULE_DTYPE                                                                                          \
   "the input has another dtype than the module's parameters: convert it with cast<T>(x), or make the module of its " \
   "dtype"
