@@ -35,13 +35,11 @@ struct Block : nn::Module<Block> {
   Attention attention;
   nn::Sequential<nn::Linear, nn::GELU, nn::Linear> mlp{nn::Linear(16, 32), nn::GELU(), nn::Linear(32, 16)};
 
-  nn::Members members() {
-    return nn::members("norm1", norm1, "norm2", norm2, "attention", attention, "mlp", mlp);
-  }
+  nn::Members members() { return nn::members("norm1", norm1, "norm2", norm2, "attention", attention, "mlp", mlp); }
 
   template <class X>
   auto operator()(const X& x) const {
-    const sn::Tensor normalized = norm1(x);       // read three times
+    const sn::Tensor normalized = norm1(x);  // read three times
     const sn::Tensor y = x + attention(normalized);
     return y + mlp(norm2(y));
   }
@@ -63,8 +61,8 @@ float difference(Net net, const char* file, const char* device) {
 int main() {
   for (const char* device : {"cpu", "cuda:0"}) {
     std::cout << std::boolalpha
-              << (difference(nn::Sequential(nn::Linear(8, 16), nn::GELU(), nn::Linear(16, 4)), "mlp.safetensors", device) <
-                  1e-6f)
+              << (difference(nn::Sequential(nn::Linear(8, 16), nn::GELU(), nn::Linear(16, 4)), "mlp.safetensors",
+                             device) < 1e-6f)
               << " " << (difference(Block(), "transformer.safetensors", device) < 1e-5f) << "\n";
   }
   std::cout << Block() << "\n";

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 namespace {
 
-std::vector<std::string> names_of(const nn::NamedTensors& tensors) {
+std::vector<std::string> names_of(const auto& tensors) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors) names.push_back(name);
   return names;

@@ -24,9 +24,9 @@ struct Net : nn::Module<Net> {
   }
 };
 
-nn::NamedTensors clones(const nn::NamedTensors& state, const std::string& prefix = "") {
-  nn::NamedTensors copies;
-  for (const auto& [name, tensor] : state) copies.emplace_back(prefix + name, tensor.clone());
+sn::StateDict clones(const sn::StateDict& state, const std::string& prefix = "") {
+  sn::StateDict copies;
+  for (const auto& [name, tensor] : state) copies[prefix + name] = tensor.clone();
   return copies;
 }
 
@@ -94,8 +94,8 @@ TEST(Module, StateIsSharedAndLoaded) {
   EXPECT_TRUE(keys.missing.empty() && keys.unexpected.empty());
   EXPECT_TRUE(b.fc1.weight.same_storage(weight));
   EXPECT_EQ(weight.device(), sn::Device(1));
-  const nn::NamedTensors from = a.state_dict(), to = b.state_dict();
-  for (std::size_t i = 0; i < from.size(); ++i) EXPECT_TRUE(sn::equal(from[i].second, to[i].second.to("cpu")));
+  const sn::StateDict from = a.state_dict(), to = b.state_dict();
+  for (const auto& [name, tensor] : from) EXPECT_TRUE(sn::equal(tensor, to.at(name).to("cpu"))) << name;
 }
 
 TEST(Module, LoadsFromAnyRangeOfPairsAndAnyDtype) {
@@ -136,8 +136,7 @@ TEST(Module, TellsAllThatDoesNotFit) {
   EXPECT_THAT(
       message_of<sn::Error>([&] { net.load_state_dict(nn::NamedTensors{{"0.weight", sn::tensor(1.f)}}, false); }),
       HasSubstr("Sequential:\n\tsize mismatch for 0.weight: copying a param with shape torch.Size([])"));
-  const auto after = net.state_dict();
-  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(sn::equal(before[i].second, after[i].second));
+  for (const auto& [name, tensor] : net.state_dict()) EXPECT_TRUE(sn::equal(before.at(name), tensor)) << name;
 }
 
 TEST(Module, LoadsWhatFitsWhereAsked) {

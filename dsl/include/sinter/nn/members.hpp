@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <sinter/dsl/tensor.hpp>
+#include <sinter/dsl/state_dict.hpp>
 
 namespace sinter::inline v1 {
 
