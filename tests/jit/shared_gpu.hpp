@@ -34,6 +34,7 @@ class SharedGpu final : public runtime::GpuBackend {
   void upload(void* to, const void* from, std::size_t bytes) override { gpu_.upload(to, from, bytes); }
   void download(void* to, const void* from, std::size_t bytes) override { gpu_.download(to, from, bytes); }
   void copy(void* to, const void* from, std::size_t n, Backend& source) override { gpu_.copy(to, from, n, source); }
+  void multiply(const runtime::MatrixProduct& product) override { gpu_.multiply(product); }
   void synchronize() override { gpu_.synchronize(); }
   int architecture() const noexcept override { return gpu_.architecture(); }
   int multiprocessors() const noexcept override { return gpu_.multiprocessors(); }
