@@ -58,6 +58,8 @@ class Equation {
     return with_digits(term, extra);
   }
   Labels with_digits(std::string term, int extra) const {
+    if (std::ranges::any_of(term, [](char c) { return c >= '0' && c <= '9'; }))
+      refuse(fmt::format("\"{}\" has a digit: letters are subscripts, and one \"...\" in an operand", term));
     if (const std::size_t dots = term.find("..."); dots != std::string::npos) {
       std::string digits;
       for (int i = extra; i-- > 0;) digits += static_cast<char>('0' + i);
@@ -162,8 +164,9 @@ class Pair {
   }
 
   Labelled product() const {
-    const bool is_exact = category(a_.x.dtype()) < Category::Float;
-    return {is_exact ? by_sum() : by_matmul(), batch_ + left_ + right_};
+    const bool are_matrices = !inner_.empty() && !(left_.empty() && right_.empty());
+    const bool multiplies = are_matrices && category(a_.x.dtype()) >= Category::Float;
+    return {multiplies ? by_matmul() : by_sum(), batch_ + left_ + right_};
   }
 
  private:
@@ -192,7 +195,7 @@ class Pair {
     for (const char label : batch_ + left_ + right_) shape.push_back(extent(label));
     return made.reshape(shape);
   }
-  /// Where no BLAS multiplies: one kernel.
+  /// Where no BLAS multiplies, or there are no matrices: one kernel.
   AnyTensor by_sum() const {
     const Labels all = batch_ + left_ + right_ + inner_;
     const AnyTensor made = arranged(a_, all) * arranged(b_, all);

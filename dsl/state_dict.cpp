@@ -60,7 +60,8 @@ std::string suggestions(const StateDict& state, std::string_view asked) {
 
 }  // namespace
 
-StateDict::StateDict(std::vector<Entry> entries) : entries_(std::move(entries)), by_name_(entries_.size()) {
+StateDict::StateDict(std::vector<Entry> entries)
+    : entries_(std::move_iterator(entries.begin()), std::move_iterator(entries.end())), by_name_(entries_.size()) {
   const auto name_of = [&](std::size_t i) -> std::string_view { return entries_[i].name; };
   std::iota(by_name_.begin(), by_name_.end(), 0);
   std::ranges::sort(by_name_, {}, name_of);
@@ -106,7 +107,7 @@ bool StateDict::erase(std::string_view name) {
 }
 
 StateDict StateDict::without_prefix(std::string_view prefix) const {
-  std::vector<Entry> entries = entries_;
+  std::vector<Entry> entries(entries_.begin(), entries_.end());
   for (Entry& e : entries)
     if (e.name.starts_with(prefix)) e.name.erase(0, prefix.size());
   return StateDict(std::move(entries));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <sinter/jit/evaluate.hpp>
+#include <sinter/jit/lazy.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/precision.hpp>
 
@@ -102,13 +103,14 @@ std::int64_t batch_stride(const TensorImpl& t, int from_end) {
   return axis < 0 || t.shape[axis] == 1 ? 0 : t.strides[axis];
 }
 
-/// The axes of the batch, joined where they can be. The first operand is the result.
+/// The axes of the batch, joined where they can be. The first operand is the result, the last one may be null.
 std::vector<BatchAxis> batch_axes(const Shape& batch, const std::array<const TensorImpl*, 4>& operands) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < batch.rank(); ++i) {
     if (batch[i] == 1) continue;
     BatchAxis axis{batch[i], {operands[0]->strides[i]}};
-    for (std::size_t k = 1; k < 4; ++k) axis.strides[k] = batch_stride(*operands[k], batch.rank() - i);
+    for (std::size_t k = 1; k < 4; ++k)
+      axis.strides[k] = operands[k] ? batch_stride(*operands[k], batch.rank() - i) : axis.strides[0];
     if (!axes.empty() && continues(axes.back(), axis))
       axes.back() = {axes.back().extent * axis.extent, axis.strides};
     else
@@ -193,11 +195,29 @@ void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* ad
   if (third) p.addend = *Stack(*third, false).matrix();
   Shape batch = batch_of(left->shape);
   (void)broadcast(batch, batch_of(right->shape));
-  const std::vector<BatchAxis> axes = batch_axes(batch, {&out, left.get(), right.get(), third ? third.get() : &out});
+  const std::vector<BatchAxis> axes = batch_axes(batch, {&out, left.get(), right.get(), third.get()});
   if (!axes.empty()) take_batch(p, axes.back());
   const std::span outer(axes.data(), axes.empty() ? 0 : axes.size() - 1);
   runtime::Backend& device = runtime::backend(out.device);
   for_each_product(p, outer, [&](const MatrixProduct& one) { device.multiply(one); });
+}
+
+/// A BLAS does not read what it multiplies by 0, of which a NaN would be left.
+void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct factors) {
+  const TensorRef product = runtime::empty(out.shape, out.dtype, out.device);
+  const auto times = [](TensorImpl& x, double factor) {
+    const LazyRef operands[] = {lazy(x), lazy(Scalar(factor), Category::Float)};
+    return lazy(Op::mul, operands);
+  };
+  const double alpha = std::exchange(factors.alpha, 1), beta = std::exchange(factors.beta, 1);
+  multiply_into(*product, a, b, nullptr, factors);
+  LazyRef result = times(*product, alpha);
+  if (added) {
+    const LazyRef terms[] = {result, times(*added, beta)};
+    result = lazy(Op::add, terms);
+  }
+  TensorRef to = TensorRef::share(&out);
+  evaluate({&result, 1}, &to);
 }
 
 }  // namespace
@@ -218,6 +238,7 @@ void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const
   TensorImpl* const added = operands.size() > 3 ? operands[3] : nullptr;
   if (out.numel == 0) return;
   const MatrixProduct factors = factors_of(kernel, scalars);
+  if (factors.alpha == 0 || (added && factors.beta == 0)) return multiply_by_zero(out, a, b, added, factors);
   if (out.contiguous) return multiply_into(out, a, b, added, factors);
   const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);
   multiply_into(*made, a, b, added, factors);

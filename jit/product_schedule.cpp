@@ -23,6 +23,7 @@ class ProductScheduler {
     find_products();
     find_needed();
     find_stages();
+    find_joins();
     for (int stage = last_stage_; stage >= 0; --stage) find_stored(stage);
     for (int stage = 0; stage <= last_stage_; ++stage) {
       add_products(stage);
@@ -41,6 +42,7 @@ class ProductScheduler {
 
   struct Value {
     int stage = 0;             // how many products follow each other up to it
+    NodeId source = -1;        // the one array of its size that it is computed from; itself where there are several
     bool needed = false;       // for some output
     bool stored = false;       // others find it in memory
     int uses = 0;              // by needed values and outputs
@@ -154,8 +156,27 @@ class ProductScheduler {
     return found;
   }
 
-  /// What a stage computes is computed again where a later one reads it, but for results of reductions, which are small
-  /// and take long: these are stored.
+  /// Which values join several arrays of their size, as the sums of a chain of residuals do.
+  void find_joins() {
+    for (NodeId id = 0; id < count(); ++id) {
+      Value& v = value(id);
+      const Op op = node(id).op;
+      if (!v.needed || is_number(id)) continue;
+      if (node(id).arity == 0 || is_product(id) || is_reduction(op)) {
+        v.source = id;
+        continue;
+      }
+      for_each_input(id, [&](NodeId input) {
+        const NodeId from = value(input).source;
+        if (from < 0 || shape(from).numel() != shape(id).numel()) return;
+        v.source = v.source < 0 || v.source == from ? from : id;
+      });
+    }
+  }
+  bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
+
+  /// What a stage computes is computed again where a later one reads it. Stored are results of reductions, which are
+  /// small and take long, and what joins arrays, which would all have to be read again.
   void find_stored(int stage) {
     std::vector<NodeId> open = roots(stage);
     NodeSet seen;
@@ -164,7 +185,8 @@ class ProductScheduler {
       open.pop_back();
       if (!seen.add(id)) continue;
       Value& v = value(id);
-      if (v.stage < stage && info(node(id).op).reduction == Reduction::Reduces) v.stored = true;
+      const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
+      if (v.stage < stage && (reduces || joins(id))) v.stored = true;
       if (is_product(id) || (v.stored && v.stage < stage)) continue;
       for_each_input(id, [&](NodeId input) { open.push_back(input); });
     }

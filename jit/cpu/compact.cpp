@@ -1,3 +1,4 @@
+#include <runtime/parts.hpp>
 #include "compact.hpp"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "parts.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -44,7 +44,7 @@ void for_each_true(const std::byte* mask, std::int64_t first, std::int64_t last,
 /// Calls f(first element, end, where the first result goes) for every part.
 template <class F>
 void for_each_range(std::int64_t n, const Parts& parts, F f) {
-  for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
+  runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * parts.length;
     f(first, std::min(first + parts.length, n), parts.offsets[static_cast<std::size_t>(part)]);
   });
@@ -89,7 +89,7 @@ class Coordinates {
 Parts count_true(const std::byte* mask, std::int64_t n) {
   Parts parts{part_length, {}};
   parts.offsets.resize(static_cast<std::size_t>((n + part_length - 1) / part_length) + 1);
-  for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
+  runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * part_length;
     parts.offsets[static_cast<std::size_t>(part) + 1] = count(mask, first, std::min(first + part_length, n));
   });

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <runtime/parts.hpp>
 #include <sinter/runtime/float_environment.hpp>
-#include "parts.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -159,7 +159,7 @@ class Scanner {
   /// Calls f(first, end) for so many units at once.
   template <class F>
   static void for_each_group(std::int64_t units, std::int64_t at_once, F f) {
-    run_parts((units + at_once - 1) / at_once, [=](std::int64_t part) {
+    runtime::run_parts((units + at_once - 1) / at_once, [=](std::int64_t part) {
       const runtime::DefaultFloats floats;
       f(part * at_once, std::min((part + 1) * at_once, units));
     });

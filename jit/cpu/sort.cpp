@@ -1,3 +1,4 @@
+#include <runtime/parts.hpp>
 #include "sort.hpp"
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "parts.hpp"
 #include "sort_keys.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -43,7 +43,7 @@ std::int64_t parts_of(std::int64_t n) noexcept { return (n + part_length - 1) / 
 /// Calls f(first, end) for each part of a row.
 template <class F>
 void for_each_range(std::int64_t n, F f) {
-  run_parts(parts_of(n),
+  runtime::run_parts(parts_of(n),
             [=](std::int64_t part) { f(part, part * part_length, std::min((part + 1) * part_length, n)); });
 }
 
@@ -158,7 +158,7 @@ void for_each_row(const RowArray& rows, Make make, F f) {
     const std::int64_t end = std::min((group + 1) * at_once, rows.count);
     for (std::int64_t row = group * at_once; row < end; ++row) f(row, room);
   };
-  if (parts_of(rows.length) <= 1) return run_parts(groups, run);
+  if (parts_of(rows.length) <= 1) return runtime::run_parts(groups, run);
   auto room = make();
   for (std::int64_t row = 0; row < rows.count; ++row) f(row, room);
 }

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
+#include <time.h>
 
 #include <string>
 #include <vector>
@@ -29,13 +31,32 @@ bool resolve(void* library, Blas& table) {
          resolve(library, "cblas_cgemm", table.cblas_cgemm) && resolve(library, "cblas_zgemm", table.cblas_zgemm);
 }
 
+/// Held by calls together, by a fork alone.
+pthread_rwlock_t calls = PTHREAD_RWLOCK_INITIALIZER;
+constinit bool fork_holds_calls = false;
+
+void before_fork() {
+  timespec limit{};
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 5;
+  fork_holds_calls = pthread_rwlock_timedwrlock(&calls, &limit) == 0;
+}
+void after_fork() {
+  if (fork_holds_calls) pthread_rwlock_unlock(&calls);
+}
+void after_fork_in_child() { pthread_rwlock_init(&calls, nullptr); }
+
 Blas open_blas() {
   std::string problems;
   const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   for (const std::string& candidate : candidates()) {
     Blas table;
     void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library && resolve(library, table)) return table;
+    if (library && resolve(library, table)) {
+      // Handlers that come later run earlier: before OpenBLAS's own.
+      pthread_atfork(before_fork, after_fork, after_fork_in_child);
+      return table;
+    }
     const char* const why = library ? nullptr : dlerror();
     problems += fmt::format("\n  {}", why ? why : candidate + ": it has no C interface (cblas_sgemm)");
     if (library) dlclose(library);
@@ -47,6 +68,9 @@ Blas open_blas() {
 }
 
 }  // namespace
+
+InBlas::InBlas() noexcept { pthread_rwlock_rdlock(&calls); }
+InBlas::~InBlas() { pthread_rwlock_unlock(&calls); }
 
 const Blas& blas() {
   static constinit Immortal<const Blas> opened;

@@ -18,6 +18,15 @@ struct Blas {
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
 };
 
+/// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one.
+class InBlas {
+ public:
+  InBlas() noexcept;
+  InBlas(const InBlas&) = delete;
+  InBlas& operator=(const InBlas&) = delete;
+  ~InBlas();
+};
+
 /// The process's OpenBLAS, opened on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError that says
 /// what was searched and how to get it.
 const Blas& blas();

@@ -1,8 +1,6 @@
 #include "host_product.hpp"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +10,8 @@
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
+#include "../parts.hpp"
 #include "blas.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -38,6 +38,7 @@ T* element(const Matrix& m, std::int64_t number) noexcept {
 template <class T>
 void multiply_one(const MatrixProduct& p, const T* a, const T* b, T* c) {
   const auto call = [&](auto gemm, auto alpha, auto beta) {
+    const InBlas in_blas;
     gemm(blas_row_major, transpose_of(p.a), transpose_of(p.b), as_int(p.rows), as_int(p.columns), as_int(p.inner),
          alpha, a, as_int(p.a.leading), b, as_int(p.b.leading), beta, c, as_int(p.c.leading));
   };
@@ -74,8 +75,9 @@ constexpr std::int64_t lines_at_once = 16;  // that a thread converts
 /// `line_count` lines of `length` elements each; from(i) and to(i) are where line i is.
 template <class From, class To>
 void convert_lines(std::int64_t line_count, std::int64_t length, From from, To to) {
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, line_count, lines_at_once), [&](const auto& lines) {
-    for (std::int64_t line = lines.begin(); line < lines.end(); ++line)
+  for_each_part((line_count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
+    const DefaultFloats floats;
+    for (std::int64_t line = part * lines_at_once; line < std::min(line_count, (part + 1) * lines_at_once); ++line)
       for (std::int64_t i = 0; i < length; ++i)
         to(line)[i] = static_cast<std::remove_reference_t<decltype(*to(0))>>(static_cast<float>(from(line)[i]));
   });

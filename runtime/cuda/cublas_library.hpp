@@ -37,7 +37,8 @@ inline constexpr std::int32_t as_it_is = 0, transposed = 1;
 // Attributes of operations, layouts and preferences.
 inline constexpr int operation_transpose_a = 3, operation_transpose_b = 4;
 inline constexpr int layout_batch_count = 5, layout_batch_step = 6;
-inline constexpr int preference_workspace = 1;
+inline constexpr int preference_workspace = 1, preference_reductions = 3;
+inline constexpr std::uint32_t reduce_in_compute_type = 2;  // cublasLtReductionScheme_t
 inline constexpr int preference_alignment_a = 5, preference_alignment_b = 6, preference_alignment_c = 7,
                      preference_alignment_d = 8;
 

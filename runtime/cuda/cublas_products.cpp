@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <complex>
+#include <limits>
+#include <utility>
 
 #include <sinter/runtime/error.hpp>
 
@@ -53,11 +55,10 @@ std::int64_t alignment_of(const Matrix& m) {
 const Matrix& addend_of(const MatrixProduct& p) { return p.addend.data ? p.addend : p.c; }
 
 /// A row-major matrix is a transposed one to cuBLAS, whose order is by columns: so are its extents.
-Layout layout_of(const Matrix& m, std::int64_t rows, std::int64_t columns, const MatrixProduct& p) {
+void make_layout(Layout& layout, const Matrix& m, std::int64_t rows, std::int64_t columns, const MatrixProduct& p) {
   const Library& d = library();
   const auto lines = static_cast<std::uint64_t>(m.transposed ? columns : rows),
              length = static_cast<std::uint64_t>(m.transposed ? rows : columns);
-  Layout layout = nullptr;
   check("cublasLtMatrixLayoutCreate",
         d.cublasLtMatrixLayoutCreate(&layout, types_of(p).elements, length, lines, m.leading), p);
   const auto count = static_cast<std::int32_t>(p.batch);
@@ -65,7 +66,6 @@ Layout layout_of(const Matrix& m, std::int64_t rows, std::int64_t columns, const
         d.cublasLtMatrixLayoutSetAttribute(layout, layout_batch_count, &count, sizeof count), p);
   check("cublasLtMatrixLayoutSetAttribute",
         d.cublasLtMatrixLayoutSetAttribute(layout, layout_batch_step, &m.step, sizeof m.step), p);
-  return layout;
 }
 
 class Preferences {
@@ -91,6 +91,7 @@ class Preferences {
 void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) {
   Preferences preferences(p);
   preferences.set(preference_workspace, static_cast<std::uint64_t>(most_workspace));
+  preferences.set(preference_reductions, reduce_in_compute_type);  // parts of sums are not rounded to 16 bits
   preferences.set(preference_alignment_a, static_cast<std::uint32_t>(alignment_of(p.b)));
   preferences.set(preference_alignment_b, static_cast<std::uint32_t>(alignment_of(p.a)));
   preferences.set(preference_alignment_c, static_cast<std::uint32_t>(alignment_of(addend_of(p))));
@@ -108,6 +109,8 @@ void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) 
 
 std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct& p) {
   const Library& d = library();
+  if (p.batch > std::numeric_limits<std::int32_t>::max())
+    throw ShapeError(fmt::format("cuBLAS counts a batch to 2^31 - 1: {}; multiply parts of it, by slices", in_words(p)));
   auto plan = std::make_shared<ProductPlan>();
   const Types types = types_of(p);
   check("cublasLtMatmulDescCreate", d.cublasLtMatmulDescCreate(&plan->operation, types.compute, types.scale), p);
@@ -118,10 +121,10 @@ std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct&
   };
   transpose(operation_transpose_a, p.b);  // c' = b' a'
   transpose(operation_transpose_b, p.a);
-  plan->a = layout_of(p.a, p.rows, p.inner, p);
-  plan->b = layout_of(p.b, p.inner, p.columns, p);
-  plan->c = layout_of(p.c, p.rows, p.columns, p);
-  plan->addend = layout_of(addend_of(p), p.rows, p.columns, p);
+  make_layout(plan->a, p.a, p.rows, p.inner, p);
+  make_layout(plan->b, p.b, p.inner, p.columns, p);
+  make_layout(plan->c, p.c, p.rows, p.columns, p);
+  make_layout(plan->addend, addend_of(p), p.rows, p.columns, p);
   choose_algorithm(handle, *plan, p);
   return plan;
 }
@@ -136,7 +139,12 @@ ProductPlan::~ProductPlan() {
 }
 
 Products::~Products() {
-  if (handle_) library().cublasLtDestroy(handle_);
+  for (auto& [key, plan] : plans_) new std::shared_ptr(std::move(plan));  // what close() left: the library may be gone
+}
+
+void Products::close() {
+  plans_.clear();
+  if (handle_) library().cublasLtDestroy(std::exchange(handle_, nullptr));
 }
 
 Products::Key Products::key_of(const MatrixProduct& p) {
@@ -148,11 +156,17 @@ Products::Key Products::key_of(const MatrixProduct& p) {
   return key;
 }
 
+std::shared_ptr<const ProductPlan> Products::known_plan(const MatrixProduct& p) {
+  const std::lock_guard lock(mutex_);
+  const auto known = plans_.find(key_of(p));
+  return known == plans_.end() ? nullptr : known->second;
+}
+
 std::shared_ptr<const ProductPlan> Products::plan(const MatrixProduct& p) {
   const Key key = key_of(p);
   const std::lock_guard lock(mutex_);
-  if (!handle_) check("cublasLtCreate", library().cublasLtCreate(&handle_), p);
   if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
+  if (!handle_) check("cublasLtCreate", library().cublasLtCreate(&handle_), p);
   std::shared_ptr<const ProductPlan> made = make_plan(handle_, p);
   if (plans_.size() >= most_plans) plans_.clear();
   plans_.emplace(key, made);

@@ -30,10 +30,14 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
   ~Products();
+  /// Gives everything back. What is not given back by then stays: at the end of a process the library may be gone.
+  void close();
 
   /// The plan of such products, asked of cuBLASLt once; it does not depend on what was measured, so results do not vary
   /// from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
   std::shared_ptr<const ProductPlan> plan(const MatrixProduct& product);
+  /// The same where it was asked for before; else null.
+  std::shared_ptr<const ProductPlan> known_plan(const MatrixProduct& product);
 
   /// Asynchronous. `workspace` has the plan's bytes. Throws CudaError.
   void multiply(const ProductPlan& plan, const MatrixProduct& product, void* workspace, driver::CUstream stream);

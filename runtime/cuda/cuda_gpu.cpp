@@ -135,6 +135,7 @@ CudaGpu::~CudaGpu() {
     streams_.synchronize();
     staging_.clear();
     fault_word_.clear();
+    products_.close();
     for (const driver::CUmodule module : modules_) d_.cuModuleUnload(module);
   } catch (...) {  // the driver has gone already
   }
@@ -189,11 +190,19 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
 
 void CudaGpu::multiply(const MatrixProduct& product) {
   const Current current(context_);
-  const std::shared_ptr<const cublas::ProductPlan> plan = products_.plan(product);
   StreamImpl& used = streams_.current();
+  const bool captured = streams_.is_capturing(used);
+  const std::shared_ptr<const cublas::ProductPlan> plan =
+      captured ? products_.known_plan(product) : products_.plan(product);
+  if (!plan)
+    throw CudaError(
+        fmt::format("CUDA error: a matrix product would have to be planned while the stream of cuda:{} captures a "
+                    "graph. Evaluate the expression once before the capture begins",
+                    context_.index()));
   void* const workspace = plan->workspace ? allocate(plan->workspace, &used) : nullptr;
   const auto give_back = [&] {
-    if (workspace) deallocate(workspace, plan->workspace, &used, {});
+    // Each launch of a captured graph writes there: nobody else may have it again.
+    if (workspace && !captured) deallocate(workspace, plan->workspace, &used, {});
   };
   try {
     products_.multiply(*plan, product, workspace, stream());

@@ -105,6 +105,9 @@ TEST(Einsum, Equations) {
     of("bij,kj->bik", {"bij", "kj"}, "bik", x, b.t());
     of("ij,jk,k->i", {"ij", "jk", "k"}, "i", a, b, numbers({4}, device));
     of("i,ij,j->", {"i", "ij", "j"}, "", numbers({2}, device), a, c);
+    of("abcdefgh,abcdefgh->abcdefgh", {"abcdefgh", "abcdefgh"}, "abcdefgh", numbers({2, 1, 2, 1, 2, 1, 2, 1}, device),
+       numbers({2, 1, 2, 1, 2, 1, 2, 1}, device));
+    of("bi,bi->b", {"bi", "bi"}, "b", a, a);
     of("ij,kl->ijkl", {"ij", "kl"}, "ijkl", a, b);
     of("ijk,ikl,jm->lm", {"ijk", "ikl", "jm"}, "lm", x, y, numbers({5, 2}, device));
     of("aB,Bc->ac", {"aB", "Bc"}, "ac", a, b);
@@ -146,7 +149,8 @@ TEST(Einsum, WhatIsNoEquation) {
   EXPECT_THAT(message("ijk,ij->i"), HasSubstr("\"ijk\" has 3 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("i,ij->i"), HasSubstr("\"i\" has 1 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("ij...k,ij->i"), HasSubstr("\"ij...k\" has 3 subscripts"));
-  EXPECT_THAT(message("i1,ij->i"), HasSubstr("'1' is no subscript"));
+  EXPECT_THAT(message("i1,ij->i"), HasSubstr("\"i1\" has a digit"));
+  EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("...->0", a); }), HasSubstr("has a digit"));
   EXPECT_THAT(message("i.,ij->i"), HasSubstr("subscripts"));
   EXPECT_THAT(message("......,ij->i"), HasSubstr("'.' is no subscript"));
   EXPECT_THAT(message("ij,ij->ii"), HasSubstr("the result names 'i' twice"));

@@ -246,6 +246,19 @@ TEST(MatMul, SpecialValuesPass) {
   }
 }
 
+TEST(MatMul, NothingIsLostByAZero) {
+  for (const sn::Device device : devices()) {
+    const auto nan = sn::full({2, 2}, NAN, device), one = sn::ones({2, 2}, device);
+    const auto expect_nan = [](const auto& e) {
+      for (const float v : sn::Tensor(sn::Tensor(e).cpu()).to_vector()) EXPECT_TRUE(std::isnan(v));
+    };
+    expect_nan(sn::matmul(nan, one) * 0.);
+    expect_nan(sn::addmm(nan, one, one, 0, 1));
+    expect_nan(sn::addmm(one, nan, one, 2, 0));
+    EXPECT_EQ(sn::Tensor(sn::Tensor(sn::addmm(one, one, one, 3, 0)).cpu()).to_vector(), (std::vector<float>{3, 3, 3, 3}));
+  }
+}
+
 TEST(MatMul, KinOfMatmul) {
   const auto a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}}), x = sn::tensor({{1.f, 1.f}, {1.f, 1.f}});
   const auto v = sn::tensor({1.f, 2.f}), w = sn::tensor({3.f, 4.f});
@@ -280,6 +293,8 @@ TEST(MatMul, WhatDoesNotGoTogether) {
   EXPECT_THAT(
       message_of<sn::ShapeError>([] { (void)sn::mm(sn::ones({2, 3}), sn::ones({3})); }),
       AllOf(HasSubstr("mm: 2D and 2D tensors expected, but got 2D and 1D"), HasSubstr("b: float32 (3,) on cpu")));
+  EXPECT_THAT(message_of<sn::ShapeError>([] { (void)sn::outer(sn::ones({2, 3}), sn::ones({3})); }),
+              HasSubstr("outer: 1D and 1D tensors expected, but got 2D and 1D"));
   EXPECT_THAT(message_of<sn::ShapeError>([] { sn::shape_of(sn::matmul(sn::ones({2, 3}), sn::ones({2, 3}))); }),
               HasSubstr("cannot be multiplied (2x3 and 2x3)"));
   const AnyTensor f = sn::ones({2, 2}), d = sn::ones<double>({2, 2}), i = sn::ones<int>({2, 2});

@@ -174,6 +174,23 @@ TEST_F(ProductSchedule, WrongShapesThrow) {
   EXPECT_THROW(schedule_products(graph, shapes, false), ShapeError);
 }
 
+TEST_F(ProductSchedule, ResidualsAreStored) {
+  Operand h = leaf();
+  const Operand w = leaf();
+  for (int i = 0; i < 50; ++i) h = apply(Op::add, h, apply(Op::exp, multiply(apply(Op::neg, h), w)));
+  graph.output(h);
+  const Plan made = plan();
+  EXPECT_EQ(made.kernels.size(), 101u);
+  for (const Kernel& k : made.kernels) EXPECT_LE(k.inputs.size(), 2u);
+  for (std::size_t t = 0; t < made.temporaries.size(); ++t) {
+    const auto writes = [&](const Kernel& k) {
+      return std::ranges::find(k.outputs, Slot{Slot::Kind::Temporary, static_cast<std::uint32_t>(t)}) != k.outputs.end();
+    };
+    const auto made_by = std::ranges::find_if(made.kernels, writes) - made.kernels.begin();
+    EXPECT_LE(static_cast<std::ptrdiff_t>(made.last_use[t]) - made_by, 2);
+  }
+}
+
 TEST_F(ProductSchedule, LongChainsTakeTheirTime) {
   Operand p = leaf();
   const Operand w = leaf();

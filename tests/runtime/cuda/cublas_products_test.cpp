@@ -102,6 +102,7 @@ TEST_F(CublasProducts, EveryDtypeHasItsTypes) {
     EXPECT_EQ(blas.compute_type, compute);
   };
   expect(1.f, cublas::real_32f, cublas::compute_32f);
+  EXPECT_EQ(blas.reductions, cublas::reduce_in_compute_type);
   expect(1., cublas::real_64f, cublas::compute_64f);
   expect(sn::half(1), cublas::real_32f, cublas::compute_32f);
   expect(sn::bfloat16(1), cublas::real_32f, cublas::compute_32f);
@@ -150,6 +151,9 @@ TEST_F(CublasProducts, ABatchOfLinearLayersIsOneProduct) {
   blas.calls.clear();
   sn::Tensor(sn::matmul(x, on_gpu(numbers(3 * 4 * 2, 3), {3, 4, 2})));
   EXPECT_EQ(blas.calls["cublasLtMatmul"], 2);  // three matrices twice
+  blas.calls.clear();
+  sn::Tensor(sn::matmul(x, on_gpu(numbers(4, 4), {4})));
+  EXPECT_EQ(blas.calls["cublasLtMatmul"], 1);
 }
 
 TEST_F(CublasProducts, WhatFailsIsNamed) {
@@ -160,7 +164,8 @@ TEST_F(CublasProducts, WhatFailsIsNamed) {
                                                  HasSubstr("CUBLAS_STATUS_NOT_SUPPORTED (15)"),
                                                  HasSubstr("1 x (2 x 3) (3 x 11) of float32"))));
   blas.found = 1;
-  for (const char* call : {"cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate", "cublasLtMatmulPreferenceCreate",
+  for (const char* call : {"cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate", "cublasLtMatrixLayoutSetAttribute",
+                           "cublasLtMatmulPreferenceCreate",
                            "cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmul"}) {
     const int objects = blas.objects;
     blas.fail_call = call, blas.fail_result = 14;

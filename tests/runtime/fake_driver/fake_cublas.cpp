@@ -180,9 +180,9 @@ Status cublasLtMatmulPreferenceDestroy(Preference preference) { return destroy(p
 Status cublasLtMatmulPreferenceSetAttribute(Preference p, int attribute, const void* value, std::size_t bytes) {
   ENTER();
   if (attribute == preference_workspace) return set(p->workspace, value, bytes);
-  std::uint32_t alignment = 0;
-  if (const Status wrong = set(alignment, value, bytes)) return wrong;
-  control().alignments[attribute] = alignment;
+  std::uint32_t number = 0;
+  if (const Status wrong = set(number, value, bytes)) return wrong;
+  (attribute == preference_reductions ? control().reductions : control().alignments[attribute]) = number;
   return success;
 }
 Status cublasLtMatmulAlgoGetHeuristic(Handle, Operation o, Layout a, Layout b, Layout c, Layout d, Preference p,

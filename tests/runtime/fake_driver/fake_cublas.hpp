@@ -2,6 +2,7 @@
 // element.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -15,7 +16,8 @@ struct Control {
   std::string fail_call;         // this call gives fail_result
   int fail_result = 0;
   int compute_type = 0, scale_type = 0;   // of the last operation made
-  std::map<int, std::size_t> alignments;  // that the last product promised, by the preference's attribute
+  std::map<int, std::uint32_t> alignments;  // that the last product promised, by the preference's attribute
+  std::uint32_t reductions = ~0u;  // that it allowed
   int objects = 0;                        // handles, operations, layouts and preferences that live
   std::map<std::string, int> calls;
 };

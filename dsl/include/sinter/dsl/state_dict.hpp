@@ -1,6 +1,7 @@
 // StateDict: tensors by name, as a model's parameters are kept in files.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
@@ -27,8 +28,8 @@ class StateDict {
 
   std::size_t size() const noexcept { return entries_.size(); }
   bool empty() const noexcept { return entries_.empty(); }
-  const Entry* begin() const noexcept { return entries_.data(); }
-  const Entry* end() const noexcept { return entries_.data() + entries_.size(); }
+  auto begin() const noexcept { return entries_.begin(); }
+  auto end() const noexcept { return entries_.end(); }
 
   bool contains(std::string_view name) const noexcept;
   /// Throws IndexError, which says what similar names there are.
@@ -46,7 +47,7 @@ class StateDict {
   std::size_t place(std::string_view name) const noexcept;
   bool is_at(std::size_t place, std::string_view name) const noexcept;
 
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;  // whose references last: state["a"] = state["b"]
   std::vector<std::size_t> by_name_;  // entries, sorted by their names
 };
 

@@ -55,12 +55,25 @@ template <Category C, std::uint64_t bits>
 struct LastExtent<FixedLeaf<C, bits>> : NumberExtent {};
 template <class T, class A>
 struct LastExtent<Cast<T, A>> : LastExtent<A> {};
+/// A vector on the right goes with its axis, so that an axis before it is the last one: such products are not known.
+template <class A, class T>
+struct LastExtent<Apply<Op::matmul, A, Leaf<T>>> {
+  static constexpr bool known = LastExtent<A>::known;
+  static std::int64_t of(TensorImpl* const*& leaf) noexcept {
+    LastExtent<A>::of(leaf);
+    const TensorImpl* const b = *leaf++;
+    return b && b->rank() > 1 ? b->shape.end()[-1] : -1;
+  }
+};
+template <class A, class B>
+struct LastExtent<Apply<Op::matmul, A, B>> {
+  static constexpr bool known = false;
+};
 template <Op op, class... A>
 struct LastExtent<Apply<op, A...>> {
   static constexpr bool known = (LastExtent<A>::known && ...);
   static std::int64_t of(TensorImpl* const*& leaf) noexcept {
     const std::int64_t extents[] = {LastExtent<A>::of(leaf)...};
-    if (op == Op::matmul) return extents[1];
     for (const std::int64_t extent : extents)
       if (extent != 1) return extent;
     return 1;

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <functional>
 
-#include <runtime/shared_work.hpp>
+#include "shared_work.hpp"
 
-namespace sinter::inline v1::jit::cpu {
+namespace sinter::inline v1::runtime {
 
 /// Calls f(part) for every part, on several threads where there are several parts.
 template <class F>
@@ -17,7 +17,7 @@ void for_each_part(std::int64_t parts, F f) {
   const auto run = [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) f(part);
   };
-  if (parts < 2 || !runtime::claim_shared_work()) return run(0, parts);
+  if (parts < 2 || !claim_shared_work()) return run(0, parts);
   // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, parts),
@@ -30,4 +30,4 @@ inline void run_parts(std::int64_t parts, const std::function<void(std::int64_t)
   for_each_part(parts, [&f](std::int64_t part) { f(part); });
 }
 
-}  // namespace sinter::inline v1::jit::cpu
+}  // namespace sinter::inline v1::runtime
