@@ -15,7 +15,7 @@ using sinter_tests::message_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The batches' extents, or their elements one behind the other, of a loader of one-dimensional int64 tensors.
+/// Of a loader of one-dimensional tensors: the batches' extents; their elements one behind the other.
 template <class Loader>
 std::vector<std::int64_t> extents(Loader&& loader) {
   std::vector<std::int64_t> all;
@@ -112,8 +112,10 @@ TEST(DataLoader, SeedAndPassGiveTheOrder) {
   EXPECT_EQ(first, elements(b));
 }
 
+// A pass that went on in another version would have samples twice.
 TEST(DataLoader, TheOrderIsTheSameInEveryVersion) {
-  EXPECT_THAT(elements(DataLoader(numbers(10), {.shuffle = true, .seed = 1})), ElementsAre(6, 8, 0, 7, 4, 2, 1, 5, 3, 9));
+  EXPECT_THAT(elements(DataLoader(numbers(10), {.shuffle = true, .seed = 1})),
+              ElementsAre(6, 8, 0, 7, 4, 2, 1, 5, 3, 9));
 }
 
 TEST(DataLoader, EveryPlaceIsEquallyLikely) {
