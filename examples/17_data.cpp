@@ -22,7 +22,7 @@ int main() {
   // [tutorial]
   const sn::RandomDataset rows(5, 100);  // 100 samples of 5 random numbers
   sn::DataLoader loader(rows, {.batch_size = 30, .shuffle = true});
-  for (auto x : loader) std::cout << x.shape() << " ";
+  for (const auto& x : loader) std::cout << x.shape() << " ";
   std::cout << "in " << loader.size() << " batches\n";
   // [/tutorial]
 
@@ -31,7 +31,7 @@ int main() {
   auto y = sn::arange(6) % 3;
   sn::DataLoader pairs(sn::TensorDataset(x, y), {.batch_size = 4, .shuffle = true, .seed = 1});
   for (int epoch = 0; epoch < 2; ++epoch)
-    for (auto [input, label] : pairs) std::cout << epoch << ": " << input.shape() << " " << label << "\n";
+    for (const auto& [input, label] : pairs) std::cout << epoch << ": " << input.shape() << " " << label << "\n";
   // [/tensors]
 
   // [workers]
@@ -47,7 +47,7 @@ int main() {
   std::cout << images << "\n";
   if (std::filesystem::exists("FashionMNIST/raw")) {
     sn::DataLoader train(sn::mnist("FashionMNIST/raw"), {.batch_size = 64, .shuffle = true, .workers = 2});
-    for (auto [image, label] : train) std::cout << (image.to<float>() / 255).mean() << "\n";
+    for (const auto& [image, label] : train) std::cout << (image.to<float>() / 255).mean() << "\n";
   }
   // [/idx]
 }

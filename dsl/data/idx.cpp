@@ -67,6 +67,7 @@ DType dtype_of_code(std::byte code, const Content& content) {
     case 0x0C: return DType::Int32;
     case 0x0D: return DType::Float32;
     case 0x0E: return DType::Float64;
+    default: break;
   }
   content.fail(
       fmt::format("unknown element type 0x{:02x} at byte 2; IDX files have 0x08 (uint8), 0x09 (int8), 0x0b "

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,7 +88,7 @@ Prefetch::~Prefetch() {
   if (state_->made_in == runtime::generation())
     state_->stop();
   else
-    state_.release();  // its locks may be held by threads that are not here
+    std::ignore = state_.release();  // its locks may be held by threads that are not here
 }
 
 void Prefetch::next(const Take& take) {

@@ -152,7 +152,7 @@ TEST(DataLoaderThreads, AChildOfAForkHasNoWorkers) {
     } catch (const Error& error) {
       text = error.what();
     }
-    it.reset();  // hangs where it waits for threads that are not there
+    it.reset();  // waits for no threads that are not there
     ::_exit(text.find("before a fork") != std::string::npos ? 0 : 1);
   }
   int status = -1;
