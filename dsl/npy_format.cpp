@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
+#include "byte_order.hpp"
 
 namespace sinter::inline v1::detail::npy {
 
@@ -41,27 +41,13 @@ std::uint64_t payload_bytes(const Header& header, const std::string& file) {
   return static_cast<std::uint64_t>(header.shape.numel()) * size_of(header.dtype);
 }
 
-template <std::size_t size>
-void reverse_each(std::span<std::byte> bytes) {
-  for (std::size_t i = 0; i < bytes.size(); i += size) {
-    std::byte element[size];
-    std::memcpy(element, &bytes[i], size);
-    std::reverse(element, element + size);
-    std::memcpy(&bytes[i], element, size);
-  }
-}
-
 /// From the file's representation to the machine's.
 void convert(std::span<std::byte> bytes, const Header& header) {
   const std::size_t number_bytes = size_of(real_of(header.dtype));  // of complex numbers each part is a number
   if (header.dtype == DType::Bool)                                  // a bool of C++ must be 0 or 1
     for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
-  else if (header.swapped && number_bytes == 2)
-    reverse_each<2>(bytes);
-  else if (header.swapped && number_bytes == 4)
-    reverse_each<4>(bytes);
-  else if (header.swapped && number_bytes == 8)
-    reverse_each<8>(bytes);
+  else if (header.swapped)
+    reverse_bytes(bytes, number_bytes);
 }
 
 void read_elements(ByteSource& source, const Header& header, runtime::TensorImpl& to) {

@@ -9,6 +9,9 @@
 #include "byte_source.hpp"
 #include "file.hpp"
 
+namespace sinter::inline v1::detail {
+class Inflater;
+}
 namespace sinter::inline v1::detail::zip {
 
 /// What the directory says of one entry.
@@ -39,7 +42,6 @@ class EntrySource final : public ByteSource {
   void check();
 
  private:
-  class Inflater;
   void restart();
   void skip(std::uint64_t bytes);
   void next(std::span<std::byte> to);

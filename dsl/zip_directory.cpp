@@ -6,6 +6,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include "excerpt.hpp"
+#include "inflate.hpp"
 #include "zip.hpp"
 
 namespace sinter::inline v1::detail::zip {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::uint64_t end_bytes = 22, end64_bytes = 56, locator_bytes = 20, record_bytes = 46, header_bytes = 30;
 constexpr std::uint64_t longest_comment = 0xFFFF;
 constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;  // look in the 64-bit field instead
-/// A pair of a length and a distance is two bits at least, and stands for 258 bytes at most.
-constexpr std::uint64_t most_inflated = 258 * 8 / 2;
 
 [[noreturn]] void fail(const ByteSource& file, std::string_view what) {
   throw FormatError(fmt::format("{}: this .npz file, a zip archive, is malformed: {}", file.name(), what));

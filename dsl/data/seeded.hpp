@@ -1,0 +1,18 @@
+// Random numbers of a seed of their own, beside the process's sequence.
+#pragma once
+#include <cstdint>
+
+#include <sinter/dsl/random.hpp>
+
+namespace sinter::inline v1::detail {
+
+/// Those that the generator gives from its number `first` on: one for each element.
+template <Op op, class... Parameters>
+auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t first, Parameters... parameters) {
+  using Positions = Expression<std::int64_t, Cpu, IndexLeaf, 1, 0, index_bytes>;
+  check_shape(shape, sizeof(std::int64_t));
+  return Tensor(apply<op>(Positions(runtime::index_tensor(shape, Device()).release()) + first,
+                          static_cast<std::int64_t>(seed), parameters...));
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,5 @@
+// Data for training: datasets, loaders of batches, and the files of MNIST.
+#pragma once
+#include <sinter/data/data_loader.hpp>
+#include <sinter/data/dataset.hpp>
+#include <sinter/data/idx.hpp>

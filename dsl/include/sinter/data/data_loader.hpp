@@ -1,0 +1,162 @@
+// DataLoader: the batches of a dataset, in order or shuffled, made here or ahead in threads.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <sinter/data/dataset.hpp>
+#include <sinter/data/prefetch.hpp>
+
+namespace sinter::inline v1 {
+
+struct DataLoaderOptions {
+  std::int64_t batch_size = 1;
+  bool shuffle = false;                    // each pass in an order of its own
+  bool drop_last = false;                  // leave out a last batch that is smaller
+  int workers = 0;                         // threads that make batches ahead; 0: the loop makes them itself
+  bool pin_memory = false;                 // batches in page-locked memory: x.pin_memory(), which needs a GPU
+  std::optional<std::uint64_t> seed = {};  // of the orders; without a value drawn as rand draws
+};
+
+namespace detail {
+
+/// Throws Error for numbers that mean nothing; gives the options with a seed.
+DataLoaderOptions checked(DataLoaderOptions options);
+std::int64_t batch_count(std::int64_t samples, const DataLoaderOptions& options);
+/// The samples' numbers in the order of a pass.
+Tensor<std::int64_t, Cpu> order_of_pass(std::int64_t samples, const DataLoaderOptions& options, std::int64_t epoch);
+/// Those of one batch.
+Tensor<std::int64_t, Cpu> batch_of(const Tensor<std::int64_t, Cpu>& order, std::int64_t batch,
+                                   const DataLoaderOptions& options);
+
+/// Datasets that give batches themselves.
+template <class D>
+concept gives_batches = requires(const D& data, const Tensor<std::int64_t, Cpu>& positions) {
+  { data.batch(positions) } -> std::same_as<sample_of<D>>;
+};
+
+/// One way through a dataset.
+template <Dataset D>
+class Pass {
+ public:
+  using Batch = sample_of<D>;
+
+  Pass(std::shared_ptr<const D> data, const DataLoaderOptions& options, std::int64_t epoch)
+      : data_(std::move(data)),
+        options_(options),
+        count_(batch_count(data_->size(), options)),
+        order_(order_of_pass(data_->size(), options, epoch)) {
+    if (const int workers = static_cast<int>(std::min<std::int64_t>(options.workers, count_))) {
+      slots_.resize(Prefetch::slots(workers));
+      ahead_.emplace(count_, workers, [this](std::int64_t number, std::size_t slot) { slots_[slot] = make(number); });
+    }
+  }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  /// Whether there is another batch.
+  bool next() {
+    if (at_ == count_) return false;
+    const std::int64_t number = at_++;
+    if (ahead_)
+      ahead_->next([&](std::size_t slot) { batch_ = std::exchange(slots_[slot], std::nullopt); });
+    else
+      batch_ = make(number);
+    return true;
+  }
+  Batch& batch() { return *batch_; }
+
+ private:
+  Batch make(std::int64_t number) const {
+    Batch made = gather(batch_of(order_, number, options_));
+    if (!options_.pin_memory) return made;
+    return sample_from(made, [](auto, const auto& x) { return x.pin_memory(); });
+  }
+  Batch gather(const Tensor<std::int64_t, Cpu>& positions) const {
+    if constexpr (gives_batches<D>) {
+      return data_->batch(positions);
+    } else {
+      std::vector<Batch> samples;
+      samples.reserve(static_cast<std::size_t>(positions.numel()));
+      for (const std::int64_t i : positions.to_vector()) samples.push_back((*data_)[i]);
+      return stack_samples(std::span<const Batch>(samples));
+    }
+  }
+
+  const std::shared_ptr<const D> data_;
+  const DataLoaderOptions options_;
+  const std::int64_t count_;
+  const Tensor<std::int64_t, Cpu> order_;
+  std::int64_t at_ = 0;
+  std::optional<Batch> batch_;
+  std::vector<std::optional<Batch>> slots_;
+  std::optional<Prefetch> ahead_;  // last: its threads use what is above
+};
+
+}  // namespace detail
+
+/// The batches of a dataset: for (auto [x, y] : loader). A batch has the type of a sample; its tensors have a first
+/// axis of batch_size, the last batch's perhaps of less. A dataset with a method batch(positions), as TensorDataset has
+/// it, makes batches itself; other ones give samples, which are stacked. Each pass through a loader that shuffles has
+/// another order: the seed and the number of the pass give it, on every platform the same. Workers change neither
+/// batches nor their order; what the dataset throws in one is thrown by the loop, at that batch. Leaving a loop waits
+/// for the samples that are being made.
+template <Dataset D>
+class DataLoader {
+ public:
+  using Batch = sample_of<D>;
+  class Iterator;
+
+  /// Takes a copy of the dataset, or what is moved into it. Throws Error for a batch_size below 1 and for workers below
+  /// 0.
+  explicit DataLoader(D dataset, DataLoaderOptions options = {})
+      : data_(std::make_shared<const D>(std::move(dataset))), options_(detail::checked(options)) {}
+
+  /// How many batches a pass has.
+  std::int64_t size() const { return detail::batch_count(data_->size(), options_); }
+  const D& dataset() const noexcept { return *data_; }
+  const DataLoaderOptions& options() const noexcept { return options_; }
+
+  /// Begins a pass, and makes its first batch. Throws what the dataset and stacking throw.
+  Iterator begin() { return Iterator(std::make_unique<detail::Pass<D>>(data_, options_, epoch_++)); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+  /// The number of the next pass: 0 at first. To go on where another process stopped.
+  void set_epoch(std::int64_t epoch) noexcept { epoch_ = epoch; }
+  std::int64_t epoch() const noexcept { return epoch_; }
+
+ private:
+  std::shared_ptr<const D> data_;
+  DataLoaderOptions options_;
+  std::int64_t epoch_ = 0;
+};
+
+/// Where a pass stands; it goes with its iterator, which can be moved, not copied.
+template <Dataset D>
+class DataLoader<D>::Iterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+
+  explicit Iterator(std::unique_ptr<detail::Pass<D>> pass) : pass_(std::move(pass)) { ++*this; }
+
+  Batch& operator*() const { return pass_->batch(); }
+  Batch* operator->() const { return &pass_->batch(); }
+  Iterator& operator++() {
+    if (!pass_->next()) pass_.reset();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const noexcept { return !pass_; }
+
+ private:
+  std::unique_ptr<detail::Pass<D>> pass_;
+};
+
+}  // namespace sinter::inline v1
