@@ -1,11 +1,10 @@
-#include <runtime/parts.hpp>
 #include "compact.hpp"
+#include <runtime/parts.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
-
 
 namespace sinter::inline v1::jit::cpu {
 namespace {

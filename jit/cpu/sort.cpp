@@ -1,5 +1,5 @@
-#include <runtime/parts.hpp>
 #include "sort.hpp"
+#include <runtime/parts.hpp>
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ std::int64_t parts_of(std::int64_t n) noexcept { return (n + part_length - 1) / 
 template <class F>
 void for_each_range(std::int64_t n, F f) {
   runtime::run_parts(parts_of(n),
-            [=](std::int64_t part) { f(part, part * part_length, std::min((part + 1) * part_length, n)); });
+                     [=](std::int64_t part) { f(part, part * part_length, std::min((part + 1) * part_length, n)); });
 }
 
 /// One byte of the keys after the other, the lowest first, each time stable (Knuth, The Art of Computer Programming 3,

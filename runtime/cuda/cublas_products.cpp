@@ -110,7 +110,8 @@ void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) 
 std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct& p) {
   const Library& d = library();
   if (p.batch > std::numeric_limits<std::int32_t>::max())
-    throw ShapeError(fmt::format("cuBLAS counts a batch to 2^31 - 1: {}; multiply parts of it, by slices", in_words(p)));
+    throw ShapeError(
+        fmt::format("cuBLAS counts a batch to 2^31 - 1: {}; multiply parts of it, by slices", in_words(p)));
   auto plan = std::make_shared<ProductPlan>();
   const Types types = types_of(p);
   check("cublasLtMatmulDescCreate", d.cublasLtMatmulDescCreate(&plan->operation, types.compute, types.scale), p);

@@ -255,7 +255,8 @@ TEST(MatMul, NothingIsLostByAZero) {
     expect_nan(sn::matmul(nan, one) * 0.);
     expect_nan(sn::addmm(nan, one, one, 0, 1));
     expect_nan(sn::addmm(one, nan, one, 2, 0));
-    EXPECT_EQ(sn::Tensor(sn::Tensor(sn::addmm(one, one, one, 3, 0)).cpu()).to_vector(), (std::vector<float>{3, 3, 3, 3}));
+    EXPECT_EQ(sn::Tensor(sn::Tensor(sn::addmm(one, one, one, 3, 0)).cpu()).to_vector(),
+              (std::vector<float>{3, 3, 3, 3}));
   }
 }
 

@@ -184,7 +184,8 @@ TEST_F(ProductSchedule, ResidualsAreStored) {
   for (const Kernel& k : made.kernels) EXPECT_LE(k.inputs.size(), 2u);
   for (std::size_t t = 0; t < made.temporaries.size(); ++t) {
     const auto writes = [&](const Kernel& k) {
-      return std::ranges::find(k.outputs, Slot{Slot::Kind::Temporary, static_cast<std::uint32_t>(t)}) != k.outputs.end();
+      return std::ranges::find(k.outputs, Slot{Slot::Kind::Temporary, static_cast<std::uint32_t>(t)}) !=
+             k.outputs.end();
     };
     const auto made_by = std::ranges::find_if(made.kernels, writes) - made.kernels.begin();
     EXPECT_LE(static_cast<std::ptrdiff_t>(made.last_use[t]) - made_by, 2);

@@ -164,9 +164,9 @@ TEST_F(CublasProducts, WhatFailsIsNamed) {
                                                  HasSubstr("CUBLAS_STATUS_NOT_SUPPORTED (15)"),
                                                  HasSubstr("1 x (2 x 3) (3 x 11) of float32"))));
   blas.found = 1;
-  for (const char* call : {"cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate", "cublasLtMatrixLayoutSetAttribute",
-                           "cublasLtMatmulPreferenceCreate",
-                           "cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmul"}) {
+  for (const char* call :
+       {"cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate", "cublasLtMatrixLayoutSetAttribute",
+        "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmul"}) {
     const int objects = blas.objects;
     blas.fail_call = call, blas.fail_result = 14;
     EXPECT_THAT([&] { sn::Tensor(sn::matmul(a, b)); },

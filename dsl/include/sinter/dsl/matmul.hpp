@@ -98,8 +98,8 @@ auto baddbmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
   return beta * std::forward<X>(x) + alpha * bmm(std::forward<A>(a), std::forward<B>(b));
 }
 
-/// All products of an element of a and one of b: of (m,) and (n,) it is (m, n). Elementwise, so it fuses; of any dtypes.
-/// Throws ShapeError for an operand with another number of axes.
+/// All products of an element of a and one of b: of (m,) and (n,) it is (m, n). Elementwise, so it fuses; of any
+/// dtypes. Throws ShapeError for an operand with another number of axes.
 template <expression A, expression B>
 auto outer(const A& a, const B& b) {
   if constexpr (!detail::is_reported<A> && !detail::is_reported<B>)

@@ -47,7 +47,7 @@ class StateDict {
   std::size_t place(std::string_view name) const noexcept;
   bool is_at(std::size_t place, std::string_view name) const noexcept;
 
-  std::deque<Entry> entries_;  // whose references last: state["a"] = state["b"]
+  std::deque<Entry> entries_;         // whose references last: state["a"] = state["b"]
   std::vector<std::size_t> by_name_;  // entries, sorted by their names
 };
 
