@@ -156,20 +156,27 @@ AnyTensor arranged(const Labelled& of, const Labels& order) {
 /// The product of two operands, with the labels that the result or later operands name.
 class Pair {
  public:
-  Pair(const Labelled& a, const Labelled& b, const Labels& later)
+  Pair(const Equation& equation, const Labelled& a, const Labelled& b, const Labels& later)
       : a_(without(a, later + b.labels)), b_(without(b, later + a.labels)) {
     for (const char label : a_.labels) (!has(b_.labels, label) ? left_ : has(later, label) ? batch_ : inner_) += label;
     for (const char label : b_.labels)
       if (!has(a_.labels, label)) right_ += label;
+    const std::size_t axes = multiplies() ? std::max(batch_.size() + 2, batch_.size() + left_.size() + right_.size())
+                                          : batch_.size() + left_.size() + right_.size() + inner_.size();
+    if (axes > max_rank)
+      equation.refuse<ShapeError>(fmt::format(
+          "the product of \"{}\" and \"{}\" takes {} dimensions on the way, and tensors have {} at most: write "
+          "several einsums, which sum earlier",
+          a.labels, b.labels, axes, max_rank));
   }
 
-  Labelled product() const {
-    const bool are_matrices = !inner_.empty() && !(left_.empty() && right_.empty());
-    const bool multiplies = are_matrices && category(a_.x.dtype()) >= Category::Float;
-    return {multiplies ? by_matmul() : by_sum(), batch_ + left_ + right_};
-  }
+  Labelled product() const { return {multiplies() ? by_matmul() : by_sum(), batch_ + left_ + right_}; }
 
  private:
+  bool multiplies() const {
+    const bool are_matrices = !inner_.empty() && !(left_.empty() && right_.empty());
+    return are_matrices && category(a_.x.dtype()) >= Category::Float;
+  }
   std::int64_t extent(char label) const {
     const std::int64_t in_a = has(a_.labels, label) ? a_.extent(label) : 1;
     return has(b_.labels, label) && in_a == 1 ? b_.extent(label) : in_a;
@@ -241,7 +248,7 @@ TensorRef einsum(std::string_view text, std::vector<TensorRef> arrays) {
   for (std::size_t i = 1; i < operands.size(); ++i) {
     Labels later = equation.result();
     for (std::size_t k = i + 1; k < operands.size(); ++k) later += operands[k].labels;
-    made = Pair(made, operands[i], later).product();
+    made = Pair(equation, made, operands[i], later).product();
   }
   return arranged(without(made, equation.result()), equation.result()).ref();
 }

@@ -65,7 +65,7 @@ class RowScheduler {
       if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
       else if (n.op == Op::like)
-        made = spread(graph, operands[0], n, leaves);
+        made = spread(graph, operands[0], id, leaves);
       else
         made = graph.node(n.op, n.dtype, operands, n.attribute);
     }
@@ -73,17 +73,34 @@ class RowScheduler {
     plan_.append(schedule(std::move(graph)), leaves, outputs);
   }
 
-  /// A value in the shape of another one: an elementwise kernel reads that, too.
-  Operand spread(Graph& graph, Operand value, const Node& n, Sources& leaves) {
-    const Operand yes = graph.constant(DType::Bool, 1);
-    for (const NodeId source : groups_.shape_sources(groups_.graph().operands(n)[1].node, RowGroups::no_group)) {
+  /// A value in the shape of another one: where it has another one itself, an elementwise kernel reads that, too.
+  Operand spread(Graph& graph, Operand value, NodeId id, Sources& leaves) {
+    const std::span<const Operand> operands = groups_.graph().operands(groups_.node(id));
+    if (groups_.shape(operands[0].node) == groups_.shape(id)) return value;
+    for (const NodeId source : groups_.shape_sources(operands[1].node, RowGroups::no_group)) {
       const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
       const Node& tensor = groups_.node(source);
-      const Operand read = tensor.op == Op::index ? graph.index(number) : graph.leaf(tensor.dtype, number);
-      const Operand operands[] = {yes, value, graph.cast(read, n.dtype)};
-      value = graph.node(Op::where, n.dtype, operands);
+      value = beside(graph, value, tensor.op == Op::index ? graph.index(number) : graph.leaf(tensor.dtype, number));
     }
     return value;
+  }
+
+  /// The value, in the shape that it and a tensor broadcast to, by operations that executors have.
+  static Operand beside(Graph& graph, Operand value, Operand tensor) {
+    const DType dtype = graph[value].dtype;
+    if (is_complex(dtype)) {
+      const Operand parts[] = {beside(graph, part_of_number(graph, value, 0), tensor), part_of_number(graph, value, 1)};
+      return graph.node(Op::complex, dtype, parts);
+    }
+    if (is_complex(graph[tensor].dtype)) tensor = graph.node(Op::real, real_of(graph[tensor].dtype), {&tensor, 1});
+    const DType carried = carrier(dtype);
+    tensor = graph.cast(graph.cast(tensor, carrier(graph[tensor].dtype)), carried);
+    const Operand operands[] = {graph.constant(DType::Bool, 1), graph.cast(value, carried), tensor};
+    return graph.cast(graph.node(Op::where, carried, operands), dtype);
+  }
+  static Operand part_of_number(Graph& graph, Operand value, std::size_t part) {
+    if (graph[value].op == Op::complex) return graph.operands(graph[value])[part];
+    return graph.node(part == 0 ? Op::real : Op::imag, real_of(graph[value].dtype), {&value, 1});
   }
 
   /// What is left: one elementwise plan for each shape.

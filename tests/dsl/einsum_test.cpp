@@ -161,6 +161,9 @@ TEST(Einsum, WhatIsNoEquation) {
               HasSubstr("'i' is 2 and 3 in one operand"));
   for (const char* equation : {"", ",", "->", "ij,", "i,,j", "\xff,ij"})
     EXPECT_FALSE(message(equation).empty()) << equation;
+  const auto six = sn::ones({1, 1, 1, 1, 1, 1});
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::einsum("abcdef,ghijkl,ghijkl->abcdef", six, six, six); }),
+              HasSubstr("takes 12 dimensions on the way, and tensors have 8 at most"));
   const sn::AnyTensor f = a, d = sn::ones<double>({2, 3});
   EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::einsum("ij,ij->", f, d); }), HasSubstr("of one dtype"));
 }

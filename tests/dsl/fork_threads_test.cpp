@@ -146,6 +146,37 @@ TEST(Fork, WhileOtherThreadsEvaluateAndCompile) {
   EXPECT_EQ(outcomes.right, forks);
 }
 
+/// Large enough for OpenBLAS's threads, and in halves for ours.
+bool multiplies() {
+  const sn::Tensor<float> x = sn::full({300, 300}, 0.5f);
+  const sn::Tensor<sn::half> h = x.to<sn::half>();
+  const sn::Tensor<float> product = sn::matmul(x, x);
+  const sn::Tensor<sn::half> halves = sn::matmul(h, h);
+  return product[299][7].item() == 75 && static_cast<float>(halves[7][299].item()) == 75;
+}
+
+TEST(Fork, WhileOtherThreadsMultiplyMatrices) {
+  if (is_sanitized) GTEST_SKIP() << "the sanitizers' own locks do not survive such a fork";
+  ASSERT_TRUE(multiplies());
+  std::atomic<bool> stop = false, all_right = true;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      while (!stop) all_right = multiplies() && all_right;
+    });
+  Outcomes outcomes;
+  constexpr int forks = 20;
+  std::mt19937 random(1);
+  for (int i = 0; i < forks && outcomes.hung < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
+    in_child(multiplies, outcomes);
+  }
+  stop = true;
+  for (std::thread& t : threads) t.join();
+  EXPECT_TRUE(all_right);
+  EXPECT_EQ(outcomes.right, forks);
+}
+
 /// A fork that waits for nobody: the child works or is told.
 TEST(Fork, WhileOtherThreadsTakeTooLong) {
   if (is_sanitized) GTEST_SKIP() << "the sanitizers' own locks do not survive such a fork";

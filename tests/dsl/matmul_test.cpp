@@ -246,6 +246,29 @@ TEST(MatMul, SpecialValuesPass) {
   }
 }
 
+/// Simplifying drops the mask, whose shape the result keeps, in dtypes that executors compute in others.
+TEST(MatMul, ShapesThatAreKeptOfAnyDtype) {
+  for (const sn::Device device : devices()) {
+    const auto f = sn::tensor({{1.f, -2.f}, {3.f, 4.f}}).to(device);
+    const auto h = f.to<sn::half>();
+    const auto z = sn::Tensor(sn::complex(f, f));
+    const auto expect_same = [](const auto& e, const auto& right) {
+      EXPECT_TRUE(sn::equal(sn::Tensor(e), right)) << sn::Tensor(e) << right;
+    };
+    expect_same(sn::where(sn::matmul(h, h) > h, h, h), h);
+    expect_same(sn::where(sn::real(sn::matmul(z, z)) > 0, f, f), f);
+    expect_same(sn::where(sn::matmul(f, f) > 0, z, z), z);
+    const auto row = sn::tensor({1.f, 2.f}).to(device);
+    const auto beside = [&](const auto& mask, const auto& x) {
+      const auto [sum, got] = sn::evaluate(sn::sum(f), sn::where(mask, x, x));
+      expect_same(got, sn::Tensor(x.expand({2, 2})));
+    };
+    const auto everywhere = [&](const auto& x) { beside(f > 0, x), beside(h > 0, x), beside(sn::real(z) > 0, x); };
+    everywhere(row), everywhere(row.to<sn::half>()), everywhere(row.to<std::int8_t>()), everywhere(row.to<double>());
+    everywhere(sn::Tensor(sn::complex(row, row)));
+  }
+}
+
 TEST(MatMul, NothingIsLostByAZero) {
   for (const sn::Device device : devices()) {
     const auto nan = sn::full({2, 2}, NAN, device), one = sn::ones({2, 2}, device);

@@ -55,6 +55,16 @@ TEST(StateDict, HoldsHandles) {
   EXPECT_THROW(copy.at("weight").as<double>(), DtypeError);
 }
 
+TEST(StateDict, TakesATensorThatItHolds) {
+  StateDict state;
+  state["0"] = tensor({7.f});
+  for (int i = 1; i < 40; ++i) {
+    state[std::to_string(i)] = state["0"];
+    state["again" + std::to_string(i)] = state.at(std::to_string(i));
+  }
+  for (const auto& [name, tensor] : state) EXPECT_TRUE(tensor.defined() && tensor.same_storage(state.at("0"))) << name;
+}
+
 TEST(StateDict, FindsWhatAMapFinds) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -139,6 +139,18 @@ TEST(Module, TellsAllThatDoesNotFit) {
   for (const auto& [name, tensor] : net.state_dict()) EXPECT_TRUE(sn::equal(before.at(name), tensor)) << name;
 }
 
+TEST(Module, WritesNothingWhereATensorCannotBeWritten) {
+  nn::Linear layer(2, 2), from(2, 2);
+  layer.bias = sn::Tensor<float, sn::AnyDevice>(sn::ones({1})).expand({2});
+  const auto before = layer.weight.clone();
+  EXPECT_THAT(message_of<sn::Error>([&] { layer.load_state_dict(from.state_dict()); }), HasSubstr("bias is expanded"));
+  EXPECT_TRUE(sn::equal(layer.weight, before));
+  sn::StateDict empty;
+  empty["weight"];
+  EXPECT_THAT(message_of<sn::Error>([&] { from.load_state_dict(empty); }),
+              HasSubstr("for Linear:\n\tweight is a tensor that holds nothing"));
+}
+
 TEST(Module, LoadsWhatFitsWhereAsked) {
   nn::Linear layer(2, 1);
   const auto weight = layer.weight.clone();

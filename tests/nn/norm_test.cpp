@@ -55,6 +55,15 @@ TEST_P(Norm, Rms) {
   EXPECT_EQ(sn::Tensor(layer.to("cpu")(x.cpu())).device(), sn::Device());
 }
 
+TEST(NormShapes, AreWrittenAsInPyTorch) {
+  nn::LayerNorm one({10}), two({2, 3}), number(4);
+  nn::RMSNorm root({10});
+  EXPECT_EQ(one.normalized_shape(), sn::Shape(10));
+  EXPECT_EQ(two.normalized_shape(), (sn::Shape{2, 3}));
+  EXPECT_EQ(number.normalized_shape(), sn::Shape(4));
+  EXPECT_EQ(root.normalized_shape(), sn::Shape(10));
+}
+
 TEST(NormAlone, BeginsAsOneAndZero) {
   const nn::LayerNorm layer({2, 3});
   EXPECT_TRUE(sn::equal(layer.weight, sn::ones({2, 3})) && sn::equal(layer.bias, sn::zeros({2, 3})));

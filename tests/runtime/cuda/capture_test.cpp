@@ -46,6 +46,27 @@ TEST_F(Capture, AKernelThatIsNotReadySaysWhatToDo) {
   EXPECT_NO_THROW(out.assign((x - 7).exp()));
 }
 
+TEST_F(Capture, AProductThatWasPlannedIsCaptured) {
+  fake_cublas::Control& blas = sn::testing::fake_blas();
+  blas.workspace = 5000;
+  const Array a = sn::ones({3, 1000}, sn::cuda<>), x = array();
+  Array out = sn::ones({3}, sn::cuda<>);
+  begin(sn::default_stream(0));
+  EXPECT_THAT([&] { out.assign(sn::matmul(a, x)); },
+              ThrowsMessage<sn::CudaError>(AllOf(HasSubstr("a matrix product would have to be planned"),
+                                                 HasSubstr("Evaluate the expression once before"))));
+  end(sn::default_stream(0));
+  out.assign(sn::matmul(a, x));
+  sn::synchronize();
+  const std::size_t before = sn::memory_stats(sn::Device(0)).in_use;
+  begin(sn::default_stream(0));
+  const int planned = blas.calls["cublasLtMatmulAlgoGetHeuristic"];
+  out.assign(sn::matmul(a, x));
+  EXPECT_EQ(blas.calls["cublasLtMatmulAlgoGetHeuristic"], planned);
+  // Each launch of the graph writes to the workspace, so nobody else gets it.
+  EXPECT_GE(sn::memory_stats(sn::Device(0)).in_use, before + 5000);
+}
+
 TEST_F(Capture, MemoryOfTheDriverSaysWhatToDo) {
   Array x = array();
   sn::prepare(x + 5);

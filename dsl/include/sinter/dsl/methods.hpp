@@ -186,6 +186,8 @@ class Methods : public OperationMethods<Self>,
 
   /// The shape that evaluating would give. Throws ShapeError, DeviceError.
   Shape shape() const { return shape_from(this->itself()); }
+  /// The extent of an axis; negative axes count from the end. Throws IndexError, and what shape() throws.
+  std::int64_t size(Index axis) const { return shape()[static_cast<int>(axis.value)]; }
 };
 
 }  // namespace sinter::inline v1::detail

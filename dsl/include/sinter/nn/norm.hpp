@@ -46,6 +46,9 @@ class LayerNormOf : public Module<LayerNormOf<T, D>> {
         bias(detail::norm_parameter(normalized_shape, o.elementwise_affine && o.bias, dtype_of<T>, o.device, 0)),
         shape_(normalized_shape),
         eps_(o.eps) {}
+  explicit LayerNormOf(std::initializer_list<std::int64_t> normalized_shape, const LayerNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : LayerNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
   template <class From>
   explicit(!detail::widens<From, D>) LayerNormOf(const LayerNormOf<T, From>& other)
       : Module<LayerNormOf>(other),
@@ -106,6 +109,9 @@ class RMSNormOf : public Module<RMSNormOf<T, D>> {
       : weight(detail::norm_parameter(normalized_shape, o.elementwise_affine, dtype_of<T>, o.device, 1)),
         shape_(normalized_shape),
         eps_(o.eps) {}
+  explicit RMSNormOf(std::initializer_list<std::int64_t> normalized_shape, const RMSNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : RMSNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
   template <class From>
   explicit(!detail::widens<From, D>) RMSNormOf(const RMSNormOf<T, From>& other)
       : Module<RMSNormOf>(other), weight(other.weight), shape_(other.normalized_shape()), eps_(other.eps()) {}
