@@ -117,8 +117,8 @@ std::string mismatch(const Shape& a, const Shape& b) {
   });
   if (failed && failed->op == Op::matmul)
     throw ShapeError(fmt::format(
-        "{}\n  {}\n  The last dimension of a and the one before the last of b must be equal, and those before "
-        "broadcast; x.transpose(-2, -1) swaps two",
+        "{}\n  {}\n  The last dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps "
+        "two), and those before broadcast",
         product_mismatch(inference.operand(*failed, 0).shape, inference.operand(*failed, 1).shape),
         inference.describe_operation(*failed)));
   throw ShapeError(

@@ -175,8 +175,8 @@ class ProductScheduler {
   }
   bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
 
-  /// What a stage computes is computed again where a later one reads it. Stored are results of reductions, which are
-  /// small and take long, and what joins arrays, which would all have to be read again.
+  /// What a stage computes is computed again where a later one reads it, but in eager mode. Stored are results of
+  /// reductions, which are small and take long, and what joins arrays, which would all have to be read again.
   void find_stored(int stage) {
     std::vector<NodeId> open = roots(stage);
     NodeSet seen;
@@ -186,7 +186,7 @@ class ProductScheduler {
       if (!seen.add(id)) continue;
       Value& v = value(id);
       const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
-      if (v.stage < stage && (reduces || joins(id))) v.stored = true;
+      if (v.stage < stage && node(id).arity > 0 && (eager_ || reduces || joins(id))) v.stored = true;
       if (is_product(id) || (v.stored && v.stage < stage)) continue;
       for_each_input(id, [&](NodeId input) { open.push_back(input); });
     }

@@ -307,8 +307,8 @@ TEST(MatMul, WhatDoesNotGoTogether) {
             "  in matmul(a, b), where\n"
             "    a: float32 (2, 3) on cpu\n"
             "    b: float32 (4, 5) on cpu\n"
-            "  The last dimension of a and the one before the last of b must be equal, and those before broadcast; "
-            "x.transpose(-2, -1) swaps two");
+            "  The last dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps two), "
+            "and those before broadcast");
   EXPECT_THAT(of({2, 3}, {4}), HasSubstr("size mismatch, got input (2), mat (2x3), vec (4)"));
   EXPECT_THAT(of({3}, {4, 5}), HasSubstr("size mismatch, got input (5), mat (4x5), vec (3)"));
   EXPECT_THAT(of({3}, {4}), HasSubstr("expected tensor [3] and src [4] to have the same number of elements"));

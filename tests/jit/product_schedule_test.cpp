@@ -76,6 +76,7 @@ TEST_F(ProductSchedule, WhatIsCheapIsComputedAgain) {
   const Operand x = apply(Op::neg, leaf());
   graph.output(apply(Op::add, x, multiply(multiply(leaf(), leaf()), leaf())));
   EXPECT_THAT(computed(plan()), ElementsAre("matmul", "matmul", "neg add"));
+  EXPECT_THAT(computed(plan(true)), ElementsAre("neg", "matmul", "matmul", "add"));
 }
 
 TEST_F(ProductSchedule, NumbersThatMultiplyGoToAlpha) {
