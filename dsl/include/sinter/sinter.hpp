@@ -15,9 +15,10 @@
 
 #include <sinter/dsl/tensor.hpp>
 
+#include <sinter/dsl/evaluate.hpp>
+
 #include <sinter/dsl/constants.hpp>
 #include <sinter/dsl/einsum.hpp>
-#include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/function.hpp>
