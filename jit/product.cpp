@@ -225,7 +225,6 @@ void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl*
 ProductForm product_form(const Graph& kernel) {
   ProductForm form;
   for (const Node& n : kernel.nodes()) {
-    form.adds |= n.op == Op::add;
     if (n.op != Op::mul) continue;
     const Operand value = kernel.operands(n)[0], number = kernel.operands(n)[1];
     (kernel[value].op == Op::matmul ? form.alpha : form.beta) = number;

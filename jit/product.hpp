@@ -24,7 +24,6 @@ std::string product_mismatch(const Shape& a, const Shape& b);
 /// and to which a third input may be added, or a number times that. Values of operands that are not there are 1.
 struct ProductForm {
   Operand alpha, beta;  // scalar or constant nodes
-  bool adds = false;
 };
 ProductForm product_form(const Graph& kernel);
 

@@ -35,7 +35,6 @@ class ProductScheduler {
  private:
   /// alpha a b + beta addend: the value of the last of these nodes.
   struct Product {
-    NodeId matmul = -1;
     NodeId alpha = -1, addend = -1, beta = -1;  // -1 where there is none
     std::vector<NodeId> inputs;                 // a, b, addend
   };
@@ -94,7 +93,7 @@ class ProductScheduler {
   void find_products() {
     for (NodeId id = 0; id < count(); ++id) {
       if (node(id).op != Op::matmul || !value(id).needed) continue;
-      Product p{.matmul = id, .inputs = {operand(id, 0), operand(id, 1)}};
+      Product p{.inputs = {operand(id, 0), operand(id, 1)}};
       const NodeId last = eager_ ? id : take_addend(p, take_factor(p, id));
       value(last).product = std::move(p);
     }

@@ -11,6 +11,7 @@
 #include <sinter/runtime/error.hpp>
 #include "../environment.hpp"
 #include "../fork.hpp"
+#include "../symbol.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -20,15 +21,11 @@ std::vector<std::string> candidates() {
   return {"libopenblas.so.0", "libopenblas.so"};
 }
 
-template <class F>
-bool resolve(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
-
 bool resolve(void* library, Blas& table) {
-  return resolve(library, "cblas_sgemm", table.cblas_sgemm) && resolve(library, "cblas_dgemm", table.cblas_dgemm) &&
-         resolve(library, "cblas_cgemm", table.cblas_cgemm) && resolve(library, "cblas_zgemm", table.cblas_zgemm);
+  return find_symbol(library, "cblas_sgemm", table.cblas_sgemm) &&
+         find_symbol(library, "cblas_dgemm", table.cblas_dgemm) &&
+         find_symbol(library, "cblas_cgemm", table.cblas_cgemm) &&
+         find_symbol(library, "cblas_zgemm", table.cblas_zgemm);
 }
 
 /// Held by calls together, by a fork alone.

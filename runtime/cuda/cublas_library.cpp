@@ -5,6 +5,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include "../fork.hpp"
+#include "../symbol.hpp"
 #include "library_search.hpp"
 
 namespace sinter::inline v1::runtime::cublas {
@@ -13,15 +14,9 @@ namespace {
 /// As the loader knows them, newest first.
 constexpr const char* sonames[] = {"libcublasLt.so.14", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
 
-template <class F>
-bool resolve(void* opened, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(opened, name));
-  return function != nullptr;
-}
-
 bool resolve(void* opened, Library& table) {
-  bool complete = resolve(opened, "cublasLtGetCudartVersion", table.cublasLtGetCudartVersion);
-#define SINTER_CUBLAS_RESOLVE(name, ...) complete &= resolve(opened, #name, table.name);
+  bool complete = find_symbol(opened, "cublasLtGetCudartVersion", table.cublasLtGetCudartVersion);
+#define SINTER_CUBLAS_RESOLVE(name, ...) complete &= find_symbol(opened, #name, table.name);
   SINTER_CUBLAS_FUNCTIONS(SINTER_CUBLAS_RESOLVE)
 #undef SINTER_CUBLAS_RESOLVE
   return complete;

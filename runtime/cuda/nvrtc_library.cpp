@@ -13,6 +13,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include "../fork.hpp"
+#include "../symbol.hpp"
 
 #include "../deep_threads.hpp"
 #include "driver.hpp"
@@ -37,16 +38,10 @@ Nvrtc& open_once() {
   return opened;
 }
 
-template <class F>
-bool resolve(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
-
 bool resolve(void* library, Nvrtc& table) {
   bool complete = true;
-#define SINTER_NVRTC_REQUIRED(result, name, ...) complete &= resolve(library, #name, table.name);
-#define SINTER_NVRTC_OPTIONAL(result, name, ...) resolve(library, #name, table.name);
+#define SINTER_NVRTC_REQUIRED(result, name, ...) complete &= find_symbol(library, #name, table.name);
+#define SINTER_NVRTC_OPTIONAL(result, name, ...) find_symbol(library, #name, table.name);
   SINTER_NVRTC_FUNCTIONS(SINTER_NVRTC_REQUIRED, SINTER_NVRTC_OPTIONAL)
 #undef SINTER_NVRTC_REQUIRED
 #undef SINTER_NVRTC_OPTIONAL
