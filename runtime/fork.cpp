@@ -2,10 +2,10 @@
 
 #include <pthread.h>
 
-#include <ctime>
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
+#include "gate.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -16,32 +16,15 @@ namespace {
 // A fork that waits for longer may be waited for itself.
 constinit std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseconds(5000)};
 
-constinit std::atomic<int> inside{0};       // threads in a NoFork
-constinit std::atomic<int> closed{0};       // a fork is about to happen: nobody else goes in
+constinit Gate gate;                        // of those in a NoFork; a fork closes it
 constinit std::atomic<bool> broken{false};  // this is a child whose parent's thread was inside
 constinit thread_local int depth = 0;
-constinit std::mutex forking;  // several threads may
+
+int own() noexcept { return depth > 0; }
 
 void enter() noexcept {
-  // Either this thread sees that it is closed, or who closed it sees this thread.
-  while (depth == 0 && (inside.fetch_add(1), closed.load() != 0)) {
-    inside.fetch_sub(1);
-    closed.wait(1);
-  }
+  if (depth == 0) gate.enter();
   ++depth;
-}
-
-int others_inside() noexcept { return inside.load() - (depth > 0); }
-
-/// False: they take too long.
-bool wait_for_others() noexcept {
-  const auto begin = std::chrono::steady_clock::now();
-  while (others_inside() > 0) {
-    if (std::chrono::steady_clock::now() - begin > patience.load()) return false;
-    const timespec pause{0, 20'000};
-    nanosleep(&pause, nullptr);
-  }
-  return true;
 }
 
 }  // namespace
@@ -57,7 +40,7 @@ NoFork::NoFork() {
 }
 NoFork::NoFork(std::nothrow_t) noexcept { enter(); }
 NoFork::~NoFork() {
-  if (--depth == 0) inside.fetch_sub(1, std::memory_order_release);
+  if (--depth == 0) gate.leave();
 }
 
 struct ForkHandlers {
@@ -66,9 +49,8 @@ struct ForkHandlers {
   static constinit bool all_well;  // of the fork that is going on
 
   static void before() noexcept {
-    forking.lock();
-    closed.store(1);
-    all_well = wait_for_others();
+    gate.close();
+    all_well = gate.wait_for_others(own(), patience.load());
     mutex.lock();
     for (ForkHandler* h = first; h; h = h->next_) h->before_(h->object_);
     ++depth;  // the program's own handlers may use Sinter
@@ -78,13 +60,11 @@ struct ForkHandlers {
     if (in_child) {
       process_generation.fetch_add(1, std::memory_order_relaxed);
       if (!all_well) broken.store(true, std::memory_order_relaxed);
-      inside.store(depth > 0);
+      gate.forget_others(own());
     }
     for (ForkHandler* h = first; h; h = h->next_) h->after_(h->object_, in_child);
     mutex.unlock();
-    closed.store(0);
-    closed.notify_all();
-    forking.unlock();
+    gate.open();
   }
 };
 

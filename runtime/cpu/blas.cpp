@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
-#include <time.h>
 
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <sinter/runtime/error.hpp>
 #include "../environment.hpp"
 #include "../fork.hpp"
+#include "../gate.hpp"
 #include "../symbol.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -28,20 +28,19 @@ bool resolve(void* library, Blas& table) {
          find_symbol(library, "cblas_zgemm", table.cblas_zgemm);
 }
 
-/// Held by calls together, by a fork alone.
-pthread_rwlock_t calls = PTHREAD_RWLOCK_INITIALIZER;
-constinit bool fork_holds_calls = false;
+constinit Gate calls;
 
+/// OpenBLAS's own handler ends its threads: a product that is being computed would wait for them for ever. So a fork
+/// waits for it, however long it takes.
 void before_fork() {
-  timespec limit{};
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_sec += 5;
-  fork_holds_calls = pthread_rwlock_timedwrlock(&calls, &limit) == 0;
+  calls.close();
+  calls.wait_for_others(0, std::chrono::nanoseconds::max());
 }
-void after_fork() {
-  if (fork_holds_calls) pthread_rwlock_unlock(&calls);
+void after_fork() { calls.open(); }
+void after_fork_in_child() {
+  calls.forget_others(0);
+  after_fork();
 }
-void after_fork_in_child() { pthread_rwlock_init(&calls, nullptr); }
 
 Blas open_blas() {
   std::string problems;
@@ -66,8 +65,8 @@ Blas open_blas() {
 
 }  // namespace
 
-InBlas::InBlas() noexcept { pthread_rwlock_rdlock(&calls); }
-InBlas::~InBlas() { pthread_rwlock_unlock(&calls); }
+InBlas::InBlas() noexcept { calls.enter(); }
+InBlas::~InBlas() { calls.leave(); }
 
 const Blas& blas() {
   static constinit Immortal<const Blas> opened;
