@@ -234,7 +234,7 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
         fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  A result "
                     "is written to an output of its own shape, or of one that it broadcasts to",
                     to_string(to.shape), to_string(shape), runtime::describe(to)));
-  if (!to.data && to.numel > 0)
+  if (runtime::is_index(to))
     throw Error(fmt::format("{} is an index tensor, which has no memory to write to", runtime::describe(to)));
   if (overlaps_itself(to))
     throw Error(

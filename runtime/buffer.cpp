@@ -1,6 +1,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/buffer.hpp>
 #include <sinter/runtime/order.hpp>
+#include <sinter/runtime/pieces.hpp>
 
 #include "pinned.hpp"
 #include "streams.hpp"
@@ -17,6 +18,12 @@ struct Buffer::Foreign final : Buffer {
   Foreign(std::byte* data, std::size_t bytes, std::shared_ptr<const void> o) noexcept
       : Buffer(Device(), data, bytes, nullptr, Kind::Foreign), owner(std::move(o)) {}
   std::shared_ptr<const void> owner;
+};
+
+struct Buffer::Pieced final : Buffer {
+  Pieced(Device mesh, std::unique_ptr<const Pieces> p) noexcept
+      : Buffer(mesh, nullptr, 0, nullptr, Kind::Pieced), pieces(std::move(p)) {}
+  const std::unique_ptr<const Pieces> pieces;
 };
 
 Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
@@ -47,6 +54,14 @@ Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<con
   return Ref<Buffer>::adopt(new Foreign(data, bytes, std::move(owner)));
 }
 
+Ref<Buffer> Buffer::of_pieces(Device mesh, std::unique_ptr<const Pieces> pieces) {
+  return Ref<Buffer>::adopt(new Pieced(mesh, std::move(pieces)));
+}
+
+const Pieces* Buffer::pieces() const noexcept {
+  return kind_ == Kind::Pieced ? static_cast<const Pieced*>(this)->pieces.get() : nullptr;
+}
+
 void Buffer::destroy(Buffer* buffer) noexcept {
   // The backend exists, since it gave the memory: this lookup cannot throw.
   if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
@@ -56,6 +71,7 @@ void Buffer::destroy(Buffer* buffer) noexcept {
   }
   // No stream uses it: copies from such memory are over when they return.
   if (buffer->kind_ == Kind::Foreign) return delete static_cast<Foreign*>(buffer);
+  if (buffer->kind_ == Kind::Pieced) return delete static_cast<Pieced*>(buffer);
   bool captured = false;
   Fence fence = last_uses(*buffer, captured);
   if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else

@@ -1,4 +1,5 @@
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/pieces.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 #include <fmt/format.h>
@@ -67,6 +68,8 @@ TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
 void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
 
 TensorRef empty(const Shape& shape, DType dtype, Device device) {
+  if (device.is_mesh()) [[unlikely]]
+    return shape.empty() ? empty_replicated(shape, dtype, device) : empty_sharded(shape, 0, dtype, device);
   TensorRef t = laid_out(shape, dtype, device);
   t->buffer = Buffer::allocate(device, static_cast<std::size_t>(t->numel) * size_of(dtype));
   t->data = t->buffer->data();
@@ -104,6 +107,11 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   t->numel = shape.numel();
   t->contiguous = is_contiguous(shape, strides);
   t->buffer = of.buffer;
+  if (of.buffer && of.buffer->pieces()) [[unlikely]] {
+    t->first = of.first + offset;
+    check_pieces(of, *t);
+    return t;
+  }
   check_view(of, *t, offset);
   const bool inside = of.data && t->numel != 0;  // an offset past the end of nothing is not computed
   t->data = inside ? of.data + offset * static_cast<std::int64_t>(size_of(of.dtype)) : of.data;

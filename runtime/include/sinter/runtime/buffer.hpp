@@ -63,6 +63,7 @@ class Ref {
 
 struct StreamImpl;
 struct Uses;
+struct Pieces;
 
 /// Memory of one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
@@ -75,6 +76,11 @@ class Buffer : public Counted<Buffer> {
   /// Memory of the host that is somebody else's: a file that is mapped, an array of another library. `owner`, which
   /// keeps it, is let go with the buffer. The memory is written to where a tensor on it is.
   static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner);
+
+  /// What a tensor on a mesh lies in: no memory of its own.
+  static Ref<Buffer> of_pieces(Device mesh, std::unique_ptr<const Pieces> pieces);
+  /// Null where it has memory.
+  const Pieces* pieces() const noexcept;
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
@@ -95,8 +101,9 @@ class Buffer : public Counted<Buffer> {
 
  private:
   friend class UseRecord;
-  enum class Kind : std::uint8_t { Device, Pinned, Foreign };
+  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Pieced };
   struct Foreign;
+  struct Pieced;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();
   void settle();
