@@ -128,9 +128,21 @@ void run_anywhere(const Recipe& recipe, const Call& call) {
   run(recipe, call);
 }
 
+/// The parts of an evaluation on a mesh are known one after another.
+template <class F>
+std::future<void> prepared_now(F prepare) {
+  prepare();
+  std::promise<void> done;
+  done.set_value();
+  return done.get_future();
+}
+
 }  // namespace
 
 std::future<void> prepare_async(const Bound& tree, Device device) {
+  if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh()) return prepared_now([&] {
+    evaluate(tree, nullptr, Mode::Prepare, device);
+  });
   // A type's recipe stays for good.
   const std::shared_ptr<const Recipe> recipe(std::shared_ptr<void>(),
                                              &recipe_of(tree, nullptr, is_eager(Mode::Prepare), false));
@@ -138,6 +150,7 @@ std::future<void> prepare_async(const Bound& tree, Device device) {
 }
 
 std::future<void> prepare_recorded_async(const Recorded& recorded) {
+  if (recorded.device.is_mesh()) return prepared_now([&] { evaluate_recorded(recorded, nullptr, Mode::Prepare); });
   return start_preparing(recipe_of(recorded, nullptr, is_eager(Mode::Prepare)),
                          call_of(recorded, nullptr, Mode::Prepare));
 }

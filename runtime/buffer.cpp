@@ -21,8 +21,8 @@ struct Buffer::Foreign final : Buffer {
 };
 
 struct Buffer::Pieced final : Buffer {
-  Pieced(Device mesh, std::unique_ptr<const Pieces> p) noexcept
-      : Buffer(mesh, nullptr, 0, nullptr, Kind::Pieced), pieces(std::move(p)) {}
+  explicit Pieced(std::unique_ptr<const Pieces> p) noexcept
+      : Buffer(p->mesh, nullptr, 0, nullptr, Kind::Pieced), pieces(std::move(p)) {}
   const std::unique_ptr<const Pieces> pieces;
 };
 
@@ -54,8 +54,8 @@ Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<con
   return Ref<Buffer>::adopt(new Foreign(data, bytes, std::move(owner)));
 }
 
-Ref<Buffer> Buffer::of_pieces(Device mesh, std::unique_ptr<const Pieces> pieces) {
-  return Ref<Buffer>::adopt(new Pieced(mesh, std::move(pieces)));
+Ref<Buffer> Buffer::of_pieces(std::unique_ptr<const Pieces> pieces) {
+  return Ref<Buffer>::adopt(new Pieced(std::move(pieces)));
 }
 
 const Pieces* Buffer::pieces() const noexcept {

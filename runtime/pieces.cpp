@@ -47,7 +47,7 @@ TensorRef in_array(const Shape& shape, const Shape& strides, DType dtype, std::u
   t->dtype = dtype;
   t->contiguous = strides == t->strides;
   t->strides = strides;
-  t->buffer = Buffer::of_pieces(pieces->mesh, std::move(pieces));
+  t->buffer = Buffer::of_pieces(std::move(pieces));
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../evaluator.hpp"
+#include "../shapes.hpp"
 #include "positions.hpp"
 
 namespace sinter::inline v1::jit {

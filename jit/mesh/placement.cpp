@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <string>
-#include <tuple>
 
 #include <sinter/runtime/error.hpp>
 
@@ -124,11 +123,8 @@ class Placing {
     const bool row = shape(a).rank() == 1, column = shape(b).rank() == 1;
     const int inner_a = 0, inner_b = column ? 0 : 1;
     if (axis(a) == inner_a || axis(b) == inner_b) {
-      for (const auto [i, o, inner] : {std::tuple(0u, a, inner_a), std::tuple(1u, b, inner_b)})
-        if (axis(o) == whole)
-          take_part(id, i, inner);
-        else if (axis(o) != inner)
-          refuse(n);
+      multiply_parts(id, 0, inner_a);
+      multiply_parts(id, 1, inner_b);
       cut(Cut::Kind::Product, id, axis(a) == whole ? axis(b) : axis(a));
       return later;
     }
@@ -138,6 +134,15 @@ class Placing {
     if (axis(a) != whole && axis(b) != whole) refuse(n);
     take_whole(axis(a) == whole ? a : b);
     return axis(a) != whole && column ? 0 : along;
+  }
+
+  /// An operand of a product along the axis in pieces.
+  void multiply_parts(NodeId id, std::uint32_t i, int inner) {
+    const Operand o = operand_of(id, i);
+    if (axis(o) == whole)
+      take_part(id, i, inner);
+    else if (axis(o) != inner)
+      refuse(graph_.nodes()[static_cast<std::size_t>(id)]);
   }
 
   int of_batch(NodeId id, const Node& n, int along) {

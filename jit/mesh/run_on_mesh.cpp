@@ -45,18 +45,26 @@ class Rewriting {
   std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, Operand> known_;
 };
 
-/// The axis along which an array that is given for an output is in pieces.
-int given_axis(const Call& call, std::size_t output) {
-  return call.outputs && call.outputs[output] && call.outputs[output]->device.is_mesh()
-             ? runtime::split_axis(*call.outputs[output])
-             : whole;
+/// The axis along which an output is to be in pieces: that of the array that is given for it. Where no leaf is
+/// anywhere, as of random numbers, it is the first one.
+int wanted_axis(const Call& call, std::size_t output, const Shape& shape) {
+  if (call.outputs && call.outputs[output])
+    return call.outputs[output]->device.is_mesh() ? runtime::split_axis(*call.outputs[output]) : whole;
+  const bool is_placed = std::ranges::any_of(call.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
+  return is_placed ? whole : shape.rank() - 1;  // whole for a number
+}
+
+const Shape& shape_of_output(const Graph& graph, std::span<const Shape> shapes, std::size_t output) {
+  return shapes[static_cast<std::size_t>(graph.outputs()[output].node)];
 }
 
 /// Where output i goes.
 Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const Placements& placed, const Shape& shape) {
   const int axis = placed.axes[static_cast<std::size_t>(recipe.recorded().outputs()[i].node)];
-  if (!call.outputs || !call.outputs[i])
-    return {axis, call.runs ? empty_placed(shape, axis, recipe.dtype(i), call.device) : TensorRef()};
+  if (!call.outputs || !call.outputs[i]) {
+    const int taken = axis == whole ? wanted_axis(call, i, shape) : axis;
+    return {taken, call.runs ? empty_placed(shape, taken, recipe.dtype(i), call.device) : TensorRef()};
+  }
   const TensorRef& given = call.outputs[i];
   check_output(*given, shape, call.device);
   const int wanted = runtime::split_axis(*given);
@@ -69,8 +77,7 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
                 std::span<const Shape> shapes) {
   std::vector<Result> results;
   for (std::size_t i = 0; i < recipe.outputs(); ++i)
-    results.push_back(result_for(
-        i, recipe, call, placed, shapes[static_cast<std::size_t>(recipe.recorded().outputs()[i].node)]));
+    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.recorded(), shapes, i)));
   run_positions(recipe, call, mesh, placed.leaves, results);
   if (!call.runs) return;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -111,7 +118,7 @@ class Stages {
     for (const TensorRef& t : leaves_) pointers_.push_back(t.get());
     shapes_ = shapes_of(graph_, shapes_of_leaves(pointers_));
     Placements placed = place(graph_, shapes_, pointers_);
-    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) place_output(placed, graph_, shapes_, i, given_axis(call_, i));
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) place_output(placed, graph_, shapes_, i, wanted_axis(call_, i, shape_of_output(graph_, shapes_, i)));
     return placed;
   }
   bool has_composite(std::span<const Cut> cuts) const {
@@ -221,7 +228,7 @@ void run_on_mesh(const Recipe& recipe, const Call& call) {
   const std::vector<Shape> shapes = shapes_of(graph, shapes_of_leaves(call.leaves));
   Placements placed = place(graph, shapes, call.leaves);
   for (std::uint32_t i = 0; i < recipe.outputs(); ++i)
-    place_output(placed, graph, shapes, i, given_axis(call, i));
+    place_output(placed, graph, shapes, i, wanted_axis(call, i, shape_of_output(graph, shapes, i)));
   if (placed.cuts.empty() && placed.leaves_agree)
     run_placed(recipe, call, Mesh::of(call.device), placed, shapes);
   else

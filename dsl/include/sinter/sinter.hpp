@@ -34,6 +34,7 @@
 #include <sinter/dsl/random.hpp>
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/dsl/scan.hpp>
+#include <sinter/dsl/sharded.hpp>
 #include <sinter/dsl/sort.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/precision.hpp>

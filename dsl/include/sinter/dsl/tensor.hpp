@@ -110,12 +110,33 @@ class Tensor : public detail::On<D>,
     return impl().buffer == o.impl().buffer;
   }
 
-  /// Address of the first element, on the tensor's device, which may still be writing there.
+  /// Address of the first element, on the tensor's device, which may still be writing there. Throws DeviceError for a
+  /// tensor on a mesh.
   T* data() const
     requires element<T>
   {
+    if (impl().device.is_mesh()) detail::throw_many_addresses(impl());
     if (impl().buffer) impl().buffer->expose();
     return reinterpret_cast<T*>(impl().data);
+  }
+
+  // On a mesh; see sharded.hpp. These throw DeviceError elsewhere.
+  Mesh mesh() const
+    requires detail::may_be_on_mesh<D>
+  {
+    return Mesh::of(device());
+  }
+  /// What position i has, a view; of this process's positions. Throws IndexError.
+  Tensor<T> shard(int i) const
+    requires detail::may_be_on_mesh<D>
+  {
+    return Tensor<T>(detail::shard_at(impl(), i));
+  }
+  /// The device of position i. Throws IndexError.
+  Device device(int i) const
+    requires detail::may_be_on_mesh<D>
+  {
+    return mesh().device(i);
   }
 
   // Views of complex numbers' parts: z.real() = x writes them. Of an expression these are operations, as sn::real(z)

@@ -78,7 +78,7 @@ class Buffer : public Counted<Buffer> {
   static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner);
 
   /// What a tensor on a mesh lies in: no memory of its own.
-  static Ref<Buffer> of_pieces(Device mesh, std::unique_ptr<const Pieces> pieces);
+  static Ref<Buffer> of_pieces(std::unique_ptr<const Pieces> pieces);
   /// Null where it has memory.
   const Pieces* pieces() const noexcept;
 
