@@ -19,6 +19,10 @@ std::int64_t extent(const Shape& shape, int from_end) noexcept {
 
 bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::index; }
 
+bool is_elementwise(const Graph& graph) noexcept {
+  return std::ranges::none_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
+}
+
 /// Follows the axis in pieces from the leaves to the outputs.
 class Placing {
  public:
@@ -42,6 +46,12 @@ class Placing {
     if (!is_tensor(n.op)) return cut(Cut::Kind::Value, o.node, along);
     made_.sliced.push_back({id, operand, along});
     demand(static_cast<std::uint32_t>(n.attribute), along);
+  }
+  /// Where nothing but broadcasting is between leaves and an output.
+  void take_parts_of_leaves(std::int64_t of, int along) {
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
+      if (const Node& n = graph_.nodes()[i]; is_tensor(n.op))
+        made_.leaves[n.attribute] = extent(shapes_[i], along) == of ? along : whole;
   }
   void take_whole(Operand o) {
     if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), whole);
@@ -200,6 +210,8 @@ void place_output(Placements& made, const Graph& graph, std::span<const Shape> s
   if (made.axes[static_cast<std::size_t>(o.node)] != whole) return;
   if (axis == whole || extent(shape, axis) == 1)
     placing.take_whole(o);
+  else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::index)
+    placing.take_parts_of_leaves(extent(shape, axis), axis);
   else
     placing.take_part(-1, output, axis);
 }

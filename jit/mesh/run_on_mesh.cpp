@@ -45,24 +45,38 @@ class Rewriting {
   std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, Operand> known_;
 };
 
-/// The axis along which an output is to be in pieces: that of the array that is given for it. Where no leaf is
-/// anywhere, as of random numbers, it is the first one.
-int wanted_axis(const Call& call, std::size_t output, const Shape& shape) {
-  if (call.outputs && call.outputs[output])
-    return call.outputs[output]->device.is_mesh() ? runtime::split_axis(*call.outputs[output]) : whole;
-  const bool is_placed = std::ranges::any_of(call.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
-  return is_placed ? whole : shape.rank() - 1;  // whole for a number
-}
-
 const Shape& shape_of_output(const Graph& graph, std::span<const Shape> shapes, std::size_t output) {
   return shapes[static_cast<std::size_t>(graph.outputs()[output].node)];
 }
 
+/// The axes along which outputs are to be in pieces: those of arrays that are given for them. Where no leaf is anywhere,
+/// as of random numbers, it is the first one.
+std::vector<int> wanted_axes(const Graph& graph, std::span<const Shape> shapes, const Call& call) {
+  const bool is_placed = std::ranges::any_of(call.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
+  std::vector<int> axes;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    const TensorImpl* const given = call.outputs ? call.outputs[i].get() : nullptr;
+    if (given)
+      axes.push_back(given->device.is_mesh() ? runtime::split_axis(*given) : whole);
+    else
+      axes.push_back(is_placed ? whole : shape_of_output(graph, shapes, i).rank() - 1);  // whole for a number
+  }
+  return axes;
+}
+
+Placements place_all(const Graph& graph, std::span<const Shape> shapes, std::span<TensorImpl* const> leaves,
+                     std::span<const int> wanted) {
+  Placements placed = place(graph, shapes, leaves);
+  for (std::uint32_t i = 0; i < wanted.size(); ++i) place_output(placed, graph, shapes, i, wanted[i]);
+  return placed;
+}
+
 /// Where output i goes.
-Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const Placements& placed, const Shape& shape) {
+Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const Placements& placed, const Shape& shape,
+                  int preferred) {
   const int axis = placed.axes[static_cast<std::size_t>(recipe.recorded().outputs()[i].node)];
   if (!call.outputs || !call.outputs[i]) {
-    const int taken = axis == whole ? wanted_axis(call, i, shape) : axis;
+    const int taken = axis == whole ? preferred : axis;
     return {taken, call.runs ? empty_placed(shape, taken, recipe.dtype(i), call.device) : TensorRef()};
   }
   const TensorRef& given = call.outputs[i];
@@ -74,10 +88,10 @@ Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const P
 
 /// An evaluation that positions can do by themselves. `shapes` are those of the recipe's nodes.
 void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const Placements& placed,
-                std::span<const Shape> shapes) {
+                std::span<const Shape> shapes, std::span<const int> wanted) {
   std::vector<Result> results;
   for (std::size_t i = 0; i < recipe.outputs(); ++i)
-    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.recorded(), shapes, i)));
+    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.recorded(), shapes, i), wanted[i]));
   run_positions(recipe, call, mesh, placed.leaves, results);
   if (!call.runs) return;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -94,13 +108,13 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
 /// An evaluation whose graph is cut, part by part, until positions can compute the rest.
 class Stages {
  public:
-  Stages(const Graph& graph, const Call& call, bool eager)
-      : graph_(graph), call_(call), mesh_(Mesh::of(call.device)), eager_(eager) {
+  Stages(const Graph& graph, const Call& call, bool eager, std::vector<int> wanted)
+      : graph_(graph), call_(call), mesh_(Mesh::of(call.device)), eager_(eager), wanted_(std::move(wanted)) {
     for (TensorImpl* t : call.leaves) leaves_.push_back(TensorRef::share(t));
   }
 
   void run() {
-    for (Placements placed = place_all();; placed = place_all()) {
+    for (Placements placed = place_now();; placed = place_now()) {
       if (has_composite(placed.cuts))
         open_composites();
       else if (!placed.leaves_agree)
@@ -113,13 +127,11 @@ class Stages {
   }
 
  private:
-  Placements place_all() {
+  Placements place_now() {
     pointers_.clear();
     for (const TensorRef& t : leaves_) pointers_.push_back(t.get());
     shapes_ = shapes_of(graph_, shapes_of_leaves(pointers_));
-    Placements placed = place(graph_, shapes_, pointers_);
-    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) place_output(placed, graph_, shapes_, i, wanted_axis(call_, i, shape_of_output(graph_, shapes_, i)));
-    return placed;
+    return place_all(graph_, shapes_, pointers_, wanted_);
   }
   bool has_composite(std::span<const Cut> cuts) const {
     return std::ranges::any_of(cuts, [&](const Cut& c) { return is_composite(node(c.node).op); });
@@ -208,13 +220,14 @@ class Stages {
   }
 
   void finish(const Placements& placed) {
-    run_placed(*recipe_for(graph_, eager_, false), own_call(), mesh_, placed, shapes_);
+    run_placed(*recipe_for(graph_, eager_, false), own_call(), mesh_, placed, shapes_, wanted_);
   }
 
   Graph graph_;
   const Call& call_;
   const Mesh mesh_;
   const bool eager_;
+  const std::vector<int> wanted_;
   std::vector<TensorRef> leaves_;
   std::vector<TensorImpl*> pointers_;
   std::vector<Shape> shapes_;
@@ -226,13 +239,12 @@ void run_on_mesh(const Recipe& recipe, const Call& call) {
   const Graph& graph = recipe.recorded();
   check_shapes(graph, call.leaves);
   const std::vector<Shape> shapes = shapes_of(graph, shapes_of_leaves(call.leaves));
-  Placements placed = place(graph, shapes, call.leaves);
-  for (std::uint32_t i = 0; i < recipe.outputs(); ++i)
-    place_output(placed, graph, shapes, i, wanted_axis(call, i, shape_of_output(graph, shapes, i)));
+  std::vector<int> wanted = wanted_axes(graph, shapes, call);
+  const Placements placed = place_all(graph, shapes, call.leaves, wanted);
   if (placed.cuts.empty() && placed.leaves_agree)
-    run_placed(recipe, call, Mesh::of(call.device), placed, shapes);
+    run_placed(recipe, call, Mesh::of(call.device), placed, shapes, wanted);
   else
-    Stages(graph, call, recipe.eager()).run();
+    Stages(graph, call, recipe.eager(), std::move(wanted)).run();
 }
 
 }  // namespace sinter::inline v1::jit
