@@ -21,6 +21,10 @@ void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, cons
 #define SINTER_PRODUCT_DTYPES \
   "matrix products take operands of one dtype, of floats or complex numbers: convert one with cast<T>(x)"
 
+#define SINTER_RANKS_OUTSIDE                                                                                       \
+  "mm, bmm, mv and dot look at how many dimensions their operands have, which is not known of a part that let or " \
+  "function named: write matmul(a, b) inside"
+
 /// What is known of two operands before they meet.
 template <class A, class B>
 struct ProductCheck {
@@ -51,9 +55,18 @@ struct RankedMatMul {
 
   template <class A, class B>
   auto operator()(A&& a, B&& b) const {
-    if constexpr (!ProductCheck<A, B>::reported)
-      if constexpr (!names_outside<lifted<A>> && !names_outside<lifted<B>>) check(lift(a), lift(b));
-    return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+    if constexpr (ProductCheck<A, B>::reported) {
+      return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+    } else {
+      constexpr bool are_known = !names_outside<lifted<A>> && !names_outside<lifted<B>>;
+      static_assert(are_known, SINTER_RANKS_OUTSIDE);
+      if constexpr (!are_known) {
+        return Reported();
+      } else {
+        check(lift(a), lift(b));
+        return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+      }
+    }
   }
 
  private:
