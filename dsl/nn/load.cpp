@@ -58,6 +58,28 @@ void check(const ModuleNode& module, const nn::IncompatibleKeys& keys, const std
   throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{}", module.kind, fmt::join(errors, "\n\t")));
 }
 
+/// A tensor and what it gets.
+struct Writing {
+  AnyTensor to, from;
+
+  bool changes() const {
+    return to.impl().data != from.impl().data || !(to.strides() == from.strides()) || to.dtype() != from.dtype();
+  }
+};
+
+/// As if all were read before any is written: what another one changes is copied first, as where layers are swapped.
+void write(const std::vector<Writing>& writings) {
+  std::unordered_map<const runtime::Buffer*, int> changes;
+  for (const Writing& w : writings) changes[w.to.impl().buffer.get()] += w.changes();
+  std::vector<AnyTensor> sources;
+  for (const Writing& w : writings) {
+    const auto found = changes.find(w.from.impl().buffer.get());
+    const int by_others = found == changes.end() ? 0 : found->second - (w.changes() && w.from.same_storage(w.to));
+    sources.push_back(by_others > 0 ? w.from.clone() : w.from);
+  }
+  for (std::size_t i = 0; i < writings.size(); ++i) jit::copy(writings[i].to.impl(), sources[i].impl());
+}
+
 }  // namespace
 
 nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state, bool strict) {
@@ -84,8 +106,10 @@ nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state
       keys.unexpected.push_back(name);
   check(module, keys, mismatches, strict);
 
+  std::vector<Writing> writings;
   for (const auto& [name, tensor] : own)
-    if (const auto found = given.find(name); found != given.end()) jit::copy(tensor.impl(), found->second.impl());
+    if (const auto found = given.find(name); found != given.end()) writings.push_back({tensor, found->second});
+  write(writings);
   return keys;
 }
 
