@@ -82,7 +82,8 @@ struct RankedMatMul {
 /// The matrix product, by torch.matmul's rules: of (..., m, k) and (..., k, n) it is (..., m, n), where the axes before
 /// the last two broadcast; a vector (k,) is a row on the left and a column on the right, and its axis goes.
 inline constexpr detail::MatMul matmul{};
-/// Of (m, k) and (k, n): (m, n).
+/// Of (m, k) and (k, n): (m, n). This one and the next three are not for parts that let or function named, whose
+/// dimensions are not known.
 inline constexpr detail::RankedMatMul<2, 2> mm{"mm"};
 /// Of (b, m, k) and (b, k, n): (b, m, n).
 inline constexpr detail::RankedMatMul<3, 3> bmm{"bmm"};
