@@ -269,42 +269,31 @@ Labels later(std::span<const Labels> terms, std::size_t i, std::size_t k, const 
   return labels;
 }
 
-/// Finds an order in which no step takes more axes than tensors have: from the left where that does, else what takes
-/// the fewest axes first.
+/// Finds an order in which no step takes more axes than tensors have: from the left as far as that does.
 class OrderSearch {
  public:
   OrderSearch(const Labels& result, DType dtype) : result_(result), dtype_(dtype) {}
 
   bool find(const std::vector<Labels>& terms) {
     if (terms.size() < 2) return true;
-    for (const Step& step : steps_of(terms)) {
-      if (step.axes > max_rank || ++tried_ > most_tried) continue;
-      std::vector<Labels> then = terms;
-      then[step.first] = step.product;
-      then.erase(then.begin() + static_cast<std::ptrdiff_t>(step.second));
-      order_.emplace_back(step.first, step.second);
-      if (find(then)) return true;
-      order_.pop_back();
-    }
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      for (std::size_t k = i + 1; k < terms.size(); ++k) {
+        const Split split(terms[i], terms[k], later(terms, i, k, result_));
+        if (split.axes(dtype_) > max_rank || ++tried_ > most_tried) continue;
+        order_.emplace_back(i, k);
+        if (find(joined(terms, i, k, split.product()))) return true;
+        order_.pop_back();
+      }
     return false;
   }
   const Order& order() const noexcept { return order_; }
 
  private:
   static constexpr int most_tried = 1000;  // of five operands, all orders are fewer
-  struct Step {
-    std::size_t first, second, axes;
-    Labels product;
-  };
-  std::vector<Step> steps_of(const std::vector<Labels>& terms) const {
-    std::vector<Step> steps;
-    for (std::size_t i = 0; i < terms.size(); ++i)
-      for (std::size_t k = i + 1; k < terms.size(); ++k) {
-        const Split split(terms[i], terms[k], later(terms, i, k, result_));
-        steps.push_back({i, k, split.axes(dtype_), split.product()});
-      }
-    std::ranges::stable_sort(std::span(steps).subspan(1), {}, &Step::axes);  // the two on the left stay first
-    return steps;
+  static std::vector<Labels> joined(std::vector<Labels> terms, std::size_t i, std::size_t k, Labels product) {
+    terms[i] = std::move(product);
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));
+    return terms;
   }
 
   const Labels& result_;

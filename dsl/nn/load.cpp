@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <sinter/nn/members.hpp>
 
@@ -62,21 +63,17 @@ void check(const ModuleNode& module, const nn::IncompatibleKeys& keys, const std
 struct Writing {
   AnyTensor to, from;
 
-  bool changes() const {
-    return to.impl().data != from.impl().data || !(to.strides() == from.strides()) || to.dtype() != from.dtype();
-  }
+  bool changes() const { return to.impl().data != from.impl().data || !(to.strides() == from.strides()); }
 };
 
-/// As if all were read before any is written: what another one changes is copied first, as where layers are swapped.
+/// As if all were read before any is written: what is changed is copied first, as where layers are swapped.
 void write(const std::vector<Writing>& writings) {
-  std::unordered_map<const runtime::Buffer*, int> changes;
-  for (const Writing& w : writings) changes[w.to.impl().buffer.get()] += w.changes();
+  std::unordered_set<const runtime::Buffer*> changed;
+  for (const Writing& w : writings)
+    if (w.changes()) changed.insert(w.to.impl().buffer.get());
   std::vector<AnyTensor> sources;
-  for (const Writing& w : writings) {
-    const auto found = changes.find(w.from.impl().buffer.get());
-    const int by_others = found == changes.end() ? 0 : found->second - (w.changes() && w.from.same_storage(w.to));
-    sources.push_back(by_others > 0 ? w.from.clone() : w.from);
-  }
+  for (const Writing& w : writings)
+    sources.push_back(changed.contains(w.from.impl().buffer.get()) ? w.from.clone() : w.from);
   for (std::size_t i = 0; i < writings.size(); ++i) jit::copy(writings[i].to.impl(), sources[i].impl());
 }
 

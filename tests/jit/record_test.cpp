@@ -171,7 +171,9 @@ TEST(Record, AnAbsentAddendIsLeftOut) {
     Written difference;
     difference.leaf(dtype).leaf(dtype).op(Op::sub);
     const Graph other = jit::record(difference.program(), difference.dtypes, difference.same_as, is_absent);
-    EXPECT_EQ(other[other.operands(other[other.outputs()[0]])[1]].op, Op::constant) << name(dtype);
+    const jit::Node& constant = other[other.operands(other[other.outputs()[0]])[1]];
+    EXPECT_EQ(constant.op, Op::constant) << name(dtype);
+    EXPECT_EQ(constant.attribute, std::uint64_t{1} << (8 * size_of(dtype) - 1)) << name(dtype);  // the sign alone
   }
   Written integers;
   integers.leaf(DType::Int32).leaf(DType::Int32).op(Op::add);
