@@ -1,6 +1,8 @@
 // Random programs of matrices, in doubles by hand, fused, one by one, and on every device.
 #include "devices.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
