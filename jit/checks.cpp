@@ -115,12 +115,11 @@ std::string mismatch(const Shape& a, const Shape& b) {
     first = mismatch(known.shape, operand.shape);
     return false;
   });
-  if (failed && failed->op == Op::matmul)
-    throw ShapeError(fmt::format(
-        "{}\n  {}\n  The last dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps "
-        "two), and those before broadcast",
-        product_mismatch(inference.operand(*failed, 0).shape, inference.operand(*failed, 1).shape),
-        inference.describe_operation(*failed)));
+  if (failed && failed->op == Op::matmul) {
+    const Shape &a = inference.operand(*failed, 0).shape, &b = inference.operand(*failed, 1).shape;
+    throw ShapeError(fmt::format("{}\n  {}\n  {}", product_mismatch(a, b), inference.describe_operation(*failed),
+                                 product_advice(a, b)));
+  }
   throw ShapeError(
       fmt::format("{}\n  {}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
                   "of them 1. Bring them in line with reshape, expand or a slice",

@@ -121,6 +121,8 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 
 TensorRef index_tensor(const Shape& shape, Device device) { return laid_out(shape, DType::Int64, device); }
 
+TensorRef absent_addend(DType dtype, Device device) { return laid_out(Shape(), dtype, device); }
+
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept {
   if (!t.data || t.numel == 0) return {nullptr, nullptr};
   const auto [low, high] = element_range(t.shape, t.strides);

@@ -41,6 +41,10 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 /// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
 /// has the positions that the elements had.
 TensorRef index_tensor(const Shape& shape, Device device);
+/// A number of a float dtype without memory, which changes nothing where it is added: kernels have it for the constant
+/// -0. It takes the place of a tensor that is absent.
+TensorRef absent_addend(DType dtype, Device device);
+/// Whether it is one of these.
 inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0 && !t.buffer; }
 
 /// The bytes [first, second) that a tensor's elements lie in; empty when it has no elements or no memory.
