@@ -8,9 +8,9 @@ from .svg import label, line, tag
 ROW = 19
 
 
-def ratio_bars(title, description, bars, low, high, write, left=104):
-    """Bars from 1: to the right what is above, to the left what is below. `bars` is [(name, ratio)]; names end at `left`."""
-    right, top = WIDTH - 50, 22
+def ratio_bars(title, description, bars, low, high, write):
+    """Bars from 1: to the right what is above, to the left what is below. `bars` is [(name, ratio)]."""
+    left, right, top = 104, WIDTH - 50, 22
     bottom = top + ROW * len(bars)
     scale = Log(low, high, left, right)
     parts = [heading(title)]

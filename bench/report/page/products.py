@@ -1,64 +1,97 @@
 """Products and networks: what Linear and GELU take over the bare product, and the others' time over Sinter's."""
 
 from .. import read
-from . import bars, svg
+from . import svg
 from .chart import WIDTH, Chart, css, heading, name, shape
-from .scale import Linear, duration, significant, times
+from .scale import Linear, Log, duration, power, significant, times
 from .svg import label, line
 
 ROW = 19
 OVER_GEMM = {"linear_gelu": "Linear and GELU", "linear_gelu_tanh": "Linear and GELU (tanh)"}
 TITLES = {**OVER_GEMM, "gemm": "product", "mlp_relu": "MLP, ReLU", "mlp_gelu": "MLP, GELU", "block": "transformer block"}
-SHORT = {"gemm": "product", "linear_gelu": "+ GELU", "linear_gelu_tanh": "+ tanh", "mlp_relu": "ReLU", "mlp_gelu": "GELU"}
-LEFT = 148  # what these and extents need
+LEFT, RIGHT = 104, WIDTH - 50
 CUT = 4  # times as long as the bare product
+LEAST, MOST = 0.02, 100  # times Sinter's
 
 
-def marks(row, alone, x, y, implementation):
-    """One implementation's time over the product's, and its quartiles."""
-    first, median, third = (x(min(row[q] / alone, x.high)) for q in ("q1_ns", "median_ns", "q3_ns"))
-    spread = line(first, y, third, y, f"whisker {css(implementation)}") if third - first > 2 else ""
-    return spread + svg.marker(shape(implementation), median, y, f"mark {css(implementation)}")
+def title_of(operation):
+    return TITLES.get(operation, operation)
 
 
-def over_gemm_panel(where, operation, cases, order):
-    """`cases`: {shape: {implementation: row}}."""
-    left, right, top = 104, WIDTH - 50, 40
-    bottom = top + ROW * len(cases)
-    known = [r["over_gemm"] for rows in cases.values() for r in rows.values() if r.get("over_gemm")]
-    x = Linear(min(CUT, max([1.2, *known]) * 1.05), left, right)
-    title = f"{TITLES[operation]}, times the bare product"
-    parts = [heading(title)]
-    at = 0
-    for implementation in order:  # the legend
+def legend(implementations):
+    parts, at = [], 0.0
+    for implementation in implementations:
         parts += [
             svg.marker(shape(implementation), at + 5, 26, f"mark {css(implementation)}"),
             label(at + 13, 30, name(implementation), class_="tick"),
         ]
-        at += 28 + 6.4 * len(name(implementation))
+        at += 30 + 6.4 * len(name(implementation))
+    return "".join(parts)
+
+
+def panel(title, where, words, x, write, lines, implementations, ends=()):
+    """A line for each shape, with a mark and its quartiles for each implementation.
+
+    `lines` is [(extents, {implementation: (first quartile, median, third)}, what stands at the right)].
+    """
+    top = 40
+    bottom = top + ROW * len(lines)
+    parts = [heading(title), legend(implementations)]
     for value in x.ticks(5):
-        parts += [line(x(value), top, x(value), bottom, "grid"), label(x(value), bottom + 14, f"{value:g}", "middle", "tick")]
+        parts.append(line(x(value), top, x(value), bottom, "grid"))
+        parts.append(label(x(value), bottom + 14, write(value), "middle", "tick"))
     parts.append(line(x(1), top - 3, x(1), bottom, "one"))
-    for i, (extents, rows) in enumerate(cases.items()):
+    for i, (extents, found, said) in enumerate(lines):
         y = top + ROW * i + 10.5
+        parts += [label(LEFT - 6, y + 4, extents, "end"), label(WIDTH, y + 4, said, "end", "value")]
+        for implementation in reversed(implementations):
+            if implementation in found:
+                first, median, third = (min(max(x(v), LEFT), RIGHT) for v in found[implementation])
+                if third - first > 2:
+                    parts.append(line(first, y, third, y, f"whisker {css(implementation)}"))
+                parts.append(svg.marker(shape(implementation), median, y, f"mark {css(implementation)}"))
+    for place, anchor, text in ends:
+        parts.append(label(place, bottom + 29, text, anchor, "axis"))
+    return svg.drawing(f"{title}, {where}", words, WIDTH, bottom + (34 if ends else 20), *parts)
+
+
+def by_operation(cases):
+    """{operation: {extents: rows}}."""
+    found = {}
+    for (operation, extents), rows in cases.items():
+        found.setdefault(operation, {})[extents] = rows
+    return found
+
+
+def over_gemm_panel(where, operation, shapes, order):
+    lines = []
+    for extents, rows in shapes.items():
         alone = rows["sinter"]["median_ns"] / rows["sinter"]["over_gemm"]
-        parts.append(label(left - 6, y + 4, extents, "end"))
-        parts += [marks(rows[other], alone, x, y, other) for other in reversed(order) if other in rows]
-        parts.append(label(WIDTH, y + 4, times(rows["sinter"]["over_gemm"]), "end", "value"))
-    said = ", ".join(f"{significant(rows['sinter']['over_gemm'], 3)} at {extents}" for extents, rows in cases.items())
-    words = f"The time of Sinter over its bare product's: {said}."
-    return svg.drawing(f"{title}, {where}", words, WIDTH, bottom + 20, *parts)
+        quartiles = {i: [rows[i][q] / alone for q in ("q1_ns", "median_ns", "q3_ns")] for i in order if i in rows}
+        lines.append((extents, quartiles, times(rows["sinter"]["over_gemm"])))
+    highest = max([1.2, *(median for _, found, _ in lines for _, median, _ in found.values())])
+    said = ", ".join(f"{significant(rows['sinter']['over_gemm'], 3)} at {extents}" for extents, rows in shapes.items())
+    return panel(
+        f"{TITLES[operation]}, times the bare product",
+        where,
+        f"The time of Sinter over its bare product's: {said}.",
+        Linear(min(CUT, highest * 1.05), LEFT, RIGHT),
+        lambda value: f"{value:g}",
+        lines,
+        order,
+    )
 
 
-def over_gemm_chart(result, executor, dtype, cases, order):
+def over_gemm_charts(result, executor, dtype, cases, order):
+    """None of results without a bare product."""
     where = f"{read.executor_name(executor, result)}, {dtype}"
     panels, lines = [], []
-    order = [i for i in order if i != "limit"]
-    for operation in OVER_GEMM:
-        here = {s: rows for (o, s), rows in cases.items() if o == operation and rows["sinter"].get("over_gemm")}
-        if here:
-            panels.append(over_gemm_panel(where, operation, here, order))
-        for extents, rows in here.items():
+    for operation, shapes in by_operation(cases).items():
+        known = {extents: rows for extents, rows in shapes.items() if rows["sinter"].get("over_gemm")}
+        if operation not in OVER_GEMM or not known:
+            continue
+        panels.append(over_gemm_panel(where, operation, known, order))
+        for extents, rows in known.items():
             shares = [significant(rows[i]["over_gemm"], 3) if i in rows and rows[i].get("over_gemm") else "" for i in order]
             lines.append([f"{TITLES[operation]} {extents}", *shares])
     if not panels:
@@ -76,6 +109,25 @@ def over_gemm_chart(result, executor, dtype, cases, order):
     ]
 
 
+def speed_panel(where, operation, shapes, others, scale):
+    lines, said = [], []
+    for extents, rows in shapes.items():
+        ours = rows["sinter"]["median_ns"]
+        found = {i: [rows[i][q] / ours for q in ("q1_ns", "median_ns", "q3_ns")] for i in others if i in rows}
+        lines.append((extents, found, duration(ours)))
+        said += [f"{name(i)} {times(found[i][1])} at {extents}" for i in found]
+    return panel(
+        title_of(operation),
+        where,
+        f"The others' time over Sinter's: {', '.join(said) or 'none was measured'}.",
+        scale,
+        power,
+        lines,
+        [i for i in others if any(i in found for _, found, _ in lines)],
+        [(LEFT, "start", "\u2190 Sinter slower"), (RIGHT, "end", "Sinter faster \u2192")],
+    )
+
+
 def speed_chart(result, executor, dtype, cases, order):
     where = f"{read.executor_name(executor, result)}, {dtype}"
     others = [i for i in order if i != "sinter" and any(i in rows for rows in cases.values())]
@@ -85,34 +137,30 @@ def speed_chart(result, executor, dtype, cases, order):
         for other in others
         if other in rows
     }
-    low, high = max(0.02, min([0.5, *ratios.values()])), min(100, max([2, *ratios.values()]))
-    panels = [speed_panel(where, other, cases, ratios, low, high) for other in others]
+    low, high = max(LEAST, min([0.5, *ratios.values()])), min(MOST, max([2, *ratios.values()]))
+    panels = [
+        speed_panel(where, operation, shapes, others, Log(low / 1.1, high * 1.1, LEFT, RIGHT))
+        for operation, shapes in by_operation(cases).items()
+    ]
     lines = []
     for case, rows in cases.items():
         ours = rows["sinter"]
         lines.append(
-            [f"{TITLES.get(case[0], case[0])} {case[1]}", duration(ours["median_ns"])]
+            [f"{title_of(case[0])} {case[1]}", duration(ours["median_ns"])]
             + [significant(ours["operations"] / ours["median_ns"], 3)]
             + [times(ratios[case, other]) if (case, other) in ratios else "" for other in others]
         )
+    blas = result["versions"]["libraries"].get("cublas" if executor.startswith("cuda") else "blas")
     return Chart(
         f"Products and networks: {where}",
-        "The other's median time over Sinter's; the line is 1, where both take as long. Logarithmic. An MLP of three"
-        " layers: rows × elements of each × width of the hidden layers; a block of a transformer: sequences × length ×"
-        " width. \u201climit\u201d is the library for products called by itself."
-        + (f" OpenBLAS: {blas}." if (blas := result["versions"]["libraries"].get("blas")) and executor[:4] != "cuda" else ""),
+        "The other's median time over Sinter's; the line is 1, where both take as long, and at the right is Sinter's time."
+        f" Logarithmic, cut at {LEAST} and {MOST}. An MLP of three layers: rows × elements of each × width of the hidden"
+        " layers; a block of a transformer: sequences × length × width. \u201climit\u201d is OpenBLAS called by itself."
+        + (f" Products by {blas}." if blas else ""),
         panels,
         ["case", "Sinter", "operations a ns"] + [f"over {name(other)}" for other in others],
         lines,
     )
-
-
-def speed_panel(where, other, cases, ratios, low, high):
-    listed = [(case, ratios[case, other]) for case in cases if (case, other) in ratios]
-    ahead = sum(1 for _, ratio in listed if ratio >= 1)
-    words = f"{where}: Sinter is faster than {name(other)} in {ahead} of {len(listed)} cases."
-    titled = [(f"{SHORT.get(case[0], case[0])} {case[1]}", ratio) for case, ratio in listed]
-    return bars.ratio_bars(f"over {name(other)}", words, titled, low, high, times, left=LEFT)
 
 
 def charts(result):
@@ -121,6 +169,6 @@ def charts(result):
         order = read.product_implementations(result, executor)
         for dtype in ("float32", "bfloat16"):
             if cases := read.product_cases(result, executor, dtype):
-                found += over_gemm_chart(result, executor, dtype, cases, order)
+                found += over_gemm_charts(result, executor, dtype, cases, [i for i in order if i != "limit"])
                 found.append(speed_chart(result, executor, dtype, cases, order))
     return found
