@@ -27,7 +27,8 @@ bool take_list(const char* argument, const char* name, std::vector<T>& to, const
 /// Takes what is ours out of the arguments.
 bool take(const char* argument) {
   const auto number = [](const std::string& item) { return std::atol(item.c_str()); };
-  if (take_list(argument, "--sizes=", chosen.sizes, number) || take_list(argument, "--columns=", chosen.columns, number) ||
+  if (take_list(argument, "--sizes=", chosen.sizes, number) ||
+      take_list(argument, "--columns=", chosen.columns, number) ||
       take_list(argument, "--shapes=", chosen.shapes, std::identity()))
     return true;
   if (std::strncmp(argument, "--device=", 9) == 0) {

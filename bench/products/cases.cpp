@@ -41,7 +41,7 @@ std::vector<Part> parts_of(const ProductShape& of) {
   if (of.kind == "linear") return {{of.a, of.b, 1}, weight(of.c, of.b), bias(of.c, of.b)};
   if (of.kind == "mlp") {
     const std::size_t width = of.b, hidden = of.c;
-    return {{of.a, width, 1},       weight(hidden, width), bias(hidden, width), weight(hidden, hidden),
+    return {{of.a, width, 1},     weight(hidden, width), bias(hidden, width), weight(hidden, hidden),
             bias(hidden, hidden), weight(width, hidden), bias(width, hidden)};
   }
   const std::size_t w = of.c, hidden = 4 * w;

@@ -22,8 +22,8 @@ struct ProductShape {
 /// Throws std::invalid_argument.
 ProductShape shape_of(const std::string& text);
 
-/// What is multiplied or added: a matrix, or a vector where it has one row. Uniform in [-bound, bound], as PyTorch draws
-/// parameters of Linear; the gains of norms are around 1.
+/// What is multiplied or added: a matrix, or a vector where it has one row. Uniform in [-bound, bound], as PyTorch
+/// draws parameters of Linear; the gains of norms are around 1.
 struct Part {
   std::size_t rows, columns;
   float bound, around = 0;

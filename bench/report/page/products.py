@@ -9,7 +9,7 @@ from .svg import label, line
 ROW = 19
 OVER_GEMM = {"linear_gelu": "Linear and GELU", "linear_gelu_tanh": "Linear and GELU (tanh)"}
 TITLES = {**OVER_GEMM, "gemm": "product", "mlp_relu": "MLP, ReLU", "mlp_gelu": "MLP, GELU", "block": "transformer block"}
-LEFT, RIGHT = 104, WIDTH - 50
+LEFT, RIGHT = 104, WIDTH - 64
 CUT = 4  # times as long as the bare product
 LEAST, MOST = 0.02, 100  # times Sinter's
 
@@ -68,7 +68,7 @@ def over_gemm_panel(where, operation, shapes, order):
     for extents, rows in shapes.items():
         alone = rows["sinter"]["median_ns"] / rows["sinter"]["over_gemm"]
         quartiles = {i: [rows[i][q] / alone for q in ("q1_ns", "median_ns", "q3_ns")] for i in order if i in rows}
-        lines.append((extents, quartiles, times(rows["sinter"]["over_gemm"])))
+        lines.append((extents, quartiles, f"{rows['sinter']['over_gemm']:.2f}\u00d7"))
     highest = max([1.2, *(median for _, found, _ in lines for _, median, _ in found.values())])
     said = ", ".join(f"{significant(rows['sinter']['over_gemm'], 3)} at {extents}" for extents, rows in shapes.items())
     return panel(
