@@ -121,6 +121,13 @@ class Measured(unittest.TestCase):
                 table.show(new)
             self.assertEqual("Linear and GELU beside the bare product" in page.document(new), gone == "block")
 
+    def test_rows_say_what_they_are(self):
+        for key in ("executor", "operation", "shape", "dtype", "operations"):
+            new = measured()
+            del new["sections"]["products"][0][key]
+            with self.assertRaisesRegex(result.Unreadable, f"a row of products lacks {key}"):
+                result.check(new)
+
     def test_order_of_cases(self):
         self.assertEqual(
             list(read.product_cases(measured(), "cpu", "float32")),

@@ -176,5 +176,5 @@ class Problem:
         off = numpy.abs(part - right) - TOLERANCE[dtype(expression)] * numpy.maximum(typical, abs(right))
         if numpy.all(off <= 0):
             return None
-        worst = numpy.unravel_index(numpy.argmax(numpy.nan_to_num(off, nan=numpy.inf)), off.shape)
+        worst = numpy.unravel_index(numpy.argmax(off), off.shape)
         return f"an element is {float(part[worst])}, not {float(right[worst])}"
