@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace bench {
 namespace {
@@ -19,22 +20,26 @@ double held(float value, bool bfloat16) {
 }
 
 /// The parts of a shape as the dtype holds them.
-class Parts {
- public:
-  Parts(bool bfloat16, const ProductShape& of) {
-    const std::vector<Part> parts = parts_of(of);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::vector<float>& values = values_of(of, i);
-      Lines lines{parts[i].rows, parts[i].columns, std::vector<double>(values.size())};
-      for (std::size_t k = 0; k < values.size(); ++k) lines.values[k] = held(values[k], bfloat16);
-      all_.push_back(std::move(lines));
-    }
+using Parts = std::vector<Lines>;
+Parts held_parts(bool bfloat16, const ProductShape& of) {
+  Parts held_ones;
+  for (const Part& part : parts_of(of)) {
+    const std::vector<float>& values = values_of(of, held_ones.size());
+    Lines lines{part.rows, part.columns, std::vector<double>(values.size())};
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, values.size(), 1 << 16), [&](const auto& some) {
+      for (std::size_t k = some.begin(); k < some.end(); ++k) lines.values[k] = held(values[k], bfloat16);
+    });
+    held_ones.push_back(std::move(lines));
   }
-  const Lines& operator[](std::size_t i) const { return all_[i]; }
-
- private:
-  std::vector<Lines> all_;
-};
+  return held_ones;
+}
+/// The same, made once for all cases of a shape.
+const Parts& parts_in_double(bool bfloat16, const ProductShape& of) {
+  static std::map<std::tuple<std::string, std::string, bool>, Parts> made;
+  const auto [at, fresh] = made.try_emplace({of.kind, of.extents(), bfloat16});
+  if (fresh) at->second = held_parts(bfloat16, of);
+  return at->second;
+}
 
 Lines some_rows(const Lines& of, std::size_t first, std::size_t count, std::size_t step) {
   Lines some{0, of.columns, {}};
@@ -130,7 +135,7 @@ Lines right_of_block(const Parts& p, const ProductShape& of, std::size_t step) {
 }  // namespace
 
 Lines right_of(const ProductCase& c, bool bfloat16, const ProductShape& of) {
-  const Parts p(bfloat16, of);
+  const Parts& p = parts_in_double(bfloat16, of);
   const std::size_t step = step_of_products(of);
   if (of.kind == "block") return right_of_block(p, of, step);
   const Lines x = some_rows(p[0], 0, (of.rows() + step - 1) / step, step);

@@ -16,7 +16,7 @@ from .sections import SECTIONS
 PARTS = ["expressions", "rows", "products", *SECTIONS]
 Failed = programs.ProgramFailed
 SHORT_S = 600  # for --short, which takes a minute where nothing hangs
-SHARES = {"expressions": 3, "rows": 2, "products": 1}  # of the time of these together, where it is limited
+SHARES = {"expressions": 5, "rows": 3, "products": 2}  # of the time of these together, where it is limited
 SECTION_S = 35  # what is kept for each section where time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
