@@ -18,7 +18,8 @@ namespace sn = sinter;
 void* opened(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
-    if (const std::size_t path = line.find('/'); path != std::string::npos && line.find(name, path) != line.npos)
+    if (const std::size_t path = line.find('/');
+        path != std::string::npos && line.find(name, path) != std::string::npos)
       if (void* const found = dlopen(line.c_str() + path, RTLD_LAZY | RTLD_NOLOAD)) return found;
   return nullptr;
 }
