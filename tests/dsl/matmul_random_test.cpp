@@ -44,7 +44,7 @@ Step random_step(std::vector<Step>& steps, std::mt19937& random) {
       if (Step& s = some(); s.values.columns == n) return s;
   };
   Step &a = some(), &b = some(), &x = matrix(), &y = matrix();
-  const auto number = [&](const Step& s) { return "v" + std::to_string(&s - steps.data()); };
+  const auto number = [&](const Step& s) { return std::string("v").append(std::to_string(&s - steps.data())); };
   switch (random() % 8) {
     case 0:
     case 1:

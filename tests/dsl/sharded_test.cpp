@@ -1,5 +1,6 @@
 // Tensors on a mesh: what they are, their views, their way on and off; expressions of them beside those of one device.
 #include <sinter/dsl/sharded.hpp>
+#include <sinter/runtime/communicator.hpp>
 
 #include <cmath>
 #include <functional>
@@ -14,6 +15,8 @@ namespace sinter_tests {
 namespace {
 
 namespace sn = sinter;
+using sn::amin, sn::argsort, sn::count_nonzero, sn::cummax, sn::cumsum, sn::embedding, sn::matmul, sn::median, sn::prod,
+    sn::rsqrt, sn::softmax, sn::sort, sn::sum, sn::topk, sn::where;
 
 /// Positions on the CPU and on two GPUs, some of them more than once.
 std::vector<sn::Mesh> meshes() {
