@@ -26,6 +26,13 @@ Op extreme_of(Op op) noexcept { return op == Op::argmax ? Op::amax : Op::amin; }
 
 DType accumulates_in(DType dtype) noexcept { return is_stored_only(dtype) ? DType::Float32 : dtype; }
 
+/// Positions that have rows are the first ones.
+int positions_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
+  int count = 0;
+  while (count < mesh.size() && mesh.rows(rows, count) > 0) ++count;
+  return count;
+}
+
 /// Appends what a position computes of a node; combined axes stay, with an extent of 1.
 void put_parts(Graph& g, const Node& n, std::span<const Operand> operands, Cut::Kind kind) {
   if (kind == Cut::Kind::Value) return g.output(operands[0]);
@@ -77,7 +84,8 @@ class Join {
         axis_(operand.rank() - 1 - axis),
         mesh_(mesh),
         rows_(operand[axis_]),
-        each_((rows_ + mesh.size() - 1) / mesh.size()) {}
+        each_((rows_ + mesh.size() - 1) / mesh.size()),
+        elements_(reduced_shape(operand, Along::of(n.attribute)).numel()) {}
 
   TensorRef sum(Parts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
@@ -86,7 +94,7 @@ class Join {
 
   /// By the reduction itself, over one part of each position that has rows.
   TensorRef by_reduction(const Parts& parts) const {
-    const TensorRef gathered = gather(parts);
+    const TensorRef gathered = gather(parts, node_.op == Op::prod ? accumulates_in(node_.dtype) : node_.dtype);
     Graph g;
     const Operand leaf = g.leaf(gathered->dtype, 0);
     g.output(g.node(node_.op, gathered->dtype, {&leaf, 1}, Along{leading, false}.bits()));
@@ -94,8 +102,8 @@ class Join {
   }
 
   /// The smallest position of those that have the largest, or smallest, element; NaN wins.
-  TensorRef by_position(const Parts& extremes, const Parts& positions) const {
-    const std::array leaves{gather(extremes), gather(positions),
+  TensorRef by_position(const Parts& extremes, const Parts& positions, DType operand_dtype) const {
+    const std::array leaves{gather(extremes, operand_dtype), gather(positions, DType::Int64),
                             runtime::index_tensor({parts_with_rows(), 1}, mesh_)};
     Graph g;
     const Operand value = g.leaf(leaves[0]->dtype, 0), local = g.leaf(DType::Int64, 1), number = g.index(2);
@@ -122,20 +130,19 @@ class Join {
  private:
   static constexpr std::uint8_t leading = 1 << 1;  // of two axes the first
 
-  /// Those are the first ones.
-  std::int64_t parts_with_rows() const { return each_ == 0 ? 0 : (rows_ + each_ - 1) / each_; }
+  std::int64_t parts_with_rows() const { return positions_with_rows(mesh_, rows_); }
 
   /// (parts, elements of a part), on every position.
-  TensorRef gather(const Parts& parts) const {
-    const std::int64_t elements = parts[0]->numel;
+  TensorRef gather(const Parts& parts, DType dtype) const {
+    const std::int64_t elements = elements_;
     std::vector<std::int64_t> counts;
     for (int p = 0; p < mesh_.size(); ++p) counts.push_back(mesh_.rows(rows_, p) > 0 ? elements : 0);
     Parts from, to;
     for (int i = 0; i < mesh_.local(); ++i) {
-      const TensorImpl& part = *parts[static_cast<std::size_t>(i)];
-      const int position = mesh_.first() + i;
-      from.push_back(with_shape(part, {counts[static_cast<std::size_t>(position)]}));
-      to.push_back(runtime::empty({parts_with_rows(), elements}, part.dtype, mesh_.device(position)));
+      const TensorRef& part = parts[static_cast<std::size_t>(i)];
+      const Device device = mesh_.device(mesh_.first() + i);
+      from.push_back(part ? with_shape(*part, {elements}) : runtime::empty({0}, dtype, device));
+      to.push_back(runtime::empty({parts_with_rows(), elements}, dtype, device));
     }
     mesh_.communicator().all_gather(from, to, counts);
     return runtime::replicated_over(std::move(to), mesh_);
@@ -154,6 +161,7 @@ class Join {
   const int axis_;  // in pieces, from the first one
   const Mesh& mesh_;
   const std::int64_t rows_, each_;
+  const std::int64_t elements_;  // of a part
 };
 
 TensorRef join(const CutCall& c, const Cut& cut, std::span<Parts> parts) {
@@ -164,28 +172,48 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<Parts> parts) {
   if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
   const Join join(n, operand, cut.axis, c.mesh);
   if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
-  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1]) : *join.by_reduction(parts[0]), shape);
+  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype) : *join.by_reduction(parts[0]), shape);
+}
+
+}  // namespace
+
+namespace {
+
+/// The parts of all cuts, in their order; positions from `positions` on are left out.
+PositionResults run_parts(const CutCall& c, std::span<const Cut> cuts, int positions) {
+  Graph graph = parts_graph(c.graph, cuts);
+  if (graph.outputs().empty()) return {};
+  const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
+  const std::vector<Result> results(graph.outputs().size());
+  return run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results, positions);
+}
+
+/// How many positions can compute a part: the largest of no element is none.
+int positions_of(const CutCall& c, const Cut& cut) {
+  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
+  if (cut.kind != Cut::Kind::Reduction || adds(n.op) || n.op == Op::count) return c.mesh.size();
+  const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
+  return positions_with_rows(c.mesh, operand[operand.rank() - 1 - cut.axis]);
 }
 
 }  // namespace
 
 std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
-  Graph graph = parts_graph(c.graph, cuts);
+  const auto by_all = [&](const Cut& cut) { return positions_of(c, cut) == c.mesh.size(); };
+  const bool together = std::ranges::all_of(cuts, by_all);
   PositionResults parts;
-  if (!graph.outputs().empty()) {
-    const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
-    const std::vector<Result> results(graph.outputs().size());
-    parts = run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results);
-  }
+  if (together) parts = run_parts(c, cuts, c.mesh.size());
   std::vector<Joined> joined;
   for (std::size_t next = 0; const Cut& cut : cuts) {
     const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
     const bool counts = n.op == Op::count;
     const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);
-    const bool is_there = c.call.runs || counts;
-    joined.push_back({is_there ? join(c, cut, std::span(parts).subspan(next, count))
-                               : runtime::empty_replicated(c.shapes[static_cast<std::size_t>(cut.node)],
-                                                           accumulates_in(n.dtype), c.mesh),
+    PositionResults own;
+    if (!together) own = run_parts(c, {&cut, 1}, positions_of(c, cut));
+    const std::span of_cut = together ? std::span(parts).subspan(next, count) : std::span(own);
+    joined.push_back({c.call.runs || counts ? join(c, cut, of_cut)
+                                            : runtime::empty_replicated(c.shapes[static_cast<std::size_t>(cut.node)],
+                                                                        accumulates_in(n.dtype), c.mesh),
                       counts});
     next += count;
   }

@@ -1,5 +1,6 @@
 #include "positions.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace sinter::inline v1::jit {
@@ -22,13 +23,14 @@ bool only_looks(const Call& call) { return call.texts || call.row_plans; }
 }  // namespace
 
 PositionResults run_positions(const Recipe& recipe, const Call& call, const Mesh& mesh, std::span<const int> leaf_axes,
-                              std::span<const Result> results) {
-  PositionResults made(results.size());
+                              std::span<const Result> results, int positions) {
+  const auto local = static_cast<std::size_t>(mesh.local());
+  PositionResults made(results.size(), std::vector<TensorRef>(local));
   std::exception_ptr failed;
-  const int count = only_looks(call) ? 1 : mesh.local();
+  const int end = std::min(mesh.first() + (only_looks(call) ? 1 : mesh.local()), positions);
   std::vector<TensorRef> held(call.leaves.size());
   std::vector<TensorImpl*> leaves(call.leaves.size());
-  for (int position = mesh.first(); position < mesh.first() + count; ++position) try {
+  for (int position = mesh.first(); position < end; ++position) try {
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         held[i] = leaf_at(*call.leaves[i], leaf_axes[i], mesh, position);
         leaves[i] = held[i].get();
@@ -41,7 +43,8 @@ PositionResults run_positions(const Recipe& recipe, const Call& call, const Mesh
       own.outputs = outputs.data();
       own.device = mesh.device(position);
       run(recipe, own);
-      for (std::size_t i = 0; i < results.size(); ++i) made[i].push_back(std::move(outputs[i]));
+      for (std::size_t i = 0; i < results.size(); ++i)
+        made[i][static_cast<std::size_t>(position - mesh.first())] = std::move(outputs[i]);
     } catch (...) {
       if (!failed) failed = std::current_exception();
     }
