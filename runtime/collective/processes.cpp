@@ -1,0 +1,209 @@
+#include "processes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+
+#include <sinter/runtime/error.hpp>
+#include "../environment.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Words = std::array<std::int64_t, call_words>;
+
+constexpr int agree_tag = 2;
+
+int number_in(const char* variable, int otherwise) {
+  const std::string value = environment(variable);
+  int n = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  return error == std::errc{} && end == value.data() + value.size() && !value.empty() ? n : otherwise;
+}
+
+std::atomic<Processes*> started{nullptr};
+
+}  // namespace
+
+std::chrono::duration<double> collective_timeout() {
+  constexpr double otherwise = 300;
+  const std::string value = environment("SINTER_COLLECTIVE_TIMEOUT");
+  double seconds = otherwise;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  const bool read = error == std::errc{} && end == value.data() + value.size() && seconds > 0 && seconds < 1e9;
+  if (!read && !value.empty())
+    report_unreadable("SINTER_COLLECTIVE_TIMEOUT", value, "seconds, more than 0", "taking 300");
+  return std::chrono::duration<double>(read ? seconds : otherwise);
+}
+
+int launched_processes() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const int n = number_in(variable, 0); n > 0) return n;
+  // PMIx gives the rank alone; srun says the number.
+  return environment("PMIX_RANK").empty() ? 1 : number_in("SLURM_NTASKS", 2);
+}
+
+Processes& Processes::get() {
+  static constinit Immortal<Processes> processes;
+  return processes.get([] { return new Processes; });
+}
+
+Processes::Processes() : mpi_(mpi::library()) {
+  int initialized = 0, level = 0;
+  mpi_.MPI_Initialized(&initialized);
+  if (!initialized) {
+    if (const int result = mpi_.MPI_Init_thread(nullptr, nullptr, mpi::thread_serialized, &level))
+      throw DeviceError(fmt::format("{} cannot be started: {}", mpi_.version, mpi::describe(mpi_, result)));
+    started = this;
+    std::atexit(&Processes::at_exit);
+  } else {
+    mpi_.MPI_Query_thread(&level);
+  }
+  of_main_thread_ = level < mpi::thread_serialized;
+  join();
+}
+
+void Processes::join() {
+  const Call setup{.kind = CallKind::Setup};
+  check(setup, "MPI_Comm_dup", mpi_.MPI_Comm_dup(mpi_.world, &comm_));
+  check(setup, "MPI_Comm_set_errhandler", mpi_.MPI_Comm_set_errhandler(comm_, mpi_.errors_return));
+  check(setup, "MPI_Comm_rank", mpi_.MPI_Comm_rank(comm_, &rank_));
+  check(setup, "MPI_Comm_size", mpi_.MPI_Comm_size(comm_, &size_));
+  notices_.emplace(mpi_, comm_, rank_, size_);
+}
+
+void Processes::check_usable() const {
+  if (process_ != generation())
+    throw Error("a child of a fork is none of the processes that mpirun started: its parent alone can talk to them");
+  if (!broken_.empty())
+    throw Error("the processes that mpirun started are out of step since an error, and nothing can be exchanged any "
+                "more: " +
+                broken_);
+  int is_main = 1;
+  if (of_main_thread_) mpi_.MPI_Is_thread_main(&is_main);
+  if (!is_main)
+    throw Error(
+        "the program started MPI for calls of its main thread alone: call from there, or start it with "
+        "MPI_Init_thread and MPI_THREAD_SERIALIZED");
+}
+
+void Processes::check(const Call& call, const char* function, int result) {
+  if (result != mpi::success) [[unlikely]]
+    give_up(call, fmt::format("{} gave {}", function, mpi::describe(mpi_, result)));
+}
+
+void Processes::give_up(const Call& call, const std::string& why) {
+  const std::string what = fmt::format("{}: {}", describe(call), why);
+  broken_ = fmt::format("rank {} of {} by MPI, in {}", rank_, size_, what);
+  if (notices_)
+    if (const std::vector<int> silent = notices_->tell(what); !silent.empty())
+      broken_ += fmt::format("; {} gave no sign of life", rank_list(silent));
+  throw Error(broken_);
+}
+
+void Processes::wait(Exchange& exchange, const Call& call) {
+  const auto limit = collective_timeout();
+  const auto begin = Clock::now();
+  for (int polls = 0;; pause_after(++polls)) {
+    int done = 0;
+    check(call, "MPI_Testall",
+          mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done,
+                           mpi::no_status));
+    if (done) break;
+    if (const auto other = notices_->heard()) give_up(call, *other);
+    // That others go on for long when a program ends here is no error.
+    if (call.kind != CallKind::End && Clock::now() - begin > limit)
+      give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
+                                limit.count()));
+  }
+  exchange.requests.clear();
+}
+
+/// The least of each word and of its complement: they are of one word where all are equal.
+void Processes::compare(const Call& call) {
+  const Words words = words_of(call);
+  bool equal = true;
+  exchange([&](Exchange& e) {
+    auto* const both = reinterpret_cast<std::int64_t*>(e.allocate(2 * sizeof(Words)));
+    for (std::size_t i = 0; i < call_words; ++i) both[i] = words[i], both[call_words + i] = ~words[i];
+    start(e, call, "MPI_Iallreduce", [&](mpi::Request* request) {
+      return mpi_.MPI_Iallreduce(mpi::in_place, both, 2 * call_words, mpi_.int64, mpi_.minimum, comm_, request);
+    });
+    wait(e, call);
+    for (std::size_t i = 0; i < call_words; ++i) equal = equal && both[i] == ~both[call_words + i];
+  });
+  if (!equal) report_difference(call);
+}
+
+std::vector<std::int64_t> Processes::gather(const Call& call, std::span<const std::int64_t> own) {
+  std::vector<std::int64_t> result(own.size() * static_cast<std::size_t>(size_));
+  exchange([&](Exchange& e) {
+    auto* const mine = reinterpret_cast<std::int64_t*>(e.allocate(own.size_bytes()));
+    auto* const all = reinterpret_cast<std::int64_t*>(e.allocate(result.size() * sizeof(std::int64_t)));
+    std::ranges::copy(own, mine);
+    const int n = static_cast<int>(own.size());
+    start(e, call, "MPI_Iallgather", [&](mpi::Request* request) {
+      return mpi_.MPI_Iallgather(mine, n, mpi_.int64, all, n, mpi_.int64, comm_, request);
+    });
+    wait(e, call);
+    std::copy_n(all, result.size(), result.begin());
+  });
+  return result;
+}
+
+void Processes::report_difference(const Call& call) {
+  const std::vector<std::int64_t> all = gather(call, words_of(call));
+  std::map<std::string, std::vector<int>> callers;
+  for (int r = 0; r < size_; ++r) {
+    const std::int64_t* const words = &all[static_cast<std::size_t>(r) * call_words];
+    callers[describe(call_of(std::span<const std::int64_t, call_words>(words, call_words)))].push_back(r);
+  }
+  broken_ = fmt::format("rank {} of {} by MPI, in {}: the processes make different calls", rank_, size_,
+                        describe(call));
+  for (const auto& [what, who] : callers) broken_ += fmt::format("\n  {}: {}", rank_list(who), what);
+  throw Error(broken_);
+}
+
+void Processes::compare_with(int peer, const Call& call) {
+  Words theirs{};
+  exchange([&](Exchange& e) {
+    auto* const words = reinterpret_cast<std::int64_t*>(e.allocate(2 * sizeof(Words)));
+    std::ranges::copy(words_of(call), words);
+    start(e, call, "MPI_Irecv", [&](mpi::Request* request) {
+      return mpi_.MPI_Irecv(words + call_words, call_words, mpi_.int64, peer, agree_tag, comm_, request);
+    });
+    start(e, call, "MPI_Isend", [&](mpi::Request* request) {
+      return mpi_.MPI_Isend(words, call_words, mpi_.int64, peer, agree_tag, comm_, request);
+    });
+    wait(e, call);
+    std::copy_n(words + call_words, call_words, theirs.begin());
+  });
+  if (const Call other = call_of(theirs); other != call)
+    give_up(call, fmt::format("the processes make different calls: rank {}: {}", peer, describe(other)));
+}
+
+void Processes::at_exit() noexcept {
+  if (Processes* const p = started) p->end();
+}
+
+/// MPI's end waits for all processes. So does this, but not for those that will never come to it; mpirun ends the
+/// others where one leaves without it.
+void Processes::end() noexcept try {
+  if (process_ != generation() || !broken_.empty() || !notices_) return;
+  const std::lock_guard lock(mutex_.get());
+  int finalized = 0;
+  mpi_.MPI_Finalized(&finalized);
+  if (finalized) return;
+  compare({.kind = CallKind::End});
+  broken_ = "the program has come to its end";
+  notices_->stop();
+  mpi_.MPI_Finalize();
+} catch (...) {
+}
+
+}  // namespace sinter::inline v1::runtime
