@@ -9,7 +9,17 @@
 
 namespace sinter::inline v1::runtime {
 
-enum class CallKind : std::int64_t { AllReduce, AllGather, ReduceScatter, Broadcast, Send, Barrier, Setup, End, Refused };
+enum class CallKind : std::int64_t {
+  AllReduce,
+  AllGather,
+  ReduceScatter,
+  Broadcast,
+  Send,
+  Barrier,
+  Setup,
+  End,
+  Refused
+};
 
 struct Call {
   CallKind kind = CallKind::Barrier;

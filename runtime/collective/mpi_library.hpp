@@ -21,33 +21,33 @@ inline void* const in_place = reinterpret_cast<void*>(1);
 inline void* const no_status = nullptr;
 
 // The functions used: FUNCTION(name, argument types...).
-#define SINTER_MPI_FUNCTIONS(FUNCTION)                                                                               \
-  FUNCTION(MPI_Get_library_version, char*, int*)                                                                     \
-  FUNCTION(MPI_Initialized, int*)                                                                                    \
-  FUNCTION(MPI_Finalized, int*)                                                                                      \
-  FUNCTION(MPI_Init_thread, int*, char***, int, int*)                                                                \
-  FUNCTION(MPI_Query_thread, int*)                                                                                   \
-  FUNCTION(MPI_Is_thread_main, int*)                                                                                 \
-  FUNCTION(MPI_Finalize)                                                                                             \
-  FUNCTION(MPI_Error_string, int, char*, int*)                                                                       \
-  FUNCTION(MPI_Comm_dup, Comm, Comm*)                                                                                \
-  FUNCTION(MPI_Comm_rank, Comm, int*)                                                                                \
-  FUNCTION(MPI_Comm_size, Comm, int*)                                                                                \
-  FUNCTION(MPI_Comm_set_errhandler, Comm, Errhandler)                                                                \
-  FUNCTION(MPI_Type_contiguous, int, Datatype, Datatype*)                                                            \
-  FUNCTION(MPI_Type_commit, Datatype*)                                                                               \
-  FUNCTION(MPI_Op_create, UserFunction, int, Op*)                                                                    \
-  FUNCTION(MPI_Test, Request*, int*, void*)                                                                          \
-  FUNCTION(MPI_Testall, int, Request*, int*, void*)                                                                  \
-  FUNCTION(MPI_Cancel, Request*)                                                                                     \
-  FUNCTION(MPI_Wait, Request*, void*)                                                                                \
-  FUNCTION(MPI_Isend, const void*, int, Datatype, int, int, Comm, Request*)                                          \
-  FUNCTION(MPI_Irecv, void*, int, Datatype, int, int, Comm, Request*)                                                \
-  FUNCTION(MPI_Ibcast, void*, int, Datatype, int, Comm, Request*)                                                    \
-  FUNCTION(MPI_Iallgather, const void*, int, Datatype, void*, int, Datatype, Comm, Request*)                         \
-  FUNCTION(MPI_Iallgatherv, const void*, int, Datatype, void*, const int*, const int*, Datatype, Comm, Request*)     \
-  FUNCTION(MPI_Iallreduce, const void*, void*, int, Datatype, Op, Comm, Request*)                                    \
-  FUNCTION(MPI_Ireduce, const void*, void*, int, Datatype, Op, int, Comm, Request*)                                  \
+#define SINTER_MPI_FUNCTIONS(FUNCTION)                                                                           \
+  FUNCTION(MPI_Get_library_version, char*, int*)                                                                 \
+  FUNCTION(MPI_Initialized, int*)                                                                                \
+  FUNCTION(MPI_Finalized, int*)                                                                                  \
+  FUNCTION(MPI_Init_thread, int*, char***, int, int*)                                                            \
+  FUNCTION(MPI_Query_thread, int*)                                                                               \
+  FUNCTION(MPI_Is_thread_main, int*)                                                                             \
+  FUNCTION(MPI_Finalize)                                                                                         \
+  FUNCTION(MPI_Error_string, int, char*, int*)                                                                   \
+  FUNCTION(MPI_Comm_dup, Comm, Comm*)                                                                            \
+  FUNCTION(MPI_Comm_rank, Comm, int*)                                                                            \
+  FUNCTION(MPI_Comm_size, Comm, int*)                                                                            \
+  FUNCTION(MPI_Comm_set_errhandler, Comm, Errhandler)                                                            \
+  FUNCTION(MPI_Type_contiguous, int, Datatype, Datatype*)                                                        \
+  FUNCTION(MPI_Type_commit, Datatype*)                                                                           \
+  FUNCTION(MPI_Op_create, UserFunction, int, Op*)                                                                \
+  FUNCTION(MPI_Test, Request*, int*, void*)                                                                      \
+  FUNCTION(MPI_Testall, int, Request*, int*, void*)                                                              \
+  FUNCTION(MPI_Cancel, Request*)                                                                                 \
+  FUNCTION(MPI_Wait, Request*, void*)                                                                            \
+  FUNCTION(MPI_Isend, const void*, int, Datatype, int, int, Comm, Request*)                                      \
+  FUNCTION(MPI_Irecv, void*, int, Datatype, int, int, Comm, Request*)                                            \
+  FUNCTION(MPI_Ibcast, void*, int, Datatype, int, Comm, Request*)                                                \
+  FUNCTION(MPI_Iallgather, const void*, int, Datatype, void*, int, Datatype, Comm, Request*)                     \
+  FUNCTION(MPI_Iallgatherv, const void*, int, Datatype, void*, const int*, const int*, Datatype, Comm, Request*) \
+  FUNCTION(MPI_Iallreduce, const void*, void*, int, Datatype, Op, Comm, Request*)                                \
+  FUNCTION(MPI_Ireduce, const void*, void*, int, Datatype, Op, int, Comm, Request*)                              \
   FUNCTION(MPI_Ireduce_scatter, const void*, void*, const int*, Datatype, Op, Comm, Request*)
 
 /// The library's functions, under the names of the standard, and its objects.

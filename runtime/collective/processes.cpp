@@ -81,9 +81,10 @@ void Processes::check_usable() const {
   if (process_ != generation())
     throw Error("a child of a fork is none of the processes that mpirun started: its parent alone can talk to them");
   if (!broken_.empty())
-    throw Error("the processes that mpirun started are out of step since an error, and nothing can be exchanged any "
-                "more: " +
-                broken_);
+    throw Error(
+        "the processes that mpirun started are out of step since an error, and nothing can be exchanged any "
+        "more: " +
+        broken_);
   int is_main = 1;
   if (of_main_thread_) mpi_.MPI_Is_thread_main(&is_main);
   if (!is_main)
@@ -100,6 +101,7 @@ void Processes::check(const Call& call, const char* function, int result) {
 void Processes::give_up(const Call& call, const std::string& why) {
   const std::string what = fmt::format("{}: {}", describe(call), why);
   broken_ = fmt::format("rank {} of {} by MPI, in {}", rank_, size_, what);
+  lost_ = true;
   if (notices_)
     if (const std::vector<int> silent = notices_->tell(what); !silent.empty())
       broken_ += fmt::format("; {} gave no sign of life", rank_list(silent));
@@ -111,15 +113,15 @@ void Processes::wait(Exchange& exchange, const Call& call) {
   const auto begin = Clock::now();
   for (int polls = 0;; pause_after(++polls)) {
     int done = 0;
-    check(call, "MPI_Testall",
-          mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done,
-                           mpi::no_status));
+    check(
+        call, "MPI_Testall",
+        mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done, mpi::no_status));
     if (done) break;
     if (const auto other = notices_->heard()) give_up(call, *other);
     // That others go on for long when a program ends here is no error.
     if (call.kind != CallKind::End && Clock::now() - begin > limit)
-      give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
-                                limit.count()));
+      give_up(call,
+              fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)", limit.count()));
   }
   exchange.requests.clear();
 }
@@ -163,8 +165,8 @@ void Processes::report_difference(const Call& call) {
     const std::int64_t* const words = &all[static_cast<std::size_t>(r) * call_words];
     callers[describe(call_of(std::span<const std::int64_t, call_words>(words, call_words)))].push_back(r);
   }
-  broken_ = fmt::format("rank {} of {} by MPI, in {}: the processes make different calls", rank_, size_,
-                        describe(call));
+  broken_ =
+      fmt::format("rank {} of {} by MPI, in {}: the processes make different calls", rank_, size_, describe(call));
   for (const auto& [what, who] : callers) broken_ += fmt::format("\n  {}: {}", rank_list(who), what);
   throw Error(broken_);
 }
@@ -194,7 +196,7 @@ void Processes::at_exit() noexcept {
 /// MPI's end waits for all processes. So does this, but not for those that will never come to it; mpirun ends the
 /// others where one leaves without it.
 void Processes::end() noexcept try {
-  if (process_ != generation() || !broken_.empty() || !notices_) return;
+  if (process_ != generation() || lost_ || !notices_) return;
   const std::lock_guard lock(mutex_.get());
   int finalized = 0;
   mpi_.MPI_Finalized(&finalized);

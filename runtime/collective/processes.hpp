@@ -125,6 +125,7 @@ class Processes {
   bool of_main_thread_ = false;  // the program started MPI for calls of its main thread alone
   std::optional<Notices> notices_;
   std::string broken_;  // why nothing can be exchanged any more
+  bool lost_ = false;   // MPI itself is not where all others are
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};
 };
