@@ -6,7 +6,9 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <future>
 #include <map>
+#include <thread>
 
 #include <sinter/runtime/error.hpp>
 #include "../environment.hpp"
@@ -53,28 +55,69 @@ Processes& Processes::get() {
   return processes.get([] { return new Processes; });
 }
 
-Processes::Processes() : mpi_(mpi::library()) {
-  int initialized = 0, level = 0;
-  mpi_.MPI_Initialized(&initialized);
-  if (!initialized) {
-    if (const int result = mpi_.MPI_Init_thread(nullptr, nullptr, mpi::thread_serialized, &level))
-      throw DeviceError(fmt::format("{} cannot be started: {}", mpi_.version, mpi::describe(mpi_, result)));
-    started = this;
-    std::atexit(&Processes::at_exit);
-  } else {
-    mpi_.MPI_Query_thread(&level);
-  }
-  of_main_thread_ = level < mpi::thread_serialized;
-  join();
+namespace {
+
+/// Calls f in a thread of its own; null where it takes longer than the limit, and goes on.
+template <class F>
+auto within(std::chrono::duration<double> limit, F f) -> std::shared_ptr<decltype(f())> {
+  auto result = std::make_shared<std::promise<decltype(f())>>();
+  auto future = result->get_future();
+  std::thread([result, f] { result->set_value(f()); }).detach();
+  if (future.wait_for(limit) != std::future_status::ready) return nullptr;
+  return std::make_shared<decltype(f())>(future.get());
 }
 
-void Processes::join() {
-  const Call setup{.kind = CallKind::Setup};
-  check(setup, "MPI_Comm_dup", mpi_.MPI_Comm_dup(mpi_.world, &comm_));
-  check(setup, "MPI_Comm_set_errhandler", mpi_.MPI_Comm_set_errhandler(comm_, mpi_.errors_return));
-  check(setup, "MPI_Comm_rank", mpi_.MPI_Comm_rank(comm_, &rank_));
-  check(setup, "MPI_Comm_size", mpi_.MPI_Comm_size(comm_, &size_));
+}  // namespace
+
+/// What starting MPI gave.
+struct Processes::Start {
+  const char* function = "";  // that failed, with
+  int result = mpi::success;
+  bool ours = false;
+  int level = 0, rank = 0, size = 1;
+  mpi::Comm comm = nullptr;
+};
+
+Processes::Start Processes::start_mpi(const mpi::Library& mpi) {
+  Start s;
+  int initialized = 0;
+  const auto call = [&s](const char* function, auto f, auto... arguments) {
+    if (s.result != mpi::success) return;
+    s.result = f(arguments...);
+    s.function = function;
+  };
+  call("MPI_Initialized", mpi.MPI_Initialized, &initialized);
+  s.ours = !initialized;
+  if (s.ours)
+    call("MPI_Init_thread", mpi.MPI_Init_thread, nullptr, nullptr, mpi::thread_serialized, &s.level);
+  else
+    call("MPI_Query_thread", mpi.MPI_Query_thread, &s.level);
+  call("MPI_Comm_dup", mpi.MPI_Comm_dup, mpi.world, &s.comm);
+  call("MPI_Comm_set_errhandler", mpi.MPI_Comm_set_errhandler, s.comm, mpi.errors_return);
+  call("MPI_Comm_rank", mpi.MPI_Comm_rank, s.comm, &s.rank);
+  call("MPI_Comm_size", mpi.MPI_Comm_size, s.comm, &s.size);
+  return s;
+}
+
+/// The start, which all processes make together, has no limit of its own.
+Processes::Processes() : mpi_(mpi::library()) {
+  const auto limit = collective_timeout();
+  const std::shared_ptr<Start> s = within(limit, [&mpi = mpi_] { return start_mpi(mpi); });
+  lost_ = !s || s->result != mpi::success;
+  if (!s)
+    broken_ = fmt::format(
+        "{} did not start within {:g} s (SINTER_COLLECTIVE_TIMEOUT): not all of the {} processes that "
+        "mpirun started ask for it",
+        mpi_.version, limit.count(), launched_processes());
+  else if (lost_)
+    broken_ = fmt::format("{} did not start: {} gave {}", mpi_.version, s->function, mpi::describe(mpi_, s->result));
+  if (lost_) return;
+  rank_ = s->rank, size_ = s->size, comm_ = s->comm;
+  of_main_thread_ = s->level < mpi::thread_serialized;
   notices_.emplace(mpi_, comm_, rank_, size_);
+  if (!s->ours) return;
+  started = this;
+  std::atexit(&Processes::at_exit);
 }
 
 void Processes::check_usable() const {

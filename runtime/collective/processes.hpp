@@ -47,6 +47,8 @@ class Processes {
   mpi::Comm comm() const noexcept { return comm_; }
 
   std::mutex& mutex() { return mutex_.get(); }
+  /// Throws Error where nothing can be exchanged any more.
+  void check_usable() const;
 
   /// Runs `prepare`, which checks and reads what this process brings; then returns where every process makes this very
   /// call. An error of `prepare` is thrown here, and the others learn of it.
@@ -90,9 +92,9 @@ class Processes {
   mpi::Op operation(DType dtype, Combine how);
 
  private:
+  struct Start;
+  static Start start_mpi(const mpi::Library& mpi);
   Processes();
-  void join();
-  void check_usable() const;
   void check(const Call& call, const char* function, int result);
   [[noreturn]] void give_up(const Call& call, const std::string& why);
   void compare(const Call& call);

@@ -39,7 +39,9 @@ World joined(Processes& processes, std::vector<Device> own) {
 World find_world() {
   std::vector<Device> own = try_all_gpus();
   if (launched_processes() > 1) {
-    if (Processes& processes = Processes::get(); processes.size() > 1) return joined(processes, std::move(own));
+    Processes& processes = Processes::get();
+    processes.check_usable();
+    if (processes.size() > 1) return joined(processes, std::move(own));
     throw DeviceError(
         fmt::format("mpirun says that it started {} processes, but {} ({}) knows of this one alone: they are of "
                     "different MPIs. Use the mpirun of that installation, or name the library in SINTER_MPI",
