@@ -7,6 +7,19 @@
 
 namespace sinter::inline v1::runtime {
 
+Call call_on(CallKind kind, LocalArrays arrays) {
+  const bool known = !arrays.empty() && arrays[0];
+  return {.kind = kind,
+          .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
+          .count = known ? arrays[0]->numel : 0};
+}
+
+int rank_of(int position, std::span<const std::int64_t> locals) {
+  int rank = 0;
+  for (std::int64_t end = locals[0]; position >= end; end += locals[static_cast<std::size_t>(rank)]) ++rank;
+  return rank;
+}
+
 std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
   return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces};
 }

@@ -33,12 +33,18 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
+/// With dtype and count of the first array, where there is one.
+Call call_on(CallKind kind, LocalArrays arrays);
+
 inline constexpr std::size_t call_words = 7;
 std::array<std::int64_t, call_words> words_of(const Call& call) noexcept;
 Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
 
 /// A hash of counts, never negative.
 std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept;
+
+/// The process of a position, where `locals` are the positions of each.
+int rank_of(int position, std::span<const std::int64_t> locals);
 
 /// "all_reduce, sum, of 1000 float32", for messages.
 std::string describe(const Call& call);

@@ -51,7 +51,7 @@ class Mpi final : public Communicator {
   Traffic traffic() const noexcept override { return {messages_.load(), bytes_.load()}; }
 
  private:
-  int rank_of(int position) const;
+  int rank_of(int position) const { return runtime::rank_of(position, locals_); }
   Pieces per_process(Counts counts) const;
   template <class F>
   void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f);
@@ -69,19 +69,6 @@ class Mpi final : public Communicator {
   std::vector<std::int64_t> locals_;  // positions of each process
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
-
-Call call_on(CallKind kind, LocalArrays arrays) {
-  const bool known = !arrays.empty() && arrays[0];
-  return {.kind = kind,
-          .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
-          .count = known ? arrays[0]->numel : 0};
-}
-
-int Mpi::rank_of(int position) const {
-  int rank = 0;
-  for (std::int64_t end = locals_[0]; position >= end; end += locals_[static_cast<std::size_t>(rank)]) ++rank;
-  return rank;
-}
 
 /// What is of each process where counts are of each position.
 Pieces Mpi::per_process(Counts counts) const {

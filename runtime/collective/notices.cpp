@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
+
+#include "limits.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -18,16 +18,6 @@ constexpr std::chrono::milliseconds answers_within{500};
 
 std::string rank_list(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
-}
-
-void pause_after(int polls) {
-  constexpr int eager = 2000;  // most waits are short
-  if (polls < eager) {
-    sched_yield();
-    return;
-  }
-  const timespec pause{0, 50'000};
-  nanosleep(&pause, nullptr);
 }
 
 Notices::Notices(const mpi::Library& mpi, mpi::Comm comm, int rank, int size)

@@ -13,9 +13,6 @@ namespace sinter::inline v1::runtime {
 /// "rank 2", "ranks 0, 2, 3".
 std::string rank_list(const std::vector<int>& ranks);
 
-/// Waits a moment before MPI is asked again, after so many times.
-void pause_after(int polls);
-
 /// Not thread-safe. Never throws but std::bad_alloc: where something is wrong already, what is wrong with this is
 /// passed over.
 class Notices {

@@ -12,11 +12,11 @@
 
 #include <sinter/runtime/error.hpp>
 #include "../environment.hpp"
+#include "limits.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Words = std::array<std::int64_t, call_words>;
 
 constexpr int agree_tag = 2;
@@ -31,17 +31,6 @@ int number_in(const char* variable, int otherwise) {
 std::atomic<Processes*> started{nullptr};
 
 }  // namespace
-
-std::chrono::duration<double> collective_timeout() {
-  constexpr double otherwise = 300;
-  const std::string value = environment("SINTER_COLLECTIVE_TIMEOUT");
-  double seconds = otherwise;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  const bool read = error == std::errc{} && end == value.data() + value.size() && seconds > 0 && seconds < 1e9;
-  if (!read && !value.empty())
-    report_unreadable("SINTER_COLLECTIVE_TIMEOUT", value, "seconds, more than 0", "taking 300");
-  return std::chrono::duration<double>(read ? seconds : otherwise);
-}
 
 int launched_processes() {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
@@ -59,11 +48,11 @@ namespace {
 
 /// Calls f in a thread of its own; null where it takes longer than the limit, and goes on.
 template <class F>
-auto within(std::chrono::duration<double> limit, F f) -> std::shared_ptr<decltype(f())> {
+auto within(double seconds, F f) -> std::shared_ptr<decltype(f())> {
   auto result = std::make_shared<std::promise<decltype(f())>>();
   auto future = result->get_future();
   std::thread([result, f] { result->set_value(f()); }).detach();
-  if (future.wait_for(limit) != std::future_status::ready) return nullptr;
+  if (future.wait_for(std::chrono::duration<double>(seconds)) != std::future_status::ready) return nullptr;
   return std::make_shared<decltype(f())>(future.get());
 }
 
@@ -101,14 +90,14 @@ Processes::Start Processes::start_mpi(const mpi::Library& mpi) {
 
 /// The start, which all processes make together, has no limit of its own.
 Processes::Processes() : mpi_(mpi::library()) {
-  const auto limit = collective_timeout();
+  const double limit = Deadline().seconds();
   const std::shared_ptr<Start> s = within(limit, [&mpi = mpi_] { return start_mpi(mpi); });
   lost_ = !s || s->result != mpi::success;
   if (!s)
     broken_ = fmt::format(
         "{} did not start within {:g} s (SINTER_COLLECTIVE_TIMEOUT): not all of the {} processes that "
         "mpirun started ask for it",
-        mpi_.version, limit.count(), launched_processes());
+        mpi_.version, limit, launched_processes());
   else if (lost_)
     broken_ = fmt::format("{} did not start: {} gave {}", mpi_.version, s->function, mpi::describe(mpi_, s->result));
   if (lost_) return;
@@ -152,8 +141,7 @@ void Processes::give_up(const Call& call, const std::string& why) {
 }
 
 void Processes::wait(Exchange& exchange, const Call& call) {
-  const auto limit = collective_timeout();
-  const auto begin = Clock::now();
+  const Deadline deadline;
   for (int polls = 0;; pause_after(++polls)) {
     int done = 0;
     check(
@@ -162,9 +150,9 @@ void Processes::wait(Exchange& exchange, const Call& call) {
     if (done) break;
     if (const auto other = notices_->heard()) give_up(call, *other);
     // That others go on for long when a program ends here is no error.
-    if (call.kind != CallKind::End && Clock::now() - begin > limit)
-      give_up(call,
-              fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)", limit.count()));
+    if (call.kind != CallKind::End && deadline.passed())
+      give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
+                                deadline.seconds()));
   }
   exchange.requests.clear();
 }

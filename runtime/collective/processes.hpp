@@ -2,7 +2,6 @@
 // a limit, and that fail for all once they failed for one.
 #pragma once
 #include <array>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -17,9 +16,6 @@
 #include "notices.hpp"
 
 namespace sinter::inline v1::runtime {
-
-/// SINTER_COLLECTIVE_TIMEOUT, else 300.
-std::chrono::duration<double> collective_timeout();
 
 /// The number of processes that mpirun, or srun, says it started; 1 without. Asks the environment alone.
 int launched_processes();

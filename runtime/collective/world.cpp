@@ -5,9 +5,11 @@
 
 #include <sinter/runtime/error.hpp>
 #include "../fork.hpp"
+#include "../log.hpp"
 #include "../registry.hpp"
 #include "collective.hpp"
 #include "mpi_communicator.hpp"
+#include "nccl_communicator.hpp"
 #include "processes.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -36,6 +38,15 @@ World joined(Processes& processes, std::vector<Device> own) {
   return world;
 }
 
+/// Of all processes' numbers. Collective.
+std::int64_t least(std::int64_t own) {
+  Processes& processes = Processes::get();
+  const std::lock_guard lock(processes.mutex());
+  const Call setup{.kind = CallKind::Setup};
+  processes.agree(setup, [] {});
+  return std::ranges::min(processes.gather(setup, {&own, 1}));
+}
+
 World find_world() {
   std::vector<Device> own = try_all_gpus();
   if (launched_processes() > 1) {
@@ -59,8 +70,22 @@ const World& world() {
 }
 
 std::unique_ptr<Communicator> make_world_communicator(const World& world) {
-  if (world.local < static_cast<int>(world.all.size())) return make_mpi(world);
-  return make_loopback(world.all);
+  const std::span<const Device> own(world.all.begin() + world.first, static_cast<std::size_t>(world.local));
+  const bool real = std::ranges::all_of(own, &Device::is_cuda) && !gpus_are_virtual();
+  const nccl::Library* const library = real ? nccl::library() : nullptr;
+  if (world.local == static_cast<int>(world.all.size())) {
+    std::unique_ptr<Communicator> direct = library ? make_nccl(world.all) : nullptr;
+    return direct ? std::move(direct) : make_loopback(world.all);
+  }
+  switch (least(real ? library ? 2 : 1 : 0)) {
+    case 2: return make_nccl(world, *library);
+    case 1:
+      notice(
+          "GPUs of several processes talk through MPI and the memory of their hosts, since NCCL is not installed "
+          "everywhere: pip install nvidia-nccl-cu12, or name it in SINTER_NCCL");
+      return make_mpi(world);
+    default: return make_mpi(world);
+  }
 }
 
 }  // namespace sinter::inline v1::runtime
