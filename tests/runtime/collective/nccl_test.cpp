@@ -11,7 +11,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include "../cuda/fake_gpus.hpp"
-#include "contract.hpp"
+#include "mpirun.hpp"
 
 namespace {
 
@@ -160,6 +160,47 @@ TEST_F(NcclErrors, OfTheSameGpuTwice) {
   nccl().fail_call = "ncclCommInitRankConfig", nccl().fail_result = 5, nccl().last_error = "Duplicate GPU detected";
   EXPECT_THAT([] { runtime::make_nccl(gpus(2)); },
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("Duplicate GPU detected"), HasSubstr("CUDA_VISIBLE_DEVICES"))));
+}
+
+// Of several processes there is the start alone, and what is compared by MPI: the library made for tests has no
+// network.
+TEST(Child, DISABLED_ComparesItsCalls) {
+  sn::testing::fake_for_expressions();
+  setenv("SINTER_NCCL", SINTER_FAKE_CUDA, 1);
+  runtime::Communicator& c = sn::testing::communicator();
+  const int rank = runtime::world().rank;
+  EXPECT_EQ(c.name(), "NCCL");
+  EXPECT_EQ(c.size(), 4);
+  EXPECT_EQ(c.first(), 2 * rank);
+  c.barrier();
+  try {
+    c.all_reduce(arrays(2, rank == 0 ? 5 : 6), Combine::Sum);
+  } catch (const sn::Error& e) {
+    std::printf("<%d>%s</%d>\n", rank, e.what(), rank);
+  }
+  std::fflush(stdout);
+}
+TEST(NcclOfSeveralProcesses, ComparesItsCalls) {
+  if (!sn::testing::has_mpirun()) GTEST_SKIP() << "mpirun is not installed: apt install openmpi-bin";
+  const sn::testing::Result r = sn::testing::mpirun(2, "ComparesItsCalls");
+  EXPECT_EQ(r.status, 0) << r.text;
+  for (const int rank : {0, 1})
+    EXPECT_THAT(r.of(rank),
+                AllOf(HasSubstr("rank 0: all_reduce, sum, of 5 float32"), HasSubstr("rank 1: all_reduce, sum, of 6")))
+        << r.text;
+}
+
+TEST(NcclLibrary, ThatIsNoneIsAnError) {
+  const sn::testing::Result r = sn::testing::shell("SINTER_NCCL=/nonexistent SINTER_CUDA_DRIVER=" SINTER_FAKE_CUDA " " +
+                                                   sn::testing::child("OpensAWrongOne"));
+  EXPECT_THAT(r.text, AllOf(HasSubstr("DeviceError: NCCL"), HasSubstr("SINTER_NCCL"), HasSubstr("/nonexistent")));
+}
+TEST(Child, DISABLED_OpensAWrongOne) {
+  try {
+    runtime::make_nccl(gpus(2));
+  } catch (const sn::DeviceError& e) {
+    std::printf("DeviceError: %s\n", e.what());
+  }
 }
 
 }  // namespace
