@@ -109,18 +109,17 @@ void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const cha
 /// `to` becomes the combination of this process's arrays.
 void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
   const DType dtype = arrays[0]->dtype;
-  constexpr std::int64_t block = 1 << 20;
+  constexpr std::int64_t block = 1 << 18;
   const std::int64_t count = arrays[0]->numel;
   const std::size_t size = size_of(dtype), wide = size_of(combined_in(dtype));
   const std::size_t held = static_cast<std::size_t>(std::min(block, count)) * size;
   const auto elements = scratch(arrays.size() * held);
-  std::vector<const std::byte*> sources;
-  for (std::size_t i = 0; i < arrays.size(); ++i) sources.push_back(elements.get() + i * held);
+  std::vector<const std::byte*> sources(arrays.size());
   for (std::int64_t first = 0; first < count; first += block) {
     const std::int64_t n = std::min(block, count - first);
     const std::size_t at = static_cast<std::size_t>(first);
     for (std::size_t i = 0; i < arrays.size(); ++i)
-      read(*arrays[i], at * size, static_cast<std::size_t>(n) * size, elements.get() + i * held);
+      sources[i] = read_or_borrow(*arrays[i], at * size, static_cast<std::size_t>(n) * size, elements.get() + i * held);
     combine(dtype, how, to + at * wide, sources, n);
   }
 }
