@@ -12,7 +12,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::chrono::milliseconds answers_within{500};
+constexpr std::chrono::milliseconds answers_within{1000};
 
 }  // namespace
 

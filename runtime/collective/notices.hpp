@@ -24,7 +24,7 @@ class Notices {
   /// What another process gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
   /// Tells all others, who answer in the same way when they come to listen. Gives the ranks of which none was heard
-  /// within half a second.
+  /// within a second.
   std::vector<int> tell(std::string_view what);
   /// To be called before MPI ends.
   void stop();

@@ -67,17 +67,14 @@ struct Processes::Start {
   mpi::Comm comm = nullptr;
 };
 
-Processes::Start Processes::start_mpi(const mpi::Library& mpi) {
-  Start s;
-  int initialized = 0;
+Processes::Start Processes::start_mpi(const mpi::Library& mpi, bool ours) {
+  Start s{.ours = ours};
   const auto call = [&s](const char* function, auto f, auto... arguments) {
     if (s.result != mpi::success) return;
     s.result = f(arguments...);
     s.function = function;
   };
-  call("MPI_Initialized", mpi.MPI_Initialized, &initialized);
-  s.ours = !initialized;
-  if (s.ours)
+  if (ours)
     call("MPI_Init_thread", mpi.MPI_Init_thread, nullptr, nullptr, mpi::thread_serialized, &s.level);
   else
     call("MPI_Query_thread", mpi.MPI_Query_thread, &s.level);
@@ -91,7 +88,13 @@ Processes::Start Processes::start_mpi(const mpi::Library& mpi) {
 /// The start, which all processes make together, has no limit of its own.
 Processes::Processes() : mpi_(mpi::library()) {
   const double limit = Deadline().seconds();
-  const std::shared_ptr<Start> s = within(limit, [&mpi = mpi_] { return start_mpi(mpi); });
+  int initialized = 0, finalized = 0;
+  mpi_.MPI_Initialized(&initialized);
+  mpi_.MPI_Finalized(&finalized);
+  if (finalized) throw DeviceError("the program has ended MPI, which cannot be started again");
+  // Where the program started it, this may be the only thread that may call it.
+  const std::shared_ptr<Start> s = initialized ? std::make_shared<Start>(start_mpi(mpi_, false))
+                                               : within(limit, [&mpi = mpi_] { return start_mpi(mpi, true); });
   lost_ = !s || s->result != mpi::success;
   if (!s)
     broken_ = fmt::format(
@@ -117,7 +120,9 @@ void Processes::check_usable() const {
         "the processes that mpirun started are out of step since an error, and nothing can be exchanged any "
         "more: " +
         broken_);
-  int is_main = 1;
+  int is_main = 1, finalized = 0;
+  mpi_.MPI_Finalized(&finalized);
+  if (finalized) throw Error("the program has ended MPI: nothing can be exchanged any more");
   if (of_main_thread_) mpi_.MPI_Is_thread_main(&is_main);
   if (!is_main)
     throw Error(

@@ -89,7 +89,7 @@ class Processes {
 
  private:
   struct Start;
-  static Start start_mpi(const mpi::Library& mpi);
+  static Start start_mpi(const mpi::Library& mpi, bool ours);
   Processes();
   void check(const Call& call, const char* function, int result);
   [[noreturn]] void give_up(const Call& call, const std::string& why);

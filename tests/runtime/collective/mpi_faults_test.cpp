@@ -19,10 +19,15 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+/// From here on: starting may take longer where much else is going on.
+void wait_no_longer_than_a_second() {
+  communicator().barrier();
+  setenv("SINTER_COLLECTIVE_TIMEOUT", "1", 1);
+}
+
 /// Prints what `call` throws, and what the next one does.
 template <class F>
 void print_errors(F call) {
-  const auto begin = std::chrono::steady_clock::now();
   Communicator& c = communicator();
   for (int i = 0; i < 2; ++i) try {
       if (i == 0)
@@ -31,9 +36,7 @@ void print_errors(F call) {
         c.barrier();
       std::printf("no error\n");
     } catch (const sn::Error& e) {
-      std::printf("<%d> error %d after %.0f s: %s</%d>\n", runtime::world().rank, i,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), e.what(),
-                  runtime::world().rank);
+      std::printf("<%d> error %d: %s</%d>\n", runtime::world().rank, i, e.what(), runtime::world().rank);
     }
   std::fflush(stdout);
 }
@@ -86,12 +89,8 @@ TEST(Child, DISABLED_AllAreRefused) {
   print_errors([](Communicator& c) { c.all_reduce({}, Combine::Sum); });
 }
 TEST(Child, DISABLED_OneNeverCalls) {
-  communicator();
-  if (runtime::world().rank == 2) {
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-    std::printf("<2> slept</2>\n");
-    std::fflush(stdout);
-  }
+  wait_no_longer_than_a_second();
+  if (runtime::world().rank == 2) std::this_thread::sleep_for(std::chrono::seconds(10));
   print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); });
 }
 TEST(Child, DISABLED_OneNeverStarts) {
@@ -105,15 +104,15 @@ TEST(Child, DISABLED_OneNeverStarts) {
   std::fflush(stdout);
 }
 TEST(Child, DISABLED_OneNeverSends) {
-  communicator();
-  if (runtime::world().rank == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  wait_no_longer_than_a_second();
+  if (runtime::world().rank == 0) std::this_thread::sleep_for(std::chrono::seconds(10));
   print_errors([](Communicator& c) {
     const std::vector<TensorRef> mine = ones(5);
     c.send(mine[0], 0, mine[0], 1);
   });
 }
 TEST(Child, DISABLED_OneDies) {
-  communicator().barrier();
+  wait_no_longer_than_a_second();
   if (runtime::world().rank == 1) _exit(0);
   print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); });
 }
@@ -124,14 +123,15 @@ TEST(Child, DISABLED_OneEnds) {
 // What starts them.
 
 constexpr const char* one_second = "-x SINTER_COLLECTIVE_TIMEOUT=1";
+constexpr double not_a_hang = 20;  // seconds, of two that it takes
 
 TEST_F(Mpi, DifferentCallsAreNamed) {
   const Result r = mpirun(3, "MakeDifferentCalls");
   for (int rank = 0; rank < 3; ++rank)
-    EXPECT_THAT(r.of(rank),
-                AllOf(HasSubstr("different calls"), HasSubstr("rank 1: broadcast of 5 float32 from position 0"),
-                      HasSubstr("ranks 0, 2: all_reduce, sum, of 5 float32"), HasSubstr("error 1 after 0 s"),
-                      HasSubstr("out of step")))
+    EXPECT_THAT(
+        r.of(rank),
+        AllOf(HasSubstr("different calls"), HasSubstr("rank 1: broadcast of 5 float32 from position 0"),
+              HasSubstr("ranks 0, 2: all_reduce, sum, of 5 float32"), HasSubstr("error 1"), HasSubstr("out of step")))
         << r.text;
 }
 
@@ -165,12 +165,12 @@ TEST_F(Mpi, WhoIsRefusedSaysSoToTheOthers) {
 }
 
 TEST_F(Mpi, WhoNeverCallsIsNamed) {
-  const Result r = mpirun(3, "OneNeverCalls", one_second);
+  const Result r = mpirun(3, "OneNeverCalls");
   for (const int rank : {0, 1})
     EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 5 float32"), HasSubstr("within 1 s"),
                                   HasSubstr("rank 2 gave no sign of life"), HasSubstr("error 1")))
         << r.text;
-  EXPECT_LT(r.seconds, 8);
+  EXPECT_LT(r.seconds, not_a_hang);
 }
 
 TEST_F(Mpi, WhoNeverStartsDoesNotHangTheOthers) {
@@ -178,29 +178,28 @@ TEST_F(Mpi, WhoNeverStartsDoesNotHangTheOthers) {
   EXPECT_THAT(r.of(0), AllOf(HasSubstr("did not start within 1 s"), HasSubstr("not all of the 2 processes"),
                              HasSubstr("error 1")))
       << r.text;
-  EXPECT_LT(r.seconds, 8);
+  EXPECT_LT(r.seconds, not_a_hang);
 }
 
 TEST_F(Mpi, ASenderThatNeverComesIsNamed) {
-  const Result r = mpirun(2, "OneNeverSends", one_second);
+  const Result r = mpirun(2, "OneNeverSends");
   EXPECT_THAT(r.of(1), AllOf(HasSubstr("send of 5 float32 from position 0 to 1"), HasSubstr("within 1 s"),
                              HasSubstr("rank 0 gave no sign of life")))
       << r.text;
 }
 
 TEST_F(Mpi, WhoDiesDoesNotHangTheOthers) {
-  const Result killed = mpirun(3, "OneDies", one_second);  // by mpirun, which sees it first
+  const Result killed = mpirun(3, "OneDies");  // by mpirun, which sees it first
   EXPECT_NE(killed.status, 0);
-  EXPECT_LT(killed.seconds, 8) << killed.text;
-  const Result alone = mpirun(3, "OneDies", std::string(one_second) + " --enable-recovery");
+  EXPECT_LT(killed.seconds, not_a_hang) << killed.text;
+  const Result alone = mpirun(3, "OneDies", "--enable-recovery");
   EXPECT_THAT(alone.of(0), AllOf(HasSubstr("rank 1 gave no sign of life"), HasSubstr("error 1"))) << alone.text;
-  EXPECT_LT(alone.seconds, 8) << alone.text;
+  EXPECT_LT(alone.seconds, not_a_hang) << alone.text;
 }
 
 TEST_F(Mpi, WhoHasEndedIsNamed) {
-  const Result r = mpirun(3, "OneEnds", one_second);
-  for (const int rank : {0, 2})
-    EXPECT_THAT(r.of(rank), AllOf(HasSubstr("error 0 after 0 s"), HasSubstr("rank 1: end of the program"))) << r.text;
+  const Result r = mpirun(3, "OneEnds");
+  for (const int rank : {0, 2}) EXPECT_THAT(r.of(rank), AllOf(HasSubstr("rank 1: end of the program"))) << r.text;
 }
 
 }  // namespace

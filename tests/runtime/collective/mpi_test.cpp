@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <runtime/collective/mpi_communicator.hpp>
+#include <runtime/collective/mpi_library.hpp>
 #include <sinter/runtime/error.hpp>
 
 #include "mpirun.hpp"
@@ -21,13 +22,13 @@ using testing::HasSubstr;
 
 TEST(Child, DISABLED_KeepsTheContract) {
   Communicator& c = communicator();
-  sn::testing::Contract(c, local_devices(), 21).run(60);
+  sn::testing::Contract(c, local_devices(), 21).run(40);
 }
 
 TEST(Child, DISABLED_KeepsTheContractInParts) {
   runtime::set_mpi_part(7);
   Communicator& c = communicator();
-  sn::testing::Contract(c, local_devices(), 22).run(30);
+  sn::testing::Contract(c, local_devices(), 22).run(20);
 }
 
 TEST(Child, DISABLED_KnowsTheWorld) {
@@ -138,6 +139,28 @@ TEST(Child, DISABLED_AChildOfAForkIsNone) {
   }
   c.barrier();
 }
+/// A program that uses MPI itself, for calls of its main thread alone.
+TEST(Child, DISABLED_HasItsOwnMpi) {
+  const runtime::mpi::Library& mpi = runtime::mpi::library();
+  int level = 0;
+  constexpr int funneled = 1;
+  ASSERT_EQ(mpi.MPI_Init_thread(nullptr, nullptr, funneled, &level), 0);
+  Communicator& c = communicator();
+  c.barrier();
+  const auto error = [&c]() -> std::string {
+    try {
+      c.barrier();
+      return "none";
+    } catch (const sn::Error& e) {
+      return e.what();
+    }
+  };
+  std::string elsewhere;
+  std::thread([&] { elsewhere = error(); }).join();
+  EXPECT_THAT(elsewhere, HasSubstr(level == funneled ? "of its main thread alone" : "none"));
+  mpi.MPI_Finalize();
+  EXPECT_THAT(error(), HasSubstr("the program has ended MPI"));
+}
 TEST(Child, DISABLED_OpensTheWorld) {
   try {
     std::printf("a world of %zu\n", runtime::world().all.size());
@@ -180,6 +203,11 @@ TEST_F(Mpi, AChildOfAForkIsNone) {
   const Result r = mpirun(2, "AChildOfAForkIsNone");
   EXPECT_EQ(r.status, 0) << r.text;
   EXPECT_THAT(r.text, HasSubstr("a child of a fork is none of the processes"));
+}
+
+TEST_F(Mpi, AProgramMayUseItItself) {
+  const Result r = mpirun(2, "HasItsOwnMpi");
+  EXPECT_EQ(r.status, 0) << r.text;
 }
 
 TEST_F(Mpi, WithoutTheLibraryTheErrorSaysWhatHelps) {
