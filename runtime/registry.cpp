@@ -99,7 +99,7 @@ int gpu_count() {
   return found.count;
 }
 
-bool gpus_are_virtual() { return gpus().are_virtual; }
+bool gpus_are_virtual() { return gpu_count() > 0 && gpus().are_virtual; }
 
 void require_gpu(int index) {
   if (const int count = gpu_count(); index >= 0 && index < count) return;

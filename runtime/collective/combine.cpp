@@ -1,7 +1,7 @@
 #include "combine.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -44,21 +44,30 @@ T product(T a, T b) {
     return canonical(a * b);
 }
 
-/// Of two zeros, that with the sign that the order of numbers has.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// Of two zeros +0 is the larger. Without branches, for the compiler to take several at once.
 template <class T>
 T maximum(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_integral_v<T>) {
     return std::max(a, b);
-  else
-    return a > b ? a : a < b ? b : a == b ? (std::signbit(a) ? b : a) : canonical(a + b);
+  } else {
+    const T equal = std::bit_cast<T>(std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
+    const T larger = a > b ? a : b;
+    return canonical(a != a ? a : a == b ? equal : b != b ? b : larger);
+  }
 }
 
 template <class T>
 T minimum(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_integral_v<T>) {
     return std::min(a, b);
-  else
-    return a < b ? a : a > b ? b : a == b ? (std::signbit(a) ? a : b) : canonical(a + b);
+  } else {
+    const T equal = std::bit_cast<T>(std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
+    const T smaller = a < b ? a : b;
+    return canonical(a != a ? a : a == b ? equal : b != b ? b : smaller);
+  }
 }
 
 /// Calls f with the function of two elements.

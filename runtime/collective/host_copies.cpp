@@ -11,6 +11,16 @@ void read(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::b
   if (bytes > 0) download(host, {array.buffer.get(), array.data + offset}, bytes);
 }
 
+const std::byte* read_or_borrow(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::byte* host) {
+  if (!array.device.is_cpu()) {
+    read(array, offset, bytes, host);
+    return host;
+  }
+  const Use use{array.buffer.get(), false};
+  const Ordered ordered(array.device, {&use, 1});
+  return array.data + offset;
+}
+
 void write(const TensorImpl& array, std::size_t offset, std::size_t bytes, const std::byte* host) {
   if (bytes == 0) return;
   upload({array.buffer.get(), array.data + offset}, host, bytes);

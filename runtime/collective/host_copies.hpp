@@ -17,6 +17,8 @@ inline std::unique_ptr<std::byte[]> scratch(std::size_t bytes) {
 
 /// Copies `bytes` from `offset` bytes into an array; waits for its device.
 void read(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::byte* host);
+/// Where the same bytes are on the host: in the array itself, or in `host`.
+const std::byte* read_or_borrow(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::byte* host);
 /// The other way; `host` may be reused at once.
 void write(const TensorImpl& array, std::size_t offset, std::size_t bytes, const std::byte* host);
 /// From one array to another, which does not share memory with it, or all of it.

@@ -13,7 +13,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 /// Elements of each array that are on the host at a time.
-constexpr std::int64_t block_size = 1 << 20;
+constexpr std::int64_t block_size = 1 << 18;
 
 class Loopback final : public Communicator {
  public:
@@ -62,9 +62,8 @@ void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t
   for (std::int64_t done = 0; done < count; done += block_size) {
     const std::int64_t n = std::min(block_size, count - done);
     for (std::size_t i = 0; i < from.size(); ++i) {
-      std::byte* const place = elements.get() + i * block * size;
-      read(*from[i], static_cast<std::size_t>(first + done) * size, static_cast<std::size_t>(n) * size, place);
-      sources[i] = place;
+      sources[i] = read_or_borrow(*from[i], static_cast<std::size_t>(first + done) * size,
+                                  static_cast<std::size_t>(n) * size, elements.get() + i * block * size);
     }
     combine(dtype, how, result.get(), sources, n);
     narrow(dtype, result.get(), result.get(), n);
