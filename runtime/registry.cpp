@@ -99,6 +99,8 @@ int gpu_count() {
   return found.count;
 }
 
+bool gpus_are_virtual() noexcept { return gpus().are_virtual; }
+
 void require_gpu(int index) {
   if (const int count = gpu_count(); index >= 0 && index < count) return;
   throw DeviceError(
