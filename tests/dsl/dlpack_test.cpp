@@ -309,7 +309,7 @@ TEST(FromDlpack, RandomDescriptors) {
                           static_cast<std::uint16_t>(wild ? pick({0, 1, 1, 1, 4}) : 1)};
     Producer<> p(memory.data(), shape, strides, dtype, 4 * middle);
     if (wild) p.managed.dl_tensor.device.device_type = static_cast<std::int32_t>(pick({0, 1, 1, 1, 3, 12, 13, 77}));
-    if (wild && random() % 8 == 0) p.managed.dl_tensor.byte_offset = random();
+    if (wild && random() % 8 == 0) p.managed.dl_tensor.byte_offset = ~(random() % 4096);  // past all addresses
     try {
       const AnyTensor x = from_dlpack(&p.managed);
       ++taken;
@@ -409,7 +409,9 @@ struct AtExit {
     if (managed) managed->deleter(managed);
   }
 } at_exit;
-TEST(ToDlpack, DeletersRunAfterMain) { at_exit.managed = to_dlpack(ones({100}).cuda(0)).release(); }
+TEST(ToDlpack, DeletersRunAfterMain) {
+  at_exit.managed = to_dlpack(ones({100}).cuda(0), {.stream = Stream(0)}).release();
+}
 
 TEST(ToDlpack, DeletersRunInAnyThread) {
   const auto x = ones({100});
