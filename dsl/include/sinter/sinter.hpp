@@ -32,6 +32,7 @@
 #include <sinter/dsl/mask.hpp>
 #include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/normalize.hpp>
+#include <sinter/dsl/parse.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/dsl/reduce.hpp>
