@@ -34,8 +34,8 @@ Shape common_shape(Op op, std::span<const TextValue> operands) {
 TextValue applied(Op op, std::span<const TextValue> operands) {
   const bool all_numbers = std::ranges::all_of(operands, [](const TextValue& v) { return v.kind == Kind::Number; });
   if (all_numbers && operands.size() <= 2)
-    if (const auto number = operands.size() == 2 ? fold(op, operands[0].number, operands[1].number)
-                                                 : fold(op, operands[0].number))
+    if (const auto number =
+            operands.size() == 2 ? fold(op, operands[0].number, operands[1].number) : fold(op, operands[0].number))
       return TextValue::of(*number);
   std::vector<jit::LazyRef> nodes;
   for (const TextValue& v : operands) nodes.push_back(node_of(v));
@@ -109,7 +109,8 @@ namespace {
 /// Walks the nodes, with what they make on a stack.
 class Builder {
  public:
-  Builder(const SyntaxTree& tree, std::span<const NamedOperand> operands) : tree_(tree), operands_(operands) {}
+  Builder(const SyntaxTree& tree, std::span<const NamedOperand> operands)
+      : tree_(tree), operands_(operands), known_(operands.size()) {}
 
   Lazy<AnyType> build() {
     for (const SyntaxNode& node : tree_.nodes) {
@@ -149,11 +150,8 @@ class Builder {
   }
 
   TextValue named(const SyntaxNode& node) {
-    for (const NamedOperand& o : operands_) {
-      if (o.name != node.name) continue;
-      if (o.is_number) return {.kind = Kind::Scalar, .node = o.value.node()};
-      return TextValue::tensor(o.value);
-    }
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i].name == node.name) return operand(i);
     if (const auto number = constant_named(node.name)) return TextValue::of(*number);
     if (const auto dtype = dtype_named(node.name)) return {.kind = Kind::DType, .dtype = *dtype};
     if (node.name == "None") return {.kind = Kind::None};
@@ -163,6 +161,14 @@ class Builder {
     for (const NamedOperand& o : operands_) given += (given.empty() ? "" : ", ") + o.name;
     fail(node.place, fmt::format("nothing is given for the name '{}'{}; given are: {}", node.name,
                                  did_you_mean(node.name, known), given.empty() ? "none" : given));
+  }
+
+  /// Its shape is found once.
+  const TextValue& operand(std::size_t i) {
+    const NamedOperand& o = operands_[i];
+    if (!known_[i].node)
+      known_[i] = o.is_number ? TextValue{.kind = Kind::Scalar, .node = o.value.node()} : TextValue::tensor(o.value);
+    return known_[i];
   }
 
   void check_operands(const SyntaxNode& node) const {
@@ -208,7 +214,8 @@ class Builder {
     std::vector<std::string_view> known(operation_names().begin(), operation_names().end());
     for (const TextFunction& f : text_functions()) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
-      if (o.name == node.name) fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
+      if (o.name == node.name)
+        fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
     fail(node.place, fmt::format("there is no function '{}'{}", node.name, did_you_mean(node.name, known)));
   }
 
@@ -219,11 +226,11 @@ class Builder {
   }
 
   TextValue operation_call(const SyntaxNode& node, const TextOperation& operation, std::span<const TextValue> values) {
-    std::vector<TextValue> swapped;
-    if (operation.op == Op::where && node.is_method && values.size() >= 2 && node.keywords.empty()) {
-      swapped.assign(values.begin(), values.end());  // x.where(condition, other): the value comes first
-      std::swap(swapped[0], swapped[1]);
-      values = swapped;
+    if (operation.op == Op::where && node.is_method) {  // x.where(condition, other): the value comes first
+      const std::array<std::string_view, 3> parameters{"input", "condition", "other"};
+      const Arguments a = arguments(node, operation.name, parameters, values);
+      const TextValue operands[] = {a.operand(1), a.operand(0), a.operand(2)};
+      return applied(Op::where, operands);
     }
     const Arguments a = arguments(node, operation.name, operation.parameters, values);
     if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
@@ -251,6 +258,7 @@ class Builder {
 
   const SyntaxTree& tree_;
   std::span<const NamedOperand> operands_;
+  std::vector<TextValue> known_;  // of the operands that were used
   std::vector<TextValue> stack_;
 };
 

@@ -13,8 +13,9 @@ struct DTypeName {
   DType dtype;
 };
 /// PyTorch's other names.
-constexpr DTypeName dtype_names[] = {{"float", DType::Float32}, {"double", DType::Float64}, {"half", DType::Float16},
-                                     {"int", DType::Int32},     {"long", DType::Int64},     {"short", DType::Int16},
+constexpr DTypeName dtype_names[] = {{"float", DType::Float32},    {"double", DType::Float64},
+                                     {"half", DType::Float16},     {"int", DType::Int32},
+                                     {"long", DType::Int64},       {"short", DType::Int16},
                                      {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128}};
 
 template <class... N>
@@ -87,9 +88,7 @@ std::optional<DType> dtype_named(std::string_view name) noexcept {
   return {};
 }
 
-bool has_meaning(std::string_view name) noexcept {
-  return name == "None" || constant_named(name) || dtype_named(name);
-}
+bool has_meaning(std::string_view name) noexcept { return name == "None" || constant_named(name) || dtype_named(name); }
 
 const TextOperation* operation_named(std::string_view name) {
   const auto found = operations().find(name);

@@ -1,5 +1,5 @@
-// Numbers of texts, which are Python's: what is computed of them alone is computed as Python does, but that integers end
-// at 64 bits.
+// Numbers of texts, which are Python's: what is computed of them alone is computed as Python does, but that integers
+// end at 64 bits.
 #pragma once
 #include <complex>
 #include <cstdint>

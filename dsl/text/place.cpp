@@ -49,7 +49,8 @@ std::string pointed(std::string_view text, Place place) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   const std::size_t marks = columns(text.substr(at, std::clamp<std::size_t>(place.length, 1, end > at ? end - at : 1)));
   return fmt::format("\n  {}{}{}\n  {:{}}{:^>{}}", cut_before ? "..." : "", line, cut_after ? "..." : "", "",
-                     columns(text.substr(begin, at - begin)) + (cut_before ? 3 : 0), "", std::max<std::size_t>(marks, 1));
+                     columns(text.substr(begin, at - begin)) + (cut_before ? 3 : 0), "",
+                     std::max<std::size_t>(marks, 1));
 }
 
 void throw_at(std::string_view text, Place place, const std::string& what) {
@@ -59,12 +60,14 @@ void throw_at(std::string_view text, Place place, const std::string& what) {
 std::string_view nearest(std::string_view name, std::span<const std::string_view> names) {
   if (name.size() > longest_compared) return {};
   std::string_view best;
-  const auto alike = [&](std::string_view candidate) { return std::ranges::mismatch(name, candidate).in1 - name.begin(); };
+  const auto alike = [&](std::string_view candidate) {
+    return std::ranges::mismatch(name, candidate).in1 - name.begin();
+  };
   std::size_t fewest = std::max<std::size_t>(1, name.size() / 3);
   for (const std::string_view candidate : names) {
     const std::size_t edits = distance(name, candidate);
     if (edits >= candidate.size()) continue;
-    if (edits > fewest || (edits == fewest && (best.empty() || alike(candidate) <= alike(best)))) continue;
+    if (edits > fewest || (edits == fewest && !best.empty() && alike(candidate) <= alike(best))) continue;
     fewest = edits;
     best = candidate;
   }

@@ -4,6 +4,7 @@
 
 #include "lexer.hpp"
 #include "names.hpp"
+#include "syntax.hpp"
 
 namespace sinter::inline v1 {
 namespace detail {
@@ -20,6 +21,8 @@ class SignatureParser {
       ArgumentType a = argument();
       if (std::ranges::find(arguments, a.name, &ArgumentType::name) != arguments.end())
         throw_at(text_, place, fmt::format("the argument '{}' is there twice", a.name));
+      if (arguments.size() == max_arguments)
+        throw_at(text_, place, fmt::format("a signature has at most {} arguments", max_arguments));
       arguments.push_back(std::move(a));
       if (lexer_.now().kind == Token::Kind::End) break;
       expect(",", "',' or the end");
@@ -30,7 +33,8 @@ class SignatureParser {
 
  private:
   [[noreturn]] void unexpected(std::string_view expected) {
-    throw_at(text_, lexer_.now().place(), fmt::format("{} is expected, and here is {}", expected, to_string(lexer_.now())));
+    throw_at(text_, lexer_.now().place(),
+             fmt::format("{} is expected, and here is {}", expected, to_string(lexer_.now())));
   }
   void expect(std::string_view symbol, std::string_view what) {
     if (!lexer_.now().is(symbol)) unexpected(what);
@@ -69,11 +73,13 @@ class SignatureParser {
       names.push_back(short_name(sinter::DType(i)));
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
-    throw_at(text_, given.place(), fmt::format("there is no dtype '{}'{}", given.text, did_you_mean(given.text, views)));
+    throw_at(text_, given.place(),
+             fmt::format("there is no dtype '{}'{}", given.text, did_you_mean(given.text, views)));
   }
   SymbolicExtent extent() {
     const Token token = lexer_.now();
-    if (token.kind == Token::Kind::Number && token.number.is_int()) return lexer_.take(), SymbolicExtent{"", token.number.whole};
+    if (token.kind == Token::Kind::Number && token.number.is_int())
+      return lexer_.take(), SymbolicExtent{"", token.number.whole};
     if (token.is("*")) return lexer_.take(), SymbolicExtent{"*"};
     return {std::string(name("an extent - a number, a symbol or * -").text)};
   }
@@ -96,7 +102,8 @@ void match_tensor(const ArgumentType& a, const AnyTensor& t, std::map<std::strin
       throw ShapeError(wrong(fmt::format("axis {} has {} elements", axis, extent)));
     if (e.symbol.empty() || e.symbol == "*") continue;
     if (const auto [at, fresh] = symbols.try_emplace(e.symbol, extent); !fresh && at->second != extent)
-      throw ShapeError(wrong(fmt::format("axis {} has {} elements, and {} is {} before", axis, extent, e.symbol, at->second)));
+      throw ShapeError(
+          wrong(fmt::format("axis {} has {} elements, and {} is {} before", axis, extent, e.symbol, at->second)));
   }
 }
 

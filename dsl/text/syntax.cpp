@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lexer.hpp"
 #include "names.hpp"
@@ -18,11 +19,18 @@ struct BinaryOperator {
   Op op;
 };
 constexpr int first_precedence = 1;
-constexpr BinaryOperator binary_operators[] = {
-    {"|", 1, Op::bitwise_or},          {"^", 2, Op::bitwise_xor},          {"&", 3, Op::bitwise_and},
-    {"<<", 4, Op::bitwise_left_shift}, {">>", 4, Op::bitwise_right_shift}, {"+", 5, Op::add},
-    {"-", 5, Op::sub},                 {"*", 6, Op::mul},                  {"/", 6, Op::div},
-    {"//", 6, Op::floor_divide},       {"%", 6, Op::remainder},            {"@", 6, Op::matmul}};
+constexpr BinaryOperator binary_operators[] = {{"|", 1, Op::bitwise_or},
+                                               {"^", 2, Op::bitwise_xor},
+                                               {"&", 3, Op::bitwise_and},
+                                               {"<<", 4, Op::bitwise_left_shift},
+                                               {">>", 4, Op::bitwise_right_shift},
+                                               {"+", 5, Op::add},
+                                               {"-", 5, Op::sub},
+                                               {"*", 6, Op::mul},
+                                               {"/", 6, Op::div},
+                                               {"//", 6, Op::floor_divide},
+                                               {"%", 6, Op::remainder},
+                                               {"@", 6, Op::matmul}};
 constexpr BinaryOperator comparisons[] = {{"==", 0, Op::eq}, {"!=", 0, Op::ne}, {"<", 0, Op::lt},
                                           {"<=", 0, Op::le}, {">", 0, Op::gt},  {">=", 0, Op::ge}};
 
@@ -88,8 +96,7 @@ class Parser {
     if (!o) return;
     const Token token = lexer_.take();
     binary(first_precedence);
-    if (find(comparisons, now()))
-      fail("a < b < c asks for one bool: write (a < b) & (b < c)");
+    if (find(comparisons, now())) fail("a < b < c asks for one bool: write (a < b) & (b < c)");
     add_operator(o->op, token, 2);
   }
   void binary(int precedence) {
@@ -173,7 +180,8 @@ class Parser {
     const Token token = now();
     const std::size_t before = tree_.nodes.size();
     expression();
-    ++node.operands;
+    if (++node.operands > max_arguments)
+      throw_at(tree_.text, token.place(), fmt::format("a call has at most {} arguments", max_arguments));
     const bool is_name = tree_.nodes.size() == before + 1 && tree_.nodes.back().kind == Kind::Name;
     if (now().is("=") && is_name && token.text == tree_.nodes.back().name) {
       tree_.nodes.pop_back();
@@ -187,9 +195,9 @@ class Parser {
     }
   }
   void collect_names() {
+    std::unordered_set<std::string_view> known;
     for (const SyntaxNode& node : tree_.nodes)
-      if (node.kind == Kind::Name && !has_meaning(node.name) &&
-          std::ranges::find(tree_.names, node.name) == tree_.names.end())
+      if (node.kind == Kind::Name && !has_meaning(node.name) && known.insert(node.name).second)
         tree_.names.emplace_back(node.name);
   }
 

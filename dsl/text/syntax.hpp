@@ -13,11 +13,11 @@ struct SyntaxNode {
   enum class Kind { Number, Name, Operator, Call, List };
   Kind kind;
   Place place;
-  Op op{};                                  // of an operator
-  std::string_view name{};                  // of a name or a call
-  TextNumber number{};                      //
-  int operands = 0;                         // which it takes
-  bool is_method = false;                   // the first argument stands before the dot
+  Op op{};                                   // of an operator
+  std::string_view name{};                   // of a name or a call
+  TextNumber number{};                       //
+  int operands = 0;                          // which it takes
+  bool is_method = false;                    // the first argument stands before the dot
   std::vector<std::string_view> keywords{};  // of the last arguments
 };
 
@@ -37,5 +37,7 @@ std::shared_ptr<const SyntaxTree> read_expression(std::string_view text);
 
 /// How deep parentheses, calls, signs and powers may be in one another.
 inline constexpr int max_nesting = 200;
+/// Of a call, and of a signature.
+inline constexpr int max_arguments = 256;
 
 }  // namespace sinter::inline v1::detail

@@ -65,8 +65,9 @@ Arguments::Arguments(std::string_view text, Place call, std::string_view name,
 std::size_t Arguments::place_of(std::string_view keyword, Place place) const {
   const auto found = std::ranges::find(parameters_, without_alias(keyword));
   if (found == parameters_.end())
-    throw_at(text_, place, fmt::format("{} has no argument '{}': it takes {}{}", name_, keyword,
-                                       fmt::join(parameters_, ", "), did_you_mean(keyword, parameters_)));
+    throw_at(text_, place,
+             fmt::format("{} has no argument '{}': it takes {}{}", name_, keyword, fmt::join(parameters_, ", "),
+                         did_you_mean(keyword, parameters_)));
   return static_cast<std::size_t>(found - parameters_.begin());
 }
 

@@ -11,10 +11,10 @@
 namespace sinter {
 namespace {
 
+using sinter_tests::message_of;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using sinter_tests::message_of;
 using Any = Lazy<AnyType>;
 
 class Parse : public ::testing::Test {
@@ -29,7 +29,7 @@ class Parse : public ::testing::Test {
   const Tensor<std::int32_t> j = (arange(3) + 1).to<std::int32_t>();
   const Tensor<bool> b = arange(6).reshape({2, 3}) % 2 == 0;
   const Tensor<std::complex<float>> z = Tensor<std::complex<float>>(complex(x, x * 2.f));
-  const std::vector<NamedOperand> operands{{"x", x}, {"y", y}, {"d", d}, {"h", h}, {"i", i},
+  const std::vector<NamedOperand> operands{{"x", x}, {"y", y}, {"d", d}, {"h", h},   {"i", i},
                                            {"j", j}, {"b", b}, {"z", z}, {"s", 2.5}, {"n", 3}};
 
   AnyTensor value(std::string_view text) const { return Tensor(parse(text, operands)); }
@@ -117,6 +117,7 @@ TEST_F(Parse, CallsAndMethods) {
   is("exp(x) + x.exp()", exp(x) + x.exp());
   is("where(b, x, 0)", where(b, x, 0));
   is("x.where(b, y)", x.where(b, y));
+  is("x.where(other=y, condition=b)", x.where(b, y));
   is("where(condition=b, other=1, input=x)", where(b, x, 1));
   is("clamp(x, -0.5, 0.5)", clamp(x, -0.5, 0.5));
   is("x.clamp(max=0.5, min=-0.5)", clamp(x, -0.5, 0.5));
@@ -191,24 +192,24 @@ TEST_F(Parse, EveryOperation) {
   const std::pair<const char*, AnyTensor> sets[] = {{"x", x}, {"i", i}, {"b", b}, {"z", z}};
 #define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
 #define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
-#define SINTER_OP(name, arity, rule, body, doc)                                                     \
-  for (const auto& [called, t] : sets) {                                                            \
-    std::string text = #name "(";                                                                   \
-    std::vector<jit::LazyRef> nodes;                                                                \
-    for (int k = 0; k < arity; ++k) {                                                               \
-      const bool condition = Op::name == Op::where && k == 0;                                       \
-      text += std::string(k ? ", " : "") + (condition ? "b" : called);                              \
-      nodes.push_back(detail::lazy_node(condition ? AnyTensor(b) : t));                             \
-    }                                                                                               \
-    try {                                                                                           \
-      const Any expected(jit::lazy(Op::name, nodes));                                               \
-      const Any got = parse(text + ")", operands);                                                  \
-      EXPECT_EQ(got.node()->dtype(), expected.node()->dtype()) << text;                             \
-      EXPECT_EQ(to_dot(got), to_dot(expected)) << text;                                             \
-      ++compared;                                                                                   \
-    } catch (const DtypeError&) {                                                                   \
-      EXPECT_THROW(parse(text + ")", operands), DtypeError) << text;                                \
-    }                                                                                               \
+#define SINTER_OP(name, arity, rule, body, doc)                         \
+  for (const auto& [called, t] : sets) {                                \
+    std::string text = #name "(";                                       \
+    std::vector<jit::LazyRef> nodes;                                    \
+    for (int k = 0; k < arity; ++k) {                                   \
+      const bool condition = Op::name == Op::where && k == 0;           \
+      text += std::string(k ? ", " : "") + (condition ? "b" : called);  \
+      nodes.push_back(detail::lazy_node(condition ? AnyTensor(b) : t)); \
+    }                                                                   \
+    try {                                                               \
+      const Any expected(jit::lazy(Op::name, nodes));                   \
+      const Any got = parse(text + ")", operands);                      \
+      EXPECT_EQ(got.node()->dtype(), expected.node()->dtype()) << text; \
+      EXPECT_EQ(to_dot(got), to_dot(expected)) << text;                 \
+      ++compared;                                                       \
+    } catch (const DtypeError&) {                                       \
+      EXPECT_THROW(parse(text + ")", operands), DtypeError) << text;    \
+    }                                                                   \
   }
 #define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/ops.def>
@@ -382,6 +383,16 @@ TEST_F(Parse, DepthAndLengthAreBounded) {
     for (int k = 0; k < 3000; ++k) sum = sum + 1;
     return sum;
   }());
+  // Names and arguments without end take no time that grows with their square.
+  std::string names = "x", calls = "exp(x", types;
+  for (int k = 0; k < 50'000; ++k) {
+    names += fmt::format("+q{}", k);
+    calls += fmt::format(",q{}=1", k);
+    types += fmt::format("q{}:f32,", k);
+  }
+  EXPECT_THAT(error(names), HasSubstr("'q0'"));
+  EXPECT_THAT(error(calls), HasSubstr("at most 256 arguments"));
+  EXPECT_THAT(message_of<ParseError>([&] { parse_signature(types); }), HasSubstr("at most 256"));
   EXPECT_THAT(error(std::string(2 << 20, ' ')), HasSubstr("are read at most"));
   EXPECT_LT(error("x + " + repeated("abcdefgh", 10'000)).size(), 100'000u);
 }
@@ -390,7 +401,8 @@ TEST_F(Parse, IsReadOnceForManyOperands) {
   const ParsedExpression e("exp(z + 2) * y + pi + z");
   EXPECT_THAT(e.names(), ElementsAre("z", "y"));
   EXPECT_EQ(e.text(), "exp(z + 2) * y + pi + z");
-  EXPECT_TRUE(same(AnyTensor{Tensor(e({{"z", x}, {"y", y}}))}, AnyTensor{Tensor(exp(x + 2) * y + 3.141592653589793 + x)}));
+  EXPECT_TRUE(
+      same(AnyTensor{Tensor(e({{"z", x}, {"y", y}}))}, AnyTensor{Tensor(exp(x + 2) * y + 3.141592653589793 + x)}));
   EXPECT_EQ(Tensor(e({{"z", d}, {"y", 2}})).dtype(), DType::Float64);
   const Any part = x * 2;
   EXPECT_EQ(Tensor(parse("pi - e", {{"pi", part}, {"e", x + y}})).shape(), Shape(2, 3));  // a name that is given counts
@@ -417,7 +429,8 @@ TEST(Signature, RefusesWhatIsNone) {
   const auto error = [](std::string_view text) { return message_of<ParseError>([&] { parse_signature(text); }); };
   EXPECT_THAT(error(""), HasSubstr("z: f32[n]"));
   EXPECT_THAT(error("z"), HasSubstr("':' and the dtype"));
-  EXPECT_THAT(error("z: f23[n]"), AllOf(HasSubstr("no dtype 'f23'"), HasSubstr("did you mean 'f32'?"), HasSubstr("^^^")));
+  EXPECT_THAT(error("z: f23[n]"),
+              AllOf(HasSubstr("no dtype 'f23'"), HasSubstr("did you mean 'f32'?"), HasSubstr("^^^")));
   EXPECT_THAT(error("z: f32[n"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("z: f32[-1]"), HasSubstr("an extent"));
   EXPECT_THAT(error("z: f32[1.5]"), HasSubstr("an extent"));

@@ -1,5 +1,5 @@
-// Any bytes as an expression, and as a signature: they are read, or refused with one of our errors that shows the place.
-// What a signature reads as is written again and must read the same.
+// Any bytes as an expression, and as a signature: they are read, or refused with one of our errors that shows the
+// place. What a signature reads as is written again and must read the same.
 #include <cstdint>
 #include <cstdlib>
 #include <new>

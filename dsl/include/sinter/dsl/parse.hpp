@@ -1,9 +1,9 @@
 // Expressions written as text, for tools and other languages: sn::parse("exp(z + 2) * y", {{"z", z}, {"y", y}}).
 //
-// The text is Python's: names, numbers (ints, floats, 2j, True, inf, nan, pi), operators with Python's precedence, calls
-// f(x, axis=-1) and methods x.f(axis=-1). What may be called is what ops.def and reductions.def list, with what
-// normalize.hpp and matmul.hpp have, and casts: x.to(float16), float(x). Numbers lift the category of the tensors beside
-// them and nothing else; dtypes promote as in typed expressions.
+// The text is Python's: names, numbers (ints, floats, 2j, True, inf, nan, pi), operators with Python's precedence,
+// calls f(x, axis=-1) and methods x.f(axis=-1). What may be called is what ops.def and reductions.def list, with what
+// normalize.hpp and matmul.hpp have, and casts: x.to(float16), float(x). Numbers lift the category of the tensors
+// beside them and nothing else; dtypes promote as in typed expressions.
 #pragma once
 #include <initializer_list>
 #include <map>
@@ -55,7 +55,8 @@ class ParsedExpression {
   /// (pi, inf, float32) may be left out.
   const std::vector<std::string>& names() const noexcept;
 
-  /// The expression of these operands; names that it does not use are ignored. Throws ParseError for a name without an
+  /// The expression of these operands; names that it does not use are ignored. It is a Lazy as one grown in C++, whose
+  /// oldest part is evaluated past jit::max_lazy_nodes operations. Throws ParseError for a name without an
   /// operand, a function that there is not, an argument that is missing or too many; and what the operations throw -
   /// DtypeError, ShapeError, DeviceError, IndexError - each with its place in the text.
   Lazy<AnyType> operator()(std::span<const NamedOperand> operands) const;
@@ -67,7 +68,7 @@ class ParsedExpression {
   std::shared_ptr<const detail::SyntaxTree> tree_;
 };
 
-/// The expression that the text says, of these operands. Nothing is evaluated. Throws what ParsedExpression does.
+/// The expression that the text says, of these operands. Throws what ParsedExpression does.
 Lazy<AnyType> parse(std::string_view text, std::span<const NamedOperand> operands);
 inline Lazy<AnyType> parse(std::string_view text, std::initializer_list<NamedOperand> operands) {
   return parse(text, std::span(operands.begin(), operands.size()));
@@ -91,8 +92,8 @@ struct ArgumentType {
   friend bool operator==(const ArgumentType&, const ArgumentType&) = default;
 };
 
-/// "z: f32[n], y: f32[n, 4], w: bf16[*, n]": names, dtypes (float32 or f32; bool) and shapes. Throws ParseError, also for
-/// a name that is there twice.
+/// "z: f32[n], y: f32[n, 4], w: bf16[*, n]": names, dtypes (float32 or f32; bool) and shapes. Throws ParseError, also
+/// for a name that is there twice.
 std::vector<ArgumentType> parse_signature(std::string_view text);
 /// As parse_signature reads it.
 std::string to_string(const ArgumentType& argument);
