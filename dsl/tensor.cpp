@@ -54,6 +54,23 @@ TensorRef pin_memory(TensorImpl& t) {
   return pinned;
 }
 
+void check_host_access(const char* what, const TensorImpl& t, bool contiguous) {
+  if (!t.device.is_cpu())
+    throw DeviceError(
+        fmt::format("{}: the elements of {} are not in the host's memory: name a copy, auto y = x.cpu(), and ask that",
+                    what, describe(t)));
+  if (contiguous && !t.contiguous)
+    throw Error(
+        fmt::format("{}: the elements of {} with strides {} do not lie in a row: ask x.contiguous(), a copy, or use "
+                    "x.accessor<{}>()",
+                    what, describe(t), to_string(t.strides), t.rank()));
+}
+
+void check_accessor_rank(const TensorImpl& t, int rank) {
+  if (t.rank() == rank) return;
+  throw ShapeError(fmt::format("accessor<{}> was asked of {}, which has {} axes", rank, describe(t), t.rank()));
+}
+
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
 TensorRef on_one_device(const TensorImpl& t) {

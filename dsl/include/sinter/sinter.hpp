@@ -18,9 +18,11 @@
 #include <sinter/dsl/evaluate.hpp>
 
 #include <sinter/dsl/constants.hpp>
+#include <sinter/dsl/dlpack.hpp>
 #include <sinter/dsl/einsum.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
+#include <sinter/dsl/from_blob.hpp>
 #include <sinter/dsl/function.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/join.hpp>
@@ -30,6 +32,7 @@
 #include <sinter/dsl/mask.hpp>
 #include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/normalize.hpp>
+#include <sinter/dsl/parse.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/dsl/reduce.hpp>

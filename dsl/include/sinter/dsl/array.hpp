@@ -40,6 +40,11 @@ void read_item(const TensorImpl& t, void* to);
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
 TensorRef pin_memory(TensorImpl& t);
+/// Throws DeviceError for a tensor on a GPU, Error where it must be contiguous and is not.
+void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
+/// Throws ShapeError.
+void check_accessor_rank(const TensorImpl& t, int rank);
+#define SINTER_ACCESS_OF_TEMPORARY "what this gives would outlive the tensor: give the tensor a name first"
 /// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
 /// dtype cannot hold it.
 void fill(TensorImpl& t, Number value);

@@ -1,8 +1,11 @@
 // Tensor: a handle of an array on a device. Copies and views share storage.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <sinter/dsl/accessor.hpp>
 #include <sinter/dsl/array.hpp>
 #include <sinter/dsl/expression_view.hpp>
 #include <sinter/dsl/in_place.hpp>
@@ -137,6 +140,36 @@ class Tensor : public detail::On<D>,
     requires detail::may_be_on_mesh<D>
   {
     return mesh().device(i);
+  }
+  /// The elements of a contiguous tensor on the CPU, to be read and written to in place. The span is valid while a
+  /// tensor has the memory. Throws DeviceError on a GPU, Error where the tensor is not contiguous.
+  std::span<T> span() const&
+    requires element<T>
+  {
+    detail::check_host_access("span", impl(), true);
+    return {data(), static_cast<std::size_t>(numel())};
+  }
+  /// The same of any strides, by indices: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError where the tensor
+  /// has not Rank axes.
+  template <int Rank>
+    requires element<T>
+  Accessor<T, Rank> accessor() const& {
+    detail::check_host_access("accessor", impl(), false);
+    detail::check_accessor_rank(impl(), Rank);
+    typename Accessor<T, Rank>::Extents extents, steps;
+    std::copy(shape().begin(), shape().end(), extents.begin());
+    std::copy(strides().begin(), strides().end(), steps.begin());
+    return {data(), extents, steps};
+  }
+  std::span<T> span() const&&
+    requires element<T>
+  {
+    static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
+  }
+  template <int Rank>
+    requires element<T>
+  Accessor<T, Rank> accessor() const&& {
+    static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
   }
 
   // Views of complex numbers' parts: z.real() = x writes them. Of an expression these are operations, as sn::real(z)

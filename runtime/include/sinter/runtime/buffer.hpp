@@ -73,9 +73,11 @@ class Buffer : public Counted<Buffer> {
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
   /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
   static Ref<Buffer> allocate_pinned(std::size_t bytes);
-  /// Memory of the host that is somebody else's: a file that is mapped, an array of another library. `owner`, which
-  /// keeps it, is let go with the buffer. The memory is written to where a tensor on it is.
-  static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner);
+  /// Memory that is somebody else's: a file that is mapped, an array of another library. `owner`, which keeps it, is
+  /// let go with the buffer, when nothing that a GPU was given uses the memory any more: the host waits for that. The
+  /// memory is written to where a tensor on it is.
+  static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner,
+                          Device device = Device());
 
   /// What a tensor on a mesh lies in: no memory of its own.
   static Ref<Buffer> of_pieces(std::unique_ptr<const Pieces> pieces);

@@ -29,9 +29,10 @@ TensorRef empty(const Shape& shape, DType dtype, Device device);
 /// The same on the CPU, in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_pinned(const Shape& shape, DType dtype);
 
-/// Contiguous, on the CPU, over memory that is there already, which `owner` keeps: nothing is copied. Throws
-/// ShapeError, and Error where `data` is not aligned for the dtype.
-TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner);
+/// Contiguous, over memory that is there already, which `owner` keeps: nothing is copied. Throws ShapeError, and Error
+/// where `data` is not aligned for the dtype.
+TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
+                      Device device = Device());
 /// Whether elements of the dtype may lie there.
 bool is_aligned(const std::byte* data, DType dtype) noexcept;
 
