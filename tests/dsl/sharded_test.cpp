@@ -18,11 +18,16 @@ namespace sn = sinter;
 using sn::amin, sn::argsort, sn::count_nonzero, sn::cummax, sn::cumsum, sn::embedding, sn::matmul, sn::median, sn::prod,
     sn::rsqrt, sn::softmax, sn::sort, sn::sum, sn::topk, sn::where;
 
-/// Positions on the CPU and on two GPUs, some of them more than once.
+/// Positions on the CPU and on two GPUs, some of them more than once. GPUs take a kernel for each expression: where the
+/// number of positions is what matters, these are on the CPU.
 std::vector<sn::Mesh> meshes() {
-  const sn::Device cpu, a(0), b(1);
-  return {sn::Mesh({cpu}),          sn::Mesh({a}),          sn::Mesh({a, b}), sn::Mesh({cpu, cpu, cpu}),
-          sn::Mesh({a, b, a, b}), sn::Mesh({a, a, b, b, a, a, b, b})};
+  const sn::Device a(0), b(1);
+  const auto cpus = [](std::size_t positions) { return sn::Mesh(std::vector<sn::Device>(positions)); };
+  return {cpus(1), cpus(2), sn::Mesh({a, b, a}), cpus(4), cpus(8)};
+}
+std::vector<sn::Mesh> gpu_meshes() {
+  const sn::Device a(0), b(1);
+  return {sn::Mesh({a}), sn::Mesh({a, b}), sn::Mesh({a, b, a, b}), sn::Mesh({a, a, b, b, a, a, b, b})};
 }
 
 /// Numbers that differ, negative ones among them. On a device of the kind that they are compared with: functions differ
@@ -99,7 +104,9 @@ TEST(Sharded, WrapsTensorsThatAreThere) {
 }
 
 TEST(Sharded, ElementwiseIsBitForBitThatOfOneDevice) {
-  for (const sn::Mesh& mesh : meshes())
+  std::vector<sn::Mesh> all = meshes();
+  for (const sn::Mesh& mesh : gpu_meshes()) all.push_back(mesh);
+  for (const sn::Mesh& mesh : all)
     for (const std::int64_t rows : {0, 1, 2, 7, 30, 65}) {
       const sn::Device one = mesh.device(0);
       const sn::Tensor x = numbers({rows, 3}, 1, one), y = numbers({rows, 1}, 0.5f, one), b = numbers({3}, 1, one);
