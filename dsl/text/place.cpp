@@ -49,8 +49,7 @@ std::string pointed(std::string_view text, Place place) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   const std::size_t marks = columns(text.substr(at, std::clamp<std::size_t>(place.length, 1, end > at ? end - at : 1)));
   return fmt::format("\n  {}{}{}\n  {:{}}{:^>{}}", cut_before ? "..." : "", line, cut_after ? "..." : "", "",
-                     columns(text.substr(begin, at - begin)) + (cut_before ? 3 : 0), "",
-                     std::max<std::size_t>(marks, 1));
+                     at - begin + (cut_before ? 3 : 0), "", std::max<std::size_t>(marks, 1));
 }
 
 void throw_at(std::string_view text, Place place, const std::string& what) {

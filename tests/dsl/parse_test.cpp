@@ -124,6 +124,9 @@ TEST_F(Parse, CallsAndMethods) {
   is("x.clamp(min=0)", maximum(x, 0));
   is("clamp(x, None, 0.25)", minimum(x, 0.25));
   is("leaky_relu(x)", leaky_relu(x));
+  is("softplus(x * 25)", softplus(x * 25));
+  is("softplus(x * 25, threshold=10)", softplus(x * 25, 1, 10));
+  is("hardtanh(x * 3)", hardtanh(x * 3));
   is("x.leaky_relu(negative_slope=0.2)", leaky_relu(x, 0.2));
   is("nan_to_num(x / 0, posinf=3)", nan_to_num(x / 0, 0, 3));
   is("isclose(x, y, equal_nan=True)", isclose(x, y, 1e-5, 1e-8, true));
@@ -159,6 +162,10 @@ TEST_F(Parse, Reductions) {
   is("var(x, -1, 0)", var(x, -1, 0));
   is("x.std(axis=1, correction=0, keepdim=True)", x.std(1, 0, keepdim));
   is("var(x)", var(x));
+  is("x.sum(0) * y + x.sum(1).sum(0)", sum(x, 0) * y + sum(sum(x, 1), 0));
+  is("x.sum(1).softmax(0).sum()", sum(softmax(sum(x, 1), 0)));
+  EXPECT_THAT(error<IndexError>("x.sum(1).sum(1)"), HasSubstr("float32 (2,)"));
+  EXPECT_THAT(error<ShapeError>("x.sum(1) + y"), HasSubstr("float32 (2,)"));
   is("any(x > 0, 1) | all(b)", any(x > 0, 1) | all(b));
   is("softmax(x, -1) * log_softmax(x, axis=0)", softmax(x, -1) * log_softmax(x, 0));
   is("logsumexp(x * s, 1)", logsumexp(x * 2.5, 1));
