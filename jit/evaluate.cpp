@@ -140,9 +140,8 @@ std::future<void> prepared_now(F prepare) {
 }  // namespace
 
 std::future<void> prepare_async(const Bound& tree, Device device) {
-  if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh()) return prepared_now([&] {
-    evaluate(tree, nullptr, Mode::Prepare, device);
-  });
+  if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh())
+    return prepared_now([&] { evaluate(tree, nullptr, Mode::Prepare, device); });
   // A type's recipe stays for good.
   const std::shared_ptr<const Recipe> recipe(std::shared_ptr<void>(),
                                              &recipe_of(tree, nullptr, is_eager(Mode::Prepare), false));

@@ -48,9 +48,9 @@ TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
   check_dtype(x, what);
   const int along = checked_axis(name_of(what), x, axis);
   if (x.device.is_mesh())
-    return on_pieces(name_of(what), x, along, true, [&](TensorImpl& own) {
-             return ValuesAndIndices{scan(own, along, what), {}};
-           }).values;
+    return on_pieces(name_of(what), x, along, true,
+                     [&](TensorImpl& own) { return ValuesAndIndices{scan(own, along, what), {}}; })
+        .values;
   const TensorRef counted = to(x, category(x.dtype) <= Category::Int ? DType::Int64 : x.dtype, x.device);
   const TensorRef from = contiguous(*counted), result = runtime::empty(x.shape, from->dtype, x.device);
   if (x.numel == 0) return result;

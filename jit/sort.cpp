@@ -1,5 +1,5 @@
-#include <sinter/jit/sort.hpp>
 #include <sinter/jit/mesh.hpp>
+#include <sinter/jit/sort.hpp>
 
 #include <fmt/format.h>
 

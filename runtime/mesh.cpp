@@ -106,7 +106,8 @@ int Mesh::local() const noexcept { return state_->positions.local; }
 
 Device Mesh::device(int position) const {
   if (position < 0 || position >= size())
-    throw IndexError(fmt::format("position {} of {}, whose positions are 0 to {}", position, to_string(*this), size() - 1));
+    throw IndexError(
+        fmt::format("position {} of {}, whose positions are 0 to {}", position, to_string(*this), size() - 1));
   return state_->positions.all[static_cast<std::size_t>(position)];
 }
 

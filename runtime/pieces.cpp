@@ -101,8 +101,8 @@ TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device d
   const Mesh mesh = Mesh::of(device);
   if (shape.empty()) throw ShapeError("a tensor in pieces has a dim 0: a number can be replicated only");
   if (std::ssize(local) != mesh.local())
-    throw DeviceError(fmt::format("{} pieces for {}, which has {} positions here", local.size(), to_string(mesh),
-                                  mesh.local()));
+    throw DeviceError(
+        fmt::format("{} pieces for {}, which has {} positions here", local.size(), to_string(mesh), mesh.local()));
   const Shape strides = strides_around(shape, 0);
   for (int i = 0; i < mesh.local(); ++i) {
     const TensorImpl& t = *local[static_cast<std::size_t>(i)];
@@ -160,16 +160,18 @@ TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int posi
 void check_pieces(const TensorImpl& of, const TensorImpl& view) {
   const Pieces& p = pieces_of(of);
   if (p.replicated || row_axis(view, p) != none) return;
-  throw ShapeError(fmt::format(
-      "a view of shape {} of {}: dim {} is in pieces, and a view keeps all of it, in its order and as a dim of its own. "
-      "Take the view of gather(x, device) or of replicate(x), or of one piece, x.shard(i)",
-      to_string(view.shape), describe(of), of.rank() - 1 - split_axis(of)));
+  throw ShapeError(
+      fmt::format("a view of shape {} of {}: dim {} is in pieces, and a view keeps all of it, in its order and as a "
+                  "dim of its own. "
+                  "Take the view of gather(x, device) or of replicate(x), or of one piece, x.shard(i)",
+                  to_string(view.shape), describe(of), of.rank() - 1 - split_axis(of)));
 }
 
 std::string describe_placed(const TensorImpl& t) {
   if (!t.buffer || !t.buffer->pieces()) return describe(t);
   const int from_end = split_axis(t);
-  return describe(t) + (from_end == whole ? ", replicated" : fmt::format(", dim {} in pieces", t.rank() - 1 - from_end));
+  return describe(t) +
+         (from_end == whole ? ", replicated" : fmt::format(", dim {} in pieces", t.rank() - 1 - from_end));
 }
 
 }  // namespace sinter::inline v1::runtime

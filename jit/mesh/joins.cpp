@@ -36,8 +36,7 @@ int positions_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
 /// Appends what a position computes of a node; combined axes stay, with an extent of 1.
 void put_parts(Graph& g, const Node& n, std::span<const Operand> operands, Cut::Kind kind) {
   if (kind == Cut::Kind::Value) return g.output(operands[0]);
-  if (kind == Cut::Kind::Product)
-    return g.output(g.cast(g.node(n.op, n.dtype, operands), accumulates_in(n.dtype)));
+  if (kind == Cut::Kind::Product) return g.output(g.cast(g.node(n.op, n.dtype, operands), accumulates_in(n.dtype)));
   if (n.op == Op::count) return;
   const std::uint64_t along = Along{Along::of(n.attribute).axes, true}.bits();
   Operand x = operands[0];
@@ -115,7 +114,8 @@ class Join {
     // Of the elements that a position combines, `inner` lie between two rows of the axis in pieces.
     const Operand inner = constant(combined_after()), all_rows = constant(rows_);
     const Operand first = apply(Op::minimum, apply(Op::mul, number, constant(each_)), all_rows);
-    const Operand end = apply(Op::minimum, apply(Op::add, apply(Op::mul, number, constant(each_)), constant(each_)), all_rows);
+    const Operand end =
+        apply(Op::minimum, apply(Op::add, apply(Op::mul, number, constant(each_)), constant(each_)), all_rows);
     const Operand rows = apply(Op::sub, end, first);
     const Operand line = apply(Op::floor_divide, local, inner), within = apply(Op::remainder, local, inner);
     const Operand row = apply(Op::add, apply(Op::remainder, line, rows), first);
@@ -172,7 +172,9 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<Parts> parts) {
   if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
   const Join join(n, operand, cut.axis, c.mesh);
   if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
-  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype) : *join.by_reduction(parts[0]), shape);
+  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)
+                                         : *join.by_reduction(parts[0]),
+                    shape);
 }
 
 }  // namespace
@@ -185,7 +187,8 @@ PositionResults run_parts(const CutCall& c, std::span<const Cut> cuts, int posit
   if (graph.outputs().empty()) return {};
   const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
   const std::vector<Result> results(graph.outputs().size());
-  return run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results, positions);
+  return run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results,
+                       positions);
 }
 
 /// How many positions can compute a part: the largest of no element is none.

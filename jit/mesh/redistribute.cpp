@@ -44,9 +44,8 @@ TensorRef gather_everywhere(const TensorImpl& x) {
 
 /// Each piece goes to where it belongs in a tensor of one device.
 void gather_into(TensorImpl& to, const TensorImpl& from, int axis, const Mesh& mesh) {
-  for_each_position(mesh, [&](int position) {
-    copy(*runtime::slice_of(to, axis, mesh, position), *runtime::piece(from, position));
-  });
+  for_each_position(
+      mesh, [&](int position) { copy(*runtime::slice_of(to, axis, mesh, position), *runtime::piece(from, position)); });
 }
 
 /// What a position is to have of a tensor that is on one device, or on every position.
@@ -60,9 +59,8 @@ TensorRef source_at(const TensorImpl& from, const TensorImpl& to, int axis, cons
 void spread(TensorImpl& to, const TensorImpl& from) {
   const Mesh mesh = Mesh::of(to.device);
   const int axis = runtime::split_axis(to);
-  for_each_position(mesh, [&](int position) {
-    copy(*runtime::piece(to, position), *source_at(from, to, axis, mesh, position));
-  });
+  for_each_position(
+      mesh, [&](int position) { copy(*runtime::piece(to, position), *source_at(from, to, axis, mesh, position)); });
 }
 
 bool lies_alike(const TensorImpl& to, const TensorImpl& from) {
@@ -71,9 +69,8 @@ bool lies_alike(const TensorImpl& to, const TensorImpl& from) {
 
 void copy_over(TensorImpl& to, TensorImpl& from) {
   if (lies_alike(to, from)) {
-    for_each_position(Mesh::of(to.device), [&](int position) {
-      copy(*runtime::piece(to, position), *runtime::piece(from, position));
-    });
+    for_each_position(Mesh::of(to.device),
+                      [&](int position) { copy(*runtime::piece(to, position), *runtime::piece(from, position)); });
   } else if (to.device == from.device) {
     spread(to, runtime::split_axis(from) == whole ? from : *gather_everywhere(from));
   } else {
@@ -95,17 +92,17 @@ void copy_on_mesh(TensorImpl& to, TensorImpl& from) {
 
 TensorRef converted_on_mesh(TensorImpl& from, DType dtype) {
   const int axis = runtime::split_axis(from);
-  TensorRef result = axis == whole
-                         ? runtime::empty_replicated(from.shape, dtype, from.device)
-                         : runtime::empty_sharded(from.shape, from.rank() - 1 - axis, dtype, from.device);
+  TensorRef result = axis == whole ? runtime::empty_replicated(from.shape, dtype, from.device)
+                                   : runtime::empty_sharded(from.shape, from.rank() - 1 - axis, dtype, from.device);
   copy_on_mesh(*result, from);
   return result;
 }
 
 TensorRef shard(TensorImpl& x, const Mesh& mesh, int axis) {
   if (axis < 0 || axis >= x.rank())
-    throw IndexError(fmt::format("shard along dim {} of {}: it has {} dims; replicate(x, mesh) gives every position all",
-                                 axis, runtime::describe(x), x.rank()));
+    throw IndexError(
+        fmt::format("shard along dim {} of {}: it has {} dims; replicate(x, mesh) gives every position all", axis,
+                    runtime::describe(x), x.rank()));
   if (x.device == Device(mesh) && runtime::split_axis(x) == from_end(x, axis)) return TensorRef::share(&x);
   TensorRef result = runtime::empty_sharded(x.shape, axis, x.dtype, mesh);
   copy_on_mesh(*result, x);
@@ -113,8 +110,7 @@ TensorRef shard(TensorImpl& x, const Mesh& mesh, int axis) {
 }
 
 TensorRef replicate(TensorImpl& x, const Mesh& mesh) {
-  if (x.device == Device(mesh))
-    return runtime::split_axis(x) == whole ? TensorRef::share(&x) : gather_everywhere(x);
+  if (x.device == Device(mesh)) return runtime::split_axis(x) == whole ? TensorRef::share(&x) : gather_everywhere(x);
   TensorRef result = runtime::empty_replicated(x.shape, x.dtype, mesh);
   copy_on_mesh(*result, x);
   return result;

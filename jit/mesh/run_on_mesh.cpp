@@ -49,8 +49,8 @@ const Shape& shape_of_output(const Graph& graph, std::span<const Shape> shapes, 
   return shapes[static_cast<std::size_t>(graph.outputs()[output].node)];
 }
 
-/// The axes along which outputs are to be in pieces: those of arrays that are given for them. Where no leaf is anywhere,
-/// as of random numbers, it is the first one.
+/// The axes along which outputs are to be in pieces: those of arrays that are given for them. Where no leaf is
+/// anywhere, as of random numbers, it is the first one.
 std::vector<int> wanted_axes(const Graph& graph, std::span<const Shape> shapes, const Call& call) {
   const bool is_placed = std::ranges::any_of(call.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
   std::vector<int> axes;

@@ -179,7 +179,8 @@ TEST(Sharded, SpecialValuesCrossPieces) {
 
 TEST(Sharded, ProductsOfMatrices) {
   for (const sn::Mesh& mesh : meshes()) {
-    const sn::Tensor x = numbers({9, 4}), w = numbers({4, 3}, 0.3f), y = numbers({9, 2}, 0.1f), batch = numbers({5, 4, 3});
+    const sn::Tensor x = numbers({9, 4}), w = numbers({4, 3}, 0.3f), y = numbers({9, 2}, 0.1f),
+                     batch = numbers({5, 4, 3});
     const sn::Tensor sx = sn::shard(x, mesh), rw = sn::replicate(w, mesh), sy = sn::shard(y, mesh);
     EXPECT_TRUE(near(matmul(sx, rw), matmul(x, w)));
     EXPECT_TRUE(near((matmul(sx * 2, rw) + 1).exp(), (matmul(x * 2, w) + 1).exp()));
@@ -191,7 +192,8 @@ TEST(Sharded, ProductsOfMatrices) {
                      matmul(batch, batch.transpose(1, 2))));
     EXPECT_TRUE(near(matmul(sx, rw(sn::range(), 0)), matmul(x, w(sn::range(), 0))));
     EXPECT_TRUE(near(matmul(sy(sn::range(), 0), sx), matmul(y(sn::range(), 0), x)));
-    EXPECT_TRUE(near(matmul(sx.to<sn::half>().t(), sy.to<sn::half>()), matmul(x.to<sn::half>().t(), y.to<sn::half>()), 3e-3));
+    EXPECT_TRUE(
+        near(matmul(sx.to<sn::half>().t(), sy.to<sn::half>()), matmul(x.to<sn::half>().t(), y.to<sn::half>()), 3e-3));
   }
   const sn::Mesh two({sn::Device(0), sn::Device(1)});
   const sn::Tensor x = sn::shard(numbers({4, 4}), two);
@@ -294,7 +296,8 @@ TEST(Sharded, OperandsOfOtherPlacesAreRefused) {
   const std::string other_dim = message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + s.t()); });
   EXPECT_NE(other_dim.find("dim 0 in pieces"), std::string::npos) << other_dim;
   EXPECT_NE(other_dim.find("dim 1 in pieces"), std::string::npos) << other_dim;
-  const std::string broadcast = message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + sn::shard(x(sn::range(0, 1)), two)); });
+  const std::string broadcast =
+      message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + sn::shard(x(sn::range(0, 1)), two)); });
   EXPECT_NE(broadcast.find("replicate"), std::string::npos) << broadcast;
   const std::string computed =
       message_of<sn::DeviceError>([&] { (void)sn::Tensor(embedding(s, sn::shard(sn::arange(6), two))); });

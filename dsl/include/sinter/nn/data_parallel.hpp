@@ -88,7 +88,8 @@ class DataParallel : public Module<DataParallel<Net>> {
   /// It is on its mesh.
   template <class D>
   DataParallel& to_(const D&) {
-    static_assert(!std::is_same_v<D, D>, "a DataParallel is on the devices of its mesh: move net(), or make another one");
+    static_assert(!std::is_same_v<D, D>,
+                  "a DataParallel is on the devices of its mesh: move net(), or make another one");
     return *this;
   }
 

@@ -25,7 +25,8 @@ enum class DeviceKind : std::uint8_t { Cpu, Cuda, Mesh };
 /// The index of the GPU that the tag `cuda<>` and `x.cuda()` mean: of this thread, 0 until set_device.
 int current_device() noexcept;
 
-/// A place where tensors live: a CPU, a GPU, or the devices of a Mesh together. Naming one needs no GPU; using one does.
+/// A place where tensors live: a CPU, a GPU, or the devices of a Mesh together. Naming one needs no GPU; using one
+/// does.
 class Device {
  public:
   constexpr Device() = default;
