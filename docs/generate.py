@@ -5,6 +5,7 @@
     <!-- file: examples/01_quickstart.out -->             a whole file
     <!-- ops -->                                          the operations, from jit/include/sinter/jit/ops.def
     <!-- reductions -->                                   the reductions, from reductions.def beside it
+    <!-- mesh model -->                                   what docs/mesh_model.py reckons
 each up to the next <!-- end -->.
 """
 import difflib
@@ -12,6 +13,8 @@ import pathlib
 import re
 import sys
 import textwrap
+
+import mesh_model
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPS = ROOT / "jit/include/sinter/jit/ops.def"
@@ -96,7 +99,7 @@ def reductions():
 
 
 def generated(mark):
-    return reductions() if "reductions" in mark else operations()
+    return mesh_model.table() if "mesh model" in mark else reductions() if "reductions" in mark else operations()
 
 
 def filled(text):
@@ -104,7 +107,7 @@ def filled(text):
         mark, path, section = found.group(1), found.group(2), found.group(3)
         return f"{mark}\n{quoted(path, section) if path else generated(mark)}<!-- end -->"
 
-    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops|reductions) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops|reductions|mesh model) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
 
 
 def undocumented_variables():

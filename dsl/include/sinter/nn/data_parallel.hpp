@@ -85,6 +85,11 @@ class DataParallel : public Module<DataParallel<Net>> {
   }
 
   Members members() { return nn::members("module", nets_[0]); }
+  /// As Module's; names may carry the prefix "module." or not.
+  template <class State>
+  IncompatibleKeys load_state_dict(const State& state, bool strict = true) {
+    return nets_[0].load_state_dict(state, strict);
+  }
   /// It is on its mesh.
   template <class D>
   DataParallel& to_(const D&) {
