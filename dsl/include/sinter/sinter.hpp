@@ -19,6 +19,7 @@
 
 #include <sinter/dsl/constants.hpp>
 #include <sinter/dsl/einsum.hpp>
+#include <sinter/dsl/export.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/function.hpp>

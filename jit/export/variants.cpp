@@ -1,0 +1,101 @@
+// Which forms of a kernel are compiled, and when each is taken.
+#include <algorithm>
+#include <limits>
+
+#include "../cuda/source.hpp"
+#include "../row_scheme.hpp"
+#include "model.hpp"
+
+namespace sinter::inline v1::jit::exporting {
+namespace {
+
+constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t large = 1 << 22;  // rows or columns that stand for any number of them
+/// Where the choice of threads for a row changes: along rows, and across rows that are neighbours.
+constexpr std::int64_t columns_along[] = {64, 512, 4096, 16384, 65535, large};
+constexpr std::int64_t rows_along[] = {256, 1023, large};
+constexpr std::int64_t columns_across[] = {16, 511, large};
+constexpr std::int64_t rows_across[] = {4096, large};
+
+class Adder {
+ public:
+  Adder(const Kernel& kernel, const KernelTraits& traits, Loops& loops)
+      : kernel_(kernel), traits_(traits), loops_(loops) {}
+
+  void add(const KernelClass& c, std::int64_t rows = any, std::int64_t columns = any) {
+    std::string text = cuda::source(kernel_, traits_, c);
+    std::size_t v = 0;
+    while (v < loops_.variants.size() && loops_.variants[v].text != text) ++v;
+    if (v == loops_.variants.size()) loops_.variants.push_back({c, std::move(text)});
+    loops_.rules.push_back({rows, columns, v});
+  }
+
+ private:
+  const Kernel& kernel_;
+  const KernelTraits& traits_;
+  Loops& loops_;
+};
+
+/// Whether outputs are written by vectors, and something is read or written by them at all.
+bool takes_vectors(const KernelTraits& traits, const Loops& loops) {
+  bool any_vector = false;
+  const int dim = loops.base.rows.across ? loops.nest.row_dims() - 1 : loops.nest.rank - 1;
+  for (std::size_t k = 0; k < traits.operands.size(); ++k) {
+    if (traits.operands[k].per_row) continue;
+    const bool follows = loops.nest.operands[k].strides[dim] == 1;
+    any_vector |= follows;
+    if (k < static_cast<std::size_t>(traits.outputs) && !follows) return false;
+  }
+  return any_vector;
+}
+
+void add_elementwise(const KernelTraits& traits, const Loops& loops, Adder& adder) {
+  for (const bool wide : {false, true})
+    for (int lanes = traits.lanes; lanes >= 1; lanes = lanes > 1 ? 1 : 0) {
+      if (lanes > 1 && !takes_vectors(traits, loops)) continue;
+      KernelClass c = loops.base;
+      c.lanes = lanes, c.wide = wide;
+      adder.add(c);
+    }
+}
+
+void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Adder& adder) {
+  const bool across = loops.base.rows.across;
+  const std::span<const std::int64_t> all_columns = across ? std::span<const std::int64_t>(columns_across) : columns_along;
+  const std::span<const std::int64_t> all_rows = across ? std::span<const std::int64_t>(rows_across) : rows_along;
+  const auto of_lanes = [&](int lanes, bool wide) {
+    for (const std::int64_t columns : all_columns)
+      for (const std::int64_t rows : all_rows) {
+        if (wide && (columns != large || rows != large)) continue;
+        RowScheme scheme = choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
+        scheme.text.tail = false;
+        if (wide) scheme.text.split = scheme.text.stash = false;
+        KernelClass c = loops.base;
+        c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;
+        if (c.rows.split && in_place && !traits.rows->shares_rows) c.rows.split = false;
+        const auto limit = [](std::int64_t n) { return n == large ? any : n; };
+        adder.add(c, limit(rows), limit(columns));
+        if (!c.rows.split) continue;
+        c.rows.split = false;  // without a workspace a block walks the row alone
+        adder.add(c, limit(rows), limit(columns));
+      }
+  };
+  const bool vectors = traits.lanes > 1 && takes_vectors(traits, loops);
+  if (vectors) of_lanes(traits.lanes, false);
+  of_lanes(1, false);
+  of_lanes(1, true);
+}
+
+}  // namespace
+
+void add_variants(const Kernel& kernel, const KernelTraits& traits, bool in_place, Loops& loops) {
+  const ClassKey key = classify(traits, loops.nest, in_place);
+  loops.base = key.decode(traits.operands.size());
+  Adder adder(kernel, traits, loops);
+  if (kernel.rows)
+    add_rows(traits, in_place, loops, adder);
+  else
+    add_elementwise(traits, loops, adder);
+}
+
+}  // namespace sinter::inline v1::jit::exporting
