@@ -43,24 +43,36 @@ std::string head(const std::string& type, const std::string& name, const std::ve
   return fmt::format("{} {}({}) {{\n", type, name, parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
 }
 
-/// Fills `a` from the parameters.
+/// The parameters as NAME_arguments. Its name is none that a parameter can have.
 std::string take_arguments(const Model& m, bool sizes_alone) {
-  std::string out = fmt::format("  {0}_arguments all, *const a = &all;\n  int64_t bytes = 0;\n  int layout = 0;\n", m.name);
-  out += "  memset(a, 0, sizeof *a);\n";
-  for (const std::string& size : m.sizes->names()) out += fmt::format("  a->{0} = {0};\n", size);
+  std::string out = fmt::format("  {}_arguments sinter_a;\n  memset(&sinter_a, 0, sizeof sinter_a);\n", m.name);
+  const auto take = [&](const std::string& name, const std::string& member) {
+    out += fmt::format("  sinter_a.{} = {};\n", member, name);
+  };
+  for (const std::string& size : m.sizes->names()) take(size, size);
   if (sizes_alone) return out;
-  for (const Array& a : m.outputs) out += fmt::format("  a->{0} = {0};\n", a.name);
+  for (const Array& a : m.outputs) take(a.name, a.name);
   for (const Array& a : m.inputs) {
-    out += fmt::format("  a->{0} = {0};\n", a.name);
+    take(a.name, a.name);
+    if (a.strided) take(a.name + "_strides", a.name + "_strides_given");
+  }
+  for (const Number& n : m.numbers)
+    if (!n.name.empty()) take(n.name, n.name);
+  return out;
+}
+
+/// `static int NAME_layout(a)`: completes the strides that were given and finds how the arrays lie.
+std::string find_layout(const Model& m) {
+  if (!m.is_strided()) return {};
+  std::string out = fmt::format("static int {0}_layout({0}_arguments *a) {{\n  int layout = 0, lies;\n", m.name);
+  for (const Array& a : m.inputs) {
     if (!a.strided) continue;
     const Extents e = extents_of(m, a.shape);
-    out += fmt::format("  {{\n    int lies;\n    {0}\n    lies = sinter_layout({1}, {2}, {3}_strides, a->{3}_strides);\n"
+    out += fmt::format("  {{\n    {0}\n    lies = sinter_layout({1}, {2}, a->{3}_strides_given, a->{3}_strides);\n"
                        "    if (lies > layout) layout = lies;\n  }}\n",
                        e.declaration, e.rank, e.name, a.name);
   }
-  for (const Number& n : m.numbers)
-    if (!n.name.empty()) out += fmt::format("  a->{0} = {0};\n", n.name);
-  return out;
+  return out + "  return layout;\n}\n\n";
 }
 
 /// Where temporaries lie, from `memory` on; leaves their size in `bytes`.
@@ -108,42 +120,50 @@ std::string choose_nest(const Model& m, std::size_t s) {
   return out;
 }
 
-std::string launch(const Model& m, const std::string& name) {
-  std::string out = head("int", name + "_launch", parameters(m, true)) + take_arguments(m, false);
-  out += fmt::format("  bool is_empty = false;\n  sinter_call call;\n  int result = {}_check(a, &is_empty);\n", m.name);
-  out += "  if (result != sinter_ok || is_empty) return result;\n  call.stream = stream;\n  call.fault = NULL;\n"
-         "  call.parts = NULL;\n  call.part_bytes = 0;\n";
-  if (m.may_fault()) out += "  if (!fault) return sinter_null_pointer;\n  call.fault = fault;\n";
+/// What a launch does once its parameters are taken.
+std::string run(const Model& m) {
+  std::string out = fmt::format("static int {0}_run({0}_arguments *a, sinter_call *call{1}) {{\n", m.name,
+                                m.has_workspace() ? ", char *workspace, size_t workspace_bytes" : "");
+  if (m.is_strided()) out += fmt::format("  const int layout = {}_layout(a);\n", m.name);
+  if (m.has_workspace()) out += "  int64_t bytes = 0;\n";
+  out += fmt::format("  bool is_empty = false;\n  int result = {}_check(a, &is_empty);\n"
+                     "  if (result != sinter_ok || is_empty) return result;\n", m.name);
+  if (m.may_fault()) out += "  if (!call->fault) return sinter_null_pointer;\n";
   if (m.has_workspace()) {
     out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_workspace;\n";
     if (!m.temporaries.empty()) out += "  if (!workspace) return sinter_workspace;\n";
-    out += place_temporaries(m, "(char *)workspace") +
+    out += place_temporaries(m, "workspace") +
            "  if (workspace) {\n    if ((uint64_t)bytes > workspace_bytes) return sinter_workspace;\n"
-           "    call.parts = (char *)workspace + bytes;\n    call.part_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
-  } else {
-    out += "  (void)bytes;\n";
+           "    call->parts = workspace + bytes;\n    call->part_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
   }
-  if (!m.is_strided()) out += "  (void)layout;\n";
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     const std::size_t count = number_count(m.steps[s]);
     out += "  {\n    sinter_nest nest;\n    const sinter_kernel *kernel;\n";
     if (count > 0) out += "    uint64_t numbers[sinter_max_numbers];\n" + number_words(m, m.steps[s]);
     out += choose_nest(m, s);
-    out += fmt::format("    result = sinter_launch(kernel, &nest, {}, {}, {}, &call);\n    if (result != sinter_ok) return result;\n  }}\n",
+    out += fmt::format("    result = sinter_launch(kernel, &nest, {}, {}, {}, call);\n    if (result != sinter_ok) return "
+                       "result;\n  }}\n",
                        count > 0 ? "numbers" : "NULL", count, m.steps[s].writes_elements);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
 
-std::string cpu(const Model& m, const std::string& name) {
-  std::string out = head("int", name + "_cpu", parameters(m, false)) + take_arguments(m, false);
-  out += fmt::format("  bool is_empty = false, fault = false;\n  sinter_nest nest;\n  int result = {}_check(a, &is_empty);\n", m.name);
-  if (!m.temporaries.empty()) out += "  char *memory;\n";
-  out += "  if (result != sinter_ok || is_empty) return result;\n  (void)layout;\n";
-  if (m.temporaries.empty())
-    out += "  (void)bytes;\n";
-  else
-    out += place_temporaries(m, "") + "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
+std::string launch(const Model& m, const std::string& name) {
+  return head("int", name + "_launch", parameters(m, true)) + take_arguments(m, false) +
+         fmt::format("  sinter_call sinter_c = {{stream, {}, NULL, 0}};\n  return {}_run(&sinter_a, &sinter_c{});\n}}\n\n",
+                     m.may_fault() ? "fault" : "NULL", m.name,
+                     m.has_workspace() ? ", (char *)workspace, workspace_bytes" : "");
+}
+
+std::string run_on_cpu(const Model& m) {
+  std::string out = fmt::format("static int {0}_run_on_cpu({0}_arguments *a) {{\n", m.name);
+  if (!m.temporaries.empty()) out += "  char *memory;\n  int64_t bytes = 0;\n";
+  out += fmt::format("  bool is_empty = false, fault = false;\n  sinter_nest nest;\n  int result;\n{}  result = {}_check(a, &is_empty);\n",
+                     m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name);
+  out += "  if (result != sinter_ok || is_empty) return result;\n";
+  if (!m.temporaries.empty())
+    out += place_temporaries(m, "") +
+           "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
            place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
     out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  {0}_cpu_{1}(a, &nest, &fault);\n", m.name, s,
@@ -152,10 +172,16 @@ std::string cpu(const Model& m, const std::string& name) {
   return out + "  return fault ? sinter_division_by_zero : sinter_ok;\n}\n\n";
 }
 
-std::string workspace_bytes(const Model& m, const std::string& name) {
-  if (!m.has_workspace()) return {};
-  std::string out = head("size_t", name + "_workspace_bytes", size_parameters(m)) + take_arguments(m, true);
-  out += "  size_t parts = 0, most = 0;\n  bool is_empty = false;\n  sinter_nest nest;\n  (void)layout;\n";
+std::string cpu(const Model& m, const std::string& name) {
+  return head("int", name + "_cpu", parameters(m, false)) + take_arguments(m, false) +
+         fmt::format("  return {}_run_on_cpu(&sinter_a);\n}}\n\n", m.name);
+}
+
+std::string find_workspace(const Model& m) {
+  const bool reduces = std::ranges::any_of(m.steps, [](const Step& s) { return s.traits->rows.has_value(); });
+  std::string out = fmt::format("static size_t {0}_find_workspace({0}_arguments *a) {{\n", m.name);
+  out += "  size_t most = 0;\n  int64_t bytes = 0;\n  bool is_empty = false;\n";
+  if (reduces) out += "  size_t parts;\n  sinter_nest nest;\n";
   out += fmt::format("  if ({}_check_sizes(a, &is_empty) != sinter_ok || is_empty) return 0;\n", m.name);
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     if (!m.steps[s].traits->rows) continue;
@@ -164,9 +190,13 @@ std::string workspace_bytes(const Model& m, const std::string& name) {
                          "  if (parts > most) most = parts;\n",
                          m.name, s, layouts[l]);
   }
-  const bool reduces = std::ranges::any_of(m.steps, [](const Step& s) { return s.traits->rows.has_value(); });
-  if (!reduces) out += "  (void)nest;\n  (void)parts;\n";
   return out + place_temporaries(m, "") + "  return (size_t)bytes + most;\n}\n\n";
+}
+
+std::string workspace_bytes(const Model& m, const std::string& name) {
+  if (!m.has_workspace()) return {};
+  return find_workspace(m) + head("size_t", name + "_workspace_bytes", size_parameters(m)) + take_arguments(m, true) +
+         fmt::format("  return {}_find_workspace(&sinter_a);\n}}\n\n", m.name);
 }
 
 /// Sizes alone: whether arrays, temporaries and loops are small enough, and whether there is nothing to do.
@@ -189,9 +219,7 @@ std::string check_sizes(const Model& m) {
   out += "  if (*is_empty) return sinter_ok;\n";
   for (const Step& step : m.steps) {
     if (!step.kernel->rows) continue;
-    const bool has_none = std::ranges::any_of(step.kernel->graph.nodes(), [](const Node& n) {
-      return n.op == Op::amax || n.op == Op::amin || n.op == Op::argmax || n.op == Op::argmin;
-    });
+    const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
     const LoopNest& nest = step.loops.front().nest;
     for (int d = nest.row_dims(); d < nest.rank && has_none; ++d)
       for (const std::size_t i : m.sizes->factors(nest.extents[d]))
@@ -207,7 +235,8 @@ std::string c_arguments(const Model& m) {
   for (const Array& a : m.outputs) out += fmt::format("  {} *{};\n", memory_type(a.dtype), a.name);
   for (const Array& a : m.inputs) {
     out += fmt::format("  const {} *{};\n", memory_type(a.dtype), a.name);
-    if (a.strided) out += fmt::format("  int64_t {}_strides[{}];\n", a.name, a.shape.size());
+    if (a.strided)
+      out += fmt::format("  const int64_t *{0}_strides_given;\n  int64_t {0}_strides[{1}];\n", a.name, a.shape.size());
   }
   for (const std::string& size : m.sizes->names()) out += fmt::format("  int64_t {};\n", size);
   for (const Number& n : m.numbers)
@@ -274,7 +303,7 @@ std::string c_check(const Model& m) {
 }
 
 std::string c_public_functions(const Model& m, const std::string& name) {
-  return launch(m, name) + cpu(m, name) + workspace_bytes(m, name);
+  return find_layout(m) + run(m) + launch(m, name) + run_on_cpu(m) + cpu(m, name) + workspace_bytes(m, name);
 }
 
 }  // namespace sinter::inline v1::jit::exporting

@@ -14,7 +14,7 @@ std::string number_type(Category category) {
   return category == Category::Bool ? "bool" : category == Category::Int ? "int64_t" : "double";
 }
 
-std::string describe(const Model& m) {
+std::string describe(const Model& m, const std::string& name) {
   std::string out = fmt::format("/* {}:", m.name);
   for (const Array& a : m.outputs) out += fmt::format(" {}", shape_text(m, a));
   out += " from";
@@ -24,7 +24,7 @@ std::string describe(const Model& m) {
   out += ".\n";
   if (m.plan->kernels.size() > 1) out += fmt::format(" * {} kernels, one after the other.\n", m.plan->kernels.size());
   if (m.has_workspace())
-    out += fmt::format(" * The workspace is device memory of {}_workspace_bytes(...) bytes, aligned to 256. {}\n", m.name,
+    out += fmt::format(" * The workspace is device memory of {}_workspace_bytes(...) bytes, aligned to 256. {}\n", name,
                        m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks." :
                                                "It may be used again when the\n * stream has done this work.");
   if (m.may_fault())
@@ -109,7 +109,7 @@ std::string header_text(const Library& library) {
   out += fmt::format("int {}_load(void);\n\n", library.prefix());
   for (const Model& m : library.kernels) {
     const std::string name = library.kernel_prefix(m);
-    out += describe(m) + function("int ", name + "_launch", parameters(m, true)) +
+    out += describe(m, name) + function("int ", name + "_launch", parameters(m, true)) +
            function("int ", name + "_cpu", parameters(m, false));
     if (m.has_workspace()) out += function("size_t ", name + "_workspace_bytes", size_parameters(m));
     out += "\n";

@@ -32,6 +32,16 @@ void check_options(const LibraryOptions& options) {
   }
 }
 
+/// Functions of one kernel must not be called as those of another.
+void check_apart(const std::string& a, const std::string& b) {
+  static constexpr std::string_view own[] = {"arguments", "check", "cpu", "find", "launch", "layout", "run", "workspace"};
+  if (!b.starts_with(a + "_")) return;
+  const std::string_view rest = std::string_view(b).substr(a.size() + 1);
+  const bool is_own = std::ranges::any_of(own, [&](std::string_view word) { return rest.starts_with(word); });
+  if (is_own || std::isdigit(static_cast<unsigned char>(rest[0])))
+    throw Error(fmt::format("kernel {} is called as functions of kernel {} are: choose another name", b, a));
+}
+
 std::vector<Target> targets_of(const LibraryOptions& options) {
   std::vector<int> sorted = options.architectures;
   std::ranges::sort(sorted);
@@ -49,19 +59,18 @@ void number_images(Library& library) {
       for (Loops& loops : step.loops)
         for (Variant& v : loops.variants) {
           const auto [place, is_new] = known.try_emplace(v.text, library.images.size());
-          if (is_new) library.images.push_back({{step.kernel->name, v.text}, {}, {}});
+          if (is_new) library.images.push_back({{step.kernel->name, v.text}, {}});
           v.image = place->second;
         }
 }
 
-void compile_images(Library& library, const Compile& compile, const Report& report) {
+void compile_images(Library& library, const Compile& compile) {
   const std::size_t targets = library.targets.size();
-  for (Image& image : library.images) image.binaries.resize(targets), image.reports.resize(targets);
+  for (Image& image : library.images) image.compiled.resize(targets);
   tbb::parallel_for(std::size_t{0}, library.images.size() * targets, [&](std::size_t i) {
     Image& image = library.images[i / targets];
     const Target& target = library.targets[i % targets];
-    image.binaries[i % targets] = compile(image.source, target.name());
-    if (report && !target.is_ptx) image.reports[i % targets] = report(image.source, target.name());
+    image.compiled[i % targets] = compile(image.source, target.name());
   });
 }
 
@@ -95,8 +104,7 @@ std::span<const ErrorCode> error_codes() {
   return codes;
 }
 
-Library make_library(const std::vector<Export>& exports, const LibraryOptions& options, const Compile& compile,
-                     const Report& report) {
+Library make_library(const std::vector<Export>& exports, const LibraryOptions& options, const Compile& compile) {
   check_options(options);
   Library library{options, {}, targets_of(options), {}};
   std::set<std::string> names;
@@ -105,9 +113,11 @@ Library make_library(const std::vector<Export>& exports, const LibraryOptions& o
     if (!names.insert(e.options.name).second)
       throw Error(fmt::format("two kernels of the library are called {}", e.options.name));
   }
+  for (const std::string& a : names)
+    for (const std::string& b : names) check_apart(a, b);
   if (exports.empty()) throw Error(fmt::format("library {} has no kernels", runtime::quote(options.name)));
   number_images(library);
-  compile_images(library, compile, report);
+  compile_images(library, compile);
   return library;
 }
 
@@ -131,7 +141,7 @@ Exported write_library(const Library& library) {
   std::string ptx, dot;
   for (const Image& image : library.images)
     for (std::size_t t = 0; t < library.targets.size(); ++t)
-      if (library.targets[t].is_ptx) ptx += image.binaries[t] + "\n";
+      if (library.targets[t].is_ptx) ptx += image.compiled[t].binary + "\n";
   if (options.ptx_files) add(".ptx", ptx);
   for (const Model& m : library.kernels) dot += to_dot(m.plan->graph) + "\n";
   if (options.dot) add(".dot", dot);
@@ -144,14 +154,12 @@ namespace sinter::inline v1::jit {
 
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options) {
   const exporting::Compile compile = [](const runtime::KernelSource& source, const std::string& architecture) {
-    return runtime::nvrtc_compile(source, architecture);
+    if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
+    runtime::KernelReport text;
+    text.binary = runtime::nvrtc_compile(source, architecture);
+    return text;
   };
-  exporting::Report report;
-  if (options.manifest)
-    report = [](const runtime::KernelSource& source, const std::string& architecture) {
-      return runtime::nvrtc_report(source, architecture);
-    };
-  return exporting::write_library(exporting::make_library(exports, options, compile, report));
+  return exporting::write_library(exporting::make_library(exports, options, compile));
 }
 
 }  // namespace sinter::inline v1::jit

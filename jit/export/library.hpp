@@ -9,16 +9,14 @@
 
 namespace sinter::inline v1::jit::exporting {
 
-/// A kernel's text for one architecture, "sm_90" or "compute_90", as bytes that the driver loads.
-using Compile = std::function<std::string(const runtime::KernelSource&, const std::string& architecture)>;
-/// What a compiler says of it; absent where nobody asks.
-using Report = std::function<runtime::KernelReport(const runtime::KernelSource&, const std::string& architecture)>;
+/// A kernel's text for one architecture, "sm_90" or "compute_90", as bytes that the driver loads, and what the compiler
+/// says of it.
+using Compile = std::function<runtime::KernelReport(const runtime::KernelSource&, const std::string& architecture)>;
 
 /// One compiled text of the library, for all architectures.
 struct Image {
   runtime::KernelSource source;
-  std::vector<std::string> binaries;  // of Library::targets
-  std::vector<runtime::KernelReport> reports;
+  std::vector<runtime::KernelReport> compiled;  // for each of Library::targets
 };
 
 struct Target {
@@ -41,8 +39,7 @@ struct Library {
 };
 
 /// As export_library, with compilers of the caller's.
-Library make_library(const std::vector<Export>& exports, const LibraryOptions& options, const Compile& compile,
-                     const Report& report);
+Library make_library(const std::vector<Export>& exports, const LibraryOptions& options, const Compile& compile);
 Exported write_library(const Library& library);
 
 std::string header_text(const Library& library);

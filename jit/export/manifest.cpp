@@ -65,9 +65,9 @@ std::string kernel_json(const Library& library, const Model& m) {
 std::string image_json(const Library& library, const Image& image) {
   std::vector<std::string> binaries;
   for (std::size_t t = 0; t < library.targets.size(); ++t) {
-    const runtime::KernelReport& r = image.reports[t];
+    const runtime::KernelReport& r = image.compiled[t];
     std::string entry = fmt::format(R"({{"target": "{}", "bytes": {}, "hash": "{}")", library.targets[t].name(),
-                                    image.binaries[t].size(), content_hash(image.binaries[t]));
+                                    r.binary.size(), content_hash(r.binary));
     if (r.registers > 0)
       entry += fmt::format(R"(, "registers": {}, "shared_memory": {}, "stack": {}, "spill_stores": {}, "spill_loads": {})",
                            r.registers, r.shared, r.stack, r.spill_stores, r.spill_loads);
@@ -82,7 +82,7 @@ std::string image_json(const Library& library, const Image& image) {
 std::string manifest_text(const Library& library) {
   std::string everything = header_text(library);
   for (const Image& image : library.images)
-    for (const std::string& binary : image.binaries) everything += binary;
+    for (const runtime::KernelReport& c : image.compiled) everything += c.binary;
   std::vector<std::string> targets;
   for (const Target& t : library.targets) targets.push_back(fmt::format("\"{}\"", t.name()));
   return fmt::format(

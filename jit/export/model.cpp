@@ -106,11 +106,12 @@ void check_names(const Model& m, const Export& from) {
   for (const Array& a : m.outputs) add(a.name, "output");
   for (const Array& a : m.inputs) {
     add(a.name, "input");
-    if (a.strided) add(a.name + "_strides", "parameter");
+    if (a.strided) add(a.name + "_strides", "parameter"), add(a.name + "_strides_given", "parameter");
   }
   for (const std::string& size : m.sizes->names()) add(size, "size");
   for (const Number& n : m.numbers)
     if (!n.name.empty()) add(n.name, "number");
+  for (const Array& a : m.temporaries) add(a.name, "temporary");
 }
 
 /// A tensor of an array's shape that lies so. It has an address, which decides on vectors, and no memory.

@@ -24,8 +24,8 @@ constexpr auto taken = std::to_array<std::string_view>(
      "restrict",  "return",   "short",    "signed",   "sizeof",    "size_t",        "static",       "struct",
      "switch",    "template", "this",     "throw",    "true",      "try",           "typedef",      "typeid",
      "typename",  "uint16_t", "uint32_t", "uint8_t",  "union",     "unsigned",      "using",        "virtual",
-     "void",      "volatile", "wchar_t",  "while",    "xor",       "xor_eq",        "a",            "stream",
-     "workspace", "fault",    "fault_",   "NULL",     "workspace_bytes"});
+     "void",      "volatile", "wchar_t",  "while",    "xor",       "xor_eq",        "linux",        "stream",
+     "workspace", "fault",    "unix",   "NULL",     "INFINITY", "NAN", "errno", "workspace_bytes"});
 
 }  // namespace
 

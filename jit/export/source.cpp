@@ -43,7 +43,7 @@ std::string images(const Library& library) {
     for (std::size_t t = 0; t < library.targets.size(); ++t) {
       const Target& target = library.targets[t];
       out += fmt::format("static const unsigned long long sinter_image_{}_{}[] = {{\n{}}};\n", i, target.name(),
-                         words_of(image.binaries[t]));
+                         words_of(image.compiled[t].binary));
       table += fmt::format("  {{{}, {}, sinter_image_{}_{}}},\n", target.architecture, target.is_ptx, i, target.name());
     }
     out += fmt::format("static const sinter_image sinter_images_{}[] = {{\n{}}};\n\n", i, table);

@@ -16,6 +16,9 @@ constexpr std::int64_t columns_along[] = {64, 512, 4096, 16384, 65535, large};
 constexpr std::int64_t rows_along[] = {256, 1023, large};
 constexpr std::int64_t columns_across[] = {16, 511, large};
 constexpr std::int64_t rows_across[] = {4096, large};
+/// The same of operands with strides: fewer, since there are as many texts once more.
+constexpr std::int64_t columns_strided[] = {512, 16384, large};
+constexpr std::int64_t rows_strided[] = {large};
 
 class Adder {
  public:
@@ -61,8 +64,10 @@ void add_elementwise(const KernelTraits& traits, const Loops& loops, Adder& adde
 
 void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Adder& adder) {
   const bool across = loops.base.rows.across;
-  const std::span<const std::int64_t> all_columns = across ? std::span<const std::int64_t>(columns_across) : columns_along;
-  const std::span<const std::int64_t> all_rows = across ? std::span<const std::int64_t>(rows_across) : rows_along;
+  using Limits = std::span<const std::int64_t>;
+  const bool strided = loops.layout != Layout::Contiguous;
+  const Limits all_columns = strided ? Limits(columns_strided) : across ? Limits(columns_across) : columns_along;
+  const Limits all_rows = strided ? Limits(rows_strided) : across ? Limits(rows_across) : rows_along;
   const auto of_lanes = [&](int lanes, bool wide) {
     for (const std::int64_t columns : all_columns)
       for (const std::int64_t rows : all_rows) {

@@ -39,7 +39,7 @@ struct LibraryOptions {
   bool ptx = true;         // text of the oldest of them as well, which the driver compiles for GPUs that are newer
   ExportFormat format = ExportFormat::Source;
   bool cuda_source = true;   // name.cu
-  bool manifest = true;      // name.json; asks the compiler for registers and spills, which takes as long once more
+  bool manifest = true;      // name.json
   bool cpp_wrapper = false;  // name.hpp
   bool ptx_files = false;    // name.ptx
   bool dot = false;          // name.dot
