@@ -159,6 +159,7 @@ class RowLoops {
         walks_(kernel_),
         rows_(o_.nest.row_dims()),
         rank_(o_.nest.rank),
+        needed_(made_of(graph_, graph_.outputs(), [](std::size_t) { return false; })),
         row_writer_(model, kernel_, o_.input_names(), "  ") {}
 
   std::string text() {
@@ -189,7 +190,7 @@ class RowLoops {
   void read_row_inputs() {
     std::vector<bool> read(kernel_.inputs.size());
     for (const Node& n : graph_.nodes())
-      if (n.op == Op::leaf && !walks_.is_element_input(n.attribute) && !read[n.attribute]) {
+      if (n.op == Op::leaf && !walks_.is_element_input(n.attribute) && !read[n.attribute] && needed_[static_cast<std::size_t>(&n - graph_.nodes().data())]) {
         read[n.attribute] = true;
         out_ += indent_ + o_.read(kernel_.outputs.size() + n.attribute, 0, rows_);
       }
@@ -200,7 +201,7 @@ class RowLoops {
     std::vector<bool> ready(graph_.nodes().size());
     for (std::size_t i = 0; i < ready.size(); ++i) {
       const Node& n = graph_.nodes()[i];
-      ready[i] = walks_.stages.per_row[i] && !combines(n) && walks_.stages.stage[i] <= stages;
+      ready[i] = needed_[i] && walks_.stages.per_row[i] && !combines(n) && walks_.stages.stage[i] <= stages;
     }
     row_writer_.set_indent(indent_);
     row_writer_.write(ready);
@@ -246,6 +247,7 @@ class RowLoops {
   const Operands o_;
   const RowWalks walks_;
   const int rows_, rank_;
+  const std::vector<bool> needed_;  // a count needs its operand's shape alone
   CWriter row_writer_;
   std::string out_, indent_;
 };

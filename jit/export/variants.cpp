@@ -15,7 +15,7 @@ constexpr std::int64_t large = 1 << 22;  // rows or columns that stand for any n
 constexpr std::int64_t columns_along[] = {64, 512, 4096, 16384, 65535, large};
 constexpr std::int64_t rows_along[] = {256, 1023, large};
 constexpr std::int64_t columns_across[] = {16, 511, large};
-constexpr std::int64_t rows_across[] = {4096, large};
+constexpr std::int64_t rows_across[] = {64, 1024, large};
 /// The same of operands with strides: fewer, since there are as many texts once more.
 constexpr std::int64_t columns_strided[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
