@@ -142,7 +142,8 @@ Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::str
     case Op::all:
       return {fmt::format("bool {}_all = true;", r), fmt::format("{0}_all = {0}_all && {1};", r, value), r + "_all"};
     default: {  // a position
-      const std::string wins = c_operation(op, dtype, {r + "_best", value});
+      const std::string wins = is_float ? c_operation(op, dtype, {r + "_best", value})
+                                        : fmt::format("{} {} {}_best", value, op == Op::argmax ? '>' : '<', r);
       return {fmt::format("int64_t {0}_at = 0;\n{1} {0}_best = 0;", r, type),
               fmt::format("if (at == 0 || ({1})) {{ {0}_best = {2}; {0}_at = at; }}", r, wins, value), r + "_at"};
     }
@@ -163,7 +164,7 @@ class RowLoops {
         row_writer_(model, kernel_, o_.input_names(), "  ") {}
 
   std::string text() {
-    out_ = o_.pointers() + counters(rank_) + "  int64_t at, columns = 1;\n";
+    out_ = o_.pointers() + counters(walks_.walks.empty() ? rows_ : rank_) + "  int64_t at, columns = 1;\n";
     for (int d = rows_; d < rank_; ++d) out_ += fmt::format("  columns *= n->extents[{}];\n", d);
     out_ += "  (void)a;\n  (void)fault;\n  (void)at;\n  (void)columns;\n";
     std::string indent = "  ";

@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t large = 1 << 22;  // rows or columns that stand for any number of them
-/// Where the choice of threads for a row changes: along rows, and across rows that are neighbours.
+/// Where the choice of threads for a row changes, about: along rows, and across rows that are neighbours. Each step is
+/// one more text to compile and to carry, so between few rows and many there is one.
 constexpr std::int64_t columns_along[] = {64, 512, 4096, 16384, 65535, large};
-constexpr std::int64_t rows_along[] = {256, 1023, large};
+constexpr std::int64_t rows_along[] = {256, large};
 constexpr std::int64_t columns_across[] = {16, 511, large};
-constexpr std::int64_t rows_across[] = {64, 1024, large};
-/// The same of operands with strides: fewer, since there are as many texts once more.
-constexpr std::int64_t columns_strided[] = {512, 16384, large};
+constexpr std::int64_t rows_across[] = {64, large};
+/// The same where there are no vectors, and of operands with strides.
+constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
 
 class Adder {
@@ -66,9 +67,11 @@ void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Add
   const bool across = loops.base.rows.across;
   using Limits = std::span<const std::int64_t>;
   const bool strided = loops.layout != Layout::Contiguous;
-  const Limits all_columns = strided ? Limits(columns_strided) : across ? Limits(columns_across) : columns_along;
   const Limits all_rows = strided ? Limits(rows_strided) : across ? Limits(rows_across) : rows_along;
   const auto of_lanes = [&](int lanes, bool wide) {
+    const Limits all_columns = across                 ? Limits(columns_across)
+                               : strided || lanes == 1 ? Limits(columns_scalar)
+                                                       : columns_along;
     for (const std::int64_t columns : all_columns)
       for (const std::int64_t rows : all_rows) {
         if (wide && (columns != large || rows != large)) continue;

@@ -48,7 +48,7 @@ class ExportedLibrary {
     files.write(folder.path().string());
     const std::string base = folder.file(options.name);
     const std::string command =
-        fmt::format("{0} -std=c99 -O1 -Wall -Wextra -pedantic -Werror -shared -fPIC -o {1}.so {1}.c -lm -ldl 2>&1",
+        fmt::format("{0} -std=c99 -O0 -Wall -Wextra -pedantic -Werror -shared -fPIC -o {1}.so {1}.c -lm -ldl 2>&1",
                     c_compiler(), base);
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     handle_ = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
