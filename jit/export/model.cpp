@@ -161,7 +161,7 @@ void add_plan(Model& m, const Export& from) {
   if (from.options.outputs.size() > outputs)
     refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
   for (std::size_t i = 0; i < outputs; ++i)
-    m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "y" : fmt::format("y{}", i)), recipe.dtype(i),
+    m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)), recipe.dtype(i),
                          found.outputs[i]});
   for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
     m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], found.temporaries[i]});
