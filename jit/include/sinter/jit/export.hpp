@@ -72,4 +72,9 @@ struct Export {
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options);
 
 }  // namespace jit
+
+/// What a program that exports kernels does in main: `--help` says with which options. sinter_add_kernels (CMake) calls
+/// such a program. Gives 0, or 1 after a message to stderr.
+int export_main(int argc, const char* const* argv, const std::vector<jit::Export>& kernels);
+
 }  // namespace sinter::inline v1
