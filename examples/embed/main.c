@@ -14,10 +14,10 @@ int main(void) {
   float out[6];
   int code, i;
 
-  /* [cpu] */
+  // [cpu]
   code = my_fused_cpu(out, z, y, 4, 2); /* exp(z + 2) * y */
   if (code != MY_KERNELS_OK) return fail("fused", code);
-  /* [/cpu] */
+  // [/cpu]
   for (i = 0; i < 4; ++i) printf("%.3f ", out[i]);
   printf("\n");
 
@@ -26,13 +26,13 @@ int main(void) {
   for (i = 0; i < 6; ++i) printf("%.3f ", out[i]);
   printf("\n");
 
-  /* [errors] */
+  // [errors]
   code = my_fused_cpu(out, z, y, -1, 2);
   printf("%s\n", my_kernels_error_text(code));
   code = my_fused_cpu(NULL, z, y, 4, 2);
   printf("%s\n", my_kernels_error_text(code));
   code = my_fused_launch(NULL, out, z, y, 4, 2); /* no context is current here, or there is no driver at all */
   printf("%s\n", code == MY_KERNELS_NO_CONTEXT || code == MY_KERNELS_NO_DRIVER ? "not on a GPU" : "?");
-  /* [/errors] */
+  // [/errors]
   return EXIT_SUCCESS;
 }

@@ -25,9 +25,9 @@ bool is_ring_expression(std::string_view body) noexcept {
 /// Functions of the C library that take and give floats and are as the operations want them.
 bool is_in_libm(std::string_view name) noexcept {
   static constexpr std::string_view names[] = {
-      "sqrt", "exp",  "exp2",  "expm1", "log",  "log2", "log10", "log1p", "sin",   "cos",    "tan",       "asin",  "acos", "atan", "atan2",
-      "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "lgamma", "nextafter", "hypot", "erf", "erfc", "floor", "ceil",
-      "trunc", "fmod", "copysign", "pow", "fma"};
+      "sqrt",      "exp",   "exp2", "expm1", "log",   "log2", "log10", "log1p", "sin",      "cos",   "tan",
+      "asin",      "acos",  "atan", "atan2", "sinh",  "cosh", "tanh",  "asinh", "acosh",    "atanh", "lgamma",
+      "nextafter", "hypot", "erf",  "erfc",  "floor", "ceil", "trunc", "fmod",  "copysign", "pow",   "fma"};
   return std::ranges::find(names, name) != std::end(names);
 }
 
@@ -172,7 +172,8 @@ void CWriter::node(std::size_t i) {
     case Op::count: return assign(i, "columns");
     default: break;
   }
-  if (const auto divisor = nonzero_operand(graph_, n)) out_ += fmt::format("{}*fault |= {} == 0;\n", indent_, name(*divisor));
+  if (const auto divisor = nonzero_operand(graph_, n))
+    out_ += fmt::format("{}*fault |= {} == 0;\n", indent_, name(*divisor));
   std::vector<std::string> names;
   for (const Operand o : operands) names.push_back(name(o));
   assign(i, c_operation(n.op, graph_[operands.back()].dtype, names));

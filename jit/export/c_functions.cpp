@@ -22,7 +22,8 @@ Extents extents_of(const Model& m, const Shape& shape) {
   std::vector<std::string> list;
   std::string declaration = fmt::format("int64_t extents[{}];", shape.size());
   int d = 0;
-  for (const std::int64_t extent : shape) declaration += fmt::format(" extents[{}] = {};", d++, m.sizes->product(extent, "a->"));
+  for (const std::int64_t extent : shape)
+    declaration += fmt::format(" extents[{}] = {};", d++, m.sizes->product(extent, "a->"));
   return {declaration, fmt::format("{}", shape.size()), "extents"};
 }
 
@@ -40,7 +41,8 @@ std::string stride_text(const Model& m, std::int64_t stride) {
 }
 
 std::string head(const std::string& type, const std::string& name, const std::vector<std::string>& parameters) {
-  return fmt::format("{} {}({}) {{\n", type, name, parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
+  return fmt::format("{} {}({}) {{\n", type, name,
+                     parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
 }
 
 /// The parameters as NAME_arguments. Its name is none that a parameter can have.
@@ -68,9 +70,10 @@ std::string find_layout(const Model& m) {
   for (const Array& a : m.inputs) {
     if (!a.strided) continue;
     const Extents e = extents_of(m, a.shape);
-    out += fmt::format("  {{\n    {0}\n    lies = sinter_layout({1}, {2}, a->{3}_strides_given, a->{3}_strides);\n"
-                       "    if (lies > layout) layout = lies;\n  }}\n",
-                       e.declaration, e.rank, e.name, a.name);
+    out += fmt::format(
+        "  {{\n    {0}\n    lies = sinter_layout({1}, {2}, a->{3}_strides_given, a->{3}_strides);\n"
+        "    if (lies > layout) layout = lies;\n  }}\n",
+        e.declaration, e.rank, e.name, a.name);
   }
   return out + "  return layout;\n}\n\n";
 }
@@ -83,7 +86,8 @@ std::string place_temporaries(const Model& m, const std::string& memory) {
     out += "  {\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
     if (!memory.empty()) out += fmt::format("    a->{} = {} + bytes;\n", t.name, memory);
-    out += fmt::format("    bytes += (int64_t)sinter_workspace_part({}, {}, {});\n  }}\n", e.rank, e.name, size_of(t.dtype));
+    out += fmt::format("    bytes += (int64_t)sinter_workspace_part({}, {}, {});\n  }}\n", e.rank, e.name,
+                       size_of(t.dtype));
   }
   return out;
 }
@@ -111,12 +115,13 @@ std::size_t number_count(const Step& step) {
 /// Fills `nest` and `kernel` for the layout in hand.
 std::string choose_nest(const Model& m, std::size_t s) {
   const Step& step = m.steps[s];
-  if (step.loops.size() == 1) return fmt::format("    {0}_{1}_nest(a, &nest);\n    kernel = &{0}_{1}_kernel;\n", m.name, s);
+  if (step.loops.size() == 1)
+    return fmt::format("    {0}_{1}_nest(a, &nest);\n    kernel = &{0}_{1}_kernel;\n", m.name, s);
   std::string out;
   for (std::size_t l = 0; l < step.loops.size(); ++l)
     out += fmt::format("    {0}{1} {{\n      {2}_{3}{4}_nest(a, &nest);\n      kernel = &{2}_{3}{4}_kernel;\n    }}\n",
-                       l == 0 ? "" : "else ", l + 1 == step.loops.size() ? "" : fmt::format("if (layout == {})", l), m.name, s,
-                       layouts[l]);
+                       l == 0 ? "" : "else ", l + 1 == step.loops.size() ? "" : fmt::format("if (layout == {})", l),
+                       m.name, s, layouts[l]);
   return out;
 }
 
@@ -126,8 +131,10 @@ std::string run(const Model& m) {
                                 m.has_workspace() ? ", char *workspace, size_t workspace_bytes" : "");
   if (m.is_strided()) out += fmt::format("  const int layout = {}_layout(a);\n", m.name);
   if (m.has_workspace()) out += "  int64_t bytes = 0;\n";
-  out += fmt::format("  bool is_empty = false;\n  int result = {}_check(a, &is_empty);\n"
-                     "  if (result != sinter_ok || is_empty) return result;\n", m.name);
+  out += fmt::format(
+      "  bool is_empty = false;\n  int result = {}_check(a, &is_empty);\n"
+      "  if (result != sinter_ok || is_empty) return result;\n",
+      m.name);
   if (m.may_fault()) out += "  if (!call->fault) return sinter_null_pointer;\n";
   if (m.has_workspace()) {
     out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_workspace;\n";
@@ -141,30 +148,34 @@ std::string run(const Model& m) {
     out += "  {\n    sinter_nest nest;\n    const sinter_kernel *kernel;\n";
     if (count > 0) out += "    uint64_t numbers[sinter_max_numbers];\n" + number_words(m, m.steps[s]);
     out += choose_nest(m, s);
-    out += fmt::format("    result = sinter_launch(kernel, &nest, {}, {}, {}, call);\n    if (result != sinter_ok) return "
-                       "result;\n  }}\n",
-                       count > 0 ? "numbers" : "NULL", count, m.steps[s].writes_elements);
+    out += fmt::format(
+        "    result = sinter_launch(kernel, &nest, {}, {}, {}, call);\n    if (result != sinter_ok) return "
+        "result;\n  }}\n",
+        count > 0 ? "numbers" : "NULL", count, m.steps[s].writes_elements);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
 
 std::string launch(const Model& m, const std::string& name) {
   return head("int", name + "_launch", parameters(m, true)) + take_arguments(m, false) +
-         fmt::format("  sinter_call sinter_c = {{stream, {}, NULL, 0}};\n  return {}_run(&sinter_a, &sinter_c{});\n}}\n\n",
-                     m.may_fault() ? "fault" : "NULL", m.name,
-                     m.has_workspace() ? ", (char *)workspace, workspace_bytes" : "");
+         fmt::format(
+             "  sinter_call sinter_c = {{stream, {}, NULL, 0}};\n  return {}_run(&sinter_a, &sinter_c{});\n}}\n\n",
+             m.may_fault() ? "fault" : "NULL", m.name, m.has_workspace() ? ", (char *)workspace, workspace_bytes" : "");
 }
 
 std::string run_on_cpu(const Model& m) {
   std::string out = fmt::format("static int {0}_run_on_cpu({0}_arguments *a) {{\n", m.name);
   if (!m.temporaries.empty()) out += "  char *memory;\n  int64_t bytes = 0;\n";
-  out += fmt::format("  bool is_empty = false, fault = false;\n  sinter_nest nest;\n  int result;\n{}  result = {}_check(a, &is_empty);\n",
-                     m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name);
+  out += fmt::format(
+      "  bool is_empty = false, fault = false;\n  sinter_nest nest;\n  int result;\n{}  result = {}_check(a, "
+      "&is_empty);\n",
+      m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name);
   out += "  if (result != sinter_ok || is_empty) return result;\n";
   if (!m.temporaries.empty())
-    out += place_temporaries(m, "") +
-           "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
-           place_temporaries(m, "memory");
+    out +=
+        place_temporaries(m, "") +
+        "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
+        place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
     out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  {0}_cpu_{1}(a, &nest, &fault);\n", m.name, s,
                        layouts[m.steps[s].loops.size() - 1]);
@@ -186,9 +197,10 @@ std::string find_workspace(const Model& m) {
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     if (!m.steps[s].traits->rows) continue;
     for (std::size_t l = 0; l < m.steps[s].loops.size(); ++l)
-      out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  parts = sinter_parts(&{0}_{1}{2}_kernel, &nest);\n"
-                         "  if (parts > most) most = parts;\n",
-                         m.name, s, layouts[l]);
+      out += fmt::format(
+          "  {0}_{1}{2}_nest(a, &nest);\n  parts = sinter_parts(&{0}_{1}{2}_kernel, &nest);\n"
+          "  if (parts > most) most = parts;\n",
+          m.name, s, layouts[l]);
   }
   return out + place_temporaries(m, "") + "  return (size_t)bytes + most;\n}\n\n";
 }
@@ -202,13 +214,15 @@ std::string workspace_bytes(const Model& m, const std::string& name) {
 /// Sizes alone: whether arrays, temporaries and loops are small enough, and whether there is nothing to do.
 std::string check_sizes(const Model& m) {
   std::string out = fmt::format("static int {0}_check_sizes(const {0}_arguments *a, bool *is_empty) {{\n", m.name);
-  for (const std::string& size : m.sizes->names()) out += fmt::format("  if (a->{} < 0) return sinter_bad_size;\n", size);
+  for (const std::string& size : m.sizes->names())
+    out += fmt::format("  if (a->{} < 0) return sinter_bad_size;\n", size);
   const auto check = [&](const Shape& shape, std::size_t bytes, bool is_output) {
     const Extents e = extents_of(m, shape);
     if (shape.empty() && !is_output) return;
     out += "  {\n    int64_t count;\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
-    out += fmt::format("    count = sinter_count({}, {}, {});\n    if (count < 0) return sinter_bad_size;\n", e.rank, e.name, bytes);
+    out += fmt::format("    count = sinter_count({}, {}, {});\n    if (count < 0) return sinter_bad_size;\n", e.rank,
+                       e.name, bytes);
     if (is_output) out += "    *is_empty = *is_empty && count == 0;\n";
     out += "  }\n";
   };
@@ -241,7 +255,11 @@ std::string c_arguments(const Model& m) {
   for (const std::string& size : m.sizes->names()) out += fmt::format("  int64_t {};\n", size);
   for (const Number& n : m.numbers)
     if (!n.name.empty())
-      out += fmt::format("  {} {};\n", n.category == Category::Bool ? "bool" : n.category == Category::Int ? "int64_t" : "double", n.name);
+      out += fmt::format("  {} {};\n",
+                         n.category == Category::Bool  ? "bool"
+                         : n.category == Category::Int ? "int64_t"
+                                                       : "double",
+                         n.name);
   for (const Array& t : m.temporaries) out += fmt::format("  void *{};\n", t.name);
   return out + fmt::format("}} {}_arguments;\n\n", m.name);
 }
@@ -262,34 +280,41 @@ std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const s
 }
 
 std::string c_check(const Model& m) {
-  std::string out = check_sizes(m) + fmt::format("static int {0}_check(const {0}_arguments *a, bool *is_empty) {{\n", m.name);
+  std::string out =
+      check_sizes(m) + fmt::format("static int {0}_check(const {0}_arguments *a, bool *is_empty) {{\n", m.name);
   const std::size_t outputs = m.outputs.size();
-  out += fmt::format("  sinter_range ranges[{}];\n  int result = {}_check_sizes(a, is_empty);\n"
-                     "  if (result != sinter_ok || *is_empty) return result;\n",
-                     outputs + m.inputs.size(), m.name);
+  out += fmt::format(
+      "  sinter_range ranges[{}];\n  int result = {}_check_sizes(a, is_empty);\n"
+      "  if (result != sinter_ok || *is_empty) return result;\n",
+      outputs + m.inputs.size(), m.name);
   const auto check = [&](const Array& array, std::size_t i) {
     const Extents e = extents_of(m, array.shape);
     out += "  {\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
-    out += fmt::format("    result = sinter_check_array(a->{}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return result;\n  }}\n",
-                       array.name, size_of(array.dtype), e.rank, e.name,
-                       array.strided ? fmt::format("a->{}_strides", array.name) : "NULL", i);
+    out += fmt::format(
+        "    result = sinter_check_array(a->{}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return "
+        "result;\n  }}\n",
+        array.name, size_of(array.dtype), e.rank, e.name,
+        array.strided ? fmt::format("a->{}_strides", array.name) : "NULL", i);
   };
   for (std::size_t i = 0; i < outputs; ++i) check(m.outputs[i], i);
   for (std::size_t i = 0; i < m.inputs.size(); ++i) check(m.inputs[i], outputs + i);
   for (std::size_t o = 0; o < outputs; ++o) {
     for (std::size_t i = 0; i < o; ++i)
-      out += fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], false)) return sinter_overlap;\n", o, i);
+      out +=
+          fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], false)) return sinter_overlap;\n", o, i);
     for (std::size_t i = 0; i < m.inputs.size(); ++i) {
       std::string same = m.may_be_same[o][i] ? "true" : "false";
       if (m.may_be_same[o][i] && m.inputs[i].strided) {
         const Extents e = extents_of(m, m.inputs[i].shape);
-        out += fmt::format("  {{\n    int64_t strides[{}];\n    {}\n    if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], "
-                           "sinter_layout({}, {}, a->{}_strides, strides) == 0)) return sinter_overlap;\n  }}\n",
-                           m.inputs[i].shape.size(), e.declaration, o, outputs + i, e.rank, e.name, m.inputs[i].name);
+        out += fmt::format(
+            "  {{\n    int64_t strides[{}];\n    {}\n    if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], "
+            "sinter_layout({}, {}, a->{}_strides, strides) == 0)) return sinter_overlap;\n  }}\n",
+            m.inputs[i].shape.size(), e.declaration, o, outputs + i, e.rank, e.name, m.inputs[i].name);
         continue;
       }
-      out += fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], {})) return sinter_overlap;\n", o, outputs + i, same);
+      out += fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], {})) return sinter_overlap;\n", o,
+                         outputs + i, same);
     }
   }
   for (const Number& n : m.numbers) {
@@ -297,7 +322,8 @@ std::string c_check(const Model& m) {
     const int bits = 8 * static_cast<int>(size_of(n.narrowest));
     const std::int64_t high = n.narrowest == DType::UInt8 ? 255 : (std::int64_t{1} << (bits - 1)) - 1;
     const std::int64_t low = n.narrowest == DType::UInt8 ? 0 : -high - 1;
-    out += fmt::format("  if (a->{0} < INT64_C({1}) || a->{0} > INT64_C({2})) return sinter_bad_number;\n", n.name, low, high);
+    out += fmt::format("  if (a->{0} < INT64_C({1}) || a->{0} > INT64_C({2})) return sinter_bad_number;\n", n.name, low,
+                       high);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }

@@ -63,7 +63,8 @@ class Operands {
 std::string loops(int first, int last, std::string& indent) {
   std::string out;
   for (int d = first; d < last; ++d) {
-    out += fmt::format("{}for (i{} = 0; i{} < n->extents[{}]; ++i{}){}\n", indent, d, d, d, d, d + 1 == last ? " {" : "");
+    out +=
+        fmt::format("{}for (i{} = 0; i{} < n->extents[{}]; ++i{}){}\n", indent, d, d, d, d, d + 1 == last ? " {" : "");
     indent += "  ";
   }
   return out;
@@ -84,7 +85,8 @@ std::string elementwise_loops(const Model& model, const Step& step) {
   const Operands o(model, step);
   const Graph& graph = step.kernel->graph;
   std::string indent = "  ";
-  std::string out = o.pointers() + counters(o.nest.rank) + "  (void)a;\n  (void)fault;\n" + loops(0, o.nest.rank, indent);
+  std::string out =
+      o.pointers() + counters(o.nest.rank) + "  (void)a;\n  (void)fault;\n" + loops(0, o.nest.rank, indent);
   std::vector<bool> read(step.kernel->inputs.size());
   for (const Node& n : graph.nodes())
     if (n.op == Op::leaf && !read[n.attribute]) {
@@ -95,7 +97,8 @@ std::string elementwise_loops(const Model& model, const Step& step) {
   writer.write(std::vector<bool>(graph.nodes().size(), true));
   out += writer.take();
   for (std::size_t k = 0; k < graph.outputs().size(); ++k)
-    out += fmt::format("{}{} = {};\n", indent, o.element(k, 0, o.nest.rank), o.stored(k, writer.name(graph.outputs()[k])));
+    out +=
+        fmt::format("{}{} = {};\n", indent, o.element(k, 0, o.nest.rank), o.stored(k, writer.name(graph.outputs()[k])));
   return out + closing(indent, o.nest.rank);
 }
 
@@ -120,9 +123,11 @@ Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::str
     case Op::sum:
       if (dtype == DType::Float64)
         return {fmt::format("double {0}_sum = 0, {0}_lost = 0;", r),
-                fmt::format("sinter_add_exactly(&{0}_sum, &{0}_lost, {1});", r, value), fmt::format("{0}_sum + {0}_lost", r)};
+                fmt::format("sinter_add_exactly(&{0}_sum, &{0}_lost, {1});", r, value),
+                fmt::format("{0}_sum + {0}_lost", r)};
       if (is_float)
-        return {fmt::format("double {}_sum = 0;", r), fmt::format("{}_sum += {};", r, value), fmt::format("(float){}_sum", r)};
+        return {fmt::format("double {}_sum = 0;", r), fmt::format("{}_sum += {};", r, value),
+                fmt::format("(float){}_sum", r)};
       return {fmt::format("uint64_t {}_sum = 0;", r), fmt::format("{}_sum += (uint64_t){};", r, value),
               fmt::format("(int64_t){}_sum", r)};
     case Op::prod:
@@ -135,7 +140,8 @@ Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::str
     case Op::amin: {
       const std::string_view function = op == Op::amax ? "maximum" : "minimum";
       return {fmt::format("{} {}_best = {};", type, r, lowest(dtype, op == Op::amax)),
-              fmt::format("{0}_best = sinter_{1}_{2}({0}_best, {3});", r, function, short_name(dtype), value), r + "_best"};
+              fmt::format("{0}_best = sinter_{1}_{2}({0}_best, {3});", r, function, short_name(dtype), value),
+              r + "_best"};
     }
     case Op::any:
       return {fmt::format("bool {}_any = false;", r), fmt::format("{0}_any = {0}_any || {1};", r, value), r + "_any"};
@@ -191,7 +197,8 @@ class RowLoops {
   void read_row_inputs() {
     std::vector<bool> read(kernel_.inputs.size());
     for (const Node& n : graph_.nodes())
-      if (n.op == Op::leaf && !walks_.is_element_input(n.attribute) && !read[n.attribute] && needed_[static_cast<std::size_t>(&n - graph_.nodes().data())]) {
+      if (n.op == Op::leaf && !walks_.is_element_input(n.attribute) && !read[n.attribute] &&
+          needed_[static_cast<std::size_t>(&n - graph_.nodes().data())]) {
         read[n.attribute] = true;
         out_ += indent_ + o_.read(kernel_.outputs.size() + n.attribute, 0, rows_);
       }

@@ -25,8 +25,8 @@ std::string describe(const Model& m, const std::string& name) {
   if (m.plan->kernels.size() > 1) out += fmt::format(" * {} kernels, one after the other.\n", m.plan->kernels.size());
   if (m.has_workspace())
     out += fmt::format(" * The workspace is device memory of {}_workspace_bytes(...) bytes, aligned to 256. {}\n", name,
-                       m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks." :
-                                               "It may be used again when the\n * stream has done this work.");
+                       m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks."
+                                             : "It may be used again when the\n * stream has done this work.");
   if (m.may_fault())
     out += " * fault is a word of device memory, 0 before: 1 afterwards where an integer was divided by 0.\n";
   if (m.in_place) out += " * An output may be the same array as an input of its shape.\n";
@@ -87,8 +87,10 @@ std::string header_text(const Library& library) {
   std::string out = fmt::format(
       "/* {0}.h: kernels exported by Sinter. Needs nothing but the C library: the CUDA driver is opened at run time.\n"
       " *\n"
-      " * NAME_launch(stream, outputs, inputs, sizes, ...) starts the kernel on a GPU, in the current CUDA context, on a\n"
-      " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, row-major and contiguous;\n"
+      " * NAME_launch(stream, outputs, inputs, sizes, ...) starts the kernel on a GPU, in the current CUDA context, on "
+      "a\n"
+      " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, row-major and "
+      "contiguous;\n"
       " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
       " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
       " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1.\n"
@@ -98,14 +100,16 @@ std::string header_text(const Library& library) {
       library.options.name, library.prefix(), macro);
   out += fmt::format("#define {}_ABI_VERSION {}\n\nenum {{\n", macro, export_abi_version);
   int code = 0;
-  for (const ErrorCode& e : error_codes()) out += fmt::format("  {}_{} = {}, /* {} */\n", macro, e.name, code++, e.text);
+  for (const ErrorCode& e : error_codes())
+    out += fmt::format("  {}_{} = {}, /* {} */\n", macro, e.name, code++, e.text);
   out += fmt::format("  {}_DRIVER_ERROR = {} /* and above: {} and what the driver gave, a CUresult */\n}};\n\n", macro,
                      driver_error, driver_error);
   out += "/* What a code means. Never NULL; of codes of the driver, valid while that is open. */\n";
   out += fmt::format("const char *{}_error_text(int code);\n\n", library.prefix());
   out += "/* The version of this interface that the functions were made for. */\n";
   out += fmt::format("int {}_abi_version(void);\n\n", library.prefix());
-  out += "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
+  out +=
+      "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
   out += fmt::format("int {}_load(void);\n\n", library.prefix());
   for (const Model& m : library.kernels) {
     const std::string name = library.kernel_prefix(m);
@@ -126,9 +130,7 @@ std::string wrapper_text(const Library& library) {
       "      : std::runtime_error(std::string(function) + \": \" + {1}_error_text(code)), code_(code) {{}}\n"
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
-  const auto name_of = [](const std::string& parameter) {
-    return parameter.substr(parameter.find_last_of(" *") + 1);
-  };
+  const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
   for (const Model& m : library.kernels)
     for (const bool of_launch : {true, false}) {
       std::vector<std::string> names;
@@ -136,8 +138,9 @@ std::string wrapper_text(const Library& library) {
       for (const std::string& p : all) names.push_back(name_of(p));
       const std::string function = library.kernel_prefix(m) + (of_launch ? "_launch" : "_cpu");
       const std::string own = m.name + (of_launch ? "" : "_cpu");
-      out += fmt::format("\ninline void {0}({1}) {{\n  if (const int code = ::{2}({3})) throw Error(\"{2}\", code);\n}}\n",
-                         own, fmt::join(all, ", "), function, fmt::join(names, ", "));
+      out +=
+          fmt::format("\ninline void {0}({1}) {{\n  if (const int code = ::{2}({3})) throw Error(\"{2}\", code);\n}}\n",
+                      own, fmt::join(all, ", "), function, fmt::join(names, ", "));
     }
   return out + fmt::format("\n}}  // namespace {}\n", library.prefix());
 }

@@ -69,7 +69,7 @@ typedef struct {
 
 /* Elements of an array; -1 where an extent is negative, or more bytes are asked for than memory can have. */
 static int64_t sinter_count(int rank, const int64_t *extents, int element_bytes) {
-  int64_t count = 1, most = INT64_MAX / 16 / element_bytes;
+  int64_t count = 1, most = INT64_MAX / 1024 / element_bytes; /* sums of some do not overflow either */
   int d;
   for (d = 0; d < rank; ++d)
     if (extents[d] < 0) return -1;

@@ -26,15 +26,15 @@ void check_options(const LibraryOptions& options) {
   if (!options.prefix.empty()) check_name(options.prefix, "prefix");
   std::set<int> seen;
   for (const int a : options.architectures) {
-    if (a < 50 || a > 999)
-      throw Error(fmt::format("{} is no architecture: 90 is compute capability 9.0", a));
+    if (a < 50 || a > 999) throw Error(fmt::format("{} is no architecture: 90 is compute capability 9.0", a));
     if (!seen.insert(a).second) throw Error(fmt::format("architecture {} is given twice", a));
   }
 }
 
 /// Functions of one kernel must not be called as those of another.
 void check_apart(const std::string& a, const std::string& b) {
-  static constexpr std::string_view own[] = {"arguments", "check", "cpu", "find", "launch", "layout", "run", "workspace"};
+  static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "find",
+                                             "launch",    "layout", "run", "workspace"};
   if (!b.starts_with(a + "_")) return;
   const std::string_view rest = std::string_view(b).substr(a.size() + 1);
   const bool is_own = std::ranges::any_of(own, [&](std::string_view word) { return rest.starts_with(word); });
@@ -128,8 +128,8 @@ Exported write_library(const Library& library) {
     out.files.emplace(options.name + std::string(extension), std::move(text));
   };
   if (options.format == ExportFormat::Header) {
-    add(".h", header_text(library) + fmt::format("\n#ifdef {0}_IMPLEMENTATION\n#undef {0}_IMPLEMENTATION\n\n",
-                                                 library.macro()) +
+    add(".h", header_text(library) +
+                  fmt::format("\n#ifdef {0}_IMPLEMENTATION\n#undef {0}_IMPLEMENTATION\n\n", library.macro()) +
                   source_text(library) + "#endif\n");
   } else {
     add(".h", header_text(library));

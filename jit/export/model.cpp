@@ -9,6 +9,7 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../checks.hpp"
 #include "../faults.hpp"
 #include "../nest.hpp"
 #include "../plan_shapes.hpp"
@@ -75,7 +76,8 @@ void add_inputs(Model& m, const Export& from) {
   }
   for (const std::string& strided : from.options.strided) {
     const auto found = std::ranges::find(m.inputs, strided, &Array::name);
-    if (found == m.inputs.end()) refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
+    if (found == m.inputs.end())
+      refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
     found->strided = found->shape.numel() != 1;
   }
 }
@@ -94,6 +96,8 @@ void add_numbers(Model& m, const Export& from) {
     refuse(from, fmt::format("{} numbers are named, but the expression has {}", from.options.numbers.size(),
                              m.numbers.size()));
   for (std::size_t i = 0; i < from.options.numbers.size(); ++i) m.numbers[i].name = from.options.numbers[i];
+  for (const Number& n : m.numbers)
+    if (n.name.empty() && n.category == Category::Int) check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
 }
 
 void check_names(const Model& m, const Export& from) {
@@ -153,7 +157,8 @@ void add_plan(Model& m, const Export& from) {
   if (!recipe.reshapes())
     for (std::size_t i = 0; i < recipe.outputs(); ++i) shapes.push_back(output_shape(recipe, i, leaves));
   for (const Shape& s : shapes)
-    if (!(s == shapes[0])) refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
+    if (!(s == shapes[0]))
+      refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
   const ReadyPlan& ready = recipe.reshapes() ? recipe.plan_for(leaves) : recipe.together();
   m.plan = &ready.plan;
   const PlanShapes found = plan_shapes(ready.plan, recipe.reshapes() ? nullptr : shapes.data(), leaves);
@@ -161,8 +166,8 @@ void add_plan(Model& m, const Export& from) {
   if (from.options.outputs.size() > outputs)
     refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
   for (std::size_t i = 0; i < outputs; ++i)
-    m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)), recipe.dtype(i),
-                         found.outputs[i]});
+    m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)),
+                         recipe.dtype(i), found.outputs[i]});
   for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
     m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], found.temporaries[i]});
   for (std::size_t k = 0; k < ready.plan.kernels.size(); ++k)
@@ -257,9 +262,7 @@ const Array& Model::array(const Slot& slot) const {
   return inputs[static_cast<std::size_t>(std::ranges::find(leaves, slot.number) - leaves.begin())];
 }
 
-const Number& Model::number(std::uint32_t number) const {
-  return *std::ranges::find(numbers, number, &Number::number);
-}
+const Number& Model::number(std::uint32_t number) const { return *std::ranges::find(numbers, number, &Number::number); }
 
 Model make_model(const Export& from) {
   check_operations(from);

@@ -34,7 +34,7 @@ class Axes {
   std::vector<int> parents_;
 };
 
-constexpr int one = -1;  // an extent of 1, which is no size
+constexpr int one = -1;            // an extent of 1, which is no size
 using Symbols = std::vector<int>;  // of a value's axes, outermost first
 
 Symbols broadcast(const Symbols& a, const Symbols& b, Axes& axes) {
@@ -91,9 +91,10 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
       const std::string name = axis_name(names, i, static_cast<std::size_t>(a));
       if (name.empty()) continue;
       if (of.back() == one)
-        throw Error(fmt::format("size {} names axis {} of input {}, which has the extent 1 and is broadcast: give the "
-                                "input an extent that is not 1 where the exported kernel is to take a size",
-                                name, a, i));
+        throw Error(
+            fmt::format("size {} names axis {} of input {}, which has the extent 1 and is broadcast: give the "
+                        "input an extent that is not 1 where the exported kernel is to take a size",
+                        name, a, i));
       const auto [known, is_new] = named.try_emplace(name, of.back(), leaves[i][a]);
       if (!is_new && known->second.second != leaves[i][a])
         throw Error(fmt::format("size {} is {} in one input and {} in input {}: one name is one size", name,

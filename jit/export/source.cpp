@@ -110,14 +110,15 @@ std::string variant_table(const Library& library, const Model& m, std::size_t st
     const RowStash stash(*s.traits, v.kernel_class);
     const std::string image_table = library.targets.empty() ? "NULL" : fmt::format("sinter_images_{}", v.image);
     table += fmt::format("  {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", s.kernel->name,
-                         image_table, library.targets.size(), v.kernel_class.lanes, v.kernel_class.wide, r.across, r.team,
-                         r.block, r.steps, r.kept, r.split, launches, part_table, stash.bytes(1),
+                         image_table, library.targets.size(), v.kernel_class.lanes, v.kernel_class.wide, r.across,
+                         r.team, r.block, r.steps, r.kept, r.split, launches, part_table, stash.bytes(1),
                          s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
   }
-  return fmt::format("{0}static const sinter_variant {1}_variants[] = {{\n"
-                     "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, stash, "
-                     "shared */\n{2}}};\n",
-                     parts, name, table);
+  return fmt::format(
+      "{0}static const sinter_variant {1}_variants[] = {{\n"
+      "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, stash, "
+      "shared */\n{2}}};\n",
+      parts, name, table);
 }
 
 std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
@@ -138,9 +139,11 @@ std::string kernel_tables(const Library& library, const Model& m, std::size_t st
   }
   return out + fmt::format(
                    "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
-                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, \"{8}\", {0}_bytes, {0}_rules, {9}}};\n\n",
+                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, \"{8}\", {0}_bytes, "
+                   "{0}_rules, {9}}};\n\n",
                    name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.rank,
-                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.any(), patterns, loops.rules.size());
+                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.any(), patterns,
+                   loops.rules.size());
 }
 
 std::string library_functions(const Library& library) {
@@ -162,9 +165,10 @@ std::string library_functions(const Library& library) {
       kernels, library.prefix(), count, library.prefix(), library.macro(), library.prefix());
   int code = 0;
   for (const ErrorCode& e : error_codes()) out += fmt::format("    case {}: return \"{}\";\n", code++, e.text);
-  return out + fmt::format("    default: break;\n  }}\n  return code > {0} ? sinter_driver_text(code - {0}) : \"no such "
-                           "code\";\n}}\n",
-                           driver_error);
+  return out + fmt::format(
+                   "    default: break;\n  }}\n  return code > {0} ? sinter_driver_text(code - {0}) : \"no such "
+                   "code\";\n}}\n",
+                   driver_error);
 }
 
 std::string error_enum() {
@@ -194,24 +198,28 @@ std::string source_text(const Library& library) {
     }
     own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
   }
-  std::string out = fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's m and dl. */\n",
-                                library.options.name);
+  std::string out =
+      fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's m and dl. */\n",
+                  library.options.name);
   if (library.options.format == ExportFormat::Source)
     out += fmt::format("#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n#include \"{}.h\"\n\n",
                        library.options.name);
-  out += "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-         "/* a * b + c is rounded twice unless it says fma. */\n"
-         "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
-         "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
-  out += error_enum() + fmt::format("enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
-                                    "sinter_max_numbers = {} }};\n\n",
-                                    l.dims, l.operands, l.words, l.numbers);
+  out +=
+      "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+      "/* a * b + c is rounded twice unless it says fma. */\n"
+      "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
+      "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
+  out += error_enum() + fmt::format(
+                            "enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
+                            "sinter_max_numbers = {} }};\n\n",
+                            l.dims, l.operands, l.words, l.numbers);
   out += std::string(embedded::export_launcher) + "\n" + images(library);
   const std::string helpers = helpers_for(own);
   if (!helpers.empty())
-    out += "/* ---- Functions of elements "
-           "------------------------------------------------------------------------------------ */\n\n" +
-           helpers;
+    out +=
+        "/* ---- Functions of elements "
+        "------------------------------------------------------------------------------------ */\n\n" +
+        helpers;
   out += own + library_functions(library);
   return out + "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
 }
@@ -219,8 +227,8 @@ std::string source_text(const Library& library) {
 std::string cuda_text(const Library& library) {
   std::string out;
   for (std::size_t i = 0; i < library.images.size(); ++i)
-    out += fmt::format("// ==== image {} of {}: kernel {}. Each is compiled by itself.\n\n{}\n", i, library.images.size(),
-                       library.images[i].source.name, library.images[i].source.text);
+    out += fmt::format("// ==== image {} of {}: kernel {}. Each is compiled by itself.\n\n{}\n", i,
+                       library.images.size(), library.images[i].source.name, library.images[i].source.text);
   return out;
 }
 

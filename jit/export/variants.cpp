@@ -69,13 +69,14 @@ void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Add
   const bool strided = loops.layout != Layout::Contiguous;
   const Limits all_rows = strided ? Limits(rows_strided) : across ? Limits(rows_across) : rows_along;
   const auto of_lanes = [&](int lanes, bool wide) {
-    const Limits all_columns = across                 ? Limits(columns_across)
+    const Limits all_columns = across                  ? Limits(columns_across)
                                : strided || lanes == 1 ? Limits(columns_scalar)
                                                        : columns_along;
     for (const std::int64_t columns : all_columns)
       for (const std::int64_t rows : all_rows) {
         if (wide && (columns != large || rows != large)) continue;
-        RowScheme scheme = choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
+        RowScheme scheme =
+            choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
         scheme.text.tail = false;
         if (wide) scheme.text.split = scheme.text.stash = false;
         KernelClass c = loops.base;

@@ -36,7 +36,8 @@ int run(const std::string& command) {
 void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 TEST(ExportFilesTest, AreTheSameEachTime) {
-  const LibraryOptions options{.name = "k", .architectures = {80, 90}, .cpp_wrapper = true, .ptx_files = true, .dot = true};
+  const LibraryOptions options{
+      .name = "k", .architectures = {80, 90}, .cpp_wrapper = true, .ptx_files = true, .dot = true};
   const Exported a = write({fused(), soft()}, options), b = write({fused(), soft()}, options);
   EXPECT_EQ(a.files, b.files);
   std::vector<std::string> names;
@@ -64,10 +65,12 @@ TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {
 
 TEST(ExportFilesTest, CompileAsCAndCpp) {
   const ScratchFolder folder;
-  write({fused({.numbers = {"shift"}, .strided = {"x0"}}), soft()}, {.name = "k", .architectures = {90}, .cpp_wrapper = true})
+  write({fused({.numbers = {"shift"}, .strided = {"x0"}}), soft()},
+        {.name = "k", .architectures = {90}, .cpp_wrapper = true})
       .write(folder.path().string());
   put(folder.path() / "user.cpp", "#include \"k.hpp\"\n#include \"k.h\"\nint main() { return 0; }\n");
-  const std::string at = "cd " + folder.path().string() + " && ", warn = " -Wall -Wextra -pedantic -Werror -fsyntax-only ";
+  const std::string at = "cd " + folder.path().string() + " && ",
+                    warn = " -Wall -Wextra -pedantic -Werror -fsyntax-only ";
   const char* const cxx = std::getenv("CXX") ? std::getenv("CXX") : "c++";
   EXPECT_EQ(run(at + c_compiler() + " -std=c99" + warn + "k.c"), 0);
   EXPECT_EQ(run(at + c_compiler() + " -std=c17 -Wshadow" + warn + "k.c"), 0);
@@ -82,7 +85,8 @@ class ProgramTest : public ::testing::Test {
     write({fused()}, {.name = "one", .prefix = "p_", .architectures = {90}}).write(folder.path().string());
     write({soft(), fused()}, {.name = "two", .prefix = "q_", .architectures = {90}, .format = ExportFormat::Header})
         .write(folder.path().string());
-    put(folder.path() / "two_impl.c", "#define _POSIX_C_SOURCE 200809L\n#define Q_TWO_IMPLEMENTATION\n#include \"two.h\"\n");
+    put(folder.path() / "two_impl.c",
+        "#define _POSIX_C_SOURCE 200809L\n#define Q_TWO_IMPLEMENTATION\n#include \"two.h\"\n");
     put(folder.path() / "main.c", R"(
 #include <math.h>
 #include "one.h"
@@ -100,7 +104,9 @@ int main(void) {
   return p_fused_launch(0, a, z, y, 3);
 }
 )");
-    ASSERT_EQ(run(at() + c_compiler() + " -std=c99 -Wall -Wextra -pedantic -Werror -o program main.c one.c two_impl.c -lm -ldl -lpthread"), 0);
+    ASSERT_EQ(run(at() + c_compiler() +
+                  " -std=c99 -Wall -Wextra -pedantic -Werror -o program main.c one.c two_impl.c -lm -ldl -lpthread"),
+              0);
   }
   std::string at() const { return "cd " + folder.path().string() + " && "; }
 
@@ -119,10 +125,10 @@ TEST_F(ProgramTest, SaysThatADriverIsTooOld) {
 }
 
 TEST(ExportFilesTest, ManifestTellsWhatThereIs) {
-  const auto json = nlohmann::json::parse(
-      write({fused({.inputs = {"z", "y"}, .sizes = {{"n"}}, .numbers = {"shift"}}), soft()},
-            {.name = "k", .prefix = "my_", .architectures = {90}})
-          .files.at("k.json"));
+  const auto json =
+      nlohmann::json::parse(write({fused({.inputs = {"z", "y"}, .sizes = {{"n"}}, .numbers = {"shift"}}), soft()},
+                                  {.name = "k", .prefix = "my_", .architectures = {90}})
+                                .files.at("k.json"));
   EXPECT_EQ(json["abi_version"], export_abi_version);
   EXPECT_EQ(json["targets"], (std::vector<std::string>{"sm_90", "compute_90"}));
   const auto& kernel = json["kernels"][0];
@@ -140,7 +146,10 @@ TEST(ExportFilesTest, ManifestTellsWhatThereIs) {
 }
 
 TEST(ExportFilesTest, HoldWhatNvrtcCompiled) {
-  const auto make = [] { return export_kernel(exp(Tensor<float>(zeros<float>({3})) + 2), {.name = "e"}, {.architectures = {90}, .ptx_files = true}); };
+  const auto make = [] {
+    return export_kernel(exp(Tensor<float>(zeros<float>({3})) + 2), {.name = "e"},
+                         {.architectures = {90}, .ptx_files = true});
+  };
   Exported out;
   try {
     out = make();

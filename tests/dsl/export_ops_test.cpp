@@ -13,25 +13,65 @@
 namespace sinter::testing {
 namespace {
 
-
 /// Functions that the C library computes, each to its own accuracy, and what is made of them.
 bool is_exact(Op op) {
   switch (op) {
-    case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::floor_divide: case Op::trunc_divide:
-    case Op::remainder: case Op::fmod: case Op::fma: case Op::neg: case Op::abs: case Op::sign: case Op::square:
-    case Op::reciprocal: case Op::lerp: case Op::gcd: case Op::sqrt: case Op::rsqrt: case Op::relu: case Op::floor:
-    case Op::ceil: case Op::trunc: case Op::round: case Op::maximum: case Op::minimum: case Op::fmax: case Op::fmin:
-    case Op::clamp: case Op::copysign: case Op::nextafter: case Op::eq: case Op::ne: case Op::lt: case Op::le:
-    case Op::gt: case Op::ge: case Op::isnan: case Op::isinf: case Op::isfinite: case Op::where: return true;
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::floor_divide:
+    case Op::trunc_divide:
+    case Op::remainder:
+    case Op::fmod:
+    case Op::fma:
+    case Op::neg:
+    case Op::abs:
+    case Op::sign:
+    case Op::square:
+    case Op::reciprocal:
+    case Op::lerp:
+    case Op::gcd:
+    case Op::sqrt:
+    case Op::rsqrt:
+    case Op::relu:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+    case Op::maximum:
+    case Op::minimum:
+    case Op::fmax:
+    case Op::fmin:
+    case Op::clamp:
+    case Op::copysign:
+    case Op::nextafter:
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge:
+    case Op::isnan:
+    case Op::isinf:
+    case Op::isfinite:
+    case Op::where: return true;
     default: return false;
   }
 }
 
 bool is_left_out(Op op) {
   switch (op) {
-    case Op::complex: case Op::polar: case Op::imag: case Op::random_uniform: case Op::random_uniform_double:
-    case Op::random_normal: case Op::random_normal_double: case Op::random_below: case Op::axis_offset: case Op::class_index:
-      return true;
+    case Op::complex:
+    case Op::polar:
+    case Op::imag:
+    case Op::random_uniform:
+    case Op::random_uniform_double:
+    case Op::random_normal:
+    case Op::random_normal_double:
+    case Op::random_below:
+    case Op::axis_offset:
+    case Op::class_index: return true;
     default: return false;
   }
 }
@@ -39,7 +79,8 @@ bool is_left_out(Op op) {
 constexpr std::int64_t rows = 8, columns = 41;
 
 double special(std::mt19937& random, DType dtype) {
-  static constexpr double floats[] = {0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN, 3.0, -2.5, 1e-3, 700.0, 88.0};
+  static constexpr double floats[] = {0.0, -0.0, 1.0,  -1.0, 0.5,   INFINITY, -INFINITY,
+                                      NAN, 3.0,  -2.5, 1e-3, 700.0, 88.0};
   static constexpr double integers[] = {0, 1, -1, 2, -2, 7, -7, 127, -128, 31, 32, 63};
   if (category(dtype) == Category::Float) return floats[random() % std::size(floats)];
   return dtype == DType::UInt8 ? static_cast<double>(random() % 256) : integers[random() % std::size(integers)];
@@ -113,9 +154,11 @@ int call(void* function, const std::vector<void*>& p) {
     case 2: return reinterpret_cast<int (*)(V, V, I, I)>(function)(p[0], p[1], rows, columns);
     case 3: return reinterpret_cast<int (*)(V, V, V, I, I)>(function)(p[0], p[1], p[2], rows, columns);
     case 4: return reinterpret_cast<int (*)(V, V, V, V, I, I)>(function)(p[0], p[1], p[2], p[3], rows, columns);
-    case 5: return reinterpret_cast<int (*)(V, V, V, V, V, I, I)>(function)(p[0], p[1], p[2], p[3], p[4], rows, columns);
+    case 5:
+      return reinterpret_cast<int (*)(V, V, V, V, V, I, I)>(function)(p[0], p[1], p[2], p[3], p[4], rows, columns);
     case 6:
-      return reinterpret_cast<int (*)(V, V, V, V, V, V, I, I)>(function)(p[0], p[1], p[2], p[3], p[4], p[5], rows, columns);
+      return reinterpret_cast<int (*)(V, V, V, V, V, V, I, I)>(function)(p[0], p[1], p[2], p[3], p[4], p[5], rows,
+                                                                         columns);
     default: return -1;
   }
 }
@@ -148,7 +191,8 @@ void expect_equal(const Case& c, const runtime::TensorImpl& found) {
     std::string from;
     if (!is_reduction(c.op))
       for (const auto& t : c.inputs) from += fmt::format(" {}", element(*t, i));
-    ADD_FAILURE() << fmt::format("{} of {}, element {}:{}: {} and {}", sinter::name(c.op), name(c.dtype), i, from, a, b);
+    ADD_FAILURE() << fmt::format("{} of {}, element {}:{}: {} and {}", sinter::name(c.op), name(c.dtype), i, from, a,
+                                 b);
     return;
   }
 }

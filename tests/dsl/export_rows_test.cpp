@@ -16,7 +16,8 @@ class ExportRowsTest : public ExportedTest {};
 
 /// Device memory for a workspace.
 struct Workspace {
-  explicit Workspace(std::size_t n) : bytes(n), memory(zeros<std::uint8_t>({static_cast<std::int64_t>(n) + 1}).to(gpu0)) {}
+  explicit Workspace(std::size_t n)
+      : bytes(n), memory(zeros<std::uint8_t>({static_cast<std::int64_t>(n) + 1}).to(gpu0)) {}
   void* data() const { return bytes ? memory.data() : nullptr; }
   std::size_t bytes;
   Tensor<std::uint8_t> memory;
@@ -82,12 +83,14 @@ TEST_F(ExportRowsTest, SumsOfAll) {
 }
 
 TEST_F(ExportRowsTest, Normalizes) {
-  check_sizes("norm", [](const Tensor<float>& x) { return (x - mean(x, -1, true)) / sqrt(var(x, -1, 0, true) + 1e-5f); },
+  check_sizes("norm",
+              [](const Tensor<float>& x) { return (x - mean(x, -1, true)) / sqrt(var(x, -1, 0, true) + 1e-5f); },
               {{1, 8}, {5, 64}, {9, 333}, {2, 20000}});
 }
 
 TEST_F(ExportRowsTest, PlansOfSeveralKernels) {
-  check_sizes("both", [](const Tensor<float>& x) { return softmax(x, 0) + sum(softmax(x, 1), 0); }, {{1, 1}, {7, 30}, {90, 41}});
+  check_sizes("both", [](const Tensor<float>& x) { return softmax(x, 0) + sum(softmax(x, 1), 0); },
+              {{1, 1}, {7, 30}, {90, 41}});
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class ExportTest : public ExportedTest {};
 const ExportedLibrary& fused() {
   static const auto* const library = [] {
     const Tensor<float> z = zeros<float>({3}), y = zeros<float>({3});
-    ExportOptions options{.name = "fused", .inputs = {"z", "y"}, .outputs = {"out"}, .sizes = {{"n"}}, .numbers = {"shift"}};
+    ExportOptions options{
+        .name = "fused", .inputs = {"z", "y"}, .outputs = {"out"}, .sizes = {{"n"}}, .numbers = {"shift"}};
     return new ExportedLibrary(exported((z + 2) * y - z, options));
   }();
   return *library;
@@ -48,7 +49,8 @@ TEST_F(ExportTest, ComputesWhatTheLibraryComputesForEverySizeAndAlignment) {
 
 TEST_F(ExportTest, PicksVectorsWhereTheyAreAligned) {
   auto* const launch = fused().get<Fused>("fused_launch");
-  const Tensor<float> z = zeros<float>({64}).to(gpu0), y = zeros<float>({64}).to(gpu0), out = zeros<float>({64}).to(gpu0);
+  const Tensor<float> z = zeros<float>({64}).to(gpu0), y = zeros<float>({64}).to(gpu0),
+                      out = zeros<float>({64}).to(gpu0);
   ASSERT_EQ(launch(nullptr, out.data(), z.data(), y.data(), 63, 2), ok);
   EXPECT_NE(std::strstr(driver().last_source(), "Lanes<float, 4>"), nullptr);
   ASSERT_EQ(launch(nullptr, out.data() + 1, z.data() + 1, y.data(), 63, 2), ok);
@@ -118,7 +120,8 @@ TEST_F(ExportTest, HandsOnWhatTheDriverReports) {
 TEST_F(ExportTest, SaysThatItIsForOtherGpus) {
   const Tensor<float> x = ones<float>({8}).to(gpu0), out = zeros<float>({8}).to(gpu0);
   const auto code = [&](int major, int minor, std::vector<int> architectures, bool ptx) {
-    const ExportedLibrary own({exported(x * 3.0f, {.name = "own"})}, {.name = "own", .architectures = architectures, .ptx = ptx});
+    const ExportedLibrary own({exported(x * 3.0f, {.name = "own"})},
+                              {.name = "own", .architectures = architectures, .ptx = ptx});
     driver().set_architecture(major, minor);
     return own.get<int(void*, float*, const float*, std::int64_t)>("own_launch")(nullptr, out.data(), x.data(), 8);
   };
@@ -174,11 +177,13 @@ TEST_F(ExportTest, ManyThreadsLaunch) {
 
 TEST_F(ExportTest, BroadcastsAndJoinsSizes) {
   const Tensor<float> a = zeros<float>({6, 5, 4}), b = zeros<float>({5, 1}), c = zeros<float>({4});
-  const ExportedLibrary own(exported(a * b + c, {.name = "own", .inputs = {"a", "b", "c"}, .sizes = {{"k", "m"}, {"m"}, {"n"}}}));
+  const ExportedLibrary own(
+      exported(a * b + c, {.name = "own", .inputs = {"a", "b", "c"}, .sizes = {{"k", "m"}, {"m"}, {"n"}}}));
   using Launch = int(void*, float*, const float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t);
   using OnCpu = int(float*, const float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t);
   EXPECT_EQ(own.library.kernels[0].sizes->names(), (std::vector<std::string>{"k", "m", "n"}));
-  for (const auto& [k, m, n] : std::vector<std::array<std::int64_t, 3>>{{2, 3, 4}, {1, 1, 1}, {7, 1, 8}, {1, 33, 5}, {3, 4, 64}, {2, 0, 3}}) {
+  for (const auto& [k, m, n] :
+       std::vector<std::array<std::int64_t, 3>>{{2, 3, 4}, {1, 1, 1}, {7, 1, 8}, {1, 33, 5}, {3, 4, 64}, {2, 0, 3}}) {
     const Tensor<float> ha = randn<float>({k, m, n}), hb = randn<float>({m, 1}), hc = randn<float>({n});
     const Tensor<float> ga = ha.to(gpu0), gb = hb.to(gpu0), gc = hc.to(gpu0);
     const Tensor<float> host = zeros<float>({k, m, n}), out = host.to(gpu0);
@@ -198,19 +203,20 @@ TEST_F(ExportTest, TakesStrides) {
   const auto check = [&](std::int64_t first, std::int64_t m, std::int64_t n, std::int64_t outer, std::int64_t inner) {
     const std::int64_t strides[] = {outer, inner};
     const Tensor<float> hb = randn<float>({m, n}), gb = hb.to(gpu0), host = zeros<float>({m, n}), out = host.to(gpu0);
-    ASSERT_EQ(own.get<Launch>("own_launch")(nullptr, out.data(), gpu_memory.data() + first, strides, gb.data(), m, n), ok);
+    ASSERT_EQ(own.get<Launch>("own_launch")(nullptr, out.data(), gpu_memory.data() + first, strides, gb.data(), m, n),
+              ok);
     ASSERT_EQ(own.get<OnCpu>("own_cpu")(host.data(), memory.data() + first, strides, hb.data(), m, n), ok);
     EXPECT_TRUE(same_bits(host, out));
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         ASSERT_EQ(host.data()[i * n + j], memory.data()[first + i * outer + j * inner] * 2.0f - hb.data()[i * n + j]);
   };
-  check(0, 8, 12, 12, 1);     // contiguous
-  check(0, 8, 12, 64, 1);     // padded: vectors
-  check(1, 8, 12, 64, 1);     // and misaligned
-  check(0, 8, 12, 1, 64);     // transposed
-  check(100, 8, 12, -5, 3);   // backwards
-  check(70, 8, 12, 0, 1);     // one row for all
+  check(0, 8, 12, 12, 1);    // contiguous
+  check(0, 8, 12, 64, 1);    // padded: vectors
+  check(1, 8, 12, 64, 1);    // and misaligned
+  check(0, 8, 12, 1, 64);    // transposed
+  check(100, 8, 12, -5, 3);  // backwards
+  check(70, 8, 12, 0, 1);    // one row for all
   check(0, 1, 1, 1000000, 7);
   const std::int64_t huge[] = {INT64_MAX / 2, 1};
   EXPECT_EQ(own.get<OnCpu>("own_cpu")(memory.data(), memory.data(), huge, memory.data(), 8, 8), bad_size);
@@ -233,7 +239,8 @@ TEST_F(ExportTest, ReportsDivisionByZero) {
   const ExportedLibrary own(exported(floor_divide(a, b), {.name = "own"}));
   using Launch = int(void*, std::int32_t*, const std::int32_t*, const std::int32_t*, std::int64_t, std::uint32_t*);
   using OnCpu = int(std::int32_t*, const std::int32_t*, const std::int32_t*, std::int64_t);
-  const Tensor<std::int32_t> x = full<std::int32_t>({6}, -7), y = full<std::int32_t>({6}, 2), out = zeros<std::int32_t>({6});
+  const Tensor<std::int32_t> x = full<std::int32_t>({6}, -7), y = full<std::int32_t>({6}, 2),
+                             out = zeros<std::int32_t>({6});
   EXPECT_EQ(own.get<OnCpu>("own_cpu")(out.data(), x.data(), y.data(), 6), ok);
   EXPECT_EQ(out.data()[5], -4);
   const Tensor<std::int32_t> word = zeros<std::int32_t>({1}).to(gpu0), gx = x.to(gpu0), gout = out.to(gpu0);
@@ -272,7 +279,8 @@ TEST_F(ExportTest, RefusesWhatItCannotExport) {
   EXPECT_NE(exporting(a + 1, {.numbers = {"p", "q"}}).find("2 numbers are named"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.strided = {"q"}}).find("no input has this name"), std::string::npos);
   EXPECT_NE(message([&] { jit::export_library({}, {}); }).find("no kernels"), std::string::npos);
-  EXPECT_NE(message([&] { jit::export_library({exported(a + 1), exported(a + 2)}, {}); }).find("two kernels"), std::string::npos);
+  EXPECT_NE(message([&] { jit::export_library({exported(a + 1), exported(a + 2)}, {}); }).find("two kernels"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ template <class T>
   if (x.size() != y.size()) return ::testing::AssertionFailure() << x.size() << " and " << y.size() << " elements";
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0)
-      return ::testing::AssertionFailure() << "element " << i << ": " << static_cast<double>(x[i]) << " and "
-                                           << static_cast<double>(y[i]);
+      return ::testing::AssertionFailure()
+             << "element " << i << ": " << static_cast<double>(x[i]) << " and " << static_cast<double>(y[i]);
   return ::testing::AssertionSuccess();
 }
 

@@ -1,5 +1,6 @@
 // A CUDA driver whose GPUs are Sinter's virtual ones: for programs that were made to need nothing of Sinter. Opened
-// before them, it is the libcuda.so.1 that they find. Its images are CUDA texts; kernels are done when a launch returns.
+// before them, it is the libcuda.so.1 that they find. Its images are CUDA texts; kernels are done when a launch
+// returns.
 #include "virtual_cuda.hpp"
 
 #include <algorithm>
@@ -142,8 +143,7 @@ EXPORTED int cuModuleGetFunction(void** function, void* module, const char* name
   const runtime::Function loaded = gpu.load(gpu.compile({m.name, m.text}), m.name);
   const auto& kernel = *static_cast<const runtime::vgpu::Kernel*>(loaded.handle);
   const std::lock_guard lock(state().mutex);
-  *function = &state().functions.emplace_back(
-      Function{loaded, &m, count_pointers(m), kernel.info.parameter_bytes / 8});
+  *function = &state().functions.emplace_back(Function{loaded, &m, count_pointers(m), kernel.info.parameter_bytes / 8});
   return 0;
 }
 EXPORTED int cuFuncGetAttribute(int* value, int, void*) {

@@ -10,7 +10,6 @@ namespace virtual_cuda {
 /// The first line of an image that it takes: then the kernel's CUDA text follows.
 inline constexpr char magic[] = "// virtual image of kernel ";
 
-
 /// Functions of the stand-in beside those of the driver.
 class Library {
   template <class F, class... A>

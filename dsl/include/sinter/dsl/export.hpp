@@ -17,7 +17,8 @@ template <expression E>
 jit::Export exported(E&& e, ExportOptions options = {}) {
   auto&& lifted = lift(std::forward<E>(e));
   jit::Export out{jit::Recorded(description(lifted)), std::move(options)};
-  for (runtime::TensorImpl* leaf : out.expression.leaves) out.expression.held.push_back(runtime::TensorRef::share(leaf));
+  for (runtime::TensorImpl* leaf : out.expression.leaves)
+    out.expression.held.push_back(runtime::TensorRef::share(leaf));
   return out;
 }
 

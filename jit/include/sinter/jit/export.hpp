@@ -36,7 +36,7 @@ struct LibraryOptions {
   std::string name = "kernels";                      // of its files: name.h, name.c; of name_error_text
   std::string prefix;                                // before the names of all functions
   std::vector<int> architectures{80, 90, 100, 120};  // binaries for these: 90 is compute capability 9.0
-  bool ptx = true;         // text of the oldest of them as well, which the driver compiles for GPUs that are newer
+  bool ptx = true;  // text of the oldest of them as well, which the driver compiles for GPUs that are newer
   ExportFormat format = ExportFormat::Source;
   bool cuda_source = true;   // name.cu
   bool manifest = true;      // name.json
@@ -67,8 +67,8 @@ struct Export {
 
 /// Exports kernels into one library. Needs NVRTC, no GPU; with no architectures nothing, and the kernels run on the CPU
 /// alone. The same expressions and options give the same bytes. Throws Error for names that are none in C and for what
-/// cannot be exported (products of matrices, complex numbers, indexing, random numbers), CompileError, DeviceError where
-/// NVRTC is missing or does not know an architecture.
+/// cannot be exported (products of matrices, complex numbers, indexing, random numbers), CompileError, DeviceError
+/// where NVRTC is missing or does not know an architecture.
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options);
 
 }  // namespace jit
