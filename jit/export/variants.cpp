@@ -1,9 +1,11 @@
 // Which forms of a kernel are compiled, and when each is taken.
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "../cuda/source.hpp"
 #include "../row_scheme.hpp"
+#include "../row_stash.hpp"
 #include "model.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -63,16 +65,36 @@ void add_elementwise(const KernelTraits& traits, const Loops& loops, Adder& adde
     }
 }
 
+/// The longest rows that stay in a block's shared memory.
+std::int64_t longest_stashed(const RowTraits& traits) noexcept {
+  std::int64_t fits = 0, too_long = largest_shared;
+  while (too_long - fits > 1) {
+    const std::int64_t columns = (fits + too_long) / 2;
+    const bool does = stash_extent(columns, traits.stash_bytes, variable_bytes(traits), largest_shared) > 0;
+    (does ? fits : too_long) = columns;
+  }
+  return fits;
+}
+
+/// Up to how many columns each choice holds.
+std::vector<std::int64_t> column_limits(const RowTraits& traits, bool across, bool few) {
+  const auto list = [](std::span<const std::int64_t> limits) { return std::vector(limits.begin(), limits.end()); };
+  if (across) return list(columns_across);
+  if (few) return list(columns_scalar);
+  std::vector<std::int64_t> limits = list(columns_along);
+  limits.push_back(longest_stashed(traits));
+  std::ranges::sort(limits);
+  std::erase(limits, 0);
+  return limits;
+}
+
 void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Adder& adder) {
   const bool across = loops.base.rows.across;
   using Limits = std::span<const std::int64_t>;
   const bool strided = loops.layout != Layout::Contiguous;
   const Limits all_rows = strided ? Limits(rows_strided) : across ? Limits(rows_across) : rows_along;
   const auto of_lanes = [&](int lanes, bool wide) {
-    const Limits all_columns = across                  ? Limits(columns_across)
-                               : strided || lanes == 1 ? Limits(columns_scalar)
-                                                       : columns_along;
-    for (const std::int64_t columns : all_columns)
+    for (const std::int64_t columns : column_limits(*traits.rows, across, strided || lanes == 1))
       for (const std::int64_t rows : all_rows) {
         if (wide && (columns != large || rows != large)) continue;
         RowScheme scheme =

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <vector>
 
 #include "exported.hpp"
@@ -70,7 +73,7 @@ TEST_F(ExportRowsTest, Softmax) {
 }
 
 TEST_F(ExportRowsTest, SumsAlongRows) {
-  check_sizes("total", [](const Tensor<float>& x) { return sum(x * x, -1); }, sizes);
+  check_sizes("total", [](const Tensor<float>& x) { return sum(x * x, -1); }, {{3, 1}, {5, 64}, {300, 33}, {2, 70000}});
 }
 
 TEST_F(ExportRowsTest, LargestAlongColumns) {
@@ -91,6 +94,101 @@ TEST_F(ExportRowsTest, Normalizes) {
 TEST_F(ExportRowsTest, PlansOfSeveralKernels) {
   check_sizes("both", [](const Tensor<float>& x) { return softmax(x, 0) + sum(softmax(x, 1), 0); },
               {{1, 1}, {7, 30}, {90, 41}});
+}
+
+TEST_F(ExportRowsTest, SharesLongRowsWhereThereIsAWorkspace) {
+  const ExportedLibrary own(exported(sum(exp(Tensor<float>(zeros<float>({6, 5}))), -1), {.name = "total"}));
+  auto* const launch = own.get<Rows>("total_launch");
+  auto* const bytes = own.get<Bytes>("total_workspace_bytes");
+  const Tensor<float> x = randn<float>({1, 200000}).to(gpu0), out = zeros<float>({1}).to(gpu0);
+  const Workspace workspace(bytes(1, 200000));
+  ASSERT_GT(workspace.bytes, 0u);
+  EXPECT_EQ(bytes(100000, 4), 0u);
+  EXPECT_EQ(bytes(-1, 4), 0u);
+  const int before = driver().launches();
+  ASSERT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, workspace.data(), workspace.bytes), ok);
+  EXPECT_NE(std::strstr(driver().last_source(), "parts0"), nullptr);
+  EXPECT_EQ(driver().launches(), before + 2);
+  const std::vector<float> shared = values(out);
+  EXPECT_TRUE(close(out, Tensor<float>(sum(exp(x), -1)), 2e-6));
+  ASSERT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, workspace.data(), workspace.bytes - 1), ok);  // too small
+  EXPECT_EQ(std::strstr(driver().last_source(), "parts0"), nullptr);
+  EXPECT_NEAR(values(out)[0], shared[0], 2e-6 * shared[0]);
+  char* const odd = static_cast<char*>(workspace.data()) + 1;
+  EXPECT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, odd, workspace.bytes), bad_workspace);
+}
+
+TEST_F(ExportRowsTest, AsksForAWorkspaceBetweenKernels) {
+  const Tensor<float> example = zeros<float>({6, 5});
+  const ExportedLibrary own(exported(softmax(example, 0) + sum(softmax(example, 1), 0), {.name = "both"}));
+  auto* const launch = own.get<Rows>("both_launch");
+  ASSERT_FALSE(own.library.kernels[0].temporaries.empty());
+  const Workspace workspace(own.get<Bytes>("both_workspace_bytes")(7, 30));
+  const Tensor<float> x = randn<float>({7, 30}).to(gpu0), out = zeros<float>({7, 30}).to(gpu0);
+  EXPECT_EQ(launch(nullptr, out.data(), x.data(), 7, 30, nullptr, 0), bad_workspace);
+  EXPECT_EQ(launch(nullptr, out.data(), x.data(), 7, 30, workspace.data(), 8), bad_workspace);
+  EXPECT_EQ(launch(nullptr, out.data(), x.data(), 7, 30, workspace.data(), workspace.bytes), ok);
+}
+
+TEST_F(ExportRowsTest, KeepsRowsInSharedMemoryWhereTheGpuHasRoom) {
+  const ExportedLibrary own(exported(softmax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "soft"}));
+  auto* const launch = own.get<Rows>("soft_launch");
+  const Tensor<float> x = randn<float>({2, 36000}).to(gpu0), out = zeros<float>({2, 36000}).to(gpu0);
+  ASSERT_EQ(launch(nullptr, out.data(), x.data(), 2, 36000, nullptr, 0), ok);
+  EXPECT_EQ(driver().last_shared(), 36000u * 4);
+  EXPECT_TRUE(same_bits(out, Tensor<float>(softmax(x, -1))));
+  driver().set_shared_memory(99 << 10);
+  const Tensor<float> again = zeros<float>({2, 36000}).to(gpu0);
+  const ExportedLibrary other(exported(softmax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "soft"}));
+  ASSERT_EQ(other.get<Rows>("soft_launch")(nullptr, again.data(), x.data(), 2, 36000, nullptr, 0), ok);
+  EXPECT_EQ(driver().last_shared(), 0u);
+  EXPECT_TRUE(same_bits(out, again));
+}
+
+TEST_F(ExportRowsTest, SaysWhereThereIsNoLargest) {
+  const ExportedLibrary own(exported(amax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "most"}));
+  float x = 0, out = 7;
+  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 1, 0), empty_row);
+  EXPECT_EQ(own.get<Rows>("most_launch")(nullptr, &out, &x, 1, 0, nullptr, 0), empty_row);
+  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 0, 0), ok);
+  EXPECT_EQ(out, 7);
+  const ExportedLibrary logs(exported(logsumexp(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "log"}));
+  EXPECT_EQ(logs.get<RowsOnCpu>("log_cpu")(&out, &x, 1, 0), ok);  // has a value
+  EXPECT_EQ(out, -std::numeric_limits<float>::infinity());
+}
+
+TEST_F(ExportRowsTest, HalfElementsInPlaceWithBroadcastRows) {
+  const Tensor<half> x = zeros<half>({6, 5}), bias = zeros<half>({5});
+  const ExportedLibrary own(exported(softmax(x + bias, -1), {.name = "soft", .in_place = true}));
+  using Launch = int(void*, void*, const void*, const void*, std::int64_t, std::int64_t, void*, std::size_t);
+  using OnCpu = int(void*, const void*, const void*, std::int64_t, std::int64_t);
+  for (const std::int64_t n : {8, 100, 2048, 3001}) {
+    const Tensor<half> hx = randn<float>({9, n}).to<half>(), hb = randn<float>({n}).to<half>();
+    const Tensor<half> gx = hx.to(gpu0), gb = hb.to(gpu0), expected = softmax(gx + gb, -1);
+    ASSERT_EQ(own.get<Launch>("soft_launch")(nullptr, gx.data(), gx.data(), gb.data(), 9, n, nullptr, 0), ok);
+    EXPECT_TRUE(close(Tensor<float>(gx.to<float>()), Tensor<float>(expected.to<float>()), 1e-3)) << n;
+    ASSERT_EQ(own.get<OnCpu>("soft_cpu")(hx.data(), hx.data(), hb.data(), 9, n), ok);
+    EXPECT_TRUE(close(Tensor<float>(hx.to<float>()), Tensor<float>(expected.to<float>()), 1e-3)) << n;
+  }
+}
+
+TEST_F(ExportRowsTest, RowsWithStrides) {
+  const ExportedLibrary own(
+      exported(argmax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "best", .inputs = {"x"}, .strided = {"x"}}));
+  using Launch = int(void*, std::int64_t*, const float*, const std::int64_t*, std::int64_t, std::int64_t, void*, std::size_t);
+  using OnCpu = int(std::int64_t*, const float*, const std::int64_t*, std::int64_t, std::int64_t);
+  const Tensor<float> memory = randn<float>({200, 200}), gpu_memory = memory.to(gpu0);
+  for (const auto& [rows, columns, outer, inner] : std::vector<std::array<std::int64_t, 4>>{
+           {20, 200, 200, 1}, {20, 150, 200, 1}, {20, 150, 1, 200}, {3, 50, -7, 2}, {5, 5, 0, 1}}) {
+    const std::int64_t first = outer < 0 ? 100 : 0, strides[] = {outer, inner};
+    const Tensor<std::int64_t> host = zeros<std::int64_t>({rows}), out = host.to(gpu0);
+    ASSERT_EQ(own.get<Launch>("best_launch")(nullptr, out.data(), gpu_memory.data() + first, strides, rows, columns, nullptr, 0), ok);
+    ASSERT_EQ(own.get<OnCpu>("best_cpu")(host.data(), memory.data() + first, strides, rows, columns), ok);
+    EXPECT_TRUE(same_bits(out, host)) << outer << " " << inner;
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < columns; ++c)
+        EXPECT_LE(memory.data()[first + r * outer + c * inner], memory.data()[first + r * outer + host.data()[r] * inner]);
+  }
 }
 
 }  // namespace
