@@ -21,7 +21,7 @@ constexpr std::string_view usage =
     "  --name NAME       of the library and its files (kernels)\n"
     "  --prefix PREFIX   before the names of all functions\n"
     "  --kernels A,B     these alone\n"
-    "  --archs 80,90     the GPUs to compile for; none: the kernels run on the CPU alone\n"
+    "  --archs 80,90     the GPUs to compile for; the word none: the kernels run on the CPU alone\n"
     "  --ptx on|off      PTX for newer GPUs as well (on)\n"
     "  --format source|header\n"
     "  --extra LIST      other files, of cu, json, hpp, ptx, dot (none)\n"
@@ -85,6 +85,7 @@ void set(Arguments& out, std::string_view option, const std::string& value) {
     out.kernels.insert(list.begin(), list.end());
   } else if (option == "--archs") {
     library.architectures.clear();
+    if (value == "none") return;
     for (const std::string& a : list) library.architectures.push_back(architecture(a));
   } else if (option == "--ptx") {
     library.ptx = choice<bool>(option, value, {{"on", true}, {"off", false}});

@@ -96,6 +96,38 @@ TEST_F(ExportRowsTest, PlansOfSeveralKernels) {
               {{1, 1}, {7, 30}, {90, 41}});
 }
 
+TEST_F(ExportRowsTest, RowsOfSeveralDims) {
+  const Tensor<float> a = zeros<float>({3, 4, 5}), b = zeros<float>({4, 1});
+  const ExportedLibrary own({exported(sum(a * b, {0, 2}), {.name = "outer"}),
+                             exported(softmax(a + b, 1), {.name = "middle"}),
+                             exported(softmax(a + amax(a, 0, true), -1), {.name = "last"})});
+  using Launch =
+      int(void*, float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t, void*, std::size_t);
+  using OnCpu = int(float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t);
+  using Bytes3 = std::size_t(std::int64_t, std::int64_t, std::int64_t);
+  for (const auto& [k, m, n] :
+       std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {3, 5, 7}, {20, 9, 64}, {2, 130, 33}}) {
+    const Tensor<float> ha = randn<float>({k, m, n}), hb = randn<float>({m, 1}), ga = ha.to(gpu0), gb = hb.to(gpu0);
+    for (const std::string name : {"outer", "middle"}) {
+      const Tensor<float> expected =
+          name == "outer" ? Tensor<float>(sum(ga * gb, {0, 2})) : Tensor<float>(softmax(ga + gb, 1));
+      const Tensor<float> host = zeros<float>(expected.shape()), out = host.to(gpu0);
+      const Workspace space(own.get<Bytes3>(name + "_workspace_bytes")(k, m, n));
+      ASSERT_EQ(own.get<Launch>(name + "_launch")(nullptr, out.data(), ga.data(), gb.data(), k, m, n, space.data(),
+                                                  space.bytes),
+                ok);
+      EXPECT_TRUE(close(out, expected, 4e-6)) << name << k << " " << m << " " << n;
+      ASSERT_EQ(own.get<OnCpu>(name + "_cpu")(host.data(), ha.data(), hb.data(), k, m, n), ok);
+      EXPECT_TRUE(close(host, expected, 4e-6)) << name << k << " " << m << " " << n;
+    }
+    using OfOne = int(void*, float*, const float*, std::int64_t, std::int64_t, std::int64_t, void*, std::size_t);
+    const Workspace space(own.get<Bytes3>("last_workspace_bytes")(k, m, n));
+    const Tensor<float> out = zeros<float>({k, m, n}).to(gpu0);
+    ASSERT_EQ(own.get<OfOne>("last_launch")(nullptr, out.data(), ga.data(), k, m, n, space.data(), space.bytes), ok);
+    EXPECT_TRUE(close(out, Tensor<float>(softmax(ga + amax(ga, 0, true), -1)), 4e-6));
+  }
+}
+
 TEST_F(ExportRowsTest, SharesLongRowsWhereThereIsAWorkspace) {
   const ExportedLibrary own(exported(sum(exp(Tensor<float>(zeros<float>({6, 5}))), -1), {.name = "total"}));
   auto* const launch = own.get<Rows>("total_launch");
@@ -175,19 +207,23 @@ TEST_F(ExportRowsTest, HalfElementsInPlaceWithBroadcastRows) {
 TEST_F(ExportRowsTest, RowsWithStrides) {
   const ExportedLibrary own(
       exported(argmax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "best", .inputs = {"x"}, .strided = {"x"}}));
-  using Launch = int(void*, std::int64_t*, const float*, const std::int64_t*, std::int64_t, std::int64_t, void*, std::size_t);
+  using Launch =
+      int(void*, std::int64_t*, const float*, const std::int64_t*, std::int64_t, std::int64_t, void*, std::size_t);
   using OnCpu = int(std::int64_t*, const float*, const std::int64_t*, std::int64_t, std::int64_t);
   const Tensor<float> memory = randn<float>({200, 200}), gpu_memory = memory.to(gpu0);
   for (const auto& [rows, columns, outer, inner] : std::vector<std::array<std::int64_t, 4>>{
            {20, 200, 200, 1}, {20, 150, 200, 1}, {20, 150, 1, 200}, {3, 50, -7, 2}, {5, 5, 0, 1}}) {
     const std::int64_t first = outer < 0 ? 100 : 0, strides[] = {outer, inner};
     const Tensor<std::int64_t> host = zeros<std::int64_t>({rows}), out = host.to(gpu0);
-    ASSERT_EQ(own.get<Launch>("best_launch")(nullptr, out.data(), gpu_memory.data() + first, strides, rows, columns, nullptr, 0), ok);
+    ASSERT_EQ(own.get<Launch>("best_launch")(nullptr, out.data(), gpu_memory.data() + first, strides, rows, columns,
+                                             nullptr, 0),
+              ok);
     ASSERT_EQ(own.get<OnCpu>("best_cpu")(host.data(), memory.data() + first, strides, rows, columns), ok);
     EXPECT_TRUE(same_bits(out, host)) << outer << " " << inner;
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns; ++c)
-        EXPECT_LE(memory.data()[first + r * outer + c * inner], memory.data()[first + r * outer + host.data()[r] * inner]);
+        EXPECT_LE(memory.data()[first + r * outer + c * inner],
+                  memory.data()[first + r * outer + host.data()[r] * inner]);
   }
 }
 

@@ -57,6 +57,17 @@ TEST_F(ExportTest, PicksVectorsWhereTheyAreAligned) {
   EXPECT_EQ(std::strstr(driver().last_source(), "Lanes<"), nullptr);
 }
 
+TEST_F(ExportTest, CountsIn64BitsFrom2To31On) {
+  auto* const launch = fused().get<Fused>("fused_launch");
+  const Tensor<float> z = zeros<float>({64}).to(gpu0), out = zeros<float>({64}).to(gpu0);
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  for (const std::int64_t n : {limit - 4, limit, limit + 1}) {
+    float* const far = out.data() + 2 * limit;  // is no memory, which the virtual GPU says
+    EXPECT_EQ(launch(nullptr, far, z.data(), z.data(), n, 2), driver_error + 719);
+    EXPECT_EQ(std::strstr(driver().last_source(), "const unsigned long long threads") != nullptr, n >= limit) << n;
+  }
+}
+
 TEST_F(ExportTest, ChecksItsArguments) {
   auto* const launch = fused().get<Fused>("fused_launch");
   auto* const on_cpu = fused().get<FusedCpu>("fused_cpu");

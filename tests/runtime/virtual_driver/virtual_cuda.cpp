@@ -161,6 +161,12 @@ EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, u
                             unsigned shared, void*, void** parameters, void**) {
   ENTER();
   const auto& f = *static_cast<const Function*>(function);
+  {
+    const std::lock_guard lock(state().mutex);
+    ++state().launches;
+    state().last_source = f.module->text;
+    state().last_shared = shared;
+  }
   try {
     runtime::gpu(f.module->device)
         .launch({.function = f.function,
@@ -173,9 +179,5 @@ EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, u
     std::fprintf(stderr, "%s\n", e.what());
     return launch_failed;
   }
-  const std::lock_guard lock(state().mutex);
-  ++state().launches;
-  state().last_source = f.module->text;
-  state().last_shared = shared;
   return 0;
 }
