@@ -91,6 +91,11 @@ TEST_F(ExportRowsTest, Normalizes) {
               {{1, 8}, {5, 64}, {9, 333}, {2, 20000}});
 }
 
+TEST_F(ExportRowsTest, SharesRowsOfSeveralWalks) {
+  check_sizes("spread", [](const Tensor<float>& x) { return sum(abs(x - mean(x, -1, true)), -1); },
+              {{1, 70000}, {2, 65540}});
+}
+
 TEST_F(ExportRowsTest, PlansOfSeveralKernels) {
   check_sizes("both", [](const Tensor<float>& x) { return softmax(x, 0) + sum(softmax(x, 1), 0); },
               {{1, 1}, {7, 30}, {90, 41}});
@@ -187,6 +192,17 @@ TEST_F(ExportRowsTest, SaysWhereThereIsNoLargest) {
   const ExportedLibrary logs(exported(logsumexp(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "log"}));
   EXPECT_EQ(logs.get<RowsOnCpu>("log_cpu")(&out, &x, 1, 0), ok);  // has a value
   EXPECT_EQ(out, -std::numeric_limits<float>::infinity());
+}
+
+TEST_F(ExportRowsTest, DoesNotWriteWhereOtherRowsRead) {
+  const Tensor<float> x = zeros<float>({6, 5}), y = zeros<float>({6, 1});
+  const ExportedLibrary own(exported(sum(x, -1, true) * y, {.name = "own", .in_place = true}));
+  using OnCpu = int(float*, const float*, const float*, std::int64_t, std::int64_t);
+  const std::vector<float> a(12, 1.0f);
+  std::vector<float> b{1, 2, 3}, out(3);
+  EXPECT_EQ(own.get<OnCpu>("own_cpu")(b.data(), a.data(), b.data(), 3, 4), overlaps);
+  EXPECT_EQ(own.get<OnCpu>("own_cpu")(out.data(), a.data(), b.data(), 3, 4), ok);
+  EXPECT_EQ(out, (std::vector<float>{4, 8, 12}));
 }
 
 TEST_F(ExportRowsTest, HalfElementsInPlaceWithBroadcastRows) {

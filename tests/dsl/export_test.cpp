@@ -157,7 +157,7 @@ TEST_F(ExportTest, LoadsOnceForEachContext) {
     EXPECT_TRUE(same_bits(out, Tensor<float>(x - 1.0f)));
   }
   EXPECT_EQ(driver().modules_loaded(), before + 2);
-  driver().use_context(0, 1);  // another context of the same GPU
+  driver().use_context(0, 1);  // another context at the same place
   const Tensor<float> x = ones<float>({100}).to(gpu0), out = zeros<float>({100}).to(gpu0);
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 100), ok);
   EXPECT_EQ(driver().modules_loaded(), before + 3);
@@ -224,6 +224,7 @@ TEST_F(ExportTest, TakesStrides) {
   };
   check(0, 8, 12, 12, 1);    // contiguous
   check(0, 8, 12, 64, 1);    // padded: vectors
+  check(0, 8, 12, 61, 1);    // rows that are misaligned
   check(1, 8, 12, 64, 1);    // and misaligned
   check(0, 8, 12, 1, 64);    // transposed
   check(100, 8, 12, -5, 3);  // backwards

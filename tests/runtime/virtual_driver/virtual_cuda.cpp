@@ -79,8 +79,9 @@ EXPORTED void virtual_cuda_use_context(int device, int id) {
   current = nullptr;
   if (device < 0) return;
   for (Context& c : state().contexts)
-    if (c.device == device && c.id == id) current = &c;
-  if (!current) current = &state().contexts.emplace_back(Context{device, id});
+    if (c.device == device) current = &c;
+  if (!current) current = &state().contexts.emplace_back(Context{device});
+  current->id = id;
 }
 EXPORTED void virtual_cuda_fail(const char* function, int result) {
   const std::lock_guard lock(state().mutex);

@@ -24,7 +24,7 @@ class Library {
     if (!handle_) throw std::runtime_error(dlerror());
   }
 
-  /// The calling thread's current context: number `id` on a GPU. -1: none.
+  /// The calling thread's current context: that of a GPU, which is its `id`th at this place. -1: none.
   void use_context(int device, int id = 0) const { call<void(int, int)>("virtual_cuda_use_context", device, id); }
   /// From now on such calls give this result; null: none does.
   void fail(const char* function, int result) const {
