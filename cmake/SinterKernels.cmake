@@ -1,6 +1,6 @@
 # sinter_add_kernels(target FROM generator
 #                    [KERNELS names...] [ARCHS 80 90...] [PTX ON|OFF] [NAME library] [NAMESPACE prefix]
-#                    [FORMAT SOURCE|HEADER] [EXTRA cu|json|hpp|ptx|dot...])
+#                    [FORMAT SOURCE|OBJECT|HEADER] [EXTRA cu|json|hpp|ptx|dot...])
 #
 # A library of kernels that a generator exports: a C++ source file whose main returns sn::export_main(argc, argv, kernels),
 # or a target that is such a program. It runs while the project is built and needs NVRTC, but no GPU; the library needs
@@ -11,7 +11,7 @@
 #   PTX        whether newer GPUs get text that the driver compiles; ON by default
 #   NAME       of the files and the library's own functions; the target's by default
 #   NAMESPACE  before the names of all functions: ns gives ns_kernel_launch
-#   FORMAT     SOURCE: a static library. HEADER: an interface library of one header; one source file of its user's
+#   FORMAT     SOURCE: a static library. OBJECT: an object library. HEADER: an interface library of one header; one source file of its user's
 #              defines LIBRARY_IMPLEMENTATION before it includes it
 #   EXTRA      files beside, in the target's property SINTER_KERNELS_FOLDER
 function(sinter_add_kernels target)
@@ -22,8 +22,8 @@ function(sinter_add_kernels target)
   if(NOT arg_FORMAT)
     set(arg_FORMAT SOURCE)
   endif()
-  if(NOT arg_FORMAT MATCHES "^(SOURCE|HEADER)$")
-    message(FATAL_ERROR "sinter_add_kernels(${target}): FORMAT ${arg_FORMAT} is neither SOURCE nor HEADER")
+  if(NOT arg_FORMAT MATCHES "^(SOURCE|OBJECT|HEADER)$")
+    message(FATAL_ERROR "sinter_add_kernels(${target}): FORMAT ${arg_FORMAT} is none of SOURCE, OBJECT and HEADER")
   endif()
   if(NOT arg_NAME)
     set(arg_NAME ${target})
@@ -37,7 +37,10 @@ function(sinter_add_kernels target)
   endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kernels)
-  string(TOLOWER "${arg_FORMAT}" format)
+  set(format source)
+  if(arg_FORMAT STREQUAL HEADER)
+    set(format header)
+  endif()
   set(options -o ${folder} --name ${arg_NAME} --format ${format})
   if(arg_NAMESPACE)
     list(APPEND options --prefix ${arg_NAMESPACE}_)
@@ -61,7 +64,7 @@ function(sinter_add_kernels target)
   endif()
 
   set(files ${folder}/${arg_NAME}.h)
-  if(arg_FORMAT STREQUAL SOURCE)
+  if(NOT arg_FORMAT STREQUAL HEADER)
     list(APPEND files ${folder}/${arg_NAME}.c)
   endif()
   foreach(extension ${arg_EXTRA})
@@ -78,7 +81,11 @@ function(sinter_add_kernels target)
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
   else()
-    add_library(${target} STATIC ${folder}/${arg_NAME}.c)
+    set(kind STATIC)
+    if(arg_FORMAT STREQUAL OBJECT)
+      set(kind OBJECT)
+    endif()
+    add_library(${target} ${kind} ${folder}/${arg_NAME}.c)
     set(scope PUBLIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)

@@ -194,6 +194,32 @@ TEST_F(ExportRowsTest, SaysWhereThereIsNoLargest) {
   EXPECT_EQ(out, -std::numeric_limits<float>::infinity());
 }
 
+TEST_F(ExportRowsTest, SeveralOutputs) {
+  const Tensor<float> x = zeros<float>({6, 5}), y = zeros<float>({5});
+  const ExportedLibrary own(
+      {exported_together({.name = "two", .outputs = {"p", "q"}}, x * y + 1.0f, x - y),
+       exported_together({.name = "both", .outputs = {"total", "most"}}, sum(x, -1), amax(x, -1))});
+  using Two = int(float*, float*, const float*, const float*, std::int64_t, std::int64_t);
+  using Both = int(float*, float*, const float*, std::int64_t, std::int64_t);
+  using BothOnGpu = int(void*, float*, float*, const float*, std::int64_t, std::int64_t, void*, std::size_t);
+  const Tensor<float> a = randn<float>({4, 9}), b = randn<float>({9}), p = zeros<float>({4, 9}),
+                      q = zeros<float>({4, 9});
+  ASSERT_EQ(own.get<Two>("two_cpu")(p.data(), q.data(), a.data(), b.data(), 4, 9), ok);
+  EXPECT_TRUE(same_bits(p, Tensor<float>(a * b + 1.0f)));
+  EXPECT_TRUE(same_bits(q, Tensor<float>(a - b)));
+  EXPECT_EQ(own.get<Two>("two_cpu")(p.data(), p.data() + 35, a.data(), b.data(), 4, 9), overlaps);
+  const Tensor<float> total = zeros<float>({4}), most = zeros<float>({4}), on_gpu = total.to(gpu0),
+                      most_there = most.to(gpu0);
+  ASSERT_EQ(own.get<Both>("both_cpu")(total.data(), most.data(), a.data(), 4, 9), ok);
+  EXPECT_TRUE(close(total, Tensor<float>(sum(a, -1)), 1e-6));
+  EXPECT_TRUE(same_bits(most, Tensor<float>(amax(a, -1))));
+  ASSERT_EQ(
+      own.get<BothOnGpu>("both_launch")(nullptr, on_gpu.data(), most_there.data(), a.to(gpu0).data(), 4, 9, nullptr, 0),
+      ok);
+  EXPECT_TRUE(close(on_gpu, total, 1e-6));
+  EXPECT_TRUE(same_bits(most_there, most));
+}
+
 TEST_F(ExportRowsTest, DoesNotWriteWhereOtherRowsRead) {
   const Tensor<float> x = zeros<float>({6, 5}), y = zeros<float>({6, 1});
   const ExportedLibrary own(exported(sum(x, -1, true) * y, {.name = "own", .in_place = true}));

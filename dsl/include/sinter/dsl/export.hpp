@@ -1,5 +1,6 @@
 // Kernels for embedding: C source of expressions, for programs without Sinter.
 #pragma once
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,6 +21,14 @@ jit::Export exported(E&& e, ExportOptions options = {}) {
   for (runtime::TensorImpl* leaf : out.expression.leaves)
     out.expression.held.push_back(runtime::TensorRef::share(leaf));
   return out;
+}
+
+/// Several expressions as one kernel with an output for each: what they share is read and computed once. Throws
+/// DeviceError where they are on different devices.
+template <expression... E>
+jit::Export exported_together(ExportOptions options, E&&... e) {
+  const jit::LazyRef values[] = {jit::lazy(jit::Recorded(description(lift(std::forward<E>(e)))))...};
+  return {jit::Recorded(std::span(values)), std::move(options)};
 }
 
 /// Exports expressions into one library: `export_kernels({exported(e, {.name = "e"}), ...}, {.name = "kernels"})`.
