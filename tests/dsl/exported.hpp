@@ -34,6 +34,15 @@ inline runtime::KernelReport text_image(const runtime::KernelSource& source, con
   return image;
 }
 
+/// Where the tests run on a real GPU, what that takes.
+inline runtime::KernelReport image(const runtime::KernelSource& source, const std::string& architecture) {
+  if (virtual_gpus) return text_image(source, architecture);
+  if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
+  runtime::KernelReport ptx;
+  ptx.binary = runtime::nvrtc_compile(source, architecture);
+  return ptx;
+}
+
 inline std::string c_compiler() {
   const char* const named = std::getenv("CC");
   return named ? named : "cc";
@@ -43,8 +52,7 @@ inline std::string c_compiler() {
 class ExportedLibrary {
  public:
   explicit ExportedLibrary(const std::vector<jit::Export>& kernels, LibraryOptions options = {.architectures = {90}})
-      : library(jit::exporting::make_library(kernels, options, text_image)),
-        files(jit::exporting::write_library(library)) {
+      : library(jit::exporting::make_library(kernels, options, image)), files(jit::exporting::write_library(library)) {
     files.write(folder.path().string());
     const std::string base = folder.file(options.name);
     const std::string command =
