@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,6 +12,7 @@
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/dsl/view.hpp>
 #include <sinter/runtime/error.hpp>
+#include "excerpt.hpp"
 
 namespace sinter::inline v1::detail {
 namespace {
@@ -19,10 +20,13 @@ namespace {
 /// A character for each axis: letters, and digits for the axes of "...", of which 0 is the last.
 using Labels = std::string;
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Equation {
  public:
   Equation(std::string_view text, const std::vector<TensorRef>& operands) : text_(text), operands_(operands) {
+    check_characters();
     std::string plain(text);
     std::erase(plain, ' ');
     const std::size_t arrow = plain.find("->");
@@ -41,12 +45,46 @@ class Equation {
   const Labels& result() const noexcept { return result_; }
   template <class E = Error>
   [[noreturn]] void refuse(std::string_view why) const {
-    std::string list;
-    for (const TensorRef& t : operands_) list += fmt::format("\n    {}", runtime::describe(*t));
-    throw E(fmt::format("einsum(\"{}\"): {}\n  the operands are{}", text_, why, list));
+    throw E(fmt::format("einsum(\"{}\"): {}\n  the operands are{}", text_, why, operand_lines()));
+  }
+  [[noreturn]] void refuse_devices(Device one, Device other) const {
+    runtime::throw_different_devices(
+        one, other, fmt::format("in einsum(\"{}\"), where the operands are{}", text_, operand_lines()));
   }
 
  private:
+  std::string operand_lines() const {
+    std::string lines;
+    for (const TensorRef& t : operands_) lines += fmt::format("\n    {}", runtime::describe(*t));
+    return lines;
+  }
+  /// Shows where.
+  [[noreturn]] void refuse_at(std::size_t place, std::string_view why) const {
+    refuse(fmt::format("{}\n    {}\n    {:>{}}", why, text_, '^', place + 1));
+  }
+  /// Refuses what is neither letter, comma, space, "..." nor the one arrow.
+  void check_characters() const {
+    bool had_arrow = false;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (is_letter(c) || c == ' ') continue;
+      if (text_.substr(i, 3) == "...") {
+        i += 2;
+      } else if (text_.substr(i, 2) == "->") {
+        if (std::exchange(had_arrow, true)) refuse_at(i, "there is a second arrow, and one result");
+        ++i;
+      } else if (c == ',') {
+        if (had_arrow) refuse_at(i, "there is a comma behind the arrow, and one result");
+      } else if (is_digit(c)) {
+        refuse_at(i, fmt::format("'{}' is a digit: letters are subscripts, and one \"...\" in an operand", c));
+      } else if (c == '-' || c == '>') {
+        refuse_at(i, fmt::format("'{}' alone is no arrow: write \"->\" before the result's subscripts", c));
+      } else {
+        refuse_at(i, fmt::format("'{}' is no subscript: letters are, and one \"...\" in an operand",
+                                 excerpt(text_.substr(i, 1))));
+      }
+    }
+  }
   /// "..." becomes as many digits as axes are left for it.
   Labels expanded(const std::string& term, int rank) {
     const std::size_t dots = term.find("...");
@@ -58,16 +96,12 @@ class Equation {
     return with_digits(term, extra);
   }
   Labels with_digits(std::string term, int extra) const {
-    if (std::ranges::any_of(term, [](char c) { return c >= '0' && c <= '9'; }))
-      refuse(fmt::format("\"{}\" has a digit: letters are subscripts, and one \"...\" in an operand", term));
     if (const std::size_t dots = term.find("..."); dots != std::string::npos) {
       std::string digits;
       for (int i = extra; i-- > 0;) digits += static_cast<char>('0' + i);
       term.replace(dots, 3, digits);
     }
-    for (const char c : term)
-      if (std::isalpha(static_cast<unsigned char>(c)) == 0 && (c < '0' || c >= '0' + extra))
-        refuse(fmt::format("'{}' is no subscript: letters are, and one \"...\" in an operand", c));
+    if (has(term, '.')) refuse("there is a second \"...\" in one operand");
     return term;
   }
 
@@ -76,7 +110,7 @@ class Equation {
     for (char c = 'A'; c <= 'z'; ++c) {
       std::ptrdiff_t times = 0;
       for (const Labels& term : terms_) times += std::ranges::count(term, c);
-      if (std::isalpha(static_cast<unsigned char>(c)) != 0 && times == 1) result += c;
+      if (is_letter(c) && times == 1) result += c;
     }
     return result;
   }
@@ -153,30 +187,39 @@ AnyTensor arranged(const Labelled& of, const Labels& order) {
   return AnyTensor(permute(x.impl(), axes));
 }
 
+/// The labels of two operands, of which those in `later` stay.
+struct Split {
+  Split(const Labels& a, const Labels& b, const Labels& later) {
+    for (const char label : a)
+      if (has(later, label))
+        (has(b, label) ? batch : left) += label;
+      else if (has(b, label))
+        inner += label;
+    for (const char label : b)
+      if (!has(a, label) && has(later, label)) right += label;
+  }
+  Labels product() const { return batch + left + right; }
+  bool multiplies(DType dtype) const {
+    return !inner.empty() && !(left.empty() && right.empty()) && category(dtype) >= Category::Float;
+  }
+  /// How many axes the tensors on the way have.
+  std::size_t axes(DType dtype) const {
+    const std::size_t made = product().size();
+    return multiplies(dtype) ? std::max(batch.size() + 2, made) : made + inner.size();
+  }
+
+  Labels batch, left, right, inner;
+};
+
 /// The product of two operands, with the labels that the result or later operands name.
 class Pair {
  public:
-  Pair(const Equation& equation, const Labelled& a, const Labelled& b, const Labels& later)
-      : a_(without(a, later + b.labels)), b_(without(b, later + a.labels)) {
-    for (const char label : a_.labels) (!has(b_.labels, label) ? left_ : has(later, label) ? batch_ : inner_) += label;
-    for (const char label : b_.labels)
-      if (!has(a_.labels, label)) right_ += label;
-    const std::size_t axes = multiplies() ? std::max(batch_.size() + 2, batch_.size() + left_.size() + right_.size())
-                                          : batch_.size() + left_.size() + right_.size() + inner_.size();
-    if (axes > max_rank)
-      equation.refuse<ShapeError>(fmt::format(
-          "the product of \"{}\" and \"{}\" takes {} dimensions on the way, and tensors have {} at most: write "
-          "several einsums, which sum earlier",
-          a.labels, b.labels, axes, max_rank));
-  }
+  Pair(const Labelled& a, const Labelled& b, const Labels& later)
+      : split_(a.labels, b.labels, later), a_(without(a, later + b.labels)), b_(without(b, later + a.labels)) {}
 
-  Labelled product() const { return {multiplies() ? by_matmul() : by_sum(), batch_ + left_ + right_}; }
+  Labelled product() const { return {split_.multiplies(a_.x.dtype()) ? by_matmul() : by_sum(), split_.product()}; }
 
  private:
-  bool multiplies() const {
-    const bool are_matrices = !inner_.empty() && !(left_.empty() && right_.empty());
-    return are_matrices && category(a_.x.dtype()) >= Category::Float;
-  }
   std::int64_t extent(char label) const {
     const std::int64_t in_a = has(a_.labels, label) ? a_.extent(label) : 1;
     return has(b_.labels, label) && in_a == 1 ? b_.extent(label) : in_a;
@@ -189,31 +232,84 @@ class Pair {
 
   /// As a stack of matrices: each label's axes are joined to one, and what is 1 along an inner axis is spread.
   AnyTensor matrices(const Labelled& of, const Labels& rows, const Labels& columns) const {
-    AnyTensor x = arranged(of, batch_ + rows + columns);
+    AnyTensor x = arranged(of, split_.batch + rows + columns);
     Shape spread, joined;
-    for (const char label : batch_) spread.push_back(of.extent(label)), joined.push_back(of.extent(label));
+    for (const char label : split_.batch) spread.push_back(of.extent(label)), joined.push_back(of.extent(label));
     for (const char label : rows + columns) spread.push_back(extent(label));
     joined.push_back(extent(rows)), joined.push_back(extent(columns));
     return x.expand(spread).reshape(joined);
   }
   AnyTensor by_matmul() const {
-    const AnyTensor made = matmul(matrices(a_, left_, inner_), matrices(b_, inner_, right_));
+    const AnyTensor made = matmul(matrices(a_, split_.left, split_.inner), matrices(b_, split_.inner, split_.right));
     Shape shape;
-    for (const char label : batch_ + left_ + right_) shape.push_back(extent(label));
+    for (const char label : split_.product()) shape.push_back(extent(label));
     return made.reshape(shape);
   }
   /// Where no BLAS multiplies, or there are no matrices: one kernel.
   AnyTensor by_sum() const {
-    const Labels all = batch_ + left_ + right_ + inner_;
+    const Labels all = split_.product() + split_.inner;
     const AnyTensor made = arranged(a_, all) * arranged(b_, all);
     std::vector<std::int64_t> axes;
-    for (std::size_t i = all.size() - inner_.size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = split_.product().size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     return axes.empty() ? made : summed(made, axes);
   }
 
+  Split split_;
   Labelled a_, b_;
-  Labels batch_, left_, right_, inner_;
 };
+
+/// Which two of several operands are multiplied, one step after the other; the product takes the place of the first.
+using Order = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// What must stay of two operands when they are multiplied.
+Labels later(std::span<const Labels> terms, std::size_t i, std::size_t k, const Labels& result) {
+  Labels labels = result;
+  for (std::size_t other = 0; other < terms.size(); ++other)
+    if (other != i && other != k) labels += terms[other];
+  return labels;
+}
+
+/// Finds an order in which no step takes more axes than tensors have: from the left as far as that does.
+class OrderSearch {
+ public:
+  OrderSearch(const Labels& result, DType dtype) : result_(result), dtype_(dtype) {}
+
+  bool find(const std::vector<Labels>& terms) {
+    if (terms.size() < 2) return true;
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      for (std::size_t k = i + 1; k < terms.size(); ++k) {
+        const Split split(terms[i], terms[k], later(terms, i, k, result_));
+        if (split.axes(dtype_) > max_rank || ++tried_ > most_tried) continue;
+        order_.emplace_back(i, k);
+        if (find(joined(terms, i, k, split.product()))) return true;
+        order_.pop_back();
+      }
+    return false;
+  }
+  const Order& order() const noexcept { return order_; }
+
+ private:
+  static constexpr int most_tried = 1000;  // of five operands, all orders are fewer
+  static std::vector<Labels> joined(std::vector<Labels> terms, std::size_t i, std::size_t k, Labels product) {
+    terms[i] = std::move(product);
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));
+    return terms;
+  }
+
+  const Labels& result_;
+  DType dtype_;
+  int tried_ = 0;
+  Order order_;
+};
+
+Order order_of(const Equation& equation, const std::vector<Labels>& terms, DType dtype) {
+  OrderSearch search(equation.result(), dtype);
+  if (search.find(terms)) return search.order();
+  equation.refuse<ShapeError>(
+      fmt::format("in every order that was tried, a product of two operands takes more than {} dimensions on the way, "
+                  "which tensors have at most: write several einsums, which sum earlier",
+                  max_rank));
+}
 
 /// Extents of one letter must be equal, or 1.
 void check_extents(const Equation& equation, const std::vector<Labelled>& operands) {
@@ -229,7 +325,7 @@ void check_extents(const Equation& equation, const std::vector<Labelled>& operan
 
 void check_alike(const Equation& equation, const std::vector<TensorRef>& operands) {
   for (const TensorRef& t : operands) {
-    if (t->device != operands[0]->device) runtime::throw_different_devices(operands[0]->device, t->device, "in einsum");
+    if (t->device != operands[0]->device) equation.refuse_devices(operands[0]->device, t->device);
     if (t->dtype != operands[0]->dtype)
       equation.refuse<DtypeError>("it takes operands of one dtype: convert one with cast<T>(x)");
   }
@@ -241,16 +337,19 @@ TensorRef einsum(std::string_view text, std::vector<TensorRef> arrays) {
   const Equation equation(text, arrays);
   check_alike(equation, arrays);
   std::vector<Labelled> operands;
-  for (std::size_t i = 0; i < arrays.size(); ++i)
+  std::vector<Labels> terms;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
     operands.push_back(without_repeats(equation, {AnyTensor(arrays[i]), equation.terms()[i]}));
-  check_extents(equation, operands);
-  Labelled made = operands[0];
-  for (std::size_t i = 1; i < operands.size(); ++i) {
-    Labels later = equation.result();
-    for (std::size_t k = i + 1; k < operands.size(); ++k) later += operands[k].labels;
-    made = Pair(equation, made, operands[i], later).product();
+    terms.push_back(operands.back().labels);
   }
-  return arranged(without(made, equation.result()), equation.result()).ref();
+  check_extents(equation, operands);
+  for (const auto& [i, k] : order_of(equation, terms, arrays[0]->dtype)) {
+    operands[i] = Pair(operands[i], operands[k], later(terms, i, k, equation.result())).product();
+    terms[i] = operands[i].labels;
+    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(k));
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+  return arranged(without(operands[0], equation.result()), equation.result()).ref();
 }
 
 }  // namespace sinter::inline v1::detail

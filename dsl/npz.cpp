@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <sinter/runtime/error.hpp>
 #include "element_bytes.hpp"
 #include "excerpt.hpp"
@@ -25,6 +27,23 @@ npy::Contents contents_of(const StateDict::Entry& entry) try {
   return npy::contents_of(entry.tensor.impl());
 } catch (const DtypeError& error) {
   throw DtypeError(fmt::format("cannot save '{}': {}", entry.name, error.what()));
+}
+
+bool is_utf8(const std::string& text) try {
+  (void)nlohmann::json(text).dump();
+  return true;
+} catch (const nlohmann::json::exception&) {
+  return false;
+}
+
+/// Python's zipfile, by which NumPy reads, decodes names as UTF-8 and ends them at a byte of 0.
+void check_name(const std::string& name) {
+  const bool ends_early = name.find('\0') != std::string::npos;
+  if (!ends_early && is_utf8(name)) return;
+  throw FormatError(
+      fmt::format("cannot save '{}': this name {}, and NumPy would not open the file. Give the tensor a name in UTF-8 "
+                  "without bytes of 0",
+                  excerpt(name), ends_early ? "has a byte of 0" : "is not UTF-8"));
 }
 
 }  // namespace
@@ -53,6 +72,7 @@ StateDict load_npz(const FileName& name, Device device) {
 }
 
 void save_npz(const FileName& name, const StateDict& state) {
+  for (const StateDict::Entry& entry : state) check_name(entry.name);
   Replacement file(name.text);
   zip::Writer archive(file);
   for (const StateDict::Entry& entry : state) {

@@ -1,4 +1,5 @@
 // A port of PyTorch's _tensor_str.py: first the shown elements are gathered, then each is formatted, then laid out.
+#include <sinter/dsl/array.hpp>
 #include <sinter/dsl/print.hpp>
 
 #include <fmt/format.h>
@@ -330,7 +331,7 @@ void add_suffixes(std::string& text, const std::vector<std::string>& suffixes, s
 
 std::vector<std::string> suffixes_of(const runtime::TensorImpl& t) {
   std::vector<std::string> suffixes;
-  if (t.device.is_cuda()) suffixes.push_back(fmt::format("device='{}'", to_string(t.device)));
+  if (!t.device.is_cpu()) suffixes.push_back(fmt::format("device='{}'", to_string(t.device)));
   const bool empty = t.numel == 0;
   if (empty && t.rank() != 1) suffixes.push_back("size=" + to_string(t.shape));
   // Elements show int64 and bool by themselves; an empty tensor has none that could.
@@ -377,7 +378,7 @@ std::string to_string(const runtime::TensorImpl& t) {
   if (t.numel == 0) {
     text += "[]";
   } else {
-    const Cells cells = format_cells(ShownElements(t, summarize, s), t.dtype, s);
+    const Cells cells = format_cells(ShownElements(*on_one_device(t), summarize, s), t.dtype, s);
     text += Layout(t.shape, summarize, s, cells).text(indent);
   }
   add_suffixes(text, suffixes_of(t), indent, s);

@@ -74,12 +74,20 @@ void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
   });
 }
 
+/// Throws ShapeError or OutOfMemory with the bytes that the result takes: its positions, int64, take others.
+void check_room(const Shape& shape, DType dtype, Device device) {
+  check_shape(shape, size_of(dtype));
+  if (shape.numel() > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(std::int64_t)))
+    (void)runtime::empty(shape, dtype, device);
+}
+
 }  // namespace
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) < Category::Float)
     throw DtypeError(
         fmt::format("random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
+  check_room(shape, dtype, device);
   const IndexExpression i = index(shape, device);
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> TensorRef {
     if constexpr (random_number<T>)
@@ -94,6 +102,7 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
   check_bounds(low, high - 1, dtype);
   // The distance of two int64 fits when read as unsigned.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
+  check_room(shape, dtype, device);
   const IndexExpression i = index(shape, device);
   return convert(random_expression<Op::random_below>("randint", i, count) + low, dtype);
 }

@@ -114,9 +114,10 @@ StateDict StateDict::without_prefix(std::string_view prefix) const {
 }
 
 std::string to_string(const StateDict& state) {
+  constexpr std::size_t widest = 48;  // longer names stand out, and do not push the others apart
   std::size_t width = 0, bytes = 0;
   for (const StateDict::Entry& e : state) {
-    width = std::max(width, e.name.size());
+    if (e.name.size() <= widest) width = std::max(width, e.name.size());
     if (e.tensor.defined()) bytes += static_cast<std::size_t>(e.tensor.numel()) * size_of(e.tensor.dtype());
   }
   std::string text =

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include <sinter/jit/mesh.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/transfer.hpp>
 #include "checked_axis.hpp"
@@ -53,16 +54,40 @@ TensorRef pin_memory(TensorImpl& t) {
   return pinned;
 }
 
+void check_host_access(const char* what, const TensorImpl& t, bool contiguous) {
+  if (!t.device.is_cpu())
+    throw DeviceError(
+        fmt::format("{}: the elements of {} are not in the host's memory: name a copy, auto y = x.cpu(), and ask that",
+                    what, describe(t)));
+  if (contiguous && !t.contiguous)
+    throw Error(
+        fmt::format("{}: the elements of {} with strides {} do not lie in a row: ask x.contiguous(), a copy, or use "
+                    "x.accessor<{}>()",
+                    what, describe(t), to_string(t.strides), t.rank()));
+}
+
+void check_accessor_rank(const TensorImpl& t, int rank) {
+  if (t.rank() == rank) return;
+  throw ShapeError(fmt::format("accessor<{}> was asked of {}, which has {} axes", rank, describe(t), t.rank()));
+}
+
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
+
+TensorRef on_one_device(const TensorImpl& t) {
+  auto& x = const_cast<TensorImpl&>(t);  // only its count is written to
+  return t.device.is_mesh() ? jit::gather(x, Device()) : TensorRef::share(&x);
+}
 
 void read_item(const TensorImpl& t, void* to) {
   if (t.numel != 1)
     throw Error(fmt::format("a tensor with {} elements cannot be converted to a scalar: {}", t.numel, describe(t)));
-  runtime::download(to, {t.buffer.get(), t.data}, size_of(t.dtype));
+  const TensorRef here = on_one_device(t);
+  runtime::download(to, {here->buffer.get(), here->data}, size_of(t.dtype));
 }
 
 void read_elements(TensorImpl& t, void* to) {
   if (t.numel == 0) return;
+  if (t.device.is_mesh()) return read_elements(*jit::gather(t, Device()), to);
   const TensorRef packed = jit::contiguous(t);
   runtime::download(to, {packed->buffer.get(), packed->data}, static_cast<std::size_t>(t.numel) * size_of(t.dtype));
 }

@@ -219,7 +219,11 @@ TensorRef view_as_shape(const TensorImpl& x, const Shape& shape) {
 TensorRef reshape(TensorImpl& x, const Shape& shape) {
   const Shape full = filled_in("reshape", shape, x.numel, [&] { return describe(x); });
   if (TensorRef v = try_view(x, full)) return v;
-  return try_view(*jit::contiguous(x), full);
+  if (TensorRef v = try_view(*jit::contiguous(x), full)) return v;
+  throw ShapeError(fmt::format(
+      "reshape: shape {} joins a dim that is in pieces with others, of {}; bring all to one device, gather(x, device), "
+      "or put the first dim into pieces, redistribute(x, mesh)",
+      to_string(shape), describe(x)));
 }
 
 TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last) {

@@ -115,12 +115,11 @@ std::string mismatch(const Shape& a, const Shape& b) {
     first = mismatch(known.shape, operand.shape);
     return false;
   });
-  if (failed && failed->op == Op::matmul)
-    throw ShapeError(fmt::format(
-        "{}\n  {}\n  The last dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps "
-        "two), and those before broadcast",
-        product_mismatch(inference.operand(*failed, 0).shape, inference.operand(*failed, 1).shape),
-        inference.describe_operation(*failed)));
+  if (failed && failed->op == Op::matmul) {
+    const Shape &a = inference.operand(*failed, 0).shape, &b = inference.operand(*failed, 1).shape;
+    throw ShapeError(fmt::format("{}\n  {}\n  {}", product_mismatch(a, b), inference.describe_operation(*failed),
+                                 product_advice(a, b)));
+  }
   throw ShapeError(
       fmt::format("{}\n  {}\n  Shapes broadcast from the last dimension backwards: extents must be equal, or one "
                   "of them 1. Bring them in line with reshape, expand or a slice",
@@ -234,7 +233,7 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
         fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  A result "
                     "is written to an output of its own shape, or of one that it broadcasts to",
                     to_string(to.shape), to_string(shape), runtime::describe(to)));
-  if (!to.data && to.numel > 0)
+  if (runtime::is_index(to))
     throw Error(fmt::format("{} is an index tensor, which has no memory to write to", runtime::describe(to)));
   if (overlaps_itself(to))
     throw Error(

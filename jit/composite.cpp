@@ -55,6 +55,7 @@ bool asks_its_dtype(Op op) noexcept {
 
 Graph expand_composites(const Graph& graph, Composites which) {
   const auto expands = [&](const Node& n) {
+    if (which == Composites::Reductions) return is_composite(n.op) && is_reduction(n.op);
     return is_composite(n.op) && (which == Composites::All || asks_its_dtype(n.op));
   };
   if (std::ranges::none_of(graph.nodes(), expands)) return graph;

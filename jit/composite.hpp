@@ -4,8 +4,8 @@
 
 namespace sinter::inline v1::jit {
 
-/// Which composite operations: all, or those that ask for the limits of their dtype.
-enum class Composites { All, WithLimits };
+/// Which composite operations: all, those that ask for the limits of their dtype, or those that reduce.
+enum class Composites { All, WithLimits, Reductions };
 
 /// The same values without these composite operations. Each is replaced by the operations of its body; these repeat
 /// where the body repeats itself, until simplify() makes them one.

@@ -10,6 +10,7 @@
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include "evaluator.hpp"
+#include "mesh/run_on_mesh.hpp"
 #include "preparation.hpp"
 #include "runner.hpp"
 #include "same_arrays.hpp"
@@ -121,9 +122,26 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .runs = mode != Mode::Prepare};
 }
 
+void run_anywhere(const Recipe& recipe, const Call& call) {
+  if (call.device.is_mesh()) [[unlikely]]
+    return run_on_mesh(recipe, call);
+  run(recipe, call);
+}
+
+/// The parts of an evaluation on a mesh are known one after another.
+template <class F>
+std::future<void> prepared_now(F prepare) {
+  prepare();
+  std::promise<void> done;
+  done.set_value();
+  return done.get_future();
+}
+
 }  // namespace
 
 std::future<void> prepare_async(const Bound& tree, Device device) {
+  if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh())
+    return prepared_now([&] { evaluate(tree, nullptr, Mode::Prepare, device); });
   // A type's recipe stays for good.
   const std::shared_ptr<const Recipe> recipe(std::shared_ptr<void>(),
                                              &recipe_of(tree, nullptr, is_eager(Mode::Prepare), false));
@@ -131,23 +149,24 @@ std::future<void> prepare_async(const Bound& tree, Device device) {
 }
 
 std::future<void> prepare_recorded_async(const Recorded& recorded) {
+  if (recorded.device.is_mesh()) return prepared_now([&] { evaluate_recorded(recorded, nullptr, Mode::Prepare); });
   return start_preparing(recipe_of(recorded, nullptr, is_eager(Mode::Prepare)),
                          call_of(recorded, nullptr, Mode::Prepare));
 }
 
 void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
   const Recipe& recipe = recipe_of(tree, outputs, is_eager(mode), false);
-  run(recipe, call_of(tree, outputs, mode, device));
+  run_anywhere(recipe, call_of(tree, outputs, mode, device));
 }
 
 void evaluate_converting(const Bound& tree, TensorRef& output) {
   const Recipe& recipe = recipe_of(tree, &output, false, true);
-  run(recipe, call_of(tree, &output, Mode::Fused, output->device));
+  run_anywhere(recipe, call_of(tree, &output, Mode::Fused, output->device));
 }
 
 void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
   const auto recipe = recipe_of(recorded, outputs, is_eager(mode));
-  run(*recipe, call_of(recorded, outputs, mode));
+  run_anywhere(*recipe, call_of(recorded, outputs, mode));
 }
 
 Shape result_shape(const Bound& tree) {
@@ -166,7 +185,7 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
   std::vector<runtime::KernelSource> texts;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.texts = &texts;
-  run(*recipe_of(recorded, nullptr, fusion_is_off()), call);
+  run_anywhere(*recipe_of(recorded, nullptr, fusion_is_off()), call);
   return texts;
 }
 
@@ -174,7 +193,7 @@ std::vector<RowPlan> row_plans(const Recorded& recorded) {
   std::vector<RowPlan> plans;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.row_plans = &plans;
-  run(*recipe_of(recorded, nullptr, fusion_is_off()), call);
+  run_anywhere(*recipe_of(recorded, nullptr, fusion_is_off()), call);
   return plans;
 }
 

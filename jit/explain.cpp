@@ -74,7 +74,7 @@ class Operations {
 
 /// Elements of memory that a tensor stands for: an expanded dim holds one.
 double stored_elements(const runtime::TensorImpl& t) {
-  if (t.data == nullptr) return 0;
+  if (is_index(t)) return 0;
   double n = 1;
   for (int i = 0; i < t.rank(); ++i)
     n *= static_cast<double>(t.strides[i] == 0 ? std::min<std::int64_t>(t.shape[i], 1) : t.shape[i]);
@@ -82,7 +82,7 @@ double stored_elements(const runtime::TensorImpl& t) {
 }
 
 std::string layout(const runtime::TensorImpl& t, const Shape& kernel) {
-  if (t.data == nullptr && t.numel > 0) return "positions, computed without memory";
+  if (is_index(t)) return "positions, computed without memory";
   const bool expanded = std::ranges::find(t.strides, 0) != t.strides.end();
   if (t.shape != kernel || (expanded && t.numel > 1)) return "broadcast";
   return t.contiguous ? "contiguous" : fmt::format("strides {}", to_string(t.strides));

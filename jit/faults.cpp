@@ -54,7 +54,7 @@ std::string position_message(const Kernel& kernel, const RunFaults* met) {
       "IndexError: {} ({} in kernel {}); position 0 was taken instead\n  Of n positions, indices are 0 to n - 1{}: "
       "look "
       "at the indices' minimum and maximum, or limit them with clamp(index, 0, n - 1)",
-      which, from_end ? "of take, gather, x[index] or their like" : "of one_hot", kernel.name,
+      which, from_end ? "of an embedding, take, gather, x[index] or their like" : "of one_hot", kernel.name,
       from_end ? ", and -n to -1 from the end" : "");
 }
 

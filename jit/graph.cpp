@@ -92,6 +92,10 @@ To convert(From v) noexcept {
 
 }  // namespace
 
+std::uint64_t absent_addend_bits(DType dtype) noexcept {
+  return convert_bits(std::bit_cast<std::uint64_t>(-0.0), DType::Float64, dtype);
+}
+
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept {
   return visit(from, [&]<class From>(std::type_identity<From>) {
     From value{};

@@ -62,6 +62,17 @@ std::string product_mismatch(const Shape& a, const Shape& b) {
   return fmt::format("mat1 and mat2 shapes cannot be multiplied ({} and {})", extents(a), extents(b));
 }
 
+std::string product_advice(const Shape& a, const Shape& b) {
+  if (a.empty() || b.empty()) return "Multiply by a number with *";
+  if (inner_left(a) == inner_right(b))
+    return "The dimensions before the last two broadcast: extents must be equal, or one of them 1 (x.unsqueeze(0) adds "
+           "one)";
+  if (b.rank() == 1) return "The last dimension of a and that of b must be equal";
+  return fmt::format(
+      "The {} dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps two)",
+      a.rank() == 1 ? "only" : "last");
+}
+
 namespace {
 
 /// An operand as a stack of matrices. An axis that a vector lacks has an extent of 1.

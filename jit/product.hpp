@@ -17,8 +17,9 @@ bool multiplies(const Graph& graph) noexcept;
 /// vector is a row on the left, a column on the right, and its axis goes. None where they are not to be multiplied.
 std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept;
 
-/// Why there is none, in PyTorch's words.
+/// Why there is none, in PyTorch's words; and what to do about it.
 std::string product_mismatch(const Shape& a, const Shape& b);
+std::string product_advice(const Shape& a, const Shape& b);
 
 /// What a product's kernel computes is alpha matmul(a, b) + beta c: its graph is a matmul, which a number may multiply,
 /// and to which a third input may be added, or a number times that. Values of operands that are not there are 1.

@@ -1,6 +1,9 @@
 // Postfix bytes to a graph: a stack machine over operands.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/error.hpp>
 
@@ -106,10 +109,27 @@ class Recorder {
     const std::uint16_t first = next_leaf(written);
     Operand& known = leaf_nodes_[first];
     if (known.node < 0) {
-      check(!is_index(first) || dtypes_[first] == DType::Int64, "is an index that is not int64");
-      known = is_index(first) ? graph_.index(first) : graph_.leaf(dtypes_[first], first);
+      known = is_index(first) ? without_memory(first) : graph_.leaf(dtypes_[first], first);
     }
     stack_.push_back(known);
+  }
+
+  /// Positions, or what is absent.
+  Operand without_memory(std::uint16_t leaf) {
+    if (dtypes_[leaf] == DType::Int64) return graph_.index(leaf);
+    check(category(dtypes_[leaf]) == Category::Float, "is an index that is not int64");
+    absent_.push_back(graph_.constant(dtypes_[leaf], absent_addend_bits(dtypes_[leaf])));
+    return absent_.back();
+  }
+
+  /// The other operand of a sum with what is absent: it is left out here, since who schedules products sees the graph
+  /// before it is simplified.
+  std::optional<Operand> without_absent(std::span<const Operand> operands) const {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (std::ranges::find(absent_, operands[i]) != absent_.end() &&
+          graph_[operands[1 - i]].dtype == graph_[operands[i]].dtype)
+        return operands[1 - i];
+    return std::nullopt;
   }
 
   void push_array(std::uint8_t written) {
@@ -150,7 +170,8 @@ class Recorder {
     check(stack_.size() >= arity, "takes a value that is not there");
     const std::span<const Operand> operands(stack_.data() + (stack_.size() - arity), arity);
     for (const Operand o : operands) value(o);
-    const Operand result = graph_.apply(op, operands, is_reduction(op) ? next_along() : Along());
+    const std::optional<Operand> other = op == Op::add ? without_absent(operands) : std::nullopt;
+    const Operand result = other ? *other : graph_.apply(op, operands, is_reduction(op) ? next_along() : Along());
     stack_.resize(stack_.size() - arity);
     stack_.push_back(result);
   }
@@ -166,6 +187,7 @@ class Recorder {
   std::vector<Operand> leaf_nodes_, array_nodes_;  // by leaf number
   std::vector<Operand> stack_;
   std::vector<Operand> names_;
+  std::vector<Operand> absent_;  // leaves that stand for nothing to add
   Graph graph_;
 };
 

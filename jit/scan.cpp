@@ -8,6 +8,7 @@
 #include "axis_rows.hpp"
 #include "cpu/scan.hpp"
 #include "cuda/scan.hpp"
+#include "mesh/each_piece.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -46,6 +47,10 @@ cpu::Lines lines_of(const TensorImpl& x, int axis) {
 TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
   check_dtype(x, what);
   const int along = checked_axis(name_of(what), x, axis);
+  if (x.device.is_mesh())
+    return on_pieces(name_of(what), x, along, true,
+                     [&](TensorImpl& own) { return ValuesAndIndices{scan(own, along, what), {}}; })
+        .values;
   const TensorRef counted = to(x, category(x.dtype) <= Category::Int ? DType::Int64 : x.dtype, x.device);
   const TensorRef from = contiguous(*counted), result = runtime::empty(x.shape, from->dtype, x.device);
   if (x.numel == 0) return result;
@@ -63,6 +68,8 @@ TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
 ValuesAndIndices scan(TensorImpl& x, std::int64_t axis, Extreme what) {
   check_dtype(x, what);
   const int along = checked_axis(name_of(what), x, axis);
+  if (x.device.is_mesh())
+    return on_pieces(name_of(what), x, along, true, [&](TensorImpl& own) { return scan(own, along, what); });
   const TensorRef from = contiguous(x);
   const ValuesAndIndices result{runtime::empty(x.shape, x.dtype, x.device),
                                 runtime::empty(x.shape, DType::Int64, x.device)};

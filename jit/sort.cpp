@@ -1,3 +1,4 @@
+#include <sinter/jit/mesh.hpp>
 #include <sinter/jit/sort.hpp>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "axis_rows.hpp"
 #include "cpu/sort.hpp"
 #include "cuda/sort.hpp"
+#include "mesh/each_piece.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -57,6 +59,9 @@ ValuesAndIndices sort_rows(const TensorImpl& x, bool descending, std::int64_t fi
 ValuesAndIndices sort_along(const char* call, TensorImpl& x, std::int64_t axis, bool descending, bool with_values) {
   check_order(call, x);
   const int along = checked_axis(call, x, axis);
+  if (x.device.is_mesh())
+    return on_pieces(call, x, along, true,
+                     [&](TensorImpl& own) { return sort_along(call, own, along, descending, with_values); });
   const TensorRef rows = rows_along(x, along);
   const ValuesAndIndices found = sort_rows(*rows, descending, rows->shape[-1], with_values);
   return {with_values ? axis_back(*found.values, along, x.rank()) : TensorRef(),
@@ -65,6 +70,9 @@ ValuesAndIndices sort_along(const char* call, TensorImpl& x, std::int64_t axis, 
 
 ValuesAndIndices pick(const char* call, TensorImpl& x, int axis, bool keepdim, cpu::Rank rank, std::int64_t position) {
   check_not_empty(call, x, axis);
+  if (x.device.is_mesh())
+    return on_pieces(call, x, axis, keepdim,
+                     [&](TensorImpl& own) { return pick(call, own, axis, keepdim, rank, position); });
   const TensorRef rows = rows_along(x, axis);
   const Shape shape = with_last(rows->shape, 1);
   const ValuesAndIndices found{runtime::empty(shape, x.dtype, x.device), runtime::empty(shape, DType::Int64, x.device)};
@@ -109,6 +117,8 @@ ValuesAndIndices topk(TensorImpl& x, std::int64_t k, std::int64_t axis, bool lar
   if (k < 0 || k > extent)
     throw IndexError(
         fmt::format("topk: k is {}, but dimension {} of {} has {} elements", k, along, runtime::describe(x), extent));
+  if (x.device.is_mesh())
+    return on_pieces("topk", x, along, true, [&](TensorImpl& own) { return topk(own, k, along, largest); });
   const TensorRef rows = rows_along(x, along);
   const ValuesAndIndices found = sort_rows(*rows, largest, x.rank() > 0 ? k : 1, true);
   return {axis_back(*found.values, along, x.rank()), axis_back(*found.indices, along, x.rank())};
@@ -132,8 +142,8 @@ ValuesAndIndices median(TensorImpl& x, std::int64_t axis, bool keepdim, Nan nan)
 TensorRef median(TensorImpl& x, Nan nan) {
   check_order(name_of(nan), x);
   if (x.numel == 0) return nan_like(name_of(nan), x);
-  const TensorRef whole = contiguous(x);
-  const TensorRef line = runtime::view(*whole, Shape(x.numel), Shape(1));
+  const TensorRef all = contiguous(x.device.is_mesh() ? *replicate(x, Mesh::of(x.device)) : x);
+  const TensorRef line = runtime::view(*all, Shape(x.numel), Shape(1));
   return pick(name_of(nan), *line, 0, false, rank_of(nan), 0).values;
 }
 

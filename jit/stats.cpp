@@ -6,6 +6,7 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/per_thread.hpp>
+#include <runtime/waits.hpp>
 #include <sinter/jit/stats.hpp>
 
 namespace sinter::inline v1 {
@@ -55,6 +56,7 @@ JitStats jit_stats() noexcept {
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   JitStats sum = r.ended;
   for (const jit::ThreadStats* t : r.threads) jit::add(sum, *t);
+  sum.waits = runtime::waits();
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <sinter/runtime/transfer.hpp>
 #include "checks.hpp"
 #include "evaluator.hpp"
+#include "mesh/redistribute.hpp"
 #include "overlap.hpp"
 
 namespace sinter::inline v1::jit {
@@ -18,7 +19,10 @@ constexpr std::uint8_t copy_code[] = {static_cast<std::uint8_t>(Op::leaf), any_d
 constexpr Program copy_program{.code = copy_code, .leaves = 1, .scalars = 0, .outputs = 1, .any_typed = true};
 constinit Entry copy_entry;
 
-bool has_memory(const TensorImpl& t) noexcept { return t.data || t.numel == 0; }
+bool has_memory(const TensorImpl& t) noexcept { return !runtime::is_index(t); }
+bool crosses_mesh(const TensorImpl& to, const TensorImpl& from) noexcept {
+  return to.device.is_mesh() || from.device.is_mesh();
+}
 
 std::size_t bytes_of(const TensorImpl& t) noexcept { return static_cast<std::size_t>(t.numel) * size_of(t.dtype); }
 
@@ -58,6 +62,8 @@ void copy(TensorImpl& to, const TensorImpl& source) {
   // Only its count is written to.
   auto& from = const_cast<TensorImpl&>(source);
   check_output(to, from.shape, to.device);
+  if (crosses_mesh(to, from) && has_memory(from)) [[unlikely]]
+    return copy_on_mesh(to, from);
   if (to.device != from.device) return cross(to, from);
   const Overlap shared = overlap(to, from);
   if (shared == Overlap::Same && to.dtype == from.dtype) return;
@@ -67,6 +73,7 @@ void copy(TensorImpl& to, const TensorImpl& source) {
 
 TensorRef to(TensorImpl& from, DType dtype, Device device) {
   if (from.dtype == dtype && from.device == device && has_memory(from)) return TensorRef::share(&from);
+  if (from.device == device && device.is_mesh() && has_memory(from)) return converted_on_mesh(from, dtype);
   TensorRef result = runtime::empty(from.shape, dtype, device);
   copy(*result, from);
   return result;
@@ -74,6 +81,7 @@ TensorRef to(TensorImpl& from, DType dtype, Device device) {
 
 TensorRef contiguous(TensorImpl& from) {
   if (from.contiguous && has_memory(from)) return TensorRef::share(&from);
+  if (from.device.is_mesh() && has_memory(from)) return contiguous_on_mesh(from);
   TensorRef result = runtime::empty(from.shape, from.dtype, from.device);
   copy(*result, from);
   return result;

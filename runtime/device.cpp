@@ -8,6 +8,7 @@
 
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/mesh.hpp>
 
 #include "registry.hpp"
 #include "text.hpp"
@@ -51,7 +52,10 @@ Device::Device(std::string_view name) {
   index_ = static_cast<std::int16_t>(index);
 }
 
-std::string to_string(const Device& device) { return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index()); }
+std::string to_string(const Device& device) {
+  if (device.is_mesh()) return to_string(Mesh::of(device));
+  return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index());
+}
 
 bool cuda_is_available() noexcept { return device_count() > 0; }
 

@@ -8,7 +8,11 @@ namespace sinter::inline v1::runtime {
 
 void throw_different_devices(Device one, Device other, std::string_view where, std::string_view otherwise) {
   const std::string a = to_string(one), b = to_string(other);
-  const std::string move = fmt::format("Move one of them first, with .to(\"{}\") or .to(\"{}\")", a, b);
+  const std::string move =
+      one.is_mesh() || other.is_mesh()
+          ? "Bring what is on a single device to the mesh: in pieces with shard(x, mesh), or all of it to every "
+            "position with replicate(x, mesh)"
+          : fmt::format("Move one of them first, with .to(\"{}\") or .to(\"{}\")", a, b);
   throw DeviceError(fmt::format(
       "Expected all tensors to be on the same device, but found at least two devices, {} and {}!\n  {}\n  {}", a, b,
       where, otherwise.empty() ? move : otherwise));

@@ -99,6 +99,8 @@ int gpu_count() {
   return found.count;
 }
 
+bool gpus_are_virtual() { return gpu_count() > 0 && gpus().are_virtual; }
+
 void require_gpu(int index) {
   if (const int count = gpu_count(); index >= 0 && index < count) return;
   throw DeviceError(
@@ -106,11 +108,17 @@ void require_gpu(int index) {
 }
 
 Backend* started_backend(Device device) noexcept {
+  if (device.is_mesh()) return nullptr;
   const std::size_t i = slot(device);
   return i < backends.size() ? backends[i].load(std::memory_order_acquire) : nullptr;
 }
 
 Backend& backend(Device device) {
+  if (device.is_mesh()) [[unlikely]]
+    throw DeviceError(fmt::format(
+        "{} is no single device, and this operation works on one: take a piece with x.shard(i), or all of it with "
+        "gather(x, device)",
+        to_string(device)));
   if (Backend* started = started_backend(device)) [[likely]]
     return *started;
   return start_once(device);

@@ -16,6 +16,9 @@ int parse_virtual_gpus(std::string_view value);
 /// The number of GPUs, virtual ones when SINTER_VIRTUAL_GPUS is set. Throws DeviceError when its value cannot be read.
 int gpu_count();
 
+/// Whether SINTER_VIRTUAL_GPUS is set. Throws as gpu_count() does.
+bool gpus_are_virtual();
+
 /// Throws DeviceError unless there is a GPU `index`. Does not start it.
 void require_gpu(int index);
 

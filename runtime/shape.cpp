@@ -42,8 +42,11 @@ void check_shape(const Shape& shape, std::size_t element_size) {
   std::int64_t bytes = static_cast<std::int64_t>(element_size);
   for (std::int64_t e : shape) {
     if (e == 0 || !__builtin_mul_overflow(bytes, e, &bytes)) continue;
-    throw ShapeError(fmt::format("shape {} with elements of {} bytes is too large: a tensor has at most {} bytes",
-                                 to_string(shape), element_size, std::numeric_limits<std::int64_t>::max()));
+    double all = static_cast<double>(element_size);
+    for (std::int64_t extent : shape) all *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+    throw ShapeError(fmt::format(
+        "shape {} with elements of {} bytes is too large: it takes {:.4g} bytes, and a tensor has at most {}",
+        to_string(shape), element_size, all, std::numeric_limits<std::int64_t>::max()));
   }
 }
 

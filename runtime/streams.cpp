@@ -1,4 +1,5 @@
 #include "streams.hpp"
+#include "waits.hpp"
 
 #include <fmt/format.h>
 
@@ -126,6 +127,7 @@ void Streams::retire(StreamImpl& stream) noexcept {
 }
 
 void Streams::synchronize() {
+  count_wait();
   std::vector<StreamRef> open;
   std::vector<EventRef> last;
   {
@@ -180,7 +182,13 @@ bool Streams::is_capturing(const StreamImpl& stream) {
       stream, [&] { return calls_.is_capturing(stream.native); }, [](const EventRef&) { return false; });
 }
 
+void Streams::synchronize(const EventImpl& event) {
+  count_wait();
+  calls_.synchronize_event(event.native);
+}
+
 void Streams::synchronize(const StreamImpl& stream) {
+  count_wait();
   EventRef last;
   if (!alive_or_retired(stream, [] { return false; }, [&](const EventRef& e) { return last = e, true; }))
     calls_.synchronize(stream.native);  // without the lock

@@ -66,7 +66,7 @@ class Streams {
   EventRef end_of(const StreamImpl& stream);
   void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
   bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }
-  void synchronize(const EventImpl& event) { calls_.synchronize_event(event.native); }
+  void synchronize(const EventImpl& event);
   float elapsed_ms(const EventImpl& begin, const EventImpl& end) { return calls_.elapsed_ms(begin.native, end.native); }
   /// Its last handle is gone.
   void recycle(EventImpl& event) noexcept;

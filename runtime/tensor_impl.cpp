@@ -1,4 +1,5 @@
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/pieces.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 #include <fmt/format.h>
@@ -67,6 +68,8 @@ TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
 void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
 
 TensorRef empty(const Shape& shape, DType dtype, Device device) {
+  if (device.is_mesh()) [[unlikely]]
+    return shape.empty() ? empty_replicated(shape, dtype, device) : empty_sharded(shape, 0, dtype, device);
   TensorRef t = laid_out(shape, dtype, device);
   t->buffer = Buffer::allocate(device, static_cast<std::size_t>(t->numel) * size_of(dtype));
   t->data = t->buffer->data();
@@ -84,12 +87,13 @@ bool is_aligned(const std::byte* data, DType dtype) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % size_of(real_of(dtype)) == 0;
 }
 
-TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner) {
-  TensorRef t = laid_out(shape, dtype, Device());
+TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
+                      Device device) {
+  TensorRef t = laid_out(shape, dtype, device);
   if (t->numel > 0 && (!data || !is_aligned(data, dtype)))
     throw Error(fmt::format("cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
                             to_string(shape), fmt::ptr(data), name(dtype), size_of(real_of(dtype))));
-  t->buffer = Buffer::over(data, static_cast<std::size_t>(t->numel) * size_of(dtype), std::move(owner));
+  t->buffer = Buffer::over(data, static_cast<std::size_t>(t->numel) * size_of(dtype), std::move(owner), device);
   t->data = data;
   return t;
 }
@@ -104,6 +108,11 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   t->numel = shape.numel();
   t->contiguous = is_contiguous(shape, strides);
   t->buffer = of.buffer;
+  if (of.buffer && of.buffer->pieces()) [[unlikely]] {
+    t->first = of.first + offset;
+    check_pieces(of, *t);
+    return t;
+  }
   check_view(of, *t, offset);
   const bool inside = of.data && t->numel != 0;  // an offset past the end of nothing is not computed
   t->data = inside ? of.data + offset * static_cast<std::int64_t>(size_of(of.dtype)) : of.data;
@@ -112,6 +121,8 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 }
 
 TensorRef index_tensor(const Shape& shape, Device device) { return laid_out(shape, DType::Int64, device); }
+
+TensorRef absent_addend(DType dtype, Device device) { return laid_out(Shape(), dtype, device); }
 
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept {
   if (!t.data || t.numel == 0) return {nullptr, nullptr};

@@ -1,8 +1,9 @@
 // The expressions by every library: expressions --sizes=3,1000 --device=cpu [Google Benchmark's options], and what goes
-// along rows: rows --sizes=65536 --columns=64,1024
+// along rows: rows --sizes=65536 --columns=64,1024, and products: products --shapes=linear:512x1024x1024
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <sinter/sinter.hpp>
 #include <sstream>
 
@@ -13,17 +14,23 @@ namespace {
 
 Options chosen;
 
-bool take_list(const char* argument, const char* name, std::vector<long>& to) {
+/// "--sizes=3,1000": what is between commas.
+template <class T, class Read>
+bool take_list(const char* argument, const char* name, std::vector<T>& to, const Read& read) {
   const std::size_t length = std::strlen(name);
   if (std::strncmp(argument, name, length) != 0) return false;
   std::istringstream list(argument + length);
-  for (std::string number; std::getline(list, number, ',');) to.push_back(std::atol(number.c_str()));
+  for (std::string item; std::getline(list, item, ',');) to.push_back(read(item));
   return true;
 }
 
 /// Takes what is ours out of the arguments.
 bool take(const char* argument) {
-  if (take_list(argument, "--sizes=", chosen.sizes) || take_list(argument, "--columns=", chosen.columns)) return true;
+  const auto number = [](const std::string& item) { return std::atol(item.c_str()); };
+  if (take_list(argument, "--sizes=", chosen.sizes, number) ||
+      take_list(argument, "--columns=", chosen.columns, number) ||
+      take_list(argument, "--shapes=", chosen.shapes, std::identity()))
+    return true;
   if (std::strncmp(argument, "--device=", 9) == 0) {
     chosen.device = argument + 9;
     return true;

@@ -18,8 +18,9 @@
 namespace bench {
 
 struct Options {
-  std::vector<long> sizes;    // numbers of elements
-  std::vector<long> columns;  // of bench/rows, whose matrices have these widths
+  std::vector<long> sizes;          // numbers of elements
+  std::vector<long> columns;        // of bench/rows, whose matrices have these widths
+  std::vector<std::string> shapes;  // of bench/products
   std::string device = "cpu";
   bool on_gpu() const { return device != "cpu"; }
   bool virtual_gpu = false;  // values are checked there, and times mean nothing

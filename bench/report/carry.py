@@ -40,7 +40,7 @@ def gather(build, to):
     tests = sorted(p for p in (build / "tests/gpu").iterdir() if p.is_file())
     benchmarks = [
         build / "bench" / name
-        for name in ("expressions", "rows", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
+        for name in ("expressions", "rows", "products", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
     ]
     modules = sorted((build / "tests").glob("*.so"))
     for paths, folder in ((tests, "bin"), (benchmarks, "bench"), (modules, "tests")):

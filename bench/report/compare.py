@@ -80,7 +80,7 @@ def null_of(ratios):
 
 
 NOT_KEYS = {"median_ns", "q1_ns", "q3_ns", "repetitions", "resident_kib", "code_bytes"}
-NOT_KEYS |= {"bytes", "limit_share", "threads"}
+NOT_KEYS |= {"bytes", "limit_share", "over_gemm", "threads"}
 
 
 def rows_of(result):

@@ -98,7 +98,7 @@ def arguments_for_run(seconds, out, devices):
         out=out,
         short=False,
         seconds=seconds,
-        only=["expressions", "rows", "hits", "first"],
+        only=["expressions", "rows", "products", "hits", "first"],
         executors=executors,
         sizes=SIZES,
         elements=None,

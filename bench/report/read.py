@@ -94,6 +94,35 @@ def sizes(result, executor):
     return sorted({n for _, n in by_case(result, executor)})
 
 
+def products(result, executor=None):
+    """Rows of the section "products"."""
+    return [r for r in result["sections"].get("products", []) if executor in (None, r["executor"])]
+
+
+def product_executors(result):
+    """Those on which Sinter was measured."""
+    return list(dict.fromkeys(r["executor"] for r in products(result) if r["implementation"] == "sinter"))
+
+
+def product_implementations(result, executor):
+    return in_order({r["implementation"] for r in products(result, executor)})
+
+
+PRODUCT_ORDER = ["gemm", "linear_gelu", "linear_gelu_tanh", "mlp_relu", "mlp_gelu", "block"]
+
+
+def product_cases(result, executor, dtype):
+    """{(operation, shape): {implementation: row}} of what Sinter was measured with, small shapes first."""
+    cases = {}
+    for r in products(result, executor):
+        if r["dtype"] == dtype:
+            cases.setdefault((r["operation"], r["shape"]), {})[r["implementation"]] = r
+    known = {name: place for place, name in enumerate(PRODUCT_ORDER)}
+    ours = [(key, rows) for key, rows in cases.items() if "sinter" in rows]
+    ours.sort(key=lambda case: (known.get(case[0][0], len(known)), case[0][0], case[1]["sinter"]["operations"]))
+    return dict(ours)
+
+
 def along_rows(result, executor=None):
     """Rows of the section "rows"."""
     return [r for r in result["sections"].get("rows", []) if executor in (None, r["executor"])]

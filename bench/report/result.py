@@ -26,6 +26,7 @@ ROW_KEYS = {
 SPREAD = {"median_ns", "q1_ns", "q3_ns", "repetitions"}
 SECTION_KEYS = {
     "rows": {"executor", "operation", "columns", "rows", "dtype", "implementation", "bytes"},
+    "products": {"executor", "operation", "shape", "dtype", "implementation", "operations"},
     "hits": {"driver", "what", "case"},
     "first": {"step", "operations"},
     "start": {"program"},

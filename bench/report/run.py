@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 
-from . import machine, page, programs, result, rows, suite, table
+from . import machine, page, products, programs, result, rows, suite, table
 from .deadline import Deadline
 from .sections import SECTIONS
 
-PARTS = ["expressions", "rows", *SECTIONS]
+PARTS = ["expressions", "rows", "products", *SECTIONS]
 Failed = programs.ProgramFailed
 SHORT_S = 600  # for --short, which takes a minute where nothing hangs
-ROWS_SHARE = 0.4  # of the time of expressions and rows together, where it is limited
+SHARES = {"expressions": 5, "rows": 3, "products": 2}  # of the time of these together, where it is limited
 SECTION_S = 35  # what is kept for each section where time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
@@ -86,6 +86,8 @@ def measure(arguments, tests):
         expressions(arguments, context, new, keep)
     if "rows" in arguments.only:
         along_rows(arguments, context, new, keep)
+    if "products" in arguments.only:
+        products_and_networks(arguments, context, new, keep)
     sections(arguments, context, new, keep)
     keep()
     kept = result.load(arguments.out / "result.json")
@@ -119,7 +121,7 @@ def begin(arguments):
 
 
 def expressions(arguments, context, new, keep):
-    deadline = before_sections(arguments, context, 1 - ROWS_SHARE if "rows" in arguments.only else 1)
+    deadline = before_sections(arguments, context, "expressions")
     measured = suite.Suite(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     sizes = arguments.sizes or (suite.SHORT_SIZES if arguments.short else [*suite.SIZES, suite.past_caches()])
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
@@ -136,17 +138,19 @@ def expressions(arguments, context, new, keep):
         context.notes.append(f"No GPU was measured. {said}")
 
 
-def before_sections(arguments, context, share=1):
-    """The end of such a share of the time that sections do not need."""
+def before_sections(arguments, context, part):
+    """The end of a part's share of the time that sections do not need; the parts before it have had theirs."""
     if arguments.seconds is None:
         return Deadline()
     wanted = [name for name in arguments.only if name in SECTIONS]
-    return Deadline(share * (context.deadline.left() - SECTION_S * len(wanted)))
+    waiting = list(SHARES)[list(SHARES).index(part) :]
+    all_shares = sum(SHARES[name] for name in waiting if name in arguments.only)
+    return Deadline(SHARES[part] / all_shares * (context.deadline.left() - SECTION_S * len(wanted)))
 
 
 def along_rows(arguments, context, new, keep):
     begin_time = time.monotonic()
-    deadline = before_sections(arguments, context)
+    deadline = before_sections(arguments, context, "rows")
     measured = rows.Rows(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
     elements = arguments.elements or (rows.SHORT_ELEMENTS if arguments.short else None)
@@ -159,6 +163,21 @@ def along_rows(arguments, context, new, keep):
         except programs.ProgramFailed as error:
             context.failed("rows on a virtual GPU", error)
     say(f"rows: {time.monotonic() - begin_time:.0f} s")
+
+
+def products_and_networks(arguments, context, new, keep):
+    begin_time = time.monotonic()
+    deadline = before_sections(arguments, context, "products")
+    measured = products.Products(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
+    executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
+    measured.measure(executors, arguments.short, keep)
+    if not context.real_gpus:
+        say("products on a virtual GPU: values alone")
+        try:
+            products.check_on_virtual_gpu(context.folder)
+        except programs.ProgramFailed as error:
+            context.failed("products on a virtual GPU", error)
+    say(f"products: {time.monotonic() - begin_time:.0f} s")
 
 
 def sections(arguments, context, new, keep):

@@ -28,6 +28,9 @@ def show(result):
     for executor in read.row_executors(result):
         for dtype in ("float32", "bfloat16"):
             show_rows(result, executor, dtype)
+    for executor in read.product_executors(result):
+        for dtype in ("float32", "bfloat16"):
+            show_products(result, executor, dtype)
     for name, shown in SHOWN.items():
         if result["sections"].get(name):
             shown(result["sections"][name])
@@ -73,6 +76,27 @@ def show_rows(result, executor, dtype):
             f"Along rows and columns on {executor}, {dtype}: GB/s, half the distance of the quartiles, a copy's GB/s, the"
             " share of it;\nthe others' time over Sinter's",
             ["operation", "columns", "GB/s", "+-", "copy", "share"] + others,
+            lines,
+        )
+
+
+def show_products(result, executor, dtype):
+    others = [name for name in read.product_implementations(result, executor) if name != "sinter"]
+    lines = []
+    for (operation, shape), times in read.product_cases(result, executor, dtype).items():
+        sinter = times["sinter"]
+        half_spread = (sinter["q3_ns"] - sinter["q1_ns"]) / sinter["median_ns"] / 2
+        lines.append(
+            [operation, shape, f"{sinter['median_ns'] / 1e3:.1f}", f"{half_spread:.0%}"]
+            + [f"{sinter['operations'] / sinter['median_ns']:.1f}"]
+            + [f"{sinter['over_gemm']:.3f}" if sinter.get("over_gemm") else "-"]
+            + [ratio(times[other]["median_ns"], sinter["median_ns"]) if other in times else "-" for other in others]
+        )
+    if lines:
+        print_table(
+            f"Products and networks on {executor}, {dtype}: us, half the distance of the quartiles, operations a ns;"
+            " time over\nthe bare product's; the others' time over Sinter's (limit: the library called by itself)",
+            ["operation", "shape", "us", "+-", "op/ns", "over gemm"] + others,
             lines,
         )
 

@@ -11,6 +11,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include "../byte_order.hpp"
+#include "../excerpt.hpp"
 #include "../file.hpp"
 #include "../inflate.hpp"
 #include "idx_format.hpp"
@@ -39,13 +40,18 @@ class Content {
       most = std::numeric_limits<std::uint64_t>::max();
     return most - std::min(most, at_);
   }
-  void read(std::span<std::byte> to, std::string_view what) {
+  /// How many bytes there were.
+  std::size_t read_some(std::span<std::byte> to) {
     const std::uint64_t there = std::min<std::uint64_t>(to.size(), most_left());
     const std::size_t done = inflater_ ? inflater_->read(to) : (file_.read(at_, to.first(there)), there);
-    if (done < to.size())
-      fail(fmt::format("truncated: {} takes {} bytes from byte {}, but the content ends at byte {}", what, to.size(),
-                       at_, at_ + done));
     at_ += done;
+    return done;
+  }
+  void read(std::span<std::byte> to, std::string_view what) {
+    const std::uint64_t from = at_;
+    if (const std::size_t done = read_some(to); done < to.size())
+      fail(fmt::format("truncated: {} takes {} bytes from byte {}, but the content ends at byte {}", what, to.size(),
+                       from, from + done));
   }
   void check_end() {
     std::byte more[1];
@@ -101,15 +107,31 @@ void check_room(const Content& content, const Shape& shape, DType dtype) {
                              content.is_packed() ? "are the most that it can unpack to" : "follow"));
 }
 
+/// The first four bytes. Throws where they are no IDX file's.
+std::array<std::byte, 4> read_magic(Content& content) {
+  std::array<std::byte, 4> magic{};
+  const std::size_t there = content.read_some(magic);
+  const bool zeros = std::ranges::all_of(std::span(magic).first(std::min<std::size_t>(there, 2)),
+                                         [](std::byte b) { return b == std::byte{0}; });
+  if (zeros && there == magic.size()) return magic;
+  std::string start, text;
+  for (const std::byte b : std::span(magic).first(there)) {
+    start += fmt::format("{:02x}", std::to_integer<int>(b));
+    text += static_cast<char>(b);
+  }
+  start = there == 0 ? "is empty" : fmt::format("begins by 0x{} ('{}')", start, excerpt(text));
+  if (zeros && there > 0) start += " and ends there";
+  content.fail(
+      fmt::format("not an IDX file: it {}, where one begins by four bytes: two of 0, one for the element type, "
+                  "0x08 for uint8, and one for the number of axes",
+                  start));
+}
+
 }  // namespace
 
 runtime::TensorRef read(ByteSource& file) {
   Content content(file);
-  std::array<std::byte, 4> magic;
-  content.read(magic, "the magic number");
-  if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
-    content.fail(fmt::format("not an IDX file: it begins by 0x{:02x}{:02x}, where one begins by two bytes of 0",
-                             std::to_integer<int>(magic[0]), std::to_integer<int>(magic[1])));
+  const std::array<std::byte, 4> magic = read_magic(content);
   const DType dtype = dtype_of_code(magic[2], content);
   const Shape shape = read_shape(content, std::to_integer<int>(magic[3]));
   check_room(content, shape, dtype);

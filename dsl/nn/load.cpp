@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <sinter/nn/members.hpp>
 
@@ -58,6 +59,24 @@ void check(const ModuleNode& module, const nn::IncompatibleKeys& keys, const std
   throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{}", module.kind, fmt::join(errors, "\n\t")));
 }
 
+/// A tensor and what it gets.
+struct Writing {
+  AnyTensor to, from;
+
+  bool changes() const { return to.impl().data != from.impl().data || !(to.strides() == from.strides()); }
+};
+
+/// As if all were read before any is written: what is changed is copied first, as where layers are swapped.
+void write(const std::vector<Writing>& writings) {
+  std::unordered_set<const runtime::Buffer*> changed;
+  for (const Writing& w : writings)
+    if (w.changes()) changed.insert(w.to.impl().buffer.get());
+  std::vector<AnyTensor> sources;
+  for (const Writing& w : writings)
+    sources.push_back(changed.contains(w.from.impl().buffer.get()) ? w.from.clone() : w.from);
+  for (std::size_t i = 0; i < writings.size(); ++i) jit::copy(writings[i].to.impl(), sources[i].impl());
+}
+
 }  // namespace
 
 nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state, bool strict) {
@@ -84,8 +103,10 @@ nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state
       keys.unexpected.push_back(name);
   check(module, keys, mismatches, strict);
 
+  std::vector<Writing> writings;
   for (const auto& [name, tensor] : own)
-    if (const auto found = given.find(name); found != given.end()) jit::copy(tensor.impl(), found->second.impl());
+    if (const auto found = given.find(name); found != given.end()) writings.push_back({tensor, found->second});
+  write(writings);
   return keys;
 }
 

@@ -13,6 +13,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include "../pool.hpp"
+#include "../waits.hpp"
 #include "context.hpp"
 #include "cublas_products.hpp"
 #include "cuda_memory.hpp"
@@ -167,6 +168,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   const Current current(context_);
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
+  count_wait();
   context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(stream()));
   fault_word_.raise(device_);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../waits.hpp"
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -35,6 +37,7 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
 
 CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream); result != success) return result;
+  count_wait();
   return driver_.cuStreamSynchronize(stream);
 }
 
@@ -68,6 +71,7 @@ CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::by
 CUresult Staging::make_room(std::uint64_t end) {
   while (!pieces_.empty() && pieces_.front().begin + ring_bytes < end) {
     const driver::CUevent done = pieces_.front().done;
+    count_wait();
     if (const CUresult result = driver_.cuEventSynchronize(done); result != success) return result;
     idle_events_.push_back(done);
     pieces_.pop_front();

@@ -168,7 +168,7 @@ class VirtualGpu final : public GpuBackend {
     void* const word = arena_.allocate(sizeof(std::uint32_t));
     const std::uint32_t none = 0;
     upload(word, &none, sizeof none);
-    streams_.synchronize(streams_.current());
+    stream_calls_.synchronize(streams_.current().native);  // no wait of the user's
     fault_word_.store(word, std::memory_order_release);
   }
   void check(std::string_view what, const void* data, std::size_t bytes) const {

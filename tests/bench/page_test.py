@@ -43,6 +43,13 @@ def with_gpu(sample):
             if row["implementation"] == "sinter":
                 times = {key: row[key] * scale / 2 for key in ("median_ns", "q1_ns", "q3_ns")}
                 full["sections"]["rows"].append({**row, **times, "implementation": peer})
+    multiplied = [{**r, "executor": "cuda:0"} for r in sample["sections"]["products"] if r["implementation"] != "torch"]
+    full["sections"]["products"] += [r for r in multiplied if r["implementation"] != "limit"]
+    for scale, peer in enumerate(("torch", "torch.compile"), start=2):
+        for row in multiplied:
+            if row["implementation"] == "sinter":
+                times = {key: row[key] * scale / 2 for key in ("median_ns", "q1_ns", "q3_ns", "over_gemm") if row[key]}
+                full["sections"]["products"].append({**row, **times, "implementation": peer})
     return full
 
 

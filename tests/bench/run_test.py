@@ -12,7 +12,7 @@ from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from bench.report import programs, result, rows, run, suite  # noqa: E402
+from bench.report import products, programs, result, rows, run, suite  # noqa: E402
 from bench.report.deadline import Deadline  # noqa: E402
 
 # In place of a benchmark program: prints JSON, fails or hangs as the script that a test puts into it says.
@@ -97,6 +97,18 @@ text([entry(f"softmax/sinter/{arguments['--columns']}", 5, **moved)])
         kept = self.kept()
         self.assertEqual({row["columns"] for row in kept["sections"]["rows"]}, set(rows.SHORT_COLUMNS))
         self.assertEqual({row["n"] for row in kept["rows"]}, {3})
+
+    def test_products_and_their_half_of_a_gpu(self):
+        multiply = """
+if arguments["--device"] == "cuda:0": sys.exit("a wrong product")
+kind, extents = arguments["--shapes"].split(":")
+text([entry(f"{kind}/sinter/{extents}", 5, label=kind + " float32")])
+"""
+        self.programs(expressions="text(rows())", products=multiply)
+        with self.assertRaisesRegex(run.Failed, "products on a virtual GPU: .* a wrong product"):
+            self.run_quietly(only=["products"])
+        found = {f"{row['operation']}:{row['shape']}" for row in self.kept()["sections"]["products"]}
+        self.assertEqual(found, set(products.SHORT_SHAPES))
 
     def test_the_result_is_there_before_anything_is_measured(self):
         self.programs(expressions="text(rows())")

@@ -109,6 +109,8 @@ TEST(Einsum, Equations) {
        numbers({2, 1, 2, 1, 2, 1, 2, 1}, device));
     of("bi,bi->b", {"bi", "bi"}, "b", a, a);
     of("ij,kl->ijkl", {"ij", "kl"}, "ijkl", a, b);
+    of("abcdef,ghi,ghi->abcdef", {"abcdef", "ghi", "ghi"}, "abcdef", numbers({2, 1, 3, 1, 2, 1}, device),
+       numbers({2, 1, 3}, device), numbers({2, 1, 3}, device));
     of("ijk,ikl,jm->lm", {"ijk", "ikl", "jm"}, "lm", x, y, numbers({5, 2}, device));
     of("aB,Bc->ac", {"aB", "Bc"}, "ac", a, b);
     of("...ij,...jk->...ik", {"bij", "bjk"}, "bik", x, y);
@@ -133,6 +135,23 @@ TEST(Einsum, IntegersAndExpressions) {
   EXPECT_EQ(printed(sn::einsum("ij,ij->i", any, any)), "tensor([ 5., 25.])");
 }
 
+TEST(Einsum, AnotherOrderWhereTheLeftOneTakesTooManyDimensions) {
+  for (const sn::Device device : devices()) {
+    const Tensor a = numbers({2, 1, 2, 1, 2}, device), b = numbers({3, 2, 1, 2, 1}, device),
+                 c = numbers({1, 2}, device), d = numbers({3, 2, 1, 2, 2}, device), e = numbers({2, 3}, device);
+    const auto of = [&](const std::string& equation, std::vector<std::string> terms, const std::string& result,
+                        const auto&... operands) {
+      expect_einsum(equation, terms, result, {operands...}, sn::einsum(equation, operands...));
+    };
+    of("abcde,vwxyz,vwxyz->abcde", {"abcde", "vwxyz", "vwxyz"}, "abcde", a, b, b);
+    of("abcde,vwxyz,zq,vwxyq->e", {"abcde", "vwxyz", "zq", "vwxyq"}, "e", a, b, c, d);
+    of("abcde,vwxyz,ev,abcdf,wxyzf->", {"abcde", "vwxyz", "ev", "abcdf", "wxyzf"}, "", a, b, e, a,
+       numbers({2, 1, 2, 1, 2}, device));
+  }
+  const auto ones = sn::ones<std::int64_t>({1, 2, 1, 2, 2});
+  EXPECT_EQ(sn::einsum("abcde,vwxyz,vwxyz->", ones, ones, ones).item(), 64);
+}
+
 TEST(Einsum, NoElements) {
   EXPECT_EQ(sn::einsum("ij,jk->ik", sn::ones({2, 0}), sn::ones({0, 3})).to_vector(), std::vector<float>(6));
   EXPECT_EQ(sn::einsum("ij,jk->ik", sn::ones({0, 2}), sn::ones({2, 3})).shape(), (Shape{0, 3}));
@@ -149,23 +168,52 @@ TEST(Einsum, WhatIsNoEquation) {
   EXPECT_THAT(message("ijk,ij->i"), HasSubstr("\"ijk\" has 3 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("i,ij->i"), HasSubstr("\"i\" has 1 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("ij...k,ij->i"), HasSubstr("\"ij...k\" has 3 subscripts"));
-  EXPECT_THAT(message("i1,ij->i"), HasSubstr("\"i1\" has a digit"));
-  EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("...->0", a); }), HasSubstr("has a digit"));
-  EXPECT_THAT(message("i.,ij->i"), HasSubstr("subscripts"));
-  EXPECT_THAT(message("......,ij->i"), HasSubstr("'.' is no subscript"));
+  EXPECT_THAT(message("i1,ij->i"), HasSubstr("'1' is a digit: letters are subscripts"));
+  EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("...->0", a); }), HasSubstr("'0' is a digit"));
+  EXPECT_THAT(message("i.,ij->i"), HasSubstr("'.' is no subscript"));
+  EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("......", a); }), HasSubstr("a second \"...\""));
   EXPECT_THAT(message("ij,ij->ii"), HasSubstr("the result names 'i' twice"));
   EXPECT_THAT(message("ij,ij->k"), HasSubstr("the result names 'k', which no operand has"));
-  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("is no subscript"));
   EXPECT_THAT(message("ij,ji->i"), HasSubstr("'i' is 2 in one operand and 3 in another"));
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::einsum("ii", a); }),
               HasSubstr("'i' is 2 and 3 in one operand"));
   for (const char* equation : {"", ",", "->", "ij,", "i,,j", "\xff,ij"})
     EXPECT_FALSE(message(equation).empty()) << equation;
   const auto six = sn::ones({1, 1, 1, 1, 1, 1});
-  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::einsum("abcdef,ghijkl,ghijkl->abcdef", six, six, six); }),
-              HasSubstr("takes 12 dimensions on the way, and tensors have 8 at most"));
+  EXPECT_THAT(
+      message_of<sn::ShapeError>([&] { (void)sn::einsum("abcdef,ghijkl,aglm->bcdefhijkm", six, six, six(0, 0)); }),
+      HasSubstr("a product of two operands takes more than 8 dimensions on the way"));
   const sn::AnyTensor f = a, d = sn::ones<double>({2, 3});
   EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::einsum("ij,ij->", f, d); }), HasSubstr("of one dtype"));
+}
+
+TEST(Einsum, ShowsWhichCharacterIsWrong) {
+  const auto a = sn::ones({2, 3});
+  const auto message = [&](std::string_view equation) {
+    return message_of<sn::Error>([&] { (void)sn::einsum(equation, a, a); });
+  };
+  EXPECT_EQ(message("ij,jk>ik"),
+            "einsum(\"ij,jk>ik\"): '>' alone is no arrow: write \"->\" before the result's subscripts\n"
+            "    ij,jk>ik\n"
+            "         ^\n"
+            "  the operands are\n    float32 (2, 3) on cpu\n    float32 (2, 3) on cpu");
+  EXPECT_THAT(message("ij,jk - > ik"), HasSubstr("'-' alone is no arrow: write \"->\" before the result's subscripts\n"
+                                                 "    ij,jk - > ik\n          ^\n"));
+  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("a second arrow, and one result\n    ij,ij->i->j\n            ^\n"));
+  EXPECT_THAT(message("ij,ij->i,j"), HasSubstr("a comma behind the arrow, and one result\n"));
+  EXPECT_THAT(message("*ij,ij->i"), HasSubstr("'*' is no subscript: letters are, and one \"...\" in an operand\n"
+                                              "    *ij,ij->i\n    ^\n"));
+  EXPECT_THAT(message("ij,ij->i\n"), HasSubstr("'\\x0a' is no subscript"));
+  EXPECT_THAT(message("i..,ij->i"), HasSubstr("'.' is no subscript"));
+}
+
+TEST(Einsum, NamesTheOperandsOfDifferentDevices) {
+  const sn::AnyTensor a = sn::ones({2, 3}), b = sn::ones({3, 2}).to("cuda:0");
+  EXPECT_EQ(message_of<sn::DeviceError>([&] { (void)sn::einsum("ij,jk->ik", a, b); }),
+            "Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!\n"
+            "  in einsum(\"ij,jk->ik\"), where the operands are\n"
+            "    float32 (2, 3) on cpu\n    float32 (3, 2) on cuda:0\n"
+            "  Move one of them first, with .to(\"cpu\") or .to(\"cuda:0\")");
 }
 
 }  // namespace

@@ -80,10 +80,12 @@ TEST(Idx, WhatIsMalformed) {
   const struct {
     std::string file, message;
   } table[] = {
-      {"", "the magic number takes 4 bytes from byte 0, but the content ends at byte 0"},
-      {"\0\0\x08"s, "the magic number takes 4 bytes"},
-      {"\0\1\x08\1\0\0\0\0"s, "not an IDX file: it begins by 0x0001"},
-      {"\x93NUMPY  ", "not an IDX file: it begins by 0x934e"},
+      {"", "not an IDX file: it is empty, where one begins by four bytes: two of 0, one for the element type"},
+      {"\0"s, "not an IDX file: it begins by 0x00 ('\\x00') and ends there, where one begins by four bytes"},
+      {"\0\0\x08"s, "not an IDX file: it begins by 0x000008 ('\\x00\\x00\\x08') and ends there, where"},
+      {"\0\1\x08\1\0\0\0\0"s, "not an IDX file: it begins by 0x00010801 "},
+      {"\x93NUMPY  ", "not an IDX file: it begins by 0x934e554d ('\\x93NUM'), where one begins by four bytes"},
+      {"hi\n", "not an IDX file: it begins by 0x68690a ('hi\\x0a'), where"},
       {idx_file(0x07, {1}, "a"), "unknown element type 0x07 at byte 2"},
       {idx_file(0x0A, {1}, "ab"), "unknown element type 0x0a"},
       {idx_file(0xFF, {1}, "ab"), "unknown element type 0xff"},
@@ -106,6 +108,12 @@ TEST(Idx, PackedOnes) {
   ASSERT_LT(packed.size(), 100u);
   EXPECT_TRUE(equal(read(packed).as<std::uint8_t>(), full({30, 100}, std::uint8_t{'x'})));
   EXPECT_EQ(read(gzipped(plain.substr(0, 1000)) + gzipped(plain.substr(1000))).shape(), (Shape{30, 100}));
+}
+
+TEST(Idx, PackedOnesOfSomethingElse) {
+  EXPECT_THAT(refusal(gzipped("<!DOCTYPE html>")), HasSubstr("not an IDX file: it begins by 0x3c21444f ('<!DO')"));
+  EXPECT_THAT(refusal(gzipped("a")), HasSubstr("not an IDX file: it begins by 0x61 ('a'), where"));
+  EXPECT_THAT(refusal(gzipped("")), HasSubstr("not an IDX file: it is empty"));
 }
 
 TEST(Idx, PackedOnesThatAreMalformed) {

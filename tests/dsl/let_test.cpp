@@ -46,4 +46,16 @@ TEST(Let, TakesTensorsAndLazies) {
   EXPECT_EQ(sn::Tensor(sn::let(x, [](auto v) { return v; })).item(), 3.f);
 }
 
+TEST(Let, BodiesTakeValuesAndReferences) {
+  const auto x = sn::tensor({3.f});
+  EXPECT_EQ(sn::Tensor(sn::let(x + 1, [](auto& v) { return v * v; })).item(), 16.f);
+  EXPECT_EQ(sn::Tensor(sn::let(x + 1, [](const auto& v) { return v * v; })).item(), 16.f);
+  EXPECT_EQ(sn::Tensor(sn::let(x + 1, [](auto&& v) { return v * v; })).item(), 16.f);
+  EXPECT_EQ(sn::Tensor(sn::let(x + 1, [](auto& v) -> auto& { return v; })).item(), 4.f);
+  EXPECT_EQ(sn::Tensor(sn::let(x + 1, [](auto& v) { return sn::let(v * 2, [&](auto& w) { return v + w; }); })).item(),
+            12.f);
+  const auto lazy = sn::Lazy(x) + 1;
+  EXPECT_EQ(sn::Tensor(sn::let(lazy, [](auto& v) { return v * v; })).item(), 16.f);
+}
+
 }  // namespace

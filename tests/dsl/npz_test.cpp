@@ -91,8 +91,15 @@ TEST_F(Npz, WhatCannotBeWrittenLeavesNoFile) {
   EXPECT_THAT(refusal<Error>([&] { save_npz(path, state); }), HasSubstr("'hole': this tensor is empty"));
   EXPECT_THAT(refusal<Error>([&] { save_npz(path, {{std::string(65536, 'n'), ones<float>({1})}}); }),
               HasSubstr("65535 at most"));
+  for (const char* name : {"\xFF", "caf\xE9", "\xC3", "\xED\xA0\x80", "\xC0\xAF"})
+    EXPECT_THAT(refusal<FormatError>([&] { save_npz(path, {{"fine", ones<float>({1})}, {name, ones<float>({1})}}); }),
+                AllOf(HasSubstr("\\x"), HasSubstr("is not UTF-8"), HasSubstr("Give the tensor a name in UTF-8")));
+  EXPECT_THAT(refusal<FormatError>([&] { save_npz(path, {{std::string("a\0b", 3), ones<float>({1})}}); }),
+              HasSubstr("cannot save 'a\\x00b': this name has a byte of 0"));
   EXPECT_THAT(refusal<FormatError>([&] { save_npz(folder.path(), {}); }), HasSubstr("it is a directory"));
   EXPECT_EQ(files(), 0);
+  save_npz(path, {{"caf\xC3\xA9", ones<float>({1})}});
+  EXPECT_TRUE(load_npz(path).contains("caf\xC3\xA9"));
 }
 
 TEST_F(Npz, ArraysLongerThanAChunk) {

@@ -133,6 +133,12 @@ TEST(StateDict, Prints) {
             "  steps       int64 () on cuda:0\n"
             "  none        empty");
   EXPECT_EQ(to_string(StateDict()), "0 tensors, 0 B");
+  const std::string longest(48, 'a'), longer(49, 'b');
+  EXPECT_EQ(to_string(StateDict{{"c", ones<float>({1})}, {longer, ones<float>({1})}}),
+            "2 tensors, 8 B\n  c  float32 (1,) on cpu\n  " + longer + "  float32 (1,) on cpu");
+  EXPECT_EQ(
+      to_string(StateDict{{"c", ones<float>({1})}, {longest, ones<float>({1})}}),
+      "2 tensors, 8 B\n  c" + std::string(47, ' ') + "  float32 (1,) on cpu\n  " + longest + "  float32 (1,) on cpu");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <random>
 
 #include <jit/lower.hpp>
+#include "closeness.hpp"
 #include "interpreter.hpp"
 #include "programs.hpp"
 

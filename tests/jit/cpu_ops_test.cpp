@@ -5,6 +5,7 @@
 
 #include <jit/complex_parts.hpp>
 #include <jit/lower.hpp>
+#include "closeness.hpp"
 #include "cpu_kernels.hpp"
 
 namespace sinter::test {

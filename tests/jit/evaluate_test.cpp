@@ -6,6 +6,7 @@
 #include <jit/complex_parts.hpp>
 #include <jit/evaluator.hpp>
 
+#include "closeness.hpp"
 #include "device_arrays.hpp"
 #include "programs.hpp"
 

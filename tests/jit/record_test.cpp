@@ -161,6 +161,25 @@ TEST(Record, ArraysAreNoValues) {
   EXPECT_THROW(jit::record(fine.program(), fine.dtypes, fine.same_as, is_index), Error);
 }
 
+TEST(Record, AnAbsentAddendIsLeftOut) {
+  const bool is_absent[] = {false, true};
+  for (const DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
+    Written sum;
+    sum.leaf(dtype).leaf(dtype).op(Op::add);
+    const Graph recorded = jit::record(sum.program(), sum.dtypes, sum.same_as, is_absent);
+    EXPECT_EQ(recorded[recorded.outputs()[0]].op, Op::leaf) << name(dtype);
+    Written difference;
+    difference.leaf(dtype).leaf(dtype).op(Op::sub);
+    const Graph other = jit::record(difference.program(), difference.dtypes, difference.same_as, is_absent);
+    const jit::Node& constant = other[other.operands(other[other.outputs()[0]])[1]];
+    EXPECT_EQ(constant.op, Op::constant) << name(dtype);
+    EXPECT_EQ(constant.attribute, std::uint64_t{1} << (8 * size_of(dtype) - 1)) << name(dtype);  // the sign alone
+  }
+  Written integers;
+  integers.leaf(DType::Int32).leaf(DType::Int32).op(Op::add);
+  EXPECT_THROW(jit::record(integers.program(), integers.dtypes, integers.same_as, is_absent), Error);
+}
+
 TEST(Record, AnyBytesGiveAGraphOrAnError) {
   const std::uint16_t same_as[] = {0, 0, 2, 3, 1, 5};
   const DType dtypes[] = {DType::Float32, DType::Float32, DType::Int32, DType::Bool, DType::Float32, DType::Float64};

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -13,110 +14,11 @@
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <jit/plan.hpp>
-#include <visit_real.hpp>
+#include "bits.hpp"
 #include "composite_reference.hpp"
 
 namespace sinter::test {
-
-using Bits = std::uint64_t;  // a value of some dtype, zero-extended
-
-template <class T>
-T as(Bits bits) noexcept {
-  if constexpr (sizeof(T) == 8)
-    return std::bit_cast<T>(bits);
-  else if constexpr (sizeof(T) == 4)
-    return std::bit_cast<T>(static_cast<std::uint32_t>(bits));
-  else if constexpr (sizeof(T) == 2)
-    return std::bit_cast<T>(static_cast<std::uint16_t>(bits));
-  else if constexpr (std::is_same_v<T, bool>)
-    return bits != 0;
-  else
-    return std::bit_cast<T>(static_cast<std::uint8_t>(bits));
-}
-template <class T>
-Bits to_bits(T v) noexcept {
-  if constexpr (sizeof(T) == 8)
-    return std::bit_cast<Bits>(v);
-  else if constexpr (sizeof(T) == 4)
-    return std::bit_cast<std::uint32_t>(v);
-  else if constexpr (sizeof(T) == 2)
-    return std::bit_cast<std::uint16_t>(v);
-  else if constexpr (std::is_same_v<T, bool>)
-    return v ? 1 : 0;
-  else
-    return std::bit_cast<std::uint8_t>(v);
-}
-
-/// float rounded to 16 bits: to a number of so many significant bits, none below `least`. In double, which holds the
-/// halves between them; ties go to even by its own rounding.
-template <class H>
-Bits narrow_float(float v) noexcept {
-  constexpr bool is_half = std::is_same_v<H, half>;
-  constexpr int significant = is_half ? 11 : 8, least = is_half ? -24 : -133, highest = is_half ? 15 : 127;
-  const Bits sign = std::signbit(v) ? 0x8000 : 0, infinity = is_half ? 0x7C00 : 0x7F80;
-  if (std::isnan(v)) return sign | infinity | 1;
-  if (std::isinf(v)) return sign | infinity;
-  const double magnitude = std::fabs(static_cast<double>(v));
-  if (magnitude == 0) return sign;
-  const int unit = std::max(std::ilogb(magnitude) - significant + 1, least);
-  const double units = std::nearbyint(std::ldexp(magnitude, -unit)), value = std::ldexp(units, unit);
-  if (units == 0) return sign;
-  if (value >= std::ldexp(1.0, highest + 1)) return sign | infinity;
-  // Numbers in order have bits in order: so many units from the least number on.
-  const int exponent = std::max(std::ilogb(value) - significant + 1, least);
-  const auto digits = static_cast<Bits>(std::ldexp(value, -exponent));
-  return sign | ((static_cast<Bits>(exponent - least) << (significant - 1)) + digits);
-}
-/// And back, from the definition of the format.
-template <class H>
-float widen_float(Bits bits) noexcept {
-  constexpr bool is_half = std::is_same_v<H, half>;
-  constexpr int fraction_bits = is_half ? 10 : 7, least = is_half ? -24 : -133, last = is_half ? 31 : 255;
-  const int exponent = static_cast<int>(bits >> fraction_bits & last);
-  const auto fraction = static_cast<double>(bits & ((Bits{1} << fraction_bits) - 1));
-  double value = exponent == 0      ? std::ldexp(fraction, least)
-                 : exponent == last ? (fraction == 0 ? HUGE_VAL : NAN)
-                                    : std::ldexp(fraction + std::ldexp(1.0, fraction_bits), least + exponent - 1);
-  return static_cast<float>(bits & 0x8000 ? -value : value);
-}
-
-template <class T>
-inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
-
-/// What a node's value is held in: 16-bit floats in float, rounded where they are written and by casts.
-constexpr DType held(DType t) noexcept { return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t; }
-
-template <class To, class From>
-To convert_value(From v) noexcept {
-  if constexpr (std::is_same_v<To, bool>) {
-    return v != From(0);
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    if (std::isnan(v)) return 0;
-    const long double wide = std::trunc(static_cast<long double>(v));
-    if (wide <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (wide >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-    return static_cast<To>(wide);
-  } else {
-    return static_cast<To>(v);
-  }
-}
-
-inline Bits convert_bits(Bits bits, DType from, DType to) {
-  return sinter::test::visit_real(from, [&]<class From>(std::type_identity<From>) {
-    if constexpr (is_16_bit_float<From>)
-      return convert_bits(to_bits(widen_float<From>(bits)), DType::Float32, to);
-    else
-      return sinter::test::visit_real(to, [&]<class To>(std::type_identity<To>) {
-        if constexpr (is_16_bit_float<To>)
-          return narrow_float<To>(convert_value<float>(as<From>(bits)));
-        else
-          return to_bits(convert_value<To>(as<From>(bits)));
-      });
-  });
-}
 
 /// Philox4x32-10 with the counter {a, 0} and the key b.
 inline std::array<std::uint32_t, 4> philox(std::uint64_t a, std::uint64_t b) {
@@ -416,129 +318,6 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
   for (const jit::Operand o : graph.outputs())
     outputs.push_back(convert_bits(values[static_cast<std::size_t>(o.node)], held(graph[o].dtype), graph[o].dtype));
   return outputs;
-}
-
-/// A value as {fmt} knows it.
-template <class T>
-auto shown(T value) {
-  if constexpr (is_16_bit_float<T>)
-    return static_cast<float>(value);
-  else
-    return value;
-}
-
-/// A value as text, for messages.
-inline std::string show(DType dtype, Bits bits) {
-  return sinter::test::visit_real(
-      dtype, [&]<class T>(std::type_identity<T>) { return fmt::format("{} ({:#x})", shown(as<T>(bits)), bits); });
-}
-
-/// Units in the last place between two floats of one sign.
-template <std::floating_point T>
-double distance_in_ulp(T a, T b) noexcept {
-  const auto ordered = [](T v) {
-    using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    const I i = std::bit_cast<I>(v);
-    return static_cast<long double>(i < 0 ? std::numeric_limits<I>::min() - i : i);  // which holds all 64 bits
-  };
-  return static_cast<double>(std::fabs(ordered(a) - ordered(b)));
-}
-
-/// How far an executor's result may be from the reference's, in units in the last place.
-inline double allowed_ulp(Op op) noexcept {
-  switch (op) {
-    case Op::sqrt:
-    case Op::rsqrt:
-    case Op::reciprocal:
-    case Op::lerp:
-    case Op::deg2rad:
-    case Op::rad2deg:
-    case Op::frac:
-    case Op::nextafter:
-    case Op::threshold:
-    case Op::hardsigmoid:
-    case Op::hardswish: return 0;
-    case Op::gelu:
-    case Op::gelu_tanh: return 16;
-    case Op::random_normal:
-    case Op::random_normal_double: return 64;
-    case Op::sigmoid:
-    case Op::silu:
-    case Op::softplus: return 8;
-    default: break;
-  }
-  const DTypeRule rule = info(op).rule;
-  const bool rounds = rule == DTypeRule::Float || rule == DTypeRule::FloatOnly || rule == DTypeRule::Float64;
-  return rounds || op == Op::pow ? 8 : 0;
-}
-
-/// The largest of what an operation sums, where it is sums that may cancel.
-template <class T>
-double cancelled(Op op, const std::vector<Bits>& operands) {
-  const auto x = [&](std::size_t i) { return std::fabs(static_cast<double>(as<T>(operands[i]))); };
-  switch (op) {
-    case Op::addcmul: return std::max(x(0), x(1) * x(2) * x(3));
-    case Op::addcdiv: return std::max(x(0), x(1) / x(2) * x(3));
-    case Op::logaddexp:
-    case Op::logaddexp2: return std::max(x(0), x(1));
-    case Op::logit:
-    case Op::lgamma: return 1;
-    case Op::softplus: {  // e^x is a denormal, of few digits
-      const double unit = static_cast<double>(std::numeric_limits<T>::denorm_min()), b = x(1);
-      const bool tiny = std::exp(static_cast<double>(as<T>(operands[0]) * as<T>(operands[1]))) <
-                        static_cast<double>(std::numeric_limits<T>::min());
-      return tiny ? unit / static_cast<double>(std::numeric_limits<T>::epsilon()) / b : 0;
-    }
-    case Op::sinc: return 1 / std::max(1., x(0));
-    case Op::digamma: {  // near its poles and the roots between them
-      const double value = x(0), gap = std::fabs(value - std::round(value));
-      return as<T>(operands[0]) < 0 ? 1 / gap : 1;
-    }
-    default: return 0;
-  }
-}
-
-/// Whether a result is as good as the reference's: equal bits where an operation is exact, else within its bound. Sums
-/// that cancel are judged by the size of what they sum.
-inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType compute, Bits expected, Bits got) {
-  if (expected == got) return true;
-  if (category(result) != Category::Float) return false;
-  return sinter::test::visit_real(result, [&]<class T>(std::type_identity<T>) {
-    if constexpr (std::is_floating_point_v<T>) {
-      const T e = as<T>(expected), g = as<T>(got);
-      if (std::isnan(e) || std::isnan(g)) return std::isnan(e) && std::isnan(g);
-      double scale = 0;
-      if ((op == Op::gelu || op == Op::gelu_tanh) && category(compute) == Category::Float)
-        scale = std::fabs(static_cast<double>(as<T>(operands[0])));
-      if (category(compute) == Category::Float)
-        if (const double terms = cancelled<T>(op, operands); terms > 0)
-          scale = std::max(terms, std::fabs(static_cast<double>(e)));
-      const double tiny = static_cast<double>(std::numeric_limits<T>::epsilon());
-      if (std::isfinite(scale) && std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 4 * tiny * scale)
-        return true;
-      // exp(-a) overflows before its reciprocal underflows.
-      if ((op == Op::sigmoid || op == Op::silu) && std::fabs(e) < std::numeric_limits<T>::min() * 512 &&
-          std::fabs(g) <= std::fabs(e))
-        return true;
-      if (op == Op::random_normal || op == Op::random_normal_double)
-        return std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 16 * tiny;
-      // e^a is a denormal there, of few digits.
-      if (op == Op::mish && std::fabs(e) < std::numeric_limits<T>::min() * 512)
-        return std::fabs(e - g) <= 1024 * std::numeric_limits<T>::denorm_min();
-      return allowed_ulp(op) > 0 && distance_in_ulp(e, g) <= allowed_ulp(op);
-    } else if constexpr (is_16_bit_float<T>) {
-      const float e = as<T>(expected), g = as<T>(got), size = std::fabs(e);
-      if (std::isnan(e) || std::isnan(g)) return std::isnan(e) && std::isnan(g);
-      if ((op == Op::gelu || op == Op::gelu_tanh) &&
-          std::fabs(e - g) <= 0x1p-21f * std::fabs(widen_float<T>(operands[0])))
-        return true;
-      if ((op == Op::sigmoid || op == Op::silu) && size < 0x1p-117f && std::fabs(g) <= size) return true;
-      // What is off by some units of float may be rounded the other way.
-      return allowed_ulp(op) > 0 && (expected > got ? expected - got : got - expected) <= 1;
-    } else {
-      return false;
-    }
-  });
 }
 
 }  // namespace sinter::test

@@ -41,7 +41,11 @@ TEST(EmbeddingAlone, BeginsNormal) {
 TEST(EmbeddingAlone, PrintsAndRefuses) {
   const nn::Embedding layer(10, 3);
   EXPECT_EQ(printed(layer), "Embedding(10, 3)");
-  EXPECT_THROW(sn::Tensor(layer(sn::tensor({10}))), sn::IndexError);
+  nn::Embedding other(10, 3);
+  const auto taken = std::move(other);
+  EXPECT_EQ(printed(other), "Embedding(empty)");
+  EXPECT_THAT(message_of<sn::IndexError>([&] { sn::Tensor y = layer(sn::tensor({10})); }),
+              HasSubstr("index 10 is out of range for 10 positions (of an embedding, take,"));
   EXPECT_THAT(
       message_of<sn::DeviceError>([&] { sn::Tensor y = layer(sn::tensor({1}).cuda()); }),
       HasSubstr("in Embedding(10, 3), where\n    input: int64 (1,) on cuda:0\n    weight: float32 (10, 3) on cpu"));

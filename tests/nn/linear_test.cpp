@@ -35,7 +35,75 @@ TEST_P(Linear, WithoutBias) {
   EXPECT_EQ(layer.named_parameters().size(), 1u);
   EXPECT_EQ(layer.state_dict().size(), 1u);
   EXPECT_EQ(printed(layer), "Linear(in_features=5, out_features=4, bias=False)");
+  EXPECT_FALSE(layer.bias.defined());
   EXPECT_EQ(sn::Tensor(layer.to(sn::Device())(x.cpu())).device(), sn::Device());
+  const auto typed = layer.to(sn::cuda<0>);
+  EXPECT_FALSE(typed.has_bias());
+  expect_near(typed(x.to(sn::cuda<0>)), {7, 4}, linear(doubles(x), layer));
+  const sn::Lazy lazy = layer(sn::Lazy(x) * 2);
+  expect_near(sn::Tensor(lazy), {7, 4}, linear(each(doubles(x), [](double v) { return 2 * v; }), layer));
+  const sn::Lazy later = layer(x);
+  expect_near(sn::Tensor(later + 1), {7, 4}, each(linear(doubles(x), layer), [](double v) { return v + 1; }));
+  expect_near(layer(x)[1], {4}, linear(doubles(x[1]), layer));
+  expect_near(sn::let(layer(x), [](auto y) { return y + y; }), {7, 4},
+              each(linear(doubles(x), layer), [](double v) { return 2 * v; }));
+}
+
+/// What adds nothing costs nothing: the product goes where the result is.
+TEST_P(Linear, WithoutBiasAddsNothing) {
+  const nn::Linear with(16, 8, {.device = d}), without(16, 8, {.bias = false, .device = d});
+  const sn::Tensor x = numbers({4, 16}, d);
+  const auto launches = [](auto f) {
+    const auto before = sn::jit_stats().launches;
+    f();
+    return sn::jit_stats().launches - before;
+  };
+  EXPECT_EQ(launches([&] { sn::Tensor y = without(x); }), 1u);
+  EXPECT_EQ(launches([&] { sn::Tensor y = without(sn::Lazy(x)); }), 1u);
+  EXPECT_EQ(launches([&] { sn::Tensor y = with(x); }), 2u);
+  EXPECT_EQ(launches([&] { sn::Tensor y = sn::relu(without(x)); }), 2u);
+  const nn::Sequential two(without, nn::Linear(8, 2, {.bias = false, .device = d}));
+  EXPECT_EQ(launches([&] { sn::Tensor y = two(x); }), 2u);
+  const nn::LinearOf<sn::bfloat16> narrow(16, 8, {.bias = false, .device = d});
+  EXPECT_EQ(launches([&, y = x.to<sn::bfloat16>()] { sn::Tensor z = narrow(y); }), 1u);
+}
+
+TEST(LinearAlone, ABiasThatComesAndGoes) {
+  nn::Linear layer(2, 2, {.bias = false});
+  layer.weight.copy_(sn::tensor({{1.f, 0.f}, {0.f, 1.f}}));
+  const sn::Tensor x = sn::tensor({-0.f, 3.f});
+  const sn::Tensor y = layer(x);
+  EXPECT_EQ(printed(y), "tensor([0., 3.])");
+  layer.bias = sn::tensor({1.f, 2.f});
+  EXPECT_EQ(printed(sn::Tensor(layer(x))), "tensor([1., 5.])");
+  EXPECT_EQ(layer.named_parameters().size(), 2u);
+  layer.bias = {};
+  EXPECT_EQ(printed(sn::Tensor(layer(x))), "tensor([0., 3.])");
+  EXPECT_EQ(printed(layer), "Linear(in_features=2, out_features=2, bias=False)");
+  layer.to_("cuda:0");
+  EXPECT_EQ(printed(sn::Tensor(layer(x.cuda()).cpu())), "tensor([0., 3.])");
+}
+
+TEST(LinearAlone, PrintsWhereNothingIsLeft) {
+  nn::Linear layer(2, 3);
+  const nn::Sequential net(layer, nn::Linear(3, 1));
+  const nn::Linear taken = std::move(layer);
+  EXPECT_EQ(printed(layer), "Linear(empty)");
+  EXPECT_EQ(layer.num_parameters(), 0);
+  EXPECT_EQ(printed(layer.to("cpu")), "Linear(empty)");
+  EXPECT_THAT(message_of<sn::Error>([&] { sn::Tensor y = layer(sn::ones({2})); }), HasSubstr("holds nothing"));
+  EXPECT_EQ(printed(taken), "Linear(in_features=2, out_features=3, bias=True)");
+}
+
+TEST(LinearAlone, ThatNoMemoryHoldsSaysHowMuch) {
+  EXPECT_THAT(
+      message_of<sn::ShapeError>([] { nn::Linear layer(std::int64_t{1} << 40, std::int64_t{1} << 40); }),
+      HasSubstr("shape (1099511627776, 1099511627776) with elements of 4 bytes is too large: it takes 4.836e+24 "
+                "bytes"));
+  EXPECT_THAT(message_of<sn::OutOfMemory>([] { nn::Linear layer(std::int64_t{1} << 30, std::int64_t{1} << 30); }),
+              HasSubstr("4611686018427387904 bytes"));
+  EXPECT_THAT(message_of<sn::OutOfMemory>([] { nn::LinearOf<sn::bfloat16> layer(1 << 25, std::int64_t{1} << 22); }),
+              HasSubstr("281474976710656 bytes"));
 }
 
 TEST_P(Linear, OneKernelWithWhatFollows) {

@@ -151,6 +151,33 @@ TEST(Module, WritesNothingWhereATensorCannotBeWritten) {
               HasSubstr("for Linear:\n\tweight is a tensor that holds nothing"));
 }
 
+TEST(Module, SwapsLayersThatShareStorage) {
+  for (const sn::Device d : devices()) {
+    nn::Sequential net(nn::Linear(3, 3), nn::Linear(3, 3), nn::Linear(3, 3));
+    net.to_(d);
+    const sn::StateDict before = clones(net.state_dict()), own = net.state_dict();
+    sn::StateDict turned;
+    for (const char* name : {"weight", "bias"}) {
+      for (int i = 0; i < 3; ++i)
+        turned[std::to_string(i) + "." + name] = own.at(std::to_string((i + 1) % 3) + "." + name);
+    }
+    net.load_state_dict(turned);
+    for (const char* name : {"weight", "bias"})
+      for (int i = 0; i < 3; ++i)
+        EXPECT_TRUE(sn::equal(net.state_dict().at(std::to_string(i) + "." + name).cpu(),
+                              before.at(std::to_string((i + 1) % 3) + "." + name).cpu()))
+            << i << name;
+    // Its own, transposed; and what it has already, of which nothing is written.
+    const auto first = net[0_c].weight.clone();
+    turned["0.weight"] = net[0_c].weight.t();
+    net.load_state_dict(turned, false);
+    EXPECT_TRUE(sn::equal(net[0_c].weight.cpu(), sn::Tensor(first.t()).cpu()));
+    const auto launches = sn::jit_stats().launches;
+    net.load_state_dict(net.state_dict());
+    EXPECT_EQ(sn::jit_stats().launches, launches);
+  }
+}
+
 TEST(Module, LoadsWhatFitsWhereAsked) {
   nn::Linear layer(2, 1);
   const auto weight = layer.weight.clone();

@@ -29,7 +29,7 @@ Doubles doubles(const E& e) {
 template <class L>
 Doubles linear(const Doubles& x, const L& layer) {
   const auto in = static_cast<std::size_t>(layer.in_features()), out = static_cast<std::size_t>(layer.out_features());
-  const Doubles weight = doubles(layer.weight), bias = doubles(layer.bias);
+  const Doubles weight = doubles(layer.weight), bias = layer.has_bias() ? doubles(layer.bias) : Doubles();
   Doubles y;
   for (std::size_t row = 0; row * in < x.size(); ++row)
     for (std::size_t j = 0; j < out; ++j) {

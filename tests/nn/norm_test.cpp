@@ -80,6 +80,20 @@ TEST(NormAlone, Prints) {
   EXPECT_EQ(printed(nn::RMSNorm(10, {.eps = 1})), "RMSNorm((10,), eps=1.0, elementwise_affine=True)");
 }
 
+TEST(NormAlone, PrintsWhereNothingIsLeft) {
+  nn::LayerNorm layer(10);
+  nn::RMSNorm root(10);
+  const auto taken = std::move(layer);
+  const auto taken_root = std::move(root);
+  EXPECT_EQ(printed(layer), "LayerNorm((10,), eps=1e-05, elementwise_affine=False)");
+  EXPECT_EQ(printed(root), "RMSNorm((10,), eps=None, elementwise_affine=False)");
+  EXPECT_TRUE(layer.state_dict().empty() && root.parameters().empty());
+  layer = taken;
+  layer.bias = {};
+  EXPECT_EQ(printed(layer), "LayerNorm((10,), eps=1e-05, elementwise_affine=True)");
+  EXPECT_EQ(layer.named_parameters().size(), 1u);
+}
+
 TEST(NormAlone, TellsWhatIsWrong) {
   const nn::LayerNorm layer(3);
   EXPECT_THAT(

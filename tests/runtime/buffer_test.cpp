@@ -107,6 +107,16 @@ TEST(Buffer, OfSomebodyElsesMemoryLetsTheOwnerGoWithTheLastHandle) {
   EXPECT_TRUE(owner.expired());
 }
 
+TEST(Buffer, OfSomebodyElsesMemoryMayBeAGpus) {
+  const auto memory = Buffer::allocate(sinter::Device(0), 64);
+  auto owner = std::make_shared<int>(1);
+  const std::weak_ptr<int> there = owner;
+  auto b = Buffer::over(memory->data() + 8, 16, std::move(owner), sinter::Device(0));
+  EXPECT_EQ(b->device(), sinter::Device(0));
+  b = {};
+  EXPECT_TRUE(there.expired());
+}
+
 TEST(Buffer, OfSomebodyElsesMemoryIsNotCountedAsOurs) {
   std::vector<std::byte> memory(1 << 20);
   const std::size_t before = sinter::memory_stats(sinter::cpu).in_use;

@@ -3,7 +3,7 @@
 import pathlib
 
 from . import chart as charting
-from . import cold, glance, overhead, roofline, rows, speedup, sweep
+from . import cold, glance, overhead, products, roofline, rows, speedup, sweep
 from .scale import significant
 from .svg import tag, text
 
@@ -14,10 +14,11 @@ SECTIONS = [
     ("Roofline", "roofline", roofline.charts),
     ("Size sweeps", "sweep", sweep.charts),
     ("Along rows and columns", "rows", rows.charts),
+    ("Products and networks", "products", products.charts),
     ("Host overhead", "overhead", lambda r: overhead.hit_charts(r) + overhead.growth_charts(r)),
     ("Cold start", "cold", lambda r: cold.first_charts(r) + cold.start_charts(r) + overhead.compile_charts(r)),
 ]
-BEHIND = {"rows": ["rows"], "overhead": ["hits", "growth"], "cold": ["first", "start", "compile"]}  # the others show the expressions
+BEHIND = {"rows": ["rows"], "products": ["products"], "overhead": ["hits", "growth"], "cold": ["first", "start", "compile"]}  # the others show the expressions
 
 
 def rows_behind(result, anchor):

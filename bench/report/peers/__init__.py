@@ -16,6 +16,7 @@ START = 120  # seconds that importing may take
 # Where there is no time for all.
 FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}
 FIRST_CHOICE |= {"softmax", "layer_norm", "cross_entropy", "sum_rows"}
+FIRST_CHOICE |= {"gemm", "linear_gelu_tanh", "mlp_gelu", "block"}
 NO_ROWS = {"cupy.fuse"}  # fuses elementwise operations and one reduction
 LEAST = 3  # repetitions, whatever time it is
 FIRST = 180  # seconds that the first evaluation may take, which compiles
@@ -32,12 +33,16 @@ def at_most(seconds, deadline):
 
 
 def words(size):
-    """A size is a number of elements, or that and the columns of a matrix."""
+    """A size is a number of elements, or that and the columns of a matrix, or a shape of products."""
+    if isinstance(size, str):
+        return size
     return f"{size} elements" if isinstance(size, int) else f"{size[1]} columns"
 
 
 def asked(size):
     """The same in a question."""
+    if isinstance(size, str):
+        return {"shape": size}
     return {"n": size} if isinstance(size, int) else dict(zip(("n", "columns"), size))
 
 

@@ -1,7 +1,9 @@
 """The peers. Each has functions by NumPy's names, takes arrays in, compiles where it can, and waits."""
 
+import math
 import os
 
+from . import blas
 from .formulas import EPSILON
 
 class Library:
@@ -100,6 +102,8 @@ class Torch(Library):
         torch.set_num_threads(len(os.sched_getaffinity(0)))
         torch.set_grad_enabled(False)
         self.versions = {"torch": torch.__version__}
+        if self.device.type == "cpu" and (multiplies := blas.described()):
+            self.versions["torch_blas"] = multiplies
         self.implementations = {"torch": lambda f: f}
         if hasattr(torch, "compile"):
             self.implementations["torch.compile"] = torch.compile
@@ -136,6 +140,28 @@ class Torch(Library):
 
     def sum(self, x, axis):
         return x.sum() if axis is None else x.sum(axis)
+
+    # Of networks.
+    def linear(self, x, weight, bias):
+        return self.functional.linear(x, weight, bias)
+
+    def gelu(self, x):
+        return self.functional.gelu(x)
+
+    def gelu_tanh(self, x):
+        return self.functional.gelu(x, approximate="tanh")
+
+    def relu(self, x):
+        return self.functional.relu(x)
+
+    def attention(self, q, k, v, heads):
+        """Of (batch, length, width): by torch's own function where it has one, which came with 2.0."""
+        q, k, v = (t.unflatten(-1, (heads, t.shape[-1] // heads)).transpose(1, 2) for t in (q, k, v))
+        if hasattr(self.functional, "scaled_dot_product_attention"):
+            y = self.functional.scaled_dot_product_attention(q, k, v)
+        else:
+            y = self.functional.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), -1) @ v
+        return y.transpose(1, 2).flatten(-2)
 
     def forget(self):
         if "torch.compile" in self.implementations:

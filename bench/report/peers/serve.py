@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from . import formulas, reference, rows
+from . import formulas, products, reference, rows
 from .inputs import draw, extent
 from .libraries import LIBRARIES
 
@@ -15,7 +15,7 @@ class Server:
         self.library = LIBRARIES[name](executor)
         self.batch = 32 if executor.startswith("cuda") else 1  # evaluations between two waits, as in bench/expressions
         self.compiled, self.drawn, self.operands, self.ready = {}, {}, {}, {}
-        self.rows = rows.Reference()
+        self.rows, self.problem = rows.Reference(), None
 
     def hello(self):
         return {
@@ -56,13 +56,16 @@ class Server:
     def function(self, expression, implementation):
         key = expression, implementation
         if key not in self.compiled:
+            written = formulas if self.problem is None else products
             self.compiled[key] = self.library.implementations[implementation](
-                formulas.function(expression, self.library)
+                written.function(expression, self.library)
             )
         return self.compiled[key]
 
-    def prepare(self, expression, implementation, n, min_time, columns=None):
-        """`columns` are those of a matrix of n elements; it is as square as may be without."""
+    def prepare(self, expression, implementation, min_time, n=None, columns=None, shape=None):
+        """`columns` are those of a matrix of n elements; it is as square as may be without. `shape` is of products."""
+        if shape is not None:
+            return self.prepare_product(expression, implementation, min_time, shape)
         if expression == "black_scholes" and self.library.erf is None:
             raise RuntimeError("there is no erf")
         shape = extent(n) if columns is None else (max(1, n // columns), columns)
@@ -79,6 +82,28 @@ class Server:
             fault = self.rows.fault(expression, lambda name: self.host(name, shape), values, *shape)
         else:
             fault = reference.fault(expression, self.drawn, values.ravel(), *shape)
+        return self.keep(expression, implementation, function, arrays, min_time, fault)
+
+    def prepare_product(self, expression, implementation, min_time, shape):
+        self.problem = self.problem or products.Problem(shape)
+        arrays = [self.part(i, formulas.dtype(expression)) for i in range(products.count(expression))]
+        function = self.function(expression, implementation)
+        result = function(*arrays)
+        self.library.wait(result)
+        if formulas.dtype(expression) not in str(result.dtype):
+            raise RuntimeError(f"it gives {result.dtype}")
+        part = self.library.numpy(self.library.to_float32(self.problem.part(expression, result)))
+        fault = self.problem.fault(expression, part)
+        return self.keep(expression, implementation, function, arrays, min_time, fault)
+
+    def part(self, number, dtype):
+        if (number, dtype) not in self.operands:
+            made = self.library.array(self.problem.host(number))
+            self.operands[number, dtype] = made if dtype == "float32" else self.library.cast(made, dtype)
+        return self.operands[number, dtype]
+
+    def keep(self, expression, implementation, function, arrays, min_time, fault):
+        """To be measured, as often as takes about the time; what is wrong is not."""
         if fault:
             raise RuntimeError(f"a wrong result: {fault}")
         iterations = self.batch
@@ -103,7 +128,7 @@ class Server:
         self.ready.clear()
         self.operands.clear()
         self.drawn.clear()
-        self.rows = rows.Reference()
+        self.rows, self.problem = rows.Reference(), None
         self.compiled.clear()
         self.library.forget()
         return {}

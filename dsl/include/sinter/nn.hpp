@@ -8,6 +8,7 @@
 #include <sinter/nn/module.hpp>
 
 #include <sinter/nn/activation.hpp>
+#include <sinter/nn/data_parallel.hpp>
 #include <sinter/nn/dropout.hpp>
 #include <sinter/nn/embedding.hpp>
 #include <sinter/nn/flatten.hpp>

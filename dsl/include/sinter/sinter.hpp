@@ -18,10 +18,12 @@
 #include <sinter/dsl/evaluate.hpp>
 
 #include <sinter/dsl/constants.hpp>
+#include <sinter/dsl/dlpack.hpp>
 #include <sinter/dsl/einsum.hpp>
 #include <sinter/dsl/export.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
+#include <sinter/dsl/from_blob.hpp>
 #include <sinter/dsl/function.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/join.hpp>
@@ -31,10 +33,12 @@
 #include <sinter/dsl/mask.hpp>
 #include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/normalize.hpp>
+#include <sinter/dsl/parse.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/dsl/scan.hpp>
+#include <sinter/dsl/sharded.hpp>
 #include <sinter/dsl/sort.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/precision.hpp>

@@ -335,4 +335,24 @@ TEST_F(Streams, FailuresWhereMemoryIsFreedWait) {
   }
 }
 
+TEST_F(Streams, EveryWaitOfTheHostIsCounted) {
+  const Array x = array(1);
+  const sn::Stream stream(sn::Device(0));
+  const sn::Event event = stream.record();
+  const auto is_counted = [&](const char* what, auto work) {
+    const std::uint64_t before = sn::jit_stats().waits;
+    Calls calls = calls_of(work);
+    const int waited = calls["cuStreamSynchronize"] + calls["cuEventSynchronize"];
+    EXPECT_EQ(sn::jit_stats().waits - before, static_cast<std::uint64_t>(waited)) << what;
+    return waited;
+  };
+  EXPECT_EQ(is_counted("download", [&] { (void)x.to_vector(); }), 1);
+  EXPECT_EQ(is_counted("stream", [&] { stream.synchronize(); }), 1);
+  EXPECT_EQ(is_counted("event", [&] { event.synchronize(); }), 1);
+  EXPECT_EQ(is_counted("upload", [&] { (void)host(1).cuda(); }), 0);
+  // More than the staging memory holds: parts of it are waited for.
+  const sn::Tensor large = sn::zeros({8 << 20});
+  EXPECT_GT(is_counted("large upload", [&] { (void)large.cuda(); }), 0);
+}
+
 }  // namespace

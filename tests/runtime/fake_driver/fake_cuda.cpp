@@ -151,6 +151,7 @@ std::function<void()> give_back(CUdeviceptr address) {
 void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 void run_kernel(const fake_cuda::Launch& launch) {
+  if (const auto& run = state().control.run) run(launch);
   if (launch.kernel == "fake_fault") state().sticky = error_illegal_address;
   if (launch.kernel != "fake_add_one") return;
   auto* out = static_cast<float*>(host(launch.words[0]));
@@ -166,6 +167,12 @@ int fake_cuda::on_stream(void* stream, std::function<void()> work) {
   if (const CUresult wrong = ::on_stream(of)) return wrong;
   issue(of, std::move(work));
   return success;
+}
+
+std::function<void()> fake_cuda::all_until_now(void* stream) {
+  const std::lock_guard lock(state().mutex);
+  auto* const of = static_cast<Stream*>(stream);
+  return [of, position = of->issued] { run_to(of, position); };
 }
 
 extern "C" {

@@ -40,11 +40,14 @@ struct Control {
   int objects = 0;            // streams, events, modules and contexts that live
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
-  std::function<void()> after_record;  // called once, when an event was recorded: as another thread would call then
+  std::function<void(const Launch&)> run;  // does what a kernel would, when its turn comes
+  std::function<void()> after_record;      // called once, when an event was recorded: as another thread would call then
 };
 
 /// Work of another library on one of the driver's streams. Gives a CUresult.
 int on_stream(void* stream, std::function<void()> work);
+/// Does all that the stream was given so far, when it is called.
+std::function<void()> all_until_now(void* stream);
 
 }  // namespace fake_cuda
 

@@ -26,12 +26,25 @@ namespace detail {
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
 void check_dtype(const TensorImpl& t, DType wanted);
 std::int64_t extent(const TensorImpl& t, std::int64_t axis);
+/// Throws DeviceError: what is on a mesh has no address of its own.
+[[noreturn]] void throw_many_addresses(const TensorImpl& t);
+/// The piece of position i. Throws DeviceError for a tensor that is on no mesh, IndexError.
+TensorRef shard_at(const TensorImpl& t, int i);
+template <class D>
+inline constexpr bool may_be_on_mesh = std::is_same_v<D, Mesh> || std::is_same_v<D, AnyDevice>;
+/// Itself, or all of what is on a mesh on the CPU.
+TensorRef on_one_device(const TensorImpl& t);
 /// Copies the only element to `to`. Throws Error when there are more or none.
 void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
 TensorRef pin_memory(TensorImpl& t);
+/// Throws DeviceError for a tensor on a GPU, Error where it must be contiguous and is not.
+void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
+/// Throws ShapeError.
+void check_accessor_rank(const TensorImpl& t, int rank);
+#define SINTER_ACCESS_OF_TEMPORARY "what this gives would outlive the tensor: give the tensor a name first"
 /// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
 /// dtype cannot hold it.
 void fill(TensorImpl& t, Number value);
@@ -70,6 +83,8 @@ template <class D>
 void check_device(const TensorImpl& t) {
   if constexpr (std::is_same_v<D, Cpu>)
     check_device_kind(t, Device(), false);
+  else if constexpr (std::is_same_v<D, Mesh>)
+    Mesh::of(t.device);
   else if constexpr (!std::is_same_v<D, AnyDevice>)
     check_device_kind(t, Device(D{}), std::is_same_v<D, Cuda<>>);
 }

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include <sinter/runtime/device.hpp>
+#include <sinter/runtime/mesh.hpp>
 
 namespace sinter::inline v1 {
 
@@ -78,7 +79,8 @@ inline constexpr bool widens = std::is_same_v<From, To> || std::is_same_v<To, An
 template <int I>
 inline constexpr bool widens<Cuda<I>, Cuda<>> = true;
 
-/// The device type that a device argument gives: a tag its own type, an ordinal Cuda<>, a name or a Device AnyDevice.
+/// The device type that a device argument gives: a tag and a Mesh their own types, an ordinal Cuda<>, a name or a
+/// Device AnyDevice.
 template <class Argument>
 struct DeviceTypeOf {
   using type = AnyDevice;
@@ -94,6 +96,10 @@ struct DeviceTypeOf<Cuda<I>> {
 template <>
 struct DeviceTypeOf<int> {
   using type = Cuda<>;
+};
+template <>
+struct DeviceTypeOf<Mesh> {
+  using type = Mesh;
 };
 
 }  // namespace detail

@@ -69,11 +69,9 @@ auto CastFunction<T>::operator()(A&& operand) const {
 #define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/ops.def>
 
-// PyTorch's other names.
-inline constexpr auto& subtract = sub;
-inline constexpr auto& multiply = mul;
-inline constexpr auto& divide = div;
-inline constexpr auto& true_divide = div;
+#define SINTER_ALIAS(alias, name) inline constexpr auto& alias = name;
+#define SINTER_OP(name, arity, rule, body, doc)
+#include <sinter/jit/ops.def>
 
 /// `x` with elements of type T, as an expression: floats to integers truncate and saturate, NaN gives 0.
 template <element T>

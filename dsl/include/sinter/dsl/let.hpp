@@ -23,7 +23,8 @@ auto let(E&& value, F&& body) {
     using Placeholder = Expression<typename V::value_type, typename V::device_type, detail::Reference<Name>, 0, 0,
                                    detail::reference_bytes>;
     auto v = detail::lift(std::forward<E>(value));
-    auto b = detail::lift(std::forward<F>(body)(Placeholder()));
+    Placeholder name;  // an lvalue, which auto& takes as well
+    auto b = detail::lift(std::forward<F>(body)(name));
     using B = decltype(b);
     if constexpr (detail::is_lazy<B>) {
       static_assert(!detail::is_lazy<B>,

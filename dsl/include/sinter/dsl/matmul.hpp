@@ -21,6 +21,10 @@ void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, cons
 #define SINTER_PRODUCT_DTYPES \
   "matrix products take operands of one dtype, of floats or complex numbers: convert one with cast<T>(x)"
 
+#define SINTER_RANKS_OUTSIDE                                                                                       \
+  "mm, bmm, mv and dot look at how many dimensions their operands have, which is not known of a part that let or " \
+  "function named: write matmul(a, b) inside"
+
 /// What is known of two operands before they meet.
 template <class A, class B>
 struct ProductCheck {
@@ -51,9 +55,18 @@ struct RankedMatMul {
 
   template <class A, class B>
   auto operator()(A&& a, B&& b) const {
-    if constexpr (!ProductCheck<A, B>::reported)
-      if constexpr (!names_outside<lifted<A>> && !names_outside<lifted<B>>) check(lift(a), lift(b));
-    return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+    if constexpr (ProductCheck<A, B>::reported) {
+      return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+    } else {
+      constexpr bool are_known = !names_outside<lifted<A>> && !names_outside<lifted<B>>;
+      static_assert(are_known, SINTER_RANKS_OUTSIDE);
+      if constexpr (!are_known) {
+        return Reported();
+      } else {
+        check(lift(a), lift(b));
+        return MatMul{}(std::forward<A>(a), std::forward<B>(b));
+      }
+    }
   }
 
  private:
@@ -69,7 +82,8 @@ struct RankedMatMul {
 /// The matrix product, by torch.matmul's rules: of (..., m, k) and (..., k, n) it is (..., m, n), where the axes before
 /// the last two broadcast; a vector (k,) is a row on the left and a column on the right, and its axis goes.
 inline constexpr detail::MatMul matmul{};
-/// Of (m, k) and (k, n): (m, n).
+/// Of (m, k) and (k, n): (m, n). This one and the next three are not for parts that let or function named, whose
+/// dimensions are not known.
 inline constexpr detail::RankedMatMul<2, 2> mm{"mm"};
 /// Of (b, m, k) and (b, k, n): (b, m, n).
 inline constexpr detail::RankedMatMul<3, 3> bmm{"bmm"};

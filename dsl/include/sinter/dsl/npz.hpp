@@ -13,7 +13,8 @@ StateDict load_npz(const detail::FileName& name, Device device = {});
 
 /// Writes what numpy.load reads, as numpy.savez uncompressed. The file appears complete or not at all: it is written
 /// beside the old one and renamed. Follows a symbolic link; replaces files only. Throws FormatError with the system's
-/// reason; DtypeError for bfloat16, which the format lacks, Error for a tensor that is empty; CudaError, OutOfMemory.
+/// reason, or for a name that NumPy does not open: one that is not UTF-8, or has a byte of 0; DtypeError for bfloat16,
+/// which the format lacks, Error for a tensor that is empty; CudaError, OutOfMemory.
 void save_npz(const detail::FileName& name, const StateDict& state);
 
 }  // namespace sinter::inline v1

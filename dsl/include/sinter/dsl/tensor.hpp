@@ -1,8 +1,11 @@
 // Tensor: a handle of an array on a device. Copies and views share storage.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <sinter/dsl/accessor.hpp>
 #include <sinter/dsl/array.hpp>
 #include <sinter/dsl/expression_view.hpp>
 #include <sinter/dsl/in_place.hpp>
@@ -110,12 +113,63 @@ class Tensor : public detail::On<D>,
     return impl().buffer == o.impl().buffer;
   }
 
-  /// Address of the first element, on the tensor's device, which may still be writing there.
+  /// Address of the first element, on the tensor's device, which may still be writing there. Throws DeviceError for a
+  /// tensor on a mesh.
   T* data() const
     requires element<T>
   {
+    if (impl().device.is_mesh()) detail::throw_many_addresses(impl());
     if (impl().buffer) impl().buffer->expose();
     return reinterpret_cast<T*>(impl().data);
+  }
+
+  // On a mesh; see sharded.hpp. These throw DeviceError elsewhere.
+  Mesh mesh() const
+    requires detail::may_be_on_mesh<D>
+  {
+    return Mesh::of(device());
+  }
+  /// What position i has, a view; of this process's positions. Throws IndexError.
+  Tensor<T> shard(int i) const
+    requires detail::may_be_on_mesh<D>
+  {
+    return Tensor<T>(detail::shard_at(impl(), i));
+  }
+  /// The device of position i. Throws IndexError.
+  Device device(int i) const
+    requires detail::may_be_on_mesh<D>
+  {
+    return mesh().device(i);
+  }
+  /// The elements of a contiguous tensor on the CPU, to be read and written to in place. The span is valid while a
+  /// tensor has the memory. Throws DeviceError on a GPU, Error where the tensor is not contiguous.
+  std::span<T> span() const&
+    requires element<T>
+  {
+    detail::check_host_access("span", impl(), true);
+    return {data(), static_cast<std::size_t>(numel())};
+  }
+  /// The same of any strides, by indices: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError where the tensor
+  /// has not Rank axes.
+  template <int Rank>
+    requires element<T>
+  Accessor<T, Rank> accessor() const& {
+    detail::check_host_access("accessor", impl(), false);
+    detail::check_accessor_rank(impl(), Rank);
+    typename Accessor<T, Rank>::Extents extents, steps;
+    std::copy(shape().begin(), shape().end(), extents.begin());
+    std::copy(strides().begin(), strides().end(), steps.begin());
+    return {data(), extents, steps};
+  }
+  std::span<T> span() const&&
+    requires element<T>
+  {
+    static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
+  }
+  template <int Rank>
+    requires element<T>
+  Accessor<T, Rank> accessor() const&& {
+    static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
   }
 
   // Views of complex numbers' parts: z.real() = x writes them. Of an expression these are operations, as sn::real(z)

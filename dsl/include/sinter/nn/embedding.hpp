@@ -23,7 +23,7 @@ class EmbeddingOf : public Module<EmbeddingOf<T, D>> {
       : weight(detail::normal_parameter({num_embeddings.value, embedding_dim.value}, dtype_of<T>, device)) {}
   template <class From>
   explicit(!detail::widens<From, D>) EmbeddingOf(const EmbeddingOf<T, From>& other)
-      : Module<EmbeddingOf>(other), weight(other.weight) {}
+      : Module<EmbeddingOf>(other), weight(detail::member_from<D>(other.weight)) {}
 
   /// Throws DeviceError that names the layer; IndexError for an id that is no row, as embedding does.
   template <expression I>
@@ -40,7 +40,10 @@ class EmbeddingOf : public Module<EmbeddingOf<T, D>> {
   }
 
   Members members() { return nn::members("weight", weight); }
-  std::string extra_repr() const { return std::to_string(weight.size(0)) + ", " + std::to_string(weight.size(1)); }
+  std::string extra_repr() const {
+    if (!weight.defined()) return detail::holds_nothing;
+    return std::to_string(weight.size(0)) + ", " + std::to_string(weight.size(1));
+  }
 };
 
 using Embedding = EmbeddingOf<>;

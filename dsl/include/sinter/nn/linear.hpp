@@ -30,7 +30,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   static constexpr const char* module_name = "Linear";
 
   Tensor<T, D> weight;  // (out, in)
-  Tensor<T, D> bias;    // (out,); without one, a number 0 that is no parameter
+  Tensor<T, D> bias;    // (out,); holds nothing where there is none
 
   /// Throws ShapeError for a negative extent, DeviceError, OutOfMemory.
   LinearOf(detail::Index in_features, detail::Index out_features, const LinearOptions& options = {})
@@ -39,17 +39,18 @@ class LinearOf : public Module<LinearOf<T, D>> {
     const double bound = detail::bound_for(in_features);
     weight = Tensor<T, D>(
         detail::uniform_parameter({out_features.value, in_features.value}, dtype_of<T>, options.device, bound));
-    bias = Tensor<T, D>(options.bias
-                            ? detail::uniform_parameter(Shape(out_features.value), dtype_of<T>, options.device, bound)
-                            : detail::constant_parameter({}, dtype_of<T>, options.device, 0));
+    if (options.bias)
+      bias = Tensor<T, D>(detail::uniform_parameter(Shape(out_features.value), dtype_of<T>, options.device, bound));
   }
   template <class From>
   explicit(!detail::widens<From, D>) LinearOf(const LinearOf<T, From>& other)
-      : Module<LinearOf<T, D>>(other), weight(other.weight), bias(other.bias) {}
+      : Module<LinearOf<T, D>>(other),
+        weight(detail::member_from<D>(other.weight)),
+        bias(detail::member_from<D>(other.bias)) {}
 
   std::int64_t in_features() const { return weight.size(1); }
   std::int64_t out_features() const { return weight.size(0); }
-  bool has_bias() const { return bias.dim() != 0; }
+  bool has_bias() const noexcept { return bias.defined(); }
 
   /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
   template <expression X>
@@ -58,19 +59,20 @@ class LinearOf : public Module<LinearOf<T, D>> {
     static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
     if constexpr (detail::may_enter<X, T, D>) {
       detail::check_input(*this, x, weight.impl(), Shape(in_features()));
-      return functional::linear(x, weight, bias);
+      auto product = functional::linear(x, weight);
+      if constexpr (detail::is_lazy<decltype(product)>)
+        return has_bias() ? product + bias : product;
+      else
+        return product + detail::addend_of(bias, weight.impl());
     } else {
       return detail::Reported();
     }
   }
 
-  Members members() {
-    Members list;
-    list.add("weight", weight);
-    list.add("bias", bias, detail::role_of(bias.impl()));
-    return list;
+  Members members() { return nn::members("weight", weight, "bias", bias); }
+  std::string extra_repr() const {
+    return weight.defined() ? detail::linear_text(in_features(), out_features(), has_bias()) : detail::holds_nothing;
   }
-  std::string extra_repr() const { return detail::linear_text(in_features(), out_features(), has_bias()); }
 };
 
 /// A layer of float32 whose device is known at run time: what a class has for a member.

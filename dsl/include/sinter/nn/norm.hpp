@@ -27,122 +27,141 @@ struct LayerNormOptions {
   Device device = {};
 };
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is given. The weight begins as 1,
-/// the bias as 0.
-template <floating_element T = float, class D = AnyDevice>
-class LayerNormOf : public Module<LayerNormOf<T, D>> {
- public:
-  using device_type = D;
-  template <class To>
-  using on_device = LayerNormOf<T, To>;
-  static constexpr const char* module_name = "LayerNorm";
-
-  Tensor<T, D> weight, bias;  // of the normalized shape; without them, numbers 1 and 0 that are no parameters
-
-  /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
-  explicit LayerNormOf(const Shape& normalized_shape, const LayerNormOptions& o = {})
-    requires std::is_same_v<D, AnyDevice>
-      : weight(detail::norm_parameter(normalized_shape, o.elementwise_affine, dtype_of<T>, o.device, 1)),
-        bias(detail::norm_parameter(normalized_shape, o.elementwise_affine && o.bias, dtype_of<T>, o.device, 0)),
-        shape_(normalized_shape),
-        eps_(o.eps) {}
-  explicit LayerNormOf(std::initializer_list<std::int64_t> normalized_shape, const LayerNormOptions& o = {})
-    requires std::is_same_v<D, AnyDevice>
-      : LayerNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
-  template <class From>
-  explicit(!detail::widens<From, D>) LayerNormOf(const LayerNormOf<T, From>& other)
-      : Module<LayerNormOf>(other),
-        weight(other.weight),
-        bias(other.bias),
-        shape_(other.normalized_shape()),
-        eps_(other.eps()) {}
-
-  const Shape& normalized_shape() const noexcept { return shape_; }
-  double eps() const noexcept { return eps_; }
-
-  /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
-  template <expression X>
-  auto operator()(const X& x) const {
-    static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
-    static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
-    if constexpr (detail::may_enter<X, T, D>) {
-      detail::check_input(*this, x, weight.impl(), shape_);
-      return detail::standardized(detail::last_axes(shape_), x, eps_) * weight + bias;
-    } else {
-      return detail::Reported();
-    }
-  }
-
-  Members members() {
-    Members list;
-    list.add("weight", weight, detail::role_of(weight.impl()));
-    list.add("bias", bias, detail::role_of(bias.impl()));
-    return list;
-  }
-  std::string extra_repr() const { return detail::norm_text(shape_, eps_, weight.dim() != 0); }
-
- private:
-  Shape shape_;
-  double eps_;
-};
-
 struct RMSNormOptions {
   std::optional<double> eps = {};  // that of the input's dtype
   bool elementwise_affine = true;  // whether there is a weight
   Device device = {};
 };
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is given. The weight begins as 1.
-template <floating_element T = float, class D = AnyDevice>
-class RMSNormOf : public Module<RMSNormOf<T, D>> {
+}  // namespace nn
+
+namespace detail {
+
+/// What both have: the shape of the last axes, eps, a weight that begins as 1, and the checks of an input.
+template <class Layer, class T, class D, class Eps>
+class NormLayer : public nn::Module<Layer> {
  public:
   using device_type = D;
-  template <class To>
-  using on_device = RMSNormOf<T, To>;
-  static constexpr const char* module_name = "RMSNorm";
 
   Tensor<T, D> weight;  // of the normalized shape; without one, a number 1 that is no parameter
 
-  /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
-  explicit RMSNormOf(const Shape& normalized_shape, const RMSNormOptions& o = {})
-    requires std::is_same_v<D, AnyDevice>
-      : weight(detail::norm_parameter(normalized_shape, o.elementwise_affine, dtype_of<T>, o.device, 1)),
-        shape_(normalized_shape),
-        eps_(o.eps) {}
-  explicit RMSNormOf(std::initializer_list<std::int64_t> normalized_shape, const RMSNormOptions& o = {})
-    requires std::is_same_v<D, AnyDevice>
-      : RMSNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
-  template <class From>
-  explicit(!detail::widens<From, D>) RMSNormOf(const RMSNormOf<T, From>& other)
-      : Module<RMSNormOf>(other), weight(other.weight), shape_(other.normalized_shape()), eps_(other.eps()) {}
-
   const Shape& normalized_shape() const noexcept { return shape_; }
-  std::optional<double> eps() const noexcept { return eps_; }
+  Eps eps() const noexcept { return eps_; }
+  std::string extra_repr() const { return norm_text(shape_, eps_, is_parameter(weight.ref())); }
+
+ protected:
+  template <class Options>
+  NormLayer(const Shape& shape, const Options& o)
+      : weight(norm_parameter(shape, o.elementwise_affine, dtype_of<T>, o.device, 1)), shape_(shape), eps_(o.eps) {}
+  template <class Other, class From>
+  explicit NormLayer(const NormLayer<Other, T, From, Eps>& other)
+      : nn::Module<Layer>(other),
+        weight(member_from<D>(other.weight)),
+        shape_(other.normalized_shape()),
+        eps_(other.eps()) {}
+
+  /// f(x) times the weight, of an input that fits. Throws ShapeError, DtypeError and DeviceError that name the layer.
+  template <class X, class F>
+  auto weighted(const X& x, F f) const {
+    static_assert(same_device<device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
+    static_assert(dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
+    if constexpr (may_enter<X, T, D>) {
+      check_input(this->self(), x, weight.impl(), shape_);
+      return f(last_axes(shape_), x) * weight;
+    } else {
+      return Reported();
+    }
+  }
+
+ private:
+  Shape shape_;
+  Eps eps_;
+};
+
+}  // namespace detail
+
+namespace nn {
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is given. The weight begins as 1,
+/// the bias as 0.
+template <floating_element T = float, class D = AnyDevice>
+class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
+  using Base = detail::NormLayer<LayerNormOf, T, D, double>;
+
+ public:
+  template <class To>
+  using on_device = LayerNormOf<T, To>;
+  static constexpr const char* module_name = "LayerNorm";
+
+  using Base::weight;
+  Tensor<T, D> bias;  // of the normalized shape; without one, a number 0 that is no parameter
+
+  /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
+  explicit LayerNormOf(const Shape& normalized_shape, const LayerNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : Base(normalized_shape, o),
+        bias(detail::norm_parameter(normalized_shape, o.elementwise_affine && o.bias, dtype_of<T>, o.device, 0)) {}
+  explicit LayerNormOf(std::initializer_list<std::int64_t> normalized_shape, const LayerNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : LayerNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
+  template <class From>
+  explicit(!detail::widens<From, D>) LayerNormOf(const LayerNormOf<T, From>& other)
+      : Base(other), bias(detail::member_from<D>(other.bias)) {}
 
   /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
-    static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
-    static_assert(detail::dtype_may_fit<X, T>, SINTER_MODULE_DTYPE);
-    if constexpr (detail::may_enter<X, T, D>) {
-      detail::check_input(*this, x, weight.impl(), shape_);
-      return detail::with_rms_of_one(detail::last_axes(shape_), x, eps_.value_or(detail::epsilon_of(dtype_of<T>))) *
-             weight;
-    } else {
+    const auto scaled = this->weighted(
+        x, [&](jit::Along axes, const X& input) { return detail::standardized(axes, input, this->eps()); });
+    if constexpr (detail::is_reported<decltype(scaled)>)
       return detail::Reported();
-    }
+    else
+      return scaled + bias;
   }
 
   Members members() {
     Members list;
-    list.add("weight", weight, detail::role_of(weight.impl()));
+    list.add("weight", weight, detail::role_of(weight.ref()));
+    list.add("bias", bias, detail::role_of(bias.ref()));
     return list;
   }
-  std::string extra_repr() const { return detail::norm_text(shape_, eps_, weight.dim() != 0); }
+};
 
- private:
-  Shape shape_;
-  std::optional<double> eps_;
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is given. The weight begins as 1.
+template <floating_element T = float, class D = AnyDevice>
+class RMSNormOf : public detail::NormLayer<RMSNormOf<T, D>, T, D, std::optional<double>> {
+  using Base = detail::NormLayer<RMSNormOf, T, D, std::optional<double>>;
+
+ public:
+  template <class To>
+  using on_device = RMSNormOf<T, To>;
+  static constexpr const char* module_name = "RMSNorm";
+
+  using Base::weight;
+
+  /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
+  explicit RMSNormOf(const Shape& normalized_shape, const RMSNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : Base(normalized_shape, o) {}
+  explicit RMSNormOf(std::initializer_list<std::int64_t> normalized_shape, const RMSNormOptions& o = {})
+    requires std::is_same_v<D, AnyDevice>
+      : RMSNormOf(Shape(std::span(normalized_shape.begin(), normalized_shape.size())), o) {}
+  template <class From>
+  explicit(!detail::widens<From, D>) RMSNormOf(const RMSNormOf<T, From>& other) : Base(other) {}
+
+  /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
+  template <expression X>
+  auto operator()(const X& x) const {
+    return this->weighted(x, [&](jit::Along axes, const X& input) {
+      return detail::with_rms_of_one(axes, input, this->eps().value_or(detail::epsilon_of(dtype_of<T>)));
+    });
+  }
+
+  Members members() {
+    Members list;
+    list.add("weight", weight, detail::role_of(weight.ref()));
+    return list;
+  }
 };
 
 using LayerNorm = LayerNormOf<>;

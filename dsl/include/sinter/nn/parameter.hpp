@@ -15,9 +15,25 @@ double bound_for(std::int64_t inputs);
 const char* python_text(bool value) noexcept;
 std::string python_text(double value);
 
-/// What an absent parameter's place is taken by has no axes.
-inline TensorRole role_of(const TensorImpl& parameter) noexcept {
-  return parameter.rank() == 0 ? TensorRole::Constant : TensorRole::Parameter;
+/// What layers print whose parameters hold nothing, as those do that were moved from.
+inline constexpr const char* holds_nothing = "empty";
+
+/// Whether a parameter is there: a number without axes takes its place where it is not.
+inline bool is_parameter(const TensorRef& t) noexcept { return t && t->rank() > 0; }
+inline TensorRole role_of(const TensorRef& t) noexcept {
+  return is_parameter(t) ? TensorRole::Parameter : TensorRole::Constant;
+}
+
+/// The same tensor in a module of another device's type; of nothing, nothing. Throws DeviceError.
+template <class D, class T, class From>
+Tensor<T, D> member_from(const Tensor<T, From>& t) {
+  return t.defined() ? Tensor<T, D>(t) : Tensor<T, D>();
+}
+
+/// What is added to a layer's result: the bias, or what changes nothing and costs nothing where there is none.
+template <class T, class D>
+Tensor<T, D> addend_of(const Tensor<T, D>& bias, const TensorImpl& weight) {
+  return bias.defined() ? bias : Tensor<T, D>(runtime::absent_addend(weight.dtype, weight.device));
 }
 
 /// Whether the input is of the weight's device and dtype and ends with the axes `last`.

@@ -98,13 +98,16 @@ Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs);
 /// integers to narrower ones wrap, anything but 0 is true. Not for complex dtypes, of which there are no constants.
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept;
 
+/// -0 in a float dtype, which x + y leaves as x is.
+std::uint64_t absent_addend_bits(DType dtype) noexcept;
+
 /// A content hash; equal graphs have equal hashes.
 Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves, `same_as[i] <= i` the first leaf that is the same array as
-/// leaf i, `is_index[i]` whether leaf i is an index tensor (empty: none is). Scalars used with tensors take the dtype
-/// that promotion gives them. Of `scalars`, those are read that say what a reduction combines. Throws DtypeError, and
-/// Error for a program that makes no sense.
+/// leaf i, `is_index[i]` whether leaf i has no memory: an index tensor, or of floats an absent addend (empty: none is).
+/// Scalars used with tensors take the dtype that promotion gives them. Of `scalars`, those are read that say what a
+/// reduction combines. Throws DtypeError, and Error for a program that makes no sense.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
              std::span<const bool> is_index = {}, std::span<const Scalar> scalars = {});
 

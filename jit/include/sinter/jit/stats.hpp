@@ -16,6 +16,7 @@ struct JitStats {
   std::uint64_t memory_hits;    // kernels that were found ready
   std::uint64_t plans;          // graphs scheduled
   std::uint64_t launches;       // kernels started, on GPUs and on the CPU
+  std::uint64_t waits;          // times that the host waited for a GPU: read from it, synchronized, ...
   double compile_milliseconds;  // in the compiler, summed over kernels: some compile at the same time
 };
 JitStats jit_stats() noexcept;

@@ -63,6 +63,7 @@ class Ref {
 
 struct StreamImpl;
 struct Uses;
+struct Pieces;
 
 /// Memory of one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
@@ -72,9 +73,16 @@ class Buffer : public Counted<Buffer> {
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
   /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
   static Ref<Buffer> allocate_pinned(std::size_t bytes);
-  /// Memory of the host that is somebody else's: a file that is mapped, an array of another library. `owner`, which
-  /// keeps it, is let go with the buffer. The memory is written to where a tensor on it is.
-  static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner);
+  /// Memory that is somebody else's: a file that is mapped, an array of another library. `owner`, which keeps it, is
+  /// let go with the buffer, when nothing that a GPU was given uses the memory any more: the host waits for that. The
+  /// memory is written to where a tensor on it is.
+  static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner,
+                          Device device = Device());
+
+  /// What a tensor on a mesh lies in: no memory of its own.
+  static Ref<Buffer> of_pieces(std::unique_ptr<const Pieces> pieces);
+  /// Null where it has memory.
+  const Pieces* pieces() const noexcept;
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
@@ -95,8 +103,9 @@ class Buffer : public Counted<Buffer> {
 
  private:
   friend class UseRecord;
-  enum class Kind : std::uint8_t { Device, Pinned, Foreign };
+  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Pieced };
   struct Foreign;
+  struct Pieced;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();
   void settle();

@@ -20,12 +20,13 @@ inline constexpr Cpu cpu{};
 template <int Index = any_index>
 inline constexpr Cuda<Index> cuda{};
 
-enum class DeviceKind : std::uint8_t { Cpu, Cuda };
+enum class DeviceKind : std::uint8_t { Cpu, Cuda, Mesh };
 
 /// The index of the GPU that the tag `cuda<>` and `x.cuda()` mean: of this thread, 0 until set_device.
 int current_device() noexcept;
 
-/// A place where tensors live. Naming one needs no GPU; using one does.
+/// A place where tensors live: a CPU, a GPU, or the devices of a Mesh together. Naming one needs no GPU; using one
+/// does.
 class Device {
  public:
   constexpr Device() = default;
@@ -47,17 +48,20 @@ class Device {
   constexpr DeviceKind kind() const noexcept { return kind_; }
   constexpr bool is_cpu() const noexcept { return kind_ == DeviceKind::Cpu; }
   constexpr bool is_cuda() const noexcept { return kind_ == DeviceKind::Cuda; }
+  constexpr bool is_mesh() const noexcept { return kind_ == DeviceKind::Mesh; }
+  /// Of a GPU its ordinal, of a mesh the number that mesh.hpp finds it by.
   constexpr int index() const noexcept { return index_; }
   friend constexpr bool operator==(const Device&, const Device&) noexcept = default;
 
  private:
+  friend struct MeshAccess;
   static std::int16_t checked(std::int64_t gpu);
 
   DeviceKind kind_ = DeviceKind::Cpu;
   std::int16_t index_ = 0;
 };
 
-/// "cpu" or "cuda:0".
+/// "cpu", "cuda:0", "mesh(cuda:0, cuda:1)".
 std::string to_string(const Device& device);
 
 /// Whether there is at least one GPU, real or virtual. Never throws.

@@ -11,7 +11,7 @@ struct TensorImpl : Counted<TensorImpl> {
   bool contiguous = true;  // row-major without gaps
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
-  std::int64_t first = 0;     // of an index tensor: the value of its first element
+  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: which it is of all
   std::int64_t numel = 1;
   Shape shape;
   Shape strides;  // in elements; any sign, 0 where expanded
@@ -29,9 +29,10 @@ TensorRef empty(const Shape& shape, DType dtype, Device device);
 /// The same on the CPU, in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_pinned(const Shape& shape, DType dtype);
 
-/// Contiguous, on the CPU, over memory that is there already, which `owner` keeps: nothing is copied. Throws
-/// ShapeError, and Error where `data` is not aligned for the dtype.
-TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner);
+/// Contiguous, over memory that is there already, which `owner` keeps: nothing is copied. Throws ShapeError, and Error
+/// where `data` is not aligned for the dtype.
+TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
+                      Device device = Device());
 /// Whether elements of the dtype may lie there.
 bool is_aligned(const std::byte* data, DType dtype) noexcept;
 
@@ -41,7 +42,11 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 /// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
 /// has the positions that the elements had.
 TensorRef index_tensor(const Shape& shape, Device device);
-inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0; }
+/// A number of a float dtype without memory, which changes nothing where it is added: kernels have it for the constant
+/// -0. It takes the place of a tensor that is absent.
+TensorRef absent_addend(DType dtype, Device device);
+/// Whether it is one of these.
+inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0 && !t.buffer; }
 
 /// The bytes [first, second) that a tensor's elements lie in; empty when it has no elements or no memory.
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept;

@@ -1,0 +1,35 @@
+#include <sinter/dsl/from_blob.hpp>
+
+#include <fmt/format.h>
+
+#include "strided_range.hpp"
+
+namespace sinter::inline v1::detail {
+
+TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& shape,
+                 const std::optional<Shape>& strides, std::shared_ptr<const void> owner) {
+  check_shape(shape, size_of(dtype));
+  if (strides && strides->rank() != shape.rank())
+    throw ShapeError(fmt::format("{}: {} strides were given for shape {}, which has {} axes", what, strides->rank(),
+                                 to_string(shape), shape.rank()));
+  const Shape steps = strides ? *strides : contiguous_strides(shape);
+  const std::optional<StridedRange> range = strided_range(shape, steps, size_of(dtype));
+  if (!range)
+    throw ShapeError(fmt::format("{}: a tensor of shape {} and strides {} reaches further than memory", what,
+                                 to_string(shape), to_string(steps)));
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const std::int64_t room = memory.end - memory.begin, before = range->before * size;
+  if (memory.begin && (before > memory.first - memory.begin || (range->span - range->before) * size > room))
+    throw ShapeError(
+        fmt::format("{}: a tensor of shape {} and strides {} has elements {} to {} of the span, which has {}", what,
+                    to_string(shape), to_string(steps), -range->before, range->span - range->before - 1, room / size));
+  if (range->span == 0) return runtime::over_memory(shape, dtype, memory.first, std::move(owner));
+  if (!memory.first || !runtime::is_aligned(memory.first, dtype))
+    throw Error(fmt::format("{}: cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
+                            what, to_string(shape), fmt::ptr(memory.first), name(dtype), size_of(real_of(dtype))));
+  const TensorRef whole = runtime::over_memory(Shape(range->span), dtype, memory.first - before, std::move(owner));
+  whole->buffer->expose();
+  return runtime::view(*whole, shape, steps, range->before);
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,63 @@
+// Accessor: the elements of a tensor on the CPU by their indices, for loops of one's own.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace sinter::inline v1 {
+
+/// A pointer, extents and strides of a strided array with Rank axes: what x.accessor<2>() gives, and what std::mdspan
+/// is in C++23. It owns nothing: it is valid while a tensor has the memory. Indices are not checked and count from 0.
+template <class T, int Rank>
+class Accessor {
+  static_assert(Rank > 0, "a tensor without axes has one element: read it with item(), or *x.data()");
+
+ public:
+  using element_type = T;
+  using Extents = std::array<std::int64_t, static_cast<std::size_t>(Rank)>;
+
+  constexpr Accessor(T* data, const Extents& extents, const Extents& strides) noexcept
+      : data_(data), extents_(extents), strides_(strides) {}
+  /// Of const elements.
+  template <class U>
+    requires std::is_same_v<T, const U>
+  constexpr Accessor(const Accessor<U, Rank>& o) noexcept : Accessor(o.data(), o.extents(), o.strides()) {}
+
+  static constexpr int rank() noexcept { return Rank; }
+  constexpr T* data() const noexcept { return data_; }
+  constexpr const Extents& extents() const noexcept { return extents_; }
+  constexpr const Extents& strides() const noexcept { return strides_; }
+  constexpr std::int64_t size(int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
+  constexpr std::int64_t stride(int axis) const noexcept { return strides_[static_cast<std::size_t>(axis)]; }
+
+  /// a(i, j).
+  template <class... I>
+    requires(sizeof...(I) == static_cast<std::size_t>(Rank) && (std::is_convertible_v<I, std::int64_t> && ...))
+  constexpr T& operator()(I... indices) const noexcept {
+    std::size_t axis = 0;
+    std::int64_t offset = 0;
+    ((offset += static_cast<std::int64_t>(indices) * strides_[axis++]), ...);
+    return data_[offset];
+  }
+  /// a[i][j]: the part at an index of the first axis.
+  constexpr decltype(auto) operator[](std::int64_t i) const noexcept {
+    T* const part = data_ + i * strides_[0];
+    if constexpr (Rank == 1) {
+      return static_cast<T&>(*part);
+    } else {
+      std::array<std::int64_t, static_cast<std::size_t>(Rank - 1)> extents, strides;
+      for (std::size_t axis = 1; axis < extents_.size(); ++axis) {
+        extents[axis - 1] = extents_[axis];
+        strides[axis - 1] = strides_[axis];
+      }
+      return Accessor<T, Rank - 1>(part, extents, strides);
+    }
+  }
+
+ private:
+  T* data_;
+  Extents extents_, strides_;
+};
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,77 @@
+// Tensors on memory of the host that belongs to somebody else.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <sinter/dsl/tensor.hpp>
+
+namespace sinter::inline v1 {
+
+namespace detail {
+
+/// The first element lies at `first`, and all lie in [begin, end) where these are given.
+struct Borrowed {
+  std::byte* first;
+  std::byte* begin = nullptr;
+  std::byte* end = nullptr;
+};
+TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& shape,
+                 const std::optional<Shape>& strides, std::shared_ptr<const void> owner);
+
+/// What keeps the memory: nothing, a shared_ptr, or what is called with the pointer when the last tensor is gone.
+template <class T>
+std::shared_ptr<const void> owner_of(T*, std::nullptr_t) {
+  return nullptr;
+}
+template <class T, class U>
+std::shared_ptr<const void> owner_of(T*, const std::shared_ptr<U>& owner) {
+  return owner;
+}
+template <class T, class F>
+  requires std::is_invocable_v<F&, T*>
+std::shared_ptr<const void> owner_of(T* data, F deleter) {
+  return std::shared_ptr<const void>(data,
+                                     [data, deleter = std::move(deleter)](const void*) mutable { deleter(data); });
+}
+
+}  // namespace detail
+
+/// A tensor on an array of the caller's, row-major: nothing is copied, and writing to the one is writing to the other.
+/// The array must stay where it is while there are tensors on it, which `owner` can see to: a std::shared_ptr that they
+/// hold, or a function that is called with `data` when the last one is gone, in whichever thread. Expressions that were
+/// not evaluated do not see what is written past the tensor: evaluate them before. Throws ShapeError, and Error where
+/// `data` is null or not aligned; the function is called then, too.
+template <element T, class Owner = std::nullptr_t>
+Tensor<T, Cpu> from_blob(T* data, const Shape& shape, Owner owner = {}) {
+  return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, {},
+                                       detail::owner_of(data, std::move(owner))));
+}
+/// The same with strides, in elements: `data` is the element whose indices are all 0, and where strides are negative
+/// others lie before it. Elements that share memory may be read, not written to.
+template <element T, class Owner = std::nullptr_t>
+Tensor<T, Cpu> from_blob(T* data, const Shape& shape, const Shape& strides, Owner owner = {}) {
+  return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, strides,
+                                       detail::owner_of(data, std::move(owner))));
+}
+
+/// The same of a span, as one axis or in a shape. Throws ShapeError where the elements are not inside the span.
+template <element T, std::size_t N, class Owner = std::nullptr_t>
+Tensor<T, Cpu> from_span(std::span<T, N> values, const Shape& shape, const std::optional<Shape>& strides = {},
+                         Owner owner = {}) {
+  auto* const begin = reinterpret_cast<std::byte*>(values.data());
+  return Tensor<T, Cpu>(detail::borrow("from_span", {begin, begin, begin + values.size_bytes()}, dtype_of<T>, shape,
+                                       strides, detail::owner_of(values.data(), std::move(owner))));
+}
+template <element T, std::size_t N>
+Tensor<T, Cpu> from_span(std::span<T, N> values) {
+  return from_span(values, Shape(values.size()));
+}
+template <class T, std::size_t N, class... Rest>
+  requires std::is_const_v<T>
+void from_span(std::span<T, N>, const Rest&...) {
+  static_assert(!std::is_const_v<T>,
+                "a tensor's elements may be written to: copy these with sn::tensor(values, shape)");
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,282 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include <sinter/dsl/reduce.hpp>
+#include "syntax.hpp"
+#include "value.hpp"
+
+namespace sinter::inline v1 {
+namespace detail {
+namespace {
+
+using Kind = TextValue::Kind;
+
+std::string describe_both(std::span<const TextValue> operands) {
+  std::string all;
+  for (const TextValue& v : operands)
+    if (v.is_tensor()) all += (all.empty() ? "" : ", ") + describe(v);
+  return all;
+}
+
+/// The shape that operands broadcast to. Throws ShapeError.
+Shape common_shape(Op op, std::span<const TextValue> operands) {
+  Shape shape;
+  for (const TextValue& v : operands)
+    if (v.is_tensor() && !broadcast(shape, v.shape))
+      throw ShapeError(fmt::format("{}: the shapes do not broadcast: {}", name(op), describe_both(operands)));
+  return shape;
+}
+
+}  // namespace
+
+TextValue applied(Op op, std::span<const TextValue> operands) {
+  const bool all_numbers = std::ranges::all_of(operands, [](const TextValue& v) { return v.kind == Kind::Number; });
+  if (all_numbers && operands.size() <= 2)
+    if (const auto number =
+            operands.size() == 2 ? fold(op, operands[0].number, operands[1].number) : fold(op, operands[0].number))
+      return TextValue::of(*number);
+  std::vector<jit::LazyRef> nodes;
+  for (const TextValue& v : operands) nodes.push_back(node_of(v));
+  if (std::ranges::none_of(operands, &TextValue::is_tensor)) {
+    if (op == Op::matmul) throw Error("matmul takes two tensors: multiply numbers with *");
+    return {.kind = Kind::Scalar, .node = jit::lazy(op, nodes)};
+  }
+  if (op == Op::matmul) {
+    if (!std::ranges::all_of(operands, &TextValue::is_tensor))
+      throw Error("matmul takes two tensors: multiply by a number with *");
+    return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)));
+  }
+  const Shape shape = common_shape(op, operands);
+  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)), shape);
+}
+
+std::vector<std::string_view> parameters_of_reduction(Op op) {
+  if (info(op).reduction == Reduction::Spreads) return {"input", "axis"};
+  if (info(op).arity == 2) return {"input", "axis", "correction", "keepdim"};
+  return {"input", "axis", "keepdim"};
+}
+
+TextValue reduced(Op op, const Arguments& a) {
+  const bool spreads = info(op).reduction == Reduction::Spreads;
+  const TextValue& x = a.tensor(0);
+  if (spreads) a.required(1);
+  const Axes axes = a.axes(1);
+  jit::Along along{jit::Along::all_axes, !spreads && a.flag(a.size() - 1)};
+  const Facts facts{x.shape, x.node->dtype(), x.node->device()};
+  if (!axes.all() && !find_axes(axes, x.shape.rank(), along.axes)) throw_wrong_axes(name(op), axes, facts);
+  if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), along, facts);
+  std::vector<jit::LazyRef> nodes{x.node};
+  if (info(op).arity == 2) {
+    if (a[2] && (a[2]->kind != Kind::Number || a[2]->number.category == Category::Bool ||
+                 a[2]->number.category == Category::Complex))
+      a.wrong(2, "a number, 1 or 0");
+    nodes.push_back(a[2] ? node_of(*a[2]) : lazy_node(FixedNumber<Category::Int, 1>()));
+  }
+  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, along)),
+                           spreads ? x.shape : jit::reduced_shape(x.shape, along));
+}
+
+namespace {
+
+/// Throws what is handled once more, with the place in the text.
+[[noreturn]] void rethrow_at(std::string_view text, Place place) {
+  const auto placed = [&](const std::exception& e) { return e.what() + pointed(text, place); };
+  try {
+    throw;
+  } catch (const ParseError&) {
+    throw;
+  } catch (const DtypeError& e) {
+    throw DtypeError(placed(e));
+  } catch (const ShapeError& e) {
+    throw ShapeError(placed(e));
+  } catch (const DeviceError& e) {
+    throw DeviceError(placed(e));
+  } catch (const IndexError& e) {
+    throw IndexError(placed(e));
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const CudaError&) {
+    throw;
+  } catch (const CompileError&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error(placed(e));
+  }
+}
+
+/// Walks the nodes, with what they make on a stack.
+class Builder {
+ public:
+  Builder(const SyntaxTree& tree, std::span<const NamedOperand> operands)
+      : tree_(tree), operands_(operands), known_(operands.size()) {}
+
+  Lazy<AnyType> build() {
+    for (const SyntaxNode& node : tree_.nodes) {
+      TextValue made;
+      try {
+        made = value_of(node);
+      } catch (const Error&) {
+        rethrow_at(tree_.text, node.place);
+      }
+      made.place = node.place;
+      stack_.resize(stack_.size() - static_cast<std::size_t>(node.operands));
+      stack_.push_back(std::move(made));
+    }
+    const TextValue& result = stack_.back();
+    if (!result.is_operand()) fail(result.place, fmt::format("the text is {}, not an expression", describe(result)));
+    return Lazy<AnyType>(node_of(result));
+  }
+
+ private:
+  [[noreturn]] void fail(Place place, const std::string& what) const { throw_at(tree_.text, place, what); }
+  std::span<const TextValue> taken(const SyntaxNode& node) const {
+    return std::span(stack_).last(static_cast<std::size_t>(node.operands));
+  }
+
+  TextValue value_of(const SyntaxNode& node) {
+    switch (node.kind) {
+      case SyntaxNode::Kind::Number: return TextValue::of(node.number);
+      case SyntaxNode::Kind::Name: return named(node);
+      case SyntaxNode::Kind::Operator: return operated(node);
+      case SyntaxNode::Kind::Call: return called(node);
+      case SyntaxNode::Kind::List: {
+        const auto items = taken(node);
+        return {.kind = Kind::List, .items = {items.begin(), items.end()}};
+      }
+    }
+    return {};
+  }
+
+  TextValue named(const SyntaxNode& node) {
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i].name == node.name) return operand(i);
+    if (const auto number = constant_named(node.name)) return TextValue::of(*number);
+    if (const auto dtype = dtype_named(node.name)) return {.kind = Kind::DType, .dtype = *dtype};
+    if (node.name == "None") return {.kind = Kind::None};
+    std::vector<std::string_view> known{"pi", "inf", "nan", "True", "False"};
+    for (const NamedOperand& o : operands_) known.insert(known.begin(), o.name);
+    std::string given;
+    for (const NamedOperand& o : operands_) given += (given.empty() ? "" : ", ") + o.name;
+    fail(node.place, fmt::format("nothing is given for the name '{}'{}; given are: {}", node.name,
+                                 did_you_mean(node.name, known), given.empty() ? "none" : given));
+  }
+
+  /// Its shape is found once.
+  const TextValue& operand(std::size_t i) {
+    const NamedOperand& o = operands_[i];
+    if (!known_[i].node)
+      known_[i] = o.is_number ? TextValue{.kind = Kind::Scalar, .node = o.value.node()} : TextValue::tensor(o.value);
+    return known_[i];
+  }
+
+  void check_operands(const SyntaxNode& node) const {
+    for (const TextValue& v : taken(node))
+      if (!v.is_operand())
+        fail(v.place, fmt::format("{} takes tensors and numbers, and here is {}", name(node.op), describe(v)));
+  }
+  TextValue operated(const SyntaxNode& node) {
+    check_operands(node);
+    return applied(node.op, taken(node));
+  }
+
+  Arguments arguments(const SyntaxNode& node, std::string_view name, std::span<const std::string_view> parameters,
+                      std::span<const TextValue> values) const {
+    return Arguments(tree_.text, node.place, name, parameters, values, node.keywords);
+  }
+
+  TextValue called(const SyntaxNode& node) {
+    const std::span<const TextValue> values = taken(node);
+    if (node.is_method && !values[0].is_operand())
+      fail(values[0].place, fmt::format("{} has no methods", describe(values[0])));
+    if (node.name == "to" || node.name == "cast") {
+      const std::array<std::string_view, 2> parameters{"input", "dtype"};
+      const Arguments a = arguments(node, node.name, parameters, values);
+      if (!a[1] || a[1]->kind != Kind::DType) a.wrong(1, "a dtype, as in x.to(float16)");
+      return cast(a.operand(0), a[1]->dtype);
+    }
+    if (const TextOperation* operation = operation_named(node.name)) return operation_call(node, *operation, values);
+    if (const auto op = reduction_named(node.name)) {
+      const std::vector<std::string_view> parameters = parameters_of_reduction(*op);
+      return reduced(*op, arguments(node, node.name, parameters, values));
+    }
+    for (const TextFunction& f : text_functions())
+      if (f.name == node.name) return f.call(arguments(node, f.name, f.parameters, values));
+    if (const auto dtype = dtype_named(node.name)) {
+      const std::array<std::string_view, 1> parameters{"input"};
+      return cast(arguments(node, node.name, parameters, values).operand(0), *dtype);
+    }
+    unknown_function(node);
+  }
+
+  [[noreturn]] void unknown_function(const SyntaxNode& node) const {
+    std::vector<std::string_view> known(operation_names().begin(), operation_names().end());
+    for (const TextFunction& f : text_functions()) known.push_back(f.name);
+    for (const NamedOperand& o : operands_)
+      if (o.name == node.name)
+        fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
+    fail(node.place, fmt::format("there is no function '{}'{}", node.name, did_you_mean(node.name, known)));
+  }
+
+  static TextValue cast(const TextValue& x, sinter::DType dtype) {
+    const jit::LazyRef node = jit::lazy_cast(node_of(x), dtype);
+    if (x.is_tensor()) return TextValue::tensor(Lazy<AnyType>(node), x.shape);
+    return {.kind = Kind::Scalar, .node = node};
+  }
+
+  TextValue operation_call(const SyntaxNode& node, const TextOperation& operation, std::span<const TextValue> values) {
+    if (operation.op == Op::where && node.is_method) {  // x.where(condition, other): the value comes first
+      const std::array<std::string_view, 3> parameters{"input", "condition", "other"};
+      const Arguments a = arguments(node, operation.name, parameters, values);
+      const TextValue operands[] = {a.operand(1), a.operand(0), a.operand(2)};
+      return applied(Op::where, operands);
+    }
+    const Arguments a = arguments(node, operation.name, operation.parameters, values);
+    if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
+      const TextValue both[] = {a.operand(0), *(a[1] ? a[1] : a[2])};
+      return applied(a[1] ? Op::maximum : Op::minimum, both);
+    }
+    return applied_with_defaults(operation, a);
+  }
+
+  static TextValue applied_with_defaults(const TextOperation& operation, const Arguments& a) {
+    const std::size_t arity = info(operation.op).arity;
+    std::size_t count = arity;
+    for (std::size_t i = arity; i < a.size(); ++i)
+      if (a[i]) count = i + 1;
+    std::vector<TextValue> operands;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t from_end = arity - i;
+      if (!a[i] && i < arity && from_end <= operation.defaults.size())
+        operands.push_back(TextValue::of(operation.defaults[operation.defaults.size() - from_end]));
+      else
+        operands.push_back(a.operand(i));
+    }
+    return applied(overload_of(operation.op, count), operands);
+  }
+
+  const SyntaxTree& tree_;
+  std::span<const NamedOperand> operands_;
+  std::vector<TextValue> known_;  // of the operands that were used
+  std::vector<TextValue> stack_;
+};
+
+}  // namespace
+}  // namespace detail
+
+ParsedExpression::ParsedExpression(std::string_view text) : tree_(detail::read_expression(text)) {}
+
+const std::string& ParsedExpression::text() const noexcept { return tree_->text; }
+
+const std::vector<std::string>& ParsedExpression::names() const noexcept { return tree_->names; }
+
+Lazy<AnyType> ParsedExpression::operator()(std::span<const NamedOperand> operands) const {
+  return detail::Builder(*tree_, operands).build();
+}
+
+Lazy<AnyType> parse(std::string_view text, std::span<const NamedOperand> operands) {
+  return ParsedExpression(text)(operands);
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include <sinter/dsl/matmul.hpp>
+#include <sinter/dsl/normalize.hpp>
+#include "value.hpp"
+
+namespace sinter::inline v1::detail {
+namespace {
+
+using Any = Lazy<AnyType>;
+
+/// Calls use() with the order as the constant that has a formula of its own, or as a number.
+template <class F>
+Any with_order(double p, F use) {
+  if (p == 0) return use(std::integral_constant<int, 0>());
+  if (p == 1) return use(std::integral_constant<int, 1>());
+  if (p == 2) return use(std::integral_constant<int, 2>());
+  if (std::isinf(p)) return p > 0 ? use(Infinity<1>()) : use(Infinity<-1>());
+  return use(p);
+}
+
+TextValue norm_of(const Arguments& a) {
+  const Any x = a.tensor(0).lazy();
+  return TextValue::tensor(
+      with_order(a.real(1, 2), [&](auto p) -> Any { return norm(x, p, a.axes(2), KeepDim(a.flag(3))); }));
+}
+
+TextValue normalized(const Arguments& a) {
+  const Any x = a.tensor(0).lazy();
+  return TextValue::tensor(
+      with_order(a.real(1, 2), [&](auto p) -> Any { return normalize(x, p, a.axes(2, 1), a.real(3, 1e-12)); }));
+}
+
+TextValue similarity(const Arguments& a) {
+  return TextValue::tensor(cosine_similarity(a.tensor(0).lazy(), a.tensor(1).lazy(), a.axes(2, 1), a.real(3, 1e-8)));
+}
+
+/// x weight + bias, of those that are given.
+Any scaled(Any x, const Arguments& a, std::size_t weight, std::size_t bias) {
+  if (a[weight]) x = x * a.tensor(weight).lazy();
+  if (bias < a.size() && a[bias]) x = x + a.tensor(bias).lazy();
+  return x;
+}
+
+TextValue layer_normalized(const Arguments& a) {
+  return TextValue::tensor(scaled(layer_norm(a.tensor(0).lazy(), a.shape(1), a.real(4, 1e-5)), a, 2, 3));
+}
+
+TextValue rms_normalized(const Arguments& a) {
+  std::optional<double> eps;
+  if (a[3]) eps = a.real(3, 0);
+  return TextValue::tensor(scaled(rms_norm(a.tensor(0).lazy(), a.shape(1), eps), a, 2, a.size()));
+}
+
+TextValue softmin_of(const Arguments& a) {
+  a.required(1);
+  return TextValue::tensor(softmin(a.tensor(0).lazy(), a.axes(1)));
+}
+
+template <const auto& product>
+TextValue product_of(const Arguments& a) {
+  return TextValue::tensor(Any(product(a.tensor(0).lazy(), a.tensor(1).lazy())));
+}
+
+/// The largest element, or the larger of two tensors: which one torch.max is depends on the second argument.
+template <Op of_all, Op of_two>
+TextValue extreme(const Arguments& a) {
+  if (!a[1]) {
+    const Any x = a.tensor(0).lazy();
+    return TextValue::tensor(Any(Reduces1<of_all>{}(x)));
+  }
+  if (!a[1]->is_tensor())
+    a.wrong(1, fmt::format("another tensor; along an axis there are {0}(x, axis) and arg{1}(x, axis)", name(of_all),
+                           name(of_all).substr(1)));
+  const TextValue both[] = {a.tensor(0), a.tensor(1)};
+  return applied(of_two, both);
+}
+
+}  // namespace
+
+std::span<const TextFunction> text_functions() {
+  static const auto& all = *new std::vector<TextFunction>{
+      {"norm", {"input", "p", "axis", "keepdim"}, norm_of},
+      {"normalize", {"input", "p", "axis", "eps"}, normalized},
+      {"cosine_similarity", {"input", "other", "axis", "eps"}, similarity},
+      {"softmin", {"input", "axis"}, softmin_of},
+      {"layer_norm", {"input", "normalized_shape", "weight", "bias", "eps"}, layer_normalized},
+      {"rms_norm", {"input", "normalized_shape", "weight", "eps"}, rms_normalized},
+      {"matmul", {"input", "other"}, product_of<matmul>},
+      {"mm", {"input", "other"}, product_of<mm>},
+      {"bmm", {"input", "other"}, product_of<bmm>},
+      {"mv", {"input", "other"}, product_of<mv>},
+      {"dot", {"input", "other"}, product_of<dot>},
+      {"max", {"input", "other"}, extreme<Op::amax, Op::maximum>},
+      {"min", {"input", "other"}, extreme<Op::amin, Op::minimum>},
+  };
+  return all;
+}
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,38 @@
+// What names mean in texts: constants, dtypes, operations.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "number.hpp"
+
+namespace sinter::inline v1::detail {
+
+/// and, or, not, if, else, ...: words that are no names.
+bool is_keyword(std::string_view word) noexcept;
+/// pi, inf, True: nothing for other names.
+std::optional<TextNumber> constant_named(std::string_view name) noexcept;
+/// float32, f32, and PyTorch's float, double, half, int, long, short.
+std::optional<DType> dtype_named(std::string_view name) noexcept;
+/// Whether a name needs no operand.
+bool has_meaning(std::string_view name) noexcept;
+/// f32, bf16, i64, u8, c64, bool.
+std::string short_name(DType dtype);
+
+/// An operation of ops.def as a call takes it.
+struct TextOperation {
+  std::string_view name;
+  Op op;
+  std::vector<std::string_view> parameters;
+  std::vector<TextNumber> defaults;  // of the last operands
+};
+/// Null where there is none that users have.
+const TextOperation* operation_named(std::string_view name);
+/// The operation that a call with so many operands is.
+Op overload_of(Op op, std::size_t operands) noexcept;
+std::optional<Op> reduction_named(std::string_view name) noexcept;
+/// Of all operations and reductions.
+std::span<const std::string_view> operation_names();
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,79 @@
+// What a part of a text is, once its names stand for something.
+#pragma once
+#include <vector>
+
+#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/parse.hpp>
+#include "names.hpp"
+#include "place.hpp"
+
+namespace sinter::inline v1::detail {
+
+struct TextValue {
+  enum class Kind { Tensor, Scalar, Number, List, DType, None };
+  Kind kind = Kind::None;
+  jit::LazyRef node{};             // of a tensor, and of a scalar: a number that operations made, or an operand
+  Shape shape{};                   // of a tensor
+  TextNumber number{};             //
+  std::vector<TextValue> items{};  // of a list
+  sinter::DType dtype{};
+  Place place{};
+
+  bool is_tensor() const noexcept { return kind == Kind::Tensor; }
+  bool is_operand() const noexcept { return kind <= Kind::Number; }
+  Lazy<AnyType> lazy() const { return Lazy<AnyType>(node); }
+
+  static TextValue tensor(Lazy<AnyType> e, Shape shape);
+  /// Of an expression of tensors.
+  static TextValue tensor(const Lazy<AnyType>& e) { return tensor(e, shape_of(e)); }
+  static TextValue of(const TextNumber& n);
+};
+
+/// "a list", for messages.
+std::string describe(const TextValue& v);
+/// The operand as a lazy node. The value is_operand().
+jit::LazyRef node_of(const TextValue& v);
+
+/// The arguments of a call by the names of its parameters; null where one was left out, or is None.
+class Arguments {
+ public:
+  /// Throws ParseError for too many, unknown and repeated ones. `dim` may stand for `axis`, `keepdims` for `keepdim`.
+  Arguments(std::string_view text, Place call, std::string_view name, std::span<const std::string_view> parameters,
+            std::span<const TextValue> values, std::span<const std::string_view> keywords);
+
+  const TextValue* operator[](std::size_t parameter) const noexcept { return given_[parameter]; }
+  std::size_t size() const noexcept { return given_.size(); }
+  /// These throw ParseError where the argument is something else; without a default also where it is missing.
+  const TextValue& required(std::size_t parameter) const;
+  const TextValue& tensor(std::size_t parameter) const;
+  const TextValue& operand(std::size_t parameter) const;
+  Axes axes(std::size_t parameter, const Axes& otherwise = {}) const;
+  bool flag(std::size_t parameter) const;
+  double real(std::size_t parameter, double otherwise) const;
+  Shape shape(std::size_t parameter) const;
+  [[noreturn]] void wrong(std::size_t parameter, std::string_view expected) const;
+
+ private:
+  std::size_t place_of(std::string_view keyword, Place place) const;
+
+  std::string_view text_, name_;
+  Place call_;
+  std::span<const std::string_view> parameters_;
+  std::vector<const TextValue*> given_;
+};
+
+/// A function beyond the tables: norms, products of matrices, max and min.
+struct TextFunction {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+  TextValue (*call)(const Arguments& arguments);
+};
+std::span<const TextFunction> text_functions();
+
+/// Applies an operation to operands, a reduction along axes.
+TextValue applied(Op op, std::span<const TextValue> operands);
+TextValue reduced(Op op, const Arguments& arguments);
+/// What reduced takes.
+std::vector<std::string_view> parameters_of_reduction(Op op);
+
+}  // namespace sinter::inline v1::detail

@@ -1,0 +1,226 @@
+#include "joins.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <sinter/jit/recorded.hpp>
+#include <sinter/runtime/communicator.hpp>
+#include <sinter/runtime/error.hpp>
+#include "../evaluator.hpp"
+#include "../shapes.hpp"
+#include "positions.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+using Parts = std::vector<TensorRef>;  // by position of this process
+
+bool adds(Op op) noexcept { return op == Op::sum || op == Op::matmul; }
+bool finds_position(Op op) noexcept { return op == Op::argmax || op == Op::argmin; }
+/// What a position computes for a cut: the value, and where it is.
+std::size_t part_count(const Node& n) noexcept { return n.op == Op::count ? 0 : finds_position(n.op) ? 2 : 1; }
+Op extreme_of(Op op) noexcept { return op == Op::argmax ? Op::amax : Op::amin; }
+
+DType accumulates_in(DType dtype) noexcept { return is_stored_only(dtype) ? DType::Float32 : dtype; }
+
+/// Positions that have rows are the first ones.
+int positions_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
+  int count = 0;
+  while (count < mesh.size() && mesh.rows(rows, count) > 0) ++count;
+  return count;
+}
+
+/// Appends what a position computes of a node; combined axes stay, with an extent of 1.
+void put_parts(Graph& g, const Node& n, std::span<const Operand> operands, Cut::Kind kind) {
+  if (kind == Cut::Kind::Value) return g.output(operands[0]);
+  if (kind == Cut::Kind::Product) return g.output(g.cast(g.node(n.op, n.dtype, operands), accumulates_in(n.dtype)));
+  if (n.op == Op::count) return;
+  const std::uint64_t along = Along{Along::of(n.attribute).axes, true}.bits();
+  Operand x = operands[0];
+  if (finds_position(n.op)) g.output(g.node(extreme_of(n.op), g[x].dtype, {&x, 1}, along));
+  DType dtype = n.dtype;
+  if (adds(n.op) || n.op == Op::prod) x = g.cast(x, dtype = accumulates_in(dtype));
+  g.output(g.node(n.op, dtype, {&x, 1}, along));
+}
+
+/// The graph of all cuts' parts.
+Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
+  Graph parts;
+  for (const Node& n : graph.nodes()) parts.node(n.op, n.dtype, graph.operands(n), n.attribute);
+  for (const Cut& c : cuts) {
+    const Node& n = graph.nodes()[static_cast<std::size_t>(c.node)];
+    const Operand itself{c.node};
+    put_parts(parts, n, c.kind == Cut::Kind::Value ? std::span(&itself, 1) : graph.operands(n), c.kind);
+  }
+  std::vector<std::uint32_t> all(parts.outputs().size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  return part_of(parts, all);
+}
+
+TensorRef evaluate_whole(Graph graph, std::span<const TensorRef> leaves, Device mesh) {
+  Recorded recorded;
+  recorded.graph = std::move(graph);
+  for (const TensorRef& t : leaves) recorded.leaves.push_back(t.get());
+  recorded.device = mesh;
+  TensorRef result;
+  evaluate_recorded(recorded, &result, Mode::Fused);
+  return result;
+}
+
+TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
+  return runtime::view(t, shape, contiguous_strides(shape));
+}
+
+/// One cut whose parts are there.
+class Join {
+ public:
+  Join(const Node& n, const Shape& operand, int axis, const Mesh& mesh)
+      : node_(n),
+        operand_(operand),
+        axis_(operand.rank() - 1 - axis),
+        mesh_(mesh),
+        rows_(operand[axis_]),
+        each_((rows_ + mesh.size() - 1) / mesh.size()),
+        elements_(reduced_shape(operand, Along::of(n.attribute)).numel()) {}
+
+  TensorRef sum(Parts parts, const Shape& shape) const {
+    if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
+    return with_shape(*runtime::replicated_over(std::move(parts), mesh_), shape);
+  }
+
+  /// By the reduction itself, over one part of each position that has rows.
+  TensorRef by_reduction(const Parts& parts) const {
+    const TensorRef gathered = gather(parts, node_.op == Op::prod ? accumulates_in(node_.dtype) : node_.dtype);
+    Graph g;
+    const Operand leaf = g.leaf(gathered->dtype, 0);
+    g.output(g.node(node_.op, gathered->dtype, {&leaf, 1}, Along{leading, false}.bits()));
+    return evaluate_whole(std::move(g), {&gathered, 1}, mesh_);
+  }
+
+  /// The smallest position of those that have the largest, or smallest, element; NaN wins.
+  TensorRef by_position(const Parts& extremes, const Parts& positions, DType operand_dtype) const {
+    const std::array leaves{gather(extremes, operand_dtype), gather(positions, DType::Int64),
+                            runtime::index_tensor({parts_with_rows(), 1}, mesh_)};
+    Graph g;
+    const Operand value = g.leaf(leaves[0]->dtype, 0), local = g.leaf(DType::Int64, 1), number = g.index(2);
+    const auto apply = [&](Op op, auto... o) { return g.apply(op, std::array{o...}); };
+    const auto constant = [&](std::int64_t v) { return g.constant(DType::Int64, static_cast<std::uint64_t>(v)); };
+    const Operand best = g.node(extreme_of(node_.op), leaves[0]->dtype, {&value, 1}, Along{leading, true}.bits());
+    const Operand both_nan = apply(Op::logical_and, apply(Op::ne, value, value), apply(Op::ne, best, best));
+    const Operand wins = apply(Op::logical_or, apply(Op::eq, value, best), both_nan);
+    // Of the elements that a position combines, `inner` lie between two rows of the axis in pieces.
+    const Operand inner = constant(combined_after()), all_rows = constant(rows_);
+    const Operand first = apply(Op::minimum, apply(Op::mul, number, constant(each_)), all_rows);
+    const Operand end =
+        apply(Op::minimum, apply(Op::add, apply(Op::mul, number, constant(each_)), constant(each_)), all_rows);
+    const Operand rows = apply(Op::sub, end, first);
+    const Operand line = apply(Op::floor_divide, local, inner), within = apply(Op::remainder, local, inner);
+    const Operand row = apply(Op::add, apply(Op::remainder, line, rows), first);
+    const Operand outer = apply(Op::mul, apply(Op::floor_divide, line, rows), all_rows);
+    const Operand position = apply(Op::add, apply(Op::mul, apply(Op::add, outer, row), inner), within);
+    const Operand none = constant(std::numeric_limits<std::int64_t>::max());
+    const Operand candidate = apply(Op::where, wins, position, none);
+    g.output(g.node(Op::amin, DType::Int64, {&candidate, 1}, Along{leading, false}.bits()));
+    return evaluate_whole(std::move(g), leaves, mesh_);
+  }
+
+ private:
+  static constexpr std::uint8_t leading = 1 << 1;  // of two axes the first
+
+  std::int64_t parts_with_rows() const { return positions_with_rows(mesh_, rows_); }
+
+  /// (parts, elements of a part), on every position.
+  TensorRef gather(const Parts& parts, DType dtype) const {
+    const std::int64_t elements = elements_;
+    std::vector<std::int64_t> counts;
+    for (int p = 0; p < mesh_.size(); ++p) counts.push_back(mesh_.rows(rows_, p) > 0 ? elements : 0);
+    Parts from, to;
+    for (int i = 0; i < mesh_.local(); ++i) {
+      const TensorRef& part = parts[static_cast<std::size_t>(i)];
+      const Device device = mesh_.device(mesh_.first() + i);
+      from.push_back(part ? with_shape(*part, {elements}) : runtime::empty({0}, dtype, device));
+      to.push_back(runtime::empty({parts_with_rows(), elements}, dtype, device));
+    }
+    mesh_.communicator().all_gather(from, to, counts);
+    return runtime::replicated_over(std::move(to), mesh_);
+  }
+
+  /// Elements that are combined for each row of the axis in pieces.
+  std::int64_t combined_after() const {
+    std::int64_t count = 1;
+    for (int axis = axis_ + 1; axis < operand_.rank(); ++axis)
+      if (Along::of(node_.attribute).axes >> (operand_.rank() - 1 - axis) & 1) count *= operand_[axis];
+    return std::max<std::int64_t>(count, 1);
+  }
+
+  const Node& node_;
+  const Shape& operand_;
+  const int axis_;  // in pieces, from the first one
+  const Mesh& mesh_;
+  const std::int64_t rows_, each_;
+  const std::int64_t elements_;  // of a part
+};
+
+TensorRef join(const CutCall& c, const Cut& cut, std::span<Parts> parts) {
+  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
+  const Shape& shape = c.shapes[static_cast<std::size_t>(cut.node)];
+  if (cut.kind == Cut::Kind::Value) return runtime::replicated_over(std::move(parts[0]), c.mesh);
+  const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
+  if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
+  const Join join(n, operand, cut.axis, c.mesh);
+  if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
+  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)
+                                         : *join.by_reduction(parts[0]),
+                    shape);
+}
+
+}  // namespace
+
+namespace {
+
+/// The parts of all cuts, in their order; positions from `positions` on are left out.
+PositionResults run_parts(const CutCall& c, std::span<const Cut> cuts, int positions) {
+  Graph graph = parts_graph(c.graph, cuts);
+  if (graph.outputs().empty()) return {};
+  const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
+  const std::vector<Result> results(graph.outputs().size());
+  return run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results,
+                       positions);
+}
+
+/// How many positions can compute a part: the largest of no element is none.
+int positions_of(const CutCall& c, const Cut& cut) {
+  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
+  if (cut.kind != Cut::Kind::Reduction || adds(n.op) || n.op == Op::count) return c.mesh.size();
+  const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
+  return positions_with_rows(c.mesh, operand[operand.rank() - 1 - cut.axis]);
+}
+
+}  // namespace
+
+std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
+  const auto by_all = [&](const Cut& cut) { return positions_of(c, cut) == c.mesh.size(); };
+  const bool together = std::ranges::all_of(cuts, by_all);
+  PositionResults parts;
+  if (together) parts = run_parts(c, cuts, c.mesh.size());
+  std::vector<Joined> joined;
+  for (std::size_t next = 0; const Cut& cut : cuts) {
+    const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
+    const bool counts = n.op == Op::count;
+    const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);
+    PositionResults own;
+    if (!together) own = run_parts(c, {&cut, 1}, positions_of(c, cut));
+    const std::span of_cut = together ? std::span(parts).subspan(next, count) : std::span(own);
+    joined.push_back({c.call.runs || counts ? join(c, cut, of_cut)
+                                            : runtime::empty_replicated(c.shapes[static_cast<std::size_t>(cut.node)],
+                                                                        accumulates_in(n.dtype), c.mesh),
+                      counts});
+    next += count;
+  }
+  return joined;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,53 @@
+#include "call.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "positions.hpp"
+
+namespace sinter::inline v1::runtime {
+
+Call call_on(CallKind kind, LocalArrays arrays) {
+  const bool known = !arrays.empty() && arrays[0];
+  return {.kind = kind,
+          .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
+          .count = known ? arrays[0]->numel : 0};
+}
+
+int rank_of(int position, std::span<const std::int64_t> locals) {
+  int rank = 0;
+  for (std::int64_t end = locals[0]; position >= end; end += locals[static_cast<std::size_t>(rank)]) ++rank;
+  return rank;
+}
+
+std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
+  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces};
+}
+
+Call call_of(std::span<const std::int64_t, call_words> w) noexcept {
+  return {static_cast<CallKind>(w[0]), w[1], w[2], w[3], w[4], w[5], w[6]};
+}
+
+std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept {
+  return static_cast<std::int64_t>(XXH3_64bits(counts.data(), counts.size_bytes()) >> 1);
+}
+
+std::string describe(const Call& c) {
+  const auto elements = [&] { return fmt::format("{} {}", c.count, name(static_cast<DType>(c.dtype))); };
+  const auto how = [&] { return name(static_cast<Combine>(c.how)); };
+  switch (c.kind) {
+    case CallKind::AllReduce: return fmt::format("all_reduce, {}, of {}", how(), elements());
+    case CallKind::AllGather: return fmt::format("all_gather of {} (counts #{:04x})", elements(), c.pieces & 0xFFFF);
+    case CallKind::ReduceScatter:
+      return fmt::format("reduce_scatter, {}, of {} (counts #{:04x})", how(), elements(), c.pieces & 0xFFFF);
+    case CallKind::Broadcast: return fmt::format("broadcast of {} from position {}", elements(), c.from);
+    case CallKind::Send: return fmt::format("send of {} from position {} to {}", elements(), c.from, c.to);
+    case CallKind::Barrier: return "barrier";
+    case CallKind::Setup: return "making of the world's communicator";
+    case CallKind::End: return "end of the program";
+    case CallKind::Refused: return "a call that it refused with an error of its own";
+  }
+  return "an unknown call";
+}
+
+}  // namespace sinter::inline v1::runtime

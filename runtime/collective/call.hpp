@@ -1,0 +1,52 @@
+// A collective call as processes compare it: what it is, of what, how many.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <sinter/runtime/communicator.hpp>
+
+namespace sinter::inline v1::runtime {
+
+enum class CallKind : std::int64_t {
+  AllReduce,
+  AllGather,
+  ReduceScatter,
+  Broadcast,
+  Send,
+  Barrier,
+  Setup,
+  End,
+  Refused
+};
+
+struct Call {
+  CallKind kind = CallKind::Barrier;
+  std::int64_t dtype = 0;
+  std::int64_t how = 0;   // of those that combine
+  std::int64_t from = 0;  // a position: the root, the sender
+  std::int64_t to = 0;
+  std::int64_t count = 0;   // elements; of several pieces all together
+  std::int64_t pieces = 0;  // a hash of the counts
+
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+/// With dtype and count of the first array, where there is one.
+Call call_on(CallKind kind, LocalArrays arrays);
+
+inline constexpr std::size_t call_words = 7;
+std::array<std::int64_t, call_words> words_of(const Call& call) noexcept;
+Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
+
+/// A hash of counts, never negative.
+std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept;
+
+/// The process of a position, where `locals` are the positions of each.
+int rank_of(int position, std::span<const std::int64_t> locals);
+
+/// "all_reduce, sum, of 1000 float32", for messages.
+std::string describe(const Call& call);
+
+}  // namespace sinter::inline v1::runtime

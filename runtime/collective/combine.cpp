@@ -1,0 +1,137 @@
+#include "combine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include <sinter/runtime/float_environment.hpp>
+#include "../parts.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+template <class T>
+constexpr bool is_complex_v = is_complex(dtype_of<T>);
+
+/// One NaN for all, so that the order of operands does not show.
+template <class T>
+T canonical(T x) {
+  if constexpr (is_complex_v<T>)
+    return T(canonical(x.real()), canonical(x.imag()));
+  else
+    return x == x ? x : std::numeric_limits<T>::quiet_NaN();
+}
+
+template <class T>
+T sum(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>)
+    return a || b;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else
+    return canonical(a + b);
+}
+
+template <class T>
+T product(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>)
+    return a && b;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else
+    return canonical(a * b);
+}
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// Of two zeros +0 is the larger. Without branches, for the compiler to take several at once.
+template <class T>
+T maximum(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::max(a, b);
+  } else {
+    const T equal = std::bit_cast<T>(std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
+    const T larger = a > b ? a : b;
+    return canonical(a != a ? a : a == b ? equal : b != b ? b : larger);
+  }
+}
+
+template <class T>
+T minimum(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::min(a, b);
+  } else {
+    const T equal = std::bit_cast<T>(std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
+    const T smaller = a < b ? a : b;
+    return canonical(a != a ? a : a == b ? equal : b != b ? b : smaller);
+  }
+}
+
+/// Calls f with the function of two elements.
+template <class T, class F>
+void with_operation(Combine how, F f) {
+  if (how == Combine::Sum) return f([](T a, T b) { return sum(a, b); });
+  if constexpr (!is_complex_v<T>) {
+    if (how == Combine::Product) return f([](T a, T b) { return product(a, b); });
+    if (how == Combine::Maximum) return f([](T a, T b) { return maximum(a, b); });
+    return f([](T a, T b) { return minimum(a, b); });
+  }
+}
+
+constexpr std::int64_t part_size = 1 << 15;  // elements: those of float32 fit a core's cache several times
+
+/// Calls f(first, last) for ranges of all elements, on several threads where there are many.
+template <class F>
+void in_parts(std::int64_t count, F f) {
+  run_parts((count + part_size - 1) / part_size, [&](std::int64_t part) {
+    const DefaultFloats as_everywhere;
+    f(part * part_size, std::min(count, (part + 1) * part_size));
+  });
+}
+
+template <class T, class Wide>
+void combine_as(Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
+  const auto element = [&](std::size_t array, std::int64_t i) {
+    return static_cast<Wide>(reinterpret_cast<const T*>(from[array])[i]);
+  };
+  Wide* const result = reinterpret_cast<Wide*>(to);
+  with_operation<Wide>(how, [&](auto operation) {
+    in_parts(count, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) result[i] = element(0, i);
+      for (std::size_t array = 1; array < from.size(); ++array)
+        for (std::int64_t i = first; i < last; ++i) result[i] = operation(result[i], element(array, i));
+    });
+  });
+}
+
+}  // namespace
+
+void combine(DType dtype, Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
+      combine_as<T, float>(how, to, from, count);
+    else
+      combine_as<T, T>(how, to, from, count);
+  });
+}
+
+void narrow(DType dtype, std::byte* to, const std::byte* from, std::int64_t count) {
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
+      // In order: a result is never written over what is still to be read.
+      for (std::int64_t i = 0; i < count; ++i) {
+        float value;
+        std::memcpy(&value, from + i * 4, sizeof(value));
+        const T rounded(value);
+        std::memcpy(to + i * 2, &rounded, sizeof(rounded));
+      }
+    } else if (to != from) {
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+    }
+  });
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,13 @@
+// GPUs of one process or of several, by NCCL.
+#pragma once
+#include <memory>
+
+#include "collective.hpp"
+#include "nccl_library.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// Over the positions of several processes. Collective. Throws DeviceError, Error.
+std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library& library);
+
+}  // namespace sinter::inline v1::runtime

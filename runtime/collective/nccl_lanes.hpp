@@ -1,0 +1,54 @@
+// This process's GPUs as NCCL sees them: a communicator of NCCL's for each, and calls of all of them as one group.
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sinter/runtime/communicator.hpp>
+#include <sinter/runtime/order.hpp>
+#include "../cuda/context.hpp"
+#include "nccl_library.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// Not thread-safe. What throws, throws Error where NCCL reports something or takes longer than
+/// SINTER_COLLECTIVE_TIMEOUT, and then for every further call: NCCL is not used any more.
+class NcclLanes {
+ public:
+  /// One for each device, as positions first, first + 1, ... of `size`. Collective over all that have the id.
+  NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
+            int size);
+  NcclLanes(const NcclLanes&) = delete;
+  NcclLanes& operator=(const NcclLanes&) = delete;
+  ~NcclLanes();
+
+  struct Lane {
+    nccl::Comm comm;
+    nccl::Stream stream;
+  };
+  /// Gives what NCCL gave.
+  using Start = std::function<nccl::Result(std::size_t local, const Lane& lane)>;
+  /// Calls `start` for all of this process's positions in one group, each with its GPU as the current one, and
+  /// uses[local] kept in order on its current stream.
+  void run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start);
+
+  const nccl::Library& library() const noexcept { return library_; }
+  void check_usable() const;
+
+ private:
+  void group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start);
+  void settle(const std::string& call);
+  void check(const std::string& call, nccl::Result result);
+  [[noreturn]] void give_up(const std::string& call, const std::string& why);
+
+  const nccl::Library& library_;
+  const unsigned process_ = generation();
+  std::vector<Device> devices_;
+  std::deque<CudaContext> contexts_;
+  std::vector<nccl::Comm> comms_;
+  std::string broken_;
+};
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,67 @@
+#include "notices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "limits.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+constexpr int tag = 1;
+constexpr std::chrono::milliseconds answers_within{1000};
+
+}  // namespace
+
+std::string rank_list(const std::vector<int>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+Notices::Notices(const mpi::Library& mpi, mpi::Comm comm, int rank, int size)
+    : mpi_(mpi), comm_(comm), rank_(rank), arriving_(new Notice{}), heard_of_(static_cast<std::size_t>(size)) {
+  heard_of_[static_cast<std::size_t>(rank)] = true;
+  listen();
+}
+
+void Notices::listen() {
+  request_ = nullptr;
+  if (mpi_.MPI_Irecv(arriving_, sizeof(Notice), mpi_.byte, mpi::any_source, tag, comm_, &request_) != mpi::success)
+    request_ = nullptr;
+}
+
+std::optional<std::string> Notices::heard() {
+  int arrived = 0;
+  if (!request_ || mpi_.MPI_Test(&request_, &arrived, mpi::no_status) != mpi::success || !arrived) return std::nullopt;
+  const Notice notice = *arriving_;
+  listen();
+  if (notice.rank >= 0 && static_cast<std::size_t>(notice.rank) < heard_of_.size())
+    heard_of_[static_cast<std::size_t>(notice.rank)] = true;
+  return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
+}
+
+std::vector<int> Notices::tell(std::string_view what) {
+  Notice* const notice = new Notice{.rank = rank_, .text = {}};  // stays: who is told may receive it late or never
+  notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
+  for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
+    mpi::Request sent = nullptr;
+    if (peer != rank_) mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &sent);
+  }
+  const auto end = std::chrono::steady_clock::now() + answers_within;
+  for (int polls = 0; std::chrono::steady_clock::now() < end; pause_after(++polls))
+    if (!heard() && std::ranges::find(heard_of_, false) == heard_of_.end()) break;
+  std::vector<int> silent;
+  for (std::size_t peer = 0; peer < heard_of_.size(); ++peer)
+    if (!heard_of_[peer]) silent.push_back(static_cast<int>(peer));
+  return silent;
+}
+
+void Notices::stop() {
+  if (!request_) return;
+  mpi_.MPI_Cancel(&request_);
+  mpi_.MPI_Wait(&request_, mpi::no_status);
+}
+
+}  // namespace sinter::inline v1::runtime

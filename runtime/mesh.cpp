@@ -1,0 +1,136 @@
+#include <sinter/runtime/mesh.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include <sinter/runtime/communicator.hpp>
+#include <sinter/runtime/error.hpp>
+#include "collective/collective.hpp"
+#include "fork.hpp"
+#include "registry.hpp"
+
+namespace sinter::inline v1 {
+
+struct Mesh::State {
+  int number = 0;
+  bool is_world = false;
+  runtime::World positions;
+  mutable runtime::Immortal<runtime::Communicator> communicator;
+};
+
+struct MeshAccess {
+  using State = Mesh::State;
+  static Device device(int number) noexcept {
+    Device d;
+    d.kind_ = DeviceKind::Mesh;
+    d.index_ = static_cast<std::int16_t>(number);
+    return d;
+  }
+
+  /// All meshes that were ever made: few, and named by their numbers for as long as the process lives.
+  struct Table {
+    std::mutex mutex;
+    std::vector<const State*> states;
+  };
+  static Table& table() {
+    static constinit runtime::Immortal<Table> table;
+    return table.get();
+  }
+  static const State* find_or_make(runtime::World positions, bool is_world) {
+    Table& known = table();
+    const runtime::ForkSafeLock lock(known.mutex);
+    for (const State* s : known.states)
+      if (s->is_world == is_world && s->positions.all == positions.all) return s;
+    if (known.states.size() > INT16_MAX) throw Error("a process has at most 32768 different meshes");
+    auto* const made = new State;
+    made->number = static_cast<int>(known.states.size());
+    made->is_world = is_world;
+    made->positions = std::move(positions);
+    known.states.push_back(made);
+    return made;
+  }
+};
+
+namespace {
+
+runtime::World of_this_process(std::vector<Device> devices) {
+  if (devices.empty()) throw DeviceError("a mesh has at least one device: Mesh({sn::Device(0), sn::Device(1)})");
+  for (const Device d : devices) {
+    if (d.is_mesh()) throw DeviceError(fmt::format("{} is a mesh: a mesh is made of CPUs and GPUs", to_string(d)));
+    if (d.is_cuda()) runtime::require_gpu(d.index());
+  }
+  const int count = static_cast<int>(devices.size());
+  return {.rank = 0, .all = std::move(devices), .first = 0, .local = count};
+}
+
+/// NCCL is for GPUs that are real, and wants each once.
+bool may_use_nccl(const std::vector<Device>& devices) {
+  if (devices.size() < 2 || runtime::gpus_are_virtual()) return false;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (!devices[i].is_cuda() || std::ranges::count(devices, devices[i]) != 1) return false;
+  return true;
+}
+
+std::unique_ptr<runtime::Communicator> make_communicator(const runtime::World& positions, bool is_world) {
+  if (is_world) return runtime::make_world_communicator(positions);
+  if (may_use_nccl(positions.all))
+    if (auto nccl = runtime::make_nccl(positions.all)) return nccl;
+  return runtime::make_loopback(positions.all);
+}
+
+}  // namespace
+
+Mesh::Mesh() : Mesh(try_all_gpus()) {}
+Mesh::Mesh(std::vector<Device> devices)
+    : state_(MeshAccess::find_or_make(of_this_process(std::move(devices)), false)) {}
+
+Mesh Mesh::world() {
+  const runtime::World& world = runtime::world();
+  return Mesh(MeshAccess::find_or_make(world, world.local != std::ssize(world.all)));
+}
+
+Mesh Mesh::of(Device device) {
+  if (!device.is_mesh()) throw DeviceError(fmt::format("{} is no mesh but a single device", to_string(device)));
+  MeshAccess::Table& known = MeshAccess::table();
+  const runtime::ForkSafeLock lock(known.mutex, std::nothrow);
+  return Mesh(known.states[static_cast<std::size_t>(device.index())]);
+}
+
+int Mesh::size() const noexcept { return static_cast<int>(state_->positions.all.size()); }
+int Mesh::first() const noexcept { return state_->positions.first; }
+int Mesh::local() const noexcept { return state_->positions.local; }
+
+Device Mesh::device(int position) const {
+  if (position < 0 || position >= size())
+    throw IndexError(
+        fmt::format("position {} of {}, whose positions are 0 to {}", position, to_string(*this), size() - 1));
+  return state_->positions.all[static_cast<std::size_t>(position)];
+}
+
+std::int64_t Mesh::first_row(std::int64_t rows, int position) const noexcept {
+  const std::int64_t each = (rows + size() - 1) / size();
+  return std::min(rows, each * position);
+}
+std::int64_t Mesh::rows(std::int64_t rows, int position) const noexcept {
+  return first_row(rows, position + 1) - first_row(rows, position);
+}
+
+runtime::Communicator& Mesh::communicator() const {
+  return state_->communicator.get([&] { return make_communicator(state_->positions, state_->is_world).release(); });
+}
+
+Mesh::operator Device() const noexcept { return MeshAccess::device(state_->number); }
+
+std::string to_string(const Mesh& mesh) {
+  constexpr int named = 8;
+  std::vector<std::string> names;
+  for (int i = 0; i < std::min(mesh.size(), named); ++i) names.push_back(to_string(mesh.device(i)));
+  if (mesh.size() > named) names.push_back(fmt::format("... {} in all", mesh.size()));
+  return fmt::format("mesh({})", fmt::join(names, ", "));
+}
+
+}  // namespace sinter::inline v1

@@ -1,0 +1,14 @@
+// expect: which is not known of a part that let or function named: write matmul(a, b) inside
+// lines: g++ 14 clang 15
+#include <sinter/sinter.hpp>
+
+namespace sn = sinter;
+
+void f(const sn::Tensor<float, sn::Cpu>& x) {
+#ifdef OK
+  const sn::Tensor y = sn::let(x + 1, [](auto v) { return sn::matmul(v, v) + v; });
+#else
+  const sn::Tensor y = sn::let(x + 1, [](auto v) { return sn::bmm(v, v) + v; });
+#endif
+  static_cast<void>(y);
+}

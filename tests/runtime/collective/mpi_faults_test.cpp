@@ -1,0 +1,205 @@
+// Several processes that do not do the same, or die: each of the others learns who did what, and nobody waits for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include <sinter/runtime/error.hpp>
+
+#include "mpirun.hpp"
+
+namespace {
+
+namespace sn = sinter;
+namespace runtime = sn::runtime;
+using namespace sn::testing;
+using sn::DType;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// From here on: starting may take longer where much else is going on.
+void wait_no_longer_than_a_second() {
+  communicator().barrier();
+  setenv("SINTER_COLLECTIVE_TIMEOUT", "1", 1);
+}
+
+/// Prints what `call` throws, and what the next one does.
+template <class F>
+void print_errors(F call) {
+  Communicator& c = communicator();
+  for (int i = 0; i < 2; ++i) try {
+      if (i == 0)
+        call(c);
+      else
+        c.barrier();
+      std::printf("no error\n");
+    } catch (const sn::Error& e) {
+      std::printf("<%d> error %d: %s</%d>\n", runtime::world().rank, i, e.what(), runtime::world().rank);
+    }
+  std::fflush(stdout);
+}
+
+TEST(Child, DISABLED_MakeDifferentCalls) {
+  print_errors([](Communicator& c) {
+    if (runtime::world().rank == 1)
+      c.broadcast(ones(5), 0);
+    else
+      c.all_reduce(ones(5), Combine::Sum);
+  });
+}
+TEST(Child, DISABLED_CombineDifferently) {
+  print_errors(
+      [](Communicator& c) { c.all_reduce(ones(5), runtime::world().rank == 1 ? Combine::Maximum : Combine::Sum); });
+}
+TEST(Child, DISABLED_BringDifferentLengths) {
+  print_errors([](Communicator& c) { c.all_reduce(ones(runtime::world().rank == 1 ? 6 : 5), Combine::Sum); });
+}
+TEST(Child, DISABLED_BringDifferentDtypes) {
+  print_errors([](Communicator& c) {
+    std::vector<TensorRef> mine = ones(5);
+    if (runtime::world().rank == 1) mine[0] = runtime::empty(sn::Shape{5}, DType::Int32, mine[0]->device);
+    c.all_reduce(mine, Combine::Sum);
+  });
+}
+TEST(Child, DISABLED_BringDifferentCounts) {
+  print_errors([](Communicator& c) {
+    const std::vector<std::int64_t> counts =
+        runtime::world().rank == 0 ? std::vector<std::int64_t>{1, 3} : std::vector<std::int64_t>{2, 2};
+    const std::size_t own = runtime::world().rank == 0 ? 1 : 2;
+    c.all_gather(ones(own), ones(4), counts);
+  });
+}
+TEST(Child, DISABLED_BringDifferentRoots) {
+  print_errors([](Communicator& c) { c.broadcast(ones(5), runtime::world().rank); });
+}
+TEST(Child, DISABLED_SendDifferently) {
+  print_errors([](Communicator& c) {
+    const std::vector<TensorRef> mine = ones(runtime::world().rank == 1 ? 6 : 5);
+    c.send(mine[0], 0, mine[0], 1);
+  });
+}
+TEST(Child, DISABLED_OneIsRefused) {
+  print_errors([](Communicator& c) {
+    c.all_reduce(runtime::world().rank == 1 ? std::vector<TensorRef>{TensorRef()} : ones(5), Combine::Sum);
+  });
+}
+TEST(Child, DISABLED_AllAreRefused) {
+  print_errors([](Communicator& c) { c.all_reduce({}, Combine::Sum); });
+}
+TEST(Child, DISABLED_OneNeverCalls) {
+  wait_no_longer_than_a_second();
+  if (runtime::world().rank == 2) std::this_thread::sleep_for(std::chrono::seconds(10));
+  print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); });
+}
+TEST(Child, DISABLED_OneNeverStarts) {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") == std::string("1"))
+    return std::this_thread::sleep_for(std::chrono::seconds(2));
+  for (int i = 0; i < 2; ++i) try {
+      runtime::world();
+    } catch (const sn::Error& e) {
+      std::printf("<0> error %d: %s</0>\n", i, e.what());
+    }
+  std::fflush(stdout);
+}
+TEST(Child, DISABLED_OneNeverSends) {
+  wait_no_longer_than_a_second();
+  if (runtime::world().rank == 0) std::this_thread::sleep_for(std::chrono::seconds(10));
+  print_errors([](Communicator& c) {
+    const std::vector<TensorRef> mine = ones(5);
+    c.send(mine[0], 0, mine[0], 1);
+  });
+}
+TEST(Child, DISABLED_OneDies) {
+  wait_no_longer_than_a_second();
+  if (runtime::world().rank == 1) _exit(0);
+  print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); });
+}
+TEST(Child, DISABLED_OneEnds) {
+  communicator();
+  if (runtime::world().rank != 1) print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); });
+}
+// What starts them.
+
+constexpr const char* one_second = "-x SINTER_COLLECTIVE_TIMEOUT=1";
+constexpr double not_a_hang = 20;  // seconds, of two that it takes
+
+TEST_F(Mpi, DifferentCallsAreNamed) {
+  const Result r = mpirun(3, "MakeDifferentCalls");
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_THAT(
+        r.of(rank),
+        AllOf(HasSubstr("different calls"), HasSubstr("rank 1: broadcast of 5 float32 from position 0"),
+              HasSubstr("ranks 0, 2: all_reduce, sum, of 5 float32"), HasSubstr("error 1"), HasSubstr("out of step")))
+        << r.text;
+}
+
+TEST_F(Mpi, EveryDifferenceIsFound) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"CombineDifferently", "rank 1: all_reduce, maximum, of 5 float32"},
+      {"BringDifferentLengths", "rank 1: all_reduce, sum, of 6 float32"},
+      {"BringDifferentDtypes", "rank 1: all_reduce, sum, of 5 int32"},
+      {"BringDifferentCounts", "rank 1: all_gather of 4 float32"},
+      {"BringDifferentRoots", "rank 1: broadcast of 5 float32 from position 1"},
+      {"SendDifferently", "rank 1: send of 6 float32 from position 0 to 1"},
+  };
+  std::vector<std::future<Result>> results;
+  for (const auto& [test, message] : cases)
+    results.push_back(std::async(std::launch::async, [name = test] { return mpirun(2, name); }));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& [test, message] = cases[i];
+    const Result r = results[i].get();
+    EXPECT_THAT(r.of(0), AllOf(HasSubstr(message), HasSubstr("error 1"))) << test << r.text;
+    EXPECT_THAT(r.of(1), HasSubstr("error 1")) << test << r.text;
+  }
+}
+
+TEST_F(Mpi, WhoIsRefusedSaysSoToTheOthers) {
+  const Result one = mpirun(2, "OneIsRefused");
+  EXPECT_THAT(one.of(0), HasSubstr("rank 1: a call that it refused with an error of its own")) << one.text;
+  EXPECT_THAT(one.of(1), HasSubstr("there is no array for position 1 (cpu)")) << one.text;
+  const Result all = mpirun(2, "AllAreRefused");
+  EXPECT_THAT(all.of(0), AllOf(HasSubstr("0 given arrays"), Not(HasSubstr("error 1")))) << all.text;
+  EXPECT_EQ(all.status, 0) << all.text;
+}
+
+TEST_F(Mpi, WhoNeverCallsIsNamed) {
+  const Result r = mpirun(3, "OneNeverCalls");
+  for (const int rank : {0, 1})
+    EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 5 float32"), HasSubstr("within 1 s"),
+                                  HasSubstr("rank 2 gave no sign of life"), HasSubstr("error 1")))
+        << r.text;
+  EXPECT_LT(r.seconds, not_a_hang);
+}
+
+TEST_F(Mpi, WhoNeverStartsDoesNotHangTheOthers) {
+  const Result r = mpirun(2, "OneNeverStarts", one_second);
+  EXPECT_THAT(r.of(0), AllOf(HasSubstr("did not start within 1 s"), HasSubstr("not all of the 2 processes"),
+                             HasSubstr("error 1")))
+      << r.text;
+  EXPECT_LT(r.seconds, not_a_hang);
+}
+
+TEST_F(Mpi, ASenderThatNeverComesIsNamed) {
+  const Result r = mpirun(2, "OneNeverSends");
+  EXPECT_THAT(r.of(1), AllOf(HasSubstr("send of 5 float32 from position 0 to 1"), HasSubstr("within 1 s"),
+                             HasSubstr("rank 0 gave no sign of life")))
+      << r.text;
+}
+
+TEST_F(Mpi, WhoDiesDoesNotHangTheOthers) {
+  const Result killed = mpirun(3, "OneDies");  // by mpirun, which sees it first
+  EXPECT_NE(killed.status, 0);
+  EXPECT_LT(killed.seconds, not_a_hang) << killed.text;
+  const Result alone = mpirun(3, "OneDies", "--enable-recovery");
+  EXPECT_THAT(alone.of(0), AllOf(HasSubstr("rank 1 gave no sign of life"), HasSubstr("error 1"))) << alone.text;
+  EXPECT_LT(alone.seconds, not_a_hang) << alone.text;
+}
+
+TEST_F(Mpi, WhoHasEndedIsNamed) {
+  const Result r = mpirun(3, "OneEnds");
+  for (const int rank : {0, 2}) EXPECT_THAT(r.of(rank), AllOf(HasSubstr("rank 1: end of the program"))) << r.text;
+}
+
+}  // namespace
