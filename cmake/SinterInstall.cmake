@@ -11,6 +11,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sinter-config.cmake.in
                               NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(sinter-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sinter-config.cmake ${PROJECT_BINARY_DIR}/sinter-config-version.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/FindSleef.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindSleef.cmake ${PROJECT_SOURCE_DIR}/cmake/SinterKernels.cmake
         DESTINATION ${sinter_config_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -42,7 +42,7 @@ RULES = {
     "Count": "any; the result is int64",
     "Nonzero": "any, as x != 0; the result is int64",
 }
-LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake"}
+LANGUAGES = {".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake"}
 
 
 def part_of(path, section):

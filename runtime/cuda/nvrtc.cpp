@@ -169,7 +169,9 @@ std::string nvrtc_compile(const KernelSource& source, std::string_view architect
 
 KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture) {
   KernelReport report;
-  report.log = compile(source, architecture, {"--ptxas-options=-v"}).log;
+  Compiled compiled = compile(source, architecture, {"--ptxas-options=-v"});
+  report.log = std::move(compiled.log);
+  report.binary = std::move(compiled.binary);
   report.registers = number_before(report.log, " registers");
   report.stack = number_before(report.log, " bytes stack frame");
   report.spill_stores = number_before(report.log, " bytes spill stores");

@@ -22,8 +22,9 @@ struct KernelReport {
   int spill_loads = 0;   // bytes
   int shared = 0;        // bytes of static shared memory per block
   std::string log;
+  std::string binary;
 };
-/// Compiles for an architecture such as "sm_90" only to learn that. Throws as nvrtc_compile.
+/// Compiles for an architecture such as "sm_90" to learn that. Throws as nvrtc_compile.
 KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture);
 
 /// What to give nvrtc_compile for a device: its own architecture, or PTX of the newest one that NVRTC knows. `device`

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices.hpp"
@@ -157,6 +158,29 @@ TEST(Sharded, ReductionsOverPiecesAreJoined) {
                        (x - x.mean(0)) * rsqrt(x.var(0, 0, true).squeeze(0) + 1e-5f)));
       EXPECT_TRUE(near(softmax(s.to<sn::half>(), 0), softmax(x.to<sn::half>(), 0), 2e-3));
     }
+}
+
+/// The model's counts: of k devices that differ, a sum goes to the host and back once for each.
+TEST(Sharded, TellsAsMuchAsTheModelSays) {
+  for (const std::vector<sn::Device>& list : {std::vector<sn::Device>{0, 1}, {sn::Device(), 0, 1}}) {
+    const sn::Mesh mesh(list);
+    const std::uint64_t k = list.size(), n = 5 * sizeof(float);
+    const sn::Tensor s = sn::shard(numbers({30, 5}), mesh);
+    const auto told = [&](auto evaluate) {
+      const auto before = mesh.communicator().traffic();
+      evaluate();
+      const auto after = mesh.communicator().traffic();
+      return std::pair(after.messages - before.messages, after.bytes - before.bytes);
+    };
+    using Told = std::pair<std::uint64_t, std::uint64_t>;
+    EXPECT_EQ(told([&] { (void)sn::Tensor((s + 1).exp().sum(1)); }), Told(0, 0));
+    const Told sum = told([&] { (void)sn::Tensor((s + 1).exp().sum(0)); });
+    EXPECT_EQ(sum.second, 2 * sum.first * n / 2) << "each message the sum's bytes";
+    EXPECT_LE(sum.first, 2 * k);
+    EXPECT_EQ(told([&] { (void)sn::Tensor(s.mean(0)); }), sum) << "a count needs nobody";
+    const Told softmaxed = told([&] { (void)sn::Tensor(softmax(s, 0)); });
+    EXPECT_LE(softmaxed.first, sum.first + k * (k - 1)) << "one maximum, one sum, whatever the formula repeats";
+  }
 }
 
 TEST(Sharded, SpecialValuesCrossPieces) {

@@ -20,6 +20,7 @@
 #include <sinter/dsl/constants.hpp>
 #include <sinter/dsl/dlpack.hpp>
 #include <sinter/dsl/einsum.hpp>
+#include <sinter/dsl/export.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/from_blob.hpp>

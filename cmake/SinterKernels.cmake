@@ -1,0 +1,101 @@
+# sinter_add_kernels(target FROM generator
+#                    [KERNELS names...] [ARCHS 80 90...] [PTX ON|OFF] [NAME library] [NAMESPACE prefix]
+#                    [FORMAT SOURCE|OBJECT|HEADER] [EXTRA cu|json|hpp|ptx|dot...])
+#
+# A library of kernels that a generator exports: a C++ source file whose main returns sn::export_main(argc, argv, kernels),
+# or a target that is such a program. It runs while the project is built and needs NVRTC, but no GPU; the library needs
+# neither Sinter nor CUDA. `target` is what to link; its headers are library.h and, with EXTRA hpp, library.hpp.
+#
+#   KERNELS    those of the generator's kernels to export; all by default
+#   ARCHS      GPUs to compile for: 90 is compute capability 9.0; NONE: the kernels run on the CPU alone
+#   PTX        whether newer GPUs get text that the driver compiles; ON by default
+#   NAME       of the files and the library's own functions; the target's by default
+#   NAMESPACE  before the names of all functions: ns gives ns_kernel_launch
+#   FORMAT     SOURCE: a static library. OBJECT: an object library. HEADER: an interface library of one header; one source file of its user's
+#              defines LIBRARY_IMPLEMENTATION before it includes it
+#   EXTRA      files beside, in the target's property SINTER_KERNELS_FOLDER
+function(sinter_add_kernels target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;PTX;NAME;NAMESPACE;FORMAT" "KERNELS;ARCHS;EXTRA")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)
+    message(FATAL_ERROR "sinter_add_kernels(${target} FROM generator ...): ${arg_UNPARSED_ARGUMENTS} is not understood")
+  endif()
+  if(NOT arg_FORMAT)
+    set(arg_FORMAT SOURCE)
+  endif()
+  if(NOT arg_FORMAT MATCHES "^(SOURCE|OBJECT|HEADER)$")
+    message(FATAL_ERROR "sinter_add_kernels(${target}): FORMAT ${arg_FORMAT} is none of SOURCE, OBJECT and HEADER")
+  endif()
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
+  if(TARGET ${arg_FROM})
+    set(generator ${arg_FROM})
+  else()
+    set(generator ${target}_generator)
+    add_executable(${generator} ${arg_FROM})
+    target_link_libraries(${generator} PRIVATE sinter::sinter)
+  endif()
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kernels)
+  set(format source)
+  if(arg_FORMAT STREQUAL HEADER)
+    set(format header)
+  endif()
+  set(options -o ${folder} --name ${arg_NAME} --format ${format})
+  if(arg_NAMESPACE)
+    list(APPEND options --prefix ${arg_NAMESPACE}_)
+  endif()
+  if(arg_ARCHS STREQUAL "NONE")
+    list(APPEND options --archs none)
+  elseif(arg_ARCHS)
+    list(JOIN arg_ARCHS "," archs)
+    list(APPEND options --archs ${archs})
+  endif()
+  if(DEFINED arg_PTX AND NOT arg_PTX)
+    list(APPEND options --ptx off)
+  endif()
+  if(arg_KERNELS)
+    list(JOIN arg_KERNELS "," kernels)
+    list(APPEND options --kernels ${kernels})
+  endif()
+  if(arg_EXTRA)
+    list(JOIN arg_EXTRA "," extra)
+    list(APPEND options --extra ${extra})
+  endif()
+
+  set(files ${folder}/${arg_NAME}.h)
+  if(NOT arg_FORMAT STREQUAL HEADER)
+    list(APPEND files ${folder}/${arg_NAME}.c)
+  endif()
+  foreach(extension ${arg_EXTRA})
+    list(APPEND files ${folder}/${arg_NAME}.${extension})
+  endforeach()
+  # Files that stay the same are not written again; the stamp tells that they were looked at.
+  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${target}.kernels.stamp)
+  add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${files} COMMAND ${generator} ${options}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${stamp} DEPENDS ${generator} VERBATIM
+                     COMMENT "Exporting kernels of ${target}")
+  add_custom_target(${target}_files DEPENDS ${stamp})
+
+  if(arg_FORMAT STREQUAL HEADER)
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    set(kind STATIC)
+    if(arg_FORMAT STREQUAL OBJECT)
+      set(kind OBJECT)
+    endif()
+    add_library(${target} ${kind} ${folder}/${arg_NAME}.c)
+    set(scope PUBLIC)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(NOT C IN_LIST languages)  # it is C++ as well
+      set_source_files_properties(${folder}/${arg_NAME}.c PROPERTIES LANGUAGE CXX)
+    endif()
+  endif()
+  set_target_properties(${target} PROPERTIES SINTER_KERNELS_FOLDER ${folder})
+  add_dependencies(${target} ${target}_files)
+  target_include_directories(${target} ${scope} ${folder})
+  find_package(Threads REQUIRED)
+  target_link_libraries(${target} ${scope} m ${CMAKE_DL_LIBS} Threads::Threads)
+endfunction()

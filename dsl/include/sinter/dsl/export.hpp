@@ -1,0 +1,48 @@
+// Kernels for embedding: C source of expressions, for programs without Sinter.
+#pragma once
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <sinter/dsl/array.hpp>
+#include <sinter/dsl/lazy.hpp>
+#include <sinter/jit/export.hpp>
+
+namespace sinter::inline v1 {
+
+/// An expression as a kernel of a library. Its tensors stand for parameters: their extents are examples, but that 1
+/// stays 1, and their elements are not read. Throws nothing of its own.
+template <expression E>
+jit::Export exported(E&& e, ExportOptions options = {}) {
+  auto&& lifted = lift(std::forward<E>(e));
+  jit::Export out{jit::Recorded(description(lifted)), std::move(options)};
+  for (runtime::TensorImpl* leaf : out.expression.leaves)
+    out.expression.held.push_back(runtime::TensorRef::share(leaf));
+  return out;
+}
+
+/// Several expressions as one kernel with an output for each: what they share is read and computed once. Throws
+/// DeviceError where they are on different devices.
+template <expression... E>
+jit::Export exported_together(ExportOptions options, E&&... e) {
+  const jit::LazyRef values[] = {jit::lazy(jit::Recorded(description(lift(std::forward<E>(e)))))...};
+  return {jit::Recorded(std::span(values)), std::move(options)};
+}
+
+/// Exports expressions into one library: `export_kernels({exported(e, {.name = "e"}), ...}, {.name = "kernels"})`.
+/// Throws Error for names that C does not take and for what cannot be exported (products of matrices, complex numbers,
+/// indexing, random numbers), CompileError, and DeviceError where NVRTC is missing or does not know an architecture.
+inline Exported export_kernels(const std::vector<jit::Export>& kernels, const LibraryOptions& library = {}) {
+  return jit::export_library(kernels, library);
+}
+
+/// Exports one expression, as a library of its own that has its name. Throws what export_kernels throws.
+template <expression E>
+Exported export_kernel(E&& e, ExportOptions options = {}, LibraryOptions library = {}) {
+  library.name = options.name;
+  return jit::export_library({exported(std::forward<E>(e), std::move(options))}, library);
+}
+
+}  // namespace sinter::inline v1

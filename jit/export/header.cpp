@@ -1,0 +1,148 @@
+// What users of an exported library include: C99 and C++ alike.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "c_expression.hpp"
+#include "library.hpp"
+
+namespace sinter::inline v1::jit::exporting {
+namespace {
+
+std::string number_type(Category category) {
+  return category == Category::Bool ? "bool" : category == Category::Int ? "int64_t" : "double";
+}
+
+std::string describe(const Model& m, const std::string& name) {
+  std::string out = fmt::format("/* {}:", m.name);
+  for (const Array& a : m.outputs) out += fmt::format(" {}", shape_text(m, a));
+  out += " from";
+  for (const Array& a : m.inputs) out += fmt::format(" {}{}", shape_text(m, a), a.strided ? " with strides" : "");
+  for (const Number& n : m.numbers)
+    if (!n.name.empty()) out += fmt::format(" {} {}", n.name, number_type(n.category));
+  out += ".\n";
+  if (m.plan->kernels.size() > 1) out += fmt::format(" * {} kernels, one after the other.\n", m.plan->kernels.size());
+  if (m.has_workspace())
+    out += fmt::format(" * The workspace is device memory of {}_workspace_bytes(...) bytes, aligned to 256. {}\n", name,
+                       m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks."
+                                             : "It may be used again when the\n * stream has done this work.");
+  if (m.may_fault())
+    out += " * fault is a word of device memory, 0 before: 1 afterwards where an integer was divided by 0.\n";
+  if (m.in_place) out += " * An output may be the same array as an input of its shape.\n";
+  return out + " */\n";
+}
+
+std::string function(const std::string& type, const std::string& name, const std::vector<std::string>& parameters) {
+  const std::string head = fmt::format("{}{}(", type, name);
+  std::string out = head, line = head;
+  const std::string indent(head.size(), ' ');
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string text = parameters[i] + (i + 1 < parameters.size() ? ", " : "");
+    if (line.size() + text.size() > 116 && i > 0) {
+      while (out.ends_with(' ')) out.pop_back();
+      out += "\n" + indent, line = indent;
+    }
+    out += text, line += text;
+  }
+  return out + (parameters.empty() ? "void);\n" : ");\n");
+}
+
+}  // namespace
+
+std::string shape_text(const Model& model, const Array& array) {
+  std::vector<std::string> extents;
+  for (const std::int64_t extent : array.shape) extents.push_back(model.sizes->product(extent, ""));
+  return fmt::format("{} {} ({}{})", array.name, name(array.dtype), fmt::join(extents, ", "),
+                     extents.size() == 1 ? "," : "");
+}
+
+std::vector<std::string> size_parameters(const Model& model) {
+  std::vector<std::string> out;
+  for (const std::string& size : model.sizes->names()) out.push_back("int64_t " + size);
+  return out;
+}
+
+std::vector<std::string> parameters(const Model& model, bool of_launch) {
+  std::vector<std::string> out;
+  if (of_launch) out.emplace_back("void *stream");
+  for (const Array& a : model.outputs) out.push_back(fmt::format("{} *{}", memory_type(a.dtype), a.name));
+  for (const Array& a : model.inputs) {
+    out.push_back(fmt::format("const {} *{}", memory_type(a.dtype), a.name));
+    if (a.strided) out.push_back(fmt::format("const int64_t *{}_strides", a.name));
+  }
+  for (std::string& size : size_parameters(model)) out.push_back(std::move(size));
+  for (const Number& n : model.numbers)
+    if (!n.name.empty()) out.push_back(fmt::format("{} {}", number_type(n.category), n.name));
+  if (of_launch && model.may_fault()) out.emplace_back("uint32_t *fault");
+  if (of_launch && model.has_workspace()) {
+    out.emplace_back("void *workspace");
+    out.emplace_back("size_t workspace_bytes");
+  }
+  return out;
+}
+
+std::string header_text(const Library& library) {
+  const std::string macro = library.macro();
+  std::string out = fmt::format(
+      "/* {0}.h: kernels exported by Sinter. Needs nothing but the C library: the CUDA driver is opened at run time.\n"
+      " *\n"
+      " * NAME_launch(stream, outputs, inputs, sizes, ...) starts the kernel on a GPU, in the current CUDA context, on "
+      "a\n"
+      " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, row-major and "
+      "contiguous;\n"
+      " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
+      " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
+      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1.\n"
+      " * Both give 0, or a code that {1}_error_text explains. All functions may be called from any thread. */\n"
+      "#ifndef {2}_H\n#define {2}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+      library.options.name, library.prefix(), macro);
+  out += fmt::format("#define {}_ABI_VERSION {}\n\nenum {{\n", macro, export_abi_version);
+  int code = 0;
+  for (const ErrorCode& e : error_codes())
+    out += fmt::format("  {}_{} = {}, /* {} */\n", macro, e.name, code++, e.text);
+  out += fmt::format("  {}_DRIVER_ERROR = {} /* and above: {} and what the driver gave, a CUresult */\n}};\n\n", macro,
+                     driver_error, driver_error);
+  out += "/* What a code means. Never NULL; of codes of the driver, valid while that is open. */\n";
+  out += fmt::format("const char *{}_error_text(int code);\n\n", library.prefix());
+  out += "/* The version of this interface that the functions were made for. */\n";
+  out += fmt::format("int {}_abi_version(void);\n\n", library.prefix());
+  out +=
+      "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
+  out += fmt::format("int {}_load(void);\n\n", library.prefix());
+  for (const Model& m : library.kernels) {
+    const std::string name = library.kernel_prefix(m);
+    out += describe(m, name) + function("int ", name + "_launch", parameters(m, true)) +
+           function("int ", name + "_cpu", parameters(m, false));
+    if (m.has_workspace()) out += function("size_t ", name + "_workspace_bytes", size_parameters(m));
+    out += "\n";
+  }
+  return out + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+std::string wrapper_text(const Library& library) {
+  std::string out = fmt::format(
+      "// {0}.hpp: the functions of {0}.h for C++17, which throw what these return.\n#pragma once\n"
+      "#include <stdexcept>\n#include <string>\n\n#include \"{0}.h\"\n\nnamespace {1} {{\n\n"
+      "/// A code of {0}.h with its text.\nclass Error : public std::runtime_error {{\n public:\n"
+      "  Error(const char* function, int code)\n"
+      "      : std::runtime_error(std::string(function) + \": \" + {1}_error_text(code)), code_(code) {{}}\n"
+      "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
+      library.options.name, library.prefix());
+  const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
+  for (const Model& m : library.kernels)
+    for (const bool of_launch : {true, false}) {
+      std::vector<std::string> names;
+      const std::vector<std::string> all = parameters(m, of_launch);
+      for (const std::string& p : all) names.push_back(name_of(p));
+      const std::string function = library.kernel_prefix(m) + (of_launch ? "_launch" : "_cpu");
+      const std::string own = m.name + (of_launch ? "" : "_cpu");
+      out +=
+          fmt::format("\ninline void {0}({1}) {{\n  if (const int code = ::{2}({3})) throw Error(\"{2}\", code);\n}}\n",
+                      own, fmt::join(all, ", "), function, fmt::join(names, ", "));
+    }
+  return out + fmt::format("\n}}  // namespace {}\n", library.prefix());
+}
+
+}  // namespace sinter::inline v1::jit::exporting

@@ -1,0 +1,279 @@
+#include "model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <runtime/text.hpp>
+#include <sinter/runtime/error.hpp>
+#include "../checks.hpp"
+#include "../faults.hpp"
+#include "../nest.hpp"
+#include "../plan_shapes.hpp"
+#include "../product.hpp"
+#include "../row_walks.hpp"
+#include "../shapes.hpp"
+
+namespace sinter::inline v1::jit::exporting {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+[[noreturn]] void refuse(const Export& from, std::string_view why) {
+  throw Error(fmt::format("{} cannot be exported: {}", runtime::quote(from.options.name), why));
+}
+
+/// What C source of ours cannot hold.
+void check_operations(const Export& from) {
+  for (const Node& n : from.expression.graph.nodes()) {
+    if (n.op == Op::matmul)
+      refuse(from,
+             "it multiplies matrices, which a BLAS does. Export what comes before and after the product as kernels of "
+             "their own, and call the BLAS of your program between them");
+    if (is_complex(n.dtype))
+      refuse(from, fmt::format("{} gives {}. Exported kernels have no complex numbers: pass real and imaginary parts "
+                               "as two tensors",
+                               name(n.op), name(n.dtype)));
+    if (n.op == Op::array || n.op == Op::load)
+      refuse(from, "it reads elements at places that indices give (gather, embedding, x[i])");
+    if (n.op == Op::index)
+      refuse(from, "it depends on the positions of its elements (random numbers, arange): pass them as a tensor");
+  }
+  if (from.expression.graph.outputs().empty()) refuse(from, "it has no result");
+}
+
+std::string name_or(const std::vector<std::string>& names, std::size_t i, std::string otherwise) {
+  return i < names.size() && !names[i].empty() ? names[i] : std::move(otherwise);
+}
+
+void add_inputs(Model& m, const Export& from) {
+  const Graph& graph = from.expression.graph;
+  for (const Node& n : graph.nodes())
+    if (n.op == Op::leaf && std::ranges::find(m.leaves, n.attribute) == m.leaves.end())
+      m.leaves.push_back(static_cast<std::uint32_t>(n.attribute));
+  std::ranges::sort(m.leaves);
+  if (from.options.inputs.size() > m.leaves.size())
+    refuse(from, fmt::format("{} inputs are named, but the expression has {}: {}", from.options.inputs.size(),
+                             m.leaves.size(), fmt::join(from.options.inputs, ", ")));
+  std::vector<Shape> shapes(from.expression.leaves.size());
+  std::vector<std::vector<std::string>> names(shapes.size());
+  for (std::size_t i = 0; i < m.leaves.size(); ++i) {
+    shapes[m.leaves[i]] = from.expression.leaves[m.leaves[i]]->shape;
+    if (i < from.options.sizes.size()) names[m.leaves[i]] = from.options.sizes[i];
+    if (names[m.leaves[i]].size() > shapes[m.leaves[i]].size())
+      refuse(from, fmt::format("input {} has {} axes, but {} sizes are named: {}", i, shapes[m.leaves[i]].rank(),
+                               names[m.leaves[i]].size(), fmt::join(names[m.leaves[i]], ", ")));
+  }
+  m.sizes = std::make_shared<const Sizes>(simplify(graph, true), shapes, names);
+  for (std::size_t i = 0; i < m.leaves.size(); ++i) {
+    const TensorImpl& leaf = *from.expression.leaves[m.leaves[i]];
+    m.inputs.push_back(
+        {name_or(from.options.inputs, i, fmt::format("x{}", i)), leaf.dtype, m.sizes->shape(m.leaves[i])});
+  }
+  for (const std::string& strided : from.options.strided) {
+    const auto found = std::ranges::find(m.inputs, strided, &Array::name);
+    if (found == m.inputs.end())
+      refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
+    found->strided = found->shape.numel() != 1;
+  }
+}
+
+void add_numbers(Model& m, const Export& from) {
+  for (const Node& n : from.expression.graph.nodes()) {
+    if (n.op != Op::scalar) continue;
+    const ScalarUse use = scalar_use(n);
+    auto known = std::ranges::find(m.numbers, use.number, &Number::number);
+    if (known == m.numbers.end())
+      known = m.numbers.insert(m.numbers.end(), {use.number, use.arrives_as, "", from.expression.scalars[use.number]});
+    if (category(n.dtype) == Category::Int && size_of(n.dtype) < size_of(known->narrowest)) known->narrowest = n.dtype;
+  }
+  std::ranges::sort(m.numbers, {}, &Number::number);
+  if (from.options.numbers.size() > m.numbers.size())
+    refuse(from, fmt::format("{} numbers are named, but the expression has {}", from.options.numbers.size(),
+                             m.numbers.size()));
+  for (std::size_t i = 0; i < from.options.numbers.size(); ++i) m.numbers[i].name = from.options.numbers[i];
+  for (const Number& n : m.numbers)
+    if (n.name.empty() && n.category == Category::Int) check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
+}
+
+void check_names(const Model& m, const Export& from) {
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& name, const std::string& what) {
+    check_name(name, what);
+    if (!seen.insert(name).second) refuse(from, fmt::format("two of its parameters are called {}", name));
+  };
+  check_name(m.name, "kernel");
+  for (const Array& a : m.outputs) add(a.name, "output");
+  for (const Array& a : m.inputs) {
+    add(a.name, "input");
+    if (a.strided) add(a.name + "_strides", "parameter"), add(a.name + "_strides_given", "parameter");
+  }
+  for (const std::string& size : m.sizes->names()) add(size, "size");
+  for (const Number& n : m.numbers)
+    if (!n.name.empty()) add(n.name, "number");
+  for (const Array& a : m.temporaries) add(a.name, "temporary");
+}
+
+/// A tensor of an array's shape that lies so. It has an address, which decides on vectors, and no memory.
+TensorRef stand_in(const Array& array, Layout layout, std::size_t& strides) {
+  constexpr std::uintptr_t aligned_address = 4096;
+  TensorRef t = runtime::index_tensor(array.shape, Device());
+  t->dtype = array.dtype;
+  t->data = reinterpret_cast<std::byte*>(aligned_address);
+  if (!array.strided) return t;
+  const int rank = array.shape.rank();
+  for (int a = 0; a < rank; ++a) {
+    const std::int64_t prime = stride_prime(strides + static_cast<std::size_t>(rank - 1 - a));
+    if (layout == Layout::Strided || (layout == Layout::Padded && a < rank - 1)) t->strides[a] = prime;
+  }
+  strides += static_cast<std::size_t>(rank);
+  t->contiguous = layout == Layout::Contiguous;
+  return t;
+}
+
+std::vector<TensorRef> stand_ins(const std::vector<Array>& arrays, Layout layout) {
+  std::vector<TensorRef> out;
+  std::size_t strides = 0;
+  for (const Array& a : arrays) out.push_back(stand_in(a, layout, strides));
+  return out;
+}
+
+/// The plan for the stand-ins, and the shapes of what it writes.
+void add_plan(Model& m, const Export& from) {
+  std::vector<TensorRef> held = stand_ins(m.inputs, Layout::Contiguous);
+  std::vector<TensorImpl*> leaves(from.expression.leaves.size());
+  for (std::size_t i = 0; i < held.size(); ++i) leaves[m.leaves[i]] = held[i].get();
+  // The graph may leave out leaves of the tree: what is no input has some shape.
+  const TensorRef other = runtime::index_tensor({}, Device());
+  for (TensorImpl*& leaf : leaves)
+    if (!leaf) leaf = other.get();
+  m.recipe = std::make_shared<const Recipe>(m.recorded, false);
+  const Recipe& recipe = *m.recipe;
+  std::vector<Shape> shapes;
+  if (!recipe.reshapes())
+    for (std::size_t i = 0; i < recipe.outputs(); ++i) shapes.push_back(output_shape(recipe, i, leaves));
+  for (const Shape& s : shapes)
+    if (!(s == shapes[0]))
+      refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
+  const ReadyPlan& ready = recipe.reshapes() ? recipe.plan_for(leaves) : recipe.together();
+  m.plan = &ready.plan;
+  const PlanShapes found = plan_shapes(ready.plan, recipe.reshapes() ? nullptr : shapes.data(), leaves);
+  const std::size_t outputs = recipe.outputs();
+  if (from.options.outputs.size() > outputs)
+    refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
+  for (std::size_t i = 0; i < outputs; ++i)
+    m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)),
+                         recipe.dtype(i), found.outputs[i]});
+  for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
+    m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], found.temporaries[i]});
+  for (std::size_t k = 0; k < ready.plan.kernels.size(); ++k)
+    m.steps.push_back({.kernel = &ready.plan.kernels[k], .domain = found.kernels[k]});
+}
+
+void add_loops(Model& m, const Export& from, Step& step, Layout layout) {
+  const std::vector<TensorRef> inputs = stand_ins(m.inputs, layout), outputs = stand_ins(m.outputs, layout),
+                               temporaries = stand_ins(m.temporaries, layout);
+  const Kernel& kernel = *step.kernel;
+  std::vector<TensorImpl*> operands;
+  const auto add = [&](const Slot& s) {
+    switch (s.kind) {
+      case Slot::Kind::Output: return operands.push_back(outputs[s.number].get());
+      case Slot::Kind::Temporary: return operands.push_back(temporaries[s.number].get());
+      default: break;
+    }
+    const auto input = std::ranges::find(m.leaves, s.number) - m.leaves.begin();
+    operands.push_back(inputs[static_cast<std::size_t>(input)].get());
+  };
+  std::ranges::for_each(kernel.outputs, add);
+  std::ranges::for_each(kernel.inputs, add);
+  if (operands.size() > ClassKey::max_operands)
+    refuse(from, fmt::format("one of its kernels has {} operands; {} are possible", operands.size(),
+                             std::size_t{ClassKey::max_operands}));
+  Loops loops{.layout = layout};
+  if (kernel.rows)
+    make_row_nest(loops.nest, operands, kernel, step.domain);
+  else
+    make_nest(loops.nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
+  add_variants(kernel, *step.traits, m.in_place, loops);
+  step.loops.push_back(std::move(loops));
+}
+
+void add_steps(Model& m, const Export& from) {
+  for (Step& step : m.steps) {
+    step.traits = std::make_shared<const KernelTraits>(*step.kernel);
+    step.writes_elements = step.traits->rows && step.traits->rows->writes_elements;
+    add_loops(m, from, step, Layout::Contiguous);
+    if (!m.is_strided()) continue;
+    add_loops(m, from, step, Layout::Padded);
+    add_loops(m, from, step, Layout::Strided);
+  }
+}
+
+/// Where an input has an output's shape and elements of its size, each of which is read before it is written.
+void add_sharing(Model& m) {
+  for (std::uint32_t o = 0; o < m.outputs.size(); ++o) {
+    m.may_be_same.emplace_back();
+    for (const Array& input : m.inputs)
+      m.may_be_same.back().push_back(m.in_place && input.shape == m.outputs[o].shape &&
+                                     size_of(input.dtype) == size_of(m.outputs[o].dtype) &&
+                                     writes_in_place(*m.plan, o));
+  }
+}
+
+}  // namespace
+
+bool writes_in_place(const Plan& plan, std::uint32_t output) {
+  const Kernel& last = plan.kernels.back();
+  for (std::size_t i = 0; i < last.outputs.size(); ++i)
+    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return !last.rows || last.rows->over[i] == Over::Domain;
+  return false;
+}
+
+bool Model::may_fault() const noexcept {
+  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.any(); });
+}
+
+bool Model::has_workspace() const noexcept {
+  const auto splits = [](const Loops& l) {
+    return std::ranges::any_of(l.variants, [](const Variant& v) { return v.kernel_class.rows.split; });
+  };
+  return !temporaries.empty() ||
+         std::ranges::any_of(steps, [&](const Step& s) { return std::ranges::any_of(s.loops, splits); });
+}
+
+bool Model::has_empty_error() const noexcept {
+  return std::ranges::any_of(recorded.nodes(), [](const Node& n) {
+    return n.op == Op::amax || n.op == Op::amin || n.op == Op::argmax || n.op == Op::argmin;
+  });
+}
+
+bool Model::is_strided() const noexcept { return std::ranges::any_of(inputs, &Array::strided); }
+
+const Array& Model::array(const Slot& slot) const {
+  switch (slot.kind) {
+    case Slot::Kind::Output: return outputs[slot.number];
+    case Slot::Kind::Temporary: return temporaries[slot.number];
+    default: break;
+  }
+  return inputs[static_cast<std::size_t>(std::ranges::find(leaves, slot.number) - leaves.begin())];
+}
+
+const Number& Model::number(std::uint32_t number) const { return *std::ranges::find(numbers, number, &Number::number); }
+
+Model make_model(const Export& from) {
+  check_operations(from);
+  Model m{.name = from.options.name, .recorded = from.expression.graph, .in_place = from.options.in_place};
+  add_inputs(m, from);
+  add_numbers(m, from);
+  add_plan(m, from);
+  check_names(m, from);
+  add_steps(m, from);
+  add_sharing(m);
+  return m;
+}
+
+}  // namespace sinter::inline v1::jit::exporting

@@ -1,0 +1,100 @@
+// What an exported kernel is, before it is written: its parameters, and its launches with the loops and the variants of
+// each.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sinter/jit/export.hpp>
+#include "../class_key.hpp"
+#include "../recipe.hpp"
+#include "sizes.hpp"
+
+namespace sinter::inline v1::jit::exporting {
+
+/// An array that the functions take, or a temporary in the workspace.
+struct Array {
+  std::string name;
+  DType dtype;
+  Shape shape;  // with the primes of Sizes
+  bool strided = false;
+};
+
+/// A C++ number of the expression.
+struct Number {
+  std::uint32_t number;  // in Recorded::scalars
+  Category category;     // as which it arrives
+  std::string name;      // empty: it keeps its value
+  Scalar value;
+  DType narrowest = DType::Int64;  // of the integer dtypes that it is used as
+};
+
+/// A compiled form of a step.
+struct Variant {
+  KernelClass kernel_class;
+  std::string text;
+  std::size_t image = 0;  // which of the library's texts
+};
+
+/// Up to so many rows and columns, the variant. The first rule that fits decides.
+struct Rule {
+  std::int64_t rows, columns;
+  std::size_t variant;
+};
+
+/// How the arrays lie: all contiguous; the strided ones with neighbours along their last axis; or anyhow.
+enum class Layout : std::uint8_t { Contiguous, Padded, Strided };
+
+/// The loops of a step where the arrays lie so.
+struct Loops {
+  Layout layout;
+  LoopNest nest;  // its extents and strides are products of primes
+  KernelClass base;
+  std::vector<Rule> rules;
+  std::vector<Variant> variants;
+};
+
+/// One kernel of the plan.
+struct Step {
+  const Kernel* kernel;
+  std::shared_ptr<const KernelTraits> traits;
+  Shape domain;
+  std::vector<Loops> loops;  // one for each layout
+  bool writes_elements = false;
+};
+
+struct Model {
+  std::string name;
+  Graph recorded;
+  std::shared_ptr<const Recipe> recipe;  // keeps the plan
+  const Plan* plan = nullptr;
+  std::vector<std::uint32_t> leaves;  // of each input, its number in the expression
+  std::vector<Array> inputs, outputs, temporaries;
+  std::vector<Number> numbers;  // in the order of the expression
+  std::shared_ptr<const Sizes> sizes;
+  std::vector<Step> steps;
+  bool in_place = false;
+  std::vector<std::vector<bool>> may_be_same;  // outputs by inputs: whether both may be one array
+
+  bool may_fault() const noexcept;
+  bool has_workspace() const noexcept;
+  bool has_empty_error() const noexcept;  // looks for the largest of a row, which may have no element
+  bool is_strided() const noexcept;
+  const Array& array(const Slot& slot) const;
+  const Number& number(std::uint32_t number) const;
+};
+
+/// Throws Error for what cannot be exported.
+Model make_model(const Export& from);
+
+/// The variants of a step: fills rules and variants of its loops, whose nest is set.
+void add_variants(const Kernel& kernel, const KernelTraits& traits, bool in_place, Loops& loops);
+
+/// Whether an input of the plan may be read where this output is written.
+bool writes_in_place(const Plan& plan, std::uint32_t output);
+
+/// A name that C and C++ accept. Throws Error, which says that it is `what`.
+void check_name(const std::string& name, const std::string& what);
+
+}  // namespace sinter::inline v1::jit::exporting

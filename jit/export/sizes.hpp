@@ -1,0 +1,35 @@
+// The sizes that an exported kernel takes. Plans and loops are made for tensors whose extents are primes, a different
+// one for each size, so that any extent or stride tells by its factors which sizes it is made of.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sinter/jit/recorded.hpp>
+
+namespace sinter::inline v1::jit::exporting {
+
+class Sizes {
+ public:
+  /// Finds which extents must be equal: those that broadcasting joins, and those that have one name. Extents of 1 stay
+  /// so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
+  Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names);
+
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  /// The shape of leaf i with primes.
+  const Shape& shape(std::size_t leaf) const noexcept { return shapes_[leaf]; }
+  /// The sizes whose product an extent is.
+  std::vector<std::size_t> factors(std::int64_t extent) const;
+  /// That product in C, each size with `prefix`: a->n * a->m, or a number.
+  std::string product(std::int64_t extent, const std::string& prefix) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Shape> shapes_;
+};
+
+/// Primes that are no factor of such an extent: they stand for strides that a caller gives.
+std::int64_t stride_prime(std::size_t i);
+
+}  // namespace sinter::inline v1::jit::exporting

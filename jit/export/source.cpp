@@ -1,0 +1,235 @@
+// The C source of an exported library.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "../row_stash.hpp"
+#include "../row_walks.hpp"
+#include "c_expression.hpp"
+#include "c_functions.hpp"
+#include "c_loops.hpp"
+#include "library.hpp"
+
+namespace sinter::inline v1::embedded {
+extern const std::string_view export_launcher;
+}
+
+namespace sinter::inline v1::jit::exporting {
+namespace {
+
+/// Bytes as words of eight, the lowest first: GPUs are in little-endian machines alone.
+std::string words_of(std::string_view bytes) {
+  std::string out, line = " ";
+  for (std::size_t i = 0; i < bytes.size() + 1; i += 8) {  // text ends with a zero
+    std::uint64_t word = 0;
+    for (std::size_t b = 0; b < 8 && i + b < bytes.size(); ++b)
+      word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i + b])) << 8 * b;
+    const std::string text = word < 10 ? fmt::format(" {},", word) : fmt::format(" {:#x}u,", word);
+    if (line.size() + text.size() > 116) out += line + "\n", line = " ";
+    line += text;
+  }
+  return out + line + "\n";
+}
+
+std::string images(const Library& library) {
+  std::string out;
+  for (std::size_t i = 0; i < library.images.size(); ++i) {
+    if (library.targets.empty()) continue;
+    const Image& image = library.images[i];
+    std::string table;
+    for (std::size_t t = 0; t < library.targets.size(); ++t) {
+      const Target& target = library.targets[t];
+      out += fmt::format("static const unsigned long long sinter_image_{}_{}[] = {{\n{}}};\n", i, target.name(),
+                         words_of(image.compiled[t].binary));
+      table += fmt::format("  {{{}, {}, sinter_image_{}_{}}},\n", target.architecture, target.is_ptx, i, target.name());
+    }
+    out += fmt::format("static const sinter_image sinter_images_{}[] = {{\n{}}};\n\n", i, table);
+  }
+  return out;
+}
+
+struct Limits {
+  std::size_t operands = 1, dims = 2, words = 8, numbers = 1;
+};
+
+Limits limits_of(const Library& library) {
+  Limits l;
+  for (const Model& m : library.kernels)
+    for (const Step& s : m.steps)
+      for (const Loops& loops : s.loops) {
+        const std::size_t operands = s.traits->operands.size(), rank = static_cast<std::size_t>(loops.nest.rank);
+        std::size_t parts = 0, numbers = 0;
+        for (const Variant& v : loops.variants)
+          if (s.traits->rows) parts = std::max(parts, s.traits->rows->stages(v.kernel_class.rows));
+        for (const Node& n : s.kernel->graph.nodes()) numbers += n.op == Op::scalar;
+        l.operands = std::max(l.operands, operands);
+        l.dims = std::max(l.dims, rank);
+        l.words = std::max(l.words, operands * (rank + 1) + 3 * rank + parts + numbers + 12);
+        l.numbers = std::max(l.numbers, numbers);
+      }
+  return l;
+}
+
+std::string kernel_name_of(const Model& m, std::size_t step, const Loops& loops) {
+  constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
+  return fmt::format("{}_{}{}", m.name, step, layouts[static_cast<int>(loops.layout)]);
+}
+
+char letter(Pattern p) {
+  switch (p) {
+    case Pattern::Linear: return 'L';
+    case Pattern::Uniform: return 'U';
+    case Pattern::Rows: return 'R';
+    case Pattern::RowUniform: return 'r';
+    case Pattern::Strided: break;
+  }
+  return 'S';
+}
+
+std::string variant_table(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
+  const Step& s = m.steps[step];
+  const std::string name = kernel_name_of(m, step, loops);
+  std::string parts, table;
+  for (std::size_t i = 0; i < loops.variants.size(); ++i) {
+    const Variant& v = loops.variants[i];
+    const RowText& r = v.kernel_class.rows;
+    std::string part_table = "NULL";
+    std::size_t launches = 1;
+    if (s.traits->rows && r.split) {
+      const RowWalks walks(*s.kernel, !r.kept);
+      launches = static_cast<std::size_t>(walks.stages.count) + 1;
+      part_table = fmt::format("{}_parts_{}", name, i);
+      std::vector<int> bytes;
+      for (int stage = 0; stage < walks.stages.count; ++stage)
+        bytes.push_back(part_size(walks, stage, v.kernel_class.wide));
+      parts += fmt::format("static const int {}[] = {{{}}};\n", part_table, fmt::join(bytes, ", "));
+    }
+    const RowStash stash(*s.traits, v.kernel_class);
+    const std::string image_table = library.targets.empty() ? "NULL" : fmt::format("sinter_images_{}", v.image);
+    table += fmt::format("  {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", s.kernel->name,
+                         image_table, library.targets.size(), v.kernel_class.lanes, v.kernel_class.wide, r.across,
+                         r.team, r.block, r.steps, r.kept, r.split, launches, part_table, stash.bytes(1),
+                         s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
+  }
+  return fmt::format(
+      "{0}static const sinter_variant {1}_variants[] = {{\n"
+      "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, stash, "
+      "shared */\n{2}}};\n",
+      parts, name, table);
+}
+
+std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
+  const Step& s = m.steps[step];
+  const std::string name = kernel_name_of(m, step, loops);
+  std::string out = variant_table(library, m, step, loops);
+  out += fmt::format("static const sinter_rule {}_rules[] = {{\n", name);
+  const auto limit = [](std::int64_t n) {
+    return n == std::numeric_limits<std::int64_t>::max() ? std::string("INT64_MAX") : fmt::format("{}", n);
+  };
+  for (const Rule& r : loops.rules)
+    out += fmt::format("  {{{}, {}, &{}_variants[{}]}},\n", limit(r.rows), limit(r.columns), name, r.variant);
+  std::string patterns;
+  std::vector<std::size_t> bytes;
+  for (std::size_t k = 0; k < s.traits->operands.size(); ++k) {
+    patterns += letter(loops.base.patterns[k]);
+    bytes.push_back(size_of(s.traits->operands[k].dtype));
+  }
+  return out + fmt::format(
+                   "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
+                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, \"{8}\", {0}_bytes, "
+                   "{0}_rules, {9}}};\n\n",
+                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.rank,
+                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.any(), patterns,
+                   loops.rules.size());
+}
+
+std::string library_functions(const Library& library) {
+  std::string kernels;
+  std::size_t count = 0;
+  for (const Model& m : library.kernels)
+    for (std::size_t s = 0; s < m.steps.size(); ++s)
+      for (const Loops& loops : m.steps[s].loops) {
+        kernels += fmt::format("  &{}_kernel,\n", kernel_name_of(m, s, loops));
+        ++count;
+      }
+  std::string out = fmt::format(
+      "/* ---- The library "
+      "---------------------------------------------------------------------------------------------- */\n\n"
+      "static const sinter_kernel *const sinter_kernels[] = {{\n{}}};\n\n"
+      "int {}_load(void) {{ return sinter_load_all(sinter_kernels, {}); }}\n\n"
+      "int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n"
+      "const char *{}_error_text(int code) {{\n  switch (code) {{\n",
+      kernels, library.prefix(), count, library.prefix(), library.macro(), library.prefix());
+  int code = 0;
+  for (const ErrorCode& e : error_codes()) out += fmt::format("    case {}: return \"{}\";\n", code++, e.text);
+  return out + fmt::format(
+                   "    default: break;\n  }}\n  return code > {0} ? sinter_driver_text(code - {0}) : \"no such "
+                   "code\";\n}}\n",
+                   driver_error);
+}
+
+std::string error_enum() {
+  std::string out = "enum {\n";
+  int code = 0;
+  for (const ErrorCode& e : error_codes()) {
+    std::string name(e.name);
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    out += fmt::format("  sinter_{} = {},\n", name, code++);
+  }
+  return out + fmt::format("  sinter_driver_error = {}\n}};\n", driver_error);
+}
+
+}  // namespace
+
+std::string source_text(const Library& library) {
+  const Limits l = limits_of(library);
+  std::string own;
+  for (const Model& m : library.kernels) {
+    own += fmt::format("/* ---- {} {} */\n\n", m.name, std::string(std::max<std::size_t>(105 - m.name.size(), 8), '-'));
+    for (std::size_t s = 0; s < m.steps.size(); ++s)
+      for (const Loops& loops : m.steps[s].loops) own += kernel_tables(library, m, s, loops);
+    own += c_arguments(m);
+    for (std::size_t s = 0; s < m.steps.size(); ++s) {
+      for (const Loops& loops : m.steps[s].loops) own += c_nest(m, s, loops, kernel_name_of(m, s, loops)) + "\n";
+      own += c_loops(m, s) + "\n";
+    }
+    own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
+  }
+  std::string out =
+      fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's m and dl. */\n",
+                  library.options.name);
+  if (library.options.format == ExportFormat::Source)
+    out += fmt::format("#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n#include \"{}.h\"\n\n",
+                       library.options.name);
+  out +=
+      "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+      "/* a * b + c is rounded twice unless it says fma. */\n"
+      "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
+      "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
+  out += error_enum() + fmt::format(
+                            "enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
+                            "sinter_max_numbers = {} }};\n\n",
+                            l.dims, l.operands, l.words, l.numbers);
+  out += std::string(embedded::export_launcher) + "\n" + images(library);
+  const std::string helpers = helpers_for(own);
+  if (!helpers.empty())
+    out +=
+        "/* ---- Functions of elements "
+        "------------------------------------------------------------------------------------ */\n\n" +
+        helpers;
+  out += own + library_functions(library);
+  return out + "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
+}
+
+std::string cuda_text(const Library& library) {
+  std::string out;
+  for (std::size_t i = 0; i < library.images.size(); ++i)
+    out += fmt::format("// ==== image {} of {}: kernel {}. Each is compiled by itself.\n\n{}\n", i,
+                       library.images.size(), library.images[i].source.name, library.images[i].source.text);
+  return out;
+}
+
+}  // namespace sinter::inline v1::jit::exporting
