@@ -196,13 +196,23 @@ MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
   return p;
 }
 
-/// `out` is contiguous; `added` may be null.
+/// Whether BLAS writes into it where it lies.
+bool is_writable(const TensorImpl& out, const TensorImpl& a, const TensorImpl& b) {
+  if (out.contiguous) return true;
+  if (a.rank() == 1 || b.rank() == 1 || a.shape[-1] == 0) return false;
+  if (std::ranges::any_of(out.strides, [](std::int64_t stride) { return stride < 0; })) return false;
+  const std::optional<Matrix> m = Stack(out, false).matrix();
+  return m && !m->transposed;
+}
+
+/// `out` is writable; `added` may be null, or `out` itself.
 void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct p) {
   if (a.shape[-1] == 0) return fill_with_zeros(out);
   const TensorRef left = readable(a, false), right = readable(b, true), third = added ? addable(*added) : TensorRef();
   const Stack in_a(*left, false), in_b(*right, true);
   p.rows = in_a.rows, p.columns = in_b.columns, p.inner = in_a.columns;
   p.a = *in_a.matrix(), p.b = *in_b.matrix(), p.c = {out.data, p.columns, false, 0};
+  if (!out.contiguous) p.c = *Stack(out, false).matrix();
   if (third) p.addend = *Stack(*third, false).matrix();
   Shape batch = batch_of(left->shape);
   (void)broadcast(batch, batch_of(right->shape));
@@ -249,7 +259,7 @@ void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const
   if (out.numel == 0) return;
   const MatrixProduct factors = factors_of(kernel, scalars);
   if (factors.alpha == 0 || (added && factors.beta == 0)) return multiply_by_zero(out, a, b, added, factors);
-  if (out.contiguous) return multiply_into(out, a, b, added, factors);
+  if (is_writable(out, a, b)) return multiply_into(out, a, b, added, factors);
   const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);
   multiply_into(*made, a, b, added, factors);
   copy(out, *made);

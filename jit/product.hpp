@@ -29,8 +29,8 @@ struct ProductForm {
 ProductForm product_form(const Graph& kernel);
 
 /// Runs a product's kernel: `operands` are its output and its inputs, of one dtype and on one device. The output has
-/// the product's shape, as has what is added, and no memory of the others. Operands are read where they lie if a BLAS
-/// can; else a copy is. Throws what Backend::multiply and memory throw.
+/// the product's shape, as has what is added, which may be the output itself, and no memory of the others. Operands are
+/// read where they lie if a BLAS can; else a copy is. Throws what Backend::multiply and memory throw.
 void multiply(const Kernel& kernel, std::span<runtime::TensorImpl* const> operands, const Scalar* scalars);
 
 }  // namespace sinter::inline v1::jit

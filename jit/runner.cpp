@@ -250,8 +250,12 @@ void run_any(const Recipe& recipe, const Call& call) {
 }
 
 /// Whether an output may be written where a leaf of the same elements is read: each element is, before it is written.
-bool writes_in_place(const Kernel& kernel, std::size_t output) {
-  if (kernel.is_product) return false;
+/// A product reads the elements of what is added alone so.
+bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl& to, const Call& call) {
+  if (kernel.is_product)
+    return std::ranges::none_of(std::span(kernel.inputs).first(2), [&](const Slot& s) {
+      return s.kind == Slot::Kind::Leaf && overlap(to, *call.leaves[s.number]) != Overlap::None;
+    });
   return !kernel.rows || kernel.rows->over[output] == Over::Domain;
 }
 
@@ -266,7 +270,7 @@ bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan,
     for (const std::uint32_t leaf : recipe.leaves(0)) {
       const Overlap with = overlap(*given, *call.leaves[leaf]);
       if (with == Overlap::Some) return false;
-      if (reduces && with == Overlap::Same && !writes_in_place(plan.plan.kernels[0], 0)) return false;
+      if (reduces && with == Overlap::Same && !writes_in_place(plan.plan.kernels[0], 0, *given, call)) return false;
       aliased |= with == Overlap::Same;
     }
   TensorRef made;
@@ -283,10 +287,10 @@ bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan,
   return true;
 }
 
-bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output) {
+bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const TensorImpl& to, const Call& call) {
   const Kernel& last = plan.plan.kernels.back();
   for (std::size_t i = 0; i < last.outputs.size(); ++i)
-    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return writes_in_place(last, i);
+    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return writes_in_place(last, i, to, call);
   return false;
 }
 
@@ -298,7 +302,8 @@ bool choose_arrays(const Recipe& recipe, const ReadyPlan& plan, Targets& targets
     Overlap with = Overlap::Some;
     if (t.given && t.given->shape == t.shape) {
       with = worst_overlap(i, recipe, targets, &plan, call);
-      if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i))) with = Overlap::Some;
+      if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i), *t.given, call))
+        with = Overlap::Some;
     }
     aliased |= with == Overlap::Same;
     t.array = with == Overlap::Some ? make_array(t.shape, recipe.dtype(i), call) : TensorRef::share(t.given);

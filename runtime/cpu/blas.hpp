@@ -1,5 +1,7 @@
 // OpenBLAS, opened at run time: a program that multiplies no matrices runs without it, and starts without its threads.
 #pragma once
+#include <string>
+#include <string_view>
 
 namespace sinter::inline v1::runtime {
 
@@ -16,6 +18,15 @@ struct Blas {
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
   void (*cblas_zgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha,
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
+  double unpacked = 0;  // multiplications up to which its gemm of real matrices copies no operand
+  void (*cblas_sgemv)(int order, int transpose, int m, int n, float alpha, const float* a, int lda, const float* x,
+                      int incx, float beta, float* y, int incy) = nullptr;
+  void (*cblas_dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda, const double* x,
+                      int incx, double beta, double* y, int incy) = nullptr;
+  void (*cblas_cgemv)(int order, int transpose, int m, int n, const void* alpha, const void* a, int lda, const void* x,
+                      int incx, const void* beta, void* y, int incy) = nullptr;
+  void (*cblas_zgemv)(int order, int transpose, int m, int n, const void* alpha, const void* a, int lda, const void* x,
+                      int incx, const void* beta, void* y, int incy) = nullptr;
 };
 
 /// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one.
@@ -26,6 +37,12 @@ class InBlas {
   InBlas& operator=(const InBlas&) = delete;
   ~InBlas();
 };
+
+enum class VectorUnits { Older, Avx2, Avx512 };
+
+/// What to say where OpenBLAS, which takes a processor that it does not know for an old one, uses less than this
+/// processor has; empty where it does not. `core` is the name that OpenBLAS gives.
+std::string core_advice(std::string_view core, VectorUnits has);
 
 /// The process's OpenBLAS, opened on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError that says
 /// what was searched and how to get it.

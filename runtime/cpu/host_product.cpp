@@ -35,28 +35,80 @@ T* element(const Matrix& m, std::int64_t number) noexcept {
   return reinterpret_cast<T*>(m.data) + number * m.step;
 }
 
+double multiplications(const MatrixProduct& p) noexcept {
+  return static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.inner);
+}
+
+/// Whether it is a row or a column of which gemm would pack the whole matrix first.
+bool goes_to_gemv(const MatrixProduct& p) {
+  const bool has_small_kernel = category(p.dtype) == Category::Float && multiplications(p) <= blas().unpacked;
+  return (p.rows == 1 || p.columns == 1) && !has_small_kernel;
+}
+
+/// The one that T is multiplied by.
+template <class T, class S, class D, class C, class Z>
+auto function_of(S of_float, D of_double, C of_complex_float, Z of_complex_double) noexcept {
+  if constexpr (std::is_same_v<T, float>)
+    return of_float;
+  else if constexpr (std::is_same_v<T, double>)
+    return of_double;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return of_complex_float;
+  else
+    return of_complex_double;
+}
+
+/// A factor as these functions take it.
+template <class T>
+class Factor {
+ public:
+  using Real = decltype(std::abs(T()));
+  explicit Factor(double number) noexcept : number_(static_cast<Real>(number)) {}
+  auto get() const noexcept {
+    if constexpr (std::is_same_v<T, Real>)
+      return number_;
+    else
+      return static_cast<const void*>(&number_);
+  }
+
+ private:
+  T number_;
+};
+
+/// A row or a column: c = alpha m x + beta c.
+template <class T>
+void multiply_vector(const MatrixProduct& p, const T* a, const T* b, T* c) {
+  const bool is_column = p.columns == 1;
+  const Matrix& m = is_column ? p.a : p.b;
+  const bool adds_lines = m.transposed == is_column;  // else an element of c is what a line of m adds up to
+  const std::int64_t results = is_column ? p.rows : p.columns, step = is_column ? p.c.leading : 1;
+  const std::int64_t step_of_x = is_column ? (p.b.transposed ? 1 : p.b.leading) : p.a.transposed ? p.a.leading : 1;
+  if (!p.addend.data)  // not every version loses a NaN that beta = 0 multiplies
+    for (std::int64_t i = 0; i < results; ++i) c[i * step] = 0;
+  const Factor<T> alpha(p.alpha), beta(p.addend.data ? p.beta : 1);
+  const Blas& f = blas();
+  const auto gemv = function_of<T>(f.cblas_sgemv, f.cblas_dgemv, f.cblas_cgemv, f.cblas_zgemv);
+  const InBlas in_blas;
+  gemv(blas_row_major, adds_lines ? blas_transposed : blas_as_it_is, as_int(adds_lines ? p.inner : results),
+       as_int(adds_lines ? results : p.inner), alpha.get(), is_column ? a : b, as_int(m.leading), is_column ? b : a,
+       as_int(step_of_x), beta.get(), c, as_int(step));
+}
+
 template <class T>
 void multiply_one(const MatrixProduct& p, const T* a, const T* b, T* c) {
-  const auto call = [&](auto gemm, auto alpha, auto beta) {
-    const InBlas in_blas;
-    gemm(blas_row_major, transpose_of(p.a), transpose_of(p.b), as_int(p.rows), as_int(p.columns), as_int(p.inner),
-         alpha, a, as_int(p.a.leading), b, as_int(p.b.leading), beta, c, as_int(p.c.leading));
-  };
-  using Real = decltype(std::abs(T()));
-  const T alpha(static_cast<Real>(p.alpha)), beta(static_cast<Real>(p.addend.data ? p.beta : 0));
-  if constexpr (std::is_same_v<T, float>)
-    call(blas().cblas_sgemm, alpha, beta);
-  else if constexpr (std::is_same_v<T, double>)
-    call(blas().cblas_dgemm, alpha, beta);
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    call(blas().cblas_cgemm, &alpha, &beta);
-  else
-    call(blas().cblas_zgemm, &alpha, &beta);
+  if (goes_to_gemv(p)) return multiply_vector(p, a, b, c);
+  const Factor<T> alpha(p.alpha), beta(p.addend.data ? p.beta : 0);
+  const Blas& f = blas();
+  const auto gemm = function_of<T>(f.cblas_sgemm, f.cblas_dgemm, f.cblas_cgemm, f.cblas_zgemm);
+  const InBlas in_blas;
+  gemm(blas_row_major, transpose_of(p.a), transpose_of(p.b), as_int(p.rows), as_int(p.columns), as_int(p.inner),
+       alpha.get(), a, as_int(p.a.leading), b, as_int(p.b.leading), beta.get(), c, as_int(p.c.leading));
 }
 
 /// BLAS adds to what is in c already.
 template <class T>
 void place_addend(const MatrixProduct& p, std::int64_t number) {
+  if (p.addend.data == p.c.data) return;
   for (std::int64_t row = 0; row < p.rows; ++row)
     std::copy_n(element<const T>(p.addend, number) + row * p.addend.leading, p.columns,
                 element<T>(p.c, number) + row * p.c.leading);
@@ -125,10 +177,7 @@ void multiply_widened(const MatrixProduct& p) {
   }
 }
 
-}  // namespace
-
-void multiply_on_host(const MatrixProduct& p) {
-  check_extents(p);
+void multiply_in_turn(const MatrixProduct& p) {
   switch (p.dtype) {
     case DType::Float16: return multiply_widened<half>(p);
     case DType::BFloat16: return multiply_widened<bfloat16>(p);
@@ -138,6 +187,31 @@ void multiply_on_host(const MatrixProduct& p) {
     case DType::Complex128: return multiply_all<std::complex<double>>(p);
     default: throw DtypeError(fmt::format("matrices of {} are not multiplied: convert to float32", name(p.dtype)));
   }
+}
+
+/// From so many multiplications on OpenBLAS takes several threads for one product.
+bool takes_threads(const MatrixProduct& p) { return multiplications(p) >= (goes_to_gemv(p) ? 4 * 2304 : 64 * 64 * 64); }
+
+/// Some products of a batch.
+MatrixProduct part_of(MatrixProduct p, std::int64_t first, std::int64_t count) {
+  for (Matrix* const m : {&p.a, &p.b, &p.c, &p.addend})
+    if (m->data) m->data += first * m->step * static_cast<std::int64_t>(size_of(p.dtype));
+  p.batch = count;
+  return p;
+}
+
+constexpr std::int64_t work_at_once = 64 * 64 * 64;  // multiplications that a thread does
+
+}  // namespace
+
+void multiply_on_host(const MatrixProduct& p) {
+  check_extents(p);
+  if (p.batch == 1 || takes_threads(p)) return multiply_in_turn(p);
+  const std::int64_t at_once = (work_at_once + p.rows * p.columns * p.inner - 1) / (p.rows * p.columns * p.inner);
+  for_each_part((p.batch + at_once - 1) / at_once, [&](std::int64_t part) {
+    const DefaultFloats floats;
+    multiply_in_turn(part_of(p, part * at_once, std::min(at_once, p.batch - part * at_once)));
+  });
 }
 
 }  // namespace sinter::inline v1::runtime

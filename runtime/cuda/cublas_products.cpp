@@ -181,10 +181,12 @@ void Products::multiply(const ProductPlan& plan, const MatrixProduct& p, void* w
   const std::complex<float> narrow[] = {static_cast<float>(p.alpha), static_cast<float>(beta)};
   const bool is_wide = p.dtype == DType::Float64 || p.dtype == DType::Complex128;
   const auto factor = [&](int i) { return is_wide ? static_cast<const void*>(wide + i) : narrow + i; };
+  const Matrix& added = addend_of(p);
+  const bool in_place = added.data == p.c.data;  // then cuBLAS wants one layout for both
   check("cublasLtMatmul",
         library().cublasLtMatmul(handle_, plan.operation, factor(0), p.b.data, plan.b, p.a.data, plan.a, factor(1),
-                                 addend_of(p).data, plan.addend, p.c.data, plan.c, &plan.algorithm, workspace,
-                                 plan.workspace, stream),
+                                 added.data, in_place ? plan.c : plan.addend, p.c.data, plan.c, &plan.algorithm,
+                                 workspace, plan.workspace, stream),
         p);
 }
 

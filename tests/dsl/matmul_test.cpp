@@ -419,6 +419,53 @@ TEST(MatMul, OutputsThatOperandsShare) {
   }
 }
 
+TEST(MatMul, WritesAndAddsWithoutATemporary) {
+  std::mt19937 random(11);
+  for (const sn::Device device : devices())
+    for (const Shape& batch : {Shape{}, Shape{3}, Shape{2, 3}}) {
+      SCOPED_TRACE(to_string(batch) + " on " + to_string(device));
+      Shape of_a = batch, of_b = batch, of_y = batch;
+      of_a.push_back(4), of_a.push_back(5), of_b.push_back(5), of_b.push_back(6), of_y.push_back(4), of_y.push_back(9);
+      using Matrices = sn::Tensor<float, sn::AnyDevice>;
+      const Matrices a = random_tensor<float>(of_a, device, random), b = random_tensor<float>(of_b, device, random),
+                     whole = random_tensor<float>(of_y, device, random), product = sn::matmul(a, b);
+      const auto expect = [&](Matrices y, auto write, const Matrices& right, bool direct) {
+        const std::uint64_t before = sn::memory_stats(device).requests;
+        EXPECT_EQ(launches_of([&] { write(y); }) == 1, direct);
+        EXPECT_EQ(sn::memory_stats(device).requests == before, direct);
+        EXPECT_TRUE(sn::allclose(y, right, 1e-5, 1e-5)) << y.cpu() << right.cpu();
+      };
+      const auto expect_all = [&](auto some, bool direct) {
+        const Matrices x = some(whole).contiguous();
+        expect(some(whole.clone()), [&](Matrices& y) { y.assign(sn::matmul(a, b)); }, product, direct);
+        expect(some(whole.clone()), [&](Matrices& y) { y += sn::matmul(a, b); }, sn::Tensor(x + product), direct);
+        expect(
+            some(whole.clone()), [&](Matrices& y) { y.assign(0.5f * y + sn::matmul(a, b) * 3); },
+            sn::Tensor(0.5f * x + product * 3), direct);
+      };
+      expect_all([](const Matrices& y) { return y.narrow(-1, 0, 6).contiguous(); }, true);
+      expect_all([](const Matrices& y) { return y.narrow(-1, 2, 6); }, true);
+      expect_all([](const Matrices& y) { return y.narrow(-1, 2, 6).flip(-2); }, false);
+      Matrices gaps = whole.clone();
+      gaps.narrow(-1, 2, 6) += sn::matmul(a, b);
+      EXPECT_TRUE(sn::equal(gaps.narrow(-1, 0, 2), whole.narrow(-1, 0, 2)));
+      EXPECT_TRUE(sn::equal(gaps.narrow(-1, 8, 1), whole.narrow(-1, 8, 1)));
+    }
+}
+
+TEST(MatMul, AddsToWhatItReadsInPart) {
+  for (const sn::Device device : devices()) {
+    const sn::Tensor<float, sn::AnyDevice> all = sn::tensor({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}).to(device),
+                                           w = sn::tensor({{1.f, 2.f}, {0.f, 1.f}}).to(device);
+    auto first = all.narrow(0, 0, 2);
+    first += sn::matmul(all.narrow(0, 1, 2), w);
+    EXPECT_EQ(all.cpu().to_vector(), (std::vector<float>{4, 12, 8, 20, 5, 6}));
+    auto last = all.narrow(0, 1, 2);
+    last += sn::matmul(w, all.narrow(0, 0, 2));
+    EXPECT_EQ(all.cpu().to_vector(), (std::vector<float>{4, 12, 28, 72, 13, 26}));
+  }
+}
+
 TEST(MatMul, ViewsAndLazyExpressionsOfProducts) {
   const auto a = sn::tensor({{1.f, 2.f}, {3.f, 4.f}});
   EXPECT_EQ(printed(sn::Tensor(sn::matmul(a, a).t() + 0)), "tensor([[ 7., 15.],\n        [10., 22.]])");

@@ -3,6 +3,7 @@
 
 #include <jit/product.hpp>
 #include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/memory.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -45,10 +46,15 @@ TEST(Product, ShapesThatAreNotMultiplied) {
   }
 }
 
-jit::Kernel product_kernel() {
+jit::Kernel product_kernel(bool adds = false) {
   jit::Kernel kernel;
   const jit::Operand factors[] = {kernel.graph.leaf(DType::Float32, 0), kernel.graph.leaf(DType::Float32, 1)};
-  kernel.graph.output(kernel.graph.apply(Op::matmul, factors));
+  jit::Operand made = kernel.graph.apply(Op::matmul, factors);
+  if (adds) {
+    const jit::Operand terms[] = {made, kernel.graph.leaf(DType::Float32, 2)};
+    made = kernel.graph.apply(Op::add, terms);
+  }
+  kernel.graph.output(made);
   return kernel;
 }
 
@@ -72,6 +78,28 @@ TEST(Product, WritesIntoAnyLayout) {
   expect({1, 2}, 0, {19, 43, 22, 50, 0, 0, 0, 0});
   expect({4, 1}, 1, {0, 19, 22, 0, 0, 43, 50, 0});
   expect({-2, -1}, 3, {50, 43, 22, 19, 0, 0, 0, 0});
+}
+
+std::uint64_t allocations_of(auto work) {
+  const std::uint64_t before = memory_stats(Device()).requests;
+  work();
+  return memory_stats(Device()).requests - before;
+}
+
+TEST(Product, AddsInPlace) {
+  const runtime::TensorRef a = matrix({1, 2, 3, 4}, {2, 2}), b = matrix({5, 6, 7, 8}, {2, 2});
+  const runtime::TensorRef memory = matrix({0, 0, 0, 0, 0, 0, 0, 0}, {8});
+  const auto expect = [&](const Shape& strides, std::int64_t offset, bool direct, std::initializer_list<float> right) {
+    std::fill_n(reinterpret_cast<float*>(memory->data), 8, 1.f);
+    const runtime::TensorRef out = runtime::view(*memory, {2, 2}, strides, offset);
+    runtime::TensorImpl* const operands[] = {out.get(), a.get(), b.get(), out.get()};
+    EXPECT_EQ(allocations_of([&] { jit::multiply(product_kernel(true), operands, nullptr); }) == 0, direct);
+    EXPECT_TRUE(std::ranges::equal(std::span(reinterpret_cast<const float*>(memory->data), 8), right));
+  };
+  expect({2, 1}, 0, true, {20, 23, 44, 51, 1, 1, 1, 1});
+  expect({4, 1}, 1, true, {1, 20, 23, 1, 1, 44, 51, 1});
+  expect({1, 2}, 0, false, {20, 44, 23, 51, 1, 1, 1, 1});
+  expect({-4, 1}, 5, false, {1, 44, 51, 1, 1, 20, 23, 1});
 }
 
 TEST(Product, GraphsThatMultiply) {

@@ -2,11 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdlib>
+#include <limits>
+#include <random>
+#include <type_traits>
 #include <vector>
 
+#include <runtime/cpu/blas.hpp>
 #include <runtime/cpu/host_product.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/half.hpp>
 
 namespace sinter::runtime {
 namespace {
@@ -20,7 +28,22 @@ MatrixProduct product_of(std::vector<float>& a, std::vector<float>& b, std::vect
   return {.rows = 2, .columns = 2, .inner = 2, .a = {bytes(a), 2}, .b = {bytes(b), 2}, .c = {bytes(c), 2}};
 }
 
-// First: what is opened stays open.
+// First, in a child: what is opened stays open.
+TEST(HostProduct, AnOldCoreIsTold) {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "no processor with AVX2";
+  const auto multiply_as = [](const char* core, const char* quiet) {
+    setenv("OPENBLAS_CORETYPE", core, 1), setenv("SINTER_QUIET", quiet, 1);
+    std::vector<float> a{1, 2, 3, 4}, c(4);
+    for (int i = 0; i < 2; ++i) multiply_on_host(product_of(a, a, c));
+    std::_Exit(c[3] == 22 ? 0 : 1);
+  };
+  EXPECT_EXIT(multiply_as("Prescott", "0"), testing::ExitedWithCode(0),
+              "^sinter: OpenBLAS runs its kernels for Prescott [^\n]*OPENBLAS_CORETYPE=[^\n]*\n$");
+  EXPECT_EXIT(multiply_as("Haswell", "0"), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(multiply_as("Prescott", "1"), testing::ExitedWithCode(0), "^$");
+}
+
 TEST(HostProduct, WithoutOpenBlas) {
   std::vector<float> a{1, 2, 3, 4}, c(4);
   for (const char* path : {"/nowhere/libblas.so", "libdl.so.2"}) {
@@ -40,6 +63,145 @@ TEST(HostProduct, Batches) {
   p.batch = 2, p.a.step = 4, p.c.step = 4;
   multiply_on_host(p);
   EXPECT_EQ(c, (std::vector<float>{3, 3, 7, 7, 1, 1, 1, 1}));
+}
+
+TEST(HostProduct, CoresThatUseLessThanTheProcessorHas) {
+  EXPECT_THAT(core_advice("Prescott", VectorUnits::Avx512), HasSubstr("OPENBLAS_CORETYPE=SKYLAKEX "));
+  EXPECT_THAT(core_advice("Sandybridge", VectorUnits::Avx2),
+              AllOf(HasSubstr("for Sandybridge and not those for AVX2"), HasSubstr("OPENBLAS_CORETYPE=HASWELL ")));
+  EXPECT_EQ(core_advice("Prescott", VectorUnits::Older), "");
+  for (const char* core : {"Haswell", "Zen", "SkylakeX", "Cooperlake", "Excavator", "a newer one"})
+    EXPECT_EQ(core_advice(core, VectorUnits::Avx512), "") << core;
+}
+
+template <class T>
+constexpr DType dtype_of = std::is_same_v<T, float>                 ? DType::Float32
+                           : std::is_same_v<T, double>              ? DType::Float64
+                           : std::is_same_v<T, half>                ? DType::Float16
+                           : std::is_same_v<T, bfloat16>            ? DType::BFloat16
+                           : std::is_same_v<T, std::complex<float>> ? DType::Complex64
+                                                                    : DType::Complex128;
+
+/// A batch of matrices of small whole numbers, with which products are exact, and NaN between the lines.
+template <class T>
+struct Stored {
+  Stored(std::mt19937& random, std::int64_t rows, std::int64_t columns, std::int64_t batch, bool transposed) {
+    const std::int64_t lines = transposed ? columns : rows, length = transposed ? rows : columns;
+    const std::int64_t leading = length + static_cast<std::int64_t>(random() % 3);
+    const std::int64_t step = random() % 4 ? lines * leading + static_cast<std::int64_t>(random() % 3) : 0;
+    values.assign(static_cast<std::size_t>(std::max<std::int64_t>(batch * step, lines * leading)), nan());
+    matrix = {reinterpret_cast<std::byte*>(values.data()), leading, transposed, step};
+    for (std::int64_t i = 0; i < batch; ++i)
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < columns; ++c) at(i, r, c) = number(random);
+  }
+  static T nan() { return T(std::numeric_limits<float>::quiet_NaN()); }
+  static T number(std::mt19937& random) {
+    const auto part = [&] { return static_cast<float>(random() % 5) - 2; };
+    if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
+      return T(part(), part());
+    else
+      return T(part());
+  }
+  T& at(std::int64_t i, std::int64_t r, std::int64_t c) {
+    const std::int64_t line = matrix.transposed ? c : r, place = matrix.transposed ? r : c;
+    return values[static_cast<std::size_t>(i * matrix.step + line * matrix.leading + place)];
+  }
+
+  std::vector<T> values;
+  Matrix matrix;
+};
+
+template <class T>
+std::complex<double> wide(T value) {
+  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
+    return value;
+  else
+    return static_cast<double>(value);
+}
+bool is_nan(std::complex<double> value) { return std::isnan(value.real()); }
+
+/// One product, with sums by hand for a reference; what lies between the rows of c stays.
+template <class T>
+void expect_exact(std::mt19937& random, std::int64_t rows, std::int64_t columns, std::int64_t inner,
+                  std::int64_t batch) {
+  Stored<T> a(random, rows, inner, batch, random() % 2), b(random, inner, columns, batch, random() % 2),
+      addend(random, rows, columns, batch, false);
+  Stored<T> c(random, rows, columns, 0, false);
+  c.matrix.step = rows * c.matrix.leading;
+  c.values.assign(static_cast<std::size_t>(batch * c.matrix.step), Stored<T>::nan());
+  const auto kind = random() % 3;  // without an addend, with one, in place
+  if (kind == 2)
+    for (std::int64_t i = 0; i < batch; ++i)
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t k = 0; k < columns; ++k) c.at(i, r, k) = addend.at(i, r, k);
+  c.matrix.data = reinterpret_cast<std::byte*>(c.values.data());
+  MatrixProduct p{.dtype = dtype_of<T>,
+                  .rows = rows,
+                  .columns = columns,
+                  .inner = inner,
+                  .batch = batch,
+                  .a = a.matrix,
+                  .b = b.matrix,
+                  .c = c.matrix};
+  p.alpha = random() % 2 ? 1 : -2, p.beta = random() % 2 ? 1 : 0.5;
+  if (kind != 0) p.addend = kind == 1 ? addend.matrix : c.matrix;
+  multiply_on_host(p);
+  for (std::int64_t i = 0; i < batch; ++i)
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t k = 0; k < columns; ++k) {
+        std::complex<double> sum = 0;
+        for (std::int64_t j = 0; j < inner; ++j) sum += wide(a.at(i, r, j)) * wide(b.at(i, j, k));
+        const std::complex<double> right = p.alpha * sum + (kind ? p.beta * wide(addend.at(i, r, k)) : 0.);
+        ASSERT_EQ(wide(c.at(i, r, k)), right) << "batch " << i << ", row " << r << ", column " << k;
+      }
+  std::int64_t kept = 0;
+  for (const T& value : c.values) kept += is_nan(wide(value));
+  EXPECT_EQ(kept, batch * rows * (c.matrix.leading - columns));
+}
+
+template <class T>
+struct HostProductOf : testing::Test {
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random{seed};
+  std::int64_t up_to(unsigned most) { return 1 + static_cast<std::int64_t>(random() % most); }
+};
+using Dtypes = testing::Types<float, double, half, bfloat16, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(HostProductOf, Dtypes);
+
+TYPED_TEST(HostProductOf, RowsAndColumns) {
+  SCOPED_TRACE("seed " + std::to_string(this->seed));
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t extent = this->up_to(20), inner = this->up_to(16);
+    const bool is_row = this->random() % 2;
+    SCOPED_TRACE(std::to_string(extent) + (is_row ? " columns, " : " rows, ") + std::to_string(inner));
+    expect_exact<TypeParam>(this->random, is_row ? 1 : extent, is_row ? extent : 1, inner, this->up_to(3));
+    if (this->HasFailure()) return;
+  }
+}
+
+/// Over threads, in parts that the batch is no multiple of.
+TYPED_TEST(HostProductOf, BatchesOfSmallOnes) {
+  SCOPED_TRACE("seed " + std::to_string(this->seed));
+  for (int round = 0; round < 6; ++round) {
+    const std::int64_t rows = this->up_to(12), columns = this->up_to(12), inner = this->up_to(12);
+    const std::int64_t batch = (1 << 19) / (rows * columns * inner + 500) + this->up_to(200);
+    SCOPED_TRACE(std::to_string(rows) + ", " + std::to_string(columns) + ", " + std::to_string(inner));
+    expect_exact<TypeParam>(this->random, rows, columns, inner, batch);
+    if (this->HasFailure()) return;
+  }
+}
+
+TEST(HostProduct, NanOfAMatrixPassesThroughAZero) {
+  std::vector<float> a(25, NAN), x(5, 0.f), c(5);
+  const auto bytes = [](std::vector<float>& v) { return reinterpret_cast<std::byte*>(v.data()); };
+  for (const bool transposed : {false, true}) {
+    multiply_on_host({.rows = 5, .inner = 5, .a = {bytes(a), 5, transposed}, .b = {bytes(x), 1}, .c = {bytes(c), 1}});
+    for (const float v : c) EXPECT_TRUE(std::isnan(v));
+    multiply_on_host(
+        {.columns = 5, .inner = 5, .a = {bytes(x), 5}, .b = {bytes(a), 5, transposed}, .c = {bytes(c), 5}});
+    for (const float v : c) EXPECT_TRUE(std::isnan(v));
+  }
 }
 
 TEST(HostProduct, ExtentsPastWhatOpenBlasCounts) {

@@ -16,9 +16,9 @@ struct Matrix {
 };
 
 /// c = alpha a b for each of `batch`, or c = alpha a b + beta addend where there is an addend. a has `rows` x `inner`
-/// elements, b `inner` x `columns`, c and the addend `rows` x `columns`. No extent is 0. c shares no memory with the
-/// others; neither it nor the addend is transposed. The dtype is a float's or a complex number's; those of 16 bits add
-/// up in float32.
+/// elements, b `inner` x `columns`, c and the addend `rows` x `columns`. No extent is 0. c may be the addend
+/// itself and shares no memory with the others; neither it nor the addend is transposed. The dtype is a float's or a
+/// complex number's; those of 16 bits add up in float32.
 struct MatrixProduct {
   DType dtype = DType::Float32;
   std::int64_t rows = 1, columns = 1, inner = 1, batch = 1;
