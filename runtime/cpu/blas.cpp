@@ -29,9 +29,7 @@ bool resolve(void* library, Blas& table) {
          find_symbol(library, "cblas_cgemm", table.cblas_cgemm) &&
          find_symbol(library, "cblas_zgemm", table.cblas_zgemm) &&
          find_symbol(library, "cblas_sgemv", table.cblas_sgemv) &&
-         find_symbol(library, "cblas_dgemv", table.cblas_dgemv) &&
-         find_symbol(library, "cblas_cgemv", table.cblas_cgemv) &&
-         find_symbol(library, "cblas_zgemv", table.cblas_zgemv);
+         find_symbol(library, "cblas_dgemv", table.cblas_dgemv);
 }
 
 VectorUnits vector_units() noexcept {

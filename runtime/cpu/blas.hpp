@@ -23,10 +23,6 @@ struct Blas {
                       int incx, float beta, float* y, int incy) = nullptr;
   void (*cblas_dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda, const double* x,
                       int incx, double beta, double* y, int incy) = nullptr;
-  void (*cblas_cgemv)(int order, int transpose, int m, int n, const void* alpha, const void* a, int lda, const void* x,
-                      int incx, const void* beta, void* y, int incy) = nullptr;
-  void (*cblas_zgemv)(int order, int transpose, int m, int n, const void* alpha, const void* a, int lda, const void* x,
-                      int incx, const void* beta, void* y, int incy) = nullptr;
 };
 
 /// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one.

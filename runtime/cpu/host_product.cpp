@@ -39,10 +39,11 @@ double multiplications(const MatrixProduct& p) noexcept {
   return static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.inner);
 }
 
-/// Whether it is a row or a column of which gemm would pack the whole matrix first.
+/// Whether it is a row or a column of which gemm would pack the whole matrix first. Those of complex numbers stay with
+/// gemm: OpenBLAS 0.3.21's zgemv for SkylakeX reads past the end of its operands.
 bool goes_to_gemv(const MatrixProduct& p) {
-  const bool has_small_kernel = category(p.dtype) == Category::Float && multiplications(p) <= blas().unpacked;
-  return (p.rows == 1 || p.columns == 1) && !has_small_kernel;
+  return (p.rows == 1 || p.columns == 1) && category(p.dtype) == Category::Float &&
+         multiplications(p) > blas().unpacked;
 }
 
 /// The one that T is multiplied by.
@@ -87,7 +88,7 @@ void multiply_vector(const MatrixProduct& p, const T* a, const T* b, T* c) {
     for (std::int64_t i = 0; i < results; ++i) c[i * step] = 0;
   const Factor<T> alpha(p.alpha), beta(p.addend.data ? p.beta : 1);
   const Blas& f = blas();
-  const auto gemv = function_of<T>(f.cblas_sgemv, f.cblas_dgemv, f.cblas_cgemv, f.cblas_zgemv);
+  const auto gemv = function_of<T>(f.cblas_sgemv, f.cblas_dgemv, nullptr, nullptr);
   const InBlas in_blas;
   gemv(blas_row_major, adds_lines ? blas_transposed : blas_as_it_is, as_int(adds_lines ? p.inner : results),
        as_int(adds_lines ? results : p.inner), alpha.get(), is_column ? a : b, as_int(m.leading), is_column ? b : a,
@@ -96,7 +97,8 @@ void multiply_vector(const MatrixProduct& p, const T* a, const T* b, T* c) {
 
 template <class T>
 void multiply_one(const MatrixProduct& p, const T* a, const T* b, T* c) {
-  if (goes_to_gemv(p)) return multiply_vector(p, a, b, c);
+  if constexpr (std::is_floating_point_v<T>)
+    if (goes_to_gemv(p)) return multiply_vector(p, a, b, c);
   const Factor<T> alpha(p.alpha), beta(p.addend.data ? p.beta : 0);
   const Blas& f = blas();
   const auto gemm = function_of<T>(f.cblas_sgemm, f.cblas_dgemm, f.cblas_cgemm, f.cblas_zgemm);

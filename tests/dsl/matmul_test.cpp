@@ -463,6 +463,11 @@ TEST(MatMul, AddsToWhatItReadsInPart) {
     auto last = all.narrow(0, 1, 2);
     last += sn::matmul(w, all.narrow(0, 0, 2));
     EXPECT_EQ(all.cpu().to_vector(), (std::vector<float>{4, 12, 28, 72, 13, 26}));
+    sn::Tensor<float, sn::AnyDevice> right = w.clone();
+    const std::uint64_t before = sn::memory_stats(device).requests;
+    right += sn::matmul(w, right);
+    EXPECT_GT(sn::memory_stats(device).requests, before);
+    EXPECT_EQ(right.cpu().to_vector(), (std::vector<float>{2, 6, 0, 2}));
   }
 }
 
