@@ -179,7 +179,10 @@ void multiply_widened(const MatrixProduct& p) {
   }
 }
 
-void multiply_in_turn(const MatrixProduct& p) {
+}  // namespace
+
+void multiply_on_host(const MatrixProduct& p) {
+  check_extents(p);
   switch (p.dtype) {
     case DType::Float16: return multiply_widened<half>(p);
     case DType::BFloat16: return multiply_widened<bfloat16>(p);
@@ -189,31 +192,6 @@ void multiply_in_turn(const MatrixProduct& p) {
     case DType::Complex128: return multiply_all<std::complex<double>>(p);
     default: throw DtypeError(fmt::format("matrices of {} are not multiplied: convert to float32", name(p.dtype)));
   }
-}
-
-/// From so many multiplications on OpenBLAS takes several threads for one product.
-bool takes_threads(const MatrixProduct& p) { return multiplications(p) >= (goes_to_gemv(p) ? 4 * 2304 : 64 * 64 * 64); }
-
-/// Some products of a batch.
-MatrixProduct part_of(MatrixProduct p, std::int64_t first, std::int64_t count) {
-  for (Matrix* const m : {&p.a, &p.b, &p.c, &p.addend})
-    if (m->data) m->data += first * m->step * static_cast<std::int64_t>(size_of(p.dtype));
-  p.batch = count;
-  return p;
-}
-
-constexpr std::int64_t work_at_once = 64 * 64 * 64;  // multiplications that a thread does
-
-}  // namespace
-
-void multiply_on_host(const MatrixProduct& p) {
-  check_extents(p);
-  if (p.batch == 1 || takes_threads(p)) return multiply_in_turn(p);
-  const std::int64_t at_once = (work_at_once + p.rows * p.columns * p.inner - 1) / (p.rows * p.columns * p.inner);
-  for_each_part((p.batch + at_once - 1) / at_once, [&](std::int64_t part) {
-    const DefaultFloats floats;
-    multiply_in_turn(part_of(p, part * at_once, std::min(at_once, p.batch - part * at_once)));
-  });
 }
 
 }  // namespace sinter::inline v1::runtime
