@@ -191,7 +191,8 @@ class Programs {
     const Value& a = any_but_rounded();
     const DType to = DType(pick({int(DType::Float32), int(DType::Float16), int(DType::BFloat16), int(DType::Int64),
                                  int(DType::Bool), int(DType::Float64), int(DType::Complex64)}));
-    add({jit::lazy_cast(a.alone, to), jit::lazy_cast(a.on_mesh, to), {}, a.kind,
+    const Kind kind = a.kind == Kind::Bits && size_of(to) == 2 ? Kind::Rounded : a.kind;
+    add({jit::lazy_cast(a.alone, to), jit::lazy_cast(a.on_mesh, to), {}, kind,
          "cast(" + number(a) + " " + std::string(sn::name(to)) + ")"});
   }
   void multiply() {
@@ -201,7 +202,8 @@ class Programs {
   void rounding() {
     static constexpr Op ops[] = {Op::sin, Op::exp, Op::sqrt, Op::reciprocal, Op::sigmoid};
     const Value& a = any_but_rounded();
-    apply(ops[below(std::size(ops))], {&a}, Kind::Bits);
+    // Between 16-bit operations of one kernel there is no rounding, and which are in one kernel depends on the mesh.
+    apply(ops[below(std::size(ops))], {&a}, size_of(a.result->dtype) == 2 ? Kind::Rounded : Kind::Bits);
   }
   void scalar() {
     const Value& a = any_but_rounded();
