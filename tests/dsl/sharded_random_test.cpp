@@ -232,7 +232,9 @@ class Programs {
       EXPECT_NE(std::string(e.what()).find("replicate(x"), std::string::npos) << e.what();
       return;
     } catch (const std::exception& e) {
-      ADD_FAILURE() << e.what() << "\n" << listing();
+      std::string outputs;
+      for (const Value& v : of) outputs += v.text + (mode == jit::Mode::Eager ? " eager; " : "; ");
+      ADD_FAILURE() << outputs << "\n" << e.what() << "\n" << listing();
       return;
     }
     ++compared;
