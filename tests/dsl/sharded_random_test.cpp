@@ -200,8 +200,9 @@ class Programs {
     apply(Op::matmul, {&a, &b}, std::max(a.kind, b.kind) == Kind::Whole ? Kind::Whole : Kind::Rounded);
   }
   void rounding() {
-    static constexpr Op ops[] = {Op::sin, Op::exp, Op::sqrt, Op::reciprocal, Op::sigmoid};
+    static constexpr Op ops[] = {Op::sin, Op::exp, Op::sqrt, Op::sigmoid};
     const Value& a = any_but_rounded();
+    if (sn::category(a.result->dtype) == sn::Category::Complex) return;  // a sum's zero has either sign
     // Between 16-bit operations of one kernel there is no rounding, and which are in one kernel depends on the mesh.
     apply(ops[below(std::size(ops))], {&a}, size_of(a.result->dtype) == 2 ? Kind::Rounded : Kind::Bits);
   }
@@ -230,6 +231,9 @@ class Programs {
     } catch (const sn::DeviceError& e) {
       ++refused;
       EXPECT_NE(std::string(e.what()).find("replicate(x"), std::string::npos) << e.what();
+      return;
+    } catch (const sn::IndexError& e) {  // logsumexp over pieces that have no row
+      EXPECT_NE(std::string(e.what()).find("to have non-zero size"), std::string::npos) << e.what() << listing();
       return;
     } catch (const std::exception& e) {
       std::string outputs;
