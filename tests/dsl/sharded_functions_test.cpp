@@ -63,8 +63,16 @@ void expect_refused(const char* what, const Of& f, const sn::Shape& shape = {7, 
         << what << ": " << text;
   }
 }
-#define RIGHT(...) expect_right(#__VA_ARGS__, [](auto x, auto i) -> sn::AnyTensor { (void)x, (void)i; return sn::AnyTensor(__VA_ARGS__); })
-#define REFUSED(...) expect_refused(#__VA_ARGS__, [](auto x, auto i) -> sn::AnyTensor { (void)x, (void)i; return sn::AnyTensor(__VA_ARGS__); })
+#define RIGHT(...)                                                 \
+  expect_right(#__VA_ARGS__, [](auto x, auto i) -> sn::AnyTensor { \
+    (void)x, (void)i;                                              \
+    return sn::AnyTensor(__VA_ARGS__);                             \
+  })
+#define REFUSED(...)                                                 \
+  expect_refused(#__VA_ARGS__, [](auto x, auto i) -> sn::AnyTensor { \
+    (void)x, (void)i;                                                \
+    return sn::AnyTensor(__VA_ARGS__);                               \
+  })
 
 TEST(ShardedFunctions, WritesAtIndicesAreRefused) {
   REFUSED(sn::Tensor<float>(x.scatter_(0, sn::Tensor<std::int64_t>(i.unsqueeze(1)), 2.f)));
@@ -94,8 +102,8 @@ TEST(ShardedFunctions, WhatChoosesByValuesIsRefused) {
 TEST(ShardedFunctions, MemoryOfOneDeviceIsRefused) {
   const sn::Mesh mesh = meshes()[1];
   const auto refused = [](auto f) { return message_of<sn::DeviceError>(f); };
-  for (sn::Tensor<float> s : {sn::Tensor<float>(sn::shard(numbers({4, 2}), mesh)),
-                              sn::Tensor<float>(sn::replicate(numbers({4, 2}), mesh))}) {
+  for (sn::Tensor<float> s :
+       {sn::Tensor<float>(sn::shard(numbers({4, 2}), mesh)), sn::Tensor<float>(sn::replicate(numbers({4, 2}), mesh))}) {
     EXPECT_NE(refused([&] { (void)s.span(); }), "");
     EXPECT_NE(refused([&] { (void)s.accessor<2>(); }), "");
     EXPECT_NE(refused([&] { (void)s.data(); }), "");
@@ -127,8 +135,8 @@ TEST(ShardedFunctions, FilesHaveAllOfIt) {
       EXPECT_TRUE(sn::equal(sn::gather(sn::load_npy<float>(folder + "/sharded.npy", sn::Device(mesh))), x.t()));
       sn::save_npz(folder + "/sharded.npz", {{"s", s}});
       EXPECT_TRUE(sn::equal(sn::load_npz(folder + "/sharded.npz").at("s").as<float>(), x));
-      EXPECT_TRUE(sn::equal(
-          sn::gather(sn::load_npz(folder + "/sharded.npz", sn::Device(mesh)).at("s").as<float>()), x));
+      EXPECT_TRUE(
+          sn::equal(sn::gather(sn::load_npz(folder + "/sharded.npz", sn::Device(mesh)).at("s").as<float>()), x));
       sn::save_safetensors(folder + "/sharded.safetensors", {{"s", s}});
       EXPECT_TRUE(sn::equal(sn::load_safetensors(folder + "/sharded.safetensors").at("s").as<float>(), x));
       EXPECT_TRUE(sn::equal(

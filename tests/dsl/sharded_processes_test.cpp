@@ -77,8 +77,7 @@ TEST(Child, DISABLED_Moves) {
     EXPECT_TRUE(same(sn::redistribute(s, own), x)) << rows;
     EXPECT_TRUE(same(sn::redistribute(sn::shard(x, own), world), x)) << rows;
     std::vector<sn::Tensor<float>> pieces;
-    for (int p = world.first(); p < world.first() + world.local(); ++p)
-      pieces.emplace_back(s.shard(p) * 2);
+    for (int p = world.first(); p < world.first() + world.local(); ++p) pieces.emplace_back(s.shard(p) * 2);
     EXPECT_TRUE(same(sn::from_shards(pieces, world, rows), x * 2));
   }
   const sn::Tensor s = sn::shard(numbers({4}), world);

@@ -1,6 +1,6 @@
-// Random programs of tensors on meshes beside the same programs on one device: the same bits, or an error that says what
-// to do. Numbers are small integers, whose sums are exact in every order; what rounds is compared within a bound and
-// goes nowhere else. SINTER_RANDOM_SEED and SINTER_RANDOM_PROGRAMS ask for others than the usual ones.
+// Random programs of tensors on meshes beside the same programs on one device: the same bits, or an error that says
+// what to do. Numbers are small integers, whose sums are exact in every order; what rounds is compared within a bound
+// and goes nowhere else. SINTER_RANDOM_SEED and SINTER_RANDOM_PROGRAMS ask for others than the usual ones.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/jit/lazy.hpp>
 #include <sinter/jit/recorded.hpp>
@@ -159,8 +159,8 @@ class Programs {
   }
   void elementwise() {
     static constexpr Op unary[] = {Op::neg, Op::abs, Op::sign, Op::square, Op::logical_not, Op::relu};
-    static constexpr Op binary[] = {Op::add, Op::sub, Op::mul, Op::maximum, Op::minimum, Op::eq, Op::lt, Op::ge,
-                                    Op::logical_and, Op::logical_xor, Op::ne};
+    static constexpr Op binary[] = {Op::add, Op::sub, Op::mul,         Op::maximum,     Op::minimum, Op::eq,
+                                    Op::lt,  Op::ge,  Op::logical_and, Op::logical_xor, Op::ne};
     const Value &a = any_but_rounded(), &b = any_but_rounded(), &c = any_but_rounded();
     const Kind kind = std::max({a.kind, b.kind, c.kind});
     const int arity = pick({1, 2, 2, 2, 3});
@@ -169,7 +169,7 @@ class Programs {
     apply(Op::where, {&a, &b, &c}, kind);
   }
   void reduce() {
-    static constexpr Op exact[] = {Op::sum,    Op::sum, Op::amax, Op::amin,  Op::any,
+    static constexpr Op exact[] = {Op::sum, Op::sum,    Op::amax,   Op::amin,          Op::any,
                                    Op::all, Op::argmax, Op::argmin, Op::count_nonzero, Op::count};
     static constexpr Op inexact[] = {Op::mean, Op::logsumexp, Op::softmax, Op::log_softmax, Op::prod, Op::nansum};
     const Value& a = any_but_rounded();
@@ -184,15 +184,21 @@ class Programs {
     along.keeps = !spreads && often(50);
     const std::string text = std::string(sn::name(op)) + "(" + number(a) + " axes " + std::to_string(int(along.axes)) +
                              (along.keeps ? " keeps)" : ")");
-    add({jit::lazy(op, std::span(&a.alone, 1), along), jit::lazy(op, std::span(&a.on_mesh, 1), along), {},
-         rounds ? Kind::Rounded : Kind::Whole, text});
+    add({jit::lazy(op, std::span(&a.alone, 1), along),
+         jit::lazy(op, std::span(&a.on_mesh, 1), along),
+         {},
+         rounds ? Kind::Rounded : Kind::Whole,
+         text});
   }
   void cast() {
     const Value& a = any_but_rounded();
     const DType to = DType(pick({int(DType::Float32), int(DType::Float16), int(DType::BFloat16), int(DType::Int64),
                                  int(DType::Bool), int(DType::Float64), int(DType::Complex64)}));
     const Kind kind = a.kind == Kind::Bits && size_of(to) == 2 ? Kind::Rounded : a.kind;
-    add({jit::lazy_cast(a.alone, to), jit::lazy_cast(a.on_mesh, to), {}, kind,
+    add({jit::lazy_cast(a.alone, to),
+         jit::lazy_cast(a.on_mesh, to),
+         {},
+         kind,
          "cast(" + number(a) + " " + std::string(sn::name(to)) + ")"});
   }
   void multiply() {
@@ -249,13 +255,13 @@ class Programs {
     ASSERT_EQ(got.shape, v.result->shape) << v.text << "\n" << listing();
     const DType wide = sn::category(got.dtype) == sn::Category::Complex ? DType::Complex128
                        : sn::category(got.dtype) == sn::Category::Float ? DType::Float64
-                                                                       : got.dtype;
+                                                                        : got.dtype;
     const TensorRef here = jit::to(*jit::gather(got, sn::Device()), wide, sn::Device());
     const AnyTensor a(here), b(jit::to(*v.result, wide, sn::Device()));
     const bool is_half = size_of(got.dtype) == 2;
     const double bound = v.kind == Kind::Rounded ? (is_half ? 2e-2 : 1e-5) : 0;
-    const bool good = sn::category(got.dtype) < sn::Category::Float ? sn::equal(a, b)
-                                                                     : sn::allclose(a, b, bound, bound / 10, true);
+    const bool good =
+        sn::category(got.dtype) < sn::Category::Float ? sn::equal(a, b) : sn::allclose(a, b, bound, bound / 10, true);
     EXPECT_TRUE(good) << v.text << "\n"
                       << sinter_tests::printed(a) << "\n instead of \n"
                       << sinter_tests::printed(b) << "\n"
