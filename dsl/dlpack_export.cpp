@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include <runtime/different_devices.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/order.hpp>
 #include "dlpack_types.hpp"
@@ -68,6 +69,7 @@ void await(const TensorImpl& t) {
 }  // namespace
 
 TensorRef dlpack_source(TensorImpl& t, const DLPackExport& options) {
+  runtime::refuse_mesh("to_dlpack", t);
   TensorRef source = TensorRef::share(&t);
   if (options.copy || runtime::is_index(t)) {
     source = runtime::empty(t.shape, t.dtype, t.device);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
 #include "byte_order.hpp"
@@ -104,6 +105,10 @@ Header read_header(ByteSource& source) {
 }
 
 runtime::TensorRef read(ByteSource& source, Device device) {
+  if (device.is_mesh()) {
+    const runtime::TensorRef here = read(source, Device());
+    return jit::to(*here, here->dtype, device);
+  }
   const Header header = read_header(source);
   // Fortran order is row-major order of the reversed shape: a view turns it round.
   const Shape stored = header.fortran_order ? reversed(header.shape) : header.shape;

@@ -33,6 +33,7 @@ void make_bools(std::span<std::byte> bytes) {
 
 TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
                     Device device) {
+  if (device.is_mesh()) return jit::to(*tensor_at(part, bytes, std::move(mapping), Device()), part.dtype, device);
   if (part.dtype == DType::Bool) make_bools(bytes);
   if (device.is_cpu() && runtime::is_aligned(bytes.data(), part.dtype))
     return runtime::over_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));

@@ -159,6 +159,7 @@ struct Slices {
 
 Slices slices_of(const char* what, const TensorImpl& x, std::int64_t along, const Source& index, const Source& source) {
   check_device(what, x, index), check_device(what, x, source);
+  runtime::refuse_mesh(what, x);
   check_integers(what, index);
   const Shape listed = shape_of(index);
   if (listed.rank() > 1)
@@ -182,6 +183,7 @@ Slices slices_of(const char* what, const TensorImpl& x, std::int64_t along, cons
 void scatter(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, Source source, jit::Write how) {
   make_element(what, x, source);
   check_device(what, x, index), check_device(what, x, source);
+  runtime::refuse_mesh(what, x);
   check_integers(what, index);
   const int along = checked_axis(what, axis, at_least_1d(x.shape).rank(), x);
   const Shape over = at_least_1d(shape_of(index));
@@ -220,6 +222,7 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
     throw IndexError(fmt::format("index_put_: {} indices for {}: there is one for each of its first dimensions", count,
                                  runtime::describe(x)));
   check_device(what, x, values);
+  runtime::refuse_mesh(what, x);
   Shape over;
   for (const Source& i : indices) {
     check_device(what, x, i);

@@ -303,7 +303,7 @@ class Explanation {
 
   /// What no kernel can undercut where caches hold nothing of it.
   void roofline(double bytes) {
-    const double bandwidth = device_.is_cpu() ? 0 : runtime::gpu(device_.index()).bandwidth();
+    const double bandwidth = device_.is_cuda() ? runtime::gpu(device_.index()).bandwidth() : 0;
     if (bandwidth > 0)
       line("        {} at the memory's {}/s, if nothing is in caches", in_time(bytes / bandwidth), in_bytes(bandwidth));
   }

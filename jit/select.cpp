@@ -96,6 +96,7 @@ void check_first_axes(const TensorImpl& x, const TensorImpl& mask) {
 
 TensorRef nonzero(TensorImpl& mask) {
   check_mask("nonzero", mask);
+  runtime::refuse_mesh("nonzero", mask);
   if (mask.numel == 0) return runtime::empty(Shape(0, mask.rank()), DType::Int64, mask.device);
   const TensorRef whole = contiguous(mask);
   return mask.device.is_cpu() ? positions_on_cpu(*whole) : positions_on_gpu(*whole);
@@ -104,6 +105,7 @@ TensorRef nonzero(TensorImpl& mask) {
 TensorRef masked_select(TensorImpl& x, TensorImpl& mask) {
   check_mask("masked_select", mask);
   check_device("masked_select(x, mask)", x, mask);
+  runtime::refuse_mesh("masked_select", x);
   const Shape shape = common_shape(x, mask);
   if (shape.numel() == 0) return runtime::empty(Shape(0), x.dtype, x.device);
   const TensorRef elements = spread(x, shape), chosen = spread(mask, shape);
@@ -113,6 +115,7 @@ TensorRef masked_select(TensorImpl& x, TensorImpl& mask) {
 TensorRef masked_parts(TensorImpl& x, TensorImpl& mask) {
   check_mask("x[mask]", mask);
   check_device("x[mask]", x, mask);
+  runtime::refuse_mesh("x[mask]", x);
   check_first_axes(x, mask);
   Shape over = mask.shape, strides = mask.strides, parts(0);
   std::int64_t part = 1;  // elements

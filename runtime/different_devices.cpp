@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/pieces.hpp>
 
 namespace sinter::inline v1::runtime {
 
@@ -16,6 +17,14 @@ void throw_different_devices(Device one, Device other, std::string_view where, s
   throw DeviceError(fmt::format(
       "Expected all tensors to be on the same device, but found at least two devices, {} and {}!\n  {}\n  {}", a, b,
       where, otherwise.empty() ? move : otherwise));
+}
+
+void refuse_mesh(std::string_view what, const TensorImpl& t) {
+  if (!t.device.is_mesh()) return;
+  throw DeviceError(fmt::format(
+      "{} of {}: this is done on one device alone. Bring all of it there with gather(x, device), or take one piece, "
+      "x.shard(i)",
+      what, describe_placed(t)));
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -11,4 +11,8 @@ namespace sinter::inline v1::runtime {
 [[noreturn]] void throw_different_devices(Device one, Device other, std::string_view where,
                                           std::string_view otherwise = {});
 
+struct TensorImpl;
+/// Throws DeviceError for a tensor on a mesh: `what` is done on one device alone.
+void refuse_mesh(std::string_view what, const TensorImpl& t);
+
 }  // namespace sinter::inline v1::runtime

@@ -57,7 +57,8 @@ std::unique_ptr<Pieces> pieces_for(const Mesh& mesh, std::int64_t rows, std::int
   return pieces;
 }
 
-/// Row-major, but the axis in pieces steps over all others.
+/// Row-major, but the axis in pieces steps over all others. Of one row it is known by its step, which no axis of one
+/// element before it has.
 Shape strides_around(const Shape& shape, int split) {
   Shape strides = shape;
   std::int64_t step = 1;
@@ -67,6 +68,8 @@ Shape strides_around(const Shape& shape, int split) {
     step *= std::max<std::int64_t>(shape[axis], 1);
   }
   strides[split] = step;
+  for (int axis = 0; axis < split; ++axis)
+    if (shape[axis] == shape[split] && strides[axis] == step) strides[axis] = 0;
   return strides;
 }
 

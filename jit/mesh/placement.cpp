@@ -39,13 +39,17 @@ class Placing {
     return of_elementwise(id, n);
   }
 
-  /// An operand that is to be in pieces along this axis.
-  void take_part(NodeId id, std::uint32_t operand, int along) {
+  /// An operand that is to be in pieces along this axis. Whether it is now: a value is so after a cut.
+  bool take_part(NodeId id, std::uint32_t operand, int along) {
     const Operand o = id < 0 ? graph_.outputs()[operand] : operand_of(id, operand);
     const Node& n = graph_[o];
-    if (!is_tensor(n.op)) return cut(Cut::Kind::Value, o.node, along);
+    if (!is_tensor(n.op)) {
+      cut(Cut::Kind::Value, o.node, along);
+      return false;
+    }
     made_.sliced.push_back({id, operand, along});
     demand(static_cast<std::uint32_t>(n.attribute), along);
+    return true;
   }
   /// Where nothing but broadcasting is between leaves and an output.
   void take_parts_of_leaves(std::int64_t of, int along) {
@@ -94,20 +98,22 @@ class Placing {
         if (along != whole && along != axis(o)) refuse(n);
         along = axis(o);
       }
-    for (std::uint32_t i = 0; i < operands.size(); ++i) meet(id, i, along);
-    return along;
+    bool is_ready = true;
+    for (std::uint32_t i = 0; i < operands.size(); ++i) is_ready &= meet(id, i, along);
+    return is_ready ? along : later;
   }
 
-  /// An operand beside one that is in pieces along this axis of the result.
-  void meet(NodeId id, std::uint32_t i, int along) {
+  /// An operand beside one that is in pieces along this axis of the result. Whether it lies as that needs it.
+  bool meet(NodeId id, std::uint32_t i, int along) {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
     const Operand o = graph_.operands(n)[i];
-    if (graph_[o].op == Op::array) return;
-    if (along == whole) return take_whole(o);
+    if (graph_[o].op == Op::array) return true;
+    if (along == whole) return take_whole(o), true;
     const bool broadcasts = extent(shape(o), along) != extent(shapes_[static_cast<std::size_t>(id)], along);
-    if (axis(o) == whole && (broadcasts || extent(shape(o), along) == 1)) return take_whole(o);
+    if (axis(o) == whole && (broadcasts || extent(shape(o), along) == 1)) return take_whole(o), true;
     if (axis(o) == whole) return take_part(id, i, along);
     if (broadcasts) refuse(n);
+    return true;
   }
 
   int of_reduction(NodeId id, const Node& n) {
@@ -133,29 +139,28 @@ class Placing {
     const bool row = shape(a).rank() == 1, column = shape(b).rank() == 1;
     const int inner_a = 0, inner_b = column ? 0 : 1;
     if (axis(a) == inner_a || axis(b) == inner_b) {
-      multiply_parts(id, 0, inner_a);
-      multiply_parts(id, 1, inner_b);
-      cut(Cut::Kind::Product, id, axis(a) == whole ? axis(b) : axis(a));
+      const bool has_a = multiply_parts(id, 0, inner_a), has_b = multiply_parts(id, 1, inner_b);
+      if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == whole ? axis(b) : axis(a));
       return later;
     }
     if (axis(a) == whole && axis(b) == whole) return take_whole(a), take_whole(b), whole;
     const int along = axis(a) != whole ? axis(a) : axis(b);
-    if (along >= 2) return of_batch(id, n, along) - row - column;
+    if (along >= 2) return of_batch(id, n, along) ? along - row - column : later;
     if (axis(a) != whole && axis(b) != whole) refuse(n);
     take_whole(axis(a) == whole ? a : b);
     return axis(a) != whole && column ? 0 : along;
   }
 
-  /// An operand of a product along the axis in pieces.
-  void multiply_parts(NodeId id, std::uint32_t i, int inner) {
+  /// An operand of a product along the axis in pieces. Whether positions have their parts of it.
+  bool multiply_parts(NodeId id, std::uint32_t i, int inner) {
     const Operand o = operand_of(id, i);
-    if (axis(o) == whole)
-      take_part(id, i, inner);
-    else if (axis(o) != inner)
-      refuse(graph_.nodes()[static_cast<std::size_t>(id)]);
+    if (axis(o) == whole) return take_part(id, i, inner);
+    if (axis(o) != inner) refuse(graph_.nodes()[static_cast<std::size_t>(id)]);
+    return true;
   }
 
-  int of_batch(NodeId id, const Node& n, int along) {
+  bool of_batch(NodeId id, const Node& n, int along) {
+    bool is_ready = true;
     const std::int64_t matrices = extent(shapes_[static_cast<std::size_t>(id)], along);
     for (std::uint32_t i = 0; i < 2; ++i) {
       const Operand o = graph_.operands(n)[i];
@@ -164,9 +169,9 @@ class Placing {
       if (extent(shape(o), along) == 1)
         take_whole(o);
       else
-        take_part(id, i, along);
+        is_ready &= take_part(id, i, along);
     }
-    return along;
+    return is_ready;
   }
 
   std::string describe(Operand o) const {

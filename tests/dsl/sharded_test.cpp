@@ -183,6 +183,36 @@ TEST(Sharded, TellsAsMuchAsTheModelSays) {
   }
 }
 
+TEST(Sharded, PartsOfComputedValuesAreTakenBeforeSums) {
+  for (const int cpus : {1, 2, 3, 8}) {
+    const sn::Mesh mesh{std::vector<sn::Device>(static_cast<std::size_t>(cpus))};
+    const sn::Tensor x = numbers({5, 3}), y = numbers({5, 3}, 0.5f), z = numbers({2, 5, 3}), w = numbers({2, 3, 5});
+    const sn::Tensor s = sn::shard(x, mesh), r = sn::replicate(y, mesh);
+    EXPECT_TRUE(near(sum(s * r.exp(), 0), sum(x * y.exp(), 0))) << to_string(mesh);
+    EXPECT_TRUE(near(softmax(s + r.exp(), 0), softmax(x + y.exp(), 0)));
+    EXPECT_TRUE(near(sum(s * r.to<double>(), 0), sum(x * y.to<double>(), 0)));
+    EXPECT_TRUE(near(matmul(s.t(), r.exp()), matmul(x.t(), y.exp())));
+    EXPECT_TRUE(near(matmul((s + r.exp()).t(), r.exp()), matmul((x + y.exp()).t(), y.exp())));
+    EXPECT_TRUE(near(sum(matmul(sn::shard(z, mesh), sn::replicate(w, mesh).exp()), 0), sum(matmul(z, w.exp()), 0)));
+  }
+}
+
+TEST(Sharded, TheDimInPiecesOfOneRowIsKnown) {
+  for (const int cpus : {1, 2, 3, 8}) {
+    const sn::Mesh mesh{std::vector<sn::Device>(static_cast<std::size_t>(cpus))};
+    const sn::Tensor x = numbers({1, 2, 3, 1});
+    for (const int dim : {0, 3}) {
+      const sn::Tensor s = sn::shard(x, mesh, dim);
+      EXPECT_EQ(s.shard(0).shape(), x.shape());
+      if (mesh.size() > 1) {
+        EXPECT_EQ(s.shard(1).size(dim), 0);
+      }
+      EXPECT_TRUE(same(s + 1, x + 1));
+      EXPECT_TRUE(same(s.argmax(dim), x.argmax(dim)));
+    }
+  }
+}
+
 TEST(Sharded, SpecialValuesCrossPieces) {
   const float nan = std::nanf(""), inf = INFINITY;
   for (const sn::Mesh& mesh : meshes()) {
