@@ -314,11 +314,18 @@ void RowGroups::find_stored() {
     mark(closure(roots(g), static_cast<int>(g)), static_cast<int>(g));
     for (const NodeId r : groups_[g].reductions) mark_shape_sources(operand(r), static_cast<int>(g));
   }
+  // An elementwise kernel reads what gives a value its shape.
+  const auto mark_elementwise = [&](const Closure& c) {
+    mark(c, no_group);
+    for (const NodeId id : c.needed)
+      if (node(id).op == Op::like && shape(operand(id)) != shape(id))
+        mark_shape_sources(graph_.operands(node(id))[1].node, no_group);
+  };
   for (NodeId id = 0; id < count(); ++id)
-    if (state(id).materialized) mark(closure({&id, 1}, no_group, true), no_group);
+    if (state(id).materialized) mark_elementwise(closure({&id, 1}, no_group, true));
   std::vector<NodeId> rest;
   for (const std::size_t number : rest_) rest.push_back(output(number));
-  mark(closure(rest, no_group), no_group);
+  mark_elementwise(closure(rest, no_group));
 }
 
 std::vector<NodeId> RowGroups::shape_sources(NodeId value, int group) const {

@@ -38,11 +38,12 @@ class RowScheduler {
 
   /// Computes what kernels need to find in memory, by elementwise kernels.
   void build_materialized(const Closure& c) {
-    for (const NodeId id : c.needed)
-      if (groups_.is_materialized(id) && !slots_.is_written(id)) {
-        const Slot slot = slots_.add(id);
-        build_elementwise({&id, 1}, {&slot, 1}, true);
-      }
+    for (const NodeId id : c.needed) materialize(id);
+  }
+  void materialize(NodeId id) {
+    if (!groups_.is_materialized(id) || slots_.is_written(id)) return;
+    const Slot slot = slots_.add(id);
+    build_elementwise({&id, 1}, {&slot, 1}, true);
   }
 
   /// With `computes`, of values that are materialized: these are computed now, not read.
@@ -78,6 +79,7 @@ class RowScheduler {
     const std::span<const Operand> operands = groups_.graph().operands(groups_.node(id));
     if (groups_.shape(operands[0].node) == groups_.shape(id)) return value;
     for (const NodeId source : groups_.shape_sources(operands[1].node, RowGroups::no_group)) {
+      materialize(source);
       const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
       const Node& tensor = groups_.node(source);
       value = beside(graph, value, tensor.op == Op::index ? graph.index(number) : graph.leaf(tensor.dtype, number));

@@ -370,6 +370,16 @@ TEST_P(Reduce, DtypesAreKnownToTheCompiler) {
     }
 }
 
+/// A number that only has the shape of something: an elementwise kernel asks a result of a reduction for it.
+TEST_P(Reduce, ResultsGiveShapesToNumbers) {
+  const sn::Tensor a = x.flip(1);
+  const sn::Tensor z = sn::complex(a, x);
+  const auto s = sn::sum(z != a, 1, sn::keepdim);
+  const auto [difference, none] = sn::evaluate(a - s, sn::logical_and(sn::logical_xor(z, z), s));
+  EXPECT_TRUE(sn::equal(difference, sn::Tensor(a - sn::Tensor(s))));
+  EXPECT_TRUE(sn::equal(none, sn::zeros<bool>({2, 3}, a.device())));
+}
+
 TEST_P(Reduce, ComplexNumbers) {
   const auto z = sn::complex(x, x * 2);
   EXPECT_EQ(z.sum().item(), std::complex<float>(21, 42));
