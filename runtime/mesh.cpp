@@ -90,14 +90,14 @@ Mesh::Mesh(std::vector<Device> devices)
 
 Mesh Mesh::world() {
   const runtime::World& world = runtime::world();
-  return Mesh(MeshAccess::find_or_make(world, world.local != std::ssize(world.all)));
+  return Mesh(Known(), MeshAccess::find_or_make(world, world.local != std::ssize(world.all)));
 }
 
 Mesh Mesh::of(Device device) {
   if (!device.is_mesh()) throw DeviceError(fmt::format("{} is no mesh but a single device", to_string(device)));
   MeshAccess::Table& known = MeshAccess::table();
   const runtime::ForkSafeLock lock(known.mutex, std::nothrow);
-  return Mesh(known.states[static_cast<std::size_t>(device.index())]);
+  return Mesh(Known(), known.states[static_cast<std::size_t>(device.index())]);
 }
 
 int Mesh::size() const noexcept { return static_cast<int>(state_->positions.all.size()); }
@@ -112,8 +112,8 @@ Device Mesh::device(int position) const {
 }
 
 std::int64_t Mesh::first_row(std::int64_t rows, int position) const noexcept {
-  const std::int64_t each = (rows + size() - 1) / size();
-  return std::min(rows, each * position);
+  const std::int64_t each = rows / size() + (rows % size() != 0);
+  return each == 0 || position > rows / each ? rows : each * position;
 }
 std::int64_t Mesh::rows(std::int64_t rows, int position) const noexcept {
   return first_row(rows, position + 1) - first_row(rows, position);

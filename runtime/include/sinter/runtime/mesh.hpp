@@ -50,7 +50,8 @@ class Mesh {
  private:
   friend struct MeshAccess;
   struct State;
-  explicit Mesh(const State* state) noexcept : state_(state) {}
+  struct Known {};
+  Mesh(Known, const State* state) noexcept : state_(state) {}
   const State* state_;  // never destroyed: tensors name meshes by number
 };
 
