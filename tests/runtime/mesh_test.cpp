@@ -68,7 +68,8 @@ TEST(Mesh, Names) {
 }
 
 TEST(Mesh, ErrorsTeach) {
-  EXPECT_NE(message_of<DeviceError>([] { Mesh(std::vector<Device>{}); }).find("at least one device"), std::string::npos);
+  EXPECT_NE(message_of<DeviceError>([] { Mesh(std::vector<Device>{}); }).find("at least one device"),
+            std::string::npos);
   EXPECT_NE(message_of<DeviceError>([] { Mesh({Device(Mesh({Device()}))}); }).find("is a mesh"), std::string::npos);
   EXPECT_NE(message_of<DeviceError>([] { Mesh({Device(99)}); }).find("invalid device ordinal"), std::string::npos);
   EXPECT_NE(message_of<DeviceError>([] { Mesh::of(Device(0)); }).find("single device"), std::string::npos);

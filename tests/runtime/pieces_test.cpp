@@ -13,9 +13,7 @@
 namespace sinter::runtime {
 namespace {
 
-std::int64_t& at(const TensorImpl& t, std::int64_t offset) {
-  return reinterpret_cast<std::int64_t*>(t.data)[offset];
-}
+std::int64_t& at(const TensorImpl& t, std::int64_t offset) { return reinterpret_cast<std::int64_t*>(t.data)[offset]; }
 
 /// Calls f(offset in elements) for each element, row-major.
 template <class F>

@@ -137,12 +137,12 @@ TEST_F(Mpi, DifferentCallsAreNamed) {
 
 TEST_F(Mpi, EveryDifferenceIsFound) {
   const std::pair<const char*, const char*> cases[] = {
-      {"CombineDifferently", "rank 1: all_reduce, maximum, of 5 float32"},
-      {"BringDifferentLengths", "rank 1: all_reduce, sum, of 6 float32"},
-      {"BringDifferentDtypes", "rank 1: all_reduce, sum, of 5 int32"},
-      {"BringDifferentCounts", "rank 1: all_gather of 4 float32"},
-      {"BringDifferentRoots", "rank 1: broadcast of 5 float32 from position 1"},
-      {"SendDifferently", "rank 1: send of 6 float32 from position 0 to 1"},
+      {"CombineDifferently", "all_reduce, maximum, of 5 float32"},
+      {"BringDifferentLengths", "all_reduce, sum, of 6 float32"},
+      {"BringDifferentDtypes", "all_reduce, sum, of 5 int32"},
+      {"BringDifferentCounts", "all_gather of 4 float32"},
+      {"BringDifferentRoots", "broadcast of 5 float32 from position 1"},
+      {"SendDifferently", "send of 6 float32 from position 0 to 1"},
   };
   std::vector<std::future<Result>> results;
   for (const auto& [test, message] : cases)
@@ -150,7 +150,8 @@ TEST_F(Mpi, EveryDifferenceIsFound) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [test, message] = cases[i];
     const Result r = results[i].get();
-    EXPECT_THAT(r.of(0), AllOf(HasSubstr(message), HasSubstr("error 1"))) << test << r.text;
+    // By its own comparison, or as the other one, which was faster, tells it.
+    EXPECT_THAT(r.of(0), AllOf(HasSubstr("rank 1"), HasSubstr(message), HasSubstr("error 1"))) << test << r.text;
     EXPECT_THAT(r.of(1), HasSubstr("error 1")) << test << r.text;
   }
 }
