@@ -80,7 +80,7 @@ TensorRef gathered(const Layout& layout, DType dtype, const std::byte* first) {
   const std::size_t size = size_of(dtype);
   const auto bytes = static_cast<std::int64_t>(size);
   Shape position = layout.shape;
-  for (std::int64_t& p : std::span(&position[0], position.size())) p = 0;
+  for (int axis = 0; axis < position.rank(); ++axis) position[axis] = 0;
   std::byte* to = dense->data;
   for (std::int64_t i = 0; i < dense->numel; ++i, to += size) {
     std::memcpy(to, first, size);

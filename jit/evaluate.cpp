@@ -131,9 +131,15 @@ void run_anywhere(const Recipe& recipe, const Call& call) {
 /// The parts of an evaluation on a mesh are known one after another.
 template <class F>
 std::future<void> prepared_now(F prepare) {
-  prepare();
   std::promise<void> done;
-  done.set_value();
+  try {
+    prepare();
+    done.set_value();
+  } catch (const CompileError&) {
+    done.set_exception(std::current_exception());
+  } catch (const CudaError&) {
+    done.set_exception(std::current_exception());
+  }
   return done.get_future();
 }
 

@@ -156,7 +156,7 @@ TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int posi
   Shape shape = t.shape;
   shape[axis] = mesh.rows(t.shape[axis], position);
   TensorRef part = view(source, shape, t.strides, mesh.first_row(t.shape[axis], position) * t.strides[axis]);
-  if (is_index(t)) part->device = mesh.device(position);
+  if (!t.buffer) part->device = mesh.device(position);
   return part;
 }
 

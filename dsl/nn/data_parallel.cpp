@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <sinter/jit/evaluate.hpp>
 
 namespace sinter::inline v1::detail {
@@ -10,6 +12,25 @@ namespace {
 void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
   if (leader.training && follower.training) *follower.training = *leader.training;
   for (std::size_t i = 0; i < leader.modules.size(); ++i) follow_training(leader.modules[i], follower.modules[i]);
+}
+
+/// A parameter may be replaced by another of its kind.
+void check_alike(const nn::NamedTensors& own, const nn::NamedTensors& other) {
+  const bool as_many = own.size() == other.size();
+  for (std::size_t i = 0; i < std::min(own.size(), other.size()); ++i) {
+    const auto& [name, value] = own[i];
+    if (name == other[i].first && value.shape() == other[i].second.shape() && value.dtype() == other[i].second.dtype())
+      continue;
+    throw Error(fmt::format(
+        "DataParallel: {} of the first copy is {}, and that of another {} is {}: a parameter is replaced by one of its "
+        "shape and dtype; after other changes make another DataParallel of net()",
+        name, describe(value.impl()), other[i].first, describe(other[i].second.impl())));
+  }
+  if (!as_many)
+    throw Error(fmt::format(
+        "DataParallel: the first copy has {} tensors, and another {}: after adding or taking away parameters make "
+        "another DataParallel of net()",
+        own.size(), other.size()));
 }
 
 }  // namespace
@@ -21,13 +42,13 @@ void Replicas::follow(const ModuleNode& leader, std::vector<ModuleNode> follower
     follow_training(leader, follower);
     others.push_back(state_of(follower));
   }
-  const bool is_first = seen_.empty();  // the copies are equal when they are made
+  for (const nn::NamedTensors& other : others) check_alike(own, other);
   seen_.resize(own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     TensorImpl& value = own[i].second.impl();
     const std::uint64_t version = value.buffer ? value.buffer->version() : 0;
-    const bool is_seen = is_first || (seen_[i].value && seen_[i].value->buffer == value.buffer &&
-                                      seen_[i].version == version && !value.buffer->is_exposed());
+    const bool is_seen = seen_[i].value && seen_[i].value->buffer == value.buffer && seen_[i].version == version &&
+                         !value.buffer->is_exposed();
     if (!is_seen)
       for (const nn::NamedTensors& other : others)
         if (other[i].second.impl().buffer != value.buffer) jit::copy(other[i].second.impl(), value);

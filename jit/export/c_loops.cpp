@@ -159,8 +159,7 @@ Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::str
 class RowLoops {
  public:
   RowLoops(const Model& model, const Step& step)
-      : model_(model),
-        kernel_(*step.kernel),
+      : kernel_(*step.kernel),
         graph_(kernel_.graph),
         o_(model, step),
         walks_(kernel_),
@@ -249,7 +248,6 @@ class RowLoops {
     }
   }
 
-  const Model& model_;
   const Kernel& kernel_;
   const Graph& graph_;
   const Operands o_;

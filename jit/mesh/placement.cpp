@@ -145,7 +145,7 @@ class Placing {
     }
     if (axis(a) == whole && axis(b) == whole) return take_whole(a), take_whole(b), whole;
     const int along = axis(a) != whole ? axis(a) : axis(b);
-    if (along >= 2) return of_batch(id, n, along) ? along - row - column : later;
+    if (along >= 2) return of_batch(id, n, along, along - row - column);
     if (axis(a) != whole && axis(b) != whole) refuse(n);
     take_whole(axis(a) == whole ? a : b);
     return axis(a) != whole && column ? 0 : along;
@@ -159,9 +159,10 @@ class Placing {
     return true;
   }
 
-  bool of_batch(NodeId id, const Node& n, int along) {
+  /// `in_result` is the same axis there: those of vectors go.
+  int of_batch(NodeId id, const Node& n, int along, int in_result) {
     bool is_ready = true;
-    const std::int64_t matrices = extent(shapes_[static_cast<std::size_t>(id)], along);
+    const std::int64_t matrices = extent(shapes_[static_cast<std::size_t>(id)], in_result);
     for (std::uint32_t i = 0; i < 2; ++i) {
       const Operand o = graph_.operands(n)[i];
       if (axis(o) == along ? extent(shape(o), along) != matrices : axis(o) != whole) refuse(n);
@@ -171,7 +172,7 @@ class Placing {
       else
         is_ready &= take_part(id, i, along);
     }
-    return is_ready;
+    return is_ready ? in_result : later;
   }
 
   std::string describe(Operand o) const {

@@ -30,6 +30,7 @@ bool is_in_one_process(const Mesh& mesh) { return mesh.local() == mesh.size(); }
 
 /// What every position has of a tensor in pieces, by its mesh's communicator. It lies as the pieces do.
 TensorRef gather_everywhere(const TensorImpl& x) {
+  if (x.numel == 0) return runtime::empty_replicated(x.shape, x.dtype, x.device);
   const Pieces& p = *x.buffer->pieces();
   std::vector<std::int64_t> counts;
   for (int i = 0; i < p.mesh.size(); ++i) counts.push_back(p.mesh.rows(p.rows, i) * p.row_size);

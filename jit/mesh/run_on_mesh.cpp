@@ -82,7 +82,9 @@ Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const P
   const TensorRef& given = call.outputs[i];
   check_output(*given, shape, call.device);
   const int wanted = runtime::split_axis(*given);
-  if (axis == wanted || axis == whole) return {wanted, given};
+  // A single row has no parts for those that it is broadcast to.
+  const bool broadcasts = axis != whole && shape[shape.rank() - 1 - axis] != given->shape[given->rank() - 1 - axis];
+  if (axis == whole || (axis == wanted && !broadcasts)) return {wanted, given};
   return {axis, call.runs ? empty_placed(shape, axis, recipe.dtype(i), call.device) : TensorRef()};
 }
 

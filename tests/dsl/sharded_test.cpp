@@ -255,6 +255,24 @@ TEST(Sharded, ProductsOfMatrices) {
   EXPECT_NE(refused.find("replicate(x)"), std::string::npos) << refused;
 }
 
+TEST(Sharded, BatchesTimesVectors) {
+  for (const sn::Mesh& mesh : meshes()) {
+    const sn::Tensor x = numbers({8, 3, 4}), v = numbers({4}), u = numbers({3});
+    EXPECT_TRUE(near(matmul(sn::shard(x, mesh), sn::replicate(v, mesh)), matmul(x, v)));
+    EXPECT_TRUE(near(matmul(sn::replicate(u, mesh), sn::shard(x, mesh)), matmul(u, x)));
+  }
+}
+
+TEST(Sharded, OneRowIsWrittenToAll) {
+  for (const sn::Mesh& mesh : meshes()) {
+    sn::Tensor y = sn::shard(sn::zeros({4, 5}), mesh);
+    const sn::Tensor row = numbers({1, 5});
+    y.assign(sn::shard(row, mesh) * 2);
+    EXPECT_TRUE(same(y, sn::zeros({4, 5}) + row * 2)) << to_string(mesh);
+    EXPECT_EQ(sn::Tensor(sn::replicate(sn::shard(sn::zeros({4, 0}), mesh), mesh)).numel(), 0);
+  }
+}
+
 TEST(Sharded, ViewsKeepTheDimInPieces) {
   for (const sn::Mesh& mesh : meshes()) {
     const sn::Tensor x = numbers({7, 4, 6});

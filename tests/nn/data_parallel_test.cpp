@@ -108,6 +108,19 @@ TEST(DataParallel, CopiesFollowTheFirst) {
   EXPECT_GT(sn::Tensor((second == 0).to<float>().mean()).item(), 0.2f) << "the second copy is in training, too";
 }
 
+TEST(DataParallel, WhatIsLoadedBeforeTheFirstCallIsFollowed) {
+  Model net, other;
+  nn::DataParallel parallel(net, sn::Mesh({sn::Device(0), sn::Device(1)}));
+  parallel.eval();
+  other.eval();
+  parallel.load_state_dict(other.state_dict());
+  const sn::Tensor x = numbers({6, 5});
+  const sn::Tensor expected = other(x);
+  EXPECT_TRUE(sn::allclose(parallel(x).cpu(), expected, 1e-5, 1e-6));
+  parallel.net().fc.bias = sn::zeros({1}, sn::Device(0));
+  EXPECT_NE(message_of<sn::Error>([&] { (void)parallel(x); }).find("make another DataParallel"), std::string::npos);
+}
+
 TEST(DataParallel, KeysAndPrint) {
   nn::DataParallel parallel(nn::Linear(5, 2), sn::Mesh({sn::Device(0), sn::Device(1)}));
   std::vector<std::string> names;

@@ -42,10 +42,11 @@ inline constexpr bool is_on_any_device<M> =
 namespace nn {
 
 /// A net that is called with a batch of any size: dim 0 goes to the devices of the mesh in pieces of ceil(rows /
-/// devices), each device calls its copy of the net with its piece, all at the same time, and the results are joined on
-/// the mesh's first device. Fewer rows than devices leave devices idle; over one device the net is called as it is.
-/// The copies stay on their devices, and follow what is written to the parameters of module(), the first of them, which
-/// are this module's own, named "module.". Names of saved files may carry that prefix or not.
+/// devices), each device calls its copy of the net with its piece, GPUs all at the same time, and the results are
+/// joined on the mesh's first device. Fewer rows than devices leave devices idle; over one device the net is called as
+/// it is. The copies stay on their devices, and follow what is written to the parameters of module(), the first of
+/// them, which are this module's own, named "module.". Names of saved files may carry that prefix or not. One thread at
+/// a time calls it.
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
@@ -63,6 +64,7 @@ class DataParallel : public Module<DataParallel<Net>> {
       nets_.push_back(net);
       nets_.back().to_(mesh.device(i));
     }
+    follow();
   }
 
   const Mesh& mesh() const noexcept { return mesh_; }
