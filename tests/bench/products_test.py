@@ -16,8 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from bench.report import compare, page, peers, products, programs, read, result, run, table  # noqa: E402
 from bench.report.deadline import Deadline  # noqa: E402
-from bench.report.peers import products as problems  # noqa: E402
 from bench.report.spread import spread  # noqa: E402
+
+if importlib.util.find_spec("numpy"):
+    from bench.report.peers import products as problems
 
 # In place of the program: a product of 10 ns, with GELU 15, by itself 8; in bfloat16 40 and 50; operation by operation 30.
 PROGRAM = """#!{python}
@@ -164,6 +166,7 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(given("expressions", ["expressions", "hits"]), 360, delta=1)
 
 
+@unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
 class Peers(unittest.TestCase):
     def test_they_are_the_programs_cases(self):
         text = (ROOT / "bench/products/cases.cpp").read_text(encoding="utf-8")
