@@ -23,8 +23,9 @@ inline std::vector<Device> local_devices() {
   const runtime::World& world = runtime::world();
   return {world.all.begin() + world.first, world.all.begin() + world.first + world.local};
 }
+/// As a mesh's, never destroyed: what it would end is gone by then.
 inline Communicator& communicator() {
-  static const std::unique_ptr<Communicator> made = runtime::make_world_communicator(runtime::world());
+  static Communicator* const made = runtime::make_world_communicator(runtime::world()).release();
   return *made;
 }
 
