@@ -32,7 +32,7 @@ void wait_no_longer_than_a_second() {
 
 /// mpirun ends all processes when one leaves after an error: they leave together, `printing` of them.
 void leave_together(int printing) {
-  const char* const given = std::getenv("SINTER_TEST_FOLDER");
+  const char* const given = std::getenv("CHILDREN_LEAVE_BY");
   if (!given) return;
   const std::string folder = given;
   std::ofstream(folder + "/" + std::to_string(runtime::world().rank));
@@ -148,7 +148,7 @@ TEST(Child, DISABLED_OneEnds) {
 /// Processes that leave together.
 Result tolerant(int processes, const std::string& test, const std::string& options = "") {
   const ScratchFolder folder;
-  return mpirun(processes, test, options + " -x SINTER_TEST_FOLDER=" + folder.path().string());
+  return mpirun(processes, test, options + " -x CHILDREN_LEAVE_BY=" + folder.path().string());
 }
 
 constexpr const char* one_second = "-x SINTER_COLLECTIVE_TIMEOUT=1";
