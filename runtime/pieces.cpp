@@ -121,7 +121,7 @@ TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device d
     if (t.shape != expected)
       throw ShapeError(fmt::format(
           "piece {} has shape {}, and of {} over {} positions it is {}: a piece has ceil(rows / positions) rows, the "
-          "last ones what is left; redistribute what is cut in another way by cat and shard",
+          "last ones what is left. Join what is cut in another way with cat, then shard(x, mesh)",
           i, to_string(t.shape), to_string(shape), mesh.size(), to_string(expected)));
     if (!t.contiguous) throw Error(fmt::format("piece {} is not contiguous: make it so with contiguous()", i));
   }
@@ -166,7 +166,7 @@ void check_pieces(const TensorImpl& of, const TensorImpl& view) {
   throw ShapeError(
       fmt::format("a view of shape {} of {}: dim {} is in pieces, and a view keeps all of it, in its order and as a "
                   "dim of its own. "
-                  "Take the view of gather(x, device) or of replicate(x), or of one piece, x.shard(i)",
+                  "Take the view of gather(x, device) or of replicate(x, mesh), or of one piece, x.shard(i)",
                   to_string(view.shape), describe(of), of.rank() - 1 - split_axis(of)));
 }
 

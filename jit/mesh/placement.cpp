@@ -83,7 +83,7 @@ class Placing {
     if (n.op == Op::array && along != whole)
       throw DeviceError(fmt::format(
           "elements of {} are read at computed places, which may be those of another position\n  Every position needs "
-          "all of it: replicate(x)",
+          "all of it: replicate(x, mesh)",
           runtime::describe_placed(t)));
     if (n.op == Op::array) demand(static_cast<std::uint32_t>(n.attribute), whole);
     return along;
@@ -188,7 +188,7 @@ class Placing {
       lines += fmt::format("\n    {}: {}", letter++, describe(o));
     throw DeviceError(fmt::format(
         "{} of operands whose pieces do not belong together, where{}\n  A position computes with the pieces that it "
-        "has: operands are in pieces along the same dim of the result, or replicated. replicate(x) gives every "
+        "has: operands are in pieces along the same dim of the result, or replicated. replicate(x, mesh) gives every "
         "position all of an operand",
         name(n.op), lines));
   }
