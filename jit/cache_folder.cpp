@@ -75,6 +75,20 @@ OpenedFolder open_cache_folder(const std::string& path, bool create) {
   return opened;
 }
 
+std::optional<std::string> read_all(int fd, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t have = 0;
+  while (have < bytes) {
+    const ssize_t n = ::read(fd, text.data() + have, bytes - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return {};
+    if (n == 0) break;  // shorter than it said: it will not decode
+    have += static_cast<std::size_t>(n);
+  }
+  text.resize(have);
+  return text;
+}
+
 std::time_t age(std::time_t then, std::time_t now) noexcept {
   constexpr std::time_t skew = 3600;
   return then - now > skew ? std::numeric_limits<std::time_t>::max() : now - then;

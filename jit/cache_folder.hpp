@@ -1,6 +1,7 @@
 // The folder of the disk cache, opened only if nobody else may change what is in it: its files are code.
 #pragma once
 #include <sys/stat.h>
+#include <cstddef>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ struct OpenedFolder {
 /// Opens a folder. `create`: makes it, and the folders above it, for this user alone. It may be a symbolic link; where
 /// that leads is what is judged, and what is opened.
 OpenedFolder open_cache_folder(const std::string& path, bool create);
+
+/// All bytes of a file, `bytes` at most; nothing, with errno, on failure.
+std::optional<std::string> read_all(int fd, std::size_t bytes);
 
 /// Seconds from then to now; a time that is more than an hour ahead, as a clock that jumped leaves behind, is taken as
 /// forever ago.

@@ -25,21 +25,6 @@ using runtime::Log;
 using runtime::log;
 using runtime::logs;
 
-/// All bytes of a file; nothing, with errno, on failure.
-std::optional<std::string> read_all(int fd, std::size_t bytes) {
-  std::string text(bytes, '\0');
-  std::size_t have = 0;
-  while (have < bytes) {
-    const ssize_t n = ::read(fd, text.data() + have, bytes - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return {};
-    if (n == 0) break;  // shorter than it said: it will not decode
-    have += static_cast<std::size_t>(n);
-  }
-  text.resize(have);
-  return text;
-}
-
 /// 0 or the error.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {

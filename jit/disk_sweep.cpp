@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <runtime/log.hpp>
 #include "cache_folder.hpp"
@@ -22,37 +20,8 @@ namespace {
 
 constexpr const char* stamp = "swept";  // its time is that of the last sweep
 
-struct File {
-  std::string name;
-  std::uint64_t bytes;
-  std::time_t unused;  // seconds
-};
-struct Files {
-  std::vector<File> entries, temporaries;
-};
-
 /// 32 hexadecimal digits first, as entry_name gives them.
 bool is_ours(std::string_view name) { return name.size() > 32 && name.find_first_not_of("0123456789abcdef") == 32; }
-
-Files list(int folder) {
-  Files files;
-  FileDescriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
-  if (!stream) return files;
-  static_cast<void>(own.release());  // the stream's now
-  const std::time_t now = std::time(nullptr);
-  while (const dirent* item = ::readdir(stream.get())) {
-    const std::string_view name = item->d_name;
-    struct stat s{};
-    if (!is_ours(name) || ::fstatat(folder, item->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)) continue;
-    File file{std::string(name), static_cast<std::uint64_t>(s.st_size), age(s.st_mtime, now)};
-    if (name.ends_with(".kernel"))
-      files.entries.push_back(std::move(file));
-    else if (name.ends_with(".tmp"))
-      files.temporaries.push_back(std::move(file));
-  }
-  return files;
-}
 
 bool is_due(int folder) {
   struct stat s{};
@@ -85,17 +54,37 @@ bool is_blocked(int folder) {
 
 }  // namespace
 
+CacheFiles list_cache_files(int folder) {
+  CacheFiles files;
+  FileDescriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
+  if (!stream) return files;
+  static_cast<void>(own.release());  // the stream's now
+  const std::time_t now = std::time(nullptr);
+  while (const dirent* item = ::readdir(stream.get())) {
+    const std::string_view name = item->d_name;
+    struct stat s{};
+    if (!is_ours(name) || ::fstatat(folder, item->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)) continue;
+    CacheFile file{std::string(name), static_cast<std::uint64_t>(s.st_size), age(s.st_mtime, now)};
+    if (name.ends_with(".kernel"))
+      files.entries.push_back(std::move(file));
+    else if (name.ends_with(".tmp"))
+      files.temporaries.push_back(std::move(file));
+  }
+  return files;
+}
+
 bool sweep_if_due(int folder, std::uint64_t max_bytes) {
   if (!is_due(folder)) return true;
   if (!set_stamp(folder)) return !is_blocked(folder);
-  Files files = list(folder);
+  CacheFiles files = list_cache_files(folder);
   std::size_t deleted = 0;
-  for (const File& t : files.temporaries)
+  for (const CacheFile& t : files.temporaries)
     if (t.unused >= sweep_interval_s) deleted += ::unlinkat(folder, t.name.c_str(), 0) == 0;
   std::uint64_t bytes = 0;
-  for (const File& e : files.entries) bytes += e.bytes;
-  std::ranges::sort(files.entries, std::ranges::greater(), &File::unused);
-  for (const File& e : files.entries) {
+  for (const CacheFile& e : files.entries) bytes += e.bytes;
+  std::ranges::sort(files.entries, std::ranges::greater(), &CacheFile::unused);
+  for (const CacheFile& e : files.entries) {
     if (bytes <= max_bytes) break;
     deleted += ::unlinkat(folder, e.name.c_str(), 0) == 0;
     bytes -= e.bytes;

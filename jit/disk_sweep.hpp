@@ -1,8 +1,22 @@
 // Keeping the folder of the disk cache small.
 #pragma once
 #include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
 
 namespace sinter::inline v1::jit {
+
+struct CacheFile {
+  std::string name;
+  std::uint64_t bytes;
+  std::time_t unused;  // seconds
+};
+struct CacheFiles {
+  std::vector<CacheFile> entries, temporaries;
+};
+/// The files of a folder that are named as the cache names its own; none where it cannot be read.
+CacheFiles list_cache_files(int folder);
 
 inline constexpr std::int64_t sweep_interval_s = 3600;
 
