@@ -23,7 +23,7 @@ std::string describe(const TextValue& v) {
   using Kind = TextValue::Kind;
   switch (v.kind) {
     case Kind::Tensor: return describe(Facts{v.shape, v.node->dtype(), v.node->device()});
-    case Kind::Scalar:
+    case Kind::Scalar: return "a number that is not written in the text";
     case Kind::Number: return "a number";
     case Kind::List: return "a list";
     case Kind::DType: return fmt::format("the dtype {}", name(v.dtype));

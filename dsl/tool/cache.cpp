@@ -50,8 +50,7 @@ class Cache {
 
   /// The bytes of an entry that is whole; else nothing, with what is wrong with it.
   std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const {
-    const jit::FileDescriptor file(
-        ::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const jit::FileDescriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || ::fstat(file.get(), &status) != 0) return problem = std::strerror(errno), std::nullopt;
     if (!S_ISREG(status.st_mode)) return problem = "it is no ordinary file", std::nullopt;
@@ -66,9 +65,7 @@ class Cache {
   }
 
   /// Whether the file is gone.
-  bool remove(const std::string& name) const {
-    return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 || errno == ENOENT;
-  }
+  bool remove(const std::string& name) const { return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 || errno == ENOENT; }
 
  private:
   jit::CacheSettings settings_;
@@ -134,7 +131,8 @@ int unpack(const std::string& path) {
   while (const std::optional<TarFile> file = in.next()) {
     const std::optional<jit::DiskEntry> entry = jit::decode(file->bytes);
     if (!entry) {
-      fmt::print(stderr, "{} is left out: it is damaged, or of another version of Sinter\n", runtime::quote(file->name));
+      fmt::print(stderr, "{} is left out: it is damaged, or of another version of Sinter\n",
+                 runtime::quote(file->name));
       ++refused;
       continue;
     }
@@ -151,8 +149,8 @@ int look_after_cache(const Parsed& given) {
   constexpr std::array<std::string_view, 5> actions{"stats", "clear", "verify", "pack", "unpack"};
   const std::string& action = given.operands[0];
   if (std::ranges::find(actions, action) == actions.end())
-    throw UsageError(fmt::format("cache has no action {}{}", runtime::quote(action),
-                                 detail::did_you_mean(action, actions)));
+    throw UsageError(
+        fmt::format("cache has no action {}{}", runtime::quote(action), detail::did_you_mean(action, actions)));
   const bool takes_file = action.ends_with("pack");
   if (takes_file != (given.operands.size() == 2))
     throw UsageError(fmt::format("cache {} takes {}", action, takes_file ? "a FILE" : "no FILE"));

@@ -51,13 +51,12 @@ void check_choice(const Option& option, const std::string& value) {
   const std::vector<std::string> parts = option.repeats ? split(value) : std::vector{value};
   for (const std::string& part : parts)
     if (std::ranges::find(option.choices, part) == option.choices.end())
-      throw UsageError(
-          fmt::format("{}: {} is none of {}", option.name, quote(part), fmt::join(option.choices, ", ")));
+      throw UsageError(fmt::format("{}: {} is none of {}", option.name, quote(part), fmt::join(option.choices, ", ")));
 }
 
 void check_operands(const Command& command, std::size_t given) {
-  const auto most = static_cast<std::size_t>(
-      command.operands.empty() ? 0 : 1 + std::ranges::count(command.operands, ' '));
+  const auto most =
+      static_cast<std::size_t>(command.operands.empty() ? 0 : 1 + std::ranges::count(command.operands, ' '));
   const auto fewest = most - static_cast<std::size_t>(std::ranges::count(command.operands, '['));
   if (given < fewest) throw UsageError(fmt::format("{} takes {}", command.name, command.operands));
   if (given > most)

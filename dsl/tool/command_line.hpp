@@ -16,12 +16,12 @@ class UsageError : public std::runtime_error {
 };
 
 struct Option {
-  std::string_view name;                          // --device
-  std::string_view value;                         // how the help calls its value; empty for a switch
-  std::string_view help;                          // a line
-  bool repeats = false;                           // may be given several times
-  std::string_view shorter = {};                  // -o
-  std::vector<std::string_view> choices = {};     // what a value is one of, or several with commas where it repeats
+  std::string_view name;                       // --device
+  std::string_view value;                      // how the help calls its value; empty for a switch
+  std::string_view help;                       // a line
+  bool repeats = false;                        // may be given several times
+  std::string_view shorter = {};               // -o
+  std::vector<std::string_view> choices = {};  // what a value is one of, or several with commas where it repeats
   bool is_switch() const noexcept { return value.empty(); }
 };
 

@@ -77,8 +77,8 @@ Parameters read_parameters(const Parsed& given, const ParsedExpression& expressi
   std::vector<ArgumentType> types;
   for (const Argument& a : arguments) {
     if (!a.is_type())
-      throw UsageError(fmt::format("--arg: an exported kernel takes any elements, so say what {0} is like: '{0}: f32[n]'",
-                                   a.name));
+      throw UsageError(
+          fmt::format("--arg: an exported kernel takes any elements, so say what {0} is like: '{0}: f32[n]'", a.name));
     types.push_back(std::get<ArgumentType>(a.value));
   }
   return Parameters(std::move(types));
@@ -95,16 +95,19 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
   for (const ArgumentType& type : parameters.types()) {
     if (!type.is_number) continue;
     const jit::Recorded changed(parameters.expression(parsed, type.name).node());
+    const bool is_same_graph = changed.scalars.size() == recorded.scalars.size();
     std::size_t i = 0;
     bool found = false;
     for (const std::uint32_t number : used) {
-      if (changed.scalars.at(number).bits != recorded.scalars[number].bits) names[i] = type.name, found = true;
+      if (is_same_graph && changed.scalars[number].bits != recorded.scalars[number].bits)
+        names[i] = type.name, found = true;
       ++i;
     }
     if (!found)
-      throw Error(fmt::format("the kernel cannot take the number '{}' as a parameter: the expression uses it up before "
-                              "there is a kernel. Write the number itself in its place",
-                              to_string(type)));
+      throw Error(
+          fmt::format("the kernel cannot take the number '{}' as a parameter: the expression uses it up before "
+                      "there is a kernel. Write the number itself in its place",
+                      to_string(type)));
   }
   return names;
 }
@@ -135,7 +138,8 @@ std::vector<int> architectures(const std::vector<std::string>& list) {
     int number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
-      throw UsageError(fmt::format("--arch: {} is no architecture: 90 is compute capability 9.0", runtime::quote(text)));
+      throw UsageError(
+          fmt::format("--arch: {} is no architecture: 90 is compute capability 9.0", runtime::quote(text)));
     numbers.push_back(number);
   }
   return numbers;
@@ -163,8 +167,9 @@ Lazy<AnyType> with_examples(const ParsedExpression& parsed, const Parameters& pa
   } catch (const ShapeError& e) {
     const std::string examples = parameters.examples();
     if (examples.empty()) throw;
-    throw ShapeError(fmt::format("{}\nHere sizes have example numbers: {}. Sizes that the expression walks together need one name",
-                                 e.what(), examples));
+    throw ShapeError(
+        fmt::format("{}\nHere sizes have example numbers: {}. Sizes that the expression walks together need one name",
+                    e.what(), examples));
   }
 }
 

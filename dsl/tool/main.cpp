@@ -12,11 +12,16 @@ std::vector<Command> make_commands() {
   const Option file{"--arg", "NAME=VALUE", "NAME=FILE.npy or NAME=NUMBER", true};
   const Option type{"--arg", "NAME: TYPE", "'z: f32[n, m]'; 's: f64' is a number", true};
   return {
-      {"run", "EXPRESSION", "evaluates an expression of .npy files",
+      {"run",
+       "EXPRESSION",
+       "evaluates an expression of .npy files",
        "Evaluates an expression, in one kernel where the plan allows, and prints the result or writes it.\n"
        "  sinter run 'exp(z + 2) * y' --arg z=z.npy --arg y=0.5 -o r.npy",
-       {file, device, {"--output", "FILE.npy", "writes the result there", false, "-o"}}, run_expression},
-      {"export", "EXPRESSION", "writes an expression as C source for other programs",
+       {file, device, {"--output", "FILE.npy", "writes the result there", false, "-o"}},
+       run_expression},
+      {"export",
+       "EXPRESSION",
+       "writes an expression as C source for other programs",
        "Writes C that computes the expression on NVIDIA GPUs and on the CPU, and needs nothing of Sinter.\n"
        "  sinter export 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --arch 90 --name fused -o out/",
        {type,
@@ -30,26 +35,36 @@ std::vector<Command> make_commands() {
         {"--in-place", "", "the result may be the same array as an argument"},
         {"--output", "FOLDER", "where to (.)", false, "-o"}},
        export_kernels},
-      {"explain", "EXPRESSION", "says which kernels an expression becomes",
+      {"explain",
+       "EXPRESSION",
+       "says which kernels an expression becomes",
        "Says what an expression becomes: kernels, what is fused and what is not and why, bytes moved. Nothing runs.\n"
        "  sinter explain 'softmax(x, -1)' --arg 'x: f32[n, 1000]' --size n=64",
-       {argument, size, device,
+       {argument,
+        size,
+        device,
         {"--cuda", "", "the CUDA text of the kernels instead"},
         {"--ptx", "ARCH", "the PTX for an architecture, sm_90, instead"},
         {"--dot", "", "the graph in Graphviz's language instead"}},
        explain_expression},
-      {"bench", "EXPRESSION", "measures an expression fused against eager",
+      {"bench",
+       "EXPRESSION",
+       "measures an expression fused against eager",
        "Measures an expression as it is evaluated, against one kernel for each operation; both in turn, after a\n"
        "warm-up. Arguments that have a type are random: from 0 to 1, integers from 1 to 100.\n"
        "  sinter bench 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --size n=10000000",
-       {argument, size, device, {"--repeat", "NUMBER", "evaluations of each kind that count (30)"}}, bench_expression},
-      {"cache", "ACTION [FILE]", "looks after the compiled kernels on disk",
+       {argument, size, device, {"--repeat", "NUMBER", "evaluations of each kind that count (30)"}},
+       bench_expression},
+      {"cache",
+       "ACTION [FILE]",
+       "looks after the compiled kernels on disk",
        "  stats         where they are, how many and how large\n"
        "  clear         deletes them\n"
        "  verify        reads each and checks that it is whole; exit status 1 where one is not\n"
        "  pack FILE     writes them into a tar file\n"
        "  unpack FILE   adds those of such a file. They are code: unpack what you trust alone",
-       {{"--delete", "", "verify deletes what is damaged"}}, look_after_cache},
+       {{"--delete", "", "verify deletes what is damaged"}},
+       look_after_cache},
       {"devices", "", "lists the devices", "Lists the devices that there are.", {}, list_devices},
   };
 }

@@ -42,12 +42,13 @@ std::int64_t extent_of(const ArgumentType& type, const SymbolicExtent& e,
                        const std::map<std::string, std::int64_t>& sizes) {
   if (e.symbol.empty()) return e.extent;
   if (e.symbol == "*")
-    throw Error(fmt::format("the argument '{}' has an extent * of any size: write a number in its place",
-                            to_string(type)));
+    throw Error(
+        fmt::format("the argument '{}' has an extent * of any size: write a number in its place", to_string(type)));
   if (const auto found = sizes.find(e.symbol); found != sizes.end()) return found->second;
-  throw Error(fmt::format("the size {0} of the argument '{1}' is not given: add --size {0}=1000, or write the number "
-                          "in its place",
-                          e.symbol, to_string(type)));
+  throw Error(
+      fmt::format("the size {0} of the argument '{1}' is not given: add --size {0}=1000, or write the number "
+                  "in its place",
+                  e.symbol, to_string(type)));
 }
 
 Shape shape_of(const ArgumentType& type, const std::map<std::string, std::int64_t>& sizes) {
@@ -108,7 +109,8 @@ void check_used(const ParsedExpression& expression, const std::vector<Argument>&
   for (const Argument& a : arguments)
     if (std::ranges::find(names, a.name) == names.end())
       throw Error(fmt::format("the expression does not name {}{}. It names: {}", quote(a.name),
-                              detail::did_you_mean(a.name, known), names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))));
+                              detail::did_you_mean(a.name, known),
+                              names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 std::map<std::string, std::int64_t> read_sizes(const std::vector<std::string>& texts) {
@@ -116,8 +118,8 @@ std::map<std::string, std::int64_t> read_sizes(const std::vector<std::string>& t
   for (const std::string& text : texts) {
     const std::size_t mark = text.find('=');
     std::int64_t extent = 0;
-    if (mark == std::string::npos || mark == 0 || !is_number("--size", std::string_view(text).substr(mark + 1), extent) ||
-        extent < 0)
+    if (mark == std::string::npos || mark == 0 ||
+        !is_number("--size", std::string_view(text).substr(mark + 1), extent) || extent < 0)
       throw UsageError(fmt::format("--size: {} is not NAME=NUMBER", quote(text)));
     if (!sizes.emplace(text.substr(0, mark), extent).second)
       throw UsageError(fmt::format("--size: {} is given twice", quote(text.substr(0, mark))));
@@ -132,8 +134,8 @@ NamedOperand number_operand(const ArgumentType& type, bool other) {
     case Category::Float: return {type.name, other ? 2.5 : 1.5};
     case Category::Complex: break;
   }
-  throw Error(fmt::format("the argument '{}' is a complex number: make it a tensor, {}[1]", to_string(type),
-                          to_string(type)));
+  throw Error(
+      fmt::format("the argument '{}' is a complex number: make it a tensor, {}[1]", to_string(type), to_string(type)));
 }
 
 Operands make_operands(const std::vector<Argument>& arguments, const std::map<std::string, std::int64_t>& sizes,

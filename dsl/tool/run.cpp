@@ -36,9 +36,10 @@ int run_expression(const Parsed& given) {
   const Asked asked = read(given);
   for (const Argument& a : asked.arguments)
     if (a.is_type())
-      throw UsageError(fmt::format("--arg: '{}' says what an argument is like, and evaluating needs its elements: "
-                                   "{}=FILE.npy",
-                                   to_string(std::get<ArgumentType>(a.value)), a.name));
+      throw UsageError(
+          fmt::format("--arg: '{}' says what an argument is like, and evaluating needs its elements: "
+                      "{}=FILE.npy",
+                      to_string(std::get<ArgumentType>(a.value)), a.name));
   const Operands operands = make_operands(asked.arguments, {}, Fill::None, device);
   const AnyTensor result(asked.expression(operands.named));
   if (given.has("--output"))
