@@ -1,0 +1,105 @@
+/* ---- Modules --------------------------------------------------------------------------------------------------- */
+
+/* The image for an architecture: a binary of the same major version, the newest that the GPU runs, else PTX. */
+static const sinter_image *sinter_image_for(const sinter_variant *v, int architecture) {
+  const sinter_image *best = NULL;
+  int i;
+  for (i = 0; i < v->image_count; ++i) {
+    const sinter_image *const image = &v->images[i];
+    if (image->architecture > architecture) continue;
+    if (!image->is_ptx && image->architecture / 10 != architecture / 10) continue;
+    if (!best || (best->is_ptx && !image->is_ptx) ||
+        (best->is_ptx == image->is_ptx && best->architecture < image->architecture))
+      best = image;
+  }
+  return best;
+}
+
+static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded *to) {
+  const sinter_driver *const d = &sinter_cuda;
+  const sinter_image *image;
+  void *module = NULL;
+  int major = 0, minor = 0, processors = 0, resident = 0, shared = 0, variables = 0, result;
+  if ((result = d->device_attribute(&major, 75, device)) != 0 ||
+      (result = d->device_attribute(&minor, 76, device)) != 0 ||
+      (result = d->device_attribute(&processors, 16, device)) != 0 ||
+      (result = d->device_attribute(&shared, 97, device)) != 0)
+    return sinter_driver_failed(result);
+  image = sinter_image_for(v, 10 * major + minor);
+  if (!image) return sinter_wrong_architecture;
+  result = d->module_load(&module, image->bytes);
+  if (result == 200 || result == 209) return sinter_wrong_architecture; /* an image that this GPU cannot run */
+  if (result != 0) return sinter_driver_failed(result);
+  if ((result = d->module_function(&to->function, module, v->entry)) == 0 &&
+      (result = d->function_attribute(&variables, 1, to->function)) == 0 &&
+      (result = d->resident_blocks(&resident, to->function, v->block, 0)) == 0) {
+    to->shared = shared;
+    if (v->stash_bytes > 0 && shared > variables)
+      result = d->set_function_attribute(to->function, 8, shared - variables);
+  }
+  if (result != 0) {
+    d->module_unload(module);
+    return sinter_driver_failed(result);
+  }
+  to->blocks = (int64_t)processors * (resident > 0 ? resident : 1);
+  return sinter_ok;
+}
+
+/* The variant in the current context; the mutex is held. */
+static int sinter_load_locked(const sinter_variant *v, sinter_loaded *to) {
+  const sinter_driver *const d = &sinter_cuda;
+  sinter_loaded *known;
+  void *context = NULL;
+  unsigned long long id = 0; /* else a context that is destroyed and another one at its place would be the same */
+  int result, device = 0;
+  if (sinter_driver_state < 0) sinter_driver_state = sinter_open_driver();
+  if (sinter_driver_state != sinter_ok) return sinter_driver_state;
+  if ((result = d->current_context(&context)) != 0) return sinter_driver_failed(result);
+  if (!context) return sinter_no_context;
+  if (d->context_id && (result = d->context_id(context, &id)) != 0) return sinter_driver_failed(result);
+  for (known = sinter_all_loaded; known; known = known->next)
+    if (known->variant == v && known->context == context && known->context_id == id) {
+      *to = *known;
+      return sinter_ok;
+    }
+  if ((result = d->context_device(&device)) != 0) return sinter_driver_failed(result);
+  known = (sinter_loaded *)malloc(sizeof *known);
+  if (!known) return sinter_out_of_memory;
+  result = sinter_load_image(v, device, known);
+  if (result != sinter_ok) {
+    free(known);
+    return result;
+  }
+  known->context = context;
+  known->context_id = id;
+  known->variant = v;
+  known->next = sinter_all_loaded;
+  sinter_all_loaded = known;
+  *to = *known;
+  return sinter_ok;
+}
+
+static int sinter_load(const sinter_variant *v, sinter_loaded *to) {
+  int result;
+  pthread_mutex_lock(&sinter_mutex);
+  result = sinter_load_locked(v, to);
+  pthread_mutex_unlock(&sinter_mutex);
+  return result;
+}
+
+static int sinter_load_all(const sinter_kernel *const *kernels, int count) {
+  sinter_loaded loaded;
+  int k, r, result;
+  for (k = 0; k < count; ++k)
+    for (r = 0; r < kernels[k]->rule_count; ++r)
+      if ((result = sinter_load(kernels[k]->rules[r].variant, &loaded)) != sinter_ok) return result;
+  return sinter_ok;
+}
+
+static const char *sinter_driver_text(int result) {
+  const char *text = NULL;
+  pthread_mutex_lock(&sinter_mutex);
+  if (sinter_driver_state == sinter_ok) sinter_cuda.error_string(result, &text);
+  pthread_mutex_unlock(&sinter_mutex);
+  return text ? text : "the CUDA driver reports an error";
+}
