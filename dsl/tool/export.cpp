@@ -87,10 +87,9 @@ Parameters read_parameters(const Parsed& given, const ParsedExpression& expressi
 /// Which of the expression's numbers, in the order in which options.numbers names them, are which arguments: those
 /// that change with the argument.
 std::vector<std::string> number_names(const ParsedExpression& parsed, const Parameters& parameters,
-                                      const jit::Recorded& recorded) {
-  std::set<std::uint32_t> used;
-  for (const jit::Node& n : recorded.graph.nodes())
-    if (n.op == Op::scalar) used.insert(jit::scalar_use(n).number);
+                                      const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
+  const std::vector<std::uint32_t> used = jit::nameable_numbers(kernel);
   std::vector<std::string> names(used.size());
   for (const ArgumentType& type : parameters.types()) {
     if (!type.is_number) continue;
@@ -113,7 +112,8 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
 }
 
 ExportOptions kernel_options(const Parsed& given, const ParsedExpression& parsed, const Parameters& parameters,
-                             const jit::Recorded& recorded) {
+                             const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
   ExportOptions options{.name = given.get("--name", "kernel")};
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : recorded.graph.nodes())
@@ -125,7 +125,7 @@ ExportOptions kernel_options(const Parsed& given, const ParsedExpression& parsed
     for (const SymbolicExtent& e : type ? type->shape : std::vector<SymbolicExtent>())
       sizes.push_back(e.symbol == "*" ? "" : e.symbol);
   }
-  options.numbers = number_names(parsed, parameters, recorded);
+  options.numbers = number_names(parsed, parameters, kernel);
   options.strided = given.list("--strided");
   options.in_place = given.has("--in-place");
   return options;
@@ -151,7 +151,11 @@ LibraryOptions library_options(const Parsed& given) {
   if (given.has("--arch"))
     library.architectures = archs == std::vector<std::string>{"none"} ? std::vector<int>() : architectures(archs);
   library.ptx = given.get("--ptx") != "off";
-  library.format = given.get("--format") == "header" ? ExportFormat::Header : ExportFormat::Source;
+  const std::string format = given.get("--format", "source");
+  library.format = format == "header"   ? ExportFormat::Header
+                   : format == "fatbin" ? ExportFormat::Fatbin
+                                        : ExportFormat::Source;
+  library.dlpack = given.has("--dlpack");
   const auto wants = [&](std::string_view file) { return std::ranges::find(extra, file) != extra.end(); };
   library.cuda_source = wants("cu");
   library.manifest = wants("json");
@@ -180,7 +184,7 @@ int export_kernels(const Parsed& given) {
   const ParsedExpression parsed(given.operands[0]);
   const Parameters parameters = read_parameters(given, parsed);
   jit::Export kernel = exported(with_examples(parsed, parameters));
-  kernel.options = kernel_options(given, parsed, parameters, kernel.expression);
+  kernel.options = kernel_options(given, parsed, parameters, kernel);
   const Exported files = jit::export_library({kernel}, library);
   const std::string folder = given.get("--output", ".");
   files.write(folder);

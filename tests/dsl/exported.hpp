@@ -100,6 +100,13 @@ enum Code {
   old_driver,
   no_context,
   wrong_architecture,
+  bad_index,
+  forked,
+  bad_tensor,
+  wrong_device,
+  no_file,
+  other_file,
+  not_open,
   driver_error = 1000
 };
 
@@ -119,7 +126,7 @@ template <class T>
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0)
       return ::testing::AssertionFailure()
-             << "element " << i << ": " << static_cast<double>(x[i]) << " and " << static_cast<double>(y[i]);
+             << "element " << i << ": " << ::testing::PrintToString(x[i]) << " and " << ::testing::PrintToString(y[i]);
   return ::testing::AssertionSuccess();
 }
 

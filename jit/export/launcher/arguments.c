@@ -20,7 +20,7 @@ static int64_t sinter_count(int rank, const int64_t *extents, int element_bytes)
 }
 
 /* Checks an array and finds where its bytes lie. Strides are in elements; NULL: contiguous. */
-static int sinter_check_array(const void *data, int element_bytes, int rank, const int64_t *extents,
+static int sinter_check_array(const void *data, int element_bytes, int alignment, int rank, const int64_t *extents,
                               const int64_t *strides, sinter_range *range) {
   const int64_t count = sinter_count(rank, extents, element_bytes);
   int64_t below = 0, above = 0;
@@ -29,7 +29,7 @@ static int sinter_check_array(const void *data, int element_bytes, int rank, con
   if (count < 0) return sinter_bad_size;
   if (count == 0) return sinter_ok;
   if (!data) return sinter_null_pointer;
-  if ((uintptr_t)data % (uintptr_t)element_bytes != 0) return sinter_misaligned;
+  if ((uintptr_t)data % (uintptr_t)alignment != 0) return sinter_misaligned;
   if (!strides) above = count - 1;
   for (d = 0; strides && d < rank; ++d) {
     const int64_t most = INT64_MAX / 16 / element_bytes, steps = extents[d] - 1;

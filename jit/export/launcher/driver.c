@@ -22,15 +22,34 @@ typedef struct sinter_loaded {
   const void *context;
   unsigned long long context_id;
   const sinter_variant *variant;
+  void *module;
   void *function;
   int64_t blocks;                   /* that the GPU runs at once */
   int64_t shared;                   /* bytes of shared memory that a block may ask for */
 } sinter_loaded;
 
+static pthread_once_t sinter_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t sinter_mutex = PTHREAD_MUTEX_INITIALIZER;
-static sinter_driver sinter_cuda; /* the three are guarded by the mutex */
+static sinter_driver sinter_cuda; /* the four are guarded by the mutex */
 static int sinter_driver_state = -1;
 static sinter_loaded *sinter_all_loaded;
+static const char *sinter_file; /* of kernels, where these are not in the program */
+
+/* The driver does not work in a process that is forked from one that has opened it, and some of its functions wait there
+ * for ever. The mutex is whole in the child: no other thread holds it while the process forks. */
+static void sinter_before_fork(void) { pthread_mutex_lock(&sinter_mutex); }
+static void sinter_after_fork(void) { pthread_mutex_unlock(&sinter_mutex); }
+static void sinter_in_child(void) {
+  if (sinter_driver_state == sinter_ok) sinter_driver_state = sinter_forked;
+  pthread_mutex_unlock(&sinter_mutex);
+}
+static void sinter_watch_forks(void) { pthread_atfork(sinter_before_fork, sinter_after_fork, sinter_in_child); }
+
+static void sinter_lock(void) {
+  pthread_once(&sinter_once, sinter_watch_forks);
+  pthread_mutex_lock(&sinter_mutex);
+}
+static void sinter_unlock(void) { pthread_mutex_unlock(&sinter_mutex); }
 
 static int sinter_driver_failed(int result) {
   return result == 2 ? sinter_out_of_memory : sinter_driver_error + result;

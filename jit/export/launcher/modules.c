@@ -18,7 +18,7 @@ static const sinter_image *sinter_image_for(const sinter_variant *v, int archite
 static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded *to) {
   const sinter_driver *const d = &sinter_cuda;
   const sinter_image *image;
-  void *module = NULL;
+  const char *bytes;
   int major = 0, minor = 0, processors = 0, resident = 0, shared = 0, variables = 0, result;
   if ((result = d->device_attribute(&major, 75, device)) != 0 ||
       (result = d->device_attribute(&minor, 76, device)) != 0 ||
@@ -27,10 +27,12 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
     return sinter_driver_failed(result);
   image = sinter_image_for(v, 10 * major + minor);
   if (!image) return sinter_wrong_architecture;
-  result = d->module_load(&module, image->bytes);
+  bytes = image->bytes ? (const char *)image->bytes : sinter_file;
+  if (!bytes) return sinter_not_open;
+  result = d->module_load(&to->module, bytes + image->offset);
   if (result == 200 || result == 209) return sinter_wrong_architecture; /* an image that this GPU cannot run */
   if (result != 0) return sinter_driver_failed(result);
-  if ((result = d->module_function(&to->function, module, v->entry)) == 0 &&
+  if ((result = d->module_function(&to->function, to->module, v->entry)) == 0 &&
       (result = d->function_attribute(&variables, 1, to->function)) == 0 &&
       (result = d->resident_blocks(&resident, to->function, v->block, 0)) == 0) {
     to->shared = shared;
@@ -38,10 +40,22 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
       result = d->set_function_attribute(to->function, 8, shared - variables);
   }
   if (result != 0) {
-    d->module_unload(module);
+    d->module_unload(to->module);
     return sinter_driver_failed(result);
   }
   to->blocks = (int64_t)processors * (resident > 0 ? resident : 1);
+  return sinter_ok;
+}
+
+/* The current context, and a number without which one that is destroyed and another at its place would be the same. */
+static int sinter_find_context(void **context, unsigned long long *id) {
+  const sinter_driver *const d = &sinter_cuda;
+  int result;
+  *context = NULL;
+  *id = 0;
+  if ((result = d->current_context(context)) != 0) return sinter_driver_failed(result);
+  if (!*context) return sinter_no_context;
+  if (d->context_id && (result = d->context_id(*context, id)) != 0) return sinter_driver_failed(result);
   return sinter_ok;
 }
 
@@ -49,14 +63,12 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
 static int sinter_load_locked(const sinter_variant *v, sinter_loaded *to) {
   const sinter_driver *const d = &sinter_cuda;
   sinter_loaded *known;
-  void *context = NULL;
-  unsigned long long id = 0; /* else a context that is destroyed and another one at its place would be the same */
+  void *context;
+  unsigned long long id;
   int result, device = 0;
   if (sinter_driver_state < 0) sinter_driver_state = sinter_open_driver();
   if (sinter_driver_state != sinter_ok) return sinter_driver_state;
-  if ((result = d->current_context(&context)) != 0) return sinter_driver_failed(result);
-  if (!context) return sinter_no_context;
-  if (d->context_id && (result = d->context_id(context, &id)) != 0) return sinter_driver_failed(result);
+  if ((result = sinter_find_context(&context, &id)) != sinter_ok) return result;
   for (known = sinter_all_loaded; known; known = known->next)
     if (known->variant == v && known->context == context && known->context_id == id) {
       *to = *known;
@@ -81,9 +93,9 @@ static int sinter_load_locked(const sinter_variant *v, sinter_loaded *to) {
 
 static int sinter_load(const sinter_variant *v, sinter_loaded *to) {
   int result;
-  pthread_mutex_lock(&sinter_mutex);
+  sinter_lock();
   result = sinter_load_locked(v, to);
-  pthread_mutex_unlock(&sinter_mutex);
+  sinter_unlock();
   return result;
 }
 
@@ -96,10 +108,40 @@ static int sinter_load_all(const sinter_kernel *const *kernels, int count) {
   return sinter_ok;
 }
 
+/* Of the current context. What is left of one at its place that is destroyed has no modules any more. */
+static int sinter_unload_locked(void) {
+  sinter_loaded **place = &sinter_all_loaded;
+  void *context;
+  unsigned long long id;
+  int result = sinter_ok, unloaded;
+  if (sinter_driver_state != sinter_ok) return sinter_ok; /* nothing is loaded */
+  if ((result = sinter_find_context(&context, &id)) != sinter_ok) return result;
+  while (*place) {
+    sinter_loaded *const known = *place;
+    if (known->context != context) {
+      place = &known->next;
+      continue;
+    }
+    *place = known->next;
+    unloaded = known->context_id == id ? sinter_cuda.module_unload(known->module) : 0;
+    if (unloaded != 0 && result == sinter_ok) result = sinter_driver_failed(unloaded);
+    free(known);
+  }
+  return result;
+}
+
+static int sinter_unload_all(void) {
+  int result;
+  sinter_lock();
+  result = sinter_unload_locked();
+  sinter_unlock();
+  return result;
+}
+
 static const char *sinter_driver_text(int result) {
   const char *text = NULL;
-  pthread_mutex_lock(&sinter_mutex);
+  sinter_lock();
   if (sinter_driver_state == sinter_ok) sinter_cuda.error_string(result, &text);
-  pthread_mutex_unlock(&sinter_mutex);
+  sinter_unlock();
   return text ? text : "the CUDA driver reports an error";
 }

@@ -32,7 +32,7 @@ static bool sinter_has_lanes(const sinter_kernel *k, const sinter_nest *n, const
   if (v->lanes == 1) return true;
   if (n->extents[dim] < v->lanes || (!has_tail && n->extents[dim] % v->lanes != 0)) return false;
   for (o = 0; o < k->operands; ++o) {
-    if (n->strides[o][dim] != 1) continue;
+    if (n->strides[o][dim] != 1 || k->element_bytes[o] == 0) continue;
     if ((uintptr_t)n->data[o] % ((uintptr_t)v->lanes * (uintptr_t)k->element_bytes[o]) != 0) return false;
     for (d = 0; d < k->rank; ++d)
       if (d != dim && n->extents[d] > 1 && n->strides[o][d] % v->lanes != 0) return false;
@@ -81,7 +81,7 @@ static uint64_t *sinter_write_extent(uint64_t *words, int64_t extent, bool is_wi
 static uint64_t *sinter_write_pointers(uint64_t *words, const sinter_kernel *k, const sinter_nest *n,
                                        const sinter_call *call) {
   int o;
-  if (k->may_fault) *words++ = (uint64_t)(uintptr_t)call->fault;
+  if (k->may_divide_by_0 || k->takes_indices) *words++ = (uint64_t)(uintptr_t)call->fault;
   for (o = 0; o < k->operands; ++o) *words++ = (uint64_t)(uintptr_t)n->data[o];
   return words;
 }
@@ -89,7 +89,8 @@ static uint64_t *sinter_write_pointers(uint64_t *words, const sinter_kernel *k, 
 static uint64_t *sinter_write_numbers(uint64_t *words, const sinter_kernel *k, const uint64_t *numbers, int count) {
   if (count > 0) memcpy(words, numbers, (size_t)count * sizeof *words);
   words += count;
-  if (k->may_fault) *words++ = 1; /* what a kernel that divides by 0 sets the fault to */
+  if (k->may_divide_by_0) *words++ = 1; /* what a kernel that does so sets the fault to */
+  if (k->takes_indices) *words++ = 2;
   return words;
 }
 

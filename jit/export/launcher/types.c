@@ -6,7 +6,8 @@
 typedef struct {
   int architecture;                 /* 90: compute capability 9.0 */
   bool is_ptx;                      /* text that the driver compiles; else a cubin */
-  const unsigned long long *bytes;
+  const unsigned long long *bytes;  /* NULL: they are in the file of kernels */
+  size_t offset;                    /* there */
 } sinter_image;
 
 /* One compiled form of a kernel. */
@@ -39,10 +40,11 @@ typedef struct {
   int outputs, operands;            /* operands: outputs, then inputs */
   int rank, combined;               /* dims of the loops; how many of them, the innermost ones, are combined */
   bool reduces;
-  bool may_fault;                   /* may divide an integer by 0 */
+  bool may_divide_by_0;             /* an integer */
+  bool takes_indices;               /* which may be outside their axis */
   const char *patterns;             /* of each operand. L: all elements follow each other, R: those of the innermost dim
                                        do, r: one for each of these, U: one for all, S: strided */
-  const int *element_bytes;
+  const int *element_bytes;         /* 0 of one that is no array: its elements are their own positions */
   const sinter_rule *rules;
   int rule_count;
 } sinter_kernel;
