@@ -36,6 +36,13 @@ std::vector<const Array*> arrays_of(const Model& m) {
   return all;
 }
 
+/// Axes of 1 at the end, as indices have them, need not be there.
+int needed_rank(const Array& a) {
+  int rank = a.shape.rank();
+  while (!a.strided && rank > 0 && a.shape[rank - 1] == 1) --rank;
+  return rank;
+}
+
 /// "sinter_t[1]->shape[0]", which a size is; inputs are asked first.
 std::string where_is(const Model& m, std::size_t size) {
   const std::vector<const Array*> all = arrays_of(m);
@@ -55,8 +62,8 @@ std::string take(const Model& m) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TensorType type = tensor_type(all[i]->dtype);
     out += fmt::format(
-        "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i, type.code,
-        type.bits, all[i]->shape.rank());
+        "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i,
+        type.code, type.bits, needed_rank(*all[i]), all[i]->shape.rank());
   }
   for (std::size_t s = 0; s < m.sizes->names().size(); ++s)
     out += fmt::format("  a->{} = {};\n", m.sizes->names()[s], where_is(m, s));

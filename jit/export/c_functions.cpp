@@ -242,6 +242,10 @@ std::string check_sizes(const Model& m) {
   out += "  *is_empty = true;\n";
   for (const Array& o : m.outputs) check(o.shape, size_of(o.dtype), true);
   out += "  if (*is_empty) return sinter_ok;\n";
+  for (const Array& a : m.inputs)
+    for (const std::int64_t extent : a.indexed ? a.shape : Shape())
+      for (const std::size_t i : m.sizes->factors(extent))
+        out += fmt::format("  if (a->{} == 0) return sinter_index;\n", m.sizes->names()[i]);
   for (const Step& step : m.steps) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value

@@ -31,8 +31,8 @@ std::string describe(const Model& m, const std::string& name) {
     out += fmt::format(" * fault is a word of device memory, 0 before. Afterwards {}.\n",
                        !m.takes_indices()     ? "1 where an integer was divided by 0"
                        : !m.may_divide_by_0() ? "2 where an index was outside its axis, and counted as 0"
-                                              : "1 where an integer was divided by 0, 2 where an index was outside its\n"
-                                                " * axis, and counted as 0");
+                                              : "1 where an integer was divided by 0,\n"
+                                                " * 2 where an index was outside its axis, and counted as 0");
   if (m.in_place) out += " * An output may be the same array as an input of its shape.\n";
   return out + " */\n";
 }
@@ -154,6 +154,15 @@ std::string wrapper_text(const Library& library) {
       "      : std::runtime_error(std::string(function) + \": \" + {1}_error_text(code)), code_(code) {{}}\n"
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
+  out += fmt::format(
+      "\ninline void load() {{\n  if (const int code = ::{0}_load()) throw Error(\"{0}_load\", code);\n}}\n"
+      "\ninline void unload() {{\n  if (const int code = ::{0}_unload()) throw Error(\"{0}_unload\", code);\n}}\n",
+      library.prefix());
+  if (library.options.format == ExportFormat::Fatbin)
+    out += fmt::format(
+        "\ninline void open(const std::string& path) {{\n"
+        "  if (const int code = ::{0}_open(path.c_str())) throw Error(\"{0}_open\", code);\n}}\n",
+        library.prefix());
   const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
   for (const Model& m : library.kernels)
     for (const bool of_launch : {true, false}) {

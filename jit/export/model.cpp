@@ -91,12 +91,13 @@ void add_inputs(Model& m, const Export& from, const Places& places) {
     m.inputs.push_back(
         {name_or(from.options.inputs, i, fmt::format("x{}", i)), leaf.dtype, m.sizes->shape(m.leaves[i])});
   }
+  for (std::size_t i = 0; i < m.leaves.size(); ++i)
+    m.inputs[i].indexed = std::ranges::find(places.arrays, m.leaves[i]) != places.arrays.end();
   for (const std::string& strided : from.options.strided) {
     const auto found = std::ranges::find(m.inputs, strided, &Array::name);
     if (found == m.inputs.end())
       refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
-    if (std::ranges::find(places.arrays, m.leaves[static_cast<std::size_t>(found - m.inputs.begin())]) !=
-        places.arrays.end())
+    if (found->indexed)
       refuse(from, fmt::format("{} is read at places that indices give, and comes without strides", strided));
     found->strided = found->shape.numel() != 1;
   }
@@ -258,14 +259,11 @@ void add_steps(Model& m, const Export& from) {
 }
 
 /// Where an input has an output's shape and elements of its size, each of which is read before it is written.
-void add_sharing(Model& m, const Places& places) {
-  const auto is_array = [&](std::size_t input) {
-    return std::ranges::find(places.arrays, m.leaves[input]) != places.arrays.end();
-  };
+void add_sharing(Model& m) {
   for (std::uint32_t o = 0; o < m.outputs.size(); ++o) {
     m.may_be_same.emplace_back();
     for (const Array& input : m.inputs)
-      m.may_be_same.back().push_back(m.in_place && !is_array(static_cast<std::size_t>(&input - m.inputs.data())) &&
+      m.may_be_same.back().push_back(m.in_place && !input.indexed &&
                                      input.shape == m.outputs[o].shape &&
                                      size_of(input.dtype) == size_of(m.outputs[o].dtype) &&
                                      writes_in_place(*m.plan, o));
@@ -335,7 +333,7 @@ Model make_model(const Export& from) {
   add_plan(m, from);
   check_names(m, from);
   add_steps(m, from);
-  add_sharing(m, places);
+  add_sharing(m);
   return m;
 }
 

@@ -20,6 +20,7 @@ struct Array {
   DType dtype;
   Shape shape;  // with the primes of Sizes
   bool strided = false;
+  bool indexed = false;  // it is read at places that indices give, so an index of it needs an element
 };
 
 /// A leaf whose elements are positions: no array, but operands of kernels.

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -256,11 +258,35 @@ TEST_F(ExportModulesTest, TakesDlpackTensors) {
   EXPECT_EQ(launch(nullptr, &go.tensor, &gx.tensor, &gy.tensor, 5), no_context);
 }
 
-TEST_F(ExportModulesTest, SaysWhichSizeNoTensorHas) {
-  const Tensor<float> x = zeros<float>({4, 5});
-  const Tensor<Long> i = zeros<Long>({4});
-  EXPECT_NO_THROW(ExportedLibrary({exported(embedding(x, i), {.name = "own"})},
-                                  {.name = "own", .architectures = {90}, .dlpack = true}));
+/// Tensors of a dtype, made by the library's own to_dlpack.
+template <class T>
+void take_dlpack() {
+  const Tensor<T> x = zeros<T>({3}), y = zeros<T>({3});
+  const Tensor<bool> which = zeros<bool>({3});
+  const ExportedLibrary own({exported(where(which, x, y), {.name = "own"})},
+                            {.name = "own", .architectures = {}, .dlpack = true});
+  const Tensor<bool> choice = randn<float>({4}) > 0;
+  const Tensor<T> a = randint<std::int32_t>(0, 2, {4}).template to<T>(), b = ones<T>({4}), out = zeros<T>({4});
+  const DLPack dc = to_dlpack(choice), da = to_dlpack(a), db = to_dlpack(b), dout = to_dlpack(out);
+  using OnCpu = int(const void*, const void*, const void*, const void*);
+  ASSERT_EQ(own.get<OnCpu>("own_cpu_dlpack")(&dout->dl_tensor, &dc->dl_tensor, &da->dl_tensor, &db->dl_tensor), ok)
+      << name(dtype_of<T>);
+  EXPECT_TRUE(same_bits(out, Tensor<T>(where(choice, a, b)))) << name(dtype_of<T>);
+}
+
+TEST_F(ExportModulesTest, KnowsDlpacksDtypes) {
+  take_dlpack<bool>();
+  take_dlpack<std::uint8_t>();
+  take_dlpack<std::int8_t>();
+  take_dlpack<std::int16_t>();
+  take_dlpack<std::int32_t>();
+  take_dlpack<std::int64_t>();
+  take_dlpack<half>();
+  take_dlpack<bfloat16>();
+  take_dlpack<float>();
+  take_dlpack<double>();
+  take_dlpack<std::complex<float>>();
+  take_dlpack<std::complex<double>>();
 }
 
 }  // namespace

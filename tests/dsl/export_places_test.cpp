@@ -148,6 +148,11 @@ TEST_F(ExportPlacesTest, ReadsRowsThatIndicesName) {
     EXPECT_EQ(values(word)[0], 2);
   }
   EXPECT_EQ(on_cpu(host.data(), w.data(), nullptr, 5, 3, 2, 1), null_pointer);
+  const Tensor<Long> first = zeros<Long>({2}), gfirst = first.to(gpu0);
+  EXPECT_EQ(on_cpu(host.data(), nullptr, first.data(), 0, 3, 2, 1), bad_index);  // there is no row 0
+  EXPECT_EQ(launch(nullptr, out.data(), nullptr, gfirst.data(), 0, 3, 2, 1, fault), bad_index);
+  EXPECT_EQ(on_cpu(host.data(), nullptr, nullptr, 0, 3, 0, 1), ok);  // and nobody asks for it
+  EXPECT_EQ(launch(nullptr, out.data(), gw.data(), gfirst.data(), 5, 3, 2, 1, nullptr), null_pointer);
   EXPECT_EQ(on_cpu(const_cast<float*>(w.data()), w.data(), full<Long>({2}, 1).data(), 5, 3, 2, 1), overlaps);
 }
 
@@ -198,6 +203,38 @@ TEST_F(ExportPlacesTest, ReadsAlongAnyAxis) {
     at.data()[2] = 11;
     EXPECT_EQ(hot(out.data(), at.data(), 6, 11), bad_index);
   }
+}
+
+TEST_F(ExportPlacesTest, RefusesOtherWaysOfReading) {
+  const auto message = [](const auto& e, ExportOptions options = {}) -> std::string {
+    try {
+      (void)jit::exporting::make_library({exported(e, options)}, {.architectures = {90}}, text_image);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  const Tensor<float> x = zeros<float>({10, 3}), square = zeros<float>({3, 3});
+  const Tensor<Long> few = zeros<Long>({5, 2}), i = zeros<Long>({4});
+  EXPECT_NE(message(gather(x, 0, few)).find("the extent 2 along axis 1, where what it reads from has 3"),
+            std::string::npos);
+  EXPECT_NE(message(embedding(x, i), {.inputs = {"w", "i"}, .strided = {"w"}}).find("comes without strides"),
+            std::string::npos);
+  EXPECT_EQ(message(embedding(square, i)), "nothing was thrown");
+  EXPECT_NE(message(embedding(x, i), {.numbers = {"n"}}).find("1 numbers are named, but the expression has 0"),
+            std::string::npos);
+}
+
+TEST_F(ExportPlacesTest, TakesDlpackTensorsOfIndices) {
+  const Tensor<float> weight = zeros<float>({10, 3});
+  const Tensor<std::int32_t> ids = zeros<std::int32_t>({4});
+  const ExportedLibrary own({exported(embedding(weight, ids), {.name = "own"})},
+                            {.name = "own", .architectures = {90}, .dlpack = true});
+  const Tensor<float> w = randn<float>({6, 8}), out = zeros<float>({5, 8});
+  const Tensor<std::int32_t> i = randint<std::int32_t>(0, 6, {5});
+  const DLPack dw = to_dlpack(w), di = to_dlpack(i), dout = to_dlpack(out);
+  ASSERT_EQ(own.get<int(const void*, const void*, const void*)>("own_cpu_dlpack")(&dout->dl_tensor, &dw->dl_tensor, &di->dl_tensor), ok);
+  EXPECT_TRUE(same_bits(out, Tensor<float>(embedding(w, i))));
 }
 
 }  // namespace

@@ -113,8 +113,12 @@ enum Code {
 
 inline const Device gpu0("cuda:0");
 
+/// A vector of bools has no addresses.
 template <class T>
-std::vector<T> values(const Tensor<T>& t) {
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+template <class T>
+std::vector<Stored<T>> values(const Tensor<T>& t) {
   const Tensor<T> host = t.to(Device("cpu")).contiguous();
   return {host.data(), host.data() + host.numel()};
 }
@@ -122,7 +126,7 @@ std::vector<T> values(const Tensor<T>& t) {
 /// Bit for bit, NaN among them.
 template <class T>
 ::testing::AssertionResult same_bits(const Tensor<T>& a, const Tensor<T>& b) {
-  const std::vector<T> x = values(a), y = values(b);
+  const std::vector<Stored<T>> x = values(a), y = values(b);
   if (x.size() != y.size()) return ::testing::AssertionFailure() << x.size() << " and " << y.size() << " elements";
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0)

@@ -26,12 +26,13 @@ static int sinter_check_device(int32_t id) {
   return result == sinter_ok && device != id ? sinter_wrong_device : result;
 }
 
-static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int rank, bool is_launch) {
+/* Axes behind the first `least` may be missing. */
+static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int least, int rank, bool is_launch) {
   enum { cpu = 1, cuda = 2, pinned = 3, managed = 13, boolean = 6, unsigned_integer = 1 };
   if (!t) return sinter_null_pointer;
-  if (t->rank != rank || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
+  if (t->rank < least || t->rank > rank || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
   if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
-  if (rank > 0 && !t->shape) return sinter_bad_tensor;
+  if (t->rank > 0 && !t->shape) return sinter_bad_tensor;
   if (t->device_type != pinned && t->device_type != managed && t->device_type != (is_launch ? cuda : cpu))
     return sinter_wrong_device;
   return is_launch && t->device_type == cuda ? sinter_check_device(t->device_id) : sinter_ok;

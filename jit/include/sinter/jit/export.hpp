@@ -73,7 +73,7 @@ std::vector<std::uint32_t> nameable_numbers(const Export& kernel);
 
 /// Exports kernels into one library. Needs NVRTC, no GPU; with no architectures nothing, and the kernels run on the CPU
 /// alone. The same expressions and options give the same bytes. Throws Error for names that are none in C and for what
-/// cannot be exported (products of matrices, sorting), CompileError, DeviceError
+/// cannot be exported (products of matrices), CompileError, DeviceError
 /// where NVRTC is missing or does not know an architecture.
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options);
 
