@@ -6,7 +6,6 @@
 #include <iterator>
 #include <system_error>
 
-#include <runtime/text.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 
@@ -17,11 +16,11 @@ void Exported::write(const std::string& folder) const {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw Error(fmt::format("the folder {} cannot be made: {}. Name one that you may write to", runtime::quote(folder),
+    throw Error(fmt::format("the folder {} cannot be made: {}. Name one that you may write to", folder,
                             error.message()));
   for (const auto& [name, text] : files) {
     const fs::path path = fs::path(folder) / name;
-    if (std::ifstream known(path, std::ios::binary); known) {
+    if (std::ifstream known(path, std::ios::binary); known && fs::is_regular_file(path)) {
       const std::string old{std::istreambuf_iterator<char>(known), {}};
       if (old == text) continue;  // what depends on it need not be built again
     }
@@ -30,7 +29,7 @@ void Exported::write(const std::string& folder) const {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     if (!out.flush())
       throw Error(fmt::format("{} cannot be written: {}. Name a folder that you may write to, with room for {} bytes",
-                              runtime::quote(path.string()), std::generic_category().message(errno), text.size()));
+                              path.string(), std::generic_category().message(errno), text.size()));
   }
 }
 
