@@ -72,7 +72,8 @@ std::string take(const Model& m) {
     out += "  {\n";
     if (!a.shape.empty()) out += fmt::format("    int64_t extents[{}];\n", a.shape.size());
     int d = 0;
-    for (const std::int64_t extent : a.shape) out += fmt::format("    extents[{}] = {};\n", d++, m.sizes->product(extent, "a->"));
+    for (const std::int64_t extent : a.shape)
+      out += fmt::format("    extents[{}] = {};\n", d++, m.sizes->product(extent, "a->"));
     out += fmt::format("    if (!sinter_tensor_fits(t[{}], {}, {})) return sinter_bad_tensor;\n  }}\n", i,
                        a.shape.empty() ? "NULL" : "extents", !a.strided);
     out += fmt::format("  a->{0} = ({1}{2} *)sinter_tensor_data(t[{3}]);\n", a.name,
@@ -96,7 +97,8 @@ std::string public_function(const Model& m, const std::string& name, bool of_lau
   for (const Number& n : m.numbers)
     if (!n.name.empty()) out += fmt::format("  sinter_a.{0} = {0};\n", n.name);
   out += fmt::format(
-      "  sinter_result = {}_dlpack(&sinter_a, sinter_t, {});\n  if (sinter_result != sinter_ok) return sinter_result;\n",
+      "  sinter_result = {}_dlpack(&sinter_a, sinter_t, {});\n  if (sinter_result != sinter_ok) return "
+      "sinter_result;\n",
       m.name, of_launch);
   if (!of_launch) return out + fmt::format("  return {}_run_on_cpu(&sinter_a);\n}}\n\n", m.name);
   return out + fmt::format("  return {}_run(&sinter_a, &sinter_c{});\n}}\n\n", m.name,

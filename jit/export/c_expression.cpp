@@ -100,7 +100,9 @@ std::string_view memory_type(DType dtype) noexcept {
   }
 }
 
-std::string_view element_type(DType dtype) noexcept { return is_complex(dtype) ? value_type(dtype) : memory_type(dtype); }
+std::string_view element_type(DType dtype) noexcept {
+  return is_complex(dtype) ? value_type(dtype) : memory_type(dtype);
+}
 
 std::size_t cpu_alignment(DType dtype) noexcept { return is_complex(dtype) ? size_of(dtype) / 2 : size_of(dtype); }
 
@@ -175,7 +177,8 @@ void CWriter::node(std::size_t i) {
     case Op::index: names_[i] = inputs_[n.attribute]; return;
     case Op::array: names_[i] = inputs_[n.attribute] + "_data"; return;
     case Op::load:
-      return assign(i, fmt::format("{}[{}]{}", name(operands[0]), name(operands[1]), n.dtype == DType::Bool ? " != 0" : ""));
+      return assign(
+          i, fmt::format("{}[{}]{}", name(operands[0]), name(operands[1]), n.dtype == DType::Bool ? " != 0" : ""));
     case Op::real:
       if (!is_complex(graph_[operands[0]].dtype)) break;
       return assign(i, name(operands[0]) + ".re");

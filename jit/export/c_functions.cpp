@@ -112,7 +112,8 @@ std::string number_words(const Model& m, const Step& step) {
 std::size_t number_count(const Step& step) {
   const auto scalars =
       std::ranges::count_if(step.kernel->graph.nodes(), [](const Node& n) { return n.op == Op::scalar; });
-  return static_cast<std::size_t>(scalars + std::ranges::count(step.traits->operands, false, &KernelTraits::Access::memory));
+  return static_cast<std::size_t>(scalars +
+                                  std::ranges::count(step.traits->operands, false, &KernelTraits::Access::memory));
 }
 
 /// Fills `nest` and `kernel` for the layout in hand.
@@ -141,7 +142,8 @@ std::string run(const Model& m) {
   if (m.may_fault()) out += "  if (!call->fault) return sinter_null_pointer;\n";
   const auto check_alignment = [&](const Array& array) {
     if (cpu_alignment(array.dtype) != size_of(array.dtype))
-      out += fmt::format("  if ((uintptr_t)a->{} % {} != 0) return sinter_misaligned;\n", array.name, size_of(array.dtype));
+      out += fmt::format("  if ((uintptr_t)a->{} % {} != 0) return sinter_misaligned;\n", array.name,
+                         size_of(array.dtype));
   };
   std::ranges::for_each(m.outputs, check_alignment);
   std::ranges::for_each(m.inputs, check_alignment);

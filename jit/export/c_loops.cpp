@@ -31,8 +31,9 @@ class Operands {
   std::string pointers() const {
     std::string out;
     for (std::size_t k = 0; k < dtypes.size(); ++k)
-      if (!is_position[k]) out += fmt::format("  {0}{1} *const {2}_data = ({0}{1} *)n->data[{3}];\n", is_output(k) ? "" : "const ",
-                         element_type(dtypes[k]), name(k), k);
+      if (!is_position[k])
+        out += fmt::format("  {0}{1} *const {2}_data = ({0}{1} *)n->data[{3}];\n", is_output(k) ? "" : "const ",
+                           element_type(dtypes[k]), name(k), k);
     return out;
   }
   /// The element at i<first>, ... of these dims.

@@ -1,6 +1,6 @@
 // NVIDIA's container of binaries for several architectures. Its layout is documented nowhere: it is what `fatbinary` of
-// CUDA 13.0 writes of the same images, uncompressed. The launcher does not rely on it: it hands the driver the image that
-// it wants, at the offset that is written into the source.
+// CUDA 13.0 writes of the same images, uncompressed. The launcher does not rely on it: it hands the driver the image
+// that it wants, at the offset that is written into the source.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -45,7 +45,7 @@ std::string entry(const Target& target, std::string_view image) {
   put(out, 24, minor);
   put(out, 26, major);
   put(out, 28, static_cast<std::uint32_t>(target.architecture));
-  put<std::uint64_t>(out, 40, 0x11);  // of 64 bits, for Linux
+  put<std::uint64_t>(out, 40, 0x11);                                                        // of 64 bits, for Linux
   if (target.is_ptx) put<std::uint32_t>(out, 20, 0x40), put<std::uint32_t>(out, 64, 0x48);  // no options of ptxas
   return out;
 }

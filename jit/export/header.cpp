@@ -101,7 +101,8 @@ std::string header_text(const Library& library) {
       "contiguous;\n"
       " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
       " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
-      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex ones two numbers, as in C and C++.\n"
+      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex ones two numbers, as in C and "
+      "C++.\n"
       " * Both give 0, or a code that {1}_error_text explains. All functions may be called from any thread. */\n"
       "#ifndef {2}_H\n#define {2}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
@@ -120,12 +121,14 @@ std::string header_text(const Library& library) {
       "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
   out += fmt::format("int {}_load(void);\n\n", library.prefix());
   out +=
-      "/* Unloads them from the current context: before the library is closed, or to have the memory back. No launch may\n"
+      "/* Unloads them from the current context: before the library is closed, or to have the memory back. No launch "
+      "may\n"
       " * be running, in this thread or in another. Later launches load them again. */\n";
   out += fmt::format("int {}_unload(void);\n\n", library.prefix());
   if (library.options.format == ExportFormat::Fatbin) {
     out += fmt::format(
-        "/* Reads the kernels' binaries from {}.fatbin, before any is launched; or takes them from memory, which stays\n"
+        "/* Reads the kernels' binaries from {}.fatbin, before any is launched; or takes them from memory, which "
+        "stays\n"
         " * as it is from then on and is aligned to 8 bytes. Functions on the CPU need neither. */\n",
         library.options.name);
     out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",

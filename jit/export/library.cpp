@@ -37,8 +37,8 @@ void check_options(const LibraryOptions& options) {
 
 /// Functions of one kernel must not be called as those of another.
 void check_apart(const std::string& a, const std::string& b) {
-  static constexpr std::string_view own[] = {"arguments", "check", "cpu", "dlpack", "find",
-                                             "launch", "layout", "run", "workspace"};
+  static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "dlpack",   "find",
+                                             "launch",    "layout", "run", "workspace"};
   if (!b.starts_with(a + "_")) return;
   const std::string_view rest = std::string_view(b).substr(a.size() + 1);
   const bool is_own = std::ranges::any_of(own, [&](std::string_view word) { return rest.starts_with(word); });
@@ -105,7 +105,8 @@ std::span<const ErrorCode> error_codes() {
       {"NO_CONTEXT", "no CUDA context is current in this thread"},
       {"WRONG_ARCHITECTURE", "the kernels were exported for other GPUs than this one"},
       {"INDEX", "an index is outside the axis that it is for"},
-      {"FORKED", "this process was forked from one that had used the CUDA driver, which does not work here: start it anew"},
+      {"FORKED",
+       "this process was forked from one that had used the CUDA driver, which does not work here: start it anew"},
       {"BAD_TENSOR", "a DLPack tensor has another rank, dtype, shape or other strides than the function takes"},
       {"WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes"},
       {"NO_FILE", "the file of kernels cannot be read"},

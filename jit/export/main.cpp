@@ -91,10 +91,9 @@ void set(Arguments& out, std::string_view option, const std::string& value) {
   } else if (option == "--ptx") {
     library.ptx = choice<bool>(option, value, {{"on", true}, {"off", false}});
   } else if (option == "--format") {
-    library.format =
-        choice<ExportFormat>(option, value, {{"source", ExportFormat::Source},
-                                                     {"header", ExportFormat::Header},
-                                                     {"fatbin", ExportFormat::Fatbin}});
+    library.format = choice<ExportFormat>(
+        option, value,
+        {{"source", ExportFormat::Source}, {"header", ExportFormat::Header}, {"fatbin", ExportFormat::Fatbin}});
   } else if (option == "--dlpack") {
     library.dlpack = choice<bool>(option, value, {{"on", true}, {"off", false}});
   } else if (option == "--extra") {

@@ -123,7 +123,8 @@ void add_numbers(Model& m, const Export& from, const Places& places) {
   for (std::size_t i = 0; i < from.options.numbers.size(); ++i)
     std::ranges::find(m.numbers, free[i], &Number::number)->name = from.options.numbers[i];
   for (const Number& n : m.numbers)
-    if (n.name.empty() && n.extent == 0 && n.category == Category::Int) check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
+    if (n.name.empty() && n.extent == 0 && n.category == Category::Int)
+      check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
 }
 
 void check_names(const Model& m, const Export& from) {
@@ -263,8 +264,7 @@ void add_sharing(Model& m) {
   for (std::uint32_t o = 0; o < m.outputs.size(); ++o) {
     m.may_be_same.emplace_back();
     for (const Array& input : m.inputs)
-      m.may_be_same.back().push_back(m.in_place && !input.indexed &&
-                                     input.shape == m.outputs[o].shape &&
+      m.may_be_same.back().push_back(m.in_place && !input.indexed && input.shape == m.outputs[o].shape &&
                                      size_of(input.dtype) == size_of(m.outputs[o].dtype) &&
                                      writes_in_place(*m.plan, o));
   }

@@ -66,7 +66,8 @@ class Finder {
     const Shape& shape = tensor(leaf).shape;
     const auto is_long = [](std::int64_t extent) { return extent != 1; };
     const auto axis = static_cast<int>(std::ranges::find_if(shape, is_long) - shape.begin());
-    if (std::ranges::count_if(shape, is_long) == 1) set_number(graph_.operands(graph_[operands[0]])[1], {leaf, axis, axis + 1});
+    if (std::ranges::count_if(shape, is_long) == 1)
+      set_number(graph_.operands(graph_[operands[0]])[1], {leaf, axis, axis + 1});
   }
 
   void set_number(Operand o, LeafExtents extents) {
@@ -75,8 +76,7 @@ class Finder {
 
   std::int64_t value(Operand o) const {
     const Node& n = graph_[o];
-    return static_cast<std::int64_t>(n.op == Op::scalar ? from_.scalars[scalar_use(n).number].bits
-                                                        : n.attribute);
+    return static_cast<std::int64_t>(n.op == Op::scalar ? from_.scalars[scalar_use(n).number].bits : n.attribute);
   }
 
   /// An element of an array, at position * stride for one axis and the positions of the others.
@@ -89,7 +89,8 @@ class Finder {
       offset = graph_.operands(graph_[offset])[0];
     }
     if (graph_[offset].op != Op::axis_offset)
-      refuse("it reads elements at places that are no positions along one axis (weights of classes). Gather them first");
+      refuse(
+          "it reads elements at places that are no positions along one axis (weights of classes). Gather them first");
     const auto operands = graph_.operands(graph_[offset]);
     const int axis = others ? add_others(array, *others, value(operands[1])) : 0;
     const int rank = tensor(array).rank();

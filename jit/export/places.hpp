@@ -35,7 +35,7 @@ struct EqualAxes {
 
 struct Places {
   std::vector<PositionLeaf> leaves;
-  std::vector<std::uint32_t> arrays;         // leaves that are read at places which indices give
+  std::vector<std::uint32_t> arrays;  // leaves that are read at places which indices give
   std::vector<EqualAxes> equal;
   std::map<std::uint32_t, LeafExtents> numbers;  // numbers of the expression that are extents or strides
 };

@@ -13,8 +13,8 @@ namespace sinter::inline v1::jit::exporting {
 
 class Sizes {
  public:
-  /// Finds which extents must be equal: those that broadcasting joins, those that have one name, and `equal`. Extents of
-  /// 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
+  /// Finds which extents must be equal: those that broadcasting joins, those that have one name, and `equal`. Extents
+  /// of 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
   Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
         std::span<const EqualAxes> equal = {});
 

@@ -50,7 +50,8 @@ std::string images(const Library& library) {
       }
       out += fmt::format("static const unsigned long long sinter_image_{}_{}[] = {{\n{}}};\n", i, target.name(),
                          words_of(image.compiled[t].binary));
-      table += fmt::format("  {{{}, {}, sinter_image_{}_{}, 0}},\n", target.architecture, target.is_ptx, i, target.name());
+      table +=
+          fmt::format("  {{{}, {}, sinter_image_{}_{}, 0}},\n", target.architecture, target.is_ptx, i, target.name());
     }
     out += fmt::format("static const sinter_image sinter_images_{}[] = {{\n{}}};\n\n", i, table);
   }
@@ -148,9 +149,8 @@ std::string kernel_tables(const Library& library, const Model& m, std::size_t st
                    "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, {8}, \"{9}\", {0}_bytes, "
                    "{0}_rules, {10}}};\n\n",
                    name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.rank,
-                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.division, s.traits->faults.position,
-                   patterns,
-                   loops.rules.size());
+                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.division,
+                   s.traits->faults.position, patterns, loops.rules.size());
 }
 
 std::string library_functions(const Library& library) {
@@ -226,8 +226,7 @@ std::string source_text(const Library& library) {
   if (library.options.format != ExportFormat::Header)
     out += fmt::format("#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n#include \"{}.h\"\n\n",
                        library.options.name);
-  out +=
-      "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n";
+  out += "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n";
   if (has_file) out += "#include <stdio.h>\n";
   out +=
       "#include <stdlib.h>\n#include <string.h>\n\n"

@@ -16,8 +16,8 @@ void Exported::write(const std::string& folder) const {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw Error(fmt::format("the folder {} cannot be made: {}. Name one that you may write to", folder,
-                            error.message()));
+    throw Error(
+        fmt::format("the folder {} cannot be made: {}. Name one that you may write to", folder, error.message()));
   for (const auto& [name, text] : files) {
     const fs::path path = fs::path(folder) / name;
     if (std::ifstream known(path, std::ios::binary); known && fs::is_regular_file(path)) {

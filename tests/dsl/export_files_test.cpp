@@ -97,10 +97,12 @@ TEST(ExportFilesTest, CompileAsCAndCpp) {
   write(all_kinds(), options).write(folder.path().string());
   options.name = "h", options.prefix = "h_", options.format = ExportFormat::Header;
   write(all_kinds(), options).write(folder.path().string());
-  put(folder.path() / "user.cpp", "#include \"k.hpp\"\n#include \"k.h\"\n#include \"f.hpp\"\n#define H_H_IMPLEMENTATION\n"
-                                  "#include \"h.hpp\"\nint main() { return 0; }\n");
-  put(folder.path() / "user.c", "#define _POSIX_C_SOURCE 200809L\n#include \"k.h\"\n#include \"f.h\"\n"
-                                "#define H_H_IMPLEMENTATION\n#include \"h.h\"\n#include \"h.h\"\n");
+  put(folder.path() / "user.cpp",
+      "#include \"k.hpp\"\n#include \"k.h\"\n#include \"f.hpp\"\n#define H_H_IMPLEMENTATION\n"
+      "#include \"h.hpp\"\nint main() { return 0; }\n");
+  put(folder.path() / "user.c",
+      "#define _POSIX_C_SOURCE 200809L\n#include \"k.h\"\n#include \"f.h\"\n"
+      "#define H_H_IMPLEMENTATION\n#include \"h.h\"\n#include \"h.h\"\n");
   for (const std::string& cc : compilers({c_compiler(), "clang"}))
     EXPECT_EQ(run(at + cc + " -std=c99" + warn + "k.c f.c user.c"), 0) << cc;
   EXPECT_EQ(run(at + c_compiler() + " -std=c17" + warn + "k.c"), 0);
@@ -260,7 +262,8 @@ int main() { return early.cpu + early.load + early.launch; }
   ASSERT_EQ(run(at + c_compiler() + " -w -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 driver.c"), 0);
   const char* const cxx = std::getenv("CXX") ? std::getenv("CXX") : "c++";
   for (const char* const files : {" main.cpp kernels.cpp", " kernels.cpp main.cpp"}) {
-    ASSERT_EQ(run(at + cxx + " -std=c++20 -Wall -Wextra -pedantic -Werror -o program" + files + " -lm -ldl -lpthread"), 0);
+    ASSERT_EQ(run(at + cxx + " -std=c++20 -Wall -Wextra -pedantic -Werror -o program" + files + " -lm -ldl -lpthread"),
+              0);
     EXPECT_EQ(run(at + "LD_LIBRARY_PATH=. ./program"), 0);
   }
 }

@@ -1,5 +1,5 @@
-// How exported kernels are loaded and unloaded, from the program or from a file; forks; and their form that takes DLPack
-// tensors.
+// How exported kernels are loaded and unloaded, from the program or from a file; forks; and their form that takes
+// DLPack tensors.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -98,7 +98,8 @@ TEST_F(ExportModulesTest, SaysThatAForkHasNoDriver) {
   EXPECT_EQ(in_child([&] { return own.get<int()>("own_load")(); }), forked);
   EXPECT_EQ(in_child([&] { return own.get<int()>("own_unload")(); }), ok);
   EXPECT_EQ(in_child([&] { return own.get<const char*(int)>("own_error_text")(driver_error + 1) == nullptr; }), 0);
-  EXPECT_EQ(in_child([&] { return own.get<int(float*, const float*, Long)>("own_cpu")(host.data(), in.data(), 8); }), ok);
+  EXPECT_EQ(in_child([&] { return own.get<int(float*, const float*, Long)>("own_cpu")(host.data(), in.data(), 8); }),
+            ok);
   EXPECT_EQ(go(), ok);
   // While threads launch, load and unload nothing, a child can still ask.
   std::atomic<bool> done = false;
@@ -115,9 +116,7 @@ TEST_F(ExportModulesTest, SaysThatAForkHasNoDriver) {
 
 class ExportFileTest : public ExportModulesTest {
  protected:
-  static LibraryOptions options() {
-    return {.name = "own", .architectures = {80, 90}, .format = ExportFormat::Fatbin};
-  }
+  static LibraryOptions options() { return {.name = "own", .architectures = {80, 90}, .format = ExportFormat::Fatbin}; }
   std::string changed(const std::string& name, auto change) const {
     std::string bytes = own.files.files.at("own.fatbin");
     change(bytes);
@@ -171,9 +170,9 @@ TEST_F(ExportFileTest, IsWhatCudasToolWrites) {
   without_ptx.ptx = false;
   jit::exporting::Library library;
   try {
-    library = jit::exporting::make_library({twice()}, without_ptx, [](const runtime::KernelSource& s, const std::string& a) {
-      return runtime::nvrtc_report(s, a);
-    });
+    library = jit::exporting::make_library(
+        {twice()}, without_ptx,
+        [](const runtime::KernelSource& s, const std::string& a) { return runtime::nvrtc_report(s, a); });
   } catch (const DeviceError& e) {
     GTEST_SKIP() << e.what();  // there is no NVRTC
   }

@@ -51,15 +51,21 @@ TEST_F(ExportPlacesTest, ComplexNumbersInRowsAndParts) {
   const Tensor<double> sizes = zeros<double>({6, 40}), gsizes = sizes.to(gpu0);
   const Tensor<Complex> narrow = zeros<Complex>({6, 40});
   const auto* const in = reinterpret_cast<const double*>(hx.data());
-  ASSERT_EQ(own.get<int(double*, const double*, Long, Long)>("rows_cpu")(reinterpret_cast<double*>(sums.data()), in, 6, 40), ok);
+  ASSERT_EQ(
+      own.get<int(double*, const double*, Long, Long)>("rows_cpu")(reinterpret_cast<double*>(sums.data()), in, 6, 40),
+      ok);
   EXPECT_TRUE(near(sums, Tensor<Wide>(sum(hx * hx, -1)), 1e-14));
   ASSERT_EQ(own.get<int(double*, const double*, Long, Long)>("size_cpu")(sizes.data(), in, 6, 40), ok);
   EXPECT_TRUE(near(sizes, Tensor<double>(abs(hx)), 1e-15));
-  ASSERT_EQ(own.get<int(float*, const double*, Long, Long)>("narrow_cpu")(reinterpret_cast<float*>(narrow.data()), in, 6, 40), ok);
+  ASSERT_EQ(
+      own.get<int(float*, const double*, Long, Long)>("narrow_cpu")(reinterpret_cast<float*>(narrow.data()), in, 6, 40),
+      ok);
   EXPECT_TRUE(same_bits(narrow, Tensor<Complex>(cast<Complex>(hx))));
   const Tensor<Wide> gsums = sums.to(gpu0);
   using Rows = int(void*, double*, const double*, Long, Long, void*, std::size_t);
-  ASSERT_EQ(own.get<Rows>("rows_launch")(nullptr, reinterpret_cast<double*>(gsums.data()), reinterpret_cast<const double*>(gx.data()), 6, 40, nullptr, 0), ok);
+  ASSERT_EQ(own.get<Rows>("rows_launch")(nullptr, reinterpret_cast<double*>(gsums.data()),
+                                         reinterpret_cast<const double*>(gx.data()), 6, 40, nullptr, 0),
+            ok);
   EXPECT_TRUE(near(gsums, Tensor<Wide>(sum(gx * gx, -1)), 1e-14));
   // Half an element off is aligned on the CPU alone.
   EXPECT_EQ(own.get<int(double*, const double*, Long, Long)>("size_cpu")(sizes.data(), in + 1, 1, 3), ok);
@@ -129,8 +135,10 @@ TEST_F(ExportPlacesTest, ReadsRowsThatIndicesName) {
   auto* const launch = own.get<Launch>("own_launch");
   const Tensor<std::int32_t> word = zeros<std::int32_t>({1}).to(gpu0);
   auto* const fault = reinterpret_cast<std::uint32_t*>(word.data());
-  for (const auto& [rows, columns, n] : std::vector<std::array<Long, 3>>{{5, 3, 7}, {1, 8, 4}, {9, 4, 1}, {6, 1, 5}, {300, 64, 10}}) {
-    const Tensor<float> w = randn<float>({rows, columns}), gw = w.to(gpu0), host = zeros<float>({n, columns}), out = host.to(gpu0);
+  for (const auto& [rows, columns, n] :
+       std::vector<std::array<Long, 3>>{{5, 3, 7}, {1, 8, 4}, {9, 4, 1}, {6, 1, 5}, {300, 64, 10}}) {
+    const Tensor<float> w = randn<float>({rows, columns}), gw = w.to(gpu0), host = zeros<float>({n, columns}),
+                        out = host.to(gpu0);
     const Tensor<Long> i = randint(-rows, rows, {n}), gi = i.to(gpu0);
     const Tensor<float> expected = embedding(w, i) * 3.0f;
     ASSERT_EQ(on_cpu(host.data(), w.data(), i.data(), rows, columns, n, 3), ok);
@@ -159,16 +167,18 @@ TEST_F(ExportPlacesTest, ReadsRowsThatIndicesName) {
 TEST_F(ExportPlacesTest, ReadsAlongAnyAxis) {
   const Tensor<float> x = zeros<float>({10, 3, 4});
   const Tensor<Long> i = zeros<Long>({7}), along = zeros<Long>({10, 6, 4}), flat = zeros<Long>({5, 2});
-  const ExportedLibrary own({exported(index_select(x, 1, i) + 1.0f, {.name = "middle"}),
-                             exported(gather(x, 1, along), {.name = "gather"}), exported(take(x, flat), {.name = "take"}),
-                             exported(sum(index_select(x, 2, i), -1), {.name = "rows"}),
-                             exported(one_hot(i, 5), {.name = "hot"})},
-                            {.name = "own", .architectures = {90}});
+  const ExportedLibrary own(
+      {exported(index_select(x, 1, i) + 1.0f, {.name = "middle"}), exported(gather(x, 1, along), {.name = "gather"}),
+       exported(take(x, flat), {.name = "take"}), exported(sum(index_select(x, 2, i), -1), {.name = "rows"}),
+       exported(one_hot(i, 5), {.name = "hot"})},
+      {.name = "own", .architectures = {90}});
   const Tensor<float> hx = randn<float>({5, 6, 7});
   {
     const Tensor<Long> at = randint(-6, 6, {9});
     const Tensor<float> out = zeros<float>({5, 9, 7});
-    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long, Long)>("middle_cpu")(out.data(), hx.data(), at.data(), 5, 6, 7, 9), ok);
+    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long, Long)>("middle_cpu")(
+                  out.data(), hx.data(), at.data(), 5, 6, 7, 9),
+              ok);
     EXPECT_TRUE(same_bits(out, Tensor<float>(index_select(hx, 1, at) + 1.0f)));
   }
   {
@@ -180,19 +190,25 @@ TEST_F(ExportPlacesTest, ReadsAlongAnyAxis) {
     const Tensor<float> gx = hx.to(gpu0), gout = zeros<float>({5, 2, 7}).to(gpu0);
     const Tensor<std::int32_t> word = zeros<std::int32_t>({1}).to(gpu0);
     using Launch = int(void*, float*, const float*, const Long*, Long, Long, Long, Long, std::uint32_t*);
-    ASSERT_EQ(own.get<Launch>("gather_launch")(nullptr, gout.data(), gx.data(), at.to(gpu0).data(), 5, 6, 7, 2, reinterpret_cast<std::uint32_t*>(word.data())), ok);
+    ASSERT_EQ(own.get<Launch>("gather_launch")(nullptr, gout.data(), gx.data(), at.to(gpu0).data(), 5, 6, 7, 2,
+                                               reinterpret_cast<std::uint32_t*>(word.data())),
+              ok);
     EXPECT_TRUE(same_bits(gout, expected));
   }
   {
     const Tensor<Long> at = randint(-210, 210, {3, 4});
     const Tensor<float> out = zeros<float>({3, 4});
-    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long)>("take_cpu")(out.data(), hx.data(), at.data(), 210, 3, 4), ok);
+    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long)>("take_cpu")(out.data(), hx.data(),
+                                                                                            at.data(), 210, 3, 4),
+              ok);
     EXPECT_TRUE(same_bits(out, Tensor<float>(take(hx, at))));
   }
   {
     const Tensor<Long> at = randint(-7, 7, {9});
     const Tensor<float> out = zeros<float>({5, 6});
-    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long, Long)>("rows_cpu")(out.data(), hx.data(), at.data(), 5, 6, 7, 9), ok);
+    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long, Long, Long)>("rows_cpu")(
+                  out.data(), hx.data(), at.data(), 5, 6, 7, 9),
+              ok);
     EXPECT_TRUE(near(out, Tensor<float>(sum(index_select(hx, 2, at), -1)), 1e-5));
   }
   {
@@ -233,7 +249,9 @@ TEST_F(ExportPlacesTest, TakesDlpackTensorsOfIndices) {
   const Tensor<float> w = randn<float>({6, 8}), out = zeros<float>({5, 8});
   const Tensor<std::int32_t> i = randint<std::int32_t>(0, 6, {5});
   const DLPack dw = to_dlpack(w), di = to_dlpack(i), dout = to_dlpack(out);
-  ASSERT_EQ(own.get<int(const void*, const void*, const void*)>("own_cpu_dlpack")(&dout->dl_tensor, &dw->dl_tensor, &di->dl_tensor), ok);
+  ASSERT_EQ(own.get<int(const void*, const void*, const void*)>("own_cpu_dlpack")(&dout->dl_tensor, &dw->dl_tensor,
+                                                                                  &di->dl_tensor),
+            ok);
   EXPECT_TRUE(same_bits(out, Tensor<float>(embedding(w, i))));
 }
 
