@@ -104,12 +104,8 @@ class Finder {
     const int dropped = x.rank() - other.rank();
     PositionLeaf positions{leaf, array};
     int axis = dropped > 0 ? 0 : -1;
-    for (int d = 0; d < other.rank() && dropped == 0; ++d) {
-      if (other[d] != 1 || x[d] != extent) continue;
-      if (axis >= 0 && extent != 1)
-        refuse("several axes of the example have the extent that indices run along: give them different ones");
-      axis = axis < 0 ? d : axis;
-    }
+    for (int d = 0; d < other.rank() && axis < 0; ++d)
+      if (other[d] == 1 && x[d] == extent) axis = d;
     for (int d = 0; d < other.rank(); ++d) {
       const int of_array = d + dropped;
       const bool is_along = dropped == 0 && d == axis;

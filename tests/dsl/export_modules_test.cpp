@@ -144,6 +144,8 @@ TEST_F(ExportFileTest, IsReadAtRunTime) {
   EXPECT_EQ(open(changed("bit", [](std::string& b) { b[b.size() / 2] ^= 1; })), other_file);
   EXPECT_EQ(go(), not_open);
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
+  const std::string other(own.files.files.at("own.fatbin").size() + 1,
+                          'x');  // where the file's memory was, were it free
   EXPECT_EQ(go(), ok);
   EXPECT_TRUE(same_bits(out, Tensor<float>(x * 2.0f)));
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
@@ -243,6 +245,8 @@ TEST_F(ExportModulesTest, TakesDlpackTensors) {
   EXPECT_EQ(with([](auto& t) { t.tensor.shape = nullptr; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.shape[0] = 7; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.shape[0] = -8; }), bad_tensor);
+  out.tensor.strides = nullptr;
+  EXPECT_EQ(with([](auto& t) { t.shape[0] = 7; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.strides[0] = 2; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.tensor.byte_offset = 2; }), misaligned);
   EXPECT_EQ(with([](auto& t) { t.tensor.data = nullptr; }), null_pointer);

@@ -221,6 +221,46 @@ TEST_F(ExportPlacesTest, ReadsAlongAnyAxis) {
   }
 }
 
+TEST_F(ExportPlacesTest, RowsOfWhatIsDrawnAndRead) {
+  const Tensor<float> x = zeros<float>({4, 5});
+  const Tensor<Long> i = zeros<Long>({4, 5});
+  manual_seed(5);
+  const ExportedLibrary own(
+      {exported(softmax(dropout(x * 1.0f, 0.5), -1), {.name = "drawn", .numbers = {"first", "seed"}}),
+       exported(sum(x + take_along_dim(x, i, 1), -1), {.name = "read", .in_place = true}),
+       exported(x + take_along_dim(x, i, 1), {.name = "same", .in_place = true})},
+      {.name = "own", .architectures = {90}});
+  using Drawn = int(void*, float*, const float*, Long, Long, Long, Long, void*, std::size_t);
+  using Read = int(void*, float*, const float*, const Long*, Long, Long, std::uint32_t*, void*, std::size_t);
+  const Tensor<std::int32_t> word = zeros<std::int32_t>({1}).to(gpu0);
+  auto* const fault = reinterpret_cast<std::uint32_t*>(word.data());
+  for (const auto& [m, n] : std::vector<std::array<Long, 2>>{{3, 5}, {7, 64}, {2, 700}}) {
+    const Tensor<float> hx = randn<float>({m, n}), gx = hx.to(gpu0), host = zeros<float>({m, n}), out = host.to(gpu0);
+    manual_seed(21);
+    const Tensor<float> expected = softmax(dropout(hx * 1.0f, 0.5), -1);
+    ASSERT_EQ(own.get<Drawn>("drawn_launch")(nullptr, out.data(), gx.data(), m, n, 0, 21, nullptr, 0), ok);
+    EXPECT_TRUE(near(out, expected, 1e-6));
+    ASSERT_EQ(
+        own.get<int(float*, const float*, Long, Long, Long, Long)>("drawn_cpu")(host.data(), hx.data(), m, n, 0, 21),
+        ok);
+    EXPECT_TRUE(near(host, expected, 1e-6));
+    const Tensor<Long> at = randint(-n, n, {m, n}), gat = at.to(gpu0);
+    const Tensor<float> sums = zeros<float>({m}), gsums = sums.to(gpu0),
+                        together = sum(hx + take_along_dim(hx, at, 1), -1);
+    ASSERT_EQ(own.get<Read>("read_launch")(nullptr, gsums.data(), gx.data(), gat.data(), m, n, fault, nullptr, 0), ok);
+    EXPECT_TRUE(near(gsums, together, 1e-4));
+    ASSERT_EQ(own.get<int(float*, const float*, const Long*, Long, Long)>("read_cpu")(sums.data(), hx.data(), at.data(),
+                                                                                      m, n),
+              ok);
+    EXPECT_TRUE(near(sums, together, 1e-4));
+    EXPECT_EQ(values(word)[0], 0);
+    auto* const same = own.get<int(float*, const float*, const Long*, Long, Long)>("same_cpu");
+    ASSERT_EQ(same(host.data(), hx.data(), at.data(), m, n), ok);
+    EXPECT_TRUE(same_bits(host, Tensor<float>(hx + take_along_dim(hx, at, 1))));
+    EXPECT_EQ(same(hx.data(), hx.data(), at.data(), m, n), overlaps);  // other elements may be read later
+  }
+}
+
 TEST_F(ExportPlacesTest, RefusesOtherWaysOfReading) {
   const auto message = [](const auto& e, ExportOptions options = {}) -> std::string {
     try {
@@ -237,6 +277,9 @@ TEST_F(ExportPlacesTest, RefusesOtherWaysOfReading) {
   EXPECT_NE(message(embedding(x, i), {.inputs = {"w", "i"}, .strided = {"w"}}).find("comes without strides"),
             std::string::npos);
   EXPECT_EQ(message(embedding(square, i)), "nothing was thrown");
+  EXPECT_NE(message(rand_like(x * 1.0f).transpose(0, 1)).find("it takes a view of elements' positions"),
+            std::string::npos);
+  EXPECT_NE(message(gather(square, 0, zeros<Long>({1, 1}))).find("Export it with equal ones"), std::string::npos);
   EXPECT_NE(message(embedding(x, i), {.numbers = {"n"}}).find("1 numbers are named, but the expression has 0"),
             std::string::npos);
 }

@@ -168,6 +168,23 @@ TEST_F(ExportRowsTest, AsksForAWorkspaceBetweenKernels) {
   EXPECT_EQ(launch(nullptr, out.data(), x.data(), 7, 30, workspace.data(), workspace.bytes), ok);
 }
 
+#if defined(__has_feature)
+#define SINTER_HAS_FEATURE(name) __has_feature(name)
+#else
+#define SINTER_HAS_FEATURE(name) 0
+#endif
+
+TEST_F(ExportRowsTest, SaysWhereTheHostHasTooLittleMemory) {
+#if defined(__SANITIZE_ADDRESS__) || SINTER_HAS_FEATURE(address_sanitizer)
+  GTEST_SKIP() << "AddressSanitizer ends where memory does";
+#endif
+  const Tensor<float> example = zeros<float>({6, 5});
+  const ExportedLibrary own(exported(softmax(example, 0) + sum(softmax(example, 1), 0), {.name = "both"}));
+  auto* const out = reinterpret_cast<float*>(std::uintptr_t{1} << 55);  // nothing is there, and nothing is touched
+  const auto* const x = reinterpret_cast<const float*>(std::uintptr_t{1} << 56);
+  EXPECT_EQ(own.get<RowsOnCpu>("both_cpu")(out, x, std::int64_t{1} << 48, 1), out_of_memory);
+}
+
 TEST_F(ExportRowsTest, KeepsRowsInSharedMemoryWhereTheGpuHasRoom) {
   const ExportedLibrary own(exported(softmax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "soft"}));
   auto* const launch = own.get<Rows>("soft_launch");
