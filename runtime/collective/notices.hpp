@@ -1,5 +1,6 @@
 // What a process tells all others when it gives up, so that they do not wait for it, and it learns who is still there.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,15 @@ class Notices {
 
   /// What another process gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
-  /// Tells all others, who answer in the same way when they come to listen. Gives the ranks of which none was heard
+  /// Tells all others of an error, this process's `errors`-th, before its part of the call after `calls` ones. Waits for
+  /// nobody.
+  void tell_error(int errors, std::int64_t calls, std::string_view what);
+  /// Why a process will not do its part where this one, after `calls` calls and `errors` errors of its own, waits for
+  /// it: "rank 1 had an error of its own before: ..."
+  std::optional<std::string> missing(int errors, std::int64_t calls);
+  /// Tells all others that this process gave up. Waits for nobody.
+  void tell_only(std::string_view what);
+  /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was heard
   /// within a second.
   std::vector<int> tell(std::string_view what);
   /// To be called before MPI ends.
@@ -32,8 +41,11 @@ class Notices {
  private:
   struct Notice {
     int rank;
-    char text[508];
+    int errors = 0;  // 0: it gave up
+    std::int64_t calls = 0;
+    char text[1008];
   };
+  void send(int errors, std::int64_t calls, std::string_view what);
   void listen();
 
   const mpi::Library& mpi_;
@@ -42,6 +54,7 @@ class Notices {
   Notice* arriving_;  // stays for ever: where MPI does not end, it may write there as long as the process lives
   mpi::Request request_ = nullptr;
   std::vector<bool> heard_of_;
+  std::vector<Notice> errors_;  // of others
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -153,13 +153,35 @@ void Processes::wait(Exchange& exchange, const Call& call) {
         call, "MPI_Testall",
         mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done, mpi::no_status));
     if (done) break;
-    if (const auto other = notices_->heard()) give_up(call, *other);
+    look_around(call);
     // That others go on for long when a program ends here is no error.
     if (call.kind != CallKind::End && deadline.passed())
       give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
                                 deadline.seconds()));
   }
   exchange.requests.clear();
+}
+
+/// Throws where another process gave up, or will not come.
+void Processes::look_around(const Call& call) {
+  if (const auto other = notices_->heard()) give_up(call, *other);
+  if (call.kind != CallKind::End) {
+    if (const auto other = notices_->missing(errors_, calls_)) give_up(call, *other);
+  } else if (!told_end_) {
+    int sends = 0;  // or wants to receive
+    check(call, "MPI_Iprobe", mpi_.MPI_Iprobe(mpi::any_source, agree_tag, comm_, &sends, mpi::no_status));
+    if (!sends) return;
+    told_end_ = true;
+    notices_->tell_only("end of the program");
+  }
+}
+
+void Processes::abandon(std::string_view why) noexcept try {
+  const std::lock_guard lock(mutex_.get());
+  check_usable();
+  ++errors_;
+  notices_->tell_error(errors_, calls_, why);
+} catch (...) {  // nobody can be told
 }
 
 /// The least of each word and of its complement: they are of one word where all are equal.
@@ -176,6 +198,7 @@ void Processes::compare(const Call& call) {
     for (std::size_t i = 0; i < call_words; ++i) equal = equal && both[i] == ~both[call_words + i];
   });
   if (!equal) report_difference(call);
+  ++calls_;
 }
 
 std::vector<std::int64_t> Processes::gather(const Call& call, std::span<const std::int64_t> own) {

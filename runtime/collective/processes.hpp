@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../fork.hpp"
@@ -58,6 +59,11 @@ class Processes {
     agree_after(call, prepare, [this, peer](const Call& c) { compare_with(peer, c); });
   }
 
+  /// This process has an error where all evaluate together, and will not make the call that the others wait in, or
+  /// make next: they hear so, and it is an error for them. Only where all had one too do they go on together. Never
+  /// throws.
+  void abandon(std::string_view why) noexcept;
+
   /// Starts an operation of `exchange`: f is given where its request goes, and gives MPI's result.
   template <class F>
   void start(Exchange& exchange, const Call& call, const char* function, F f) {
@@ -96,6 +102,7 @@ class Processes {
   void compare(const Call& call);
   void compare_with(int peer, const Call& call);
   [[noreturn]] void report_difference(const Call& call);
+  void look_around(const Call& call);
   template <class F, class G>
   void agree_after(const Call& call, F prepare, G compare_all) {
     check_usable();
@@ -106,7 +113,9 @@ class Processes {
       refused = std::current_exception();
     }
     try {
-      compare_all(refused ? Call{.kind = CallKind::Refused} : call);
+      Call own = refused ? Call{.kind = CallKind::Refused} : call;
+      own.errors = errors_;
+      compare_all(own);
     } catch (...) {
       if (!refused) throw;
     }
@@ -124,6 +133,9 @@ class Processes {
   std::optional<Notices> notices_;
   std::string broken_;  // why nothing can be exchanged any more
   bool lost_ = false;   // MPI itself is not where all others are
+  std::int64_t calls_ = 0;  // of all processes together, so far
+  int errors_ = 0;          // that abandon() told
+  bool told_end_ = false;
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};
 };
