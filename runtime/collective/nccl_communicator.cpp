@@ -124,9 +124,10 @@ void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const Nc
     if (i < read.size() && read[i]) uses[i].push_back({read[i]->buffer.get(), false});
     if (i < written.size() && written[i]) uses[i].push_back({written[i]->buffer.get(), true});
   }
-  lanes_.run(
-      fmt::format("{} at positions {} to {} of {}", runtime::describe(call), first(), first() + local() - 1, size()),
-      uses, start);
+  const std::string where = processes_ ? fmt::format("rank {} of {}, ", processes_->rank(), processes_->size()) : "";
+  lanes_.run(fmt::format("{}{} at positions {} to {} of {}", where, runtime::describe(call), first(),
+                         first() + local() - 1, size()),
+             uses, start);
   for (const TensorRef& array : written)
     if (array) array->buffer->touch();
 }
