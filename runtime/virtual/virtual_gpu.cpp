@@ -97,19 +97,26 @@ class VirtualGpu final : public GpuBackend {
     if (turn) turn->write(arena_, to, bytes);
     if (!is_late()) return copy_now(memory_of(to), host, bytes);
     const auto* const first = static_cast<const std::byte*>(host);
-    issue([to, taken = std::vector<std::byte>(first, first + bytes)] {  // `host` may be reused at once
+    issue([this, to, taken = std::vector<std::byte>(first, first + bytes)] {  // `host` may be reused at once
+      check("upload to", to, taken.size());
       copy_now(memory_of(to), taken.data(), taken.size());
     });
   }
   void upload_pinned(void* to, const void* host, std::size_t bytes) override {
     if (!is_late()) return upload(to, host, bytes);
     check("upload to", to, bytes);
-    issue([=] { copy_now(memory_of(to), host, bytes); });
+    issue([=, this] {
+      check("upload to", to, bytes);
+      copy_now(memory_of(to), host, bytes);
+    });
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
     if (auto turn = in_order("a copy to the host from")) turn->read(arena_, from, bytes);
-    issue([=] { copy_now(host, memory_of(from), bytes); });
+    issue([=, this] {
+      if (is_late()) check("download from", from, bytes);  // it may have been released by now
+      copy_now(host, memory_of(from), bytes);
+    });
     streams_.synchronize(streams_.current());
     raise_fault();
   }
@@ -125,7 +132,10 @@ class VirtualGpu final : public GpuBackend {
     check_apart(to, from, bytes);
     auto turn = in_order("a copy within GPUs to");
     if (turn) turn->copy(arena_, to, other->arena_, from, bytes);
-    issue([=] { copy_now(memory_of(to), memory_of(from), bytes); });
+    issue([=, this] {
+      if (is_late()) check("copy to", to, bytes), other->check("copy from", from, bytes);
+      copy_now(memory_of(to), memory_of(from), bytes);
+    });
   }
   /// As a library's kernel would, but on the host.
   void multiply(const MatrixProduct& p) override {
