@@ -3,15 +3,53 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <numeric>
+
 #include "positions.hpp"
 
 namespace sinter::inline v1::runtime {
+
+namespace {
 
 Call call_on(CallKind kind, LocalArrays arrays) {
   const bool known = !arrays.empty() && arrays[0];
   return {.kind = kind,
           .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
           .count = known ? arrays[0]->numel : 0};
+}
+
+Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
+  Call call = call_on(kind, from);
+  call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.pieces = hash_of(counts);
+  return call;
+}
+
+}  // namespace
+
+Call all_reduce_call(LocalArrays arrays, Combine how) {
+  Call call = call_on(CallKind::AllReduce, arrays);
+  call.how = static_cast<std::int64_t>(how);
+  return call;
+}
+
+Call all_gather_call(LocalArrays from, Counts counts) { return call_in_pieces(CallKind::AllGather, from, counts); }
+
+Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how) {
+  Call call = call_in_pieces(CallKind::ReduceScatter, from, counts);
+  call.how = static_cast<std::int64_t>(how);
+  return call;
+}
+
+Call broadcast_call(LocalArrays arrays, int root) {
+  Call call = call_on(CallKind::Broadcast, arrays);
+  call.from = root;
+  return call;
+}
+
+Call send_call(const TensorRef& own, int from, int to) {
+  Call call = call_on(CallKind::Send, {&own, 1});
+  call.from = from, call.to = to;
+  return call;
 }
 
 int rank_of(int position, std::span<const std::int64_t> locals) {

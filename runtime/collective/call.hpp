@@ -34,8 +34,15 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// With dtype and count of the first array, where there is one.
-Call call_on(CallKind kind, LocalArrays arrays);
+/// Elements of each position.
+using Counts = std::span<const std::int64_t>;
+
+/// What a communicator is asked, before it is checked: with the dtype of the first array, where there is one.
+Call all_reduce_call(LocalArrays arrays, Combine how);
+Call all_gather_call(LocalArrays from, Counts counts);
+Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how);
+Call broadcast_call(LocalArrays arrays, int root);
+Call send_call(const TensorRef& own, int from, int to);
 
 inline constexpr std::size_t call_words = 8;
 std::array<std::int64_t, call_words> words_of(const Call& call) noexcept;

@@ -16,8 +16,6 @@ constinit std::atomic<std::int64_t> part_size{std::int64_t{1} << 26};
 
 constexpr int data_tag = 3;
 
-using Counts = std::span<const std::int64_t>;
-
 /// Elements of one process among all.
 struct Piece {
   std::int64_t first, count;
@@ -126,8 +124,7 @@ void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
 
 void Mpi::all_reduce(LocalArrays arrays, Combine how) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::AllReduce, arrays);
-  call.how = static_cast<std::int64_t>(how);
+  const Call call = all_reduce_call(arrays, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     DType wide = DType::Float32;
@@ -201,8 +198,7 @@ const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* al
 
 void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::AllGather, from);
-  call.count = sum(counts), call.pieces = hash_of(counts);
+  const Call call = all_gather_call(from, counts);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::size_t sent = 0;
@@ -224,8 +220,7 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
 
 void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::ReduceScatter, from);
-  call.how = static_cast<std::int64_t>(how), call.count = sum(counts), call.pieces = hash_of(counts);
+  const Call call = reduce_scatter_call(from, counts, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::unique_ptr<std::byte[]> rounded;
@@ -250,8 +245,7 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combin
 
 void Mpi::broadcast(LocalArrays arrays, int root) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::Broadcast, arrays);
-  call.from = root;
+  const Call call = broadcast_call(arrays, root);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     const bool is_root = positions_.is_local(root);
@@ -280,8 +274,7 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
     return;
   }
   const TensorRef& own = sends ? source : target;
-  Call call = call_on(CallKind::Send, {&own, 1});
-  call.from = from, call.to = to;
+  const Call call = send_call(own, from, to);
   const bool exist = from >= 0 && to >= 0 && from < size() && to < size();
   const int peer = exist ? rank_of(sends ? to : from) : processes_.rank();
   processes_.exchange([&](Exchange& e) {

@@ -24,16 +24,16 @@ class Notices {
 
   /// What another process gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
-  /// Tells all others of an error, this process's `errors`-th, before its part of the call after `calls` ones. Waits for
-  /// nobody.
+  /// Tells all others of an error, this process's `errors`-th, before its part of the call after `calls` ones. Waits
+  /// for nobody.
   void tell_error(int errors, std::int64_t calls, std::string_view what);
   /// Why a process will not do its part where this one, after `calls` calls and `errors` errors of its own, waits for
   /// it: "rank 1 had an error of its own before: ..."
   std::optional<std::string> missing(int errors, std::int64_t calls);
   /// Tells all others that this process gave up. Waits for nobody.
   void tell_only(std::string_view what);
-  /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was heard
-  /// within a second.
+  /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was
+  /// heard within a second.
   std::vector<int> tell(std::string_view what);
   /// To be called before MPI ends.
   void stop();

@@ -131,8 +131,8 @@ class Processes {
   mpi::Comm comm_ = nullptr;
   bool of_main_thread_ = false;  // the program started MPI for calls of its main thread alone
   std::optional<Notices> notices_;
-  std::string broken_;  // why nothing can be exchanged any more
-  bool lost_ = false;   // MPI itself is not where all others are
+  std::string broken_;      // why nothing can be exchanged any more
+  bool lost_ = false;       // MPI itself is not where all others are
   std::int64_t calls_ = 0;  // of all processes together, so far
   int errors_ = 0;          // that abandon() told
   bool told_end_ = false;

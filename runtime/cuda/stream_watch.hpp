@@ -34,8 +34,8 @@ class StreamWatch {
 driver::CUresult synchronize(const driver::Driver& d, driver::CUstream stream);
 driver::CUresult synchronize(const driver::Driver& d, driver::CUevent event);
 
-/// Where something is watched, until the stream's work is done: before a driver's call that would wait for it itself, as
-/// copies to memory that is not pinned do.
+/// Where something is watched, until the stream's work is done: before a driver's call that would wait for it itself,
+/// as copies to memory that is not pinned do.
 void watch(const driver::Driver& d, driver::CUstream stream);
 
 /// Lets this thread ask what is done while a graph is being captured somewhere: that disturbs no capture.

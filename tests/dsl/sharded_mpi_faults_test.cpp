@@ -80,8 +80,8 @@ TEST_P(ShardedFaults, AnErrorOfOneIsHeardByTheOthers) {
   EXPECT_THAT(r.of(1), AllOf(HasSubstr("(8, 3)"), HasSubstr("(4)"))) << r.text;
   for (int rank = 0; rank < GetParam(); rank += 2)
     EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"),
-                                    HasSubstr("rank 1 does not take part, for an error of its own"), HasSubstr("(4)")))
-          << r.text;
+                                  HasSubstr("rank 1 does not take part, for an error of its own"), HasSubstr("(4)")))
+        << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
@@ -89,8 +89,8 @@ TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
   EXPECT_THAT(r.of(1), HasSubstr("memory")) << r.text;
   for (int rank = 0; rank < GetParam(); rank += 2)
     EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"), HasSubstr("rank 1 does not take part"),
-                                    HasSubstr("memory")))
-          << r.text;
+                                  HasSubstr("memory")))
+        << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 

@@ -49,11 +49,13 @@ class Program {
 
   void work(std::size_t to, std::size_t a, std::size_t b) {
     Sharded &t = arrays_[to], &x = arrays_[a], &y = arrays_[b];
-    sn::Tensor<float> &et = expected_[to], &ex = expected_[a], &ey = expected_[b];
+    sn::Tensor<float>&et = expected_[to], &ex = expected_[a], &ey = expected_[b];
     switch (below(7)) {
       case 0: t = Sharded(sn::minimum(x + y, 50)), et = sn::Tensor<float>(sn::minimum(ex + ey, 50)); break;
       case 1: t += 1, et += 1; break;
-      case 2: t = Sharded(sn::minimum(x - x.sum(0), 50)), et = sn::Tensor<float>(sn::minimum(ex - ex.sum(0), 50)); break;
+      case 2:
+        t = Sharded(sn::minimum(x - x.sum(0), 50)), et = sn::Tensor<float>(sn::minimum(ex - ex.sum(0), 50));
+        break;
       case 3: t.copy_(y), et.copy_(ey); break;
       case 4: t = sn::shard(sn::gather(x, sn::Device(0)), *mesh_), et = ex.clone(); break;
       case 5: t = sn::redistribute(sn::redistribute(x, *mesh_, 1), *mesh_), et = ex.clone(); break;

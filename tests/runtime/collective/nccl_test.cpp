@@ -25,15 +25,10 @@ using runtime::TensorRef;
 using sn::Device;
 using sn::DType;
 using sn::Shape;
+using sn::testing::gpus;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-std::vector<Device> gpus(int n) {
-  std::vector<Device> all;
-  for (int i = 0; i < n; ++i) all.emplace_back(i);
-  return all;
-}
 
 /// What the kernels that combine do.
 void run_kernel(const fake_cuda::Launch& launch) {
@@ -175,8 +170,7 @@ const std::pair<const char*, void (*)(const TensorRef&)> waits[] = {
     {"synchronize", [](const TensorRef&) { sn::synchronize(); }},
     {"of a device", [](const TensorRef& x) { sn::synchronize(x->device); }},
     {"download", [](const TensorRef& x) { (void)sn::testing::bytes_of(x); }},
-    {"event",
-     [](const TensorRef& x) { sn::current_stream(x->device).record().synchronize(); }},
+    {"event", [](const TensorRef& x) { sn::current_stream(x->device).record().synchronize(); }},
     {"of another stream",
      [](const TensorRef& x) {
        const sn::Stream s(x->device);
