@@ -145,6 +145,12 @@ class Builder {
         const auto items = taken(node);
         return {.kind = Kind::List, .items = {items.begin(), items.end()}};
       }
+      case SyntaxNode::Kind::Slice: {
+        const auto items = taken(node);
+        return {.kind = Kind::Slice, .items = {items.begin(), items.end()}};
+      }
+      case SyntaxNode::Kind::Ellipsis: return {.kind = Kind::Ellipsis};
+      case SyntaxNode::Kind::Index: return indexed(taken(node), tree_.text);
     }
     return {};
   }
@@ -201,8 +207,9 @@ class Builder {
       const std::vector<std::string_view> parameters = parameters_of_reduction(*op);
       return reduced(*op, arguments(node, node.name, parameters, values));
     }
-    for (const TextFunction& f : text_functions())
-      if (f.name == node.name) return f.call(arguments(node, f.name, f.parameters, values));
+    for (const auto functions : {text_functions(), text_views()})
+      for (const TextFunction& f : functions)
+        if (f.name == node.name) return function_call(node, f, values);
     if (const auto dtype = dtype_named(node.name)) {
       const std::array<std::string_view, 1> parameters{"input"};
       return cast(arguments(node, node.name, parameters, values).operand(0), *dtype);
@@ -210,9 +217,21 @@ class Builder {
     unknown_function(node);
   }
 
+  TextValue function_call(const SyntaxNode& node, const TextFunction& f, std::span<const TextValue> values) const {
+    const std::size_t last = f.parameters.size() - 1, positional = values.size() - node.keywords.size();
+    if (!f.gathers || positional <= last || values[last].kind == Kind::List)
+      return f.call(arguments(node, f.name, f.parameters, values));
+    const auto rest = values.subspan(last, positional - last);
+    std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(last));
+    packed.push_back({.kind = Kind::List, .items = {rest.begin(), rest.end()}, .place = rest[0].place});
+    packed.insert(packed.end(), values.begin() + static_cast<std::ptrdiff_t>(positional), values.end());
+    return f.call(arguments(node, f.name, f.parameters, packed));
+  }
+
   [[noreturn]] void unknown_function(const SyntaxNode& node) const {
     std::vector<std::string_view> known(operation_names().begin(), operation_names().end());
-    for (const TextFunction& f : text_functions()) known.push_back(f.name);
+    for (const auto functions : {text_functions(), text_views()})
+      for (const TextFunction& f : functions) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
       if (o.name == node.name)
         fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
