@@ -52,7 +52,8 @@ class Mpi final : public Communicator {
   int rank_of(int position) const { return runtime::rank_of(position, locals_); }
   Pieces per_process(Counts counts) const;
   template <class F>
-  void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f);
+  void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
+                 int peer = Processes::of_all);
   void combine_local(LocalArrays arrays, Combine how, std::byte* to) const;
   void gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
   const std::byte* reduce_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
@@ -95,12 +96,12 @@ std::pair<int*, int*> as_integers(Exchange& e, const Pieces& pieces) {
 
 /// Calls f(first, elements, request) for parts of no more elements than an operation takes, one after another.
 template <class F>
-void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f) {
+void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f, int peer) {
   const std::int64_t step = part_size.load();
   for (std::int64_t first = 0; first < count; first += step) {
     const int n = static_cast<int>(std::min(step, count - first));
     processes_.start(e, call, function, [&](mpi::Request* request) { return f(first, n, request); });
-    processes_.wait(e, call);
+    processes_.wait(e, call, peer);
   }
 }
 
@@ -287,13 +288,15 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
     });
     const std::size_t size = size_of(own->dtype);
     const mpi::Datatype type = processes_.element(size);
-    each_part(e, call, call.count, sends ? "MPI_Isend" : "MPI_Irecv",
-              [&](std::int64_t at, int n, mpi::Request* request) {
-                std::byte* const place = all + static_cast<std::size_t>(at) * size;
-                const mpi::Library& mpi = processes_.mpi();
-                return sends ? mpi.MPI_Isend(place, n, type, peer, data_tag, processes_.comm(), request)
-                             : mpi.MPI_Irecv(place, n, type, peer, data_tag, processes_.comm(), request);
-              });
+    each_part(
+        e, call, call.count, sends ? "MPI_Isend" : "MPI_Irecv",
+        [&](std::int64_t at, int n, mpi::Request* request) {
+          std::byte* const place = all + static_cast<std::size_t>(at) * size;
+          const mpi::Library& mpi = processes_.mpi();
+          return sends ? mpi.MPI_Isend(place, n, type, peer, data_tag, processes_.comm(), request)
+                       : mpi.MPI_Irecv(place, n, type, peer, data_tag, processes_.comm(), request);
+        },
+        peer);
     if (sends) count_message(bytes_of(*own));
     if (receives) write(*own, 0, bytes_of(*own), all);
   });

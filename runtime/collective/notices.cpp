@@ -44,16 +44,17 @@ std::optional<std::string> Notices::heard() {
   return heard();
 }
 
-std::optional<std::string> Notices::missing(int errors, std::int64_t calls) {
+std::optional<std::string> Notices::missing(int errors, std::int64_t waits, int peer) {
   std::erase_if(errors_, [&](const Notice& n) { return n.errors <= errors; });
-  const auto n = std::ranges::find_if(errors_, [&](const Notice& e) { return e.calls <= calls; });
+  const auto n =
+      std::ranges::find_if(errors_, [&](const Notice& e) { return e.waits <= waits && (peer < 0 || e.rank == peer); });
   if (n == errors_.end()) return std::nullopt;
   return fmt::format("rank {} does not take part, for an error of its own: {}", n->rank, n->text);
 }
 
-void Notices::send(int errors, std::int64_t calls, std::string_view what) {
+void Notices::send(int errors, std::int64_t waits, std::string_view what) {
   // Stays: who is told may receive it late or never.
-  Notice* const notice = new Notice{.rank = rank_, .errors = errors, .calls = calls, .text = {}};
+  Notice* const notice = new Notice{.rank = rank_, .errors = errors, .waits = waits, .text = {}};
   notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
   for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
     mpi::Request sent = nullptr;
@@ -61,7 +62,7 @@ void Notices::send(int errors, std::int64_t calls, std::string_view what) {
   }
 }
 
-void Notices::tell_error(int errors, std::int64_t calls, std::string_view what) { send(errors, calls, what); }
+void Notices::tell_error(int errors, std::int64_t waits, std::string_view what) { send(errors, waits, what); }
 
 void Notices::tell_only(std::string_view what) { send(0, 0, what); }
 

@@ -24,12 +24,12 @@ class Notices {
 
   /// What another process gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
-  /// Tells all others of an error, this process's `errors`-th, before its part of the call after `calls` ones. Waits
-  /// for nobody.
-  void tell_error(int errors, std::int64_t calls, std::string_view what);
-  /// Why a process will not do its part where this one, after `calls` calls and `errors` errors of its own, waits for
-  /// it: "rank 1 had an error of its own before: ..."
-  std::optional<std::string> missing(int errors, std::int64_t calls);
+  /// Tells all others of an error, this process's `errors`-th, after so many waits of all processes together. Waits for
+  /// nobody.
+  void tell_error(int errors, std::int64_t waits, std::string_view what);
+  /// Why another process, or this very `peer` unless it is negative, will not do its part where this one waits, after
+  /// `waits` waits and `errors` errors of its own: "rank 1 does not take part, for an error of its own: ..."
+  std::optional<std::string> missing(int errors, std::int64_t waits, int peer);
   /// Tells all others that this process gave up. Waits for nobody.
   void tell_only(std::string_view what);
   /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was
@@ -42,10 +42,10 @@ class Notices {
   struct Notice {
     int rank;
     int errors = 0;  // 0: it gave up
-    std::int64_t calls = 0;
+    std::int64_t waits = 0;
     char text[1008];
   };
-  void send(int errors, std::int64_t calls, std::string_view what);
+  void send(int errors, std::int64_t waits, std::string_view what);
   void listen();
 
   const mpi::Library& mpi_;

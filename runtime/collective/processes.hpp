@@ -70,8 +70,9 @@ class Processes {
     exchange.requests.push_back(nullptr);
     check(call, function, f(&exchange.requests.back()));
   }
-  /// Until all operations are done.
-  void wait(Exchange& exchange, const Call& call);
+  /// Until all operations are done, which are of all processes, or of this one and a peer.
+  void wait(Exchange& exchange, const Call& call, int peer = of_all);
+  static constexpr int of_all = -1;
 
   /// Runs f(exchange), which starts operations and waits for them.
   template <class F>
@@ -101,8 +102,9 @@ class Processes {
   [[noreturn]] void give_up(const Call& call, const std::string& why);
   void compare(const Call& call);
   void compare_with(int peer, const Call& call);
+  struct Grace;
   [[noreturn]] void report_difference(const Call& call);
-  void look_around(const Call& call);
+  void look_around(const Call& call, int peer, Grace& grace);
   template <class F, class G>
   void agree_after(const Call& call, F prepare, G compare_all) {
     check_usable();
@@ -121,6 +123,7 @@ class Processes {
     }
     if (refused) std::rethrow_exception(refused);
   }
+  void tell_end(const Call& call);
   static void at_exit() noexcept;
   void end() noexcept;
 
@@ -133,7 +136,7 @@ class Processes {
   std::optional<Notices> notices_;
   std::string broken_;      // why nothing can be exchanged any more
   bool lost_ = false;       // MPI itself is not where all others are
-  std::int64_t calls_ = 0;  // of all processes together, so far
+  std::int64_t waits_ = 0;  // of all processes together that are over
   int errors_ = 0;          // that abandon() told
   bool told_end_ = false;
   std::array<mpi::Datatype, 17> elements_{};
