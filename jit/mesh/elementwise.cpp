@@ -107,8 +107,7 @@ class Launches {
     if (parts_[0].view.numel == 0) return false;
     for (Part& p : parts_) {
       const TensorImpl& array = *p.pieces->local[static_cast<std::size_t>(i)];
-      p.view.data =
-          array.data + (p.of->first + first * p.step) * static_cast<std::int64_t>(size_of(p.view.dtype));
+      p.view.data = array.data + (p.of->first + first * p.step) * static_cast<std::int64_t>(size_of(p.view.dtype));
     }
     return true;
   }

@@ -43,8 +43,8 @@ bool is_aligned(const std::byte* data, DType dtype) noexcept;
 /// strides tell. Of one row they do not.
 inline constexpr int taken_away = -1, by_strides = -2;
 
-/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides. `split` says
-/// which of its axes is the one in pieces.
+/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides. `split`
+/// says which of its axes is the one in pieces.
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0,
                int split = by_strides);
 
