@@ -87,10 +87,9 @@ Parameters read_parameters(const Parsed& given, const ParsedExpression& expressi
 /// Which of the expression's numbers, in the order in which options.numbers names them, are which arguments: those
 /// that change with the argument.
 std::vector<std::string> number_names(const ParsedExpression& parsed, const Parameters& parameters,
-                                      const jit::Recorded& recorded) {
-  std::set<std::uint32_t> used;
-  for (const jit::Node& n : recorded.graph.nodes())
-    if (n.op == Op::scalar) used.insert(jit::scalar_use(n).number);
+                                      const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
+  const std::vector<std::uint32_t> used = jit::nameable_numbers(kernel);
   std::vector<std::string> names(used.size());
   for (const ArgumentType& type : parameters.types()) {
     if (!type.is_number) continue;
@@ -113,23 +112,24 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
 }
 
 ExportOptions kernel_options(const Parsed& given, const ParsedExpression& parsed, const Parameters& parameters,
-                             const jit::Recorded& recorded) {
+                             const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
   ExportOptions options{.name = given.get("--name", "kernel")};
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : recorded.graph.nodes())
-    if (n.op == Op::leaf) leaves.insert(static_cast<std::uint32_t>(n.attribute));
+    if (n.op == Op::leaf || n.op == Op::array) leaves.insert(static_cast<std::uint32_t>(n.attribute));
   for (const std::uint32_t leaf : leaves) {
     const ArgumentType* type = parameters.type_of(recorded.leaves[leaf]);
     if (!type)
       throw Error(
           "a kernel takes its arguments as they are, and the text takes a view of one, or of what it computes: make "
-          "the view an argument, "
-          "with --strided where the array has strides of its own");
+          "the "
+          "view an argument, with --strided where the array has strides of its own");
     options.inputs.push_back(type->name);
     std::vector<std::string>& sizes = options.sizes.emplace_back();
     for (const SymbolicExtent& e : type->shape) sizes.push_back(e.symbol == "*" ? "" : e.symbol);
   }
-  options.numbers = number_names(parsed, parameters, recorded);
+  options.numbers = number_names(parsed, parameters, kernel);
   options.strided = given.list("--strided");
   options.in_place = given.has("--in-place");
   return options;
@@ -155,7 +155,11 @@ LibraryOptions library_options(const Parsed& given) {
   if (given.has("--arch"))
     library.architectures = archs == std::vector<std::string>{"none"} ? std::vector<int>() : architectures(archs);
   library.ptx = given.get("--ptx") != "off";
-  library.format = given.get("--format") == "header" ? ExportFormat::Header : ExportFormat::Source;
+  const std::string format = given.get("--format", "source");
+  library.format = format == "header"   ? ExportFormat::Header
+                   : format == "fatbin" ? ExportFormat::Fatbin
+                                        : ExportFormat::Source;
+  library.dlpack = given.has("--dlpack");
   const auto wants = [&](std::string_view file) { return std::ranges::find(extra, file) != extra.end(); };
   library.cuda_source = wants("cu");
   library.manifest = wants("json");
@@ -184,7 +188,7 @@ int export_kernels(const Parsed& given) {
   const ParsedExpression parsed(given.operands[0]);
   const Parameters parameters = read_parameters(given, parsed);
   jit::Export kernel = exported(with_examples(parsed, parameters));
-  kernel.options = kernel_options(given, parsed, parameters, kernel.expression);
+  kernel.options = kernel_options(given, parsed, parameters, kernel);
   const Exported files = jit::export_library({kernel}, library);
   const std::string folder = given.get("--output", ".");
   files.write(folder);

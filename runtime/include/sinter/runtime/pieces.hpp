@@ -1,5 +1,6 @@
 // What a tensor on a mesh consists of.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Pieces {
 /// Which axis of a tensor on a mesh is in pieces, counted from the last one, which is 0; `whole` where every position
 /// has all of it.
 inline constexpr int whole = -1;
-int split_axis(const TensorImpl& t);
+inline int split_axis(const TensorImpl& t) noexcept { return t.split < 0 ? whole : t.rank() - 1 - t.split; }
 
 /// Uninitialised. A new array, whose axis `axis` (from the first one) is in pieces; an array that every position has.
 /// Throw ShapeError, OutOfMemory, DeviceError.
@@ -33,15 +34,19 @@ TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device m
 /// A tensor of which every position has all: these, which are contiguous and alike.
 TensorRef replicated_over(std::vector<TensorRef> local, Device mesh);
 
+/// As of one buffer, of all that a tensor on a mesh lies in: its pieces may be written to by themselves.
+std::uint64_t version_of_pieces(const Buffer& buffer) noexcept;
+bool are_pieces_exposed(const Buffer& buffer) noexcept;
+
 /// The part of a tensor on a mesh that a position of this process has: a view.
 TensorRef piece(const TensorImpl& t, int position);
 /// The part of a tensor that belongs to a position where the axis `from_end` is in pieces: a view. For one device's
 /// tensors, for what is replicated (its copy there), and for index tensors.
 TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int position);
 
-/// Throws ShapeError where a view of a tensor in pieces is none of whole rows: where it takes some of the rows, or
-/// joins them with other axes.
-void check_pieces(const TensorImpl& of, const TensorImpl& view);
+/// Sets which axis of a view is in pieces; `split` is what view() was told. Throws ShapeError where the view is none of
+/// whole rows: where it takes some of the rows, or joins them with other axes.
+void place_view(TensorImpl& view, const TensorImpl& of, int split);
 
 /// "float32 (30, 5) on mesh(cuda:0, cuda:1), dim 0 in pieces", for messages.
 std::string describe_placed(const TensorImpl& t);
