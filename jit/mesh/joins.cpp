@@ -209,7 +209,7 @@ std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
   std::vector<Joined> joined;
   for (std::size_t next = 0; const Cut& cut : cuts) {
     const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
-    const bool counts = n.op == Op::count;
+    const bool counts = cut.kind == Cut::Kind::Reduction && n.op == Op::count;
     const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);
     PositionResults own;
     if (!together) own = run_parts(c, {&cut, 1}, positions_of(c, cut));
