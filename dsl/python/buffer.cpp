@@ -223,6 +223,8 @@ void add_buffers(py::module_&, py::class_<TensorObject, Operand>& tensor) {
   auto* const type = reinterpret_cast<PyHeapTypeObject*>(tensor.ptr());
   type->as_buffer.bf_getbuffer = get_tensor_buffer;
   type->as_buffer.bf_releasebuffer = release_tensor_buffer;
+  type->ht_type.tp_as_buffer = &type->as_buffer;
+  PyType_Modified(&type->ht_type);
   const py::handle operand = py::type::of<Operand>();
   const auto method = [&](const char* name, auto f, const char* doc, const auto&... extra) {
     operand.attr(name) = py::cpp_function(f, py::name(name), py::is_method(operand), doc, extra...);

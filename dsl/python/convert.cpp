@@ -10,13 +10,6 @@ namespace {
 
 constexpr int max_list_depth = 16;
 
-/// np.float32(2): NumPy's scalars are Python's numbers here, but no arrays.
-bool is_numpy_scalar(py::handle object) {
-  const py::object modules = py::reinterpret_borrow<py::object>(PyImport_GetModuleDict());
-  PyObject* const numpy = PyDict_GetItemString(modules.ptr(), "numpy");
-  return numpy && py::hasattr(numpy, "generic") && py::isinstance(object, py::handle(numpy).attr("generic"));
-}
-
 /// Without PyTorch's names, of which Python's own ones mean other widths.
 std::optional<DType> dtype_of_name(std::string_view name) {
   for (int i = 0; i < dtype_count; ++i)
@@ -56,6 +49,12 @@ TextValue value_at_depth(std::string_view function, py::handle object, int depth
 }
 
 }  // namespace
+
+bool is_numpy_scalar(py::handle object) {
+  const py::object modules = py::reinterpret_borrow<py::object>(PyImport_GetModuleDict());
+  PyObject* const numpy = PyDict_GetItemString(modules.ptr(), "numpy");
+  return numpy && py::hasattr(numpy, "generic") && py::isinstance(object, py::handle(numpy).attr("generic"));
+}
 
 std::string describe(py::handle object) {
   if (object.is_none()) return "None";

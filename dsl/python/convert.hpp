@@ -11,6 +11,8 @@ namespace sinter::python {
 std::string describe(py::handle object);
 [[noreturn]] void throw_type_error(const std::string& what);
 
+/// np.float32(2): operands take NumPy's scalars as Python's numbers.
+bool is_numpy_scalar(py::handle object);
 /// A number of Python's or NumPy's; nothing for other objects. Throws OverflowError past 64 bits.
 std::optional<TextNumber> number_from(py::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, or None.

@@ -38,8 +38,9 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
                                  const py::object& copy) {
   const std::optional<bool> wanted = flag_from(copy);
   const std::optional<DType> to_dtype = optional_dtype_from(dtype);
-  const bool is_numbers = number_from(data) || PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
-  if (is_numbers) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
+  const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
+  if (is_list || (number_from(data) && !is_numpy_scalar(data)))
+    return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
   const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
   const DType into = to_dtype.value_or(t->dtype);
   const Device on = device.is_none() ? t->device : device_from(device);
@@ -163,7 +164,10 @@ void add_tensors(py::module_& m) {
       .def("__bool__", [](const Operand& x) { return py::bool_(number(x, "bool()")); })
       .def("__float__", [](const Operand& x) { return py::float_(number(x, "float()")); })
       .def("__int__", [](const Operand& x) { return py::int_(number(x, "int()")); })
-      .def("__complex__", [](const Operand& x) { return number(x, "complex()") + py::cast(std::int64_t{0}); });
+      .def("__complex__", [](const Operand& x) {
+        const py::object n = number(x, "complex()");
+        return PyComplex_Check(n.ptr()) ? n : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
+      });
   py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
   py::class_<ExpressionObject, Operand>(m, "Expression", "What is computed, in one kernel, when it is evaluated.");
   tensor

@@ -1,6 +1,7 @@
 """Tensors of Python's numbers and lists, and of arrays, there and back."""
 import array
 import gc
+import hashlib
 import pickle
 import weakref
 
@@ -14,11 +15,10 @@ class Numbers(Case):
     def test_dtypes_of_numbers(self):
         for data, dtype in [(True, "bool"), (2, "int64"), (2.5, "float32"), (1j, "complex64"), ([], "float32"),
                             ([True, 2], "int64"), ([1, 2.5], "float32"), ([2.5, 1j], "complex64"), (np.float64(2), "float64"),
-                            (np.int8(3), "int64"), ([np.float32(2), 1], "float32")]:
+                            (np.int8(3), "int8"), ([np.float32(2), 1], "float32")]:
             with self.subTest(data=data):
                 made = sinter.tensor(data)
-                expected = "float32" if data == np.float64(2) and isinstance(data, np.float64) else dtype
-                self.assertEqual(made.dtype, sinter.dtype(expected))
+                self.assertEqual(made.dtype, sinter.dtype(dtype))
                 self.assertEqual(made.shape, np.shape(data))
 
     def test_nested_lists(self):
@@ -108,7 +108,7 @@ class Arrays(Case):
                 self.assert_equal(x, b)
                 self.assert_equal((x + 1).eval(), b + np.float32(1))
                 if b.size and b.flags.writeable:
-                    self.assertTrue(np.shares_memory(x.numpy(), a))
+                    self.assertTrue(np.shares_memory(x.numpy(), b))
 
     def test_scalars_and_empty_arrays(self):
         for a in [np.array(2.5), np.array(3), np.zeros(0, "f4"), np.zeros((2, 0, 3), "i4"), np.float32(4), np.bool_(True)]:
@@ -207,11 +207,8 @@ class Arrays(Case):
         self.assertEqual(bytes(x), np.float32([1, 2, 3, 4]).tobytes())
         self.assertEqual(memoryview(x.T).tolist(), [[1, 3], [2, 4]])
         self.assertEqual(bytes(memoryview(x.T).tobytes()), np.float32([1, 3, 2, 4]).tobytes())
-        with self.assertRaises(BufferError):
-            bytearray(2)[:] = x.T  # wants bytes in a line
-        with self.assertRaises(BufferError):
-            import hashlib
-            hashlib.sha1(x.T)
+        with self.assertRaisesRegex(BufferError, "contiguous"):
+            hashlib.sha1(x.T)  # wants bytes in a line
         self.assertEqual(bytes(sinter.tensor([])), b"")
 
     def test_memory_lives_as_long_as_who_looks_at_it(self):
