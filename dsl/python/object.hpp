@@ -63,11 +63,27 @@ struct DTypeObject {
   DType dtype;
 };
 
+/// Takes the GIL once more. A thread that finds the interpreter gone stays here: Python would end it by unwinding a
+/// stack whose destructors need Python.
+void take_gil(PyThreadState* state);
+
 /// What f gives, with the GIL let go meanwhile: f touches nothing of Python's.
 template <class F>
 auto without_gil(F&& f) {
-  const py::gil_scoped_release released;
-  return f();
+  PyThreadState* const state = PyEval_SaveThread();
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      take_gil(state);
+    } else {
+      auto result = f();
+      take_gil(state);
+      return result;
+    }
+  } catch (...) {
+    take_gil(state);
+    throw;
+  }
 }
 
 /// A view of a tensor, or the expression over views of its tensors.

@@ -1,10 +1,14 @@
 #include "release.hpp"
 
-#include <Python.h>
+#include <unistd.h>
+
+#include <cxxabi.h>
 
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "object.hpp"
 
 namespace sinter::python {
 namespace {
@@ -46,6 +50,14 @@ void release_with_gil(void* object, void (*release)(void*)) noexcept {
   }
   // Where Python's own queue is full, who filled it takes this along or the next one does.
   Py_AddPendingCall(release_waiting, nullptr);
+}
+
+void take_gil(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
 }
 
 }  // namespace sinter::python

@@ -80,7 +80,7 @@ class Export(Case):
         for error, text, wrong in [
                 (sinter.Error, "product", lambda: sinter.export_kernel(z @ z, archs=[])),
                 (sinter.Error, "does not read", lambda: sinter.export_kernel(z + 1, args={"w": w}, archs=[])),
-                (sinter.Error, "does not name 'zz'.*did you mean 'z'", lambda: sinter.export_kernel("z + 1", args="zz: f32[n]", archs=[])),
+                (sinter.Error, "does not name 'scal'.*did you mean 'scale'", lambda: sinter.export_kernel("scale + 1", args="scal: f32[n]", archs=[])),
                 (sinter.ParseError, "nothing is given", lambda: sinter.export_kernel("z + 1", archs=[])),
                 (sinter.ParseError, "", lambda: sinter.export_kernel("z + 1", args="z: f32[", archs=[])),
                 (sinter.Error, "format", lambda: sinter.export_kernel(z + 1, format="elf", archs=[])),
