@@ -30,9 +30,10 @@ struct Held {
 };
 
 [[noreturn]] void throw_format(const Py_buffer& view, std::string_view why) {
-  throw DtypeError(fmt::format("asarray: Sinter has no elements of the buffer format '{}', of {} bytes{}: convert the "
-                               "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
-                               view.format ? view.format : "B", view.itemsize, why));
+  throw DtypeError(
+      fmt::format("asarray: Sinter has no elements of the buffer format '{}', of {} bytes{}: convert the "
+                  "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
+                  view.format ? view.format : "B", view.itemsize, why));
 }
 
 dlpack::DataType type_of(const Py_buffer& view) {
@@ -80,8 +81,8 @@ bool lies_in_elements(const Py_buffer& view) {
 void describe_memory(Held& held) {
   const Py_buffer& view = held.view;
   if (view.ndim > max_rank)
-    throw ShapeError(
-        fmt::format("asarray: the array has {} axes, and Sinter's have 0 to {}: reshape it first", view.ndim, max_rank));
+    throw ShapeError(fmt::format("asarray: the array has {} axes, and Sinter's have 0 to {}: reshape it first",
+                                 view.ndim, max_rank));
   const dlpack::DataType type = type_of(view);
   for (int i = 0; i < view.ndim; ++i) {
     held.shape.push_back(view.shape ? view.shape[i] : view.len / view.itemsize);
@@ -102,8 +103,9 @@ void describe_memory(Held& held) {
 /// Takes the elements out of where Sinter cannot read them.
 void make_dense(Held& held, std::optional<bool> copy) {
   if (copy == false)
-    throw Error("asarray: the elements do not lie at multiples of their size, so that they must be copied: leave copy "
-                "away, or set it to True");
+    throw Error(
+        "asarray: the elements do not lie at multiples of their size, so that they must be copied: leave copy "
+        "away, or set it to True");
   held.dense.resize(static_cast<std::size_t>(held.view.len));
   if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) throw py::error_already_set();
   held.managed.dl_tensor.data = held.dense.data();
@@ -212,8 +214,8 @@ TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy) {
   std::unique_ptr<Held> held = get_buffer(object);
   describe_memory(*held);
   if (!lies_in_elements(held->view)) make_dense(*held, copy);
-  auto importer = without_gil(
-      [&] { return std::make_unique<detail::DLPackImporter>(&held->managed, DLPackImport{.copy = copy}); });
+  auto importer =
+      without_gil([&] { return std::make_unique<detail::DLPackImporter>(&held->managed, DLPackImport{.copy = copy}); });
   const TensorRef tensor = importer->tensor();
   importer->take(held.release(), [](void* h) { release_with_gil(h, destroy); });
   return tensor;
@@ -229,8 +231,9 @@ void add_buffers(py::module_&, py::class_<TensorObject, Operand>& tensor) {
   const auto method = [&](const char* name, auto f, const char* doc, const auto&... extra) {
     operand.attr(name) = py::cpp_function(f, py::name(name), py::is_method(operand), doc, extra...);
   };
-  method("numpy", numpy_of,
-         "The elements as a NumPy array over the same memory; an expression is evaluated. On a GPU: x.to(\"cpu\") first.");
+  method(
+      "numpy", numpy_of,
+      "The elements as a NumPy array over the same memory; an expression is evaluated. On a GPU: x.to(\"cpu\") first.");
   method("__array__", array_of, "", py::arg("dtype") = py::none(), py::arg("copy") = py::none());
 }
 

@@ -41,11 +41,11 @@ TextValue value_at_depth(std::string_view function, py::handle object, int depth
       list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::nowhere;
     return list;
   }
-  throw_type_error(
-      fmt::format("{} takes tensors, expressions and numbers, and here is {}{}", function, describe(object),
-                  PyObject_CheckBuffer(object.ptr()) || py::hasattr(object, "__dlpack__")
-                      ? ": sinter.asarray(x) makes a tensor over its memory"
-                      : ""));
+  throw_type_error(fmt::format("{} takes tensors, expressions and numbers, and here is {}{}", function,
+                               describe(object),
+                               PyObject_CheckBuffer(object.ptr()) || py::hasattr(object, "__dlpack__")
+                                   ? ": sinter.asarray(x) makes a tensor over its memory"
+                                   : ""));
 }
 
 }  // namespace
@@ -93,17 +93,19 @@ DType dtype_from(py::handle object) {
   else if (py::hasattr(object, "name") && py::isinstance<py::str>(object.attr("name")))  // numpy.dtype("f4")
     name = object.attr("name").cast<std::string>();
   else
-    throw_type_error(fmt::format("a dtype is expected, as sinter.float32 or \"float32\", and here is {}",
-                                 describe(object)));
+    throw_type_error(
+        fmt::format("a dtype is expected, as sinter.float32 or \"float32\", and here is {}", describe(object)));
   if (name == "bool_") name = "bool";
   if (const auto dtype = dtype_of_name(name)) return *dtype;
   if (name == "float" || name == "int" || name == "complex")
-    throw DtypeError(fmt::format("the dtype '{}' has no width here: write float32 or float64, int32 or int64, "
-                                 "complex64 or complex128",
-                                 name));
-  throw DtypeError(fmt::format("there is no dtype '{}'; there are bool, uint8, int8, int16, int32, int64, float16, "
-                               "bfloat16, float32, float64, complex64 and complex128",
-                               name));
+    throw DtypeError(
+        fmt::format("the dtype '{}' has no width here: write float32 or float64, int32 or int64, "
+                    "complex64 or complex128",
+                    name));
+  throw DtypeError(
+      fmt::format("there is no dtype '{}'; there are bool, uint8, int8, int16, int32, int64, float16, "
+                  "bfloat16, float32, float64, complex64 and complex128",
+                  name));
 }
 
 std::optional<DType> optional_dtype_from(py::handle object) {
@@ -114,8 +116,7 @@ Device device_from(py::handle object) {
   if (py::isinstance<Device>(object)) return object.cast<Device>();
   if (py::isinstance<py::str>(object)) return Device(object.cast<std::string>());
   if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).whole);
-  throw_type_error(
-      fmt::format("a device is expected, as \"cpu\", \"cuda:0\" or 0, and here is {}", describe(object)));
+  throw_type_error(fmt::format("a device is expected, as \"cpu\", \"cuda:0\" or 0, and here is {}", describe(object)));
 }
 
 Device optional_device_from(py::handle object) { return object.is_none() ? Device() : device_from(object); }

@@ -27,9 +27,11 @@ void wait(const py::object& device) {
 
 void add_devices(py::module_& m) {
   m.def("device_count", [] { return without_gil([] { return device_count(); }); }, "Number of GPUs, real or virtual.");
-  m.def("device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, py::arg("index") = 0,
-        "As the driver names a GPU.");
-  m.def("synchronize", wait, py::arg("device") = py::none(), "Waits until a device, or all, did what was asked of them.");
+  m.def(
+      "device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, py::arg("index") = 0,
+      "As the driver names a GPU.");
+  m.def("synchronize", wait, py::arg("device") = py::none(),
+        "Waits until a device, or all, did what was asked of them.");
   m.def("jit_stats", stats, "What was compiled and run in this process: a dict of counters.");
 }
 

@@ -45,8 +45,8 @@ bool is_real_gpu(Device device) { return device.is_cuda() && !runtime::gpus_are_
 std::optional<Stream> stream_from(const py::object& stream, Device device) {
   if (!device.is_cuda()) {
     if (stream.is_none()) return {};
-    throw DeviceError(fmt::format("__dlpack__: the tensor is on {}, which has no streams: leave stream away",
-                                  to_string(device)));
+    throw DeviceError(
+        fmt::format("__dlpack__: the tensor is on {}, which has no streams: leave stream away", to_string(device)));
   }
   if (!is_real_gpu(device)) return {};
   constexpr std::int64_t legacy_default = 1, per_thread_default = 2, none = -1;
@@ -148,8 +148,7 @@ TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
     const py::tuple on(object.attr("__dlpack_device__")());
     const auto type = static_cast<dlpack::DeviceType>(integer_from("from_dlpack", on[0]));
     if (type == dlpack::DeviceType::Cuda || type == dlpack::DeviceType::CudaManaged) {
-      const Device device =
-          detail::device_from({type, static_cast<std::int32_t>(integer_from("from_dlpack", on[1]))});
+      const Device device = detail::device_from({type, static_cast<std::int32_t>(integer_from("from_dlpack", on[1]))});
       stream = py::int_(1);  // what the producer does comes before what CUDA's default stream does, and that before us
       options.stream = Stream::from_native(nullptr, device);
     }
@@ -164,9 +163,11 @@ void add_dlpack(py::module_& m, py::class_<Operand>& operand) {
   operand.def("__dlpack_device__", dlpack_device)
       .def("__dlpack__", to_dlpack, py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
            py::arg("dl_device") = py::none(), py::arg("copy") = py::none());
-  m.def("from_dlpack", [](const py::object& x, const py::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
-        py::arg("x"), py::pos_only(), py::kw_only(), py::arg("copy") = py::none(),
-        "A tensor over the memory of an object that has `__dlpack__`, as PyTorch's, JAX's, CuPy's and NumPy's have.");
+  m.def(
+      "from_dlpack",
+      [](const py::object& x, const py::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
+      py::arg("x"), py::pos_only(), py::kw_only(), py::arg("copy") = py::none(),
+      "A tensor over the memory of an object that has `__dlpack__`, as PyTorch's, JAX's, CuPy's and NumPy's have.");
 }
 
 }  // namespace sinter::python

@@ -12,7 +12,8 @@ struct Errors {
 Errors errors;
 
 PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* first, PyObject* second = nullptr) {
-  const py::tuple bases = second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
+  const py::tuple bases =
+      second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
   PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter.") + name).c_str(), doc, bases.ptr(), nullptr);
   if (!type) throw py::error_already_set();
   m.add_object(name, type);  // borrows
@@ -20,7 +21,8 @@ PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* firs
 }
 
 void set(PyObject* type, const std::exception& e) {
-  PyObject* const text = PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(std::char_traits<char>::length(e.what())), "replace");
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(std::char_traits<char>::length(e.what())), "replace");
   if (!text) return;
   PyErr_SetObject(type, text);
   Py_DECREF(text);
@@ -68,14 +70,16 @@ void add_errors(py::module_& m) {
     return make(m, name, doc, errors.base, builtin);
   };
   errors.device = derived("DeviceError", "Operands on different devices, a device that does not exist.");
-  errors.shape = derived("ShapeError", "Shapes that do not broadcast, a shape that does not fit the data.", PyExc_ValueError);
+  errors.shape =
+      derived("ShapeError", "Shapes that do not broadcast, a shape that does not fit the data.", PyExc_ValueError);
   errors.dtype = derived("DTypeError", "A dtype that an operation does not take.", PyExc_TypeError);
   errors.index = derived("IndexError", "An index, axis or slice outside its range.", PyExc_IndexError);
   errors.memory = derived("OutOfMemoryError", "Memory that a device does not have.", PyExc_MemoryError);
   errors.cuda = derived("CudaError", "A call of the CUDA driver failed.");
   errors.format = derived("FormatError", "A file that cannot be read or written.", PyExc_ValueError);
   errors.compile = derived("CompileError", "The kernel compiler refused a text; has `log` and `source`.");
-  errors.parse = derived("ParseError", "A text that is no expression; has the `position` of the error.", PyExc_ValueError);
+  errors.parse =
+      derived("ParseError", "A text that is no expression; has the `position` of the error.", PyExc_ValueError);
   py::register_exception_translator(translate);
 }
 

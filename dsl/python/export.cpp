@@ -19,7 +19,8 @@ std::string text_from(const char* what, py::handle object) {
 
 std::vector<std::string> texts_from(const char* what, const py::object& list) {
   if (list.is_none()) return {};
-  if (py::isinstance<py::str>(list)) throw_type_error(fmt::format("export_kernel: {} is a list of str, not a str", what));
+  if (py::isinstance<py::str>(list))
+    throw_type_error(fmt::format("export_kernel: {} is a list of str, not a str", what));
   std::vector<std::string> texts;
   for (const py::handle item : py::iter(list)) texts.push_back(text_from(what, item));
   return texts;
@@ -34,11 +35,12 @@ std::vector<NamedInput> inputs_from(const py::object& args) {
   std::vector<NamedInput> inputs;
   if (args.is_none()) return inputs;
   if (!PyDict_Check(args.ptr()))
-    throw_type_error(fmt::format("export_kernel: args of an expression are its tensors, as in {{\"z\": z}}, and here is {}",
-                                 describe(args)));
+    throw_type_error(fmt::format(
+        "export_kernel: args of an expression are its tensors, as in {{\"z\": z}}, and here is {}", describe(args)));
   for (const auto& [name, tensor] : py::dict(args)) {
     if (!py::isinstance<TensorObject>(tensor))
-      throw_type_error(fmt::format("export_kernel: args are tensors of the expression, and here is {}", describe(tensor)));
+      throw_type_error(
+          fmt::format("export_kernel: args are tensors of the expression, and here is {}", describe(tensor)));
     inputs.push_back({text_from("a name", name), tensor.cast<const TensorObject&>().tensor});
   }
   return inputs;
@@ -76,7 +78,8 @@ jit::Export exported_expression(const py::object& expression, const py::object& 
                                 : py::make_tuple(expression);
   for (const py::handle e : several) {
     if (!py::isinstance<Operand>(e))
-      throw_type_error(fmt::format("export_kernel takes a text, an expression or several, and here is {}", describe(e)));
+      throw_type_error(
+          fmt::format("export_kernel takes a text, an expression or several, and here is {}", describe(e)));
     nodes.push_back(detail::node_of(e.cast<const Operand&>().value()));
   }
   if (nodes.empty()) throw Error("export_kernel: there is no expression");
@@ -110,12 +113,19 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
   library.format = format == "header" ? ExportFormat::Header : ExportFormat::Source;
   library.cuda_source = library.manifest = false;
   for (const std::string& file : texts_from("extra", extra)) {
-    if (file == "cu") library.cuda_source = true;
-    else if (file == "json") library.manifest = true;
-    else if (file == "hpp") library.cpp_wrapper = true;
-    else if (file == "ptx") library.ptx_files = true;
-    else if (file == "dot") library.dot = true;
-    else throw Error(fmt::format("export_kernel: there is no extra file '{}'; there are cu, json, hpp, ptx and dot", file));
+    if (file == "cu")
+      library.cuda_source = true;
+    else if (file == "json")
+      library.manifest = true;
+    else if (file == "hpp")
+      library.cpp_wrapper = true;
+    else if (file == "ptx")
+      library.ptx_files = true;
+    else if (file == "dot")
+      library.dot = true;
+    else
+      throw Error(
+          fmt::format("export_kernel: there is no extra file '{}'; there are cu, json, hpp, ptx and dot", file));
   }
   return library;
 }
@@ -155,14 +165,15 @@ py::dict export_kernel(const py::object& expression, const std::string& name, co
 }  // namespace
 
 void add_export(py::module_& m) {
-  m.def("export_kernel", export_kernel, py::arg("expression"), py::pos_only(), py::kw_only(), py::arg("name") = "kernel",
-        py::arg("args") = py::none(), py::arg("archs") = py::none(), py::arg("out") = py::none(),
-        py::arg("outputs") = py::none(), py::arg("sizes") = py::none(), py::arg("numbers") = py::none(),
-        py::arg("strided") = py::none(), py::arg("in_place") = false, py::arg("prefix") = "", py::arg("ptx") = true,
-        py::arg("format") = "source", py::arg("extra") = py::none(),
+  m.def("export_kernel", export_kernel, py::arg("expression"), py::pos_only(), py::kw_only(),
+        py::arg("name") = "kernel", py::arg("args") = py::none(), py::arg("archs") = py::none(),
+        py::arg("out") = py::none(), py::arg("outputs") = py::none(), py::arg("sizes") = py::none(),
+        py::arg("numbers") = py::none(), py::arg("strided") = py::none(), py::arg("in_place") = false,
+        py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source", py::arg("extra") = py::none(),
         "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
         "`out` where one is given.\n\n"
-        "A text takes its arguments' types, args=\"z: f32[n], s: f32\"; an expression names of its tensors, args={\"z\": z},\n"
+        "A text takes its arguments' types, args=\"z: f32[n], s: f32\"; an expression names of its tensors, "
+        "args={\"z\": z},\n"
         "of their extents, sizes={\"z\": [\"n\"]}, and of the numbers in it, numbers=[\"s\"]. archs=[90] is compute\n"
         "capability 9.0, [] the CPU alone. extra: any of cu, json, hpp, ptx, dot.");
 }

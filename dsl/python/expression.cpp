@@ -56,7 +56,8 @@ py::object evaluate(const py::args& operands) {
   std::vector<std::size_t> places;
   py::list results;
   for (const py::handle x : operands) {
-    if (!py::isinstance<Operand>(x)) throw_type_error(fmt::format("evaluate takes expressions, and here is {}", describe(x)));
+    if (!py::isinstance<Operand>(x))
+      throw_type_error(fmt::format("evaluate takes expressions, and here is {}", describe(x)));
     results.append(x);
     if (py::isinstance<TensorObject>(x)) continue;
     nodes.push_back(detail::node_of(x.cast<const Operand&>().value()));
@@ -122,19 +123,25 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
   m.def("parse", parsed, py::arg("text"), py::pos_only(),
         "The expression that a text says: parse(\"exp(z + 2) * y\", z=z, y=y).");
   operand
-      .def("eval", [](const py::object& x) { return evaluate(py::args(py::make_tuple(x))); },
-           "The tensor that the expression evaluates to; of a tensor itself.")
-      .def("explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
-           "What evaluating would do, in words. Nothing runs.")
-      .def("cuda_source", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::cuda_source(r); }); },
-           "The CUDA text of its kernels.")
-      .def("ptx",
-           [](const Operand& x, const std::string& architecture) {
-             return inspected(x, [&](const auto& r) { return jit::ptx(r, architecture); });
-           },
-           py::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
-      .def("to_dot", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::to_dot(r); }); },
-           "Its graph in Graphviz's language.");
+      .def(
+          "eval", [](const py::object& x) { return evaluate(py::args(py::make_tuple(x))); },
+          "The tensor that the expression evaluates to; of a tensor itself.")
+      .def(
+          "explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
+          "What evaluating would do, in words. Nothing runs.")
+      .def(
+          "cuda_source",
+          [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::cuda_source(r); }); },
+          "The CUDA text of its kernels.")
+      .def(
+          "ptx",
+          [](const Operand& x, const std::string& architecture) {
+            return inspected(x, [&](const auto& r) { return jit::ptx(r, architecture); });
+          },
+          py::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
+      .def(
+          "to_dot", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::to_dot(r); }); },
+          "Its graph in Graphviz's language.");
 }
 
 }  // namespace sinter::python

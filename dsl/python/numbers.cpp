@@ -50,8 +50,9 @@ class Reader {
         throw ShapeError(fmt::format("tensor: the lists are nested deeper than {} levels", max_rank));
       shape_.push_back(length);
     } else if (shape_[depth] != length) {
-      throw ShapeError(fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is a full grid",
-                                   shape_[depth], length, depth));
+      throw ShapeError(
+          fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is a full grid",
+                      shape_[depth], length, depth));
     }
     if (length == 0 && rank_ < 0) rank_ = depth + 1;
     for (const py::handle item : items) read(item, depth + 1);

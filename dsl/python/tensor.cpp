@@ -113,9 +113,8 @@ py::object item(const Operand& x) {
 /// A number for Python's bool(), float() and int().
 py::object number(const Operand& x, const char* what) {
   if (x.shape().numel() == 1) return element(*wide(x), 0);
-  throw py::type_error(
-      fmt::format("{} takes one element, and here is {}; for all of them there are all(x) and any(x)", what,
-                  detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
+  throw py::type_error(fmt::format("{} takes one element, and here is {}; for all of them there are all(x) and any(x)",
+                                   what, detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
 }
 
 py::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
@@ -140,7 +139,8 @@ std::string repr(const Operand& x) {
 void add_facts(py::class_<Operand>& operand) {
   operand.def_property_readonly("shape", [](const Operand& x) { return tuple_of(x.shape()); })
       .def_property_readonly("ndim", [](const Operand& x) { return x.shape().rank(); })
-      .def_property_readonly("size", [](const Operand& x) { return x.shape().numel(); }, "How many elements there are.")
+      .def_property_readonly(
+          "size", [](const Operand& x) { return x.shape().numel(); }, "How many elements there are.")
       .def_property_readonly("dtype", [](const Operand& x) { return DTypeObject{x.dtype()}; })
       .def_property_readonly("device", [](const Operand& x) { return x.device(); })
       .def("__len__",
@@ -156,9 +156,10 @@ void add_facts(py::class_<Operand>& operand) {
 void add_tensors(py::module_& m) {
   py::class_<Operand> operand(m, "Operand", "What operations take: a Tensor or an Expression.");
   add_facts(operand);
-  operand.def("to", moved, py::arg("target") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
-              py::arg("device") = py::none(),
-              "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
+  operand
+      .def("to", moved, py::arg("target") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
+           py::arg("device") = py::none(),
+           "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
       .def("item", item, "The only element as a number of Python's.")
       .def("tolist", to_list, "The elements as nested lists.")
       .def("__bool__", [](const Operand& x) { return py::bool_(number(x, "bool()")); })
@@ -166,13 +167,15 @@ void add_tensors(py::module_& m) {
       .def("__int__", [](const Operand& x) { return py::int_(number(x, "int()")); })
       .def("__complex__", [](const Operand& x) {
         const py::object n = number(x, "complex()");
-        return PyComplex_Check(n.ptr()) ? n : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
+        return PyComplex_Check(n.ptr())
+                   ? n
+                   : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
       });
   py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
   py::class_<ExpressionObject, Operand>(m, "Expression", "What is computed, in one kernel, when it is evaluated.");
   tensor
-      .def_property_readonly("strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); },
-                             "In elements.")
+      .def_property_readonly(
+          "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
       .def("is_contiguous", [](const TensorObject& x) { return x.tensor->contiguous; })
       .def("contiguous",
            [](const TensorObject& x) { return object_of(without_gil([&] { return jit::contiguous(*x.tensor); })); })
@@ -187,12 +190,13 @@ void add_tensors(py::module_& m) {
         py::arg("device") = py::none(), py::arg("copy") = py::none(),
         "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array where that can be. "
         "copy=True always copies, copy=False never.");
-  m.def("tensor",
-        [](const py::object& data, const py::object& dtype, const py::object& device) {
-          return asarray(data, dtype, device, py::bool_(true));
-        },
-        py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-        "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");
+  m.def(
+      "tensor",
+      [](const py::object& data, const py::object& dtype, const py::object& device) {
+        return asarray(data, dtype, device, py::bool_(true));
+      },
+      py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");
   m.def("from_numpy", from_numpy, py::arg("array"),
         "A tensor over an array's memory; a copy of an array that may not be written to.");
 }

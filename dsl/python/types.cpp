@@ -21,15 +21,19 @@ void add_types(py::module_& m) {
 
   py::class_<Device>(m, "device", "Where a tensor is: \"cpu\", \"cuda:0\"; the number of a GPU stands for it.")
       .def(py::init([](const py::object& of) { return device_from(of); }), py::arg("of"), py::pos_only())
-      .def_property_readonly("type", [](const Device& d) { return d.is_cpu() ? "cpu" : d.is_cuda() ? "cuda" : "mesh"; })
+      .def_property_readonly("type", [](const Device& d) { return d.is_cpu()    ? "cpu"
+                                                                  : d.is_cuda() ? "cuda"
+                                                                                : "mesh"; })
       .def_property_readonly(
-          "index", [](const Device& d) -> py::object { return d.is_cuda() ? py::object(py::int_(d.index())) : py::none(); })
+          "index",
+          [](const Device& d) -> py::object { return d.is_cuda() ? py::object(py::int_(d.index())) : py::none(); })
       .def("__str__", [](const Device& d) { return to_string(d); })
       .def("__repr__", [](const Device& d) { return fmt::format("sinter.device('{}')", to_string(d)); })
       .def("__hash__", [](const Device& d) { return d.is_cuda() ? d.index() : -2; })
       .def("__reduce__",
            [](const py::object& self) { return py::make_tuple(py::type::of(self), py::make_tuple(py::str(self))); })
-      .def("__eq__", [](const Device& a, const py::object& b) { return py::isinstance<Device>(b) && b.cast<Device>() == a; });
+      .def("__eq__",
+           [](const Device& a, const py::object& b) { return py::isinstance<Device>(b) && b.cast<Device>() == a; });
 }
 
 }  // namespace sinter::python

@@ -117,8 +117,16 @@ std::span<const TextFunction> text_functions() {
       {"bmm", {"input", "other"}, {}, "the products of two batches of matrices", product_of<bmm>},
       {"mv", {"input", "other"}, {}, "the product of a matrix and a vector", product_of<mv>},
       {"dot", {"input", "other"}, {}, "the inner product of two vectors", product_of<dot>},
-      {"max", {"input", "other"}, {"None"}, "the largest element, or the larger one of each two", extreme<Op::amax, Op::maximum>},
-      {"min", {"input", "other"}, {"None"}, "the smallest element, or the smaller one of each two", extreme<Op::amin, Op::minimum>},
+      {"max",
+       {"input", "other"},
+       {"None"},
+       "the largest element, or the larger one of each two",
+       extreme<Op::amax, Op::maximum>},
+      {"min",
+       {"input", "other"},
+       {"None"},
+       "the smallest element, or the smaller one of each two",
+       extreme<Op::amin, Op::minimum>},
   };
   return all;
 }
