@@ -1,18 +1,10 @@
-#!/usr/bin/env python3
-"""Writes the operations into sinter/__init__.pyi, or with --check says whether they are current.
-
-    PYTHONPATH=build/dev/python python3 dsl/python/stubs.py
-"""
+"""The operations in sinter/__init__.pyi. tests/python/stub_test.py checks them, and with SINTER_UPDATE_GOLDEN=1 writes them."""
 import pathlib
 import re
-import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path = [p for p in sys.path if pathlib.Path(p).resolve() != FOLDER]  # the package there has no compiled part
+import sinter
 
-import sinter  # noqa: E402
-
-STUB = FOLDER / "sinter/__init__.pyi"
+STUB = pathlib.Path(__file__).resolve().parent / "sinter/__init__.pyi"
 TYPES = {"axis": "_Axes", "keepdim": "_bool", "correction": "float", "normalized_shape": "int | Sequence[int]", "p": "float", "eps": "float"}
 OPTIONAL = {"axis", "correction", "keepdim"}
 
@@ -59,16 +51,3 @@ def filled(text):
         return "\n".join([found.group(1), *parts[found.group(2)](), found.group(3)])
 
     return re.sub(r"( *# operations: (\w+))\n(?:.*?\n)??( *# end)", fill, text, flags=re.DOTALL)
-
-
-def main():
-    text = STUB.read_text(encoding="utf-8")
-    current = filled(text)
-    if sys.argv[1:] == ["--check"]:
-        return "sinter/__init__.pyi is not current: run dsl/python/stubs.py" if text != current else 0
-    STUB.write_text(current, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

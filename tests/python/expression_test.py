@@ -242,6 +242,18 @@ class Lazy(Case):
         with self.assertRaises(sinter.Error):
             e.eval()
 
+    def test_results_are_kept(self):
+        a = np.ones(3, "f4")
+        x = sinter.from_numpy(a)
+        e = x + 1
+        a[0] = 2
+        self.assertEqual(e.tolist(), [3, 2, 2])
+        r = e.eval()
+        r[1] = 7  # a copy
+        self.assertEqual(e.tolist(), [3, 2, 2])
+        a[2] = 5
+        self.assertEqual((x + 1).tolist(), [3, 2, 6])
+
     def test_a_loop_that_grows(self):
         x = sinter.tensor([0.0, 1.0])
         e = x
