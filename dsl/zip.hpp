@@ -1,4 +1,4 @@
-// Zip archives, as far as .npz files are such: entries stored or deflated, of any size.
+// Zip archives, of arrays (.npz) and of packed kernels: entries stored or deflated, of any size.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -18,7 +18,7 @@ constexpr std::uint64_t longest_comment = 0xFFFF;
 constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;  // look in the 64-bit field instead
 
 [[noreturn]] void fail(const ByteSource& file, std::string_view what) {
-  throw FormatError(fmt::format("{}: this .npz file, a zip archive, is malformed: {}", file.name(), what));
+  throw FormatError(fmt::format("{}: this zip archive is malformed: {}", file.name(), what));
 }
 
 /// Part of the file, whose fields are read by their places.
@@ -108,8 +108,8 @@ void check_entry(const Entry& e, std::uint64_t flags, std::uint64_t method, cons
   if (flags & 1) fail(file, fmt::format("entry '{}' is encrypted", name));
   if (method != 0 && method != 8)
     throw FormatError(
-        fmt::format("{}: entry '{}' is compressed by method {}; Sinter reads what numpy.savez and "
-                    "numpy.savez_compressed write, stored (0) and deflated (8)",
+        fmt::format("{}: entry '{}' is compressed by method {}; Sinter reads what is stored (0) "
+                    "or deflated (8), as numpy.savez and numpy.savez_compressed write",
                     file.name(), name, method));
   if (!e.deflated && e.packed != e.size)
     fail(file, fmt::format("entry '{}' of {} bytes is stored in {}", name, e.size, e.packed));

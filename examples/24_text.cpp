@@ -26,7 +26,7 @@ int main() {
     std::cout << e.what() << "\n";
   }
   try {
-    sn::parse("2 * (z + y[:2])", {{"z", z}, {"y", y}});
+    sn::parse("2 * (z[:, 0] + y[3])", {{"z", z}, {"y", y}});
   } catch (const sn::Error& e) {
     std::cout << e.what() << "\n";
   }

@@ -136,15 +136,6 @@ std::int64_t integer_from(std::string_view function, py::handle object) {
   throw_type_error(fmt::format("{}: an integer is expected, and here is {}", function, describe(object)));
 }
 
-Shape shape_from(std::string_view function, const py::args& extents) {
-  py::tuple items = extents;
-  if (extents.size() == 1 && (PyTuple_Check(extents[0].ptr()) || PyList_Check(extents[0].ptr())))
-    items = py::tuple(py::reinterpret_borrow<py::object>(extents[0]));
-  Shape shape;
-  for (const py::handle extent : items) shape.push_back(integer_from(function, extent));
-  return shape;
-}
-
 py::tuple tuple_of(const Shape& shape) {
   py::tuple t(shape.rank());
   for (int i = 0; i < shape.rank(); ++i) t[static_cast<std::size_t>(i)] = py::int_(shape[i]);

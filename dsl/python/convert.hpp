@@ -25,8 +25,6 @@ std::optional<DType> optional_dtype_from(py::handle object);
 Device device_from(py::handle object);
 /// The CPU for None.
 Device optional_device_from(py::handle object);
-/// Integers, or one tuple or list of integers.
-Shape shape_from(std::string_view function, const py::args& extents);
 /// True or False; nothing for None.
 std::optional<bool> flag_from(py::handle object);
 std::int64_t integer_from(std::string_view function, py::handle object);

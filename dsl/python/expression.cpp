@@ -1,6 +1,8 @@
 // Operations by name, text, evaluation, and looking at what an expression becomes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <dsl/text/call.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/parse.hpp>
@@ -25,6 +27,18 @@ ArgumentValues read_arguments(std::string_view function, const py::tuple& positi
   return a;
 }
 
+bool is_view(std::string_view name) {
+  return std::ranges::find(detail::text_views(), name, &detail::TextFunction::name) != detail::text_views().end();
+}
+
+/// A view of a tensor is one; any other value an expression.
+std::unique_ptr<Operand> view_of(const TextValue& made) {
+  const jit::Recorded recorded(made.node);
+  if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1)
+    return object_of(TensorRef::share(recorded.leaves[0]));
+  return object_of(made);
+}
+
 std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py::tuple& positional,
                               const py::dict& keywords) {
   const ArgumentValues a = read_arguments(name, positional, keywords);
@@ -38,7 +52,7 @@ std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py:
     throw_type_error(e.what());
   }
   if (!made) throw py::attribute_error(fmt::format("there is no operation '{}'", name));
-  return object_of(*made);
+  return is_view(name) ? view_of(*made) : object_of(*made);
 }
 
 /// An operator's result; NotImplemented where the other side is to be asked.
@@ -93,7 +107,7 @@ py::list operations() {
   for (const detail::CallSignature& s : detail::call_signatures()) {
     py::list parameters;
     for (const std::string& p : s.parameters) parameters.append(p);
-    all.append(py::make_tuple(s.name, parameters, s.doc));
+    all.append(py::make_tuple(s.name, parameters, s.doc, s.is_view));
   }
   return all;
 }

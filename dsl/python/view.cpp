@@ -118,8 +118,6 @@ void set_item(const TensorObject& x, const py::object& key, const py::object& va
   });
 }
 
-std::vector<std::int64_t> vector_of(const Shape& s) { return {s.begin(), s.end()}; }
-
 std::unique_ptr<Operand> transposed(const Operand& x) {
   return viewed(x, [](TensorImpl& t) {
     std::vector<std::int64_t> axes;
@@ -139,60 +137,6 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
 
 void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
   operand.def("__getitem__", item_at)
-      .def(
-          "reshape",
-          [](const Operand& x, const py::args& shape) {
-            const Shape to = shape_from("reshape", shape);
-            return viewed(x, [&](TensorImpl& t) { return detail::reshape(t, to); });
-          },
-          "The same elements in another shape, of which one extent may be -1; a view where the layout allows.")
-      .def(
-          "expand",
-          [](const Operand& x, const py::args& shape) {
-            const Shape to = shape_from("expand", shape);
-            return viewed(x, [&](TensorImpl& t) { return detail::expand(t, to); });
-          },
-          "Broadcast to a shape.")
-      .def(
-          "permute",
-          [](const Operand& x, const py::args& axes) {
-            const std::vector<std::int64_t> order = vector_of(shape_from("permute", axes));
-            return viewed(x, [&](TensorImpl& t) { return detail::permute(t, order); });
-          },
-          "The axes in this order.")
-      .def(
-          "flip",
-          [](const Operand& x, const py::args& axes) {
-            const std::vector<std::int64_t> along = vector_of(shape_from("flip", axes));
-            return viewed(x, [&](TensorImpl& t) { return detail::flip(t, along); });
-          },
-          "Backwards along axes: a view.")
-      .def(
-          "transpose",
-          [](const Operand& x, std::int64_t axis0, std::int64_t axis1) {
-            return viewed(x, [&](TensorImpl& t) { return detail::transpose(t, axis0, axis1); });
-          },
-          py::arg("axis0"), py::arg("axis1"), "Two axes exchanged.")
-      .def(
-          "flatten",
-          [](const Operand& x, std::int64_t first, std::int64_t last) {
-            return viewed(x, [&](TensorImpl& t) { return detail::flatten(t, first, last); });
-          },
-          py::arg("first") = 0, py::arg("last") = -1, "The axes from first to last, both included, as one.")
-      .def(
-          "unsqueeze",
-          [](const Operand& x, std::int64_t axis) {
-            return viewed(x, [&](TensorImpl& t) { return detail::unsqueeze(t, axis); });
-          },
-          py::arg("axis"), "With a new axis of extent 1.")
-      .def(
-          "squeeze",
-          [](const Operand& x, const py::object& axis) {
-            if (axis.is_none()) return viewed(x, [](TensorImpl& t) { return detail::squeeze(t); });
-            const std::int64_t along = integer_from("squeeze", axis);
-            return viewed(x, [&](TensorImpl& t) { return detail::squeeze(t, along); });
-          },
-          py::arg("axis") = py::none(), "Without axes of extent 1.")
       .def_property_readonly("T", transposed, "The axes in reverse order.");
   tensor.def("__setitem__", set_item);
 }

@@ -145,6 +145,12 @@ class Builder {
         const auto items = taken(node);
         return {.kind = Kind::List, .items = {items.begin(), items.end()}};
       }
+      case SyntaxNode::Kind::Slice: {
+        const auto items = taken(node);
+        return {.kind = Kind::Slice, .items = {items.begin(), items.end()}};
+      }
+      case SyntaxNode::Kind::Ellipsis: return {.kind = Kind::Ellipsis};
+      case SyntaxNode::Kind::Index: return indexed(taken(node), tree_.text);
     }
     return {};
   }
@@ -192,7 +198,8 @@ class Builder {
 
   [[noreturn]] void unknown_function(const SyntaxNode& node) const {
     std::vector<std::string_view> known(operation_names().begin(), operation_names().end());
-    for (const TextFunction& f : text_functions()) known.push_back(f.name);
+    for (const auto functions : {text_functions(), text_views()})
+      for (const TextFunction& f : functions) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
       if (o.name == node.name)
         fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));

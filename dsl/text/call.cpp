@@ -51,6 +51,18 @@ TextValue operation_call(const TextCall& call, const TextOperation& operation, s
   return applied_with_defaults(operation, a);
 }
 
+TextValue function_call(const TextCall& call, const TextFunction& f, std::span<const TextValue> values,
+                        std::span<const std::string_view> keywords) {
+  const std::size_t last = f.parameters.size() - 1, positional = values.size() - keywords.size();
+  if (!f.gathers || positional <= last || values[last].kind == TextValue::Kind::List)
+    return f.call(arguments(call, f.name, f.parameters, values, keywords));
+  const auto rest = values.subspan(last, positional - last);
+  std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(last));
+  packed.push_back({.kind = TextValue::Kind::List, .items = {rest.begin(), rest.end()}, .place = rest[0].place});
+  packed.insert(packed.end(), values.begin() + static_cast<std::ptrdiff_t>(positional), values.end());
+  return f.call(arguments(call, f.name, f.parameters, packed, keywords));
+}
+
 }  // namespace
 
 std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> values,
@@ -67,8 +79,9 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
     const std::vector<std::string_view> parameters = parameters_of_reduction(*op);
     return reduced(*op, arguments(call, call.name, parameters, values, keywords));
   }
-  for (const TextFunction& f : text_functions())
-    if (f.name == call.name) return f.call(arguments(call, f.name, f.parameters, values, keywords));
+  for (const auto functions : {text_functions(), text_views()})
+    for (const TextFunction& f : functions)
+      if (f.name == call.name) return function_call(call, f, values, keywords);
   if (const auto dtype = dtype_named(call.name)) {
     const std::array<std::string_view, 1> parameters{"input"};
     return cast(arguments(call, call.name, parameters, values, keywords).operand(0), *dtype);
@@ -113,6 +126,7 @@ CallSignature signature_of(const TextFunction& f) {
   CallSignature s{std::string(f.name), {f.parameters.begin(), f.parameters.end()}, std::string(f.doc)};
   const std::size_t required = f.parameters.size() - f.defaults.size();
   for (std::size_t i = 0; i < f.defaults.size(); ++i) s.parameters[required + i] += "=" + std::string(f.defaults[i]);
+  if (f.gathers) s.parameters.back().insert(0, "*");
   return s;
 }
 
@@ -127,6 +141,7 @@ std::vector<CallSignature> call_signatures() {
       all.push_back(signature_of_reduction(name, *reduction_named(name)));
   }
   for (const TextFunction& f : text_functions()) all.push_back(signature_of(f));
+  for (const TextFunction& f : text_views()) all.push_back(signature_of(f)), all.back().is_view = true;
   std::ranges::sort(all, {}, &CallSignature::name);
   return all;
 }

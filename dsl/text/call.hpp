@@ -20,8 +20,9 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
 /// How a function is called, as Python writes it.
 struct CallSignature {
   std::string name;
-  std::vector<std::string> parameters;  // "input", "axis=None"
+  std::vector<std::string> parameters;  // "input", "axis=None", "*shape"
   std::string doc;
+  bool is_view = false;
 };
 /// Of all functions that call() knows but casts, by name.
 std::vector<CallSignature> call_signatures();

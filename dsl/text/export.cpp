@@ -105,10 +105,13 @@ ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, 
     if (n.op == Op::leaf) leaves.insert(static_cast<std::uint32_t>(n.attribute));
   for (const std::uint32_t leaf : leaves) {
     const ArgumentType* type = parameters.type_of(recorded.leaves[leaf]);
-    options.inputs.push_back(type ? type->name : "");
+    if (!type)
+      throw Error(
+          "a kernel takes its arguments as they are, and the text takes a view of one, or of what it computes: make "
+          "the view an argument, one of the strided ones where the array has strides of its own");
+    options.inputs.push_back(type->name);
     std::vector<std::string>& sizes = options.sizes.emplace_back();
-    for (const SymbolicExtent& extent : type ? type->shape : std::vector<SymbolicExtent>())
-      sizes.push_back(extent.symbol == "*" ? "" : extent.symbol);
+    for (const SymbolicExtent& extent : type->shape) sizes.push_back(extent.symbol == "*" ? "" : extent.symbol);
   }
   options.numbers = number_names(parsed, parameters, recorded);
   return options;

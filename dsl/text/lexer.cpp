@@ -15,8 +15,9 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 constexpr std::size_t longest_text = 1 << 20;
 
 // The longer ones first.
-constexpr std::string_view symbols[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "@",
-                                        "&",  "|",  "^",  "~",  "<",  ">",  "(",  ")",  "[", "]", ",", ".", ":", "="};
+constexpr std::string_view symbols[] = {"...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+",
+                                        "-",   "*",  "/",  "%",  "@",  "&",  "|",  "^",  "~",  "<",
+                                        ">",   "(",  ")",  "[",  "]",  ",",  ".",  ":",  "="};
 /// What others write, and what to write here.
 struct Foreign {
   std::string_view symbol, instead;

@@ -61,7 +61,6 @@ class Parser {
                        now().text, now().text == "and" ? "&" : "|", now().text == "and" ? "&" : "|"));
     if (now().is_word("if")) fail("a choice for each element is where(condition, a, b)");
     if (now().is("=")) fail("'=' names an argument of a call: equality is ==");
-    if (now().is("[")) fail("elements are not taken in a text: hand in a view of the tensor");
     fail(fmt::format("{} is expected, and here is {}", expected, to_string(now())));
   }
   void expect(std::string_view symbol, std::string_view what) {
@@ -124,14 +123,53 @@ class Parser {
   }
   void postfix() {
     primary();
-    while (now().is(".")) {
-      lexer_.take();
-      if (now().kind != Token::Kind::Name) unexpected("the name of a method");
-      const Token name = lexer_.take();
-      if (!now().is("(")) unexpected(fmt::format("'(' after the method's name, .{}()", name.text));
-      call(name, true);
+    for (;;) {
+      if (now().is("."))
+        method();
+      else if (now().is("["))
+        index();
+      else
+        return;
     }
   }
+  void method() {
+    lexer_.take();
+    if (now().kind != Token::Kind::Name) unexpected("the name of a method");
+    const Token name = lexer_.take();
+    if (now().is("(")) return call(name, true);
+    if (name.text != "T") unexpected(fmt::format("'(' after the method's name, .{}()", name.text));
+    tree_.nodes.push_back({.kind = Kind::Call, .place = name.place(), .name = "t", .operands = 1, .is_method = true});
+  }
+  /// x[1, 2:, ..., None]
+  void index() {
+    SyntaxNode node{.kind = Kind::Index, .place = lexer_.take().place(), .operands = 1};
+    while (!now().is("]")) {
+      if (node.operands++ > max_arguments) fail(fmt::format("an index has at most {} parts", max_arguments));
+      index_part();
+      if (!now().is(",")) break;
+      lexer_.take();
+    }
+    if (node.operands == 1) fail("an index is expected, as in x[0] or x[1:, None]");
+    expect("]", "',' or ']'");
+    tree_.nodes.push_back(std::move(node));
+  }
+  void index_part() {
+    const Token token = now();
+    if (token.is("...")) {
+      lexer_.take();
+      tree_.nodes.push_back({.kind = Kind::Ellipsis, .place = token.place()});
+      return;
+    }
+    if (!token.is(":")) expression();
+    if (!now().is(":")) return;
+    if (token.is(":")) add_none();
+    for (int bound = 1; bound < 3; ++bound) {
+      if (now().is(":")) lexer_.take();
+      now().is(":") || now().is(",") || now().is("]") ? add_none() : expression();
+    }
+    tree_.nodes.push_back({.kind = Kind::Slice, .place = token.place(), .operands = 3});
+  }
+  void add_none() { tree_.nodes.push_back({.kind = Kind::Name, .place = now().place(), .name = "None"}); }
   void primary() {
     const Token token = now();
     if (token.kind == Token::Kind::Number) {

@@ -10,7 +10,7 @@ namespace sinter::inline v1::detail {
 
 /// A node takes its operands, the nodes before it, from a stack: a tree of any depth is walked without recursion.
 struct SyntaxNode {
-  enum class Kind { Number, Name, Operator, Call, List };
+  enum class Kind { Number, Name, Operator, Call, List, Index, Slice, Ellipsis };
   Kind kind;
   Place place;
   Op op{};                                   // of an operator

@@ -26,6 +26,8 @@ std::string describe(const TextValue& v) {
     case Kind::Scalar: return "a number that is not written in the text";
     case Kind::Number: return "a number";
     case Kind::List: return "a list";
+    case Kind::Slice: return "a slice";
+    case Kind::Ellipsis: return "'...'";
     case Kind::DType: return fmt::format("the dtype {}", name(v.dtype));
     case Kind::None: return "None";
   }
@@ -114,6 +116,16 @@ bool Arguments::flag(std::size_t parameter) const {
   return value->number.whole != 0;
 }
 
+std::int64_t Arguments::integer(std::size_t parameter) const {
+  const TextValue* value = given_[parameter];
+  if (!value || value->kind != TextValue::Kind::Number || !value->number.is_int()) wrong(parameter, "an integer");
+  return value->number.whole;
+}
+
+std::int64_t Arguments::integer(std::size_t parameter, std::int64_t otherwise) const {
+  return given_[parameter] ? integer(parameter) : otherwise;
+}
+
 double Arguments::real(std::size_t parameter, double otherwise) const {
   const TextValue* value = given_[parameter];
   if (!value) return otherwise;
@@ -129,7 +141,8 @@ Shape Arguments::shape(std::size_t parameter) const {
       value.kind == TextValue::Kind::List ? std::span<const TextValue>(value.items) : std::span(&value, 1);
   Shape shape;
   for (const TextValue& item : items) {
-    if (item.kind != TextValue::Kind::Number || !item.number.is_int()) wrong(parameter, "a shape, as in (2, 3)");
+    if (item.kind != TextValue::Kind::Number || !item.number.is_int())
+      wrong(parameter, "a list of integers, as in (2, 3)");
     shape.push_back(item.number.whole);
   }
   return shape;

@@ -10,12 +10,13 @@
 namespace sinter::inline v1::detail {
 
 struct TextValue {
-  enum class Kind { Tensor, Scalar, Number, List, DType, None };
+  enum class Kind { Tensor, Scalar, Number, List, Slice, Ellipsis, DType, None };
   Kind kind = Kind::None;
-  jit::LazyRef node{};             // of a tensor, and of a scalar: a number that operations made, or an operand
-  Shape shape{};                   // of a tensor
-  TextNumber number{};             //
-  std::vector<TextValue> items{};  // of a list
+  jit::LazyRef node{};  // of a tensor, and of a scalar: a number that operations made, or an operand
+  Shape shape{};        // of a tensor
+  TextNumber number{};  //
+  std::vector<TextValue>
+      items{};  // of a list; of a slice the first position, the last and the step, each of which may be None
   sinter::DType dtype{};
   Place place{};
 
@@ -49,6 +50,8 @@ class Arguments {
   const TextValue& operand(std::size_t parameter) const;
   Axes axes(std::size_t parameter, const Axes& otherwise = {}) const;
   bool flag(std::size_t parameter) const;
+  std::int64_t integer(std::size_t parameter) const;
+  std::int64_t integer(std::size_t parameter, std::int64_t otherwise) const;
   double real(std::size_t parameter, double otherwise) const;
   Shape shape(std::size_t parameter) const;
   [[noreturn]] void wrong(std::size_t parameter, std::string_view expected) const;
@@ -62,15 +65,21 @@ class Arguments {
   std::vector<const TextValue*> given_;
 };
 
-/// A function beyond the tables: norms, products of matrices, max and min.
+/// A function beyond the tables.
 struct TextFunction {
   std::string_view name;
   std::vector<std::string_view> parameters;
   std::vector<std::string_view> defaults;  // of the last parameters, as Python writes them
   std::string_view doc;
   TextValue (*call)(const Arguments& arguments);
+  bool gathers = false;  // f(x, 2, 3) is f(x, (2, 3))
 };
+/// Norms, products of matrices, max and min.
 std::span<const TextFunction> text_functions();
+/// Views, and elements at computed places.
+std::span<const TextFunction> text_views();
+/// The first value at the others: x[1, 2:, None]. Throws ParseError.
+TextValue indexed(std::span<const TextValue> values, std::string_view text);
 
 /// Applies an operation to operands, a reduction along axes.
 TextValue applied(Op op, std::span<const TextValue> operands);

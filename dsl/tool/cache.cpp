@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include <dsl/file.hpp>
 #include <dsl/text/place.hpp>
+#include <dsl/zip.hpp>
 #include <jit/cache_folder.hpp>
 #include <jit/disk_cache.hpp>
 #include <jit/disk_entry.hpp>
@@ -17,12 +19,13 @@
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 #include "commands.hpp"
-#include "tar.hpp"
 
 namespace sinter::tool {
 namespace {
 
 using runtime::format_bytes;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a kernel that is unpacked
 
 class Cache {
  public:
@@ -110,29 +113,54 @@ int verify(bool deletes) {
 
 int pack(const std::string& path) {
   const Cache cache(false);
-  TarWriter out(path);
+  detail::Replacement file(path);
+  detail::zip::Writer archive(file);
   std::size_t packed = 0;
   for (const jit::CacheFile& f : cache.files().entries) {
     std::string problem;
     const std::optional<std::string> bytes = cache.read(f, problem);
-    if (bytes) out.add(f.name, *bytes), ++packed;
-    if (!bytes) fmt::print(stderr, "{} is left out: {}\n", f.name, problem);
+    if (!bytes) {
+      fmt::print(stderr, "{} is left out: {}\n", f.name, problem);
+      continue;
+    }
+    archive.begin(f.name, bytes->size());
+    archive.write(std::as_bytes(std::span(*bytes)));
+    archive.end();
+    ++packed;
   }
-  out.finish();
+  archive.finish();
+  file.commit();
   fmt::print("packed {}\n", kernels(packed));
   return 0;
 }
 
+/// The kernel of an entry that is whole; else nothing, with what is wrong with it.
+std::optional<jit::DiskEntry> unpacked(detail::ByteSource& file, const detail::zip::Entry& e, std::string& problem) {
+  if (e.size > most_bytes) return problem = "it is larger than a kernel", std::nullopt;
+  std::string bytes(static_cast<std::size_t>(e.size), '\0');
+  try {
+    detail::zip::EntrySource content(file, e);
+    content.read(0, std::as_writable_bytes(std::span(bytes)));
+    content.check();
+  } catch (const FormatError& error) {
+    return problem = error.what(), std::nullopt;
+  }
+  std::optional<jit::DiskEntry> entry = jit::decode(bytes);
+  if (!entry) problem = "it is damaged, or of another version of Sinter";
+  return entry;
+}
+
 int unpack(const std::string& path) {
   const Cache cache(true);
-  TarReader in(path);
+  detail::FileSource file(path);
   jit::DiskCache disk(cache.settings());
   std::size_t stored = 0, refused = 0, lost = 0;
-  while (const std::optional<TarFile> file = in.next()) {
-    const std::optional<jit::DiskEntry> entry = jit::decode(file->bytes);
+  for (const detail::zip::Entry& e : detail::zip::read_directory(file)) {
+    if (e.name.ends_with('/')) continue;  // a folder
+    std::string problem;
+    const std::optional<jit::DiskEntry> entry = unpacked(file, e, problem);
     if (!entry) {
-      fmt::print(stderr, "{} is left out: it is damaged, or of another version of Sinter\n",
-                 runtime::quote(file->name));
+      fmt::print(stderr, "{} is left out: {}\n", runtime::quote(e.name), problem);
       ++refused;
       continue;
     }

@@ -61,8 +61,8 @@ std::vector<Command> make_commands() {
        "  stats         where they are, how many and how large\n"
        "  clear         deletes them\n"
        "  verify        reads each and checks that it is whole; exit status 1 where one is not\n"
-       "  pack FILE     writes them into a tar file\n"
-       "  unpack FILE   adds those of such a file. They are code: unpack what you trust alone",
+       "  pack FILE     writes them into a zip archive\n"
+       "  unpack FILE   adds those of such an archive. They are code: unpack what you trust alone",
        {{"--delete", "", "verify deletes what is damaged"}},
        look_after_cache},
       {"devices", "", "lists the devices", "Lists the devices that there are.", {}, list_devices},

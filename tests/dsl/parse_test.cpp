@@ -339,7 +339,6 @@ TEST_F(Parse, ErrorsShowThePlace) {
   EXPECT_THAT(error("!b"), HasSubstr("~x"));
   EXPECT_THAT(error("x if b else y"), HasSubstr("where(condition, a, b)"));
   EXPECT_THAT(error("x = y"), HasSubstr("=="));
-  EXPECT_THAT(error("x[0]"), HasSubstr("view"));
   EXPECT_THAT(error("2x"), HasSubstr("operator"));
   EXPECT_THAT(error("x.exp"), HasSubstr(".exp()"));
   EXPECT_THAT(error("x $ y"), HasSubstr("no meaning"));

@@ -49,13 +49,13 @@ class Stub(Case):
     def test_parameters_of_operations(self):
         functions = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
         methods = {node.name: node for node in CLASSES["Operand"].body if isinstance(node, ast.FunctionDef)}
-        for name, _, _ in sinter._core._operations():
+        for name, *_ in sinter._core._operations():
             self.assertEqual(parameters_of(functions[name]), list(inspect.signature(getattr(sinter, name)).parameters))
             self.assertEqual(parameters_of(methods[name]), list(inspect.signature(getattr(sinter.Operand, name)).parameters))
 
     def test_parameters_of_the_rest(self):
         """As pybind11's docstrings have them."""
-        operations = {name for name, _, _ in sinter._core._operations()}
+        operations = {name for name, *_ in sinter._core._operations()}
         checked = 0
         for where, body in [(sinter, TREE.body), (sinter.Operand, CLASSES["Operand"].body), (sinter.Tensor, CLASSES["Tensor"].body)]:
             for node in body:

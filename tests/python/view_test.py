@@ -120,10 +120,17 @@ class Views(Case):
                                    (x[0, 0].expand(3, 4), np.broadcast_to(a[0, 0], (3, 4))),
                                    (x.flip(0, 2), a[::-1, :, ::-1]), (x.T.reshape(24), a.T.reshape(24)),
                                    ((x + 1).reshape(4, 6), (a + 1).reshape(4, 6)), ((x + 1).T, (a + 1).T),
-                                   (x.sum(0)[1], a.sum(0)[1])]:
+                                   (x.sum(0)[1], a.sum(0)[1]), (x.sum(0).reshape(12), a.sum(0).reshape(12)),
+                                   (x.narrow(2, 1, 2), a[:, :, 1:3]), (x.select(1, -1), a[:, -1]),
+                                   (x[0].diagonal(1), a[0].diagonal(1)), (x.movedim(0, 2), np.moveaxis(a, 0, 2)),
+                                   (x.unflatten(2, (2, -1)), a.reshape(2, 3, 2, 2)), (sinter.reshape(x, 6, 4), a.reshape(6, 4)),
+                                   (x.index_select(1, sinter.tensor([2, 0], device=device)), a[:, [2, 0]])]:
                 self.assertEqual(made.shape, expected.shape)
                 np.testing.assert_allclose(made.to("cpu").numpy(), expected, rtol=1e-5, atol=1e-5)
-        self.assertTrue(np.shares_memory(sinter.from_numpy(a).reshape(6, 4).numpy(), a))
+        for view in (lambda t: t.reshape(6, 4), lambda t: t.T, lambda t: t.flip(0), lambda t: t.squeeze(), lambda t: t.flatten()):
+            self.assertIsInstance(view(x), sinter.Tensor)
+            self.assertTrue(np.shares_memory(view(sinter.from_numpy(a)).numpy(), a))
+        self.assertIsInstance((x + 1).reshape(6, 4), sinter.Expression)
         for wrong in [lambda: x.reshape(5), lambda: x.reshape(-1, -1), lambda: x.expand(3, 3, 4), lambda: x.permute(0, 1),
                       lambda: x.reshape(*[1] * 9), lambda: x.reshape(2**62, 2**62)]:
             with self.assertRaises(sinter.Error):

@@ -11,11 +11,12 @@ UNARY = {"neg": "neg", "pos": "positive", "invert": "bitwise_not", "abs": "abs"}
 
 
 def _signature(parameters):
-    """Of "input" and "axis=None"."""
+    """Of "input", "axis=None" and "*shape"."""
     made = []
     for text in parameters:
-        name, is_optional, default = text.partition("=")
-        made.append(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        name, is_optional, default = text.lstrip("*").partition("=")
+        kind = inspect.Parameter.VAR_POSITIONAL if text.startswith("*") else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        made.append(inspect.Parameter(name, kind,
                                       default=eval(default, {}) if is_optional else inspect.Parameter.empty))
     return inspect.Signature(made)
 
@@ -63,7 +64,7 @@ def _unary(name):
 
 def add_to(module, operand):
     """The functions to a module's names, the methods and operators to a class."""
-    for name, parameters, doc in _core._operations():
+    for name, parameters, doc, _ in _core._operations():
         module[name] = _function(name, parameters, doc)
         setattr(operand, name, _method(name, parameters, doc))
     for symbol, name in OPERATORS.items():

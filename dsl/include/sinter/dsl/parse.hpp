@@ -1,9 +1,9 @@
 // Expressions written as text, for tools and other languages: sn::parse("exp(z + 2) * y", {{"z", z}, {"y", y}}).
 //
 // The text is Python's: names, numbers (ints, floats, 2j, True, inf, nan, pi), operators with Python's precedence,
-// calls f(x, axis=-1) and methods x.f(axis=-1). What may be called is what ops.def and reductions.def list, with what
-// normalize.hpp and matmul.hpp have, and casts: x.to(float16), float(x). Numbers lift the category of the tensors
-// beside them and nothing else; dtypes promote as in typed expressions.
+// calls f(x, axis=-1), methods x.f(axis=-1) and elements x[1:, None]. What may be called is what ops.def and
+// reductions.def list, with what normalize.hpp and matmul.hpp have, views, and casts: x.to(float16), float(x). Numbers
+// lift the category of the tensors beside them and nothing else; dtypes promote as in typed expressions.
 #pragma once
 #include <initializer_list>
 #include <map>
