@@ -136,8 +136,7 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
 }
 
 void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
-  operand.def("__getitem__", item_at)
-      .def_property_readonly("T", transposed, "The axes in reverse order.");
+  operand.def("__getitem__", item_at).def_property_readonly("T", transposed, "The axes in reverse order.");
   tensor.def("__setitem__", set_item);
 }
 
