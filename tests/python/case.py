@@ -25,11 +25,12 @@ class Case(unittest.TestCase):
         if len(result.failures) + len(result.errors) > before:
             print(f"seed: SINTER_TEST_SEED={self.seed}", file=sys.stderr)
 
-    def assert_equal(self, tensor, array, dtype=None):
+    def assert_equal(self, tensor, array):
         """The same shape, dtype and bits; NaN is NaN."""
-        self.assertEqual(tensor.dtype, sinter.dtype(dtype or array.dtype))
-        np.testing.assert_array_equal(tensor.to("cpu").numpy(), array)
-        self.assertEqual(tensor.shape, array.shape)
+        self.assertEqual(tensor.dtype, sinter.dtype(array.dtype))
+        made = tensor.to("cpu").numpy()
+        np.testing.assert_array_equal(made, array)
+        self.assertEqual((tensor.shape, made.dtype), (array.shape, array.dtype))
 
     def assert_close(self, tensor, array, tolerance=1e-5):
         self.assertEqual(tensor.shape, np.shape(array))
