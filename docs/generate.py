@@ -57,6 +57,8 @@ def part_of(path, section):
 
 
 def quoted(path, section):
+    if path.endswith(".md"):  # a table, as it is
+        return (ROOT / path).read_text(encoding="utf-8")
     return f"```{LANGUAGES.get(pathlib.Path(path).suffix, '')}\n{part_of(path, section).rstrip()}\n```\n"
 
 

@@ -3,20 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include <sinter/jit/evaluate.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
 
-void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
-  if (leader.training && follower.training) *follower.training = *leader.training;
-  for (std::size_t i = 0; i < leader.modules.size(); ++i) follow_training(leader.modules[i], follower.modules[i]);
+using Tensors = std::vector<const ModuleTensor*>;
+
+void collect_state(const ModuleNode& module, Tensors& to) {
+  for (const ModuleTensor& t : module.tensors)
+    if (t.role != TensorRole::Constant) to.push_back(&t);
+  for (const ModuleNode& inner : module.modules) collect_state(inner, to);
+}
+Tensors state_tensors(const ModuleNode& module) {
+  Tensors all;
+  collect_state(module, all);
+  return all;
 }
 
 /// A parameter may be replaced by another of its kind.
-void check_alike(const nn::NamedTensors& own, const nn::NamedTensors& other) {
-  const bool as_many = own.size() == other.size();
+bool are_alike(const ModuleTensor* a, const ModuleTensor* b) {
+  return a->name == b->name && a->value->shape == b->value->shape && a->value->dtype == b->value->dtype;
+}
+
+[[noreturn]] void throw_not_alike(const ModuleNode& leader, const ModuleNode& follower) {
+  const nn::NamedTensors own = state_of(leader), other = state_of(follower);
   for (std::size_t i = 0; i < std::min(own.size(), other.size()); ++i) {
     const auto& [name, value] = own[i];
     if (name == other[i].first && value.shape() == other[i].second.shape() && value.dtype() == other[i].second.dtype())
@@ -26,34 +39,89 @@ void check_alike(const nn::NamedTensors& own, const nn::NamedTensors& other) {
         "shape and dtype; after other changes make another DataParallel of net()",
         name, describe(value.impl()), other[i].first, describe(other[i].second.impl())));
   }
-  if (!as_many)
-    throw Error(fmt::format(
-        "DataParallel: the first copy has {} tensors, and another {}: after adding or taking away parameters make "
-        "another DataParallel of net()",
-        own.size(), other.size()));
+  throw Error(fmt::format(
+      "DataParallel: the first copy has {} tensors, and another {}: after adding or taking away parameters make "
+      "another DataParallel of net()",
+      own.size(), other.size()));
 }
+
+void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
+  if (leader.training && follower.training && *follower.training != *leader.training)
+    *follower.training = *leader.training;
+  for (std::size_t i = 0; i < leader.modules.size(); ++i) follow_training(leader.modules[i], follower.modules[i]);
+}
+
+bool trains_alike(const ModuleNode& leader, const ModuleNode& follower) {
+  if (leader.modules.size() != follower.modules.size()) return false;
+  if (leader.training && follower.training && *follower.training != *leader.training) return false;
+  for (std::size_t i = 0; i < leader.modules.size(); ++i)
+    if (!trains_alike(leader.modules[i], follower.modules[i])) return false;
+  return true;
+}
+
+/// A parameter as the followers have it.
+struct Seen {
+  TensorRef value;  // kept, so that no other array takes its address
+  std::uint64_t version = 0;
+
+  bool is(const TensorRef& now) const {
+    return value && value->buffer == now->buffer && value->first == now->first && version == version_of(*now) &&
+           !(now->buffer && now->buffer->is_exposed());
+  }
+  static std::uint64_t version_of(const TensorImpl& t) { return t.buffer ? t.buffer->version() : 0; }
+};
 
 }  // namespace
 
-void Replicas::follow(const ModuleNode& leader, std::vector<ModuleNode> followers) {
-  const nn::NamedTensors own = state_of(leader);
-  std::vector<nn::NamedTensors> others;
-  for (const ModuleNode& follower : followers) {
-    follow_training(leader, follower);
-    others.push_back(state_of(follower));
+struct Replicas::State {
+  std::shared_mutex mutex;  // shared while copies are called, held alone while they are written to
+  std::vector<ModuleNode> followers;
+  std::vector<Seen> seen;
+  bool has_followers = false;
+
+  bool is_up_to_date(const ModuleNode& leader, const Tensors& own) const {
+    if (!has_followers || seen.size() != own.size()) return false;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (!seen[i].is(own[i]->value)) return false;
+    return std::ranges::all_of(followers, [&](const ModuleNode& f) { return trains_alike(leader, f); });
   }
-  for (const nn::NamedTensors& other : others) check_alike(own, other);
-  seen_.resize(own.size());
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    TensorImpl& value = own[i].second.impl();
-    const std::uint64_t version = value.buffer ? value.buffer->version() : 0;
-    const bool is_seen = seen_[i].value && seen_[i].value->buffer == value.buffer && seen_[i].version == version &&
-                         !value.buffer->is_exposed();
-    if (!is_seen)
-      for (const nn::NamedTensors& other : others)
-        if (other[i].second.impl().buffer != value.buffer) jit::copy(other[i].second.impl(), value);
-    seen_[i] = {TensorRef::share(&value), version};
+  void update(const ModuleNode& leader, const Tensors& own) {
+    std::vector<Tensors> others;
+    for (const ModuleNode& follower : followers)
+      if (!std::ranges::equal(own, others.emplace_back(state_tensors(follower)), are_alike))
+        throw_not_alike(leader, follower);
+    for (const ModuleNode& follower : followers) follow_training(leader, follower);
+    seen.resize(own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      TensorImpl& value = *own[i]->value;
+      if (seen[i].is(own[i]->value)) continue;
+      const std::uint64_t version = Seen::version_of(value);
+      for (const Tensors& other : others)
+        if (other[i]->value->buffer != value.buffer) jit::copy(*other[i]->value, value);
+      seen[i] = {own[i]->value, version};
+    }
   }
+};
+
+Replicas::Replicas() : state_(std::make_unique<State>()) {}
+Replicas::Replicas(Replicas&&) noexcept = default;
+Replicas& Replicas::operator=(Replicas&&) noexcept = default;
+Replicas::~Replicas() = default;
+
+std::shared_lock<std::shared_mutex> Replicas::follow(
+    const ModuleNode& leader, const std::function<std::vector<ModuleNode>()>& describe_followers) const {
+  const Tensors own = state_tensors(leader);
+  std::shared_lock lock(state_->mutex);
+  if (state_->is_up_to_date(leader, own)) return lock;
+  lock.unlock();
+  {
+    const std::lock_guard alone(state_->mutex);
+    if (!state_->has_followers) state_->followers = describe_followers();
+    state_->has_followers = true;
+    state_->update(leader, own);
+  }
+  lock.lock();
+  return lock;
 }
 
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {
@@ -64,10 +132,16 @@ void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {
       net.kind, to_string(mesh)));
 }
 
-std::int64_t rows_of_batch(const ModuleNode& net, const TensorImpl& batch) {
-  if (batch.rank() > 0) return batch.shape[0];
+void throw_no_rows(const ModuleNode& net, const TensorImpl& batch) {
   throw ShapeError(fmt::format("{}: the batch is {}, a number; its dim 0 is what devices share: unsqueeze(0) adds one",
                                net.kind, describe(batch)));
+}
+
+void throw_other_rows(const ModuleNode& net, std::int64_t rows, const TensorImpl& batch) {
+  throw ShapeError(fmt::format(
+      "{}: the batch has {} rows, and another operand is {}: of each tensor a device gets its rows, dim 0. What all "
+      "devices need whole is a member of the net",
+      net.kind, rows, describe(batch)));
 }
 
 }  // namespace sinter::inline v1::detail

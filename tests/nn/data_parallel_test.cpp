@@ -121,6 +121,82 @@ TEST(DataParallel, WhatIsLoadedBeforeTheFirstCallIsFollowed) {
   EXPECT_NE(message_of<sn::Error>([&] { (void)parallel(x); }).find("make another DataParallel"), std::string::npos);
 }
 
+std::vector<const void*> addresses;
+
+struct Several : nn::Module<Several> {
+  nn::Linear fc{3, 2};
+  nn::Members members() { return nn::members("fc", fc); }
+  template <class X, class Y>
+  auto operator()(const X& x, const Y& scale, float shift) const {
+    addresses.push_back(sn::Tensor<float>(x).data());
+    const sn::Tensor<float> y = fc(x) * scale + shift;
+    return std::tuple(y, sn::Tensor<std::int64_t>(y.argmax(1)), sn::Tensor<float>(y.sum()));
+  }
+};
+
+TEST(DataParallel, SeveralOperandsAndResults) {
+  const sn::Device a(0), b(1), cpu;
+  for (const sn::Mesh& mesh : {sn::Mesh({a, b}), sn::Mesh({cpu, a, b}), sn::Mesh({cpu, cpu, cpu, cpu, cpu})})
+    for (const std::int64_t rows : {1, 4, 9}) {
+      const Several net;
+      const nn::DataParallel parallel(net, mesh);
+      const sn::Tensor x = numbers({rows, 3}), scale = numbers({rows, 1});
+      const auto [y, best, sum] = net(x, scale, 0.5f);
+      const auto [got_y, got_best, got_sums] = parallel(x, scale.to(b), 0.5f);
+      EXPECT_TRUE(sn::allclose(got_y.cpu(), y, 1e-5, 1e-6));
+      EXPECT_TRUE(sn::equal(got_best.cpu(), best));
+      EXPECT_EQ(got_best.device(), mesh.device(0));
+      const std::int64_t used = (rows - 1) / ((rows - 1) / mesh.size() + 1) + 1;
+      EXPECT_EQ(got_sums.shape(), sn::Shape({used})) << "a number from each device";
+      EXPECT_TRUE(sn::allclose(got_sums.cpu().sum(), sum, 1e-4, 1e-5));
+    }
+  const nn::DataParallel parallel(Several(), sn::Mesh({a, b}));
+  EXPECT_NE(message_of<sn::ShapeError>([&] {
+              (void)parallel(numbers({4, 3}), numbers({1, 1}), 1.f);
+            }).find("the batch has 4 rows, and another operand is float32 (1, 1) on cpu"),
+            std::string::npos);
+  const nn::DataParallel one(Several(), sn::Mesh({b}));
+  EXPECT_EQ(std::get<2>(one(numbers({4, 3}), numbers({4, 1}), 1.f)).shape(), sn::Shape()) << "the net's own result";
+}
+
+TEST(DataParallel, PiecesOfTheMeshAreUsedWhereTheyLie) {
+  const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
+  const nn::DataParallel parallel(Several(), mesh);
+  const sn::Tensor x = numbers({5, 3}), scale = numbers({5, 1});
+  const auto [expected, best, sums] = parallel(x, scale, 0.f);
+  const auto sharded = sn::shard(x, mesh);
+  const auto calls = [&](const auto& batch) {
+    addresses.clear();
+    EXPECT_TRUE(sn::allclose(std::get<0>(parallel(batch, scale, 0.f)), expected, 1e-5, 1e-6));
+    return addresses;
+  };
+  EXPECT_EQ(calls(sharded), (std::vector<const void*>{sharded.shard(0).data(), sharded.shard(1).data()}));
+  calls(sn::shard(x, mesh, 1));
+  calls(sn::replicate(x, mesh));
+  calls(sn::shard(x, sn::Mesh({sn::Device(1), sn::Device(), sn::Device(0)})));
+}
+
+TEST(DataParallel, CopiesOfItShareItsTensors) {  // as copies of any module
+  const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
+  const nn::Linear net(5, 2);
+  nn::DataParallel parallel(net, mesh);
+  const sn::Tensor x = numbers({4, 5});
+  const sn::Tensor own = net(x), shifted = own + 1;
+  EXPECT_TRUE(sn::allclose(parallel(x).cpu(), own, 1e-5, 1e-6));
+  nn::DataParallel copy = parallel, moved = std::move(parallel);
+  parallel = copy;
+  copy.net().bias += 1;
+  for (const auto* p : {&copy, &moved, &parallel}) EXPECT_TRUE(sn::allclose((*p)(x).cpu(), shifted, 1e-5, 1e-6));
+}
+
+TEST(DataParallel, InASequential) {
+  const sn::Device cpu;
+  const nn::Linear net(5, 2);
+  const nn::Sequential around(nn::DataParallel(net, sn::Mesh({cpu, cpu})), nn::ReLU());
+  const sn::Tensor x = numbers({7, 5});
+  EXPECT_TRUE(sn::allclose(around(x), nn::ReLU()(net(x)), 1e-5, 1e-6));
+}
+
 TEST(DataParallel, KeysAndPrint) {
   nn::DataParallel parallel(nn::Linear(5, 2), sn::Mesh({sn::Device(0), sn::Device(1)}));
   std::vector<std::string> names;

@@ -1,6 +1,10 @@
 // DataParallel: a net on every device of a mesh, each with a part of the batch.
 #pragma once
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <tuple>
 #include <vector>
 
 #include <sinter/dsl/join.hpp>
@@ -14,21 +18,69 @@ namespace detail {
 /// Nets that are to have what another one has, each on its own device.
 class Replicas {
  public:
-  /// Copies parameters and buffers that were written to, or replaced, since the last call, and the modes of training.
-  void follow(const ModuleNode& leader, std::vector<ModuleNode> followers);
+  Replicas();
+  /// Of other nets: what they have is to be seen anew.
+  Replicas(const Replicas&) : Replicas() {}
+  Replicas& operator=(const Replicas& o) { return o.state_ == state_ ? *this : *this = Replicas(); }
+  Replicas(Replicas&&) noexcept;
+  Replicas& operator=(Replicas&&) noexcept;
+  ~Replicas();
+
+  /// Copies parameters and buffers of the leader that were written to, or replaced, since the last call, and the modes
+  /// of training. No thread copies while another one has what this gives. `describe` makes the followers' nodes, once.
+  std::shared_lock<std::shared_mutex> follow(const ModuleNode& leader,
+                                             const std::function<std::vector<ModuleNode>()>& describe) const;
 
  private:
-  struct Seen {
-    TensorRef value;  // kept, so that no other array takes its address
-    std::uint64_t version;
-  };
-  std::vector<Seen> seen_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// Throws DeviceError for a mesh that processes share.
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh);
-/// Throws ShapeError for a batch without a dim 0.
-std::int64_t rows_of_batch(const ModuleNode& net, const TensorImpl& batch);
+/// Throws ShapeError for a batch without a dim 0, and where another one has other rows.
+[[noreturn]] void throw_no_rows(const ModuleNode& net, const TensorImpl& batch);
+[[noreturn]] void throw_other_rows(const ModuleNode& net, std::int64_t rows, const TensorImpl& batch);
+
+/// Tensors and expressions as tensors, anything else as it is.
+template <class B>
+auto batch_of(const B& x) {
+  if constexpr (expression<B>)
+    return Tensor<deduced_element<B>, device_of<B>>(evaluated_source(x));
+  else
+    return x;
+}
+
+/// A net's result, or each of several, as tensors.
+template <expression E>
+auto evaluated(const E& e) {
+  return Tensor<deduced_element<E>>(e);
+}
+template <class... E>
+auto evaluated(const std::tuple<E...>& several) {
+  return std::apply([](const E&... e) { return std::tuple(evaluated(e)...); }, several);
+}
+
+/// The rows of all parts, on one device; numbers are rows.
+template <class T>
+Tensor<T> joined(std::vector<Tensor<T>> parts, Device device) {
+  for (Tensor<T>& part : parts) {
+    part = part.to(device);
+    if (part.shape().empty()) part = part.unsqueeze(0);
+  }
+  return parts.size() == 1 ? parts[0] : Tensor<T>(cat(parts, 0));
+}
+template <class... T>
+auto joined(const std::vector<std::tuple<T...>>& parts, Device device) {
+  const auto at = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    std::vector<std::tuple_element_t<I, std::tuple<T...>>> own;
+    for (const std::tuple<T...>& part : parts) own.push_back(std::get<I>(part));
+    return joined(std::move(own), device);
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple(at(std::integral_constant<std::size_t, I>())...);
+  }(std::index_sequence_for<T...>());
+}
 
 template <class M>
 inline constexpr bool is_on_any_device = true;
@@ -42,11 +94,12 @@ inline constexpr bool is_on_any_device<M> =
 namespace nn {
 
 /// A net that is called with a batch of any size: dim 0 goes to the devices of the mesh in pieces of ceil(rows /
-/// devices), each device calls its copy of the net with its piece, GPUs all at the same time, and the results are
-/// joined on the mesh's first device. Fewer rows than devices leave devices idle; over one device the net is called as
-/// it is. The copies stay on their devices, and follow what is written to the parameters of module(), the first of
-/// them, which are this module's own, named "module.". Names of saved files may carry that prefix or not. One thread at
-/// a time calls it.
+/// devices), each device calls its copy of the net with its piece, and the results are joined on the mesh's first
+/// device; GPUs compute at the same time. Fewer rows than devices leave devices idle; over one device the net is called
+/// as it is. The copies stay on their devices, and follow what is written to the parameters of module(), the first of
+/// them, which are this module's own, named "module.". Names of saved files may carry that prefix or not. Several
+/// threads may call it at once, as they may call the net; what is written to the parameters meanwhile is seen by some
+/// of the devices, or by all.
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
@@ -72,18 +125,13 @@ class DataParallel : public Module<DataParallel<Net>> {
   Net& net() noexcept { return nets_[0]; }
   const Net& net() const noexcept { return nets_[0]; }
 
-  /// A batch on any device, or on a mesh. Throws what the net throws, ShapeError for a batch without a dim 0.
-  template <expression X>
-  auto operator()(const X& x) const {
-    const auto batch = detail::evaluated_source(x);
-    const std::int64_t rows = detail::rows_of_batch(detail::node_of(*this), batch.impl());
-    follow();
-    using Result = decltype(result_of(nets_[0], on(mesh_.device(0), batch)));
-    std::vector<Result> results;
-    for (int i = 0; i < mesh_.size() && (i == 0 || mesh_.rows(rows, i) > 0); ++i)
-      results.push_back(result_of(nets_[static_cast<std::size_t>(i)], piece(batch, rows, i)));
-    for (Result& r : results) r = r.to(mesh_.device(0));
-    return results.size() == 1 ? results[0] : cat(results, 0);
+  /// A batch on any device, or on a mesh, and whatever else the net takes: of further tensors each device has its rows
+  /// too, anything else goes to all of them. The net gives a tensor or a std::tuple of tensors; numbers (0-d) become a
+  /// vector, one from each device. Throws what the net throws; ShapeError for a batch without a dim 0, and for tensors
+  /// of different numbers of rows.
+  template <expression X, class... Rest>
+  auto operator()(const X& x, const Rest&... rest) const {
+    return called(detail::batch_of(x), detail::batch_of(rest)...);
   }
 
   Members members() { return nn::members("module", nets_[0]); }
@@ -101,32 +149,66 @@ class DataParallel : public Module<DataParallel<Net>> {
   }
 
  private:
-  template <class T, class D>
-  static Tensor<T> on(Device device, const Tensor<T, D>& batch) {
-    return Tensor<T>(batch.to(device));
+  template <class... B>
+  auto called(const B&... batches) const {
+    const std::int64_t rows = rows_of(batches...);
+    const auto lock = follow();
+    const auto parts = std::tuple(spread(batches)...);
+    using Result = decltype(result_at(0, rows, parts));
+    std::vector<Result> results;
+    for (int i = 0; i < mesh_.size() && (i == 0 || mesh_.rows(rows, i) > 0); ++i)
+      results.push_back(result_at(i, rows, parts));
+    return mesh_.size() == 1 ? results[0] : detail::joined(results, mesh_.device(0));
   }
-  template <class T, class D>
-  Tensor<T> piece(const Tensor<T, D>& batch, std::int64_t rows, int i) const {
-    if (mesh_.size() == 1) return on(mesh_.device(0), batch);
-    const Tensor<T> all(batch);
-    const Tensor<T> own = batch.device().is_mesh() ? gather(all, mesh_.device(i)) : all;
-    return own.narrow(0, mesh_.first_row(rows, i), mesh_.rows(rows, i)).to(mesh_.device(i));
+  template <class T, class D, class... Rest>
+  std::int64_t rows_of(const Tensor<T, D>& batch, const Rest&... rest) const {
+    if (batch.shape().empty()) detail::throw_no_rows(detail::node_of(*this), batch.impl());
+    (check_rows(batch.shape()[0], rest), ...);
+    return batch.shape()[0];
   }
-  template <class T>
-  static auto result_of(const Net& net, const Tensor<T>& piece) {
-    auto y = net(piece);
-    return Tensor<detail::deduced_element<decltype(y)>>(y);
+  template <class B>
+  void check_rows(std::int64_t rows, const B& other) const {
+    if constexpr (expression<B>)
+      if (other.shape().empty() || other.shape()[0] != rows)
+        detail::throw_other_rows(detail::node_of(*this), rows, other.impl());
   }
-  void follow() const {
-    if (mesh_.size() == 1) return;
-    std::vector<detail::ModuleNode> followers;
-    for (std::size_t i = 1; i < nets_.size(); ++i) followers.push_back(detail::node_of(nets_[i]));
-    replicas_.follow(detail::node_of(nets_[0]), std::move(followers));
+  /// What is on a mesh lies on this one's, in pieces of dim 0.
+  template <class B>
+  auto spread(const B& batch) const {
+    if constexpr (expression<B>) {
+      const Tensor<typename B::value_type> all(batch);
+      return batch.device().is_mesh() ? Tensor<typename B::value_type>(shard(all, mesh_)) : all;
+    } else {
+      return batch;
+    }
+  }
+  template <class B>
+  auto part(const B& batch, std::int64_t rows, int i) const {
+    if constexpr (expression<B>) {
+      if (batch.device().is_mesh()) return batch.shard(i);
+      const B own = mesh_.size() == 1 ? batch : batch.narrow(0, mesh_.first_row(rows, i), mesh_.rows(rows, i));
+      return B(own.to(mesh_.device(i)));
+    } else {
+      return batch;
+    }
+  }
+  template <class Parts>
+  auto result_at(int i, std::int64_t rows, const Parts& parts) const {
+    const Net& net = nets_[static_cast<std::size_t>(i)];
+    return std::apply([&](const auto&... p) { return detail::evaluated(net(part(p, rows, i)...)); }, parts);
+  }
+  std::shared_lock<std::shared_mutex> follow() const {
+    if (mesh_.size() == 1) return {};
+    return replicas_.follow(detail::node_of(nets_[0]), [this] {
+      std::vector<detail::ModuleNode> followers;
+      for (std::size_t i = 1; i < nets_.size(); ++i) followers.push_back(detail::node_of(nets_[i]));
+      return followers;
+    });
   }
 
   Mesh mesh_;
   std::vector<Net> nets_;  // by position
-  mutable detail::Replicas replicas_;
+  detail::Replicas replicas_;
 };
 
 }  // namespace nn
