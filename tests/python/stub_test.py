@@ -1,5 +1,6 @@
 """The type hints name what there is, and nothing else."""
 import ast
+import builtins
 import importlib.util
 import inspect
 import os
@@ -36,6 +37,12 @@ class Stub(Case):
     def test_names_of_the_module(self):
         there = {name for name in dir(sinter) if not name.startswith("_")} | {"__version__", "__all__"}
         self.assertEqual(set(names_of(TREE.body)), there)
+
+    def test_a_star_hides_nothing_of_pythons(self):
+        names = {}
+        exec("from sinter import *", names)
+        self.assertIn("softmax", names)
+        self.assertEqual([n for n in names if hasattr(builtins, n) and not n.startswith("_")], [])
 
     def test_names_of_the_classes(self):
         inherited = set(dir(object)) | {"__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__array_ufunc__", "__reduce__"}
