@@ -38,7 +38,7 @@ void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
 
 void translate(std::exception_ptr thrown) {
   try {
-    if (thrown) std::rethrow_exception(thrown);
+    if (thrown) std::rethrow_exception(std::move(thrown));
   } catch (const ParseError& e) {
     set_with(errors.parse, e, std::pair("position", py::int_(e.position())));
   } catch (const CompileError& e) {

@@ -172,7 +172,8 @@ void add_tensors(py::module_& m) {
                    : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
       });
   py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
-  py::class_<ExpressionObject, Operand>(m, "Expression", "What is computed, in one kernel, when it is evaluated.");
+  const py::class_<ExpressionObject, Operand> expression(m, "Expression",
+                                                         "What is computed, in one kernel, when it is evaluated.");
   tensor
       .def_property_readonly(
           "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")

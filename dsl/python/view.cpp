@@ -131,7 +131,7 @@ std::unique_ptr<Operand> transposed(const Operand& x) {
 std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view) {
   return without_gil([&]() -> std::unique_ptr<Operand> {
     if (const auto* t = dynamic_cast<const TensorObject*>(&x)) return object_of(view(*t->tensor));
-    return object_of(TextValue::tensor(detail::view_of(lazy_of(x), view)));
+    return object_of(TextValue::tensor(detail::view_of(lazy_of(x), [&](TensorImpl& t) { return view(t); })));
   });
 }
 
