@@ -55,7 +55,7 @@ bool is_same_array(const TensorImpl& a, const TensorImpl& b) {
 void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const py::dict& sizes) {
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : kernel.expression.graph.nodes())
-    if (n.op == Op::leaf) leaves.insert(static_cast<std::uint32_t>(n.attribute));
+    if (n.op == Op::leaf || n.op == Op::array) leaves.insert(static_cast<std::uint32_t>(n.attribute));
   for (const std::uint32_t leaf : leaves) {
     const auto found = std::ranges::find_if(
         inputs, [&](const NamedInput& i) { return is_same_array(*i.tensor, *kernel.expression.leaves[leaf]); });
@@ -108,9 +108,12 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
     for (const py::handle arch : py::iter(archs))
       library.architectures.push_back(static_cast<int>(integer_from("export_kernel: archs", arch)));
   }
-  if (format != "source" && format != "header")
-    throw Error(fmt::format("export_kernel: there is no format '{}'; there are source and header", format));
-  library.format = format == "header" ? ExportFormat::Header : ExportFormat::Source;
+  if (format == "header")
+    library.format = ExportFormat::Header;
+  else if (format == "fatbin")
+    library.format = ExportFormat::Fatbin;
+  else if (format != "source")
+    throw Error(fmt::format("export_kernel: there is no format '{}'; there are source, header and fatbin", format));
   library.cuda_source = library.manifest = false;
   for (const std::string& file : texts_from("extra", extra)) {
     if (file == "cu")
@@ -133,8 +136,10 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
 py::dict export_kernel(const py::object& expression, const std::string& name, const py::object& args,
                        const py::object& archs, const py::object& out, const py::object& outputs,
                        const py::object& sizes, const py::object& numbers, const py::object& strided, bool in_place,
-                       const std::string& prefix, bool ptx, const std::string& format, const py::object& extra) {
-  const LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
+                       bool dlpack, const std::string& prefix, bool ptx, const std::string& format,
+                       const py::object& extra) {
+  LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
+  library.dlpack = dlpack;
   ExportOptions options{.name = name, .outputs = texts_from("outputs", outputs)};
   options.strided = texts_from("strided", strided);
   options.in_place = in_place;
@@ -158,7 +163,8 @@ py::dict export_kernel(const py::object& expression, const std::string& name, co
     return made;
   });
   py::dict texts;
-  for (const auto& [file, text] : files.files) texts[file.c_str()] = text;
+  for (const auto& [file, text] : files.files)
+    texts[file.c_str()] = file.ends_with(".fatbin") ? py::object(py::bytes(text)) : py::object(py::str(text));
   return texts;
 }
 
@@ -169,7 +175,8 @@ void add_export(py::module_& m) {
         py::arg("name") = "kernel", py::arg("args") = py::none(), py::arg("archs") = py::none(),
         py::arg("out") = py::none(), py::arg("outputs") = py::none(), py::arg("sizes") = py::none(),
         py::arg("numbers") = py::none(), py::arg("strided") = py::none(), py::arg("in_place") = false,
-        py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source", py::arg("extra") = py::none(),
+        py::arg("dlpack") = false, py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source",
+        py::arg("extra") = py::none(),
         "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
         "`out` where one is given.\n\n"
         "A text takes its arguments' types, args=\"z: f32[n], s: f32\"; an expression names of its tensors, "

@@ -73,10 +73,9 @@ class Parameters {
 /// Which of the expression's numbers, in the order in which options.numbers names them, are which arguments: those
 /// that change with the argument.
 std::vector<std::string> number_names(const ParsedExpression& parsed, const Parameters& parameters,
-                                      const jit::Recorded& recorded) {
-  std::set<std::uint32_t> used;
-  for (const jit::Node& n : recorded.graph.nodes())
-    if (n.op == Op::scalar) used.insert(jit::scalar_use(n).number);
+                                      const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
+  const std::vector<std::uint32_t> used = jit::nameable_numbers(kernel);
   std::vector<std::string> names(used.size());
   for (const ArgumentType& type : parameters.types()) {
     if (!type.is_number) continue;
@@ -99,10 +98,11 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
 }
 
 ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, const Parameters& parameters,
-                         const jit::Recorded& recorded) {
+                         const jit::Export& kernel) {
+  const jit::Recorded& recorded = kernel.expression;
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : recorded.graph.nodes())
-    if (n.op == Op::leaf) leaves.insert(static_cast<std::uint32_t>(n.attribute));
+    if (n.op == Op::leaf || n.op == Op::array) leaves.insert(static_cast<std::uint32_t>(n.attribute));
   for (const std::uint32_t leaf : leaves) {
     const ArgumentType* type = parameters.type_of(recorded.leaves[leaf]);
     if (!type)
@@ -113,7 +113,7 @@ ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, 
     std::vector<std::string>& sizes = options.sizes.emplace_back();
     for (const SymbolicExtent& extent : type->shape) sizes.push_back(extent.symbol == "*" ? "" : extent.symbol);
   }
-  options.numbers = number_names(parsed, parameters, recorded);
+  options.numbers = number_names(parsed, parameters, kernel);
   return options;
 }
 
@@ -145,7 +145,7 @@ NamedOperand number_operand(const ArgumentType& type, bool other) {
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options) {
   const Parameters parameters(std::move(types));
   jit::Export kernel = exported(with_examples(expression, parameters));
-  kernel.options = with_names(std::move(options), expression, parameters, kernel.expression);
+  kernel.options = with_names(std::move(options), expression, parameters, kernel);
   return kernel;
 }
 

@@ -9,7 +9,7 @@ _sinter() {
   case ${COMP_WORDS[1]}:$previous in
     cache:cache) options='stats clear verify pack unpack' ;;
     export:--ptx) options='on off' ;;
-    export:--format) options='source header' ;;
+    export:--format) options='source header fatbin' ;;
     export:--extra) options='cu json hpp ptx dot' ;;
     export:--arch) options='none 75 80 86 89 90 100 120' ;;
     *:--device) options='cpu cuda cuda:0 cuda:1' ;;
@@ -18,7 +18,7 @@ _sinter() {
       [[ $current == -* ]] || return 0
       case ${COMP_WORDS[1]} in
         run) options='--arg --device --output -o --help' ;;
-        export) options='--arg --name --prefix --arch --ptx --format --extra --strided --in-place --output -o --help' ;;
+        export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --in-place --output -o --help' ;;
         explain) options='--arg --size --device --cuda --ptx --dot --help' ;;
         bench) options='--arg --size --device --repeat --help' ;;
         cache) options='--delete --help' ;;

@@ -46,7 +46,11 @@ LibraryOptions library_options(const Parsed& given) {
   if (given.has("--arch"))
     library.architectures = archs == std::vector<std::string>{"none"} ? std::vector<int>() : architectures(archs);
   library.ptx = given.get("--ptx") != "off";
-  library.format = given.get("--format") == "header" ? ExportFormat::Header : ExportFormat::Source;
+  const std::string format = given.get("--format", "source");
+  library.format = format == "header"   ? ExportFormat::Header
+                   : format == "fatbin" ? ExportFormat::Fatbin
+                                        : ExportFormat::Source;
+  library.dlpack = given.has("--dlpack");
   const auto wants = [&](std::string_view file) { return std::ranges::find(extra, file) != extra.end(); };
   library.cuda_source = wants("cu");
   library.manifest = wants("json");

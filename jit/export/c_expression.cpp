@@ -94,9 +94,17 @@ std::string_view memory_type(DType dtype) noexcept {
     case DType::Int16: return "int16_t";
     case DType::Float16:
     case DType::BFloat16: return "uint16_t";
+    case DType::Complex64:
+    case DType::Complex128: return value_type(real_of(dtype));
     default: return value_type(dtype);
   }
 }
+
+std::string_view element_type(DType dtype) noexcept {
+  return is_complex(dtype) ? value_type(dtype) : memory_type(dtype);
+}
+
+std::size_t cpu_alignment(DType dtype) noexcept { return is_complex(dtype) ? size_of(dtype) / 2 : size_of(dtype); }
 
 std::string_view value_type(DType dtype) noexcept {
   switch (dtype) {
@@ -105,6 +113,8 @@ std::string_view value_type(DType dtype) noexcept {
     case DType::Int64: return "int64_t";
     case DType::Float32: return "float";
     case DType::Float64: return "double";
+    case DType::Complex64: return "sinter_complex64";
+    case DType::Complex128: return "sinter_complex128";
     default: return memory_type(dtype);
   }
 }
@@ -164,6 +174,16 @@ void CWriter::node(std::size_t i) {
       if (n.dtype == DType::Bool) return assign(i, inputs_[n.attribute] + " != 0");
       names_[i] = inputs_[n.attribute];
       return;
+    case Op::index: names_[i] = inputs_[n.attribute]; return;
+    case Op::array: names_[i] = inputs_[n.attribute] + "_data"; return;
+    case Op::load:
+      return assign(
+          i, fmt::format("{}[{}]{}", name(operands[0]), name(operands[1]), n.dtype == DType::Bool ? " != 0" : ""));
+    case Op::real:
+      if (!is_complex(graph_[operands[0]].dtype)) break;
+      return assign(i, name(operands[0]) + ".re");
+    case Op::imag: return assign(i, name(operands[0]) + ".im");
+    case Op::complex: return assign(i, fmt::format("{{{}, {}}}", name(operands[0]), name(operands[1])));
     case Op::scalar: return assign(i, c_number(model_, n));
     case Op::constant:
       return assign(i, c_literal(n.dtype, n.attribute),
@@ -173,7 +193,10 @@ void CWriter::node(std::size_t i) {
     default: break;
   }
   if (const auto divisor = nonzero_operand(graph_, n))
-    out_ += fmt::format("{}*fault |= {} == 0;\n", indent_, name(*divisor));
+    out_ += fmt::format("{}if ({} == 0) *faults |= 1;\n", indent_, name(*divisor));
+  if (takes_position(n.op))
+    out_ += fmt::format("{0}if ({1} < {2} || {1} >= {3}) *faults |= 2;\n", indent_, name(operands[0]),
+                        counts_from_end(n.op) ? "-" + name(operands[1]) : "0", name(operands[1]));
   std::vector<std::string> names;
   for (const Operand o : operands) names.push_back(name(o));
   assign(i, c_operation(n.op, graph_[operands.back()].dtype, names));
@@ -188,6 +211,7 @@ void CWriter::assign(std::size_t i, const std::string& value, std::string_view c
 
 std::string c_number(const Model& model, const Node& scalar) {
   const Number& n = model.number(scalar_use(scalar).number);
+  if (n.extent != 0) return model.sizes->product(n.extent, "a->");
   if (n.name.empty()) return c_literal(scalar.dtype, scalar_word(n.value, n.category, scalar.dtype));
   constexpr DType arrives[] = {DType::Bool, DType::Int64, DType::Float64};
   return c_conversion(arrives[static_cast<int>(n.category)], scalar.dtype, "a->" + n.name);

@@ -8,10 +8,15 @@
 
 namespace sinter::inline v1::jit::exporting {
 
-/// The type of an element in memory (uint16_t of a half), that of a value that is computed with, and its short name.
+/// The type of what arrays are of in functions' parameters (uint16_t of a half, the parts' of a complex number), of an
+/// element in memory, of a value that is computed with, and its short name.
 std::string_view memory_type(DType dtype) noexcept;
+std::string_view element_type(DType dtype) noexcept;
 std::string_view value_type(DType dtype) noexcept;
 std::string_view short_name(DType dtype) noexcept;
+
+/// Bytes that its address is a multiple of, on the CPU; on a GPU that is its size.
+std::size_t cpu_alignment(DType dtype) noexcept;
 
 /// The operation of ops.def or reductions.def on these operands.
 std::string c_operation(Op op, DType compute, const std::vector<std::string>& operands);

@@ -104,12 +104,16 @@ std::string number_words(const Model& m, const Step& step) {
                                                          : fmt::format("(uint64_t)({})", value);
     out += fmt::format("    numbers[{}] = {};\n", i++, word);
   }
+  for (const KernelTraits::Access& o : step.traits->operands)
+    if (!o.memory) out += fmt::format("    numbers[{}] = 0; /* the first of elements' positions */\n", i++);
   return out;
 }
 
 std::size_t number_count(const Step& step) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(step.kernel->graph.nodes(), [](const Node& n) { return n.op == Op::scalar; }));
+  const auto scalars =
+      std::ranges::count_if(step.kernel->graph.nodes(), [](const Node& n) { return n.op == Op::scalar; });
+  return static_cast<std::size_t>(scalars +
+                                  std::ranges::count(step.traits->operands, false, &KernelTraits::Access::memory));
 }
 
 /// Fills `nest` and `kernel` for the layout in hand.
@@ -136,6 +140,13 @@ std::string run(const Model& m) {
       "  if (result != sinter_ok || is_empty) return result;\n",
       m.name);
   if (m.may_fault()) out += "  if (!call->fault) return sinter_null_pointer;\n";
+  const auto check_alignment = [&](const Array& array) {
+    if (cpu_alignment(array.dtype) != size_of(array.dtype))
+      out += fmt::format("  if ((uintptr_t)a->{} % {} != 0) return sinter_misaligned;\n", array.name,
+                         size_of(array.dtype));
+  };
+  std::ranges::for_each(m.outputs, check_alignment);
+  std::ranges::for_each(m.inputs, check_alignment);
   if (m.has_workspace()) {
     out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_workspace;\n";
     if (!m.temporaries.empty()) out += "  if (!workspace) return sinter_workspace;\n";
@@ -167,7 +178,7 @@ std::string run_on_cpu(const Model& m) {
   std::string out = fmt::format("static int {0}_run_on_cpu({0}_arguments *a) {{\n", m.name);
   if (!m.temporaries.empty()) out += "  char *memory;\n  int64_t bytes = 0;\n";
   out += fmt::format(
-      "  bool is_empty = false, fault = false;\n  sinter_nest nest;\n  int result;\n{}  result = {}_check(a, "
+      "  bool is_empty = false;\n  int faults = 0, result;\n  sinter_nest nest;\n{}  result = {}_check(a, "
       "&is_empty);\n",
       m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name);
   out += "  if (result != sinter_ok || is_empty) return result;\n";
@@ -177,10 +188,12 @@ std::string run_on_cpu(const Model& m) {
         "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
         place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
-    out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  {0}_cpu_{1}(a, &nest, &fault);\n", m.name, s,
+    out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  {0}_cpu_{1}(a, &nest, &faults);\n", m.name, s,
                        layouts[m.steps[s].loops.size() - 1]);
   if (!m.temporaries.empty()) out += "  free(memory);\n";
-  return out + "  return fault ? sinter_division_by_zero : sinter_ok;\n}\n\n";
+  if (m.takes_indices()) out += "  if (faults & 2) return sinter_index;\n";
+  if (m.may_divide_by_0()) out += "  if (faults & 1) return sinter_division_by_zero;\n";
+  return out + "  (void)faults;\n  return sinter_ok;\n}\n\n";
 }
 
 std::string cpu(const Model& m, const std::string& name) {
@@ -231,6 +244,10 @@ std::string check_sizes(const Model& m) {
   out += "  *is_empty = true;\n";
   for (const Array& o : m.outputs) check(o.shape, size_of(o.dtype), true);
   out += "  if (*is_empty) return sinter_ok;\n";
+  for (const Array& a : m.inputs)
+    for (const std::int64_t extent : a.indexed ? a.shape : Shape())
+      for (const std::size_t i : m.sizes->factors(extent))
+        out += fmt::format("  if (a->{} == 0) return sinter_index;\n", m.sizes->names()[i]);
   for (const Step& step : m.steps) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
@@ -272,7 +289,8 @@ std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const s
   std::vector<Slot> slots(s.kernel->outputs);
   slots.insert(slots.end(), s.kernel->inputs.begin(), s.kernel->inputs.end());
   for (std::size_t k = 0; k < slots.size(); ++k) {
-    out += fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
+    out += m.is_positions(slots[k]) ? fmt::format("  n->data[{}] = NULL;\n", k)
+                                    : fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
     for (int d = 0; d < loops.nest.rank; ++d)
       out += fmt::format("  n->strides[{}][{}] = {};\n", k, d, stride_text(m, loops.nest.operands[k].strides[d]));
   }
@@ -292,9 +310,9 @@ std::string c_check(const Model& m) {
     out += "  {\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
     out += fmt::format(
-        "    result = sinter_check_array(a->{}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return "
+        "    result = sinter_check_array(a->{}, {}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return "
         "result;\n  }}\n",
-        array.name, size_of(array.dtype), e.rank, e.name,
+        array.name, size_of(array.dtype), cpu_alignment(array.dtype), e.rank, e.name,
         array.strided ? fmt::format("a->{}_strides", array.name) : "NULL", i);
   };
   for (std::size_t i = 0; i < outputs; ++i) check(m.outputs[i], i);

@@ -14,5 +14,7 @@ std::string c_nest(const Model& model, std::size_t step, const Loops& loops, con
 std::string c_check(const Model& model);
 /// NAME_launch, NAME_cpu and NAME_workspace_bytes, with `name` for NAME.
 std::string c_public_functions(const Model& model, const std::string& name);
+/// NAME_launch_dlpack and NAME_cpu_dlpack, behind those. Throws Error where a size is no tensor's extent.
+std::string c_dlpack_functions(const Model& model, const std::string& name);
 
 }  // namespace sinter::inline v1::jit::exporting

@@ -15,7 +15,12 @@ class Operands {
  public:
   Operands(const Model& model, const Step& step) : kernel(*step.kernel), nest(step.loops.back().nest) {
     for (const Slot& s : kernel.outputs) dtypes.push_back(model.array(s).dtype);
-    for (const Slot& s : kernel.inputs) dtypes.push_back(model.array(s).dtype);
+    for (const Slot& s : kernel.inputs) {
+      is_position.resize(dtypes.size());
+      is_position.push_back(model.is_positions(s));
+      dtypes.push_back(is_position.back() ? DType::Int64 : model.array(s).dtype);
+    }
+    is_position.resize(dtypes.size());
   }
 
   bool is_output(std::size_t k) const { return k < kernel.outputs.size(); }
@@ -26,8 +31,9 @@ class Operands {
   std::string pointers() const {
     std::string out;
     for (std::size_t k = 0; k < dtypes.size(); ++k)
-      out += fmt::format("  {0}{1} *const {2}_data = ({0}{1} *)n->data[{3}];\n", is_output(k) ? "" : "const ",
-                         memory_type(dtypes[k]), name(k), k);
+      if (!is_position[k])
+        out += fmt::format("  {0}{1} *const {2}_data = ({0}{1} *)n->data[{3}];\n", is_output(k) ? "" : "const ",
+                           element_type(dtypes[k]), name(k), k);
     return out;
   }
   /// The element at i<first>, ... of these dims.
@@ -39,7 +45,8 @@ class Operands {
       if (!place.empty()) place += " + ";
       place += stride == 1 ? fmt::format("i{}", d) : fmt::format("i{} * n->strides[{}][{}]", d, k, d);
     }
-    return fmt::format("{}_data[{}]", name(k), place.empty() ? "0" : place);
+    if (place.empty()) place = "0";
+    return is_position[k] ? place : fmt::format("{}_data[{}]", name(k), place);
   }
   std::vector<std::string> input_names() const {
     std::vector<std::string> names;
@@ -51,13 +58,17 @@ class Operands {
     return dtypes[k] == DType::Bool ? fmt::format("(uint8_t){}", value) : value;
   }
   std::string read(std::size_t k, int first, int last) const {
-    return fmt::format("const {} {} = {};\n", memory_type(dtypes[k]), name(k), element(k, first, last));
+    return fmt::format("const {} {} = {};\n", element_type(dtypes[k]), name(k), element(k, first, last));
   }
 
   const Kernel& kernel;
   const LoopNest& nest;
   std::vector<DType> dtypes;
+  std::vector<bool> is_position;
 };
+
+/// Of elements that a loop reads, or of their positions.
+bool is_walked(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index; }
 
 /// Heads of loops over dims; the innermost body is indented by `indent`.
 std::string loops(int first, int last, std::string& indent) {
@@ -86,10 +97,10 @@ std::string elementwise_loops(const Model& model, const Step& step) {
   const Graph& graph = step.kernel->graph;
   std::string indent = "  ";
   std::string out =
-      o.pointers() + counters(o.nest.rank) + "  (void)a;\n  (void)fault;\n" + loops(0, o.nest.rank, indent);
+      o.pointers() + counters(o.nest.rank) + "  (void)a;\n  (void)faults;\n" + loops(0, o.nest.rank, indent);
   std::vector<bool> read(step.kernel->inputs.size());
   for (const Node& n : graph.nodes())
-    if (n.op == Op::leaf && !read[n.attribute]) {
+    if (is_walked(n) && !read[n.attribute]) {
       read[n.attribute] = true;
       out += indent + o.read(step.kernel->outputs.size() + n.attribute, 0, o.nest.rank);
     }
@@ -171,7 +182,7 @@ class RowLoops {
   std::string text() {
     out_ = o_.pointers() + counters(walks_.walks.empty() ? rows_ : rank_) + "  int64_t at, columns = 1;\n";
     for (int d = rows_; d < rank_; ++d) out_ += fmt::format("  columns *= n->extents[{}];\n", d);
-    out_ += "  (void)a;\n  (void)fault;\n  (void)at;\n  (void)columns;\n";
+    out_ += "  (void)a;\n  (void)faults;\n  (void)at;\n  (void)columns;\n";
     std::string indent = "  ";
     out_ += loops(0, rows_, indent);
     indent_ = indent;
@@ -196,7 +207,7 @@ class RowLoops {
   void read_row_inputs() {
     std::vector<bool> read(kernel_.inputs.size());
     for (const Node& n : graph_.nodes())
-      if (n.op == Op::leaf && !walks_.is_element_input(n.attribute) && !read[n.attribute] &&
+      if (is_walked(n) && !walks_.is_element_input(n.attribute) && !read[n.attribute] &&
           needed_[static_cast<std::size_t>(&n - graph_.nodes().data())]) {
         read[n.attribute] = true;
         out_ += indent_ + o_.read(kernel_.outputs.size() + n.attribute, 0, rows_);
@@ -263,7 +274,7 @@ class RowLoops {
 std::string c_loops(const Model& model, std::size_t step) {
   const Step& s = model.steps[step];
   const std::string body = s.kernel->rows ? RowLoops(model, s).text() : elementwise_loops(model, s);
-  return fmt::format("static void {0}_cpu_{1}(const {0}_arguments *a, const sinter_nest *n, bool *fault) {{\n{2}}}\n",
+  return fmt::format("static void {0}_cpu_{1}(const {0}_arguments *a, const sinter_nest *n, int *faults) {{\n{2}}}\n",
                      model.name, step, body);
 }
 

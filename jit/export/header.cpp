@@ -28,7 +28,11 @@ std::string describe(const Model& m, const std::string& name) {
                        m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks."
                                              : "It may be used again when the\n * stream has done this work.");
   if (m.may_fault())
-    out += " * fault is a word of device memory, 0 before: 1 afterwards where an integer was divided by 0.\n";
+    out += fmt::format(" * fault is a word of device memory, 0 before. Afterwards {}.\n",
+                       !m.takes_indices()     ? "1 where an integer was divided by 0"
+                       : !m.may_divide_by_0() ? "2 where an index was outside its axis, and counted as 0"
+                                              : "1 where an integer was divided by 0,\n"
+                                                " * 2 where an index was outside its axis, and counted as 0");
   if (m.in_place) out += " * An output may be the same array as an input of its shape.\n";
   return out + " */\n";
 }
@@ -72,6 +76,11 @@ std::vector<std::string> parameters(const Model& model, bool of_launch) {
     if (a.strided) out.push_back(fmt::format("const int64_t *{}_strides", a.name));
   }
   for (std::string& size : size_parameters(model)) out.push_back(std::move(size));
+  add_other_parameters(model, of_launch, out);
+  return out;
+}
+
+void add_other_parameters(const Model& model, bool of_launch, std::vector<std::string>& out) {
   for (const Number& n : model.numbers)
     if (!n.name.empty()) out.push_back(fmt::format("{} {}", number_type(n.category), n.name));
   if (of_launch && model.may_fault()) out.emplace_back("uint32_t *fault");
@@ -79,7 +88,6 @@ std::vector<std::string> parameters(const Model& model, bool of_launch) {
     out.emplace_back("void *workspace");
     out.emplace_back("size_t workspace_bytes");
   }
-  return out;
 }
 
 std::string header_text(const Library& library) {
@@ -93,7 +101,8 @@ std::string header_text(const Library& library) {
       "contiguous;\n"
       " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
       " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
-      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1.\n"
+      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex ones two numbers, as in C and "
+      "C++.\n"
       " * Both give 0, or a code that {1}_error_text explains. All functions may be called from any thread. */\n"
       "#ifndef {2}_H\n#define {2}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
@@ -111,10 +120,28 @@ std::string header_text(const Library& library) {
   out +=
       "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
   out += fmt::format("int {}_load(void);\n\n", library.prefix());
+  out +=
+      "/* Unloads them from the current context: before the library is closed, or to have the memory back. No launch "
+      "may\n"
+      " * be running, in this thread or in another. Later launches load them again. */\n";
+  out += fmt::format("int {}_unload(void);\n\n", library.prefix());
+  if (library.options.format == ExportFormat::Fatbin) {
+    out += fmt::format(
+        "/* Reads the kernels' binaries from {}.fatbin, before any is launched; or takes them from memory, which "
+        "stays\n"
+        " * as it is from then on and is aligned to 8 bytes. Functions on the CPU need neither. */\n",
+        library.options.name);
+    out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
+                       library.prefix());
+  }
   for (const Model& m : library.kernels) {
     const std::string name = library.kernel_prefix(m);
     out += describe(m, name) + function("int ", name + "_launch", parameters(m, true)) +
            function("int ", name + "_cpu", parameters(m, false));
+    if (library.options.dlpack)
+      out += "/* The same with a DLTensor * for each array. */\n" +
+             function("int ", name + "_launch_dlpack", dlpack_parameters(m, true)) +
+             function("int ", name + "_cpu_dlpack", dlpack_parameters(m, false));
     if (m.has_workspace()) out += function("size_t ", name + "_workspace_bytes", size_parameters(m));
     out += "\n";
   }
@@ -130,6 +157,15 @@ std::string wrapper_text(const Library& library) {
       "      : std::runtime_error(std::string(function) + \": \" + {1}_error_text(code)), code_(code) {{}}\n"
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
+  out += fmt::format(
+      "\ninline void load() {{\n  if (const int code = ::{0}_load()) throw Error(\"{0}_load\", code);\n}}\n"
+      "\ninline void unload() {{\n  if (const int code = ::{0}_unload()) throw Error(\"{0}_unload\", code);\n}}\n",
+      library.prefix());
+  if (library.options.format == ExportFormat::Fatbin)
+    out += fmt::format(
+        "\ninline void open(const std::string& path) {{\n"
+        "  if (const int code = ::{0}_open(path.c_str())) throw Error(\"{0}_open\", code);\n}}\n",
+        library.prefix());
   const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
   for (const Model& m : library.kernels)
     for (const bool of_launch : {true, false}) {

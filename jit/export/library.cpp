@@ -29,11 +29,15 @@ void check_options(const LibraryOptions& options) {
     if (a < 50 || a > 999) throw Error(fmt::format("{} is no architecture: 90 is compute capability 9.0", a));
     if (!seen.insert(a).second) throw Error(fmt::format("architecture {} is given twice", a));
   }
+  if (options.format == ExportFormat::Fatbin && options.architectures.empty())
+    throw Error(fmt::format(
+        "library {} is to have its binaries in a file, but is for no architecture: name some, or choose another format",
+        runtime::quote(options.name)));
 }
 
 /// Functions of one kernel must not be called as those of another.
 void check_apart(const std::string& a, const std::string& b) {
-  static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "find",
+  static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "dlpack",   "find",
                                              "launch",    "layout", "run", "workspace"};
   if (!b.starts_with(a + "_")) return;
   const std::string_view rest = std::string_view(b).substr(a.size() + 1);
@@ -100,6 +104,14 @@ std::span<const ErrorCode> error_codes() {
       {"OLD_DRIVER", "the CUDA driver lacks a function: it is too old"},
       {"NO_CONTEXT", "no CUDA context is current in this thread"},
       {"WRONG_ARCHITECTURE", "the kernels were exported for other GPUs than this one"},
+      {"INDEX", "an index is outside the axis that it is for"},
+      {"FORKED",
+       "this process was forked from one that had used the CUDA driver, which does not work here: start it anew"},
+      {"BAD_TENSOR", "a DLPack tensor has another rank, dtype, shape or other strides than the function takes"},
+      {"WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes"},
+      {"NO_FILE", "the file of kernels cannot be read"},
+      {"OTHER_FILE", "the file of kernels is not the one that was written with these functions"},
+      {"NOT_OPEN", "the kernels are in a file that has not been opened"},
   };
   return codes;
 }
@@ -135,6 +147,7 @@ Exported write_library(const Library& library) {
     add(".h", header_text(library));
     add(".c", source_text(library));
   }
+  if (options.format == ExportFormat::Fatbin) add(".fatbin", make_fatbin(library).bytes);
   if (options.cuda_source) add(".cu", cuda_text(library));
   if (options.manifest) add(".json", manifest_text(library));
   if (options.cpp_wrapper) add(".hpp", wrapper_text(library));

@@ -51,10 +51,20 @@ std::string cuda_text(const Library& library);
 /// Parameters of a kernel's functions: `const float *z`, with and without those of a launch.
 std::vector<std::string> parameters(const Model& model, bool of_launch);
 std::vector<std::string> size_parameters(const Model& model);
+/// The same of those that take DLPack tensors; and what is behind arrays and sizes in both.
+std::vector<std::string> dlpack_parameters(const Model& model, bool of_launch);
+void add_other_parameters(const Model& model, bool of_launch, std::vector<std::string>& to);
 /// Two copies of a kernel in different libraries are the same where this is.
 std::string content_hash(std::string_view text);
 /// "y float32 (n, m)".
 std::string shape_text(const Model& model, const Array& array);
+
+/// All images in one file, as CUDA's tools know such files, and where each begins: by image, then by target.
+struct Fatbin {
+  std::string bytes;
+  std::vector<std::vector<std::size_t>> offsets;
+};
+Fatbin make_fatbin(const Library& library);
 
 struct ErrorCode {
   std::string_view name;  // NULL_POINTER

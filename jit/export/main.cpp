@@ -23,7 +23,8 @@ constexpr std::string_view usage =
     "  --kernels A,B     these alone\n"
     "  --archs 80,90     the GPUs to compile for; the word none: the kernels run on the CPU alone\n"
     "  --ptx on|off      PTX for newer GPUs as well (on)\n"
-    "  --format source|header\n"
+    "  --format source|header|fatbin   a header and a source file; a header alone; as source, the binaries in a file\n"
+    "  --dlpack on|off   functions that take DLPack tensors as well (off)\n"
     "  --extra LIST      other files, of cu, json, hpp, ptx, dot (none)\n"
     "  --list            names of the kernels, and nothing else\n"
     "  --help\n";
@@ -90,8 +91,11 @@ void set(Arguments& out, std::string_view option, const std::string& value) {
   } else if (option == "--ptx") {
     library.ptx = choice<bool>(option, value, {{"on", true}, {"off", false}});
   } else if (option == "--format") {
-    library.format =
-        choice<ExportFormat>(option, value, {{"source", ExportFormat::Source}, {"header", ExportFormat::Header}});
+    library.format = choice<ExportFormat>(
+        option, value,
+        {{"source", ExportFormat::Source}, {"header", ExportFormat::Header}, {"fatbin", ExportFormat::Fatbin}});
+  } else if (option == "--dlpack") {
+    library.dlpack = choice<bool>(option, value, {{"on", true}, {"off", false}});
   } else if (option == "--extra") {
     set_extra(library, list);
   } else {

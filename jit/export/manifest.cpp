@@ -90,14 +90,17 @@ std::string manifest_text(const Library& library) {
   std::string everything = header_text(library);
   for (const Image& image : library.images)
     for (const runtime::KernelReport& c : image.compiled) everything += c.binary;
+  constexpr std::string_view formats[] = {"source", "header", "fatbin"};
   std::vector<std::string> targets;
   for (const Target& t : library.targets) targets.push_back(fmt::format("\"{}\"", t.name()));
   return fmt::format(
-      "{{\n  \"abi_version\": {},\n  \"library\": \"{}\",\n  \"prefix\": \"{}\",\n  \"hash\": \"{}\",\n  \"targets\": "
-      "[{}],\n"
+      "{{\n  \"abi_version\": {},\n  \"library\": \"{}\",\n  \"prefix\": \"{}\",\n  \"hash\": \"{}\",\n  \"format\": "
+      "\"{}\",\n"
+      "  \"dlpack\": {},\n  \"targets\": [{}],\n"
       "  \"kernels\": {},\n  \"images\": {}\n}}\n",
       export_abi_version, library.options.name, library.options.prefix, content_hash(everything),
-      fmt::join(targets, ", "), list(library.kernels, "  ", [&](const Model& m) { return kernel_json(library, m); }),
+      formats[static_cast<int>(library.options.format)], library.options.dlpack, fmt::join(targets, ", "),
+      list(library.kernels, "  ", [&](const Model& m) { return kernel_json(library, m); }),
       list(library.images, "  ", [&](const Image& i) { return image_json(library, i); }));
 }
 

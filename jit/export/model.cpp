@@ -34,26 +34,42 @@ void check_operations(const Export& from) {
       refuse(from,
              "it multiplies matrices, which a BLAS does. Export what comes before and after the product as kernels of "
              "their own, and call the BLAS of your program between them");
-    if (is_complex(n.dtype))
-      refuse(from, fmt::format("{} gives {}. Exported kernels have no complex numbers: pass real and imaginary parts "
-                               "as two tensors",
-                               name(n.op), name(n.dtype)));
-    if (n.op == Op::array || n.op == Op::load)
-      refuse(from, "it reads elements at places that indices give (gather, embedding, x[i])");
-    if (n.op == Op::index)
-      refuse(from, "it depends on the positions of its elements (random numbers, arange): pass them as a tensor");
   }
   if (from.expression.graph.outputs().empty()) refuse(from, "it has no result");
+}
+
+/// The product of a leaf's extents, as primes.
+std::int64_t extent_of(const Model& m, const LeafExtents& e) {
+  std::int64_t product = 1;
+  for (int d = e.first; d < e.last; ++d) product *= m.sizes->shape(e.leaf)[d];
+  return product;
 }
 
 std::string name_or(const std::vector<std::string>& names, std::size_t i, std::string otherwise) {
   return i < names.size() && !names[i].empty() ? names[i] : std::move(otherwise);
 }
 
-void add_inputs(Model& m, const Export& from) {
+/// Those that nothing is read for.
+void add_positions(Model& m, const Places& places) {
+  for (const PositionLeaf& p : places.leaves) {
+    Positions positions{p.leaf, m.sizes->shape(p.leaf), {}};
+    const int rank = positions.shape.rank();
+    std::int64_t step = 1;
+    positions.strides = Shape(positions.shape);
+    for (int d = rank - 1; d >= 0; step *= positions.shape[d--]) positions.strides[d] = step;
+    for (int d = 0; d < rank && p.array >= 0; ++d) {
+      const int axis = p.axes[static_cast<std::size_t>(d)];
+      const auto array = static_cast<std::uint32_t>(p.array);
+      positions.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).rank()});
+    }
+    m.positions.push_back(std::move(positions));
+  }
+}
+
+void add_inputs(Model& m, const Export& from, const Places& places) {
   const Graph& graph = from.expression.graph;
   for (const Node& n : graph.nodes())
-    if (n.op == Op::leaf && std::ranges::find(m.leaves, n.attribute) == m.leaves.end())
+    if ((n.op == Op::leaf || n.op == Op::array) && std::ranges::find(m.leaves, n.attribute) == m.leaves.end())
       m.leaves.push_back(static_cast<std::uint32_t>(n.attribute));
   std::ranges::sort(m.leaves);
   if (from.options.inputs.size() > m.leaves.size())
@@ -68,21 +84,26 @@ void add_inputs(Model& m, const Export& from) {
       refuse(from, fmt::format("input {} has {} axes, but {} sizes are named: {}", i, shapes[m.leaves[i]].rank(),
                                names[m.leaves[i]].size(), fmt::join(names[m.leaves[i]], ", ")));
   }
-  m.sizes = std::make_shared<const Sizes>(simplify(graph, true), shapes, names);
+  for (const PositionLeaf& p : places.leaves) shapes[p.leaf] = from.expression.leaves[p.leaf]->shape;
+  m.sizes = std::make_shared<const Sizes>(simplify(graph, true), shapes, names, places.equal);
   for (std::size_t i = 0; i < m.leaves.size(); ++i) {
     const TensorImpl& leaf = *from.expression.leaves[m.leaves[i]];
     m.inputs.push_back(
         {name_or(from.options.inputs, i, fmt::format("x{}", i)), leaf.dtype, m.sizes->shape(m.leaves[i])});
   }
+  for (std::size_t i = 0; i < m.leaves.size(); ++i)
+    m.inputs[i].indexed = std::ranges::find(places.arrays, m.leaves[i]) != places.arrays.end();
   for (const std::string& strided : from.options.strided) {
     const auto found = std::ranges::find(m.inputs, strided, &Array::name);
     if (found == m.inputs.end())
       refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
+    if (found->indexed)
+      refuse(from, fmt::format("{} is read at places that indices give, and comes without strides", strided));
     found->strided = found->shape.numel() != 1;
   }
 }
 
-void add_numbers(Model& m, const Export& from) {
+void add_numbers(Model& m, const Export& from, const Places& places) {
   for (const Node& n : from.expression.graph.nodes()) {
     if (n.op != Op::scalar) continue;
     const ScalarUse use = scalar_use(n);
@@ -92,12 +113,18 @@ void add_numbers(Model& m, const Export& from) {
     if (category(n.dtype) == Category::Int && size_of(n.dtype) < size_of(known->narrowest)) known->narrowest = n.dtype;
   }
   std::ranges::sort(m.numbers, {}, &Number::number);
-  if (from.options.numbers.size() > m.numbers.size())
-    refuse(from, fmt::format("{} numbers are named, but the expression has {}", from.options.numbers.size(),
-                             m.numbers.size()));
-  for (std::size_t i = 0; i < from.options.numbers.size(); ++i) m.numbers[i].name = from.options.numbers[i];
+  for (Number& n : m.numbers)
+    if (const auto known = places.numbers.find(n.number); known != places.numbers.end())
+      n.extent = extent_of(m, known->second);
+  const std::vector<std::uint32_t> free = nameable_numbers(from);
+  if (from.options.numbers.size() > free.size())
+    refuse(from,
+           fmt::format("{} numbers are named, but the expression has {}", from.options.numbers.size(), free.size()));
+  for (std::size_t i = 0; i < from.options.numbers.size(); ++i)
+    std::ranges::find(m.numbers, free[i], &Number::number)->name = from.options.numbers[i];
   for (const Number& n : m.numbers)
-    if (n.name.empty() && n.category == Category::Int) check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
+    if (n.name.empty() && n.extent == 0 && n.category == Category::Int)
+      check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
 }
 
 void check_names(const Model& m, const Export& from) {
@@ -142,11 +169,25 @@ std::vector<TensorRef> stand_ins(const std::vector<Array>& arrays, Layout layout
   return out;
 }
 
+/// The same for positions, which have no address.
+TensorRef stand_in(const Positions& positions) {
+  TensorRef t = runtime::index_tensor(positions.shape, Device());
+  t->strides = positions.strides;
+  std::int64_t step = 1;
+  for (int d = positions.shape.rank() - 1; d >= 0; step *= positions.shape[d--])
+    t->contiguous = t->contiguous && (positions.shape[d] == 1 || positions.strides[d] == step);
+  return t;
+}
+
 /// The plan for the stand-ins, and the shapes of what it writes.
 void add_plan(Model& m, const Export& from) {
   std::vector<TensorRef> held = stand_ins(m.inputs, Layout::Contiguous);
   std::vector<TensorImpl*> leaves(from.expression.leaves.size());
-  for (std::size_t i = 0; i < held.size(); ++i) leaves[m.leaves[i]] = held[i].get();
+  for (std::size_t i = 0; i < m.inputs.size(); ++i) leaves[m.leaves[i]] = held[i].get();
+  for (const Positions& p : m.positions) {
+    held.push_back(stand_in(p));
+    leaves[p.leaf] = held.back().get();
+  }
   // The graph may leave out leaves of the tree: what is no input has some shape.
   const TensorRef other = runtime::index_tensor({}, Device());
   for (TensorImpl*& leaf : leaves)
@@ -178,6 +219,8 @@ void add_loops(Model& m, const Export& from, Step& step, Layout layout) {
   const std::vector<TensorRef> inputs = stand_ins(m.inputs, layout), outputs = stand_ins(m.outputs, layout),
                                temporaries = stand_ins(m.temporaries, layout);
   const Kernel& kernel = *step.kernel;
+  std::vector<TensorRef> positions;
+  for (const Positions& p : m.positions) positions.push_back(stand_in(p));
   std::vector<TensorImpl*> operands;
   const auto add = [&](const Slot& s) {
     switch (s.kind) {
@@ -185,6 +228,9 @@ void add_loops(Model& m, const Export& from, Step& step, Layout layout) {
       case Slot::Kind::Temporary: return operands.push_back(temporaries[s.number].get());
       default: break;
     }
+    const auto place = std::ranges::find(m.positions, s.number, &Positions::leaf);
+    if (place != m.positions.end())
+      return operands.push_back(positions[static_cast<std::size_t>(place - m.positions.begin())].get());
     const auto input = std::ranges::find(m.leaves, s.number) - m.leaves.begin();
     operands.push_back(inputs[static_cast<std::size_t>(input)].get());
   };
@@ -218,7 +264,7 @@ void add_sharing(Model& m) {
   for (std::uint32_t o = 0; o < m.outputs.size(); ++o) {
     m.may_be_same.emplace_back();
     for (const Array& input : m.inputs)
-      m.may_be_same.back().push_back(m.in_place && input.shape == m.outputs[o].shape &&
+      m.may_be_same.back().push_back(m.in_place && !input.indexed && input.shape == m.outputs[o].shape &&
                                      size_of(input.dtype) == size_of(m.outputs[o].dtype) &&
                                      writes_in_place(*m.plan, o));
   }
@@ -235,6 +281,19 @@ bool writes_in_place(const Plan& plan, std::uint32_t output) {
 
 bool Model::may_fault() const noexcept {
   return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.any(); });
+}
+
+bool Model::may_divide_by_0() const noexcept {
+  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.division; });
+}
+
+bool Model::takes_indices() const noexcept {
+  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.position; });
+}
+
+bool Model::is_positions(const Slot& slot) const noexcept {
+  return (slot.kind == Slot::Kind::Leaf || slot.kind == Slot::Kind::Array) &&
+         std::ranges::find(positions, slot.number, &Positions::leaf) != positions.end();
 }
 
 bool Model::has_workspace() const noexcept {
@@ -267,8 +326,10 @@ const Number& Model::number(std::uint32_t number) const { return *std::ranges::f
 Model make_model(const Export& from) {
   check_operations(from);
   Model m{.name = from.options.name, .recorded = from.expression.graph, .in_place = from.options.in_place};
-  add_inputs(m, from);
-  add_numbers(m, from);
+  const Places places = find_places(from.expression, m.name);
+  add_inputs(m, from, places);
+  add_positions(m, places);
+  add_numbers(m, from, places);
   add_plan(m, from);
   check_names(m, from);
   add_steps(m, from);

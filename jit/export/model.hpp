@@ -9,6 +9,7 @@
 #include <sinter/jit/export.hpp>
 #include "../class_key.hpp"
 #include "../recipe.hpp"
+#include "places.hpp"
 #include "sizes.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -19,6 +20,13 @@ struct Array {
   DType dtype;
   Shape shape;  // with the primes of Sizes
   bool strided = false;
+  bool indexed = false;  // it is read at places that indices give, so an index of it needs an element
+};
+
+/// A leaf whose elements are positions: no array, but operands of kernels.
+struct Positions {
+  std::uint32_t leaf;
+  Shape shape, strides;  // with the primes of Sizes
 };
 
 /// A C++ number of the expression.
@@ -28,6 +36,7 @@ struct Number {
   std::string name;      // empty: it keeps its value
   Scalar value;
   DType narrowest = DType::Int64;  // of the integer dtypes that it is used as
+  std::int64_t extent = 0;         // not 0: it is an extent or a stride, a product of primes
 };
 
 /// A compiled form of a step.
@@ -71,6 +80,7 @@ struct Model {
   const Plan* plan = nullptr;
   std::vector<std::uint32_t> leaves;  // of each input, its number in the expression
   std::vector<Array> inputs, outputs, temporaries;
+  std::vector<Positions> positions;
   std::vector<Number> numbers;  // in the order of the expression
   std::shared_ptr<const Sizes> sizes;
   std::vector<Step> steps;
@@ -78,10 +88,13 @@ struct Model {
   std::vector<std::vector<bool>> may_be_same;  // outputs by inputs: whether both may be one array
 
   bool may_fault() const noexcept;
+  bool may_divide_by_0() const noexcept;
+  bool takes_indices() const noexcept;
   bool has_workspace() const noexcept;
   bool has_empty_error() const noexcept;  // looks for the largest of a row, which may have no element
   bool is_strided() const noexcept;
-  const Array& array(const Slot& slot) const;
+  const Array& array(const Slot& slot) const;  // not of positions
+  bool is_positions(const Slot& slot) const noexcept;
   const Number& number(std::uint32_t number) const;
 };
 

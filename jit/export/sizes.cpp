@@ -80,7 +80,8 @@ std::string axis_name(std::span<const std::vector<std::string>> names, std::size
 
 }  // namespace
 
-Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names) {
+Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
+             std::span<const EqualAxes> equal) {
   Axes axes;
   std::vector<Symbols> symbols;
   std::map<std::string, std::pair<int, std::int64_t>> named;  // their axis and extent
@@ -103,6 +104,8 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
     }
   }
   join_axes(recorded, symbols, axes);
+  const auto symbol = [&](std::uint32_t leaf, int axis) { return symbols[leaf][static_cast<std::size_t>(axis)]; };
+  for (const EqualAxes& e : equal) axes.join(symbol(e.leaf, e.axis), symbol(e.other, e.other_axis));
   std::map<int, std::string> name_of;
   for (const auto& [name, of] : named) {
     const auto [known, is_new] = name_of.try_emplace(axes.find(of.first), name);

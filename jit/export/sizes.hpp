@@ -7,14 +7,16 @@
 #include <vector>
 
 #include <sinter/jit/recorded.hpp>
+#include "places.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 
 class Sizes {
  public:
-  /// Finds which extents must be equal: those that broadcasting joins, and those that have one name. Extents of 1 stay
-  /// so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
-  Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names);
+  /// Finds which extents must be equal: those that broadcasting joins, those that have one name, and `equal`. Extents
+  /// of 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
+  Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
+        std::span<const EqualAxes> equal = {});
 
   const std::vector<std::string>& names() const noexcept { return names_; }
   /// The shape of leaf i with primes.

@@ -14,7 +14,7 @@
 #include "library.hpp"
 
 namespace sinter::inline v1::embedded {
-extern const std::string_view export_launcher;
+extern const std::string_view export_launcher, export_file, export_dlpack;
 }
 
 namespace sinter::inline v1::jit::exporting {
@@ -36,15 +36,22 @@ std::string words_of(std::string_view bytes) {
 
 std::string images(const Library& library) {
   std::string out;
+  const bool has_file = library.options.format == ExportFormat::Fatbin;
+  const Fatbin fatbin = has_file ? make_fatbin(library) : Fatbin();
   for (std::size_t i = 0; i < library.images.size(); ++i) {
     if (library.targets.empty()) continue;
     const Image& image = library.images[i];
     std::string table;
     for (std::size_t t = 0; t < library.targets.size(); ++t) {
       const Target& target = library.targets[t];
+      if (has_file) {
+        table += fmt::format("  {{{}, {}, NULL, {}}},\n", target.architecture, target.is_ptx, fatbin.offsets[i][t]);
+        continue;
+      }
       out += fmt::format("static const unsigned long long sinter_image_{}_{}[] = {{\n{}}};\n", i, target.name(),
                          words_of(image.compiled[t].binary));
-      table += fmt::format("  {{{}, {}, sinter_image_{}_{}}},\n", target.architecture, target.is_ptx, i, target.name());
+      table +=
+          fmt::format("  {{{}, {}, sinter_image_{}_{}, 0}},\n", target.architecture, target.is_ptx, i, target.name());
     }
     out += fmt::format("static const sinter_image sinter_images_{}[] = {{\n{}}};\n\n", i, table);
   }
@@ -64,7 +71,7 @@ Limits limits_of(const Library& library) {
         std::size_t parts = 0, numbers = 0;
         for (const Variant& v : loops.variants)
           if (s.traits->rows) parts = std::max(parts, s.traits->rows->stages(v.kernel_class.rows));
-        for (const Node& n : s.kernel->graph.nodes()) numbers += n.op == Op::scalar;
+        for (const Node& n : s.kernel->graph.nodes()) numbers += n.op == Op::scalar || n.op == Op::index;
         l.operands = std::max(l.operands, operands);
         l.dims = std::max(l.dims, rank);
         l.words = std::max(l.words, operands * (rank + 1) + 3 * rank + parts + numbers + 12);
@@ -135,15 +142,15 @@ std::string kernel_tables(const Library& library, const Model& m, std::size_t st
   std::vector<std::size_t> bytes;
   for (std::size_t k = 0; k < s.traits->operands.size(); ++k) {
     patterns += letter(loops.base.patterns[k]);
-    bytes.push_back(size_of(s.traits->operands[k].dtype));
+    bytes.push_back(s.traits->operands[k].memory ? size_of(s.traits->operands[k].dtype) : 0);
   }
   return out + fmt::format(
                    "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
-                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, \"{8}\", {0}_bytes, "
-                   "{0}_rules, {9}}};\n\n",
+                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, {8}, \"{9}\", {0}_bytes, "
+                   "{0}_rules, {10}}};\n\n",
                    name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.rank,
-                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.any(), patterns,
-                   loops.rules.size());
+                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.division,
+                   s.traits->faults.position, patterns, loops.rules.size());
 }
 
 std::string library_functions(const Library& library) {
@@ -160,15 +167,28 @@ std::string library_functions(const Library& library) {
       "---------------------------------------------------------------------------------------------- */\n\n"
       "static const sinter_kernel *const sinter_kernels[] = {{\n{}}};\n\n"
       "int {}_load(void) {{ return sinter_load_all(sinter_kernels, {}); }}\n\n"
+      "int {}_unload(void) {{ return sinter_unload_all(); }}\n\n"
       "int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n"
       "const char *{}_error_text(int code) {{\n  switch (code) {{\n",
-      kernels, library.prefix(), count, library.prefix(), library.macro(), library.prefix());
+      kernels, library.prefix(), count, library.prefix(), library.prefix(), library.macro(), library.prefix());
   int code = 0;
   for (const ErrorCode& e : error_codes()) out += fmt::format("    case {}: return \"{}\";\n", code++, e.text);
   return out + fmt::format(
                    "    default: break;\n  }}\n  return code > {0} ? sinter_driver_text(code - {0}) : \"no such "
                    "code\";\n}}\n",
                    driver_error);
+}
+
+/// Those of libraries whose binaries are in a file.
+std::string file_functions(const Library& library) {
+  const std::string bytes = make_fatbin(library).bytes;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format(
+      "int {0}_open(const char *path) {{ return sinter_open_file(path, {1}, UINT64_C({2:#x})); }}\n\n"
+      "int {0}_use(const void *fatbin, size_t bytes) {{\n  bool is_taken;\n"
+      "  return sinter_take_file(fatbin, bytes, {1}, UINT64_C({2:#x}), &is_taken);\n}}\n\n",
+      library.prefix(), bytes.size(), hash);
 }
 
 std::string error_enum() {
@@ -197,15 +217,19 @@ std::string source_text(const Library& library) {
       own += c_loops(m, s) + "\n";
     }
     own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
+    if (library.options.dlpack) own += c_dlpack_functions(m, library.kernel_prefix(m));
   }
   std::string out =
       fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's m and dl. */\n",
                   library.options.name);
-  if (library.options.format == ExportFormat::Source)
+  const bool has_file = library.options.format == ExportFormat::Fatbin;
+  if (library.options.format != ExportFormat::Header)
     out += fmt::format("#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n#include \"{}.h\"\n\n",
                        library.options.name);
+  out += "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n";
+  if (has_file) out += "#include <stdio.h>\n";
   out +=
-      "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+      "#include <stdlib.h>\n#include <string.h>\n\n"
       "/* a * b + c is rounded twice unless it says fma. */\n"
       "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
       "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
@@ -213,7 +237,14 @@ std::string source_text(const Library& library) {
                             "enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
                             "sinter_max_numbers = {} }};\n\n",
                             l.dims, l.operands, l.words, l.numbers);
-  out += std::string(embedded::export_launcher) + "\n" + images(library);
+  for (const char* const type : {"float", "double"}) {
+    const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);
+    if (own.find(name) != std::string::npos) out += fmt::format("typedef struct {{ {} re, im; }} {};\n\n", type, name);
+  }
+  out += std::string(embedded::export_launcher) + "\n";
+  if (has_file) out += std::string(embedded::export_file) + "\n";
+  if (library.options.dlpack) out += std::string(embedded::export_dlpack) + "\n";
+  out += images(library);
   const std::string helpers = helpers_for(own);
   if (!helpers.empty())
     out +=
@@ -221,6 +252,7 @@ std::string source_text(const Library& library) {
         "------------------------------------------------------------------------------------ */\n\n" +
         helpers;
   out += own + library_functions(library);
+  if (has_file) out += "\n" + file_functions(library);
   return out + "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
 }
 

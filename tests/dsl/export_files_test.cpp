@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include <complex>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,18 +64,51 @@ TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {
   EXPECT_THROW(exported.write("/proc/no/such/folder"), Error);
 }
 
+/// Those of the names that are there.
+std::vector<std::string> compilers(const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (const std::string& name : names)
+    if (run(name + " --version > /dev/null 2>&1") == 0) found.push_back(name);
+  return found;
+}
+
+/// One of each kind of kernels.
+std::vector<jit::Export> all_kinds() {
+  using Complex = std::complex<double>;
+  const Tensor<float> x = zeros<float>({4, 5});
+  const Tensor<std::int64_t> i = zeros<std::int64_t>({7}), k = zeros<std::int64_t>({7});
+  const Tensor<Complex> z = zeros<Complex>({4, 5});
+  return {fused({.numbers = {"shift"}, .strided = {"x0"}}),
+          soft(),
+          exported(sum(z * z, -1), {.name = "parts"}),
+          exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
+          exported(randn_like(x * 1.0f), {.name = "normal"}),
+          exported(remainder(take(k, i), k), {.name = "read"}),
+          exported(one_hot(i, 5), {.name = "hot"})};
+}
+
 TEST(ExportFilesTest, CompileAsCAndCpp) {
   const ScratchFolder folder;
-  write({fused({.numbers = {"shift"}, .strided = {"x0"}}), soft()},
-        {.name = "k", .architectures = {90}, .cpp_wrapper = true})
-      .write(folder.path().string());
-  put(folder.path() / "user.cpp", "#include \"k.hpp\"\n#include \"k.h\"\nint main() { return 0; }\n");
   const std::string at = "cd " + folder.path().string() + " && ",
-                    warn = " -Wall -Wextra -pedantic -Werror -fsyntax-only ";
+                    warn = " -Wall -Wextra -Wshadow -pedantic -Werror -fsyntax-only ";
+  LibraryOptions options{.name = "k", .architectures = {90}, .cpp_wrapper = true, .dlpack = true};
+  write(all_kinds(), options).write(folder.path().string());
+  options.name = "f", options.prefix = "f_", options.format = ExportFormat::Fatbin;
+  write(all_kinds(), options).write(folder.path().string());
+  options.name = "h", options.prefix = "h_", options.format = ExportFormat::Header;
+  write(all_kinds(), options).write(folder.path().string());
+  put(folder.path() / "user.cpp",
+      "#include \"k.hpp\"\n#include \"k.h\"\n#include \"f.hpp\"\n#define H_H_IMPLEMENTATION\n"
+      "#include \"h.hpp\"\nint main() { return 0; }\n");
+  put(folder.path() / "user.c",
+      "#define _POSIX_C_SOURCE 200809L\n#include \"k.h\"\n#include \"f.h\"\n"
+      "#define H_H_IMPLEMENTATION\n#include \"h.h\"\n#include \"h.h\"\n");
+  for (const std::string& cc : compilers({c_compiler(), "clang"}))
+    EXPECT_EQ(run(at + cc + " -std=c99" + warn + "k.c f.c user.c"), 0) << cc;
+  EXPECT_EQ(run(at + c_compiler() + " -std=c17" + warn + "k.c"), 0);
   const char* const cxx = std::getenv("CXX") ? std::getenv("CXX") : "c++";
-  EXPECT_EQ(run(at + c_compiler() + " -std=c99" + warn + "k.c"), 0);
-  EXPECT_EQ(run(at + c_compiler() + " -std=c17 -Wshadow" + warn + "k.c"), 0);
-  EXPECT_EQ(run(at + cxx + " -std=c++20 -x c++" + warn + "k.c"), 0);
+  for (const std::string& c : compilers({cxx, "clang++"}))
+    EXPECT_EQ(run(at + c + " -std=c++20" + warn + "user.cpp -x c++ k.c"), 0) << c;
   EXPECT_EQ(run(at + cxx + " -std=c++17" + warn + "user.cpp"), 0);
 }
 
@@ -122,6 +156,162 @@ TEST_F(ProgramTest, SaysThatADriverIsTooOld) {
   put(folder.path() / "old.c", "int cuInit(unsigned flags);\nint cuInit(unsigned flags) { return (int)flags; }\n");
   ASSERT_EQ(run(at() + c_compiler() + " -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 old.c"), 0);
   EXPECT_EQ(run(at() + "LD_LIBRARY_PATH=. ./program"), old_driver);
+}
+
+/// A driver for which everything works at once, and which counts in the process what is loaded.
+constexpr std::string_view quick_driver = R"(
+#include <pthread.h>
+#define CALL(name) int name
+CALL(cuInit)(unsigned flags) { return (int)flags; }
+CALL(cuGetErrorString)(int code, const char **text) { *text = "an error"; return code - code; }
+CALL(cuCtxGetCurrent)(void **context) { *context = (void *)(long)16; return 0; }
+CALL(cuCtxGetDevice)(int *device) { return *device = 0; }
+CALL(cuDeviceGetAttribute)(int *value, int attribute, int device) { *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 1000; return device; }
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int modules;
+CALL(cuModuleLoadData)(void **module, const void *image) {
+  pthread_mutex_lock(&mutex);
+  *module = (void *)(long)++modules;
+  pthread_mutex_unlock(&mutex);
+  return image ? 0 : 1;
+}
+CALL(cuModuleUnload)(void *module) {
+  pthread_mutex_lock(&mutex);
+  --modules;
+  pthread_mutex_unlock(&mutex);
+  return module ? 0 : 400;
+}
+CALL(cuModuleGetFunction)(void **function, void *module, const char *name) { *function = module; return name ? 0 : 500; }
+CALL(cuFuncGetAttribute)(int *value, int attribute, void *function) { *value = 0; return function && attribute ? 0 : 1; }
+CALL(cuFuncSetAttribute)(void *function, int attribute, int value) { return function && attribute && value ? 0 : 1; }
+CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, void *function, int threads, unsigned long shared) { *blocks = 4; return function && threads && !shared ? 0 : 1; }
+CALL(cuLaunchKernel)(void *f, unsigned a, unsigned b, unsigned c, unsigned x, unsigned y, unsigned z, unsigned s, void *stream, void **p, void **e) {
+  return f && a && b && c && x && y && z && p && !e && s < 1u << 20 && !stream ? 0 : 1;
+}
+)";
+
+constexpr std::string_view warnings = " -w -g -O1 ";
+
+/// Threads of a program that is compiled with ThreadSanitizer launch, load, open and unload.
+TEST(ExportFilesTest, ThreadsShareNothingUnguarded) {
+  const ScratchFolder folder;
+  const std::string at = "cd " + folder.path().string() + " && ";
+  write({fused(), soft()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Fatbin, .dlpack = true})
+      .write(folder.path().string());
+  put(folder.path() / "driver.c", std::string(quick_driver));
+  put(folder.path() / "main.c", R"(
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "k.h"
+static float memory[64];
+static void *work(void *unused) {
+  int i;
+  (void)unused;
+  for (i = 0; i < 60; ++i) {
+    if (k_open("k.fatbin") != 0) return memory;
+    if (fused_launch(0, memory, memory + 16, memory + 32, 8) != 0) return memory;
+    if (soft_launch(0, memory, memory + 16, 2, 4, 0, 0) != 0) return memory;
+    if (k_load() != 0 || !k_error_text(1001)) return memory;
+    if (i % 20 == 0 && k_unload() != 0) return memory;
+  }
+  return 0;
+}
+int main(void) {
+  pthread_t threads[4];
+  void *result;
+  int i, failed = 0, status;
+  for (i = 0; i < 4; ++i) pthread_create(&threads[i], 0, work, 0);
+  for (i = 0; i < 4; ++i) {
+    pthread_join(threads[i], &result);
+    failed |= result != 0;
+  }
+  if (failed) return 1;
+  i = fork();
+  if (i == 0) _exit(fused_launch(0, memory, memory + 16, memory + 32, 8));
+  waitpid(i, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == K_FORKED ? 0 : 2;
+}
+)");
+  if (run(at + "echo 'int main(void) { return 0; }' > t.c && " + c_compiler() +
+          " -fsanitize=thread t.c -o t > /dev/null 2>&1 && ./t > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "there is no ThreadSanitizer";
+  const std::string build = at + c_compiler() + " -fsanitize=thread" + std::string(warnings);
+  ASSERT_EQ(run(build + "-shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 driver.c"), 0);
+  ASSERT_EQ(run(build + "-o program main.c k.c -lm -ldl -lpthread"), 0);
+  EXPECT_EQ(run(at + "LD_LIBRARY_PATH=. TSAN_OPTIONS=halt_on_error=1:exitcode=66 ./program"), 0);
+}
+
+/// Functions that run before main, from objects in other files, which the header's own file may come after.
+TEST(ExportFilesTest, WorkBeforeMain) {
+  const ScratchFolder folder;
+  write({fused()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Header}).write(folder.path().string());
+  put(folder.path() / "driver.c", std::string(quick_driver));
+  put(folder.path() / "main.cpp", R"(
+#include "k.h"
+static float memory[64];
+struct Early {
+  int cpu = fused_cpu(memory, memory + 16, memory + 32, 8), load = k_load(),
+      launch = fused_launch(nullptr, memory, memory + 16, memory + 32, 8);
+  ~Early() { k_unload(); }
+} early;
+int main() { return early.cpu + early.load + early.launch; }
+)");
+  put(folder.path() / "kernels.cpp", "#define K_IMPLEMENTATION\n#include \"k.h\"\n");
+  const std::string at = "cd " + folder.path().string() + " && ";
+  ASSERT_EQ(run(at + c_compiler() + " -w -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 driver.c"), 0);
+  const char* const cxx = std::getenv("CXX") ? std::getenv("CXX") : "c++";
+  for (const char* const files : {" main.cpp kernels.cpp", " kernels.cpp main.cpp"}) {
+    ASSERT_EQ(run(at + cxx + " -std=c++20 -Wall -Wextra -pedantic -Werror -o program" + files + " -lm -ldl -lpthread"),
+              0);
+    EXPECT_EQ(run(at + "LD_LIBRARY_PATH=. ./program"), 0);
+  }
+}
+
+/// The message of what is thrown.
+template <class F>
+std::string message(F make) {
+  try {
+    (void)make();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
+  using ::testing::HasSubstr;
+  const auto of = [](LibraryOptions options) { return message([&] { return write({fused()}, options); }); };
+  EXPECT_THAT(of({.name = "a b"}), HasSubstr("library \"a b\" is no name in C"));
+  EXPECT_THAT(of({.name = ""}), HasSubstr("is no name in C"));
+  EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is taken by C"));
+  EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is no name in C"));
+  EXPECT_THAT(of({.name = "k", .prefix = "my__"}), HasSubstr("single underscores"));
+  EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is taken"));
+  EXPECT_THAT(of({.name = "k", .architectures = {9}}), HasSubstr("9 is no architecture: 90 is compute capability 9.0"));
+  EXPECT_THAT(of({.name = "k", .architectures = {-90}}), HasSubstr("-90 is no architecture"));
+  EXPECT_THAT(of({.name = "k", .architectures = {90, 90}}), HasSubstr("given twice"));
+  EXPECT_THAT(of({.name = "k", .architectures = {}, .format = ExportFormat::Fatbin}),
+              HasSubstr("is for no architecture: name some, or choose another format"));
+  const auto kernel = [](const std::string& name) {
+    return exported(Tensor<float>(zeros<float>({3})) + 1.0f, {.name = name});
+  };
+  for (const char* const word : {"while", "thread_local", "co_await", "typeof", "INT64_MAX", "stdin"})
+    EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is taken")) << word;
+  const auto together = [&](const char* a, const char* b) {
+    return message([&] { return write({kernel(a), kernel(b)}, {.name = "k", .architectures = {}}); });
+  };
+  EXPECT_THAT(together("a", "a"), HasSubstr("two kernels of the library are called a"));
+  EXPECT_THAT(together("a", "a_launch"), HasSubstr("is called as functions of kernel a are"));
+  EXPECT_THAT(together("a_dlpack", "a"), HasSubstr("choose another name"));
+  EXPECT_EQ(together("a", "ab_launch"), "nothing was thrown");
+  const Exported files = write({fused()}, {.name = "k", .architectures = {}});
+  EXPECT_THAT(message([&] { return files.write("/proc/no/such"), 0; }), HasSubstr("Name one that you may write to"));
+  const ScratchFolder folder;
+  put(folder.path() / "file", "");
+  EXPECT_THAT(message([&] { return files.write(folder.file("file")), 0; }), HasSubstr("cannot be"));
+  fs::create_directories(folder.path() / "taken" / "k.c");  // where the file is to be
+  EXPECT_THAT(message([&] { return files.write(folder.file("taken")), 0; }), HasSubstr("k.c cannot be written: "));
 }
 
 TEST(ExportFilesTest, ManifestTellsWhatThereIs) {

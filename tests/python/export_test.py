@@ -63,6 +63,17 @@ class Export(Case):
             self.assertIn(word, files["two.h"])
         json.loads(files["two.json"])
 
+    def test_dlpack_and_files_of_binaries(self):
+        files = sinter.export_kernel("x + 1", args="x: f32[n]", archs=[], dlpack=True)
+        self.assertIn("DLTensor", files["kernel.h"] + files["kernel.c"])
+        try:
+            files = sinter.export_kernel("x + 1", args="x: f32[n]", archs=[90], format="fatbin", out=self.folder)
+        except sinter.DeviceError as error:
+            self.assertIn("NVRTC", str(error))
+        else:
+            self.assertIsInstance(files["kernel.fatbin"], bytes)
+            self.assertEqual((self.folder / "kernel.fatbin").read_bytes(), files["kernel.fatbin"])
+
     def test_the_same_bytes(self):
         made = [sinter.export_kernel("softmax(x, -1)", args="x: f32[r, c]", archs=[]) for _ in range(2)]
         self.assertEqual(*made)

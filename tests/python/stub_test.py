@@ -99,7 +99,7 @@ class Stub(Case):
                    "x = sinter.from_numpy(np.ones(3, dtype=np.float32))\n"
                    "e: sinter.Expression = (x + 2).exp() * x / 3 - sinter.where(x > 0, x, 0.0).sum(axis=-1, keepdim=True)\n"
                    "r: sinter.Tensor = e.eval()\n"
-                   "f: dict[str, str] = sinter.export_kernel(e, name='k', archs=[90], extra=['cu'])\n"
+                   "f = sinter.export_kernel(e, name='k', archs=[90], extra=['cu'])\n"
                    "d: sinter.dtype = r.dtype\n")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "program.py"

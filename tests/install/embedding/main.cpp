@@ -3,6 +3,9 @@
 #include "inline_kernels.h"
 
 #include "kernels.hpp"
+#ifdef FATBIN
+#include "beside.h"
+#endif
 
 int main() {
   const float x[2] = {1, 2};
@@ -15,5 +18,10 @@ int main() {
   } catch (const my_kernels::Error& error) {
     if (error.code() != MY_KERNELS_NULL_POINTER) return 3;
   }
+#ifdef FATBIN
+  if (beside_beside_open("no such file") != BESIDE_BESIDE_NO_FILE || beside_beside_open(FATBIN) != BESIDE_BESIDE_OK)
+    return 5;
+  if (beside_fused_cpu(doubled, x, 2) != BESIDE_BESIDE_OK) return 6;
+#endif
   return doubled[1] == 4 && next[1] == 3 ? 0 : 4;
 }

@@ -26,6 +26,7 @@ struct Context {
 struct Module {
   std::string name, text;
   int device;
+  bool is_loaded = true;
 };
 
 struct Function {
@@ -40,6 +41,7 @@ struct State {
   std::deque<Module> modules;
   std::deque<Function> functions;
   std::string failing, last_source;
+  int unloaded = 0;
   int result = 0, major = 9, minor = 0, shared = 227 << 10, launches = 0;
   unsigned last_shared = 0;
 };
@@ -49,7 +51,7 @@ State& state() {
 }
 thread_local Context* current = nullptr;
 
-constexpr int invalid_value = 1, no_binary = 209, not_found = 500, launch_failed = 719;
+constexpr int invalid_value = 1, invalid_handle = 400, no_binary = 209, not_found = 500, launch_failed = 719;
 
 int failure(const char* function) {
   const std::lock_guard lock(state().mutex);
@@ -90,6 +92,7 @@ EXPORTED void virtual_cuda_fail(const char* function, int result) {
 EXPORTED void virtual_cuda_set_architecture(int major, int minor) { state().major = major, state().minor = minor; }
 EXPORTED void virtual_cuda_set_shared_memory(int bytes) { state().shared = bytes; }
 EXPORTED int virtual_cuda_modules_loaded() { return static_cast<int>(state().modules.size()); }
+EXPORTED int virtual_cuda_modules_unloaded() { return state().unloaded; }
 EXPORTED int virtual_cuda_launches() { return state().launches; }
 EXPORTED const char* virtual_cuda_last_source() { return state().last_source.c_str(); }
 EXPORTED unsigned virtual_cuda_last_shared() { return state().last_shared; }
@@ -135,7 +138,15 @@ EXPORTED int cuModuleLoadData(void** module, const void* image) {
       Module{std::string(text.substr(begin, end - begin)), std::string(text.substr(end + 1)), current->device});
   return 0;
 }
-EXPORTED int cuModuleUnload(void*) { return 0; }
+EXPORTED int cuModuleUnload(void* module) {
+  ENTER();
+  const std::lock_guard lock(state().mutex);
+  auto& m = *static_cast<Module*>(module);
+  if (!m.is_loaded || m.device != current->device) return invalid_handle;
+  m.is_loaded = false;
+  ++state().unloaded;
+  return 0;
+}
 EXPORTED int cuModuleGetFunction(void** function, void* module, const char* name) {
   ENTER();
   auto& m = *static_cast<Module*>(module);
@@ -162,6 +173,7 @@ EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, u
                             unsigned shared, void*, void** parameters, void**) {
   ENTER();
   const auto& f = *static_cast<const Function*>(function);
+  if (!f.module->is_loaded) return invalid_handle;
   {
     const std::lock_guard lock(state().mutex);
     ++state().launches;

@@ -35,6 +35,7 @@ class Library {
   }
   void set_shared_memory(int bytes) const { call<void(int)>("virtual_cuda_set_shared_memory", bytes); }
   int modules_loaded() const { return call<int()>("virtual_cuda_modules_loaded"); }
+  int modules_unloaded() const { return call<int()>("virtual_cuda_modules_unloaded"); }
   int launches() const { return call<int()>("virtual_cuda_launches"); }
   /// The last launch: its entry, blocks and threads.
   const char* last_source() const { return call<const char*()>("virtual_cuda_last_source"); }

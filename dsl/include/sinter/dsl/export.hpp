@@ -32,8 +32,8 @@ jit::Export exported_together(ExportOptions options, E&&... e) {
 }
 
 /// Exports expressions into one library: `export_kernels({exported(e, {.name = "e"}), ...}, {.name = "kernels"})`.
-/// Throws Error for names that C does not take and for what cannot be exported (products of matrices, complex numbers,
-/// indexing, random numbers), CompileError, and DeviceError where NVRTC is missing or does not know an architecture.
+/// Throws Error for names that C does not take and for what cannot be exported (products of matrices), CompileError,
+/// and DeviceError where NVRTC is missing or does not know an architecture.
 inline Exported export_kernels(const std::vector<jit::Export>& kernels, const LibraryOptions& library = {}) {
   return jit::export_library(kernels, library);
 }

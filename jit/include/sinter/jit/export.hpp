@@ -29,6 +29,7 @@ struct ExportOptions {
 enum class ExportFormat : std::uint8_t {
   Source,  // library.h and library.c
   Header,  // library.h alone: one source file defines LIBRARY_IMPLEMENTATION before it includes it
+  Fatbin,  // as Source, and library.fatbin, which has the binaries: library_open reads it at run time
 };
 
 /// How a library of exported kernels is written.
@@ -43,6 +44,7 @@ struct LibraryOptions {
   bool cpp_wrapper = false;  // name.hpp
   bool ptx_files = false;    // name.ptx
   bool dot = false;          // name.dot
+  bool dlpack = false;       // functions that take DLPack tensors as well
 };
 
 /// Files of an exported library.
@@ -65,9 +67,13 @@ struct Export {
   ExportOptions options;
 };
 
+/// The numbers of an expression that ExportOptions::numbers names, in that order: its scalars, but those that are
+/// extents of tensors. Throws Error for what cannot be exported.
+std::vector<std::uint32_t> nameable_numbers(const Export& kernel);
+
 /// Exports kernels into one library. Needs NVRTC, no GPU; with no architectures nothing, and the kernels run on the CPU
 /// alone. The same expressions and options give the same bytes. Throws Error for names that are none in C and for what
-/// cannot be exported (products of matrices, complex numbers, indexing, random numbers), CompileError, DeviceError
+/// cannot be exported (products of matrices), CompileError, DeviceError
 /// where NVRTC is missing or does not know an architecture.
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options);
 

@@ -1,0 +1,57 @@
+/* ---- DLPack ------------------------------------------------------------------------------------------------------- */
+
+/* A DLTensor, whose layout is the same in all versions of DLPack. */
+typedef struct {
+  void *data;
+  int32_t device_type, device_id;
+  int32_t rank;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} sinter_tensor;
+
+/* Whether the current context is on that GPU. */
+static int sinter_check_device(int32_t id) {
+  int device = -1, result = sinter_ok;
+  void *context;
+  unsigned long long context_id;
+  sinter_lock();
+  if (sinter_driver_state < 0) sinter_driver_state = sinter_open_driver();
+  result = sinter_driver_state;
+  if (result == sinter_ok) result = sinter_find_context(&context, &context_id);
+  if (result == sinter_ok && (result = sinter_cuda.context_device(&device)) != 0) result = sinter_driver_failed(result);
+  sinter_unlock();
+  return result == sinter_ok && device != id ? sinter_wrong_device : result;
+}
+
+/* Axes behind the first `least` may be missing. */
+static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int least, int rank, bool is_launch) {
+  enum { cpu = 1, cuda = 2, pinned = 3, managed = 13, boolean = 6, unsigned_integer = 1 };
+  if (!t) return sinter_null_pointer;
+  if (t->rank < least || t->rank > rank || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
+  if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
+  if (t->rank > 0 && !t->shape) return sinter_bad_tensor;
+  if (t->device_type != pinned && t->device_type != managed && t->device_type != (is_launch ? cuda : cpu))
+    return sinter_wrong_device;
+  return is_launch && t->device_type == cuda ? sinter_check_device(t->device_id) : sinter_ok;
+}
+
+/* Whether it has these extents, and where it must be, is contiguous. */
+static bool sinter_tensor_fits(const sinter_tensor *t, const int64_t *extents, bool is_contiguous) {
+  uint64_t step = 1;
+  bool is_empty = false;
+  int d;
+  for (d = 0; d < t->rank; ++d) {
+    if (t->shape[d] != extents[d]) return false;
+    if (extents[d] == 0) is_empty = true;
+  }
+  for (d = t->rank - 1; d >= 0 && t->strides && is_contiguous && !is_empty; --d) {
+    if (extents[d] != 1 && (uint64_t)t->strides[d] != step) return false;
+    step *= (uint64_t)extents[d];
+  }
+  return true;
+}
+
+static void *sinter_tensor_data(const sinter_tensor *t) { return t->data ? (char *)t->data + t->byte_offset : NULL; }

@@ -1,0 +1,30 @@
+/* ---- Any kernel --------------------------------------------------------------------------------------------------- */
+
+/* Whether a rule fits; `parts` says how much room there is for parts of rows. */
+static bool sinter_fits(const sinter_kernel *k, const sinter_nest *n, const sinter_rule *rule, bool is_wide,
+                        size_t parts) {
+  const int row_rank = k->rank - k->combined;
+  const sinter_variant *const v = rule->variant;
+  int64_t rows, columns;
+  sinter_grid grid;
+  if (is_wide && !v->is_wide) return false;
+  if (!k->reduces) return sinter_has_lanes(k, n, v);
+  rows = sinter_product(n, 0, row_rank);
+  columns = sinter_product(n, row_rank, k->rank);
+  if (rows > rule->rows || columns > rule->columns || !sinter_has_lanes(k, n, v)) return false;
+  grid = sinter_row_grid(v, rows, columns);
+  return sinter_all_part_bytes(v, &grid, rows) <= parts;
+}
+
+static int sinter_launch(const sinter_kernel *k, const sinter_nest *n, const uint64_t *numbers, int number_count,
+                         bool writes_elements, const sinter_call *call) {
+  const bool is_wide = sinter_needs_wide(k, n);
+  int r;
+  for (r = 0; r < k->rule_count; ++r) {
+    const sinter_rule *const rule = &k->rules[r];
+    if (!sinter_fits(k, n, rule, is_wide, call->part_bytes)) continue;
+    return k->reduces ? sinter_launch_rows(k, rule->variant, n, numbers, number_count, writes_elements, call)
+                      : sinter_launch_elements(k, rule->variant, n, numbers, number_count, call);
+  }
+  return sinter_bad_size; /* not reached: the last rule fits everything */
+}

@@ -1,0 +1,64 @@
+/* ---- What all kernels of this file share -------------------------------------------------------------------------
+ *
+ * The CUDA driver is opened when the first kernel is launched, modules are loaded when they are first needed, once for
+ * each context. All of it is static: two files of this kind in one program do not know of each other. */
+
+typedef struct {
+  int architecture;                 /* 90: compute capability 9.0 */
+  bool is_ptx;                      /* text that the driver compiles; else a cubin */
+  const unsigned long long *bytes;  /* NULL: they are in the file of kernels */
+  size_t offset;                    /* there */
+} sinter_image;
+
+/* One compiled form of a kernel. */
+typedef struct {
+  const char *entry;
+  const sinter_image *images;
+  int image_count;
+  int lanes;                        /* elements that a thread handles at once, as one vector */
+  bool is_wide;                     /* 64-bit indices */
+  /* Of a kernel that reduces: which threads walk a row. */
+  bool is_across;                   /* lanes are rows, which are neighbours in memory; else elements of a row */
+  int team;                         /* threads that share a row; 0: the whole block */
+  int block;                        /* threads of a block */
+  int steps;                        /* vectors that each of them reads at once */
+  bool is_kept;                     /* which are the whole row */
+  bool is_split;                    /* several blocks share a row: one launch for each walk, parts in the workspace */
+  int launches;
+  const int *part_bytes;            /* of each launch but the last: what it leaves of a part of a row */
+  int stash_bytes;                  /* of shared memory for each element of a row, where that stays there; else 0 */
+  int shared_variables;             /* bytes of the block's other shared memory */
+} sinter_variant;
+
+/* The first rule that fits decides. */
+typedef struct {
+  int64_t rows, columns;            /* at most */
+  const sinter_variant *variant;
+} sinter_rule;
+
+typedef struct {
+  int outputs, operands;            /* operands: outputs, then inputs */
+  int rank, combined;               /* dims of the loops; how many of them, the innermost ones, are combined */
+  bool reduces;
+  bool may_divide_by_0;             /* an integer */
+  bool takes_indices;               /* which may be outside their axis */
+  const char *patterns;             /* of each operand. L: all elements follow each other, R: those of the innermost dim
+                                       do, r: one for each of these, U: one for all, S: strided */
+  const int *element_bytes;         /* 0 of one that is no array: its elements are their own positions */
+  const sinter_rule *rules;
+  int rule_count;
+} sinter_kernel;
+
+/* The loops of one launch: extents outermost first, strides in elements, 0 where an operand is broadcast. */
+typedef struct {
+  int64_t extents[sinter_max_dims];
+  void *data[sinter_max_operands];
+  int64_t strides[sinter_max_operands][sinter_max_dims];
+} sinter_nest;
+
+typedef struct {
+  void *stream;
+  uint32_t *fault;
+  char *parts;                      /* of rows that blocks share */
+  size_t part_bytes;
+} sinter_call;
