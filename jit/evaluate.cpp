@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include <runtime/collective/together.hpp>
 #include <runtime/environment.hpp>
 #include <runtime/fork.hpp>
 #include <sinter/jit/prepare.hpp>
@@ -123,9 +124,10 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
 }
 
 void run_anywhere(const Recipe& recipe, const Call& call) {
-  if (call.device.is_mesh()) [[unlikely]]
-    return run_on_mesh(recipe, call);
-  run(recipe, call);
+  if (!call.device.is_mesh()) [[likely]]
+    return run(recipe, call);
+  if (!call.runs) return run_on_mesh(recipe, call);
+  runtime::together(Mesh::of(call.device), [&] { run_on_mesh(recipe, call); });
 }
 
 /// The parts of an evaluation on a mesh are known one after another.

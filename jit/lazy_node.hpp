@@ -8,6 +8,7 @@
 
 #include <runtime/fork.hpp>
 #include <sinter/jit/lazy.hpp>
+#include <sinter/runtime/pieces.hpp>
 
 namespace sinter::inline v1::jit {
 /// A tensor at the moment when it was taken.
@@ -16,12 +17,22 @@ struct Taken {
   std::uint64_t version = 0;
 
   static Taken of(runtime::TensorRef t) {
-    const std::uint64_t version = t->buffer ? t->buffer->version() : 0;
+    const std::uint64_t version = version_of(*t);
     return {std::move(t), version};
   }
-  bool is_current() const noexcept { return tensor && (!tensor->buffer || tensor->buffer->version() == version); }
+  bool is_current() const noexcept { return tensor && version_of(*tensor) == version; }
   /// Of a result, which its owner may write to: whether it is what was computed for sure.
-  bool is_unchanged() const noexcept { return is_current() && (!tensor->buffer || !tensor->buffer->is_exposed()); }
+  bool is_unchanged() const noexcept { return is_current() && !is_exposed(*tensor); }
+
+ private:
+  static std::uint64_t version_of(const runtime::TensorImpl& t) noexcept {
+    if (!t.buffer) return 0;
+    return t.device.is_mesh() ? runtime::version_of_pieces(*t.buffer) : t.buffer->version();
+  }
+  static bool is_exposed(const runtime::TensorImpl& t) noexcept {
+    if (!t.buffer) return false;
+    return t.device.is_mesh() ? runtime::are_pieces_exposed(*t.buffer) : t.buffer->is_exposed();
+  }
 };
 
 /// What a node is. Evaluating may replace it by a leaf while other threads read, hence the lock.

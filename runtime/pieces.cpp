@@ -140,6 +140,17 @@ TensorRef replicated_over(std::vector<TensorRef> local, Device device) {
   return in_array(shape, contiguous_strides(shape), dtype, std::move(pieces));
 }
 
+std::uint64_t version_of_pieces(const Buffer& buffer) noexcept {
+  std::uint64_t sum = buffer.version();  // numbers that only grow: equal where each of them is
+  for (const TensorRef& t : buffer.pieces()->local) sum += t->buffer->version();
+  return sum;
+}
+
+bool are_pieces_exposed(const Buffer& buffer) noexcept {
+  return buffer.is_exposed() ||
+         std::ranges::any_of(buffer.pieces()->local, [](const TensorRef& t) { return t->buffer->is_exposed(); });
+}
+
 TensorRef piece(const TensorImpl& t, int position) {
   const Pieces& p = pieces_of(t);
   const TensorImpl& array = *p.local[static_cast<std::size_t>(position - p.mesh.first())];

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <runtime/collective/together.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/jit/mesh.hpp>
 #include <sinter/runtime/communicator.hpp>
@@ -35,10 +36,12 @@ TensorRef gather_everywhere(const TensorImpl& x) {
   std::vector<std::int64_t> counts;
   for (int i = 0; i < p.mesh.size(); ++i) counts.push_back(p.mesh.rows(p.rows, i) * p.row_size);
   std::vector<TensorRef> all;
-  for_each_position(p.mesh, [&](int position) {
-    all.push_back(runtime::empty({p.rows * p.row_size}, x.dtype, p.mesh.device(position)));
+  runtime::together(p.mesh, [&] {
+    for_each_position(p.mesh, [&](int position) {
+      all.push_back(runtime::empty({p.rows * p.row_size}, x.dtype, p.mesh.device(position)));
+    });
+    p.mesh.communicator().all_gather(p.local, all, counts);
   });
-  p.mesh.communicator().all_gather(p.local, all, counts);
   const TensorRef array = runtime::replicated_over(std::move(all), p.mesh);
   return runtime::view(*array, x.shape, x.strides, x.first);
 }
@@ -105,16 +108,20 @@ TensorRef shard(TensorImpl& x, const Mesh& mesh, int axis) {
         fmt::format("shard along dim {} of {}: it has {} dims; replicate(x, mesh) gives every position all", axis,
                     runtime::describe(x), x.rank()));
   if (x.device == Device(mesh) && runtime::split_axis(x) == from_end(x, axis)) return TensorRef::share(&x);
-  TensorRef result = runtime::empty_sharded(x.shape, axis, x.dtype, mesh);
-  copy_on_mesh(*result, x);
-  return result;
+  return runtime::together(mesh, [&] {
+    TensorRef result = runtime::empty_sharded(x.shape, axis, x.dtype, mesh);
+    copy_on_mesh(*result, x);
+    return result;
+  });
 }
 
 TensorRef replicate(TensorImpl& x, const Mesh& mesh) {
   if (x.device == Device(mesh)) return runtime::split_axis(x) == whole ? TensorRef::share(&x) : gather_everywhere(x);
-  TensorRef result = runtime::empty_replicated(x.shape, x.dtype, mesh);
-  copy_on_mesh(*result, x);
-  return result;
+  return runtime::together(mesh, [&] {
+    TensorRef result = runtime::empty_replicated(x.shape, x.dtype, mesh);
+    copy_on_mesh(*result, x);
+    return result;
+  });
 }
 
 TensorRef gather(TensorImpl& x, Device device) {

@@ -3,15 +3,53 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <numeric>
+
 #include "positions.hpp"
 
 namespace sinter::inline v1::runtime {
+
+namespace {
 
 Call call_on(CallKind kind, LocalArrays arrays) {
   const bool known = !arrays.empty() && arrays[0];
   return {.kind = kind,
           .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
           .count = known ? arrays[0]->numel : 0};
+}
+
+Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
+  Call call = call_on(kind, from);
+  call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.pieces = hash_of(counts);
+  return call;
+}
+
+}  // namespace
+
+Call all_reduce_call(LocalArrays arrays, Combine how) {
+  Call call = call_on(CallKind::AllReduce, arrays);
+  call.how = static_cast<std::int64_t>(how);
+  return call;
+}
+
+Call all_gather_call(LocalArrays from, Counts counts) { return call_in_pieces(CallKind::AllGather, from, counts); }
+
+Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how) {
+  Call call = call_in_pieces(CallKind::ReduceScatter, from, counts);
+  call.how = static_cast<std::int64_t>(how);
+  return call;
+}
+
+Call broadcast_call(LocalArrays arrays, int root) {
+  Call call = call_on(CallKind::Broadcast, arrays);
+  call.from = root;
+  return call;
+}
+
+Call send_call(const TensorRef& own, int from, int to) {
+  Call call = call_on(CallKind::Send, {&own, 1});
+  call.from = from, call.to = to;
+  return call;
 }
 
 int rank_of(int position, std::span<const std::int64_t> locals) {
@@ -21,18 +59,20 @@ int rank_of(int position, std::span<const std::int64_t> locals) {
 }
 
 std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
-  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces};
+  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.errors};
 }
 
 Call call_of(std::span<const std::int64_t, call_words> w) noexcept {
-  return {static_cast<CallKind>(w[0]), w[1], w[2], w[3], w[4], w[5], w[6]};
+  return {static_cast<CallKind>(w[0]), w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
 }
 
 std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept {
   return static_cast<std::int64_t>(XXH3_64bits(counts.data(), counts.size_bytes()) >> 1);
 }
 
-std::string describe(const Call& c) {
+namespace {
+
+std::string describe_itself(const Call& c) {
   const auto elements = [&] { return fmt::format("{} {}", c.count, name(static_cast<DType>(c.dtype))); };
   const auto how = [&] { return name(static_cast<Combine>(c.how)); };
   switch (c.kind) {
@@ -48,6 +88,14 @@ std::string describe(const Call& c) {
     case CallKind::Refused: return "a call that it refused with an error of its own";
   }
   return "an unknown call";
+}
+
+}  // namespace
+
+std::string describe(const Call& c) {
+  if (c.errors <= 0) return describe_itself(c);
+  return fmt::format("{}, after {} of its own", describe_itself(c),
+                     c.errors == 1 ? "an error" : fmt::format("{} errors", c.errors));
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -29,14 +29,22 @@ struct Call {
   std::int64_t to = 0;
   std::int64_t count = 0;   // elements; of several pieces all together
   std::int64_t pieces = 0;  // a hash of the counts
+  std::int64_t errors = 0;  // that the process had before it: Processes::abandon
 
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// With dtype and count of the first array, where there is one.
-Call call_on(CallKind kind, LocalArrays arrays);
+/// Elements of each position.
+using Counts = std::span<const std::int64_t>;
 
-inline constexpr std::size_t call_words = 7;
+/// What a communicator is asked, before it is checked: with the dtype of the first array, where there is one.
+Call all_reduce_call(LocalArrays arrays, Combine how);
+Call all_gather_call(LocalArrays from, Counts counts);
+Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how);
+Call broadcast_call(LocalArrays arrays, int root);
+Call send_call(const TensorRef& own, int from, int to);
+
+inline constexpr std::size_t call_words = 8;
 std::array<std::int64_t, call_words> words_of(const Call& call) noexcept;
 Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
 
@@ -46,7 +54,7 @@ std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept;
 /// The process of a position, where `locals` are the positions of each.
 int rank_of(int position, std::span<const std::int64_t> locals);
 
-/// "all_reduce, sum, of 1000 float32", for messages.
+/// "all_reduce, sum, of 1000 float32", for messages; and after how many errors, where there were any.
 std::string describe(const Call& call);
 
 }  // namespace sinter::inline v1::runtime

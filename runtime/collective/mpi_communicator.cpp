@@ -16,8 +16,6 @@ constinit std::atomic<std::int64_t> part_size{std::int64_t{1} << 26};
 
 constexpr int data_tag = 3;
 
-using Counts = std::span<const std::int64_t>;
-
 /// Elements of one process among all.
 struct Piece {
   std::int64_t first, count;
@@ -54,7 +52,8 @@ class Mpi final : public Communicator {
   int rank_of(int position) const { return runtime::rank_of(position, locals_); }
   Pieces per_process(Counts counts) const;
   template <class F>
-  void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f);
+  void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
+                 int peer = Processes::of_all);
   void combine_local(LocalArrays arrays, Combine how, std::byte* to) const;
   void gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
   const std::byte* reduce_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
@@ -97,12 +96,12 @@ std::pair<int*, int*> as_integers(Exchange& e, const Pieces& pieces) {
 
 /// Calls f(first, elements, request) for parts of no more elements than an operation takes, one after another.
 template <class F>
-void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f) {
+void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f, int peer) {
   const std::int64_t step = part_size.load();
   for (std::int64_t first = 0; first < count; first += step) {
     const int n = static_cast<int>(std::min(step, count - first));
     processes_.start(e, call, function, [&](mpi::Request* request) { return f(first, n, request); });
-    processes_.wait(e, call);
+    processes_.wait(e, call, peer);
   }
 }
 
@@ -126,8 +125,7 @@ void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
 
 void Mpi::all_reduce(LocalArrays arrays, Combine how) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::AllReduce, arrays);
-  call.how = static_cast<std::int64_t>(how);
+  const Call call = all_reduce_call(arrays, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     DType wide = DType::Float32;
@@ -201,8 +199,7 @@ const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* al
 
 void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::AllGather, from);
-  call.count = sum(counts), call.pieces = hash_of(counts);
+  const Call call = all_gather_call(from, counts);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::size_t sent = 0;
@@ -224,8 +221,7 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
 
 void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::ReduceScatter, from);
-  call.how = static_cast<std::int64_t>(how), call.count = sum(counts), call.pieces = hash_of(counts);
+  const Call call = reduce_scatter_call(from, counts, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::unique_ptr<std::byte[]> rounded;
@@ -250,8 +246,7 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combin
 
 void Mpi::broadcast(LocalArrays arrays, int root) {
   const std::lock_guard lock(processes_.mutex());
-  Call call = call_on(CallKind::Broadcast, arrays);
-  call.from = root;
+  const Call call = broadcast_call(arrays, root);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     const bool is_root = positions_.is_local(root);
@@ -280,8 +275,7 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
     return;
   }
   const TensorRef& own = sends ? source : target;
-  Call call = call_on(CallKind::Send, {&own, 1});
-  call.from = from, call.to = to;
+  const Call call = send_call(own, from, to);
   const bool exist = from >= 0 && to >= 0 && from < size() && to < size();
   const int peer = exist ? rank_of(sends ? to : from) : processes_.rank();
   processes_.exchange([&](Exchange& e) {
@@ -294,13 +288,15 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
     });
     const std::size_t size = size_of(own->dtype);
     const mpi::Datatype type = processes_.element(size);
-    each_part(e, call, call.count, sends ? "MPI_Isend" : "MPI_Irecv",
-              [&](std::int64_t at, int n, mpi::Request* request) {
-                std::byte* const place = all + static_cast<std::size_t>(at) * size;
-                const mpi::Library& mpi = processes_.mpi();
-                return sends ? mpi.MPI_Isend(place, n, type, peer, data_tag, processes_.comm(), request)
-                             : mpi.MPI_Irecv(place, n, type, peer, data_tag, processes_.comm(), request);
-              });
+    each_part(
+        e, call, call.count, sends ? "MPI_Isend" : "MPI_Irecv",
+        [&](std::int64_t at, int n, mpi::Request* request) {
+          std::byte* const place = all + static_cast<std::size_t>(at) * size;
+          const mpi::Library& mpi = processes_.mpi();
+          return sends ? mpi.MPI_Isend(place, n, type, peer, data_tag, processes_.comm(), request)
+                       : mpi.MPI_Irecv(place, n, type, peer, data_tag, processes_.comm(), request);
+        },
+        peer);
     if (sends) count_message(bytes_of(*own));
     if (receives) write(*own, 0, bytes_of(*own), all);
   });

@@ -39,6 +39,7 @@ inline void* const no_status = nullptr;
   FUNCTION(MPI_Op_create, UserFunction, int, Op*)                                                                \
   FUNCTION(MPI_Test, Request*, int*, void*)                                                                      \
   FUNCTION(MPI_Testall, int, Request*, int*, void*)                                                              \
+  FUNCTION(MPI_Iprobe, int, int, Comm, int*, void*)                                                              \
   FUNCTION(MPI_Cancel, Request*)                                                                                 \
   FUNCTION(MPI_Wait, Request*, void*)                                                                            \
   FUNCTION(MPI_Isend, const void*, int, Datatype, int, int, Comm, Request*)                                      \

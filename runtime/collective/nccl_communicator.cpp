@@ -20,7 +20,6 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-using Counts = std::span<const std::int64_t>;
 using nccl::Result;
 using Lane = NcclLanes::Lane;
 
@@ -124,9 +123,10 @@ void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const Nc
     if (i < read.size() && read[i]) uses[i].push_back({read[i]->buffer.get(), false});
     if (i < written.size() && written[i]) uses[i].push_back({written[i]->buffer.get(), true});
   }
-  lanes_.run(
-      fmt::format("{} at positions {} to {} of {}", runtime::describe(call), first(), first() + local() - 1, size()),
-      uses, start);
+  const std::string where = processes_ ? fmt::format("rank {} of {}, ", processes_->rank(), processes_->size()) : "";
+  lanes_.run(fmt::format("{}{} at positions {} to {} of {}", where, runtime::describe(call), first(),
+                         first() + local() - 1, size()),
+             uses, start);
   for (const TensorRef& array : written)
     if (array) array->buffer->touch();
 }
@@ -190,8 +190,7 @@ void Nccl::spread_pieces(const Call& call, LocalArrays arrays, Counts counts) {
 
 void Nccl::all_reduce(LocalArrays arrays, Combine how) {
   const std::lock_guard lock(mutex());
-  Call call = call_on(CallKind::AllReduce, arrays);
-  call.how = static_cast<std::int64_t>(how);
+  const Call call = all_reduce_call(arrays, how);
   const std::int64_t each = (call.count + size() - 1) / size();
   std::vector<std::int64_t> counts;
   for (std::int64_t p = 0; p < size(); ++p) counts.push_back(std::clamp<std::int64_t>(call.count - p * each, 0, each));
@@ -216,8 +215,7 @@ void Nccl::all_reduce(LocalArrays arrays, Combine how) {
 
 void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) {
   const std::lock_guard lock(mutex());
-  Call call = call_on(CallKind::ReduceScatter, from);
-  call.how = static_cast<std::int64_t>(how), call.pieces = hash_of(counts);
+  const Call call = reduce_scatter_call(from, counts, how);
   std::vector<TensorRef> parcels;
   std::optional<Native> with;
   agree(call, [&] {
@@ -247,8 +245,7 @@ void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combi
 
 void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   const std::lock_guard lock(mutex());
-  Call call = call_on(CallKind::AllGather, from);
-  call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.pieces = hash_of(counts);
+  const Call call = all_gather_call(from, counts);
   agree(call, [&] { positions_.all_gather(from, to, counts); });
   if (call.count == 0) return;
   count_messages(from);
@@ -271,8 +268,7 @@ void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
 
 void Nccl::broadcast(LocalArrays arrays, int root) {
   const std::lock_guard lock(mutex());
-  Call call = call_on(CallKind::Broadcast, arrays);
-  call.from = root;
+  const Call call = broadcast_call(arrays, root);
   agree(call, [&] { positions_.broadcast(arrays, root); });
   if (call.count == 0 || size() == 1) return;
   if (positions_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first()), 1));
@@ -291,8 +287,7 @@ void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int 
   if (sends == receives || !exist) check();
   if (from == to) return copy(*target, 0, *source, 0, runtime::bytes_of(*source));
   const TensorRef& own = sends ? source : target;
-  Call call = call_on(CallKind::Send, {&own, 1});
-  call.from = from, call.to = to;
+  const Call call = send_call(own, from, to);
   if (sends != receives) processes_->agree_with(rank_of(sends ? to : from, locals_), call, check);
   if (call.count == 0) return;
   if (sends) count_messages({&source, 1});

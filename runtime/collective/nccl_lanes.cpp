@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <sinter/runtime/backend.hpp>
@@ -14,6 +15,7 @@ namespace sinter::inline v1::runtime {
 NcclLanes::NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices,
                      int first, int size)
     : library_(library), devices_(devices), comms_(devices.size()) {
+  const std::lock_guard lock(state_.get());
   for (const Device d : devices) {
     backend(d);  // says what is wrong with a GPU that cannot be used
     contexts_.emplace_back(d.index());
@@ -25,6 +27,7 @@ NcclLanes::NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, con
 }
 
 NcclLanes::~NcclLanes() {
+  end_watch();
   if (process_ != generation() || !broken_.empty()) return;
   try {
     group("ncclCommFinalize", [&](std::size_t i) { return library_.ncclCommFinalize(comms_[i]); });
@@ -35,18 +38,62 @@ NcclLanes::~NcclLanes() {
 
 void NcclLanes::check_usable() const {
   if (process_ != generation()) throw Error("a child of a fork cannot use the GPUs that its parent uses through NCCL");
+  const std::lock_guard lock(state_.get());
   if (!broken_.empty()) throw Error("NCCL has failed, and nothing can be exchanged through it any more: " + broken_);
 }
 
 void NcclLanes::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
   check_usable();
   std::deque<Ordered> ordered;
-  std::vector<nccl::Stream> streams;
+  std::vector<StreamImpl*> streams;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     ordered.emplace_back(devices_[i], uses[i]);
-    streams.push_back(static_cast<nccl::Stream>(backend(devices_[i]).streams()->current().native));
+    streams.push_back(&backend(devices_[i]).streams()->current());
   }
-  group(call, [&](std::size_t i) { return start(i, {comms_[i], streams[i]}); });
+  const std::lock_guard lock(state_.get());
+  forget_done();
+  Pending pending{.call = call, .begins = {}, .ends = {}, .since = {}};
+  for (StreamImpl* s : streams) pending.begins.push_back(s->owner.record(*s));
+  expect(static_cast<int>(pending_.size()) + 1);  // before there is work that nobody watches
+  group(call, [&](std::size_t i) { return start(i, {comms_[i], static_cast<nccl::Stream>(streams[i]->native)}); });
+  for (StreamImpl* s : streams) pending.ends.push_back(s->owner.record(*s));
+  pending_.push_back(std::move(pending));
+}
+
+namespace {
+
+bool all_done(const std::vector<EventRef>& events) {
+  return std::ranges::all_of(events, [](const EventRef& e) { return e->owner.is_done(*e); });
+}
+
+}  // namespace
+
+void NcclLanes::forget_done() {
+  while (!pending_.empty() && all_done(pending_.front().ends)) pending_.pop_front();
+  expect(static_cast<int>(pending_.size()));
+}
+
+/// As NCCL's manual has it: who waits asks for errors, and aborts. After it a communicator is not touched again.
+std::string NcclLanes::look() {
+  const std::unique_lock lock(state_.get(), std::try_to_lock);
+  if (!lock || process_ != generation() || !broken_.empty()) return {};  // a call is being made, which has its limit
+  forget_done();
+  if (pending_.empty()) return {};
+  Pending& first = pending_.front();
+  for (const nccl::Comm comm : comms_) {
+    nccl::Result state = nccl::success;
+    nccl::Result asked = library_.ncclCommGetAsyncError(comm, &state);
+    if (asked == nccl::success) asked = state;
+    if (asked == nccl::success || asked == nccl::in_progress) continue;
+    abort(first.call, nccl::describe(library_, asked, comm));
+    return broken_;
+  }
+  if (!first.since && all_done(first.begins)) first.since.emplace();
+  if (!first.since || !first.since->passed()) return {};
+  abort(first.call, fmt::format("it began, and does not end within {:g} s (SINTER_COLLECTIVE_TIMEOUT): not all "
+                                "positions do their part. What it was to write is undefined",
+                                first.since->seconds()));
+  return broken_;
 }
 
 void NcclLanes::group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start) {
@@ -91,10 +138,16 @@ void NcclLanes::check(const std::string& call, nccl::Result result) {
 }
 
 void NcclLanes::give_up(const std::string& call, const std::string& why) {
+  abort(call, why);
+  throw Error(broken_);
+}
+
+void NcclLanes::abort(const std::string& call, const std::string& why) {
   broken_ = fmt::format("{}: {}", call, why);
   for (nccl::Comm& comm : comms_)
     if (comm) library_.ncclCommAbort(std::exchange(comm, nullptr));
-  throw Error(broken_);
+  pending_.clear();
+  expect(0);
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -3,19 +3,24 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/order.hpp>
 #include "../cuda/context.hpp"
+#include "../cuda/stream_watch.hpp"
+#include "limits.hpp"
 #include "nccl_library.hpp"
 
 namespace sinter::inline v1::runtime {
 
-/// Not thread-safe. What throws, throws Error where NCCL reports something or takes longer than
-/// SINTER_COLLECTIVE_TIMEOUT, and then for every further call: NCCL is not used any more.
-class NcclLanes {
+/// Not thread-safe, but for look(). What throws, throws Error where NCCL reports something or takes longer than
+/// SINTER_COLLECTIVE_TIMEOUT, and then for every further call: NCCL is not used any more. Whoever
+/// waits for a stream on which a call began and does not end within that time throws it, too.
+class NcclLanes final : private StreamWatch {
  public:
   /// One for each device, as positions first, first + 1, ... of `size`. Collective over all that have the id.
   NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
@@ -38,17 +43,28 @@ class NcclLanes {
   void check_usable() const;
 
  private:
+  /// A call whose work may not be done.
+  struct Pending {
+    std::string call;
+    std::vector<EventRef> begins, ends;  // of each stream
+    std::optional<Deadline> since;       // when the work before it was seen to be over
+  };
+  std::string look() override;
+  void forget_done();
+  [[noreturn]] void give_up(const std::string& call, const std::string& why);
+  void abort(const std::string& call, const std::string& why);
   void group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start);
   void settle(const std::string& call);
   void check(const std::string& call, nccl::Result result);
-  [[noreturn]] void give_up(const std::string& call, const std::string& why);
 
   const nccl::Library& library_;
   const unsigned process_ = generation();
   std::vector<Device> devices_;
   std::deque<CudaContext> contexts_;
   std::vector<nccl::Comm> comms_;
+  mutable PerProcess<std::mutex> state_;  // held while NCCL is called, and what follows is used
   std::string broken_;
+  std::deque<Pending> pending_;
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -39,16 +39,35 @@ std::optional<std::string> Notices::heard() {
   listen();
   if (notice.rank >= 0 && static_cast<std::size_t>(notice.rank) < heard_of_.size())
     heard_of_[static_cast<std::size_t>(notice.rank)] = true;
-  return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
+  if (notice.errors == 0) return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
+  errors_.push_back(notice);
+  return heard();
 }
 
-std::vector<int> Notices::tell(std::string_view what) {
-  Notice* const notice = new Notice{.rank = rank_, .text = {}};  // stays: who is told may receive it late or never
+std::optional<std::string> Notices::missing(int errors, std::int64_t waits, int peer) {
+  std::erase_if(errors_, [&](const Notice& n) { return n.errors <= errors; });
+  const auto n =
+      std::ranges::find_if(errors_, [&](const Notice& e) { return e.waits <= waits && (peer < 0 || e.rank == peer); });
+  if (n == errors_.end()) return std::nullopt;
+  return fmt::format("rank {} does not take part, for an error of its own: {}", n->rank, n->text);
+}
+
+void Notices::send(int errors, std::int64_t waits, std::string_view what) {
+  // Stays: who is told may receive it late or never.
+  Notice* const notice = new Notice{.rank = rank_, .errors = errors, .waits = waits, .text = {}};
   notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
   for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
     mpi::Request sent = nullptr;
     if (peer != rank_) mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &sent);
   }
+}
+
+void Notices::tell_error(int errors, std::int64_t waits, std::string_view what) { send(errors, waits, what); }
+
+void Notices::tell_only(std::string_view what) { send(0, 0, what); }
+
+std::vector<int> Notices::tell(std::string_view what) {
+  send(0, 0, what);
   const auto end = std::chrono::steady_clock::now() + answers_within;
   for (int polls = 0; std::chrono::steady_clock::now() < end; pause_after(++polls))
     if (!heard() && std::ranges::find(heard_of_, false) == heard_of_.end()) break;

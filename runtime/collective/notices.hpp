@@ -1,5 +1,6 @@
 // What a process tells all others when it gives up, so that they do not wait for it, and it learns who is still there.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,16 @@ class Notices {
 
   /// What another process gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
-  /// Tells all others, who answer in the same way when they come to listen. Gives the ranks of which none was heard
-  /// within a second.
+  /// Tells all others of an error, this process's `errors`-th, after so many waits of all processes together. Waits for
+  /// nobody.
+  void tell_error(int errors, std::int64_t waits, std::string_view what);
+  /// Why another process, or this very `peer` unless it is negative, will not do its part where this one waits, after
+  /// `waits` waits and `errors` errors of its own: "rank 1 does not take part, for an error of its own: ..."
+  std::optional<std::string> missing(int errors, std::int64_t waits, int peer);
+  /// Tells all others that this process gave up. Waits for nobody.
+  void tell_only(std::string_view what);
+  /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was
+  /// heard within a second.
   std::vector<int> tell(std::string_view what);
   /// To be called before MPI ends.
   void stop();
@@ -32,8 +41,11 @@ class Notices {
  private:
   struct Notice {
     int rank;
-    char text[508];
+    int errors = 0;  // 0: it gave up
+    std::int64_t waits = 0;
+    char text[1008];
   };
+  void send(int errors, std::int64_t waits, std::string_view what);
   void listen();
 
   const mpi::Library& mpi_;
@@ -42,6 +54,7 @@ class Notices {
   Notice* arriving_;  // stays for ever: where MPI does not end, it may write there as long as the process lives
   mpi::Request request_ = nullptr;
   std::vector<bool> heard_of_;
+  std::vector<Notice> errors_;  // of others
 };
 
 }  // namespace sinter::inline v1::runtime

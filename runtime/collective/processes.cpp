@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <map>
@@ -145,21 +146,59 @@ void Processes::give_up(const Call& call, const std::string& why) {
   throw Error(broken_);
 }
 
-void Processes::wait(Exchange& exchange, const Call& call) {
+/// Since when a peer is known not to come.
+struct Processes::Grace {
+  std::optional<std::chrono::steady_clock::time_point> since;
+};
+
+void Processes::wait(Exchange& exchange, const Call& call, int peer) {
   const Deadline deadline;
+  Grace grace;
   for (int polls = 0;; pause_after(++polls)) {
     int done = 0;
     check(
         call, "MPI_Testall",
         mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done, mpi::no_status));
     if (done) break;
-    if (const auto other = notices_->heard()) give_up(call, *other);
+    look_around(call, peer, grace);
     // That others go on for long when a program ends here is no error.
     if (call.kind != CallKind::End && deadline.passed())
       give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
                                 deadline.seconds()));
   }
   exchange.requests.clear();
+  waits_ += peer == of_all;
+}
+
+/// Throws where another process gave up, or will not come. What all wait for is over for none before each has done its
+/// part; a peer may have done it just before its error, and what it sent may be on its way.
+void Processes::look_around(const Call& call, int peer, Grace& grace) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds on_its_way{200};
+  if (const auto other = notices_->heard()) give_up(call, *other);
+  if (call.kind == CallKind::End) return tell_end(call);
+  const auto other = notices_->missing(errors_, waits_, peer);
+  if (!other) return;
+  if (!grace.since) grace.since = Clock::now();
+  if (peer == of_all || Clock::now() > *grace.since + on_its_way) give_up(call, *other);
+}
+
+/// Others that send to this process at its end, or want to receive, hear that it is.
+void Processes::tell_end(const Call& call) {
+  if (told_end_) return;
+  int sends = 0;
+  check(call, "MPI_Iprobe", mpi_.MPI_Iprobe(mpi::any_source, agree_tag, comm_, &sends, mpi::no_status));
+  if (!sends) return;
+  told_end_ = true;
+  notices_->tell_only("end of the program");
+}
+
+void Processes::abandon(std::string_view why) noexcept try {
+  const std::lock_guard lock(mutex_.get());
+  check_usable();
+  ++errors_;
+  notices_->tell_error(errors_, waits_, why);
+} catch (...) {  // nobody can be told
 }
 
 /// The least of each word and of its complement: they are of one word where all are equal.
@@ -218,7 +257,7 @@ void Processes::compare_with(int peer, const Call& call) {
     start(e, call, "MPI_Isend", [&](mpi::Request* request) {
       return mpi_.MPI_Isend(words, call_words, mpi_.int64, peer, agree_tag, comm_, request);
     });
-    wait(e, call);
+    wait(e, call, peer);
     std::copy_n(words + call_words, call_words, theirs.begin());
   });
   if (const Call other = call_of(theirs); other != call)
@@ -242,6 +281,8 @@ void Processes::end() noexcept try {
   notices_->stop();
   mpi_.MPI_Finalize();
 } catch (...) {
+  // The others say now why they gave up, and mpirun ends them when this process leaves without ending MPI.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 }  // namespace sinter::inline v1::runtime

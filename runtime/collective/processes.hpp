@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../fork.hpp"
@@ -58,14 +59,20 @@ class Processes {
     agree_after(call, prepare, [this, peer](const Call& c) { compare_with(peer, c); });
   }
 
+  /// This process has an error where all evaluate together, and will not make the call that the others wait in, or
+  /// make next: they hear so, and it is an error for them. Only where all had one too do they go on together. Never
+  /// throws.
+  void abandon(std::string_view why) noexcept;
+
   /// Starts an operation of `exchange`: f is given where its request goes, and gives MPI's result.
   template <class F>
   void start(Exchange& exchange, const Call& call, const char* function, F f) {
     exchange.requests.push_back(nullptr);
     check(call, function, f(&exchange.requests.back()));
   }
-  /// Until all operations are done.
-  void wait(Exchange& exchange, const Call& call);
+  /// Until all operations are done, which are of all processes, or of this one and a peer.
+  void wait(Exchange& exchange, const Call& call, int peer = of_all);
+  static constexpr int of_all = -1;
 
   /// Runs f(exchange), which starts operations and waits for them.
   template <class F>
@@ -95,7 +102,9 @@ class Processes {
   [[noreturn]] void give_up(const Call& call, const std::string& why);
   void compare(const Call& call);
   void compare_with(int peer, const Call& call);
+  struct Grace;
   [[noreturn]] void report_difference(const Call& call);
+  void look_around(const Call& call, int peer, Grace& grace);
   template <class F, class G>
   void agree_after(const Call& call, F prepare, G compare_all) {
     check_usable();
@@ -106,12 +115,15 @@ class Processes {
       refused = std::current_exception();
     }
     try {
-      compare_all(refused ? Call{.kind = CallKind::Refused} : call);
+      Call own = refused ? Call{.kind = CallKind::Refused} : call;
+      own.errors = errors_;
+      compare_all(own);
     } catch (...) {
       if (!refused) throw;
     }
     if (refused) std::rethrow_exception(refused);
   }
+  void tell_end(const Call& call);
   static void at_exit() noexcept;
   void end() noexcept;
 
@@ -122,8 +134,11 @@ class Processes {
   mpi::Comm comm_ = nullptr;
   bool of_main_thread_ = false;  // the program started MPI for calls of its main thread alone
   std::optional<Notices> notices_;
-  std::string broken_;  // why nothing can be exchanged any more
-  bool lost_ = false;   // MPI itself is not where all others are
+  std::string broken_;      // why nothing can be exchanged any more
+  bool lost_ = false;       // MPI itself is not where all others are
+  std::int64_t waits_ = 0;  // of all processes together that are over
+  int errors_ = 0;          // that abandon() told
+  bool told_end_ = false;
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};
 };

@@ -22,6 +22,7 @@
 #include "nvrtc.hpp"
 #include "peers.hpp"
 #include "staging.hpp"
+#include "stream_watch.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -166,10 +167,11 @@ void CudaGpu::upload_pinned(void* device, const void* host, std::size_t bytes) {
 void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
+  watch(d_, stream());
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
   count_wait();
-  context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(stream()));
+  context_.check("cuStreamSynchronize", runtime::synchronize(d_, stream()));
   fault_word_.raise(device_);
 }
 

@@ -1,5 +1,7 @@
 #include "cuda_streams.hpp"
 
+#include "stream_watch.hpp"
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -8,19 +10,6 @@ using driver::CUstream;
 
 CUstream as_stream(void* stream) noexcept { return static_cast<CUstream>(stream); }
 CUevent as_event(void* event) noexcept { return static_cast<CUevent>(event); }
-
-/// Lets this thread ask what is done while a graph is being captured somewhere: that disturbs no capture.
-class MayAsk {
- public:
-  explicit MayAsk(const driver::Driver& d) : d_(d) { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
-  MayAsk(const MayAsk&) = delete;
-  MayAsk& operator=(const MayAsk&) = delete;
-  ~MayAsk() { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
-
- private:
-  const driver::Driver& d_;
-  int mode_ = driver::capture_mode_relaxed;  // the thread's own one, in between
-};
 
 }  // namespace
 
@@ -56,7 +45,7 @@ bool CudaStreams::is_capturing(void* stream) {
 
 void CudaStreams::synchronize(void* stream) {
   const Current current(context_);
-  context_.check("cuStreamSynchronize", d_.cuStreamSynchronize(as_stream(stream)));
+  context_.check("cuStreamSynchronize", runtime::synchronize(d_, as_stream(stream)));
 }
 
 void* CudaStreams::create_event(bool timed) {
@@ -89,7 +78,7 @@ bool CudaStreams::is_done(void* event) {
 
 void CudaStreams::synchronize_event(void* event) {
   const Current current(context_);
-  context_.check("cuEventSynchronize", d_.cuEventSynchronize(as_event(event)));
+  context_.check("cuEventSynchronize", runtime::synchronize(d_, as_event(event)));
 }
 
 float CudaStreams::elapsed_ms(void* begin, void* end) {

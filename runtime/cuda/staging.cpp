@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../waits.hpp"
+#include "stream_watch.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -36,9 +37,10 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
 }
 
 CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
+  watch(driver_, stream);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream); result != success) return result;
   count_wait();
-  return driver_.cuStreamSynchronize(stream);
+  return runtime::synchronize(driver_, stream);
 }
 
 CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
@@ -72,7 +74,7 @@ CUresult Staging::make_room(std::uint64_t end) {
   while (!pieces_.empty() && pieces_.front().begin + ring_bytes < end) {
     const driver::CUevent done = pieces_.front().done;
     count_wait();
-    if (const CUresult result = driver_.cuEventSynchronize(done); result != success) return result;
+    if (const CUresult result = runtime::synchronize(driver_, done); result != success) return result;
     idle_events_.push_back(done);
     pieces_.pop_front();
   }

@@ -12,6 +12,7 @@
 #include <sinter/runtime/fault.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 #include "../fork.hpp"
 
 #include "../cpu/host_memory.hpp"
@@ -22,6 +23,7 @@
 #include "happens_before.hpp"
 #include "host_compiler.hpp"
 #include "kernel.hpp"
+#include "late_work.hpp"
 #include "launcher.hpp"
 #include "memory_check.hpp"
 #include "signals.hpp"
@@ -83,8 +85,9 @@ class VirtualGpu final : public GpuBackend {
   void reset_peak() noexcept override { arena_.reset_peak(); }
   void* allocate(std::size_t bytes, StreamImpl*) override { return arena_.allocate(bytes); }
   void deallocate(void* data, std::size_t, StreamImpl* stream, Fence fence) noexcept override {
-    if (is_strict()) check_release(data, stream ? *stream : streams_.standard(), fence);
-    arena_.deallocate(data);
+    const StreamImpl& home = stream ? *stream : streams_.standard();
+    if (is_strict()) check_release(data, home, fence);
+    is_late() ? release_late(data, StreamName(home), fence) : arena_.deallocate(data);
   }
   MemorySource* pinned_memory() override { return &host_; }
 
@@ -92,12 +95,28 @@ class VirtualGpu final : public GpuBackend {
     check("upload to", to, bytes);
     auto turn = in_order("a copy from the host to");
     if (turn) turn->write(arena_, to, bytes);
-    if (bytes) std::memcpy(memory_of(to), host, bytes);
+    if (!is_late()) return copy_now(memory_of(to), host, bytes);
+    const auto* const first = static_cast<const std::byte*>(host);
+    issue([this, to, taken = std::vector<std::byte>(first, first + bytes)] {  // `host` may be reused at once
+      check("upload to", to, taken.size());
+      copy_now(memory_of(to), taken.data(), taken.size());
+    });
+  }
+  void upload_pinned(void* to, const void* host, std::size_t bytes) override {
+    if (!is_late()) return upload(to, host, bytes);
+    check("upload to", to, bytes);
+    issue([=, this] {
+      check("upload to", to, bytes);
+      copy_now(memory_of(to), host, bytes);
+    });
   }
   void download(void* host, const void* from, std::size_t bytes) override {
     check("download from", from, bytes);
     if (auto turn = in_order("a copy to the host from")) turn->read(arena_, from, bytes);
-    if (bytes) std::memcpy(host, memory_of(from), bytes);
+    issue([=, this] {
+      if (is_late()) check("download from", from, bytes);  // it may have been released by now
+      copy_now(host, memory_of(from), bytes);
+    });
     streams_.synchronize(streams_.current());
     raise_fault();
   }
@@ -113,7 +132,10 @@ class VirtualGpu final : public GpuBackend {
     check_apart(to, from, bytes);
     auto turn = in_order("a copy within GPUs to");
     if (turn) turn->copy(arena_, to, other->arena_, from, bytes);
-    if (bytes) std::memcpy(memory_of(to), memory_of(from), bytes);
+    issue([=, this] {
+      if (is_late()) check("copy to", to, bytes), other->check("copy from", from, bytes);
+      copy_now(memory_of(to), memory_of(from), bytes);
+    });
   }
   /// As a library's kernel would, but on the host.
   void multiply(const MatrixProduct& p) override {
@@ -135,7 +157,7 @@ class VirtualGpu final : public GpuBackend {
     MatrixProduct here = p;
     for (Matrix* m : {&here.a, &here.b, &here.c, &here.addend})
       if (m->data) m->data = static_cast<std::byte*>(memory_of(m->data));
-    multiply_on_host(here);
+    issue([here] { multiply_on_host(here); });
   }
   void synchronize() override {
     streams_.synchronize();
@@ -152,16 +174,44 @@ class VirtualGpu final : public GpuBackend {
     return reinterpret_cast<std::uint64_t>(fault_word_.load(std::memory_order_relaxed));
   }
   void raise_fault() const override {
-    early_releases_.raise();
+    late_errors_.raise();
     void* const address = fault_word_.load(std::memory_order_acquire);
     if (!address) return;
     std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(address)));
     if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
   }
   int resident_blocks(Function, int) override { return 1; }
-  void launch(const Launch& launch) override { run_launch(launch, streams_.current(), arena_, limit_s_); }
+  void launch(const Launch& launch) override {
+    if (!is_late()) return run_launch(launch, streams_.current(), arena_, limit_s_);
+    issue([this, launch, words = std::vector<std::uint64_t>(launch.words.begin(), launch.words.end())] {
+      Launch again = launch;
+      again.words = words;
+      run_launch(again, streams_.standard(), arena_, limit_s_);
+    });
+  }
 
  private:
+  static void copy_now(void* to, const void* from, std::size_t bytes) {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  /// Does work on the current stream, at once or late; then what it throws is thrown by a later wait.
+  template <class F>
+  void issue(F work) {
+    if (!is_late()) return work();
+    LateWork::instance().issue(StreamName(streams_.current()), [this, work = std::move(work)] {
+      try {
+        work();
+      } catch (const std::exception& e) {
+        late_errors_.add(e.what());
+      }
+    });
+  }
+  void release_late(void* data, StreamName stream, const Fence& fence) noexcept try {
+    if (fence)
+      for (const EventRef& e : *fence) LateWork::instance().wait(stream, VirtualStreams::mark(e->native));
+    LateWork::instance().issue(stream, [this, data] { arena_.deallocate(data); });
+  } catch (...) {  // no memory to remember it: it stays
+  }
   void make_fault_word() {
     const std::lock_guard lock(making_fault_word_.get());  // in the strict tier, uploads wait for kernels
     if (fault_word_.load(std::memory_order_relaxed)) return;
@@ -205,7 +255,7 @@ class VirtualGpu final : public GpuBackend {
     if (fence)
       for (const EventRef& e : *fence) over.merge(VirtualStreams::over(e->native));
     if (const std::string user = HappensBefore::instance().describe(allocation->used_by, over); !user.empty())
-      early_releases_.add(fmt::format(
+      late_errors_.add(fmt::format(
           "CUDA error: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED): {} bytes of cuda:{} (virtual) were "
           "released for {} while {} may still use them: nothing makes the stream wait for it. The memory was {}.",
           allocation->bytes, arena_.device(), runtime::describe(stream), user,
@@ -215,7 +265,7 @@ class VirtualGpu final : public GpuBackend {
 
   Device device_;
   Arena arena_;
-  mutable LateErrors early_releases_;  // of the strict tier
+  mutable LateErrors late_errors_;  // of the strict tier, and of late work
   VirtualStreams stream_calls_{device_.index()};
   Streams streams_{device_, stream_calls_};
   HostMemory host_;

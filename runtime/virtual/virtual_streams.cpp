@@ -13,10 +13,12 @@ struct Event {
   Time::time_point recorded;
   Clock over;
   bool asked = false;
+  LateWork::Mark mark{};
 };
 
 Event& event_at(void* event) { return *static_cast<Event*>(event); }
 HappensBefore& order() { return HappensBefore::instance(); }
+LateWork& late() { return LateWork::instance(); }
 
 }  // namespace
 
@@ -24,29 +26,39 @@ HappensBefore& order() { return HappensBefore::instance(); }
 void* VirtualStreams::create_stream() { return new char; }
 void VirtualStreams::destroy_stream(void* stream) noexcept {
   if (is_strict()) order().forget(named(stream));
+  if (is_late()) late().finish(late().end_of(named(stream)));
   delete static_cast<char*>(stream);
 }
-bool VirtualStreams::is_idle(void* stream) { return !is_strict() || order().is_seen_over(named(stream)); }
+bool VirtualStreams::is_idle(void* stream) {
+  if (is_late()) return late().is_over(late().end_of(named(stream)));
+  return !is_strict() || order().is_seen_over(named(stream));
+}
 void VirtualStreams::synchronize(void* stream) {
+  if (is_late()) late().finish(late().end_of(named(stream)));
   if (is_strict()) order().host_waits(named(stream));
 }
 
 void* VirtualStreams::create_event(bool) { return new Event; }
 void VirtualStreams::destroy_event(void* event) noexcept { delete static_cast<Event*>(event); }
 void VirtualStreams::record(void* event, void* stream) {
-  event_at(event) = {Time::now(), is_strict() ? order().before_next(named(stream)) : Clock(), false};
+  event_at(event) = {Time::now(), is_strict() ? order().before_next(named(stream)) : Clock(), false,
+                     is_late() ? late().end_of(named(stream)) : LateWork::Mark()};
 }
 void VirtualStreams::wait(void* stream, void* event) {
+  if (is_late()) late().wait(named(stream), mark(event));
   if (is_strict()) order().wait(named(stream), event_at(event).over);
 }
 bool VirtualStreams::is_done(void* event) {
+  if (is_late()) return late().is_over(mark(event));
   return !is_strict() || order().is_seen_over(event_at(event).over, event_at(event).asked);
 }
 void VirtualStreams::synchronize_event(void* event) {
+  if (is_late()) late().finish(mark(event));
   if (is_strict()) order().host_waits(event_at(event).over);
 }
 
 const Clock& VirtualStreams::over(void* event) { return event_at(event).over; }
+const LateWork::Mark& VirtualStreams::mark(void* event) { return event_at(event).mark; }
 
 float VirtualStreams::elapsed_ms(void* begin, void* end) {
   const auto elapsed = event_at(end).recorded - event_at(begin).recorded;

@@ -1,7 +1,9 @@
-// Streams and events of a virtual GPU, whose work is done when a call returns. The strict tier notes what they order.
+// Streams and events of a virtual GPU, whose work is done when a call returns, or late. The strict tier notes what they
+// order.
 #pragma once
 #include "../streams.hpp"
 #include "happens_before.hpp"
+#include "late_work.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 
@@ -23,6 +25,8 @@ class VirtualStreams final : public StreamCalls {
 
   /// What is over when the event is, in the strict tier.
   static const Clock& over(void* event);
+  /// What is before the event, where work is done late.
+  static const LateWork::Mark& mark(void* event);
 
  private:
   StreamName named(const void* stream) const noexcept { return {gpu_, stream}; }

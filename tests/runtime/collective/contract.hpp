@@ -81,6 +81,20 @@ inline TensorRef filled(Device device, DType dtype, const std::vector<std::byte>
   return array;
 }
 
+template <class T>
+TensorRef array(Device device, const std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return filled(device, dtype_of<T>, bytes);
+}
+
+/// The first n.
+inline std::vector<Device> gpus(int n) {
+  std::vector<Device> all;
+  for (int i = 0; i < n; ++i) all.emplace_back(i);
+  return all;
+}
+
 /// Calls of a communicator, the same in every process that has the seed.
 class Contract {
  public:

@@ -20,25 +20,16 @@ using runtime::TensorRef;
 using sn::Device;
 using sn::DType;
 using sn::Shape;
+using sn::testing::array, sn::testing::gpus;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-const bool eight_gpus = setenv("SINTER_VIRTUAL_GPUS", "8", 1) == 0 && setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0;
+const bool eight_gpus = setenv("SINTER_VIRTUAL_GPUS", "8", 1) == 0 &&
+                        (std::getenv("SINTER_VIRTUAL_LATE") || setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0);
 
-std::vector<Device> gpus(int n) {
-  std::vector<Device> all;
-  for (int i = 0; i < n; ++i) all.emplace_back(i);
-  return all;
-}
 std::vector<Device> cpus(int n) { return std::vector<Device>(static_cast<std::size_t>(n), Device(sn::cpu)); }
 
-template <class T>
-TensorRef array(Device device, const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return sn::testing::filled(device, sn::dtype_of<T>, bytes);
-}
 template <class T>
 std::vector<T> values_of(const TensorRef& a) {
   const std::vector<std::byte> bytes = sn::testing::bytes_of(a);

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include <runtime/collective/together.hpp>
 #include <sinter/runtime/error.hpp>
 
 #include "../../scratch.hpp"
@@ -143,6 +144,66 @@ TEST(Child, DISABLED_OneEnds) {
   communicator();
   if (runtime::world().rank != 1) print_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); }, 1);
 }
+
+/// An error of this process, which is told once however deep it is.
+void fail() {
+  const sn::Mesh world = sn::Mesh::world(), alone({sn::Device()});
+  const auto deep = [&](const sn::Mesh& mesh) {
+    runtime::together(
+        mesh, [&] { runtime::together(world, [] { throw sn::OutOfMemory("no room for the rows of this one"); }); });
+  };
+  try {
+    deep(runtime::world().rank % 2 ? world : alone);
+  } catch (const sn::OutOfMemory&) {
+  }
+}
+TEST(Child, DISABLED_OneHasAnErrorFirst) {
+  print_errors([](Communicator& c) {
+    if (runtime::world().rank == 1) fail();
+    if (runtime::world().rank != 1) c.all_reduce(ones(5), Combine::Sum);
+  });
+}
+TEST(Child, DISABLED_OneHasAnErrorBeforeItsPartOfASend) {
+  print_errors([](Communicator& c) {
+    if (runtime::world().rank == 1) fail();
+    const std::vector<TensorRef> mine = ones(5);
+    if (runtime::world().rank == 0) c.send(mine[0], 0, mine[0], 1);
+  });
+}
+/// Whether the others hear of it first or find the call another one.
+TEST(Child, DISABLED_OneTriesAgain) {
+  print_errors([](Communicator& c) {
+    if (runtime::world().rank == 1) {
+      fail();
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::getenv("CHILD_IS_SLOW") ? 300 : 0));
+    } else if (!std::getenv("CHILD_IS_SLOW")) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    c.all_reduce(ones(5), Combine::Sum);
+  });
+}
+TEST(Child, DISABLED_AllHaveAnError) {
+  Communicator& c = communicator();
+  for (int i = 0; i < 20; ++i) {
+    for (int errors = 0; errors <= i % 3; ++errors) fail();
+    c.all_reduce(ones(5), Combine::Sum);
+    EXPECT_THROW(runtime::together(sn::Mesh::world(), [&] { c.all_reduce({}, Combine::Sum); }), sn::Error);
+  }
+}
+TEST(Child, DISABLED_OneHasAnErrorAtTheEnd) {
+  communicator().barrier();
+  if (runtime::world().rank == 1) fail();
+}
+TEST(Child, DISABLED_OneEndsBeforeItSends) {
+  Communicator& c = communicator();
+  if (runtime::world().rank == 0) return;
+  print_errors(
+      [&](Communicator&) {
+        const std::vector<TensorRef> mine = ones(5);
+        if (runtime::world().rank == 1) c.send(mine[0], 0, mine[0], 1);
+      },
+      1);
+}
 // What starts them.
 
 /// Processes that leave together.
@@ -188,6 +249,50 @@ TEST_F(Mpi, WhoIsRefusedSaysSoToTheOthers) {
   const Result all = tolerant(2, "AllAreRefused");
   EXPECT_THAT(all.of(0), AllOf(HasSubstr("0 given arrays"), Not(HasSubstr("error 1")))) << all.text;
   EXPECT_EQ(all.status, 0) << all.text;
+}
+
+class Errors : public Mpi, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Processes, Errors, testing::Values(2, 4));
+
+TEST_P(Errors, OfOneAreHeardAtOnce) {
+  const Result r = tolerant(GetParam(), "OneHasAnErrorFirst");
+  for (int rank = 0; rank < GetParam(); rank += 2)
+    EXPECT_THAT(r.of(rank), AllOf(HasSubstr("of " + std::to_string(GetParam()) + " by MPI, in all_reduce, sum, of 5"),
+                                  HasSubstr("rank 1 does not take part, for an error of its own: no room for the"),
+                                  HasSubstr("error 1"), HasSubstr("out of step"), Not(HasSubstr("no sign"))))
+        << r.text;
+  EXPECT_THAT(r.of(1), AllOf(HasSubstr("error 1: rank 1 of"), HasSubstr("does not take part"))) << r.text;
+  EXPECT_LT(r.seconds, not_a_hang) << r.text;
+}
+TEST_P(Errors, OfOneAreHeardByWhoSendsToIt) {
+  const Result r = tolerant(GetParam(), "OneHasAnErrorBeforeItsPartOfASend");
+  EXPECT_THAT(r.of(0), AllOf(HasSubstr("in send of 5 float32 from position 0 to 1"), HasSubstr("rank 1 does not take"),
+                             HasSubstr("no room for the rows of this one")))
+      << r.text;
+  EXPECT_LT(r.seconds, not_a_hang) << r.text;
+}
+TEST_P(Errors, OfOneAreOnesOfAllThoughItTriesAgain) {
+  for (const char* option : {"", " -x CHILD_IS_SLOW=1"}) {
+    const Result r = tolerant(GetParam(), "OneTriesAgain", option);
+    for (int rank = 0; rank < GetParam(); ++rank)
+      EXPECT_THAT(r.of(rank), AllOf(HasSubstr("error 0: rank"), HasSubstr("error 1"), HasSubstr("no room for the")))
+          << r.text;
+    EXPECT_LT(r.seconds, not_a_hang) << r.text;
+  }
+}
+TEST_P(Errors, OfAllLeaveThemTogether) {
+  const Result r = mpirun(GetParam(), "AllHaveAnError");
+  EXPECT_EQ(r.status, 0) << r.text;
+}
+TEST_P(Errors, AtTheEndDisturbNobody) {
+  const Result r = mpirun(GetParam(), "OneHasAnErrorAtTheEnd");
+  EXPECT_EQ(r.status, 0) << r.text;
+}
+TEST_P(Errors, OfWhoSendsToOneThatHasEnded) {
+  const Result r = tolerant(GetParam(), "OneEndsBeforeItSends");
+  EXPECT_THAT(r.of(1), AllOf(HasSubstr("send of 5 float32 from position 0 to 1"), HasSubstr("rank 0 gave up: end of")))
+      << r.text;
+  EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 
 TEST_F(Mpi, WhoNeverCallsIsNamed) {

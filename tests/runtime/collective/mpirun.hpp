@@ -29,12 +29,6 @@ inline Communicator& communicator() {
   return *made;
 }
 
-template <class T>
-TensorRef array(Device device, const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return filled(device, dtype_of<T>, bytes);
-}
 /// Of so many ones, for each position here.
 inline std::vector<TensorRef> ones(std::size_t n) {
   std::vector<TensorRef> all;

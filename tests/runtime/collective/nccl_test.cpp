@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include <runtime/collective/collective.hpp>
 #include <runtime/collective/combine.hpp>
@@ -22,15 +25,10 @@ using runtime::TensorRef;
 using sn::Device;
 using sn::DType;
 using sn::Shape;
+using sn::testing::gpus;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-std::vector<Device> gpus(int n) {
-  std::vector<Device> all;
-  for (int i = 0; i < n; ++i) all.emplace_back(i);
-  return all;
-}
 
 /// What the kernels that combine do.
 void run_kernel(const fake_cuda::Launch& launch) {
@@ -63,12 +61,15 @@ class Nccl : public testing::TestWithParam<int> {
     setenv("SINTER_NCCL", SINTER_FAKE_CUDA, 1);
     sn::testing::fake_for_expressions().run = run_kernel;
     sn::testing::fake().devices = 8;
+    sn::testing::fake().goes_on = true;
+    sn::testing::fake().hangs = 0;
     nccl() = {};
   }
   void TearDown() override {
     sn::synchronize();
     EXPECT_EQ(nccl().misuses, 0);
     EXPECT_EQ(nccl().communicators, 0);
+    EXPECT_EQ(sn::testing::fake().hangs, 0);
     sn::testing::fake().run = nullptr;
   }
 };
@@ -150,6 +151,100 @@ TEST_F(NcclErrors, WhatNeverEndsIsGivenUp) {
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("within 0.2 s"))));
   unsetenv("SINTER_COLLECTIVE_TIMEOUT");
   EXPECT_EQ(nccl().aborted, 2);
+}
+
+/// A call whose peer has died, and what waits for its stream then.
+class NcclWatch : public Nccl {
+ protected:
+  void SetUp() override {
+    Nccl::SetUp();
+    setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
+    nccl().hangs = true;
+  }
+  void TearDown() override {
+    unsetenv("SINTER_COLLECTIVE_TIMEOUT");
+    Nccl::TearDown();
+  }
+};
+const std::pair<const char*, void (*)(const TensorRef&)> waits[] = {
+    {"synchronize", [](const TensorRef&) { sn::synchronize(); }},
+    {"of a device", [](const TensorRef& x) { sn::synchronize(x->device); }},
+    {"download", [](const TensorRef& x) { (void)sn::testing::bytes_of(x); }},
+    {"event", [](const TensorRef& x) { sn::current_stream(x->device).record().synchronize(); }},
+    {"of another stream",
+     [](const TensorRef& x) {
+       const sn::Stream s(x->device);
+       const sn::StreamGuard guard(s);
+       (void)sn::testing::bytes_of(x);
+     }},
+    {"upload", [](const TensorRef& x) {
+       const std::vector<std::byte> bytes(400);
+       for (int i = 0; i < 1 << 17; ++i) runtime::upload({x->buffer.get(), x->data}, bytes.data(), bytes.size());
+     }}};
+
+TEST_P(NcclWatch, EndsEveryWait) {
+  const auto& [name, wait] = waits[GetParam()];
+  const auto c = runtime::make_nccl(gpus(2));
+  const std::vector<TensorRef> mine = arrays(2, 100);
+  c->all_reduce(mine, Combine::Sum);
+  c->broadcast(mine, 0);  // behind it: it is the first one that does not end
+  EXPECT_THAT([&] { wait(mine[1]); },
+              ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at positions 0 to 1 of 2"),
+                                             HasSubstr("does not end within 0.2 s"), HasSubstr("undefined"))))
+      << name;
+  EXPECT_EQ(nccl().aborted, 2);
+  sn::synchronize();  // the streams go on
+  EXPECT_THAT([&] { c->broadcast(mine, 0); }, ThrowsMessage<sn::Error>(HasSubstr("NCCL has failed")));
+  nccl().hangs = false;
+  const auto next = runtime::make_nccl(gpus(2));
+  next->all_reduce(mine, Combine::Sum);
+  sn::synchronize();
+}
+INSTANTIATE_TEST_SUITE_P(Waits, NcclWatch, testing::Range(0, static_cast<int>(std::size(waits))));
+
+TEST_F(NcclErrors, WhileWaitingAreHeardAtOnce) {
+  const auto c = runtime::make_nccl(gpus(2));
+  nccl().hangs = true;
+  c->all_reduce(arrays(2, 100), Combine::Sum);
+  nccl().async_error = 6, nccl().last_error = "the peer is gone";
+  EXPECT_THAT([] { sn::synchronize(); }, ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32"),
+                                                                        HasSubstr("(6): the peer is gone"))));
+  EXPECT_EQ(nccl().aborted, 2);
+}
+
+TEST_F(NcclErrors, AreNotBlamedForWorkBeforeThem) {
+  setenv("SINTER_COLLECTIVE_TIMEOUT", "0.1", 1);
+  const auto c = runtime::make_nccl(gpus(2));
+  const auto over = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
+  sn::testing::fake().run = [over](const fake_cuda::Launch& launch) {
+    if (std::chrono::steady_clock::now() < over) throw fake_cuda::Stuck();
+    run_kernel(launch);
+  };
+  c->all_reduce(arrays(2, 100, DType::Int16), Combine::Sum);  // calls, and a kernel in between
+  sn::synchronize();
+  unsetenv("SINTER_COLLECTIVE_TIMEOUT");
+  EXPECT_EQ(nccl().aborted, 0);
+}
+
+/// Two threads wait: both hear of it, though one of them alone ends the call.
+TEST_F(NcclErrors, AreHeardByAllThatWait) {
+  setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
+  const auto c = runtime::make_nccl(gpus(2));
+  nccl().hangs = true;
+  c->all_reduce(arrays(2, 100), Combine::Sum);
+  std::atomic<int> heard{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&heard, i] {
+      try {
+        sn::synchronize(Device(i % 2));
+      } catch (const sn::Error&) {
+        ++heard;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  unsetenv("SINTER_COLLECTIVE_TIMEOUT");
+  EXPECT_EQ(heard, 3);
 }
 
 TEST_F(NcclErrors, OfTheSameGpuTwice) {

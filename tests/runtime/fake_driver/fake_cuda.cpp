@@ -117,8 +117,27 @@ void run_to(Stream* stream, std::uint64_t position) {
     const std::function<void()> work = std::move(stream->queue.front());
     stream->queue.pop_front();
     ++stream->done;
-    work();
+    try {
+      work();
+    } catch (const fake_cuda::Stuck&) {
+      stream->queue.push_front(work);
+      --stream->done;
+      return;
+    }
   }
+}
+/// Within other work, which is stuck where this is.
+void run_first(Stream* stream, std::uint64_t position) {
+  run_to(stream, position);
+  if (!captures(stream) && stream->done < position) throw fake_cuda::Stuck();
+}
+/// The program waits.
+void wait_for(Stream* stream, std::uint64_t position) {
+  run_to(stream, position);
+  if (!captures(stream) && stream->done < position) ++state().control.hangs;
+}
+void asked(Stream* stream) {
+  if (state().control.goes_on) run_to(stream, stream->issued);
 }
 
 CUresult take(CUdeviceptr* address, std::size_t bytes) {
@@ -172,7 +191,7 @@ int fake_cuda::on_stream(void* stream, std::function<void()> work) {
 std::function<void()> fake_cuda::all_until_now(void* stream) {
   const std::lock_guard lock(state().mutex);
   auto* const of = static_cast<Stream*>(stream);
-  return [of, position = of->issued] { run_to(of, position); };
+  return [of, position = of->issued] { run_first(of, position); };
 }
 
 extern "C" {
@@ -282,6 +301,7 @@ CUresult cuStreamQuery(CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
   if (captures(stream) || may_not_ask()) return capture_unsupported;
+  asked(stream);
   return stream->done < stream->issued ? error_not_ready : state().sticky;
 }
 CUresult cuStreamIsCapturing(CUstream stream, int* status) {
@@ -294,7 +314,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
   if (captures(stream)) return capture_unsupported;
-  run_to(stream, stream->issued);
+  wait_for(stream, stream->issued);
   return state().sticky;
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
@@ -302,7 +322,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   if (const CUresult result = on_stream(stream)) return result;
   if (!event->stream || flags) return invalid_handle;
   if (captures(stream) != captures(event->stream)) return capture_isolation;
-  issue(stream, [from = event->stream, position = event->position] { run_to(from, position); });
+  issue(stream, [from = event->stream, position = event->position] { run_first(from, position); });
   return success;
 }
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
@@ -331,7 +351,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 CUresult cuEventSynchronize(CUevent event) {
   ENTER();
-  if (event->stream) run_to(event->stream, event->position);
+  if (event->stream) wait_for(event->stream, event->position);
   return state().sticky;
 }
 CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
@@ -342,6 +362,7 @@ CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
 CUresult cuEventQuery(CUevent event) {
   ENTER();
   if (may_not_ask()) return capture_unsupported;
+  if (event->stream) asked(event->stream);
   return event->stream && event->stream->done < event->position ? error_not_ready : state().sticky;
 }
 CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
@@ -405,6 +426,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUs
   if (const CUresult result = on_stream(stream)) return result;
   if (!inside(from, bytes, stream->context->device)) return invalid_value;
   issue(stream, [=] { std::memcpy(to, host(from), bytes); });
+  if (state().control.goes_on) wait_for(stream, stream->issued);  // to memory that is not pinned
   return success;
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {

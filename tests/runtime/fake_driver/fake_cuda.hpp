@@ -34,6 +34,8 @@ struct Control {
   int fail_after = 0;
   bool fail_once = true;
   bool any_binary = false;    // modules hold every kernel that is asked for
+  bool goes_on = false;       // while it is asked what is done, and where a copy waits, as a GPU does by itself
+  int hangs = 0;              // waits that would never end
   std::set<void*> capturing;  // streams that capture a graph: their work is kept and never done
   std::size_t used[8] = {};   // bytes of each device
   int blocks = 0;             // allocations that live
@@ -43,6 +45,9 @@ struct Control {
   std::function<void(const Launch&)> run;  // does what a kernel would, when its turn comes
   std::function<void()> after_record;      // called once, when an event was recorded: as another thread would call then
 };
+
+/// Thrown by work of another library that cannot be done yet.
+struct Stuck {};
 
 /// Work of another library on one of the driver's streams. Gives a CUresult.
 int on_stream(void* stream, std::function<void()> work);

@@ -26,6 +26,7 @@ using namespace sinter::runtime::nccl;
 /// One unique id's communicators.
 struct ncclWorld {
   int size = 0;
+  bool aborted = false;
 };
 
 namespace {
@@ -56,6 +57,7 @@ struct Operation {
 struct Group {
   std::map<int, std::vector<Operation>> of_rank;
   std::vector<std::function<void()>> before;
+  ncclWorld* world = nullptr;
   int size = 0;
   bool closed = false, done = false;
 
@@ -149,10 +151,11 @@ void Group::send_and_receive() {
 }
 
 void Group::run() {
-  if (done) return;
-  done = true;
+  if (done || world->aborted) return;
+  if (control().hangs) throw fake_cuda::Stuck();
   if (!closed) return misuse("work of a group that is not closed");
   for (const auto& work : before) work();
+  done = true;
   const std::string& first = of_rank.begin()->second.at(0).what;
   if (first == "ncclSend" || first == "ncclRecv") return send_and_receive();
   for (std::size_t i = 0; i < of_rank.begin()->second.size(); ++i) collective(i);
@@ -166,6 +169,7 @@ Result call(const char* name, const void* from, void* to, std::size_t count, int
   auto& own = group->of_rank[comm->rank];
   if (own.empty()) {
     group->size = comm->world->size;
+    group->world = comm->world;
     group->before.push_back(fake_cuda::all_until_now(stream));
     if (fake_cuda::on_stream(stream, [group] { group->run(); })) return 1;
   }
@@ -214,6 +218,7 @@ Result ncclCommDestroy(Comm comm) {
 }
 Result ncclCommAbort(Comm comm) {
   ++control().aborted;
+  comm->world->aborted = true;
   delete comm;
   --control().communicators;
   return success;

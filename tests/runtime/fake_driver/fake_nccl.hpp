@@ -11,6 +11,7 @@ struct Control {
   std::string fail_call;  // this call gives fail_result
   int fail_result = 0;
   int async_error = 0;  // what every communicator reports
+  bool hangs = false;   // calls do not end, as where a peer has died, before they are aborted
   std::string last_error;
   int communicators = 0;  // that live
   int aborted = 0;

@@ -1,5 +1,6 @@
 // What a tensor on a mesh consists of.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,10 @@ TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device m
 
 /// A tensor of which every position has all: these, which are contiguous and alike.
 TensorRef replicated_over(std::vector<TensorRef> local, Device mesh);
+
+/// As of one buffer, of all that a tensor on a mesh lies in: its pieces may be written to by themselves.
+std::uint64_t version_of_pieces(const Buffer& buffer) noexcept;
+bool are_pieces_exposed(const Buffer& buffer) noexcept;
 
 /// The part of a tensor on a mesh that a position of this process has: a view.
 TensorRef piece(const TensorImpl& t, int position);

@@ -1,0 +1,41 @@
+// What all processes of a mesh do together: an error that one of them has is told to the others.
+#pragma once
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include <sinter/runtime/mesh.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// The outermost one of a thread tells.
+class Together {
+ public:
+  explicit Together(const Mesh& mesh) noexcept;
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+  ~Together();
+  /// That this process will not make the calls in which the others wait for it.
+  void abandon(std::string_view why) const noexcept;
+
+ private:
+  bool is_of_several_, tells_;
+};
+
+/// f(), whose error is thrown here, and the other processes of the mesh hear of it at once: whoever waits for this one
+/// in a call throws an Error with the rank and the text.
+template <class F>
+decltype(auto) together(const Mesh& mesh, F f) {
+  const Together scope(mesh);
+  try {
+    return f();
+  } catch (const std::exception& e) {
+    scope.abandon(e.what());
+    throw;
+  } catch (...) {
+    scope.abandon("an exception of another type than std::exception");
+    throw;
+  }
+}
+
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,94 @@
+// Writes to pieces of a tensor on a mesh, and lazy expressions that hold it.
+#include <sinter/dsl/sharded.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sinter_tests {
+namespace {
+
+namespace sn = sinter;
+using Sharded = sn::Sharded<float>;
+
+std::vector<sn::Mesh> meshes() {
+  return {sn::Mesh({sn::Device(0), sn::Device(1), sn::Device(0)}), sn::Mesh(std::vector<sn::Device>(4))};
+}
+Sharded on(const sn::Mesh& mesh, bool replicated) {
+  const sn::Tensor x = sn::arange(64).to<float>().reshape({32, 2});
+  return replicated ? Sharded(sn::replicate(x, mesh)) : Sharded(sn::shard(x, mesh));
+}
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return sn::equal(sn::gather(a), sn::gather(b));
+}
+
+const std::pair<const char*, void (*)(Sharded&)> writes[] = {{"+=",
+                                                              [](Sharded& x) {
+                                                                sn::Tensor<float> piece = x.shard(1);
+                                                                piece += 1;
+                                                              }},
+                                                             {"assign",
+                                                              [](Sharded& x) {
+                                                                sn::Tensor<float> piece = x.shard(1);
+                                                                piece.assign(piece * 0 + 3);
+                                                              }},
+                                                             {"a row",
+                                                              [](Sharded& x) {
+                                                                sn::Tensor<float> piece = x.shard(1);
+                                                                piece[0] = 1;
+                                                              }},
+                                                             {"all", [](Sharded& x) { x += 1; }}};
+
+TEST(ShardedWrites, ToPiecesAreSeenByLazyExpressions) {
+  for (const sn::Mesh& mesh : meshes())
+    for (const bool replicated : {false, true})
+      for (const auto& [name, write] : writes) {
+        Sharded s = on(mesh, replicated);
+        const sn::Lazy<float> later = s + 1;
+        EXPECT_TRUE(same(Sharded(later), s + 1)) << "nobody has written";
+        const sn::Lazy<float> after = s + 2;
+        write(s);
+        EXPECT_THROW((void)Sharded(after), sn::Error) << name;
+      }
+}
+
+TEST(ShardedWrites, ToPiecesOfResultsMakeThemComputedAgain) {
+  for (const sn::Mesh& mesh : meshes())
+    for (const auto& [name, write] : writes) {
+      const Sharded s = on(mesh, false);
+      const sn::Lazy<float> kept = s * 2;
+      Sharded result = kept;
+      write(result);
+      EXPECT_FALSE(same(result, s * 2)) << name;
+      EXPECT_TRUE(same(Sharded(kept + 0), s * 2)) << name;
+    }
+}
+
+TEST(ShardedWrites, ThroughAnAddressCanHappenAtAnyTime) {
+  const Sharded s = on(meshes()[1], false);
+  const sn::Lazy<float> kept = s * 2;
+  const Sharded result = kept;
+  sn::Tensor<float> piece = result.shard(1);
+  float* const address = piece.data();
+  EXPECT_TRUE(same(Sharded(kept + 0), s * 2));
+  *address = 77;
+  EXPECT_TRUE(same(Sharded(kept + 0), s * 2));
+}
+
+TEST(ShardedWrites, ToAllAreSeenByExpressionsOfPieces) {
+  for (const sn::Mesh& mesh : meshes())
+    for (const bool replicated : {false, true}) {
+      Sharded s = on(mesh, replicated);
+      const sn::Lazy<float> of_piece = s.shard(1) + 1;
+      s += 1;
+      EXPECT_THROW((void)sn::Tensor<float>(of_piece), sn::Error);
+    }
+}
+
+}  // namespace
+}  // namespace sinter_tests
