@@ -40,6 +40,11 @@ Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
   return shape;
 }
 
+/// The axis in pieces of a view that has all axes but one.
+int without(const TensorImpl& x, int axis) noexcept {
+  return x.split == axis ? runtime::taken_away : x.split - (x.split > axis);
+}
+
 /// Strides of `shape` over the memory of x without moving an element, by walking groups of dims that x lays out as one.
 bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
   strides = contiguous_strides(shape);
@@ -82,11 +87,12 @@ TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1)
   Shape shape = x.shape, strides = x.strides;
   std::swap(shape[a], shape[b]);
   std::swap(strides[a], strides[b]);
-  return runtime::view(x, shape, strides);
+  return runtime::view(x, shape, strides, 0, x.split == a ? b : x.split == b ? a : x.split);
 }
 
 TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
   unsigned seen = 0;
+  int split = runtime::taken_away;
   Shape shape, strides;
   if (axes.size() != static_cast<std::size_t>(x.rank()))
     throw ShapeError(fmt::format("permute: {} axes given for {}", axes.size(), describe(x)));
@@ -94,10 +100,11 @@ TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
     const int a = checked_axis("permute", axis, x);
     if (seen >> a & 1) throw IndexError(fmt::format("permute: axis {} is named twice for {}", axis, describe(x)));
     seen |= 1u << a;
+    if (a == x.split) split = shape.rank();
     shape.push_back(x.shape[a]);
     strides.push_back(x.strides[a]);
   }
-  return runtime::view(x, shape, strides);
+  return runtime::view(x, shape, strides, 0, split);
 }
 
 TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
@@ -119,7 +126,7 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   Shape shape = x.shape, strides = x.strides;
   shape[a] = count;
   strides[a] = count > 1 ? x.strides[a] * r.step : x.strides[a];
-  return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0);
+  return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0, x.split);
 }
 
 TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
@@ -146,7 +153,7 @@ TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {
   Shape shape, strides;
   for (int i = 0; i < x.rank(); ++i)
     if (i != a) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
-  return runtime::view(x, shape, strides, (index < 0 ? index + n : index) * x.strides[a]);
+  return runtime::view(x, shape, strides, (index < 0 ? index + n : index) * x.strides[a], without(x, a));
 }
 
 TensorRef expand(const TensorImpl& x, const Shape& shape) {
@@ -163,14 +170,18 @@ TensorRef expand(const TensorImpl& x, const Shape& shape) {
     if (to[i] < 0 || (from != 1 && from != to[i])) throw refuse();
     strides.push_back(from == to[i] && i >= extra ? x.strides[i - extra] : 0);
   }
-  return runtime::view(x, to, strides);
+  return runtime::view(x, to, strides, 0, x.split < 0 ? runtime::taken_away : x.split + extra);
 }
 
 TensorRef squeeze(const TensorImpl& x) {
   Shape shape, strides;
-  for (int i = 0; i < x.rank(); ++i)
-    if (x.shape[i] != 1) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
-  return runtime::view(x, shape, strides);
+  int split = runtime::taken_away;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (x.shape[i] == 1) continue;
+    if (i == x.split) split = shape.rank();
+    shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  }
+  return runtime::view(x, shape, strides, 0, split);
 }
 
 TensorRef squeeze(const TensorImpl& x, std::int64_t axis) {
@@ -187,7 +198,7 @@ TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
     if (i == a) shape.push_back(1), strides.push_back(i < x.rank() ? x.strides[i] * x.shape[i] : 1);
     if (i < x.rank()) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   }
-  return runtime::view(x, shape, strides);
+  return runtime::view(x, shape, strides, 0, x.split + (x.split >= a));
 }
 
 namespace {
@@ -242,7 +253,8 @@ TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents
   check_rank("unflatten", x, x.rank() - 1 + parts.rank());
   Shape strides = contiguous_strides(parts);
   for (int i = 0; i < strides.rank(); ++i) strides[i] *= x.strides[a];
-  return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides));
+  const int split = x.split == a ? runtime::by_strides : x.split < a ? x.split : x.split + parts.rank() - 1;
+  return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides), 0, split);
 }
 
 TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to) {
@@ -265,7 +277,7 @@ TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
     if (x.numel > 0) offset += (x.shape[a] - 1) * x.strides[a];
     strides[a] = -x.strides[a];
   }
-  return runtime::view(x, x.shape, strides, offset);
+  return runtime::view(x, x.shape, strides, offset, x.split);
 }
 
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1) {
@@ -280,7 +292,8 @@ TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0,
     if (i != a && i != b) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   shape.push_back(length);
   strides.push_back(x.strides[a] + x.strides[b]);
-  return runtime::view(x, shape, strides, length > 0 ? down * x.strides[a] + right * x.strides[b] : 0);
+  const int split = x.split == a || x.split == b ? runtime::taken_away : without(x, a) - (x.split > b);
+  return runtime::view(x, shape, strides, length > 0 ? down * x.strides[a] + right * x.strides[b] : 0, split);
 }
 
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
@@ -296,7 +309,7 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
   strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
   shape.push_back(size);
   strides.push_back(x.strides[a]);
-  return runtime::view(x, shape, strides);
+  return runtime::view(x, shape, strides, 0, x.split);
 }
 
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {

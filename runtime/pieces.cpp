@@ -25,16 +25,17 @@ bool stays_in_row(const TensorImpl& t, int split, std::int64_t row_size) noexcep
   return low >= 0 && high < row_size;
 }
 
-/// The axis that walks over the rows, from the first one; `none` where there is none, or not over all of them.
-int row_axis(const TensorImpl& t, const Pieces& p) noexcept {
+/// The axis that walks over the rows, from the first one; `none` where there is none, or not over all of them. Of one
+/// row, and of none, it is `known`, unless strides have to tell.
+int row_axis(const TensorImpl& t, const Pieces& p, int known) noexcept {
   int found = none, candidate = none;
   for (int axis = 0; axis < t.rank(); ++axis) {
-    const bool all_rows = t.shape[axis] == p.rows && t.strides[axis] == p.row_size;
+    const bool all_rows = t.shape[axis] == p.rows && (t.strides[axis] == p.row_size || (axis == known && p.rows <= 1));
     if (t.shape[axis] > 1 && std::abs(t.strides[axis]) >= p.row_size) {
       if (!all_rows || found != none) return none;
       found = axis;
-    } else if (all_rows && candidate == none) {
-      candidate = axis;  // of no row, or of one
+    } else if (all_rows && (axis == known || (known == by_strides && candidate == none))) {
+      candidate = axis;
     }
   }
   if (found == none && p.rows <= 1) found = candidate;
@@ -42,11 +43,13 @@ int row_axis(const TensorImpl& t, const Pieces& p) noexcept {
   return stays_in_row(t, found, p.row_size) ? found : none;
 }
 
-TensorRef in_array(const Shape& shape, const Shape& strides, DType dtype, std::unique_ptr<const Pieces> pieces) {
+TensorRef in_array(const Shape& shape, const Shape& strides, int split, DType dtype,
+                   std::unique_ptr<const Pieces> pieces) {
   TensorRef t = index_tensor(shape, pieces->mesh);
   t->dtype = dtype;
   t->contiguous = strides == t->strides;
   t->strides = strides;
+  t->split = static_cast<std::int8_t>(split);
   t->buffer = Buffer::of_pieces(std::move(pieces));
   return t;
 }
@@ -57,8 +60,7 @@ std::unique_ptr<Pieces> pieces_for(const Mesh& mesh, std::int64_t rows, std::int
   return pieces;
 }
 
-/// Row-major, but the axis in pieces steps over all others. Of one row it is known by its step, which no axis of one
-/// element before it has.
+/// Row-major, but the axis in pieces steps over all others.
 Shape strides_around(const Shape& shape, int split) {
   Shape strides = shape;
   std::int64_t step = 1;
@@ -68,17 +70,10 @@ Shape strides_around(const Shape& shape, int split) {
     step *= std::max<std::int64_t>(shape[axis], 1);
   }
   strides[split] = step;
-  for (int axis = 0; axis < split; ++axis)
-    if (shape[axis] == shape[split] && strides[axis] == step) strides[axis] = 0;
   return strides;
 }
 
 }  // namespace
-
-int split_axis(const TensorImpl& t) {
-  const Pieces& p = pieces_of(t);
-  return p.replicated ? whole : t.rank() - 1 - row_axis(t, p);
-}
 
 TensorRef empty_sharded(const Shape& shape, int axis, DType dtype, Device device) {
   check_shape(shape, size_of(dtype));
@@ -87,7 +82,7 @@ TensorRef empty_sharded(const Shape& shape, int axis, DType dtype, Device device
   auto pieces = pieces_for(mesh, shape[axis], strides[axis]);
   for (int p = mesh.first(); p < mesh.first() + mesh.local(); ++p)
     pieces->local.push_back(empty({mesh.rows(shape[axis], p), strides[axis]}, dtype, mesh.device(p)));
-  return in_array(shape, strides, dtype, std::move(pieces));
+  return in_array(shape, strides, axis, dtype, std::move(pieces));
 }
 
 TensorRef empty_replicated(const Shape& shape, DType dtype, Device device) {
@@ -97,7 +92,7 @@ TensorRef empty_replicated(const Shape& shape, DType dtype, Device device) {
   pieces->replicated = true;
   for (int p = mesh.first(); p < mesh.first() + mesh.local(); ++p)
     pieces->local.push_back(empty(shape, dtype, mesh.device(p)));
-  return in_array(shape, contiguous_strides(shape), dtype, std::move(pieces));
+  return in_array(shape, contiguous_strides(shape), whole, dtype, std::move(pieces));
 }
 
 TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device device) {
@@ -128,7 +123,7 @@ TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device d
   auto pieces = pieces_for(mesh, shape[0], strides[0]);
   const DType dtype = local[0]->dtype;
   pieces->local = std::move(local);
-  return in_array(shape, strides, dtype, std::move(pieces));
+  return in_array(shape, strides, 0, dtype, std::move(pieces));
 }
 
 TensorRef replicated_over(std::vector<TensorRef> local, Device device) {
@@ -137,7 +132,7 @@ TensorRef replicated_over(std::vector<TensorRef> local, Device device) {
   auto pieces = pieces_for(Mesh::of(device), 1, shape.numel());
   pieces->replicated = true;
   pieces->local = std::move(local);
-  return in_array(shape, contiguous_strides(shape), dtype, std::move(pieces));
+  return in_array(shape, contiguous_strides(shape), whole, dtype, std::move(pieces));
 }
 
 std::uint64_t version_of_pieces(const Buffer& buffer) noexcept {
@@ -156,7 +151,7 @@ TensorRef piece(const TensorImpl& t, int position) {
   const TensorImpl& array = *p.local[static_cast<std::size_t>(position - p.mesh.first())];
   if (p.replicated) return view(array, t.shape, t.strides, t.first);
   Shape shape = t.shape;
-  shape[row_axis(t, p)] = p.mesh.rows(p.rows, position);
+  shape[t.split] = p.mesh.rows(p.rows, position);
   return view(array, shape, t.strides, t.first);
 }
 
@@ -171,9 +166,14 @@ TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int posi
   return part;
 }
 
-void check_pieces(const TensorImpl& of, const TensorImpl& view) {
+void place_view(TensorImpl& view, const TensorImpl& of, int split) {
   const Pieces& p = pieces_of(of);
-  if (p.replicated || row_axis(view, p) != none) return;
+  if (p.replicated) return;
+  // A view of the same axes has the same one in pieces.
+  const bool alike = split == by_strides && view.rank() == of.rank() && view.strides[of.split] == of.strides[of.split];
+  const int found = row_axis(view, p, alike && view.shape[of.split] == p.rows ? of.split : split);
+  view.split = static_cast<std::int8_t>(found);
+  if (found != none) return;
   throw ShapeError(
       fmt::format("a view of shape {} of {}: dim {} is in pieces, and a view keeps all of it, in its order and as a "
                   "dim of its own. "

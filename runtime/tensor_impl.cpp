@@ -10,18 +10,6 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Whether elements lie in row-major order without gaps. An extent of 1 makes its stride meaningless.
-bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
-  if (std::ranges::find(shape, 0) != shape.end()) return true;
-  std::int64_t step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    if (shape[axis] == 1) continue;
-    if (strides[axis] != step) return false;
-    step *= shape[axis];
-  }
-  return true;
-}
-
 /// The elements that a view reaches, before and after its first: {-3, 5} is elements -3 to 4.
 std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Shape& strides) noexcept {
   std::int64_t low = 0, high = 0;
@@ -65,6 +53,17 @@ TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
 
 }  // namespace
 
+bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != step) return false;
+    step *= shape[axis];
+  }
+  return true;
+}
+
 void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
 
 TensorRef empty(const Shape& shape, DType dtype, Device device) {
@@ -98,7 +97,7 @@ TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::sha
   return t;
 }
 
-TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset) {
+TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset, int split) {
   check_shape(shape, 1);
   TensorRef t = TensorRef::adopt(new TensorImpl);
   t->dtype = of.dtype;
@@ -110,7 +109,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   t->buffer = of.buffer;
   if (of.buffer && of.buffer->pieces()) [[unlikely]] {
     t->first = of.first + offset;
-    check_pieces(of, *t);
+    place_view(*t, of, split);
     return t;
   }
   check_view(of, *t, offset);

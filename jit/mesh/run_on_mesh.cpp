@@ -8,6 +8,7 @@
 
 #include "../composite.hpp"
 #include "../shapes.hpp"
+#include "elementwise.hpp"
 #include "joins.hpp"
 #include "positions.hpp"
 
@@ -238,6 +239,7 @@ class Stages {
 }  // namespace
 
 void run_on_mesh(const Recipe& recipe, const Call& call) {
+  if (run_elementwise_on_mesh(recipe, call)) return;
   const Graph& graph = recipe.recorded();
   check_shapes(graph, call.leaves);
   const std::vector<Shape> shapes = shapes_of(graph, shapes_of_leaves(call.leaves));

@@ -42,14 +42,27 @@ void NcclLanes::check_usable() const {
   if (!broken_.empty()) throw Error("NCCL has failed, and nothing can be exchanged through it any more: " + broken_);
 }
 
+namespace {
+
+void check_not_captured(const std::string& call, Device device, const StreamImpl& stream) {
+  if (!stream.owner.is_capturing(stream)) return;
+  throw CudaError(fmt::format(
+      "CUDA error: the stream of {} captures a graph, and what positions tell one another is no part of one: {}. "
+      "Capture what comes before and what comes after it as graphs of their own",
+      to_string(device), call));
+}
+
+}  // namespace
+
 void NcclLanes::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
   check_usable();
   std::deque<Ordered> ordered;
   std::vector<StreamImpl*> streams;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    ordered.emplace_back(devices_[i], uses[i]);
-    streams.push_back(&backend(devices_[i]).streams()->current());
+  for (const Device d : devices_) {
+    streams.push_back(&backend(d).streams()->current());
+    check_not_captured(call, d, *streams.back());
   }
+  for (std::size_t i = 0; i < devices_.size(); ++i) ordered.emplace_back(devices_[i], uses[i]);
   const std::lock_guard lock(state_.get());
   forget_done();
   Pending pending{.call = call, .begins = {}, .ends = {}, .since = {}};

@@ -21,7 +21,7 @@ struct Pieces {
 /// Which axis of a tensor on a mesh is in pieces, counted from the last one, which is 0; `whole` where every position
 /// has all of it.
 inline constexpr int whole = -1;
-int split_axis(const TensorImpl& t);
+inline int split_axis(const TensorImpl& t) noexcept { return t.split < 0 ? whole : t.rank() - 1 - t.split; }
 
 /// Uninitialised. A new array, whose axis `axis` (from the first one) is in pieces; an array that every position has.
 /// Throw ShapeError, OutOfMemory, DeviceError.
@@ -44,9 +44,9 @@ TensorRef piece(const TensorImpl& t, int position);
 /// tensors, for what is replicated (its copy there), and for index tensors.
 TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int position);
 
-/// Throws ShapeError where a view of a tensor in pieces is none of whole rows: where it takes some of the rows, or
-/// joins them with other axes.
-void check_pieces(const TensorImpl& of, const TensorImpl& view);
+/// Sets which axis of a view is in pieces; `split` is what view() was told. Throws ShapeError where the view is none of
+/// whole rows: where it takes some of the rows, or joins them with other axes.
+void place_view(TensorImpl& view, const TensorImpl& of, int split);
 
 /// "float32 (30, 5) on mesh(cuda:0, cuda:1), dim 0 in pieces", for messages.
 std::string describe_placed(const TensorImpl& t);

@@ -9,6 +9,7 @@ namespace sinter::inline v1::runtime {
 struct TensorImpl : Counted<TensorImpl> {
   DType dtype = DType::Float32;
   bool contiguous = true;  // row-major without gaps
+  std::int8_t split = -1;  // on a mesh, unless every position has all: the axis in pieces, from the first one
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
   std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: which it is of all
@@ -33,11 +34,19 @@ TensorRef empty_pinned(const Shape& shape, DType dtype);
 /// where `data` is not aligned for the dtype.
 TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
                       Device device = Device());
+/// Whether elements lie in row-major order without gaps. An extent of 1 makes its stride meaningless.
+bool is_contiguous(const Shape& shape, const Shape& strides) noexcept;
 /// Whether elements of the dtype may lie there.
 bool is_aligned(const std::byte* data, DType dtype) noexcept;
 
-/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides.
-TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0);
+/// What a view makes of the axis in pieces of a tensor on a mesh, where it is not named: it has none of it any more, or
+/// strides tell. Of one row they do not.
+inline constexpr int taken_away = -1, by_strides = -2;
+
+/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides. `split`
+/// says which of its axes is the one in pieces.
+TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0,
+               int split = by_strides);
 
 /// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
 /// has the positions that the elements had.

@@ -1,0 +1,143 @@
+// Elementwise evaluations on a mesh, which take a short way, beside one device; and the dim in pieces of one row.
+#include <sinter/dsl/sharded.hpp>
+#include <sinter/runtime/pieces.hpp>
+
+#include <utility>
+#include <vector>
+
+#include "devices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sinter_tests {
+namespace {
+
+namespace sn = sinter;
+
+std::vector<sn::Mesh> meshes() {
+  std::vector<sn::Mesh> all{sn::Mesh({sn::Device(0), sn::Device(1), sn::Device(0)})};
+  for (const std::size_t cpus : {1, 2, 3, 4, 8}) all.emplace_back(std::vector<sn::Device>(cpus));
+  return all;
+}
+
+sn::Tensor<float> numbers(const sn::Shape& shape) {
+  return (sn::arange(shape.numel()).to<float>() * 0.5f - 2.5f).reshape(shape);
+}
+
+template <class A, class B>
+::testing::AssertionResult same(const A& got, const B& expected) {
+  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
+  if (sn::equal(a, b)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
+}
+
+int axis_in_pieces(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::split_axis(x.impl()); }
+
+/// Pieces of both sizes and of none; operands in pieces, on every position whole, and broadcast along each dim.
+TEST(ShardedElementwise, OperandsLieInAnyWay) {
+  for (const sn::Mesh& mesh : meshes())
+    for (const std::int64_t rows : {0, 1, 3, 8, 10})
+      for (const int dim : {0, 1}) {
+        const sn::Shape shape = dim == 0 ? sn::Shape(rows, 3) : sn::Shape(3, rows);
+        const sn::Shape line = dim == 0 ? sn::Shape(1, 3) : sn::Shape(3, 1);
+        const sn::Tensor x = numbers(shape), y = numbers(shape) * 2, z = numbers(line);
+        const sn::Tensor s = sn::shard(x, mesh, dim), r = sn::replicate(y, mesh), q = sn::replicate(z, mesh);
+        for (int again = 0; again < 2; ++again) {
+          const sn::Tensor e = s * r + q - 1;
+          EXPECT_TRUE(same(e, x * y + z - 1)) << rows << " along " << dim << " on " << to_string(mesh);
+          EXPECT_EQ(axis_in_pieces(e), dim);
+          EXPECT_TRUE(same(r * q + 1, y * z + 1));
+          EXPECT_TRUE(same(s.t() - r.t(), x.t() - y.t()));
+        }
+      }
+}
+
+/// Views whose first element is not the piece's first.
+TEST(ShardedElementwise, ViewsAndOutputs) {
+  for (const sn::Mesh& mesh : meshes()) {
+    const sn::Tensor x = numbers({10, 6});
+    const sn::Tensor s = sn::shard(x, mesh), r = sn::replicate(x, mesh);
+    EXPECT_TRUE(same(s.narrow(1, 2, 3) * r.narrow(1, 1, 3), x.narrow(1, 2, 3) * x.narrow(1, 1, 3)));
+    EXPECT_TRUE(same(s.flip(1) + r.flip(0), x.flip(1) + x.flip(0)));
+    sn::Tensor out = sn::empty({10, 6}, mesh);
+    sn::Tensor expected = sn::zeros({10, 6});
+    out.assign(s * 0);
+    out.narrow(1, 1, 2).assign(s.narrow(1, 0, 2) + 1);
+    expected.narrow(1, 1, 2).assign(x.narrow(1, 0, 2) + 1);
+    EXPECT_TRUE(same(out, expected));
+    sn::Tensor all = sn::replicate(numbers({6}), mesh);
+    all += 1;
+    EXPECT_TRUE(same(all, numbers({6}) + 1));
+  }
+}
+
+/// What is written is read as well: in place, beside it, and elements that lie further on.
+TEST(ShardedElementwise, WritesOverWhatItReads) {
+  for (const sn::Mesh& mesh : meshes()) {
+    sn::Tensor x = numbers({10, 600}).contiguous();
+    sn::Tensor s = sn::shard(x, mesh);
+    s.assign(s * s + 1);
+    x.assign(x * x + 1);
+    EXPECT_TRUE(same(s, x));
+    s.narrow(1, 1, 599).assign(s.narrow(1, 0, 599) + s.narrow(1, 1, 599));
+    x.narrow(1, 1, 599).assign(sn::Tensor(x.narrow(1, 0, 599) + x.narrow(1, 1, 599)));
+    EXPECT_TRUE(same(s, x));
+    s.narrow(1, 0, 300).assign(s.narrow(1, 300, 300) - 1);
+    x.narrow(1, 0, 300).assign(x.narrow(1, 300, 300) - 1);
+    EXPECT_TRUE(same(s, x));
+  }
+}
+
+/// Two tensors on a mesh in the same memory, of which neither knows the other.
+TEST(ShardedElementwise, PiecesOfOthersMayShareMemory) {
+  const sn::Mesh mesh(std::vector<sn::Device>(2));
+  const sn::Tensor memory = numbers({1205});
+  std::vector<sn::Tensor<float>> low, high;
+  for (const std::int64_t first : {0, 602}) {
+    low.push_back(memory.narrow(0, first, 600));
+    high.push_back(memory.narrow(0, first + 1, 600));
+  }
+  const sn::Tensor expected = sn::Tensor(sn::cat(0, low[0], low[1])) * 2;
+  sn::Tensor a = sn::from_shards(low, mesh), b = sn::from_shards(high, mesh);
+  b.assign(a * 2);
+  EXPECT_TRUE(same(b, expected));
+}
+
+TEST(ShardedElementwise, AFaultAtOnePositionLeavesTheOthers) {
+  const sn::Mesh mesh(std::vector<sn::Device>(3));
+  const sn::Tensor a = sn::shard(sn::arange(6), mesh);
+  const sn::Tensor b = sn::shard((sn::arange(6) - 2) * (sn::arange(6) - 2), mesh);
+  sn::Tensor out = sn::shard(sn::zeros<std::int64_t>({6}), mesh);
+  EXPECT_THROW(out.assign(a % b + a), sn::Error);
+  EXPECT_TRUE(same(out.shard(2), sn::arange(2) * 6 + 4));
+}
+
+TEST(ShardedElementwise, ALazyValueSeesTheWrite) {
+  const sn::Mesh mesh(std::vector<sn::Device>(2));
+  sn::Tensor s = sn::shard(numbers({4, 2}), mesh);
+  const sn::Tensor piece = s.shard(1);
+  const auto before = piece.impl().buffer->version(), whole = s.impl().buffer->version();
+  s += 1;
+  EXPECT_NE(piece.impl().buffer->version(), before);
+  EXPECT_NE(s.impl().buffer->version(), whole);
+}
+
+TEST(ShardedElementwise, ViewsOfOneRowKeepTheDimInPieces) {
+  const sn::Mesh mesh(std::vector<sn::Device>(3));
+  for (const int dim : {0, 1}) {
+    const sn::Tensor s = sn::shard(numbers({1, 1, 5}), mesh, dim);
+    EXPECT_EQ(axis_in_pieces(s.unsqueeze(0)), dim + 1);
+    EXPECT_EQ(axis_in_pieces(s.unsqueeze(1)), dim == 0 ? 0 : 2);
+    EXPECT_EQ(axis_in_pieces(s.unsqueeze(-1)), dim);
+    EXPECT_EQ(axis_in_pieces(s.transpose(0, 1)), 1 - dim);
+    EXPECT_EQ(axis_in_pieces(s.permute(2, 0, 1)), dim + 1);
+    EXPECT_EQ(axis_in_pieces(s.squeeze(1 - dim)), 0);
+    EXPECT_EQ(axis_in_pieces(s.expand({2, 1, 1, 5})), dim + 1);
+    EXPECT_EQ(axis_in_pieces(s.narrow(2, 1, 2)), dim);
+    EXPECT_THROW((void)s.squeeze(dim), sn::ShapeError);
+    EXPECT_TRUE(same(s.unsqueeze(0) + 1, numbers({1, 1, 1, 5}) + 1));
+  }
+}
+
+}  // namespace
+}  // namespace sinter_tests
