@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills the marked parts of the documentation, or checks that they are current.
 
-    <!-- file: examples/01_quickstart.cpp [example] -->   the lines between `// [example]` and `// [/example]`
+    <!-- file: examples/01_quickstart.cpp [example] -->   the lines between `// [example]` and `// [/example]`, in Python `# [example]`
     <!-- file: examples/01_quickstart.out -->             a whole file
     <!-- ops -->                                          the operations, from jit/include/sinter/jit/ops.def
     <!-- reductions -->                                   the reductions, from reductions.def beside it
@@ -42,18 +42,18 @@ RULES = {
     "Count": "any; the result is int64",
     "Nonzero": "any, as x != 0; the result is int64",
 }
-LANGUAGES = {".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake"}
+LANGUAGES = {".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".out": "text", ".txt": "cmake", ".cmake": "cmake", ".py": "python"}
 
 
 def part_of(path, section):
     text = (ROOT / path).read_text(encoding="utf-8")
     if section:
-        found = re.search(rf"^ *// \[{re.escape(section)}\]\n(.*?)^ *// \[/{re.escape(section)}\]", text, re.MULTILINE | re.DOTALL)
+        found = re.search(rf"^ *(?://|#) \[{re.escape(section)}\]\n(.*?)^ *(?://|#) \[/{re.escape(section)}\]", text, re.MULTILINE | re.DOTALL)
         if not found:
             sys.exit(f"{path} has no part [{section}]")
         text = textwrap.dedent(found.group(1))
     # Marks of other parts are for this program, not for readers.
-    return re.sub(r"^ *// \[.*\]\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^ *(?://|#) \[.*\]\n", "", text, flags=re.MULTILINE)
 
 
 def quoted(path, section):

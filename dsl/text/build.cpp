@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include <sinter/dsl/reduce.hpp>
+#include "call.hpp"
 #include "syntax.hpp"
 #include "value.hpp"
 
@@ -187,45 +187,13 @@ class Builder {
     return applied(node.op, taken(node));
   }
 
-  Arguments arguments(const SyntaxNode& node, std::string_view name, std::span<const std::string_view> parameters,
-                      std::span<const TextValue> values) const {
-    return Arguments(tree_.text, node.place, name, parameters, values, node.keywords);
-  }
-
   TextValue called(const SyntaxNode& node) {
     const std::span<const TextValue> values = taken(node);
     if (node.is_method && !values[0].is_operand())
       fail(values[0].place, fmt::format("{} has no methods", describe(values[0])));
-    if (node.name == "to" || node.name == "cast") {
-      const std::array<std::string_view, 2> parameters{"input", "dtype"};
-      const Arguments a = arguments(node, node.name, parameters, values);
-      if (!a[1] || a[1]->kind != Kind::DType) a.wrong(1, "a dtype, as in x.to(float16)");
-      return cast(a.operand(0), a[1]->dtype);
-    }
-    if (const TextOperation* operation = operation_named(node.name)) return operation_call(node, *operation, values);
-    if (const auto op = reduction_named(node.name)) {
-      const std::vector<std::string_view> parameters = parameters_of_reduction(*op);
-      return reduced(*op, arguments(node, node.name, parameters, values));
-    }
-    for (const auto functions : {text_functions(), text_views()})
-      for (const TextFunction& f : functions)
-        if (f.name == node.name) return function_call(node, f, values);
-    if (const auto dtype = dtype_named(node.name)) {
-      const std::array<std::string_view, 1> parameters{"input"};
-      return cast(arguments(node, node.name, parameters, values).operand(0), *dtype);
-    }
+    if (auto made = call({tree_.text, node.place, node.name, node.is_method}, values, node.keywords))
+      return *std::move(made);
     unknown_function(node);
-  }
-
-  TextValue function_call(const SyntaxNode& node, const TextFunction& f, std::span<const TextValue> values) const {
-    const std::size_t last = f.parameters.size() - 1, positional = values.size() - node.keywords.size();
-    if (!f.gathers || positional <= last || values[last].kind == Kind::List)
-      return f.call(arguments(node, f.name, f.parameters, values));
-    const auto rest = values.subspan(last, positional - last);
-    std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(last));
-    packed.push_back({.kind = Kind::List, .items = {rest.begin(), rest.end()}, .place = rest[0].place});
-    packed.insert(packed.end(), values.begin() + static_cast<std::ptrdiff_t>(positional), values.end());
-    return f.call(arguments(node, f.name, f.parameters, packed));
   }
 
   [[noreturn]] void unknown_function(const SyntaxNode& node) const {
@@ -236,43 +204,6 @@ class Builder {
       if (o.name == node.name)
         fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
     fail(node.place, fmt::format("there is no function '{}'{}", node.name, did_you_mean(node.name, known)));
-  }
-
-  static TextValue cast(const TextValue& x, sinter::DType dtype) {
-    const jit::LazyRef node = jit::lazy_cast(node_of(x), dtype);
-    if (x.is_tensor()) return TextValue::tensor(Lazy<AnyType>(node), x.shape);
-    return {.kind = Kind::Scalar, .node = node};
-  }
-
-  TextValue operation_call(const SyntaxNode& node, const TextOperation& operation, std::span<const TextValue> values) {
-    if (operation.op == Op::where && node.is_method) {  // x.where(condition, other): the value comes first
-      const std::array<std::string_view, 3> parameters{"input", "condition", "other"};
-      const Arguments a = arguments(node, operation.name, parameters, values);
-      const TextValue operands[] = {a.operand(1), a.operand(0), a.operand(2)};
-      return applied(Op::where, operands);
-    }
-    const Arguments a = arguments(node, operation.name, operation.parameters, values);
-    if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
-      const TextValue both[] = {a.operand(0), *(a[1] ? a[1] : a[2])};
-      return applied(a[1] ? Op::maximum : Op::minimum, both);
-    }
-    return applied_with_defaults(operation, a);
-  }
-
-  static TextValue applied_with_defaults(const TextOperation& operation, const Arguments& a) {
-    const std::size_t arity = info(operation.op).arity;
-    std::size_t count = arity;
-    for (std::size_t i = arity; i < a.size(); ++i)
-      if (a[i]) count = i + 1;
-    std::vector<TextValue> operands;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t from_end = arity - i;
-      if (!a[i] && i < arity && from_end <= operation.defaults.size())
-        operands.push_back(TextValue::of(operation.defaults[operation.defaults.size() - from_end]));
-      else
-        operands.push_back(a.operand(i));
-    }
-    return applied(overload_of(operation.op, count), operands);
   }
 
   const SyntaxTree& tree_;

@@ -35,6 +35,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string pointed(std::string_view text, Place place) {
+  if (place.at == nowhere.at) return {};
   const std::size_t at = std::min(place.at, text.size());
   const std::size_t newline = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
   std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;

@@ -13,8 +13,10 @@ struct Place {
   std::size_t at = 0;
   std::size_t length = 1;
 };
+/// Of what stands in no text.
+inline constexpr Place nowhere{static_cast<std::size_t>(-1), 0};
 
-/// The line of the text around the place, and below it a caret.
+/// The line of the text around the place, and below it a caret. Empty for nowhere.
 std::string pointed(std::string_view text, Place place);
 [[noreturn]] void throw_at(std::string_view text, Place place, const std::string& what);
 

@@ -69,6 +69,8 @@ class Arguments {
 struct TextFunction {
   std::string_view name;
   std::vector<std::string_view> parameters;
+  std::vector<std::string_view> defaults;  // of the last parameters, as Python writes them
+  std::string_view doc;
   TextValue (*call)(const Arguments& arguments);
   bool gathers = false;  // f(x, 2, 3) is f(x, (2, 3))
 };

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include <dsl/text/export.hpp>
 #include <dsl/text/place.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/files.hpp>
@@ -127,17 +128,6 @@ std::map<std::string, std::int64_t> read_sizes(const std::vector<std::string>& t
   return sizes;
 }
 
-NamedOperand number_operand(const ArgumentType& type, bool other) {
-  switch (category(type.dtype)) {
-    case Category::Bool: return {type.name, other};
-    case Category::Int: return {type.name, std::int64_t{other ? 2 : 1}};
-    case Category::Float: return {type.name, other ? 2.5 : 1.5};
-    case Category::Complex: break;
-  }
-  throw Error(
-      fmt::format("the argument '{}' is a complex number: make it a tensor, {}[1]", to_string(type), to_string(type)));
-}
-
 Operands make_operands(const std::vector<Argument>& arguments, const std::map<std::string, std::int64_t>& sizes,
                        Fill fill, Device device) {
   check_sizes(arguments, sizes);
@@ -147,7 +137,7 @@ Operands make_operands(const std::vector<Argument>& arguments, const std::map<st
       out.add(a.name, load_npy(*file, device));
     } else if (const auto* type = std::get_if<ArgumentType>(&a.value)) {
       if (type->is_number) {
-        out.named.push_back(number_operand(*type, false));
+        out.named.push_back(detail::number_operand(*type, false));
         continue;
       }
       const Shape shape = shape_of(*type, sizes);

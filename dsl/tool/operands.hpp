@@ -44,7 +44,4 @@ enum class Fill { None, Random };
 Operands make_operands(const std::vector<Argument>& arguments, const std::map<std::string, std::int64_t>& sizes,
                        Fill fill, Device device);
 
-/// A number of the dtype's category: 1, 2, true ... Throws Error for a complex one.
-NamedOperand number_operand(const ArgumentType& type, bool other);
-
 }  // namespace sinter::tool

@@ -1,0 +1,240 @@
+// Python's buffer protocol, by which NumPy and its like share memory: in both directions.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include <dsl/dlpack_types.hpp>
+#include <sinter/dsl/dlpack.hpp>
+#include "convert.hpp"
+#include "release.hpp"
+
+namespace sinter::python {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// A buffer as the DLPack tensor that the library reads.
+struct Held {
+  Py_buffer view{};
+  std::vector<std::byte> dense;  // the elements, where they do not lie as Sinter's do
+  std::vector<std::int64_t> shape, strides;
+  dlpack::ManagedTensorVersioned managed{};
+
+  Held() = default;
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    if (view.obj) PyBuffer_Release(&view);
+  }
+};
+
+[[noreturn]] void throw_format(const Py_buffer& view, std::string_view why) {
+  throw DtypeError(
+      fmt::format("asarray: Sinter has no elements of the buffer format '{}', of {} bytes{}: convert the "
+                  "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
+                  view.format ? view.format : "B", view.itemsize, why));
+}
+
+dlpack::DataType type_of(const Py_buffer& view) {
+  using enum dlpack::TypeCode;
+  std::string_view format = view.format ? view.format : "B";
+  if ((format.starts_with('>') || format.starts_with('!')) && view.itemsize > 1)
+    throw_format(view, ", whose bytes are in the other order: x.astype(x.dtype.newbyteorder(\"=\")) has this one's");
+  if (!format.empty() && std::string_view("@=<>!").find(format[0]) != std::string_view::npos) format.remove_prefix(1);
+  dlpack::TypeCode code{};
+  if (format == "?")
+    code = Bool;
+  else if (format.size() == 1 && std::string_view("bhilqn").find(format[0]) != std::string_view::npos)
+    code = Int;
+  else if (format.size() == 1 && std::string_view("BHILQN").find(format[0]) != std::string_view::npos)
+    code = UInt;
+  else if (format == "e" || format == "f" || format == "d")
+    code = Float;
+  else if (format == "Zf" || format == "Zd")
+    code = Complex;
+  else
+    throw_format(view, "");
+  if (code == UInt && view.itemsize > 1) throw_format(view, "");
+  return {code, static_cast<std::uint8_t>(8 * view.itemsize), 1};
+}
+
+/// Throws what Python has raised; of arrays that have no buffer, DtypeError.
+std::unique_ptr<Held> get_buffer(py::handle object) {
+  auto held = std::make_unique<Held>();
+  if (PyObject_GetBuffer(object.ptr(), &held->view, PyBUF_FULL_RO) == 0) return held;
+  py::error_already_set error;
+  if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) throw error;
+  throw DtypeError(fmt::format("asarray: the elements of {} are in no buffer: {}", describe(object),
+                               py::str(error.value()).cast<std::string>()));
+}
+
+bool lies_in_elements(const Py_buffer& view) {
+  if (view.suboffsets)
+    for (int i = 0; i < view.ndim; ++i)
+      if (view.suboffsets[i] >= 0) return false;
+  for (int i = 0; view.strides && i < view.ndim; ++i)
+    if (view.shape[i] > 1 && view.strides[i] % view.itemsize != 0) return false;
+  return true;
+}
+
+void describe_memory(Held& held) {
+  const Py_buffer& view = held.view;
+  if (view.ndim > max_rank)
+    throw ShapeError(fmt::format("asarray: the array has {} axes, and Sinter's have 0 to {}: reshape it first",
+                                 view.ndim, max_rank));
+  const dlpack::DataType type = type_of(view);
+  for (int i = 0; i < view.ndim; ++i) {
+    held.shape.push_back(view.shape ? view.shape[i] : view.len / view.itemsize);
+    if (view.strides) held.strides.push_back(view.strides[i] / view.itemsize);
+  }
+  dlpack::Tensor& t = held.managed.dl_tensor;
+  t = {.data = view.buf,
+       .device = {dlpack::DeviceType::Cpu, 0},
+       .ndim = view.ndim,
+       .dtype = type,
+       .shape = held.shape.data(),
+       .strides = view.strides ? held.strides.data() : nullptr,
+       .byte_offset = 0};
+  held.managed.version = dlpack::version;
+  held.managed.flags = view.readonly ? dlpack::flag_read_only : 0;
+}
+
+/// Takes the elements out of where Sinter cannot read them.
+void make_dense(Held& held, std::optional<bool> copy) {
+  if (copy == false)
+    throw Error(
+        "asarray: the elements do not lie at multiples of their size, so that they must be copied: leave copy "
+        "away, or set it to True");
+  held.dense.resize(static_cast<std::size_t>(held.view.len));
+  if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) throw py::error_already_set();
+  held.managed.dl_tensor.data = held.dense.data();
+  held.managed.dl_tensor.strides = nullptr;
+  held.managed.flags = 0;
+}
+
+void destroy(void* held) { delete static_cast<Held*>(held); }
+
+// Tensors as buffers.
+
+const char* format_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return "?";
+    case DType::UInt8: return "B";
+    case DType::Int8: return "b";
+    case DType::Int16: return "h";
+    case DType::Int32: return "i";
+    case DType::Int64: return "q";
+    case DType::Float16: return "e";
+    case DType::Float32: return "f";
+    case DType::Float64: return "d";
+    case DType::Complex64: return "Zf";
+    case DType::Complex128: return "Zd";
+    case DType::BFloat16: break;
+  }
+  return nullptr;
+}
+
+/// Why the tensor cannot be had so; null where it can.
+const char* obstacle(const TensorImpl& t, int flags) {
+  if (!t.device.is_cpu()) return "the tensor is on a GPU: x.to(\"cpu\") is a copy that others can read";
+  if (!format_of(t.dtype)) return "NumPy has no bfloat16: convert with x.to(sinter.float32)";
+  const bool wants_fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+  const bool wants_order = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
+                           (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS ||
+                           (flags & PyBUF_STRIDES) != PyBUF_STRIDES;
+  if (wants_fortran ? !t.contiguous || t.rank() > 1 : wants_order && !t.contiguous)
+    return "the tensor does not lie in this order: x.contiguous() does row by row";
+  return nullptr;
+}
+
+struct Layout {
+  Py_ssize_t shape[max_rank], strides[max_rank];
+};
+
+int fill_buffer(PyObject* self, const TensorImpl& t, Py_buffer* view, int flags) {
+  if (const char* why = obstacle(t, flags)) {
+    PyErr_SetString(PyExc_BufferError, why);
+    return -1;
+  }
+  if (t.buffer) t.buffer->expose();
+  static std::byte nothing{};
+  auto layout = std::make_unique<Layout>();
+  const auto size = static_cast<Py_ssize_t>(size_of(t.dtype));
+  for (int i = 0; i < t.rank(); ++i) layout->shape[i] = t.shape[i], layout->strides[i] = t.strides[i] * size;
+  view->buf = t.data ? t.data : &nothing;
+  view->len = t.numel * size;
+  view->itemsize = size;
+  view->readonly = 0;
+  view->ndim = t.rank();
+  view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format_of(t.dtype)) : nullptr;
+  view->shape = flags & PyBUF_ND ? layout->shape : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? layout->strides : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = layout.release();
+  view->obj = self;
+  Py_INCREF(self);
+  return 0;
+}
+
+int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  try {
+    return fill_buffer(self, *py::handle(self).cast<const TensorObject&>().tensor, view, flags);
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_BufferError, e.what());
+    return -1;
+  }
+}
+
+void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<Layout*>(view->internal); }
+
+py::object numpy_of(const py::object& self) {
+  const auto& operand = self.cast<const Operand&>();
+  const TensorRef t = without_gil([&] { return operand.evaluated(); });
+  if (const char* why = obstacle(*t, PyBUF_FULL)) {
+    if (t->device.is_cpu()) throw DtypeError(fmt::format("numpy: {}", why));
+    throw DeviceError(fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t),
+                                  "x.to(\"cpu\").numpy() copies it to where NumPy reads"));
+  }
+  const py::object tensor = py::isinstance<TensorObject>(self) ? self : py::cast(object_of(t));
+  return py::module_::import("numpy").attr("asarray")(tensor);
+}
+
+py::object array_of(const py::object& self, const py::object& dtype, const py::object& copy) {
+  const py::object array = numpy_of(self);
+  const bool must_copy = !copy.is_none() && copy.cast<bool>();
+  if (dtype.is_none()) return must_copy ? array.attr("copy")() : array;
+  return array.attr("astype")(dtype, py::arg("copy") = must_copy);
+}
+
+}  // namespace
+
+TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy) {
+  std::unique_ptr<Held> held = get_buffer(object);
+  describe_memory(*held);
+  if (!lies_in_elements(held->view)) make_dense(*held, copy);
+  auto importer =
+      without_gil([&] { return std::make_unique<detail::DLPackImporter>(&held->managed, DLPackImport{.copy = copy}); });
+  const TensorRef tensor = importer->tensor();
+  importer->take(held.release(), [](void* h) { release_with_gil(h, destroy); });
+  return tensor;
+}
+
+void add_buffers(py::module_&, py::class_<TensorObject, Operand>& tensor) {
+  auto* const type = reinterpret_cast<PyHeapTypeObject*>(tensor.ptr());
+  type->as_buffer.bf_getbuffer = get_tensor_buffer;
+  type->as_buffer.bf_releasebuffer = release_tensor_buffer;
+  type->ht_type.tp_as_buffer = &type->as_buffer;
+  PyType_Modified(&type->ht_type);
+  const py::handle operand = py::type::of<Operand>();
+  const auto method = [&](const char* name, auto f, const char* doc, const auto&... extra) {
+    operand.attr(name) = py::cpp_function(f, py::name(name), py::is_method(operand), doc, extra...);
+  };
+  method(
+      "numpy", numpy_of,
+      "The elements as a NumPy array over the same memory; an expression is evaluated. On a GPU: x.to(\"cpu\") first.");
+  method("__array__", array_of, "", py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,49 @@
+// The module sinter._core. The package's Python files put operators and operations on top of it.
+#include <sinter/jit/stats.hpp>
+#include <sinter/runtime/device.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+py::dict stats() {
+  const JitStats s = jit_stats();
+  py::dict d;
+  d["compiles"] = s.compiles;
+  d["disk_hits"] = s.disk_hits;
+  d["memory_hits"] = s.memory_hits;
+  d["plans"] = s.plans;
+  d["launches"] = s.launches;
+  d["waits"] = s.waits;
+  d["compile_milliseconds"] = s.compile_milliseconds;
+  return d;
+}
+
+void wait(const py::object& device) {
+  if (device.is_none()) return without_gil([] { synchronize(); });
+  const Device on = device_from(device);
+  without_gil([&] { synchronize(on); });
+}
+
+void add_devices(py::module_& m) {
+  m.def("device_count", [] { return without_gil([] { return device_count(); }); }, "Number of GPUs, real or virtual.");
+  m.def(
+      "device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, py::arg("index") = 0,
+      "As the driver names a GPU.");
+  m.def("synchronize", wait, py::arg("device") = py::none(),
+        "Waits until a device, or all, did what was asked of them.");
+  m.def("jit_stats", stats, "What was compiled and run in this process: a dict of counters.");
+}
+
+}  // namespace
+}  // namespace sinter::python
+
+PYBIND11_MODULE(_core, m) {
+  using namespace sinter::python;
+  m.attr("__version__") = SINTER_VERSION;
+  add_errors(m);
+  add_types(m);
+  add_tensors(m);
+  add_devices(m);
+  add_export(m);
+}

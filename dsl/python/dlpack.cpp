@@ -1,0 +1,173 @@
+// DLPack as Python has it: capsules, __dlpack__ and __dlpack_device__.
+#include <fmt/format.h>
+
+#include <dsl/dlpack_types.hpp>
+#include <runtime/registry.hpp>
+#include <sinter/dsl/dlpack.hpp>
+#include "convert.hpp"
+#include "release.hpp"
+
+namespace sinter::python {
+namespace {
+
+template <class M>
+struct Names;
+template <>
+struct Names<dlpack::ManagedTensorVersioned> {
+  static constexpr const char *fresh = "dltensor_versioned", *used = "used_dltensor_versioned";
+};
+template <>
+struct Names<dlpack::ManagedTensor> {
+  static constexpr const char *fresh = "dltensor", *used = "used_dltensor";
+};
+
+/// Of a capsule that nobody took.
+template <class M>
+void destroy_capsule(PyObject* capsule) {
+  if (!PyCapsule_IsValid(capsule, Names<M>::fresh)) return;
+  auto* const managed = static_cast<M*>(PyCapsule_GetPointer(capsule, Names<M>::fresh));
+  if (managed->deleter) managed->deleter(managed);
+}
+
+template <class M>
+py::object capsule_of(M* managed) {
+  PyObject* const capsule = PyCapsule_New(managed, Names<M>::fresh, destroy_capsule<M>);
+  if (!capsule) {
+    managed->deleter(managed);
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::object>(capsule);
+}
+
+bool is_real_gpu(Device device) { return device.is_cuda() && !runtime::gpus_are_virtual(); }
+
+/// The consumer's stream, as the array API's standard numbers them. Without one the host waits.
+std::optional<Stream> stream_from(const py::object& stream, Device device) {
+  if (!device.is_cuda()) {
+    if (stream.is_none()) return {};
+    throw DeviceError(
+        fmt::format("__dlpack__: the tensor is on {}, which has no streams: leave stream away", to_string(device)));
+  }
+  if (!is_real_gpu(device)) return {};
+  constexpr std::int64_t legacy_default = 1, per_thread_default = 2, none = -1;
+  const std::int64_t number = stream.is_none() ? legacy_default : integer_from("__dlpack__", stream);
+  if (number == none || number == per_thread_default) return {};
+  if (number < none || number == 0)
+    throw DeviceError(fmt::format("__dlpack__: {} is no stream: 1 is CUDA's default one", number));
+  return Stream::from_native(number == legacy_default ? nullptr : reinterpret_cast<void*>(number), device);
+}
+
+py::tuple device_tuple(const TensorImpl& t) {
+  const dlpack::Device d = detail::dlpack_device(t);
+  return py::make_tuple(static_cast<int>(d.device_type), d.device_id);
+}
+
+/// Of an expression, where its result will be.
+py::tuple dlpack_device(const Operand& x) {
+  if (const auto* t = dynamic_cast<const TensorObject*>(&x)) return device_tuple(*t->tensor);
+  return device_tuple(*runtime::empty({0}, x.dtype(), x.device()));
+}
+
+bool wants_version_1(const py::object& max_version) {
+  if (max_version.is_none()) return false;
+  return integer_from("__dlpack__", py::tuple(max_version)[0]) >= 1;
+}
+
+py::object to_dlpack(const Operand& x, const py::object& stream, const py::object& max_version,
+                     const py::object& dl_device, const py::object& copy) {
+  TensorRef t = without_gil([&] { return x.evaluated(); });
+  const std::optional<bool> wanted = flag_from(copy);
+  bool copied = false;
+  if (!dl_device.is_none() && !device_tuple(*t).equal(py::tuple(dl_device))) {
+    if (!py::make_tuple(1, 0).equal(py::tuple(dl_device)))
+      throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and goes from there to (1, 0), the CPU, alone",
+                                    runtime::describe(*t)));
+    if (wanted == false)
+      throw Error("__dlpack__: to get to the CPU the tensor must be copied: leave copy away, or set it to True");
+    t = without_gil([&] { return jit::to(*t, t->dtype, Device()); });
+    copied = true;
+  }
+  DLPackExport options{.stream = stream_from(stream, t->device)};
+  options.copy = !copied && wanted == true;
+  const bool versioned = wants_version_1(max_version);
+  TensorRef source = without_gil([&] { return detail::dlpack_source(*t, options); });
+  options.copy |= copied;
+  if (versioned) return capsule_of(detail::to_dlpack(std::move(source), options));
+  return capsule_of(detail::to_dlpack_unversioned(std::move(source), options));
+}
+
+/// A producer's structure until nothing uses its tensor any more.
+template <class M>
+void release(void* managed) {
+  release_with_gil(managed, [](void* m) { detail::CallDeleter()(static_cast<M*>(m)); });
+}
+
+template <class M>
+TensorRef take(py::handle capsule, const DLPackImport& options) {
+  auto* const managed = static_cast<M*>(PyCapsule_GetPointer(capsule.ptr(), Names<M>::fresh));
+  auto importer = without_gil([&] { return std::make_unique<detail::DLPackImporter>(managed, options); });
+  const TensorRef tensor = importer->tensor();
+  if (PyCapsule_SetName(capsule.ptr(), Names<M>::used) != 0) throw py::error_already_set();
+  importer->take(managed, release<M>);
+  return tensor;
+}
+
+TensorRef take_capsule(py::handle capsule, const DLPackImport& options) {
+  if (PyCapsule_IsValid(capsule.ptr(), Names<dlpack::ManagedTensorVersioned>::fresh))
+    return take<dlpack::ManagedTensorVersioned>(capsule, options);
+  if (PyCapsule_IsValid(capsule.ptr(), Names<dlpack::ManagedTensor>::fresh))
+    return take<dlpack::ManagedTensor>(capsule, options);
+  const char* const name = PyCapsule_GetName(capsule.ptr());
+  PyErr_Clear();
+  throw Error(fmt::format("from_dlpack: the capsule's name is '{}': a tensor that nobody took yet is in a 'dltensor'",
+                          name ? name : ""));
+}
+
+/// As new producers have it, or as old ones.
+py::object capsule_from(py::handle producer, const py::object& stream) {
+  py::dict arguments;
+  if (!stream.is_none()) arguments["stream"] = stream;
+  const py::object method = producer.attr("__dlpack__");
+  try {
+    return method(**arguments, py::arg("max_version") = py::make_tuple(dlpack::version.major, dlpack::version.minor));
+  } catch (py::error_already_set& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+  }
+  return method(**arguments);
+}
+
+}  // namespace
+
+TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
+  DLPackImport options{.copy = copy};
+  if (PyCapsule_CheckExact(object.ptr())) return take_capsule(object, options);
+  if (!py::hasattr(object, "__dlpack__"))
+    throw_type_error(fmt::format("from_dlpack takes an object that has __dlpack__, and here is {}", describe(object)));
+  py::object stream = py::none();
+  if (py::hasattr(object, "__dlpack_device__")) {
+    const py::tuple on(object.attr("__dlpack_device__")());
+    const auto type = static_cast<dlpack::DeviceType>(integer_from("from_dlpack", on[0]));
+    if (type == dlpack::DeviceType::Cuda || type == dlpack::DeviceType::CudaManaged) {
+      const Device device = detail::device_from({type, static_cast<std::int32_t>(integer_from("from_dlpack", on[1]))});
+      stream = py::int_(1);  // what the producer does comes before what CUDA's default stream does, and that before us
+      options.stream = Stream::from_native(nullptr, device);
+    }
+  }
+  const py::object capsule = capsule_from(object, stream);
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    throw_type_error(fmt::format("from_dlpack: __dlpack__ gives {}, not a capsule", describe(capsule)));
+  return take_capsule(capsule, options);
+}
+
+void add_dlpack(py::module_& m, py::class_<Operand>& operand) {
+  operand.def("__dlpack_device__", dlpack_device)
+      .def("__dlpack__", to_dlpack, py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
+           py::arg("dl_device") = py::none(), py::arg("copy") = py::none());
+  m.def(
+      "from_dlpack",
+      [](const py::object& x, const py::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
+      py::arg("x"), py::pos_only(), py::kw_only(), py::arg("copy") = py::none(),
+      "A tensor over the memory of an object that has `__dlpack__`, as PyTorch's, JAX's, CuPy's and NumPy's have.");
+}
+
+}  // namespace sinter::python

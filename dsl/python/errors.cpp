@@ -1,0 +1,86 @@
+// Errors as Python's exceptions: each also one of Python's own, as who never saw Sinter expects.
+#include <sinter/dsl/parse.hpp>
+#include "object.hpp"
+
+namespace sinter::python {
+namespace {
+
+// Kept until the process ends: exceptions may be thrown while modules are already gone.
+struct Errors {
+  PyObject *base, *device, *shape, *dtype, *index, *memory, *cuda, *format, *compile, *parse;
+};
+Errors errors;
+
+PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* first, PyObject* second = nullptr) {
+  const py::tuple bases =
+      second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
+  PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter.") + name).c_str(), doc, bases.ptr(), nullptr);
+  if (!type) throw py::error_already_set();
+  m.add_object(name, type);  // borrows
+  return type;
+}
+
+void set(PyObject* type, const std::exception& e) {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(std::char_traits<char>::length(e.what())), "replace");
+  if (!text) return;
+  PyErr_SetObject(type, text);
+  Py_DECREF(text);
+}
+
+/// With further facts as attributes.
+template <class... Fact>
+void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
+  const py::object error = py::handle(type)(py::str(e.what()));
+  (error.attr(fact.first).operator=(fact.second), ...);
+  PyErr_SetObject(type, error.ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(std::move(thrown));
+  } catch (const ParseError& e) {
+    set_with(errors.parse, e, std::pair("position", py::int_(e.position())));
+  } catch (const CompileError& e) {
+    set_with(errors.compile, e, std::pair("log", py::str(e.log())), std::pair("source", py::str(e.source())));
+  } catch (const DeviceError& e) {
+    set(errors.device, e);
+  } catch (const ShapeError& e) {
+    set(errors.shape, e);
+  } catch (const DtypeError& e) {
+    set(errors.dtype, e);
+  } catch (const IndexError& e) {
+    set(errors.index, e);
+  } catch (const OutOfMemory& e) {
+    set(errors.memory, e);
+  } catch (const CudaError& e) {
+    set(errors.cuda, e);
+  } catch (const FormatError& e) {
+    set(errors.format, e);
+  } catch (const Error& e) {
+    set(errors.base, e);
+  }
+}
+
+}  // namespace
+
+void add_errors(py::module_& m) {
+  errors.base = make(m, "Error", "Base of everything that Sinter raises.", PyExc_RuntimeError);
+  const auto derived = [&](const char* name, const char* doc, PyObject* builtin = nullptr) {
+    return make(m, name, doc, errors.base, builtin);
+  };
+  errors.device = derived("DeviceError", "Operands on different devices, a device that does not exist.");
+  errors.shape =
+      derived("ShapeError", "Shapes that do not broadcast, a shape that does not fit the data.", PyExc_ValueError);
+  errors.dtype = derived("DTypeError", "A dtype that an operation does not take.", PyExc_TypeError);
+  errors.index = derived("IndexError", "An index, axis or slice outside its range.", PyExc_IndexError);
+  errors.memory = derived("OutOfMemoryError", "Memory that a device does not have.", PyExc_MemoryError);
+  errors.cuda = derived("CudaError", "A call of the CUDA driver failed.");
+  errors.format = derived("FormatError", "A file that cannot be read or written.", PyExc_ValueError);
+  errors.compile = derived("CompileError", "The kernel compiler refused a text; has `log` and `source`.");
+  errors.parse =
+      derived("ParseError", "A text that is no expression; has the `position` of the error.", PyExc_ValueError);
+  py::register_exception_translator(translate);
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,188 @@
+// Kernels for embedding, from Python.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include <dsl/text/export.hpp>
+#include <dsl/text/place.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+std::string text_from(const char* what, py::handle object) {
+  if (py::isinstance<py::str>(object)) return object.cast<std::string>();
+  throw_type_error(fmt::format("export_kernel: {} is a str, and here is {}", what, describe(object)));
+}
+
+std::vector<std::string> texts_from(const char* what, const py::object& list) {
+  if (list.is_none()) return {};
+  if (py::isinstance<py::str>(list))
+    throw_type_error(fmt::format("export_kernel: {} is a list of str, not a str", what));
+  std::vector<std::string> texts;
+  for (const py::handle item : py::iter(list)) texts.push_back(text_from(what, item));
+  return texts;
+}
+
+struct NamedInput {
+  std::string name;
+  TensorRef tensor;
+};
+
+std::vector<NamedInput> inputs_from(const py::object& args) {
+  std::vector<NamedInput> inputs;
+  if (args.is_none()) return inputs;
+  if (!PyDict_Check(args.ptr()))
+    throw_type_error(fmt::format(
+        "export_kernel: args of an expression are its tensors, as in {{\"z\": z}}, and here is {}", describe(args)));
+  for (const auto& [name, tensor] : py::dict(args)) {
+    if (!py::isinstance<TensorObject>(tensor))
+      throw_type_error(
+          fmt::format("export_kernel: args are tensors of the expression, and here is {}", describe(tensor)));
+    inputs.push_back({text_from("a name", name), tensor.cast<const TensorObject&>().tensor});
+  }
+  return inputs;
+}
+
+bool is_same_array(const TensorImpl& a, const TensorImpl& b) {
+  return &a == &b || (a.data == b.data && a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides &&
+                      a.buffer == b.buffer);
+}
+
+/// Names and sizes of the expression's tensors, in its order.
+void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const py::dict& sizes) {
+  std::set<std::uint32_t> leaves;
+  for (const jit::Node& n : kernel.expression.graph.nodes())
+    if (n.op == Op::leaf || n.op == Op::array) leaves.insert(static_cast<std::uint32_t>(n.attribute));
+  for (const std::uint32_t leaf : leaves) {
+    const auto found = std::ranges::find_if(
+        inputs, [&](const NamedInput& i) { return is_same_array(*i.tensor, *kernel.expression.leaves[leaf]); });
+    const std::string name = found == inputs.end() ? "" : found->name;
+    kernel.options.inputs.push_back(name);
+    kernel.options.sizes.push_back(sizes.contains(name) ? texts_from("sizes", sizes[name.c_str()])
+                                                        : std::vector<std::string>());
+    if (found != inputs.end()) inputs.erase(found);
+  }
+  for (const NamedInput& i : inputs)
+    throw Error(fmt::format("export_kernel: the expression does not read the tensor '{}', {}", i.name,
+                            runtime::describe(*i.tensor)));
+}
+
+jit::Export exported_expression(const py::object& expression, const py::object& args, const py::object& sizes,
+                                ExportOptions options) {
+  std::vector<jit::LazyRef> nodes;
+  const py::tuple several = PyTuple_Check(expression.ptr()) || PyList_Check(expression.ptr())
+                                ? py::tuple(expression)
+                                : py::make_tuple(expression);
+  for (const py::handle e : several) {
+    if (!py::isinstance<Operand>(e))
+      throw_type_error(
+          fmt::format("export_kernel takes a text, an expression or several, and here is {}", describe(e)));
+    nodes.push_back(detail::node_of(e.cast<const Operand&>().value()));
+  }
+  if (nodes.empty()) throw Error("export_kernel: there is no expression");
+  jit::Export kernel{nodes.size() == 1 ? jit::Recorded(nodes[0]) : jit::Recorded(std::span<const jit::LazyRef>(nodes)),
+                     std::move(options)};
+  for (TensorImpl* leaf : kernel.expression.leaves) kernel.expression.held.push_back(TensorRef::share(leaf));
+  name_inputs(kernel, inputs_from(args), sizes.is_none() ? py::dict() : py::dict(sizes));
+  return kernel;
+}
+
+void check_named(const ParsedExpression& parsed, const std::vector<ArgumentType>& types) {
+  const std::vector<std::string>& names = parsed.names();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (const ArgumentType& type : types)
+    if (std::ranges::find(names, type.name) == names.end())
+      throw Error(fmt::format("export_kernel: the expression does not name '{}'{}; it names: {}", type.name,
+                              detail::did_you_mean(type.name, known), fmt::join(names, ", ")));
+}
+
+LibraryOptions library_from(const std::string& name, const py::object& archs, const std::string& prefix, bool ptx,
+                            const std::string& format, const py::object& extra) {
+  LibraryOptions library{.name = name, .prefix = prefix};
+  library.ptx = ptx;
+  if (!archs.is_none()) {
+    library.architectures.clear();
+    for (const py::handle arch : py::iter(archs))
+      library.architectures.push_back(static_cast<int>(integer_from("export_kernel: archs", arch)));
+  }
+  if (format == "header")
+    library.format = ExportFormat::Header;
+  else if (format == "fatbin")
+    library.format = ExportFormat::Fatbin;
+  else if (format != "source")
+    throw Error(fmt::format("export_kernel: there is no format '{}'; there are source, header and fatbin", format));
+  library.cuda_source = library.manifest = false;
+  for (const std::string& file : texts_from("extra", extra)) {
+    if (file == "cu")
+      library.cuda_source = true;
+    else if (file == "json")
+      library.manifest = true;
+    else if (file == "hpp")
+      library.cpp_wrapper = true;
+    else if (file == "ptx")
+      library.ptx_files = true;
+    else if (file == "dot")
+      library.dot = true;
+    else
+      throw Error(
+          fmt::format("export_kernel: there is no extra file '{}'; there are cu, json, hpp, ptx and dot", file));
+  }
+  return library;
+}
+
+py::dict export_kernel(const py::object& expression, const std::string& name, const py::object& args,
+                       const py::object& archs, const py::object& out, const py::object& outputs,
+                       const py::object& sizes, const py::object& numbers, const py::object& strided, bool in_place,
+                       bool dlpack, const std::string& prefix, bool ptx, const std::string& format,
+                       const py::object& extra) {
+  LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
+  library.dlpack = dlpack;
+  ExportOptions options{.name = name, .outputs = texts_from("outputs", outputs)};
+  options.strided = texts_from("strided", strided);
+  options.in_place = in_place;
+  const std::string folder = out.is_none() ? "" : py::module_::import("os").attr("fspath")(out).cast<std::string>();
+  jit::Export kernel;
+  if (py::isinstance<py::str>(expression)) {
+    if (!sizes.is_none() || !numbers.is_none())
+      throw Error("export_kernel: of a text, args names sizes and numbers: args=\"z: f32[n], s: f32\"");
+    const ParsedExpression parsed(expression.cast<std::string>());
+    std::vector<ArgumentType> types;
+    if (!args.is_none()) types = parse_signature(text_from("args of a text", args));
+    check_named(parsed, types);
+    kernel = detail::exported_text(parsed, std::move(types), std::move(options));
+  } else {
+    options.numbers = texts_from("numbers", numbers);
+    kernel = exported_expression(expression, args, sizes, std::move(options));
+  }
+  const Exported files = without_gil([&] {
+    Exported made = jit::export_library({kernel}, library);
+    if (!folder.empty()) made.write(folder);
+    return made;
+  });
+  py::dict texts;
+  for (const auto& [file, text] : files.files)
+    texts[file.c_str()] = file.ends_with(".fatbin") ? py::object(py::bytes(text)) : py::object(py::str(text));
+  return texts;
+}
+
+}  // namespace
+
+void add_export(py::module_& m) {
+  m.def("export_kernel", export_kernel, py::arg("expression"), py::pos_only(), py::kw_only(),
+        py::arg("name") = "kernel", py::arg("args") = py::none(), py::arg("archs") = py::none(),
+        py::arg("out") = py::none(), py::arg("outputs") = py::none(), py::arg("sizes") = py::none(),
+        py::arg("numbers") = py::none(), py::arg("strided") = py::none(), py::arg("in_place") = false,
+        py::arg("dlpack") = false, py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source",
+        py::arg("extra") = py::none(),
+        "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
+        "`out` where one is given.\n\n"
+        "A text takes its arguments' types, args=\"z: f32[n], s: f32\"; an expression names of its tensors, "
+        "args={\"z\": z},\n"
+        "of their extents, sizes={\"z\": [\"n\"]}, and of the numbers in it, numbers=[\"s\"]. archs=[90] is compute\n"
+        "capability 9.0, [] the CPU alone. extra: any of cu, json, hpp, ptx, dot.");
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,161 @@
+// Operations by name, text, evaluation, and looking at what an expression becomes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <dsl/text/call.hpp>
+#include <sinter/dsl/evaluate.hpp>
+#include <sinter/dsl/parse.hpp>
+#include <sinter/jit/inspect.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+struct ArgumentValues {
+  std::vector<TextValue> values;
+  std::vector<std::string> names;  // of the last ones
+};
+
+ArgumentValues read_arguments(std::string_view function, const py::tuple& positional, const py::dict& keywords) {
+  ArgumentValues a;
+  for (const py::handle argument : positional) a.values.push_back(value_from(function, argument));
+  for (const auto& [name, argument] : keywords) {
+    a.names.push_back(name.cast<std::string>());
+    a.values.push_back(value_from(function, argument));
+  }
+  return a;
+}
+
+bool is_view(std::string_view name) {
+  return std::ranges::find(detail::text_views(), name, &detail::TextFunction::name) != detail::text_views().end();
+}
+
+/// A view of a tensor is one; any other value an expression.
+std::unique_ptr<Operand> view_of(const TextValue& made) {
+  const jit::Recorded recorded(made.node);
+  if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1)
+    return object_of(TensorRef::share(recorded.leaves[0]));
+  return object_of(made);
+}
+
+std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py::tuple& positional,
+                              const py::dict& keywords) {
+  const ArgumentValues a = read_arguments(name, positional, keywords);
+  std::optional<TextValue> made;
+  try {
+    made = without_gil([&] {
+      const std::vector<std::string_view> names(a.names.begin(), a.names.end());
+      return detail::call({"", detail::nowhere, name, is_method}, a.values, names);
+    });
+  } catch (const ParseError& e) {  // as of a function of Python's
+    throw_type_error(e.what());
+  }
+  if (!made) throw py::attribute_error(fmt::format("there is no operation '{}'", name));
+  return is_view(name) ? view_of(*made) : object_of(*made);
+}
+
+/// An operator's result; NotImplemented where the other side is to be asked.
+py::object operated(const std::string& name, const py::object& a, const py::object& b) {
+  for (const py::object* operand : {&a, &b})
+    if (!py::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
+        !py::hasattr(*operand, "__dlpack__"))
+      return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  return py::cast(call(name, false, py::make_tuple(a, b), {}));
+}
+
+/// Together, in one kernel where shapes agree; tensors stay themselves.
+py::object evaluate(const py::args& operands) {
+  std::vector<jit::LazyRef> nodes;
+  std::vector<std::size_t> places;
+  py::list results;
+  for (const py::handle x : operands) {
+    if (!py::isinstance<Operand>(x))
+      throw_type_error(fmt::format("evaluate takes expressions, and here is {}", describe(x)));
+    results.append(x);
+    if (py::isinstance<TensorObject>(x)) continue;
+    nodes.push_back(detail::node_of(x.cast<const Operand&>().value()));
+    places.push_back(results.size() - 1);
+  }
+  std::vector<TensorRef> made(nodes.size());
+  if (!nodes.empty()) without_gil([&] { jit::evaluate(nodes, made.data()); });
+  for (std::size_t i = 0; i < made.size(); ++i) results[places[i]] = py::cast(object_of(made[i]));
+  if (results.size() == 1) return results[0];
+  return py::tuple(results);
+}
+
+std::unique_ptr<Operand> parsed(const std::string& text, const py::kwargs& operands) {
+  std::vector<NamedOperand> named;
+  for (const auto& [name, operand] : operands) {
+    const TextValue v = value_from("parse", operand);
+    if (!v.is_operand())
+      throw_type_error(fmt::format("parse: '{}' is a tensor, an expression or a number, and here is {}",
+                                   name.cast<std::string>(), describe(operand)));
+    named.emplace_back(name.cast<std::string>(), Lazy<AnyType>(detail::node_of(v)));
+    named.back().is_number = !v.is_tensor();
+  }
+  return without_gil([&] { return object_of(TextValue::tensor(parse(text, named))); });
+}
+
+template <class F>
+std::string inspected(const Operand& x, F f) {
+  return without_gil([&] { return f(jit::Recorded(detail::node_of(x.value()))); });
+}
+
+py::list operations() {
+  py::list all;
+  for (const detail::CallSignature& s : detail::call_signatures()) {
+    py::list parameters;
+    for (const std::string& p : s.parameters) parameters.append(p);
+    all.append(py::make_tuple(s.name, parameters, s.doc, s.is_view));
+  }
+  return all;
+}
+
+}  // namespace
+
+TensorRef ExpressionObject::evaluated() const {
+  const jit::LazyRef node = detail::node_of(value_);
+  TensorRef result;
+  jit::evaluate(std::span(&node, 1), &result);
+  return result;
+}
+
+std::unique_ptr<Operand> object_of(const TextValue& v) {
+  TextValue operand = v;
+  operand.place = detail::nowhere;
+  if (operand.kind == TextValue::Kind::Number)  // as C++ has them
+    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(v), .place = detail::nowhere};
+  return std::make_unique<ExpressionObject>(std::move(operand));
+}
+
+void add_expressions(py::module_& m, py::class_<Operand>& operand) {
+  m.def("_call", call);
+  m.def("_operator", operated);
+  m.def("_operations", operations);
+  m.def("evaluate", evaluate, "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
+  m.def("parse", parsed, py::arg("text"), py::pos_only(),
+        "The expression that a text says: parse(\"exp(z + 2) * y\", z=z, y=y).");
+  operand
+      .def(
+          "eval", [](const py::object& x) { return evaluate(py::args(py::make_tuple(x))); },
+          "The tensor that the expression evaluates to; of a tensor itself.")
+      .def(
+          "explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
+          "What evaluating would do, in words. Nothing runs.")
+      .def(
+          "cuda_source",
+          [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::cuda_source(r); }); },
+          "The CUDA text of its kernels.")
+      .def(
+          "ptx",
+          [](const Operand& x, const std::string& architecture) {
+            return inspected(x, [&](const auto& r) { return jit::ptx(r, architecture); });
+          },
+          py::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
+      .def(
+          "to_dot", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::to_dot(r); }); },
+          "Its graph in Graphviz's language.");
+}
+
+}  // namespace sinter::python

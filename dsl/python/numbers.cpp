@@ -1,0 +1,106 @@
+// Tensors of nested lists of numbers.
+#include <fmt/format.h>
+
+#include <sinter/dsl/value.hpp>
+#include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/error.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+class Reader {
+ public:
+  void read(py::handle data) {
+    read(data, 0);
+    if (numbers_.empty()) highest_ = Category::Float;
+  }
+  DType natural() const { return default_dtype(highest_); }
+
+  /// On the CPU, in the widest dtype of the category.
+  TensorRef tensor() const {
+    constexpr DType widest[] = {DType::Bool, DType::Int64, DType::Float64, DType::Complex128};
+    const TensorRef t = runtime::empty(shape_, widest[static_cast<int>(highest_)], Device());
+    switch (highest_) {
+      case Category::Bool: fill<bool>(*t); break;
+      case Category::Int: fill<std::int64_t>(*t); break;
+      case Category::Float: fill<double>(*t); break;
+      case Category::Complex: fill<std::complex<double>>(*t); break;
+    }
+    return t;
+  }
+  /// Throws Error for an integer that an integer dtype cannot hold.
+  void check_fit(DType dtype) const {
+    if (highest_ > Category::Int || category(dtype) != Category::Int || dtype == DType::Int64) return;
+    const int bits = 8 * static_cast<int>(size_of(dtype));
+    const std::int64_t least = dtype == DType::UInt8 ? 0 : -(std::int64_t{1} << (bits - 1));
+    const std::int64_t largest = least + (std::int64_t{1} << bits) - 1;
+    for (const TextNumber& n : numbers_)
+      if (n.whole < least || n.whole > largest) detail::throw_does_not_fit(n.whole, dtype);
+  }
+
+ private:
+  void read(py::handle data, int depth) {
+    if (!PyList_Check(data.ptr()) && !PyTuple_Check(data.ptr())) return read_number(data, depth);
+    const py::tuple items(py::reinterpret_borrow<py::object>(data));
+    const auto length = static_cast<std::int64_t>(items.size());
+    if (rank_ >= 0 && depth >= rank_) throw_ragged(depth);
+    if (depth == shape_.rank()) {
+      if (depth == max_rank)
+        throw ShapeError(fmt::format("tensor: the lists are nested deeper than {} levels", max_rank));
+      shape_.push_back(length);
+    } else if (shape_[depth] != length) {
+      throw ShapeError(
+          fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is a full grid",
+                      shape_[depth], length, depth));
+    }
+    if (length == 0 && rank_ < 0) rank_ = depth + 1;
+    for (const py::handle item : items) read(item, depth + 1);
+  }
+  void read_number(py::handle data, int depth) {
+    const auto number = number_from(data);
+    if (!number)
+      throw_type_error(fmt::format("tensor takes numbers, lists of them, arrays and tensors, and here is {}{}",
+                                   describe(data), depth > 0 ? " in a list" : ""));
+    if (rank_ < 0) rank_ = depth;
+    if (depth != rank_) throw_ragged(depth);
+    highest_ = std::max(highest_, number->category);
+    numbers_.push_back(*number);
+  }
+  [[noreturn]] static void throw_ragged(int depth) {
+    throw ShapeError(
+        fmt::format("tensor: numbers and lists stand beside one another at level {}: a tensor is a full grid", depth));
+  }
+  template <class T>
+  void fill(TensorImpl& t) const {
+    T* to = reinterpret_cast<T*>(t.data);
+    for (const TextNumber& n : numbers_) {
+      if constexpr (std::is_same_v<T, std::complex<double>>)
+        *to++ = n.value;
+      else if constexpr (std::is_same_v<T, double>)
+        *to++ = n.value.real();
+      else
+        *to++ = static_cast<T>(n.whole);
+    }
+  }
+
+  Shape shape_;
+  int rank_ = -1;  // of the first number
+  Category highest_ = Category::Bool;
+  std::vector<TextNumber> numbers_;
+};
+
+}  // namespace
+
+TensorRef tensor_of_numbers(py::handle data, std::optional<DType> dtype, Device device) {
+  Reader reader;
+  reader.read(data);
+  const DType wanted = dtype.value_or(reader.natural());
+  if (is_complex(reader.natural()) && !is_complex(wanted))
+    throw DtypeError(fmt::format("tensor: complex numbers do not become {}", name(wanted)));
+  reader.check_fit(wanted);
+  const TensorRef wide = reader.tensor();
+  return without_gil([&] { return jit::to(*wide, wanted, device); });
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,102 @@
+// What Python holds: tensors, and expressions that are not evaluated yet.
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <dsl/text/value.hpp>
+
+namespace sinter::python {
+
+namespace py = pybind11;
+using detail::TextNumber;
+using detail::TextValue;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// Either of them, immutable as an object. Used by several threads without the GIL.
+class Operand {
+ public:
+  virtual ~Operand() = default;
+  /// As operations take it.
+  virtual TextValue value() const = 0;
+  /// The tensor, or what the expression evaluates to. Called without the GIL.
+  virtual TensorRef evaluated() const = 0;
+  virtual const Shape& shape() const noexcept = 0;
+  virtual DType dtype() const noexcept = 0;
+  virtual Device device() const noexcept = 0;
+};
+
+class TensorObject final : public Operand {
+ public:
+  explicit TensorObject(TensorRef t) : tensor(std::move(t)) {}
+  TextValue value() const override { return TextValue::tensor(Lazy<AnyType>(jit::lazy(*tensor)), tensor->shape); }
+  TensorRef evaluated() const override { return tensor; }
+  const Shape& shape() const noexcept override { return tensor->shape; }
+  DType dtype() const noexcept override { return tensor->dtype; }
+  Device device() const noexcept override { return tensor->device; }
+
+  const TensorRef tensor;
+};
+
+class ExpressionObject final : public Operand {
+ public:
+  explicit ExpressionObject(TextValue v) : value_(std::move(v)) {}
+  TextValue value() const override { return value_; }
+  TensorRef evaluated() const override;
+  const Shape& shape() const noexcept override { return value_.shape; }
+  DType dtype() const noexcept override { return value_.node->dtype(); }
+  Device device() const noexcept override { return value_.node->device(); }
+
+ private:
+  TextValue value_;
+};
+
+inline std::unique_ptr<Operand> object_of(TensorRef t) { return std::make_unique<TensorObject>(std::move(t)); }
+/// Of a value that is_operand().
+std::unique_ptr<Operand> object_of(const TextValue& v);
+
+/// The dtypes are objects: sinter.float32.
+struct DTypeObject {
+  DType dtype;
+};
+
+/// Takes the GIL once more. A thread that finds the interpreter gone stays here: Python would end it by unwinding a
+/// stack whose destructors need Python.
+void take_gil(PyThreadState* state);
+
+/// What f gives, with the GIL let go meanwhile: f touches nothing of Python's.
+template <class F>
+auto without_gil(F&& f) {
+  PyThreadState* const state = PyEval_SaveThread();
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      take_gil(state);
+    } else {
+      auto result = f();
+      take_gil(state);
+      return result;
+    }
+  } catch (...) {
+    take_gil(state);
+    throw;
+  }
+}
+
+/// A view of a tensor, or the expression over views of its tensors.
+std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view);
+
+// Parts of the module.
+void add_errors(py::module_& m);
+void add_types(py::module_& m);
+void add_tensors(py::module_& m);
+void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor);
+void add_buffers(py::module_& m, py::class_<TensorObject, Operand>& tensor);
+void add_dlpack(py::module_& m, py::class_<Operand>& operand);
+void add_expressions(py::module_& m, py::class_<Operand>& operand);
+void add_export(py::module_& m);
+
+}  // namespace sinter::python

@@ -1,0 +1,63 @@
+#include "release.hpp"
+
+#include <unistd.h>
+
+#include <cxxabi.h>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "object.hpp"
+
+namespace sinter::python {
+namespace {
+
+struct Waiting {
+  void* object;
+  void (*release)(void*);
+};
+struct Queue {
+  std::mutex mutex;
+  std::vector<Waiting> waiting;
+};
+/// Never destroyed: threads may outlive the interpreter.
+Queue& queue() {
+  static Queue& q = *new Queue;
+  return q;
+}
+
+int release_waiting(void*) {
+  std::vector<Waiting> taken;
+  {
+    const std::lock_guard lock(queue().mutex);
+    taken.swap(queue().waiting);
+  }
+  for (const Waiting& w : taken) w.release(w.object);
+  return 0;
+}
+
+}  // namespace
+
+void release_with_gil(void* object, void (*release)(void*)) noexcept {
+  if (!Py_IsInitialized()) return;  // the process ends
+  if (PyGILState_Check()) return release(object);
+  try {
+    const std::lock_guard lock(queue().mutex);
+    queue().waiting.push_back({object, release});
+  } catch (...) {
+    return;  // no memory to remember it: it stays
+  }
+  // Where Python's own queue is full, who filled it takes this along or the next one does.
+  Py_AddPendingCall(release_waiting, nullptr);
+}
+
+void take_gil(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+}  // namespace sinter::python

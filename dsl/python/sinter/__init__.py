@@ -1,0 +1,21 @@
+"""Tensor expressions, each fused into one kernel.
+
+    import numpy as np, sinter
+    z = sinter.from_numpy(np.linspace(0, 1, 5, dtype=np.float32))
+    e = (z + 2).exp() * z        # an Expression: nothing runs yet
+    e.numpy()                    # one kernel
+
+Operations and their rules are those of the C++ library. See docs/python.md.
+"""
+import builtins as _builtins
+
+from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, IndexError,
+                    Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, device,
+                    device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy, jit_stats,
+                    parse, synchronize, tensor)
+from . import _operations
+
+_operations.add_to(globals(), Operand)
+
+# Names that Python has as well (abs, sum, bool, IndexError, ...) are not imported by `from sinter import *`.
+__all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]

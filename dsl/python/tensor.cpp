@@ -1,0 +1,205 @@
+// Tensors: made, moved, read and printed.
+#include <fmt/format.h>
+
+#include <complex>
+
+#include <sinter/dsl/print.hpp>
+#include <sinter/dsl/tensor.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+TensorRef evaluated(const Operand& x) {
+  return without_gil([&] { return x.evaluated(); });
+}
+
+/// Of asarray: over the same memory where it can be.
+TensorRef tensor_over(py::handle data, std::optional<bool> copy) {
+  if (py::isinstance<Operand>(data)) return evaluated(data.cast<const Operand&>());
+  if (PyObject_CheckBuffer(data.ptr())) return tensor_of_buffer(data, copy);
+  if (py::hasattr(data, "__dlpack__") || PyCapsule_CheckExact(data.ptr())) return tensor_of_dlpack(data, copy);
+  return tensor_of_numbers(data, {}, Device());
+}
+
+TensorRef copied(TensorImpl& t, DType dtype, Device device) {
+  const TensorRef fresh = runtime::empty(t.shape, dtype, device);
+  jit::copy(*fresh, t);
+  return fresh;
+}
+
+void check_loses_nothing(const char* function, const TensorImpl& t, DType dtype) {
+  if (is_complex(t.dtype) && !is_complex(dtype))
+    throw DtypeError(fmt::format("{}: {} does not become {}: take real(x), imag(x) or abs(x)", function,
+                                 runtime::describe(t), name(dtype)));
+}
+
+std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype, const py::object& device,
+                                 const py::object& copy) {
+  const std::optional<bool> wanted = flag_from(copy);
+  const std::optional<DType> to_dtype = optional_dtype_from(dtype);
+  const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
+  if (is_list || (number_from(data) && !is_numpy_scalar(data)))
+    return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
+  const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
+  const DType into = to_dtype.value_or(t->dtype);
+  const Device on = device.is_none() ? t->device : device_from(device);
+  check_loses_nothing("asarray", *t, into);
+  if (wanted == false && (into != t->dtype || on != t->device))
+    throw Error(fmt::format("asarray: {} becomes {} on {} by a copy: leave copy away, or set it to True",
+                            runtime::describe(*t), name(into), to_string(on)));
+  return object_of(without_gil([&] { return wanted == true ? copied(*t, into, on) : jit::to(*t, into, on); }));
+}
+
+std::unique_ptr<Operand> from_numpy(const py::object& array) {
+  if (!PyObject_CheckBuffer(array.ptr()))
+    throw_type_error(fmt::format("from_numpy takes a numpy.ndarray, and here is {}", describe(array)));
+  return object_of(tensor_of_buffer(array, {}));
+}
+
+/// x.to("cuda:0"), x.to(float16), x.to("float16"), x.to("cuda:0", dtype=float16).
+py::object moved(const py::object& self, const py::object& target, py::object dtype, py::object device) {
+  if (!target.is_none()) {
+    bool is_dtype = !py::isinstance<Device>(target) && !PyLong_Check(target.ptr());
+    if (py::isinstance<py::str>(target)) {
+      const auto text = target.cast<std::string>();
+      is_dtype = !text.starts_with("cpu") && !text.starts_with("cuda");
+    }
+    (is_dtype ? dtype : device) = target;
+  }
+  const auto& x = self.cast<const Operand&>();
+  const DType into = dtype.is_none() ? x.dtype() : dtype_from(dtype);
+  const bool is_expression = !py::isinstance<TensorObject>(self);
+  if (is_expression && device.is_none()) {  // stays one
+    TextValue v = x.value();
+    v.node = jit::lazy_cast(v.node, into);
+    if (v.kind == TextValue::Kind::Number) return self;
+    return py::cast(object_of(v));
+  }
+  const Device on = device.is_none() ? x.device() : device_from(device);
+  const TensorRef t = evaluated(x);
+  check_loses_nothing("to", *t, into);
+  if (!is_expression && into == t->dtype && on == t->device) return self;
+  return py::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
+}
+
+/// The elements in the widest dtype of their category, on the CPU.
+TensorRef wide(const Operand& x) {
+  constexpr DType widest[] = {DType::Bool, DType::Int64, DType::Float64, DType::Complex128};
+  return without_gil([&] {
+    const TensorRef t = x.evaluated();
+    return jit::contiguous(*jit::to(*t, widest[static_cast<int>(category(t->dtype))], Device()));
+  });
+}
+
+py::object element(const TensorImpl& t, std::int64_t i) {
+  switch (category(t.dtype)) {
+    case Category::Bool: return py::bool_(reinterpret_cast<const bool*>(t.data)[i]);
+    case Category::Int: return py::int_(reinterpret_cast<const std::int64_t*>(t.data)[i]);
+    case Category::Float: return py::float_(reinterpret_cast<const double*>(t.data)[i]);
+    case Category::Complex: break;
+  }
+  const std::complex<double> z = reinterpret_cast<const std::complex<double>*>(t.data)[i];
+  return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(z.real(), z.imag()));
+}
+
+py::object item(const Operand& x) {
+  if (x.shape().numel() != 1)
+    throw Error(fmt::format("item takes one element, and here is {}",
+                            detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
+  return element(*wide(x), 0);
+}
+
+/// A number for Python's bool(), float() and int().
+py::object number(const Operand& x, const char* what) {
+  if (x.shape().numel() == 1) return element(*wide(x), 0);
+  throw py::type_error(fmt::format("{} takes one element, and here is {}; for all of them there are all(x) and any(x)",
+                                   what, detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
+}
+
+py::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
+  if (axis == t.rank()) return element(t, next++);
+  py::list items;
+  for (std::int64_t i = 0; i < t.shape[axis]; ++i) items.append(nested(t, axis + 1, next));
+  return items;
+}
+
+py::object to_list(const Operand& x) {
+  std::int64_t next = 0;
+  return nested(*wide(x), 0, next);
+}
+
+std::string repr(const Operand& x) {
+  if (const auto* t = dynamic_cast<const TensorObject*>(&x))
+    return without_gil([&] { return detail::to_string(*t->tensor); });
+  return fmt::format("<sinter.Expression {}, not evaluated>",
+                     detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()}));
+}
+
+void add_facts(py::class_<Operand>& operand) {
+  operand.def_property_readonly("shape", [](const Operand& x) { return tuple_of(x.shape()); })
+      .def_property_readonly("ndim", [](const Operand& x) { return x.shape().rank(); })
+      .def_property_readonly(
+          "size", [](const Operand& x) { return x.shape().numel(); }, "How many elements there are.")
+      .def_property_readonly("dtype", [](const Operand& x) { return DTypeObject{x.dtype()}; })
+      .def_property_readonly("device", [](const Operand& x) { return x.device(); })
+      .def("__len__",
+           [](const Operand& x) {
+             if (x.shape().empty()) throw py::type_error("len: a tensor without axes has no length");
+             return x.shape()[0];
+           })
+      .def("__repr__", repr);
+}
+
+}  // namespace
+
+void add_tensors(py::module_& m) {
+  py::class_<Operand> operand(m, "Operand", "What operations take: a Tensor or an Expression.");
+  add_facts(operand);
+  operand
+      .def("to", moved, py::arg("target") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
+           py::arg("device") = py::none(),
+           "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
+      .def("item", item, "The only element as a number of Python's.")
+      .def("tolist", to_list, "The elements as nested lists.")
+      .def("__bool__", [](const Operand& x) { return py::bool_(number(x, "bool()")); })
+      .def("__float__", [](const Operand& x) { return py::float_(number(x, "float()")); })
+      .def("__int__", [](const Operand& x) { return py::int_(number(x, "int()")); })
+      .def("__complex__", [](const Operand& x) {
+        const py::object n = number(x, "complex()");
+        return PyComplex_Check(n.ptr())
+                   ? n
+                   : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
+      });
+  py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
+  const py::class_<ExpressionObject, Operand> expression(m, "Expression",
+                                                         "What is computed, in one kernel, when it is evaluated.");
+  tensor
+      .def_property_readonly(
+          "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
+      .def("is_contiguous", [](const TensorObject& x) { return x.tensor->contiguous; })
+      .def("contiguous",
+           [](const TensorObject& x) { return object_of(without_gil([&] { return jit::contiguous(*x.tensor); })); })
+      .def("clone", [](const TensorObject& x) {
+        return object_of(without_gil([&] { return copied(*x.tensor, x.tensor->dtype, x.tensor->device); }));
+      });
+  add_views(operand, tensor);
+  add_buffers(m, tensor);
+  add_dlpack(m, operand);
+  add_expressions(m, operand);
+  m.def("asarray", asarray, py::arg("data"), py::pos_only(), py::kw_only(), py::arg("dtype") = py::none(),
+        py::arg("device") = py::none(), py::arg("copy") = py::none(),
+        "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array where that can be. "
+        "copy=True always copies, copy=False never.");
+  m.def(
+      "tensor",
+      [](const py::object& data, const py::object& dtype, const py::object& device) {
+        return asarray(data, dtype, device, py::bool_(true));
+      },
+      py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");
+  m.def("from_numpy", from_numpy, py::arg("array"),
+        "A tensor over an array's memory; a copy of an array that may not be written to.");
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,143 @@
+// Views and indices: x[1:, None, ..., -1], x[mask], x[indices]; writing to them.
+#include <fmt/format.h>
+
+#include <sinter/dsl/indexing.hpp>
+#include <sinter/dsl/mask.hpp>
+#include <sinter/dsl/tensor.hpp>
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+/// An index as it is read; what is taken of an axis, or a new one.
+struct Index {
+  enum class Kind { Position, Range, NewAxis } kind;
+  std::int64_t position = 0;
+  sinter::range part{};
+};
+
+std::int64_t bound(py::handle object) {
+  return object.is_none() ? sinter::range::none : integer_from("a slice", object);
+}
+
+Index read_index(py::handle object) {
+  if (object.is_none()) return {.kind = Index::Kind::NewAxis};
+  if (PySlice_Check(object.ptr())) {
+    const std::int64_t step = object.attr("step").is_none() ? 1 : integer_from("a slice", object.attr("step"));
+    return {.kind = Index::Kind::Range, .part = {bound(object.attr("start")), bound(object.attr("stop")), step}};
+  }
+  if (PyBool_Check(object.ptr()) || py::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
+    throw_type_error(fmt::format("an index is an integer, a slice, None, ..., or one tensor alone, and here is {}",
+                                 describe(object)));
+  return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
+}
+
+/// With whole axes in the place of `...`, and of what is not named.
+std::vector<Index> read_indices(const py::object& key, const Shape& shape) {
+  const py::tuple items = PyTuple_Check(key.ptr()) ? py::tuple(key) : py::make_tuple(key);
+  std::int64_t axes = 0;
+  bool has_ellipsis = false;
+  for (const py::handle item : items) {
+    if (item.is(py::ellipsis()) && std::exchange(has_ellipsis, true)) throw IndexError("an index has one ... at most");
+    axes += !item.is_none() && !item.is(py::ellipsis());
+  }
+  if (axes > shape.rank())
+    throw IndexError(
+        fmt::format("{} indices for a tensor of shape {}, which has {} axes", axes, to_string(shape), shape.rank()));
+  const auto whole = static_cast<std::size_t>(shape.rank() - axes);
+  std::vector<Index> indices;
+  for (const py::handle item : items) {
+    if (item.is(py::ellipsis()))
+      indices.insert(indices.end(), whole, Index{.kind = Index::Kind::Range});
+    else
+      indices.push_back(read_index(item));
+  }
+  return indices;
+}
+
+TensorRef taken(const TensorImpl& x, const std::vector<Index>& indices) {
+  TensorRef part = runtime::view(x, x.shape, x.strides);
+  std::int64_t axis = 0;
+  for (const Index& i : indices) {
+    switch (i.kind) {
+      case Index::Kind::NewAxis: part = detail::unsqueeze(*part, axis++); break;
+      case Index::Kind::Position: part = detail::select(*part, axis, i.position); break;
+      case Index::Kind::Range: part = detail::slice(*part, axis++, i.part); break;
+    }
+  }
+  return part;
+}
+
+Lazy<AnyType> lazy_of(const Operand& x) { return Lazy<AnyType>(detail::node_of(x.value())); }
+
+std::unique_ptr<Operand> item_at(const Operand& x, const py::object& key) {
+  if (py::isinstance<Operand>(key)) {
+    const auto& index = key.cast<const Operand&>();
+    return without_gil([&]() -> std::unique_ptr<Operand> {
+      const AnyTensor source(x.evaluated());
+      const Lazy<AnyType> at = lazy_of(index);
+      if (index.dtype() == DType::Bool) return object_of(detail::masked_parts(source, at).ref());
+      return object_of(TextValue::tensor(Lazy<AnyType>(source[at])));
+    });
+  }
+  const std::vector<Index> indices = read_indices(key, x.shape());
+  return viewed(x, [&](TensorImpl& t) { return taken(t, indices); });
+}
+
+/// Calls f with a number or an expression.
+template <class F>
+void with_operand(const TextValue& v, F f) {
+  if (v.kind != TextValue::Kind::Number) return f(Lazy<AnyType>(v.node));
+  switch (v.number.category) {
+    case Category::Bool: return f(v.number.whole != 0);
+    case Category::Int: return f(v.number.whole);
+    case Category::Float: return f(v.number.value.real());
+    case Category::Complex: return f(v.number.value);
+  }
+}
+
+void set_item(const TensorObject& x, const py::object& key, const py::object& value) {
+  const TextValue v = value_from("x[i] = value", value);
+  if (!v.is_operand())
+    throw_type_error(fmt::format("x[i] = value takes a tensor or a number, and here is {}", describe(value)));
+  if (py::isinstance<Operand>(key)) {
+    const auto& mask = key.cast<const Operand&>();
+    if (mask.dtype() != DType::Bool)
+      throw DtypeError(fmt::format("x[i] = value: the tensor i is a mask of bools, and here is {}",
+                                   detail::describe(detail::Facts{mask.shape(), mask.dtype(), mask.device()})));
+    return without_gil([&] {
+      AnyTensor target(x.tensor);
+      const Lazy<AnyType> holds = lazy_of(mask);
+      with_operand(v, [&](const auto& number) { target.masked_fill_(holds, number); });
+    });
+  }
+  const std::vector<Index> indices = read_indices(key, x.shape());
+  without_gil([&] {
+    AnyTensor part(taken(*x.tensor, indices));
+    with_operand(v, [&](const auto& number) { part.assign(number); });
+  });
+}
+
+std::unique_ptr<Operand> transposed(const Operand& x) {
+  return viewed(x, [](TensorImpl& t) {
+    std::vector<std::int64_t> axes;
+    for (int i = t.rank(); i-- > 0;) axes.push_back(i);
+    return detail::permute(t, axes);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view) {
+  return without_gil([&]() -> std::unique_ptr<Operand> {
+    if (const auto* t = dynamic_cast<const TensorObject*>(&x)) return object_of(view(*t->tensor));
+    return object_of(TextValue::tensor(detail::view_of(lazy_of(x), [&](TensorImpl& t) { return view(t); })));
+  });
+}
+
+void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
+  operand.def("__getitem__", item_at).def_property_readonly("T", transposed, "The axes in reverse order.");
+  tensor.def("__setitem__", set_item);
+}
+
+}  // namespace sinter::python

@@ -1,0 +1,169 @@
+"""DLPack with NumPy, with PyTorch where it is there, and with producers that are wrong."""
+import ctypes
+import gc
+import unittest
+
+import numpy as np
+
+import sinter
+from case import DEVICES, Case, main
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+capsule_name = ctypes.pythonapi.PyCapsule_GetName
+capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+
+
+class Producer:
+    """An array that hands its capsule on, as other libraries do."""
+
+    def __init__(self, made, device=(1, 0)):
+        self.made, self.device = made, device
+
+    def __dlpack__(self, **arguments):
+        return self.made(**arguments)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+class DLPack(Case):
+    def test_numpy(self):
+        for dtype in ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]:
+            a = self.array((3, 4), dtype)
+            x = sinter.from_dlpack(a)
+            self.assert_equal(x, a)
+            self.assertTrue(np.shares_memory(x.numpy(), a))
+            b = np.from_dlpack(x)
+            self.assertTrue(np.shares_memory(a, b))
+            np.testing.assert_array_equal(a, b)
+        for a in [self.array((4, 5), "float32").T, self.array((6,), "int32")[::-2], np.zeros((0, 3)), np.array(1.5)]:
+            self.assert_equal(sinter.from_dlpack(a), a)
+            np.testing.assert_array_equal(np.from_dlpack(sinter.asarray(a)), a)
+
+    def test_expressions_are_evaluated(self):
+        e = sinter.tensor([1.0, 2]) * 2
+        self.assertEqual(e.__dlpack_device__(), (1, 0))
+        np.testing.assert_array_equal(np.from_dlpack(e), [2, 4])
+
+    def test_versions(self):
+        x = sinter.tensor([1.0])
+        for version, name in [(None, b"dltensor"), ((0, 8), b"dltensor"), ((1, 0), b"dltensor_versioned"),
+                              ((2, 5), b"dltensor_versioned")]:
+            self.assertEqual(capsule_name(x.__dlpack__(max_version=version)), name)
+            self.assertEqual(sinter.from_dlpack(x.__dlpack__(max_version=version)).tolist(), [1])
+        for wrong in ["1", 1, (), ("1", "0"), (1.5, 0)]:
+            with self.subTest(wrong=wrong), self.assertRaises((TypeError, IndexError)):
+                x.__dlpack__(max_version=wrong)
+
+    def test_copies(self):
+        x = sinter.tensor([1.0])
+        y = sinter.from_dlpack(x)
+        y[0] = 2
+        self.assertEqual(x.item(), 2)
+        for z in [sinter.from_dlpack(x, copy=True), sinter.from_dlpack(x.__dlpack__(copy=True)), sinter.from_dlpack(x.__dlpack__(copy=True, max_version=(1, 0)))]:
+            z[0] = 3
+            self.assertEqual(x.item(), 2)
+
+    def test_a_capsule_is_taken_once(self):
+        capsule = sinter.tensor([1.0]).__dlpack__()
+        sinter.from_dlpack(capsule)
+        self.assertEqual(capsule_name(capsule), b"used_dltensor")
+        with self.assertRaisesRegex(sinter.Error, "used_dltensor"):
+            sinter.from_dlpack(capsule)
+        with self.assertRaisesRegex(sinter.Error, "other"):
+            sinter.from_dlpack(ctypes_capsule(b"other"))
+
+    def test_capsules_that_nobody_takes(self):
+        for _ in range(100):
+            sinter.tensor([1.0]).__dlpack__(max_version=(1, 0))
+            sinter.tensor([1.0]).__dlpack__()
+
+    def test_old_producers(self):
+        a = np.arange(3.0)
+        asked = []
+
+        def made(**arguments):
+            asked.append(arguments)
+            if "max_version" in arguments:
+                raise TypeError("unexpected argument")
+            return a.__dlpack__()
+        self.assert_equal(sinter.from_dlpack(Producer(made)), a)
+        self.assertEqual(len(asked), 2)
+
+    def test_wrong_producers(self):
+        def raises(**_):
+            raise KeyError("mine")
+        with self.assertRaises(KeyError):
+            sinter.from_dlpack(Producer(raises))
+        for wrong in [None, 1, "text", [1.0], Producer(lambda **_: None), Producer(lambda **_: 1)]:
+            with self.subTest(wrong=wrong), self.assertRaises(TypeError):
+                sinter.from_dlpack(wrong)
+        for device in [None, 1, (), ("a", "b")]:
+            with self.subTest(device=device), self.assertRaises((TypeError, IndexError)):
+                sinter.from_dlpack(Producer(lambda **_: np.zeros(1).__dlpack__(), device))
+        with self.assertRaises(sinter.DTypeError):
+            sinter.from_dlpack(np.zeros(2, "u4"))
+
+    def test_streams_and_devices(self):
+        x = sinter.tensor([1.0])
+        with self.assertRaisesRegex(sinter.DeviceError, "stream"):
+            x.__dlpack__(stream=1)
+        with self.assertRaises(sinter.DeviceError):
+            x.__dlpack__(dl_device=(2, 0))
+        for device in DEVICES[1:]:
+            y = sinter.tensor([1.0, 2], device=device)
+            self.assertEqual(y.__dlpack_device__(), (12, int(device[5:])))  # a virtual GPU is nobody else's
+            self.assertEqual((y + 1).__dlpack_device__(), y.__dlpack_device__())
+            z = sinter.from_dlpack(y)
+            z[0] = 5
+            self.assertEqual(y.tolist(), [5, 2])
+            for stream in (None, -1, 1):
+                y.__dlpack__(stream=stream)
+            self.assertEqual(sinter.from_dlpack(y.__dlpack__(dl_device=(1, 0))).tolist(), [5, 2])
+            with self.assertRaises(sinter.Error):
+                y.__dlpack__(dl_device=(1, 0), copy=False)
+            with self.assertRaises((BufferError, RuntimeError)):
+                np.from_dlpack(y)
+
+    def test_who_lets_go_last(self):
+        for _ in range(20):
+            a = np.arange(100.0)
+            x = sinter.from_dlpack(a)
+            b = np.from_dlpack(x)
+            del a, x
+            gc.collect()
+            self.assertEqual(b.sum(), 4950)
+            y = sinter.asarray(b)[50:]  # NumPy 1 says read-only of b: a copy
+            del b
+            gc.collect()
+            self.assertEqual(y.sum().item(), 3725)
+
+    @unittest.skipUnless(torch, "PyTorch is not there")
+    def test_torch(self):
+        for dtype in [torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64]:
+            t = torch.arange(6).to(dtype).reshape(2, 3)
+            x = sinter.from_dlpack(t)
+            self.assertEqual(str(t.dtype), f"torch.{x.dtype.name}")
+            self.assertTrue(torch.equal(torch.from_dlpack(x), t))
+            self.assertTrue(torch.equal(torch.from_dlpack(x.T), t.T))
+        t = torch.zeros(3)
+        sinter.from_dlpack(t)[1] = 5
+        self.assertEqual(t.tolist(), [0, 5, 0])
+        u = torch.from_dlpack(sinter.asarray(t) + 1)
+        gc.collect()
+        self.assertEqual(u.tolist(), [1, 6, 1])
+        self.assertEqual(sinter.asarray(t).tolist(), [0, 5, 0])
+
+
+def ctypes_capsule(name):
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(1, name, None)
+
+
+if __name__ == "__main__":
+    main()

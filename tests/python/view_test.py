@@ -1,0 +1,150 @@
+"""Views and indices against NumPy's."""
+import numpy as np
+
+import sinter
+from case import DEVICES, Case, main
+
+
+class Views(Case):
+    def check(self, x, a, key):
+        """What NumPy gives, or what it refuses."""
+        try:
+            expected = a[key]
+        except IndexError:
+            with self.assertRaises(IndexError):
+                x[key]
+            return
+        self.assert_equal(x[key], np.asarray(expected))
+
+    def random_key(self, shape):
+        key = []
+        for extent in shape[:self.random.randrange(len(shape) + 1)]:
+            kind = self.random.randrange(4)
+            if kind == 0:
+                key.append(self.random.randrange(-extent - 1, extent + 1))
+            else:
+                bounds = [self.random.choice([None, self.random.randrange(-extent - 2, extent + 3)]) for _ in range(2)]
+                key.append(slice(*bounds, self.random.choice([None, 1, 2, 3])))
+            if self.random.random() < 0.2:
+                key.append(None)
+        if self.random.random() < 0.3:
+            key.insert(self.random.randrange(len(key) + 1), ...)
+        return tuple(key)
+
+    def test_random_indices(self):
+        a = self.array((3, 4, 5), "float32")
+        for device in DEVICES:
+            x = sinter.tensor(a, device=device)
+            e = x + x[:1]
+            for i in range(200 if device == "cpu" else 10):
+                key = self.random_key(a.shape)
+                with self.subTest(key=key):
+                    self.check(x, a, key)
+                    if i % 10 == 0:
+                        self.check(e, a + a[:1], key)
+
+    def test_backwards(self):
+        a = np.arange(10)
+        x = sinter.tensor(a)
+        for key in [slice(None, None, -1), slice(8, 2, -2), slice(None, None, -3), slice(2, 8, -1)]:
+            self.assert_equal(x[key], a[key])
+
+    def test_indices_that_are_none(self):
+        x = sinter.tensor([[1, 2], [3, 4]])
+        for key in [2, -3, (0, 2), (0, 0, 0), (..., ...), 2**62, slice(0, 1, 0)]:
+            with self.subTest(key=key), self.assertRaises(IndexError if not isinstance(key, slice) else sinter.Error):
+                x[key]
+        with self.assertRaises(OverflowError):
+            x[2**70]
+        for key in ["a", 1.0, True, (True, 0), [0, 1], {}, (0, x), slice(0.5, None), np.zeros(2, int)]:
+            with self.subTest(key=key), self.assertRaises(TypeError):
+                x[key]
+        self.assert_equal(x[np.int64(1)], np.array([3, 4]))
+
+    def test_iteration_and_unpacking(self):
+        a, b = sinter.tensor([[1, 2], [3, 4]])
+        self.assertEqual((a.tolist(), b.tolist()), ([1, 2], [3, 4]))
+
+    def test_masks_and_indices(self):
+        a = self.array((4, 3), "float32")
+        for device in DEVICES:
+            x = sinter.tensor(a, device=device)
+            self.assert_equal(x[x > 0], a[a > 0])
+            self.assert_equal(x[sinter.tensor([2, 0, 3], device=device)], a[[2, 0, 3]])
+            with self.assertRaises(sinter.IndexError):
+                x[sinter.tensor([7], device=device)].eval()
+                sinter.synchronize()
+        with self.assertRaises(sinter.Error):
+            x[sinter.tensor([0.5], device=DEVICES[-1])]
+
+    def test_writing(self):
+        for device in DEVICES:
+            a = self.array((4, 3), "float32")
+            x = sinter.tensor(a, device=device)
+            x[1] = 5
+            a[1] = 5
+            x[:, 1:] = x[:, :2] * 2  # read before it is written
+            a[:, 1:] = a[:, :2] * 2
+            x[0, ...] = sinter.tensor([1.0, 2, 3], device=device)
+            a[0] = [1, 2, 3]
+            x[x < 0] = 0
+            a[a < 0] = 0
+            x[x > 2] = x * 2
+            a[a > 2] = (a * 2)[a > 2]
+            x[...] = x + 1
+            a += 1
+            self.assert_equal(x, a)
+
+    def test_writing_what_does_not_fit(self):
+        x = sinter.tensor([[1, 2], [3, 4]])
+        for key, value, error in [(0, 2.5, sinter.DTypeError), (0, sinter.tensor([1, 2, 3]), sinter.ShapeError), (5, 1, sinter.IndexError),
+                                  (0, "text", TypeError), (0, None, TypeError), (0, [1, 2], TypeError),
+                                  (sinter.tensor([0]), 1, sinter.DTypeError), (0, np.zeros(2, int), TypeError)]:
+            with self.subTest(key=key, value=value), self.assertRaises(error):
+                x[key] = value
+        if len(DEVICES) > 1:
+            with self.assertRaises(sinter.DeviceError):
+                x[0] = sinter.tensor([1, 2], device=DEVICES[1])
+        self.assertEqual(x.tolist(), [[1, 2], [3, 4]])
+        with self.assertRaises(TypeError):
+            (x + 1)[0] = 1
+
+    def test_shapes(self):
+        a = self.array((2, 3, 4), "float32")
+        for device in DEVICES:
+            x = sinter.tensor(a, device=device)
+            for made, expected in [(x.reshape(6, 4), a.reshape(6, 4)), (x.reshape((-1, 2)), a.reshape(-1, 2)),
+                                   (x.permute(2, 0, 1), a.transpose(2, 0, 1)), (x.transpose(0, -1), a.swapaxes(0, -1)), (x.T, a.T),
+                                   (x.flatten(), a.reshape(-1)), (x.flatten(1), a.reshape(2, -1)),
+                                   (x.unsqueeze(1), a[:, None]), (x[:1].squeeze(), a[0]), (x[:1].squeeze(0), a[0]),
+                                   (x[0, 0].expand(3, 4), np.broadcast_to(a[0, 0], (3, 4))),
+                                   (x.flip(0, 2), a[::-1, :, ::-1]), (x.T.reshape(24), a.T.reshape(24)),
+                                   ((x + 1).reshape(4, 6), (a + 1).reshape(4, 6)), ((x + 1).T, (a + 1).T),
+                                   (x.sum(0)[1], a.sum(0)[1]), (x.sum(0).reshape(12), a.sum(0).reshape(12)),
+                                   (x.narrow(2, 1, 2), a[:, :, 1:3]), (x.select(1, -1), a[:, -1]),
+                                   (x[0].diagonal(1), a[0].diagonal(1)), (x.movedim(0, 2), np.moveaxis(a, 0, 2)),
+                                   (x.unflatten(2, (2, -1)), a.reshape(2, 3, 2, 2)), (sinter.reshape(x, 6, 4), a.reshape(6, 4)),
+                                   (x.index_select(1, sinter.tensor([2, 0], device=device)), a[:, [2, 0]])]:
+                self.assertEqual(made.shape, expected.shape)
+                np.testing.assert_allclose(made.to("cpu").numpy(), expected, rtol=1e-5, atol=1e-5)
+        for view in (lambda t: t.reshape(6, 4), lambda t: t.T, lambda t: t.flip(0), lambda t: t.squeeze(), lambda t: t.flatten()):
+            self.assertIsInstance(view(x), sinter.Tensor)
+            self.assertTrue(np.shares_memory(view(sinter.from_numpy(a)).numpy(), a))
+        self.assertIsInstance((x + 1).reshape(6, 4), sinter.Expression)
+        for wrong in [lambda: x.reshape(5), lambda: x.reshape(-1, -1), lambda: x.expand(3, 3, 4), lambda: x.permute(0, 1),
+                      lambda: x.reshape(*[1] * 9), lambda: x.reshape(2**62, 2**62)]:
+            with self.assertRaises(sinter.Error):
+                wrong()
+        for wrong in [lambda: x.reshape("2"), lambda: x.reshape(1.5), lambda: x.permute(None), lambda: x.squeeze("0")]:
+            with self.assertRaises(TypeError):
+                wrong()
+
+    def test_huge_shapes_cost_nothing(self):
+        x = sinter.tensor([1.0]).expand(2**40)
+        self.assertEqual((x + 1).shape, (2**40,))
+        with self.assertRaises((sinter.OutOfMemoryError, sinter.ShapeError, MemoryError)):
+            sinter.tensor([1.0]).expand(2**55).clone()
+
+
+if __name__ == "__main__":
+    main()
