@@ -2,9 +2,9 @@
 // kernel is the driver's, and not here.
 #include <benchmark/benchmark.h>
 
-#include <jit/class_key.hpp>
 #include <jit/cuda/source.hpp>
-#include <jit/plan.hpp>
+#include <jit/plan/class_key.hpp>
+#include <jit/plan/plan.hpp>
 #include <runtime/cuda/nvrtc.hpp>
 #include <sinter/sinter.hpp>
 

@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include <initializer_list>
-#include <jit/class_key.hpp>
 #include <jit/cuda/source.hpp>
-#include <jit/plan.hpp>
+#include <jit/plan/class_key.hpp>
+#include <jit/plan/plan.hpp>
 #include <sinter/sinter.hpp>
 #include <span>
 #include <vector>

@@ -12,7 +12,7 @@
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/dsl/view.hpp>
 #include <sinter/runtime/error.hpp>
-#include "excerpt.hpp"
+#include "files/excerpt.hpp"
 
 namespace sinter::inline v1::detail {
 namespace {

@@ -10,10 +10,10 @@
 #include <optional>
 
 #include <sinter/runtime/error.hpp>
-#include "../byte_order.hpp"
-#include "../excerpt.hpp"
-#include "../file.hpp"
-#include "../inflate.hpp"
+#include "../files/byte_order.hpp"
+#include "../files/excerpt.hpp"
+#include "../files/file.hpp"
+#include "../files/inflate.hpp"
 #include "idx_format.hpp"
 
 namespace sinter::inline v1 {

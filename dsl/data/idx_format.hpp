@@ -1,7 +1,7 @@
 // The IDX format over any source of bytes; load_idx puts files under it.
 #pragma once
 #include <sinter/runtime/tensor_impl.hpp>
-#include "../byte_source.hpp"
+#include "../files/byte_source.hpp"
 
 namespace sinter::inline v1::detail::idx {
 

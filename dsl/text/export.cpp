@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include <jit/plan.hpp>
+#include <jit/plan/plan.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {

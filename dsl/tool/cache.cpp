@@ -9,13 +9,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include <dsl/file.hpp>
+#include <dsl/files/file.hpp>
+#include <dsl/files/zip.hpp>
 #include <dsl/text/place.hpp>
-#include <dsl/zip.hpp>
-#include <jit/cache_folder.hpp>
-#include <jit/disk_cache.hpp>
-#include <jit/disk_entry.hpp>
-#include <jit/disk_sweep.hpp>
+#include <jit/cache/cache_folder.hpp>
+#include <jit/cache/disk_cache.hpp>
+#include <jit/cache/disk_entry.hpp>
+#include <jit/cache/disk_sweep.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 #include "commands.hpp"

@@ -3,7 +3,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 
-#include "../loop_nest.hpp"
+#include "../plan/loop_nest.hpp"
 #include "steps.hpp"
 
 namespace sinter::inline v1::jit::cpu {

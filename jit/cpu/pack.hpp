@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../loop_nest.hpp"
+#include "../plan/loop_nest.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 

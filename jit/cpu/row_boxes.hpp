@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../loop_nest.hpp"
+#include "../plan/loop_nest.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "../row_stages.hpp"
+#include "../plan/row_stages.hpp"
 #include "rows.hpp"
 #include "tile_program.hpp"
 

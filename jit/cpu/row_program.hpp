@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "../faults.hpp"
-#include "../loop_nest.hpp"
-#include "../plan.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/loop_nest.hpp"
+#include "../plan/plan.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 

@@ -10,9 +10,9 @@
 
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../carriers.hpp"
-#include "../complex_parts.hpp"
-#include "../faults.hpp"
+#include "../graph/carriers.hpp"
+#include "../graph/complex_parts.hpp"
+#include "../plan/faults.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
-#include "../faults.hpp"
-#include "../loop_nest.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/loop_nest.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 

@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "../faults.hpp"
+#include "../plan/faults.hpp"
 #include "layout.hpp"
 #include "steps.hpp"
 

@@ -11,8 +11,8 @@
 
 #include <runtime/fork.hpp>
 #include <sinter/runtime/transfer.hpp>
-#include "../library_kernel.hpp"
-#include "../parameters.hpp"
+#include "../plan/parameters.hpp"
+#include "../run/library_kernel.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 namespace {

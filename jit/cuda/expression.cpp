@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "../faults.hpp"
+#include "../plan/faults.hpp"
 #include "prelude.hpp"
 #include "source.hpp"
 

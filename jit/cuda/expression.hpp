@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../plan.hpp"
+#include "../plan/plan.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../faults.hpp"
+#include "../plan/faults.hpp"
 #include "row_parts.hpp"
 
 namespace sinter::inline v1::jit::cuda {

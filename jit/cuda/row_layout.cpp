@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../row_stash.hpp"
+#include "../plan/row_stash.hpp"
 #include "expression.hpp"
 
 namespace sinter::inline v1::jit::cuda {

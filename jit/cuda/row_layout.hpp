@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../class_key.hpp"
+#include "../plan/class_key.hpp"
 #include "row_functions.hpp"
 
 namespace sinter::inline v1::jit::cuda {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../row_walks.hpp"
+#include "../plan/row_walks.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 

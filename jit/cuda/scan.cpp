@@ -6,7 +6,7 @@
 #include <string>
 
 #include <runtime/fork.hpp>
-#include "../library_kernel.hpp"
+#include "../run/library_kernel.hpp"
 #include "expression.hpp"
 
 namespace sinter::inline v1::embedded {

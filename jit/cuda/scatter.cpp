@@ -9,7 +9,7 @@
 
 #include <runtime/fork.hpp>
 #include <sinter/runtime/fault.hpp>
-#include "../library_kernel.hpp"
+#include "../run/library_kernel.hpp"
 #include "expression.hpp"
 
 namespace sinter::inline v1::jit::cuda {

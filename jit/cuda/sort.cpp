@@ -10,7 +10,7 @@
 
 #include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../library_kernel.hpp"
+#include "../run/library_kernel.hpp"
 #include "expression.hpp"
 
 namespace sinter::inline v1::embedded {

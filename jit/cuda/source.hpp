@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "../class_key.hpp"
+#include "../plan/class_key.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 

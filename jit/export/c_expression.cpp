@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "../cuda/source.hpp"
-#include "../faults.hpp"
-#include "../parameters.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/parameters.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../row_walks.hpp"
+#include "../plan/row_walks.hpp"
 #include "c_expression.hpp"
 
 namespace sinter::inline v1::jit::exporting {

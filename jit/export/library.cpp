@@ -11,7 +11,7 @@
 #include <runtime/text.hpp>
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../dot.hpp"
+#include "../inspect/dot.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 namespace {

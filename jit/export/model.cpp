@@ -9,13 +9,13 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../checks.hpp"
-#include "../faults.hpp"
-#include "../nest.hpp"
-#include "../plan_shapes.hpp"
-#include "../product.hpp"
-#include "../row_walks.hpp"
-#include "../shapes.hpp"
+#include "../graph/shapes.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/nest.hpp"
+#include "../plan/plan_shapes.hpp"
+#include "../plan/product.hpp"
+#include "../plan/row_walks.hpp"
+#include "../run/checks.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <sinter/jit/export.hpp>
-#include "../class_key.hpp"
-#include "../recipe.hpp"
+#include "../plan/class_key.hpp"
+#include "../run/recipe.hpp"
 #include "places.hpp"
 #include "sizes.hpp"
 

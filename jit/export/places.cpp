@@ -9,7 +9,7 @@
 #include <runtime/text.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../plan.hpp"
+#include "../plan/plan.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 namespace {

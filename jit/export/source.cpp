@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "../row_stash.hpp"
-#include "../row_walks.hpp"
+#include "../plan/row_stash.hpp"
+#include "../plan/row_walks.hpp"
 #include "c_expression.hpp"
 #include "c_functions.hpp"
 #include "c_loops.hpp"

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "../cuda/source.hpp"
-#include "../row_scheme.hpp"
-#include "../row_stash.hpp"
+#include "../plan/row_scheme.hpp"
+#include "../plan/row_stash.hpp"
 #include "model.hpp"
 
 namespace sinter::inline v1::jit::exporting {

@@ -8,9 +8,9 @@
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/order.hpp>
 #include <sinter/runtime/pieces.hpp>
-#include "../nest.hpp"
-#include "../overlap.hpp"
-#include "positions.hpp"
+#include "../plan/nest.hpp"
+#include "../plan/overlap.hpp"
+#include "run_positions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -1,6 +1,6 @@
 // The short way of an evaluation on a mesh, which almost all of them take.
 #pragma once
-#include "../runner.hpp"
+#include "../run/runner.hpp"
 
 namespace sinter::inline v1::jit {
 

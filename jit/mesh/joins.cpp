@@ -7,9 +7,9 @@
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../evaluator.hpp"
-#include "../shapes.hpp"
-#include "positions.hpp"
+#include "../graph/shapes.hpp"
+#include "../run/evaluator.hpp"
+#include "run_positions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

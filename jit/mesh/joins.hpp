@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "../runner.hpp"
+#include "../run/runner.hpp"
 #include "placement.hpp"
 
 namespace sinter::inline v1::jit {

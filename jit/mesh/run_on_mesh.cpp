@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "../composite.hpp"
-#include "../shapes.hpp"
+#include "../graph/composite.hpp"
+#include "../graph/shapes.hpp"
 #include "elementwise.hpp"
 #include "joins.hpp"
-#include "positions.hpp"
+#include "run_positions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -1,6 +1,6 @@
 // Evaluation of what is on a mesh.
 #pragma once
-#include "../runner.hpp"
+#include "../run/runner.hpp"
 
 namespace sinter::inline v1::jit {
 

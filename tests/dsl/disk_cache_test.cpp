@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sinter/sinter.hpp>
 
-#include <jit/disk_entry.hpp>
+#include <jit/cache/disk_entry.hpp>
 #include "../scratch.hpp"
 
 namespace sn = sinter;

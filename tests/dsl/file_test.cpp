@@ -1,5 +1,5 @@
 // What files are to every format; tests/dsl/npy_test.cpp has what goes wrong with one that is read or written.
-#include <dsl/file.hpp>
+#include <dsl/files/file.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <dsl/npy_format.hpp>
+#include <dsl/files/npy_format.hpp>
 
 namespace sinter::testing {
 

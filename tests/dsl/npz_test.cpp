@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <dsl/npz_format.hpp>
+#include <dsl/files/npz_format.hpp>
 #include <sinter/sinter.hpp>
 #include "../runtime/gpus.hpp"
 #include "../scratch.hpp"

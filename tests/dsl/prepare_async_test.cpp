@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 #include "../jit/fake_gpu.hpp"
 #include "../scratch.hpp"
 #include "devices.hpp"

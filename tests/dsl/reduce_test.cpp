@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include <jit/evaluator.hpp>
+#include <jit/run/evaluator.hpp>
 #include "operand_table.hpp"
 #include "visit_real.hpp"
 

@@ -1,5 +1,5 @@
 // Everything that a safetensors file can get wrong, each with what its message says.
-#include <dsl/safetensors_format.hpp>
+#include <dsl/files/safetensors_format.hpp>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

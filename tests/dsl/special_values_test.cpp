@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <jit/cpu/tile_program.hpp>
-#include <jit/evaluator.hpp>
+#include <jit/run/evaluator.hpp>
 #include <visit_real.hpp>
 #include "../jit/composite_reference.hpp"
 #include "../runtime/gpus.hpp"

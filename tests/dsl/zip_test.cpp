@@ -1,5 +1,5 @@
 // Zip archives made by hand: what the directory, the headers and the compressed bytes can get wrong.
-#include <dsl/zip.hpp>
+#include <dsl/files/zip.hpp>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <jit/disk_entry.hpp>
+#include <jit/cache/disk_entry.hpp>
 
 using namespace sinter;
 

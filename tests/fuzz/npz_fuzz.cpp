@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include <dsl/npz_format.hpp>
-#include <dsl/zip.hpp>
+#include <dsl/files/npz_format.hpp>
+#include <dsl/files/zip.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../dsl/npy_bytes.hpp"
 

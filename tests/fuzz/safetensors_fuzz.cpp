@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include <dsl/safetensors_format.hpp>
+#include <dsl/files/safetensors_format.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../dsl/npy_bytes.hpp"
 

@@ -1,5 +1,5 @@
 // Rows along an axis and back, against coordinates.
-#include <jit/axis_rows.hpp>
+#include <jit/run/axis_rows.hpp>
 
 #include <gtest/gtest.h>
 

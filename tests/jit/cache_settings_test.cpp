@@ -1,4 +1,4 @@
-#include <jit/cache_settings.hpp>
+#include <jit/cache/cache_settings.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // int8, half and their like in graphs: what is computed in their carriers, and where it is rounded or wraps.
-#include <jit/carriers.hpp>
+#include <jit/graph/carriers.hpp>
 
 #include <gtest/gtest.h>
 
-#include <jit/lower.hpp>
+#include <jit/graph/lower.hpp>
 
 #include "programs.hpp"
 

@@ -1,5 +1,5 @@
 // What evaluations refuse, and the words in which they do.
-#include <jit/checks.hpp>
+#include <jit/run/checks.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

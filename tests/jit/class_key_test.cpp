@@ -1,8 +1,8 @@
-#include <jit/class_key.hpp>
+#include <jit/plan/class_key.hpp>
 
 #include <gtest/gtest.h>
 
-#include <jit/nest.hpp>
+#include <jit/plan/nest.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 #include "programs.hpp"
 

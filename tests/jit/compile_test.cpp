@@ -1,12 +1,12 @@
 // Compiling: what is said, logged, dumped and remembered of it.
-#include <jit/compile.hpp>
+#include <jit/cache/compile.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <jit/dump.hpp>
-#include <jit/history.hpp>
+#include <jit/cache/dump.hpp>
+#include <jit/inspect/history.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
 

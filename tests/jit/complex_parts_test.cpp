@@ -1,11 +1,11 @@
-#include <jit/complex_parts.hpp>
+#include <jit/graph/complex_parts.hpp>
 
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <random>
 
-#include <jit/lower.hpp>
+#include <jit/graph/lower.hpp>
 #include <sinter/runtime/error.hpp>
 #include "programs.hpp"
 

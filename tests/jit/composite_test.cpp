@@ -1,11 +1,11 @@
-#include <jit/composite.hpp>
+#include <jit/graph/composite.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include <jit/lower.hpp>
+#include <jit/graph/lower.hpp>
 #include "closeness.hpp"
 #include "interpreter.hpp"
 #include "programs.hpp"

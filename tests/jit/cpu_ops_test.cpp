@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include <jit/complex_parts.hpp>
-#include <jit/lower.hpp>
+#include <jit/graph/complex_parts.hpp>
+#include <jit/graph/lower.hpp>
 #include "closeness.hpp"
 #include "cpu_kernels.hpp"
 

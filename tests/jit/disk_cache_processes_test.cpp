@@ -1,5 +1,5 @@
 // Many processes in one folder, while one of them is killed again and again and another clears the folder.
-#include <jit/disk_cache.hpp>
+#include <jit/cache/disk_cache.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include <jit/disk_entry.hpp>
-#include <jit/kernel_cache.hpp>
+#include <jit/cache/disk_entry.hpp>
+#include <jit/cache/kernel_cache.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
 

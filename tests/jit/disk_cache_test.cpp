@@ -1,4 +1,4 @@
-#include <jit/disk_cache.hpp>
+#include <jit/cache/disk_cache.hpp>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <csignal>
 #include <ctime>
 
-#include <jit/disk_entry.hpp>
+#include <jit/cache/disk_entry.hpp>
 #include "../scratch.hpp"
 
 namespace sinter::testing {

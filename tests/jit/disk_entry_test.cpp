@@ -1,4 +1,4 @@
-#include <jit/disk_entry.hpp>
+#include <jit/cache/disk_entry.hpp>
 
 #include <gtest/gtest.h>
 

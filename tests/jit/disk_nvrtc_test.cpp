@@ -1,6 +1,6 @@
 // A kernel that is on disk costs no compiler: NVRTC is not even loaded. Each process has a driver and an NVRTC made for
 // tests, and looks at what is mapped into it.
-#include <jit/kernel_cache.hpp>
+#include <jit/cache/kernel_cache.hpp>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

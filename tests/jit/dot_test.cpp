@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <jit/dot.hpp>
+#include <jit/inspect/dot.hpp>
 #include <sinter/jit/inspect.hpp>
 
 #include "trees.hpp"

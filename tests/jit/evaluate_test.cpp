@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <jit/complex_parts.hpp>
-#include <jit/evaluator.hpp>
+#include <jit/graph/complex_parts.hpp>
+#include <jit/run/evaluator.hpp>
 
 #include "closeness.hpp"
 #include "device_arrays.hpp"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"

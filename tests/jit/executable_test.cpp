@@ -1,11 +1,11 @@
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include <jit/evaluator.hpp>
-#include <jit/nest.hpp>
+#include <jit/plan/nest.hpp>
+#include <jit/run/evaluator.hpp>
 #include <sinter/jit/inspect.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <jit/evaluator.hpp>
+#include <jit/run/evaluator.hpp>
 
 #include "interpreter.hpp"
 

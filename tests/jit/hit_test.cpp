@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <jit/evaluator.hpp>
+#include <jit/run/evaluator.hpp>
 #include <sinter/runtime/error.hpp>
 #include "device_arrays.hpp"
 #include "trees.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <jit/plan.hpp>
+#include <jit/plan/plan.hpp>
 #include <sinter/runtime/error.hpp>
 #include "reference.hpp"
 

@@ -1,5 +1,5 @@
 // Kernels from disk that do not load.
-#include <jit/kernel_cache.hpp>
+#include <jit/cache/kernel_cache.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include <jit/disk_cache.hpp>
+#include <jit/cache/disk_cache.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
 

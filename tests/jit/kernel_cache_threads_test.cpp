@@ -1,4 +1,4 @@
-#include <jit/kernel_cache.hpp>
+#include <jit/cache/kernel_cache.hpp>
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <jit/disk_cache.hpp>
+#include <jit/cache/disk_cache.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
 

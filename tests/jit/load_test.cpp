@@ -6,7 +6,7 @@
 
 #include <sinter/runtime/error.hpp>
 
-#include <jit/plan.hpp>
+#include <jit/plan/plan.hpp>
 #include "device_arrays.hpp"
 #include "trees.hpp"
 

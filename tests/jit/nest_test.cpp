@@ -1,4 +1,4 @@
-#include <jit/nest.hpp>
+#include <jit/plan/nest.hpp>
 
 #include <gtest/gtest.h>
 

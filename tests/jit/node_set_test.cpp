@@ -1,7 +1,7 @@
 // jit::NodeSet: each node once, until it is emptied.
 #include <gtest/gtest.h>
 
-#include <jit/node_set.hpp>
+#include <jit/graph/node_set.hpp>
 
 namespace sinter::testing {
 namespace {

@@ -1,12 +1,12 @@
 // Sums that are found in the walk of the reduction that they ask for: which ones, and that special values and accuracy
 // are those of a walk more.
-#include <jit/online_sums.hpp>
+#include <jit/plan/online_sums.hpp>
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include <jit/row_walks.hpp>
+#include <jit/plan/row_walks.hpp>
 #include "row_kernels.hpp"
 
 namespace sinter::testing {

@@ -1,4 +1,4 @@
-#include <jit/overlap.hpp>
+#include <jit/plan/overlap.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

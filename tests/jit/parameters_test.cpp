@@ -1,4 +1,4 @@
-#include <jit/parameters.hpp>
+#include <jit/plan/parameters.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // jit::PlanBuilder: parts keep their temporaries apart and read what the whole plan has.
 #include <gtest/gtest.h>
 
-#include <jit/plan_builder.hpp>
+#include <jit/plan/plan_builder.hpp>
 
 namespace sinter::testing {
 namespace {

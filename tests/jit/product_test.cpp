@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <jit/product.hpp>
+#include <jit/plan/product.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/memory.hpp>
 

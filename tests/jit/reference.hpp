@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <jit/plan.hpp>
+#include <jit/plan/plan.hpp>
 #include "bits.hpp"
 #include "composite_reference.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <jit/executable.hpp>
-#include <jit/nest.hpp>
-#include <jit/plan.hpp>
-#include <jit/row_scheme.hpp>
+#include <jit/plan/nest.hpp>
+#include <jit/plan/plan.hpp>
+#include <jit/plan/row_scheme.hpp>
+#include <jit/run/executable.hpp>
 #include <sinter/jit/graph.hpp>
 #include "device_arrays.hpp"
 #include "reference.hpp"

@@ -1,5 +1,5 @@
 // Every reduction, dtype and kind of operand in kernels that reduce on a GPU.
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Kernels that reduce on a GPU: every scheme at every kind of size, against references written here.
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

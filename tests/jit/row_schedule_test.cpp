@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include <jit/plan.hpp>
-#include <jit/row_stages.hpp>
-#include <jit/shapes.hpp>
+#include <jit/graph/shapes.hpp>
+#include <jit/plan/plan.hpp>
+#include <jit/plan/row_stages.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::testing {

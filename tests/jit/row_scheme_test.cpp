@@ -1,5 +1,5 @@
 // Which scheme is chosen at which sizes.
-#include <jit/row_scheme.hpp>
+#include <jit/plan/row_scheme.hpp>
 
 #include <gtest/gtest.h>
 

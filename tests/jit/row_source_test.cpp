@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include <jit/class_key.hpp>
 #include <jit/cuda/source.hpp>
+#include <jit/plan/class_key.hpp>
 #include "row_kernels.hpp"
 
 namespace sinter::testing {

@@ -1,10 +1,10 @@
 // What stays of a row in shared memory: where it lies, for which rows it is enough, and that results do not tell.
-#include <jit/row_stash.hpp>
+#include <jit/plan/row_stash.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <jit/row_walks.hpp>
+#include <jit/plan/row_walks.hpp>
 #include "fake_gpu.hpp"
 #include "row_kernels.hpp"
 #include "shared_gpu.hpp"

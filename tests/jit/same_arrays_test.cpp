@@ -1,4 +1,4 @@
-#include <jit/same_arrays.hpp>
+#include <jit/graph/same_arrays.hpp>
 
 #include <gtest/gtest.h>
 

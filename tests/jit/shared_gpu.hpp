@@ -1,6 +1,6 @@
 // A GPU whose blocks have as much shared memory as a test says, in all else another one.
 #pragma once
-#include <jit/executable.hpp>
+#include <jit/run/executable.hpp>
 #include <sinter/runtime/backend.hpp>
 
 namespace sinter::testing {

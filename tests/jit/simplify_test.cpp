@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <jit/lower.hpp>
+#include <jit/graph/lower.hpp>
 #include "programs.hpp"
 
 namespace sinter::testing {

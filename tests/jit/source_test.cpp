@@ -9,9 +9,9 @@
 #include <fstream>
 #include <locale>
 
-#include <jit/kernel_cache.hpp>
-#include <jit/nest.hpp>
-#include <jit/parameters.hpp>
+#include <jit/cache/kernel_cache.hpp>
+#include <jit/plan/nest.hpp>
+#include <jit/plan/parameters.hpp>
 #include "device_arrays.hpp"
 #include "programs.hpp"
 

@@ -1,0 +1,80 @@
+#include "compile.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <optional>
+
+#include <runtime/deep_threads.hpp>
+#include <runtime/log.hpp>
+#include "../inspect/stats.hpp"
+#include "disk_cache.hpp"
+#include "dump.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::atomic<milliseconds> patience{milliseconds(1000)};
+
+void tell_once(const KernelKey& key) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  const DiskCache* disk = disk_cache();
+  runtime::notice(fmt::format("compiling kernel {} takes a while. {} (SINTER_QUIET=1 turns this message off)", key.name,
+                              disk ? "It is kept in " + disk->folder() + " for other processes"
+                                   : "It is kept for this process alone: see SINTER_CACHE"));
+}
+
+std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
+  const Clock::time_point begin = Clock::now();
+  const milliseconds limit = patience.load();
+  bool told = false;
+  const auto tell = [&] {
+    told = true;
+    tell_once(key);
+  };
+  std::string binary;
+  runtime::run_deep([&] { binary = device.compile({key.name, key.text}); }, limit, tell);
+  const Clock::duration took = Clock::now() - begin;
+  if (!told && took >= limit) tell_once(key);
+  count_compile(took);
+  if (runtime::logs(runtime::Log::Jit))
+    runtime::log(runtime::Log::Jit,
+                 fmt::format("compiled {} in {:.1f} ms: {} bytes for {}", key.name,
+                             std::chrono::duration<double, std::milli>(took).count(), binary.size(), key.target));
+  return binary;
+}
+
+Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
+  std::string binary = compile(key, device);
+  dump_binary(key, binary);
+  DiskCache* const disk = disk_cache();
+  // Where another compiler was loaded than it seemed before, this is not the key's binary.
+  if (disk && device.binary_tag() == key.target) disk->store(key, binary);
+  return {std::move(binary), KernelOrigin::Compiled};
+}
+
+}  // namespace
+
+void set_compile_patience(milliseconds p) noexcept { patience = p; }
+
+Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
+  dump_text(key);  // first, for the text that does not compile is the one to look at
+  if (DiskCache* const disk = disk_cache())
+    if (std::optional<std::string> found = disk->find(key)) {
+      count_disk_hit();
+      dump_binary(key, *found);
+      return {std::move(*found), KernelOrigin::Disk};
+    }
+  return compile_and_keep(key, device);
+}
+
+Binary compile_again(const KernelKey& key, runtime::GpuBackend& device) {
+  if (DiskCache* const disk = disk_cache()) disk->remove(key);
+  return compile_and_keep(key, device);
+}
+
+}  // namespace sinter::inline v1::jit

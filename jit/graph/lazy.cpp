@@ -1,0 +1,282 @@
+#include <sinter/jit/lazy.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <sinter/jit/prepare.hpp>
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
+#include "../plan/faults.hpp"
+#include "../run/evaluator.hpp"
+#include "fold.hpp"
+#include "lazy_graph.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+using Content = LazyContent;
+
+/// How much hangs on an operation, from what hangs on its operands. Two bounds: counted as a tree, where a shared
+/// operand counts again; and everything created since the oldest, where unrelated operations count too.
+class Extent {
+ public:
+  void add(const Content& operand) noexcept {
+    tree_ += operand.size;
+    oldest_ = std::min(oldest_, operand.oldest);
+  }
+  /// Of a new operation on these operands.
+  void put(Content& c) const noexcept {
+    static std::atomic<std::uint64_t> created{0};
+    const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
+    c.oldest = std::min(oldest_, now);
+    c.size = static_cast<std::uint32_t>(std::min({tree_ + 1, now - c.oldest + 1, std::uint64_t{most}}));
+  }
+
+ private:
+  static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t tree_ = 0;
+  std::uint64_t oldest_ = LazyAccess::State::none;
+};
+
+/// Lazy nodes for a graph's nodes. `leaves` and `scalars` are what its numbers mean.
+LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
+               std::span<const std::uint64_t> scalars) {
+  const LazyNode* placed = placed_operand(what, leaves);
+  std::vector<LazyRef> made;
+  made.reserve(graph.nodes().size());
+  for (const Node& n : graph.nodes()) {
+    if (n.op == Op::leaf || n.op == Op::index) {
+      made.push_back(leaves[n.attribute]);
+      continue;
+    }
+    if (n.op == Op::array) {
+      made.push_back(LazyAccess::array(leaves[n.attribute]));
+      continue;
+    }
+    if (n.op == Op::scalar) {
+      made.push_back(LazyAccess::scalar(n.dtype, scalar_use(n).arrives_as, scalars[scalar_use(n).number]));
+      continue;
+    }
+    Content c;
+    c.op = n.op;
+    c.dtype = n.dtype;
+    c.bits = n.op == Op::constant || n.op == Op::complex || is_reduction(n.op) ? n.attribute : 0;
+    Extent extent;
+    for (std::size_t i = 0; Operand o : graph.operands(n)) {
+      c.operands[i] = made[static_cast<std::size_t>(o.node)];
+      extent.add(LazyAccess::snapshot(c.operands[i++]));
+    }
+    if (n.arity > 0) extent.put(c);
+    made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
+  }
+  return made[static_cast<std::size_t>(graph.outputs()[0].node)];
+}
+
+/// Evaluates what the operands depend on, so that each of them is a leaf.
+void settle(std::span<const LazyRef> operands) {
+  std::vector<LazyRef> large;
+  for (const LazyRef& o : operands)
+    if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
+  std::vector<runtime::TensorRef> results(large.size());
+  evaluate_recorded(Recorded(large), results.data(), Mode::Fused);
+  for (std::size_t i = 0; i < large.size(); ++i) {
+    Content leaf;
+    leaf.dtype = large[i]->dtype();
+    leaf.leaf = Taken::of(std::move(results[i]));
+    LazyAccess::state(*large[i]).replace(std::move(leaf));
+  }
+}
+
+/// Keeps what hangs on a new operation bounded: past the limit, its operands become leaves.
+void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
+  Content& content = LazyAccess::state(*made).content;  // nobody else has it yet
+  if (content.size <= max_lazy_nodes) return;
+  // Both bounds can be far off where many expressions that share operands grow in turns.
+  constexpr std::uint32_t worth_settling = max_lazy_nodes / 16;
+  content.size = count_operations(operands, worth_settling) + 1;
+  if (content.size <= worth_settling) return;
+  settle(operands);
+  Extent().put(content);
+}
+
+/// An operation on C++ scalars alone is a C++ scalar: computed now, in bool, int64 or double.
+LazyRef fold_scalars(Op op, std::span<const Content> operands) {
+  constexpr DType wide[] = {DType::Bool, DType::Int64, DType::Float64};
+  std::array<OperandType, max_arity> types;
+  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {wide[static_cast<int>(operands[i].category)]};
+  OpTypes t = op_types(op, std::span(types).first(operands.size()));
+  if (t.compute == DType::Float32) {  // of integers; C++ computes with double
+    t.compute = DType::Float64;
+    if (t.result == DType::Float32) t.result = DType::Float64;
+  }
+  const runtime::DefaultFloats floats;
+  std::array<Value, max_arity> values;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;
+    values[i] = {to, convert_bits(operands[i].bits, types[i].dtype, to)};
+  }
+  if (has_divisor(op) && t.compute == DType::Int64 && values[1].bits == 0)
+    throw Error(fmt::format("ZeroDivisionError: {} of the numbers {} and 0", name(op),
+                            static_cast<std::int64_t>(values[0].bits)));
+  const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
+  const Category category = sinter::category(t.result);
+  return LazyAccess::scalar(default_dtype(category), category,
+                            convert_bits(bits, t.result, wide[static_cast<int>(category)]));
+}
+
+bool is_complex_number(const Content& c) { return c.op == Op::complex && c.bits == weak_result; }
+
+/// The operands as the first nodes of a graph, which then decides about dtypes.
+/// A complex number of C++ is complex() of two scalars, whose numbers follow those of the operands.
+std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
+  std::vector<Operand> nodes;
+  for (std::uint32_t i = 0; const Content& c : contents) {
+    if (c.op == Op::scalar) {
+      nodes.push_back(graph.scalar(c.dtype, c.category, i));
+    } else if (c.op == Op::constant) {
+      nodes.push_back(graph.constant(c.dtype, c.bits));
+    } else if (is_complex_number(c)) {
+      const std::uint32_t first = max_arity + 2 * i;
+      const std::array parts{graph.scalar(real_of(c.dtype), Category::Float, first),
+                             graph.scalar(real_of(c.dtype), Category::Float, first + 1)};
+      nodes.push_back(graph.node(Op::complex, c.dtype, parts, weak_result));
+    } else {
+      nodes.push_back(graph.leaf(c.dtype, i));
+    }
+    ++i;
+  }
+  return nodes;
+}
+
+LazyRef import_with_operands(const Graph& graph, std::string_view what, std::span<const LazyRef> operands,
+                             std::span<const Content> contents) {
+  std::array<std::uint64_t, 3 * max_arity> scalars{};
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    scalars[i] = contents[i].bits;
+    if (!is_complex_number(contents[i])) continue;
+    for (std::size_t part = 0; part < 2; ++part)
+      scalars[max_arity + 2 * i + part] = LazyAccess::snapshot(contents[i].operands[part]).bits;
+  }
+  return import(graph, what, operands, scalars);
+}
+
+}  // namespace
+
+LazyNode::LazyNode() : state_(new State) {}
+
+void LazyNode::destroy(LazyNode* node) noexcept {
+  // Deleting a node releases its operands, which come back here; they wait in a list instead of recursing.
+  thread_local LazyNode* waiting = nullptr;
+  thread_local bool is_running = false;
+  node->state_->next_to_destroy = waiting;
+  waiting = node;
+  if (is_running) return;
+  is_running = true;
+  while (waiting) {
+    LazyNode* last = waiting;
+    waiting = last->state_->next_to_destroy;
+    delete last->state_;
+    delete last;
+  }
+  is_running = false;
+}
+
+DType LazyNode::dtype() const noexcept {
+  State::Lock lock(*state_);
+  return state_->content.dtype;
+}
+
+Device LazyNode::device() const noexcept { return state_->device; }
+
+LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::TensorRef::share(&leaf)); }
+
+LazyRef lazy(Scalar value, Category category) {
+  return LazyAccess::scalar(default_dtype(category), category, value.bits);
+}
+
+LazyRef lazy(const Bound& tree) { return lazy(Recorded(tree)); }
+
+LazyRef lazy(const Recorded& recorded) {
+  if (recorded.graph.outputs().size() != 1) throw Error("a lazy expression is made from a tree with one result");
+  std::vector<LazyRef> leaves;
+  for (runtime::TensorImpl* t : recorded.leaves) leaves.push_back(lazy(*t));
+  std::vector<std::uint64_t> scalars;
+  for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
+  return import(recorded.graph, "lazy", leaves, scalars);
+}
+
+LazyRef lazy(Op op, std::span<const LazyRef> operands) { return lazy(op, operands, Along()); }
+
+LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along) {
+  if (info(op).rule == DTypeRule::None || operands.size() != info(op).arity)
+    throw Error(fmt::format("{} takes {} operands, not {}", name(op), info(op).arity, operands.size()));
+  std::vector<Content> contents;
+  for (const LazyRef& o : operands) {
+    if (!o) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
+    contents.push_back(LazyAccess::snapshot(o));
+  }
+  Graph graph;
+  graph.output(graph.apply(op, as_nodes(graph, contents), along));
+  const bool complex = is_complex(graph[graph.outputs()[0]].dtype);
+  if (!complex && !is_reduction(op) &&
+      std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
+    return fold_scalars(op, contents);
+  placed_operand(name(op), operands);
+  LazyRef result = import_with_operands(graph, name(op), operands, contents);
+  bound_size(result, operands);
+  return result;
+}
+
+LazyRef lazy_cast(const LazyRef& a, DType dtype) {
+  if (!a) throw Error("cast: the operand is a lazy expression that was moved from");
+  const Content content = LazyAccess::snapshot(a);
+  // To its own dtype a cast still rounds what is carried by another.
+  const bool changes_nothing = content.dtype == dtype && !is_stored_only(dtype);
+  if (content.op != Op::scalar && content.op != Op::constant && changes_nothing) return a;
+  Graph graph;
+  graph.output(graph.explicit_cast(as_nodes(graph, {&content, 1})[0], dtype));
+  LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});
+  bound_size(result, {&a, 1});
+  return result;
+}
+
+LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) {
+  if (!offset) throw Error("load: the index is a lazy expression that was moved from");
+  const LazyRef leaves[] = {offset, lazy(array)};
+  const Content content = LazyAccess::snapshot(offset);
+  Graph graph;
+  const Operand from = graph.array(array.dtype, 1);
+  graph.output(graph.load(from, as_nodes(graph, {&content, 1})[0]));
+  LazyRef result = import_with_operands(graph, "load", leaves, {&content, 1});
+  bound_size(result, leaves);
+  return result;
+}
+
+Recorded copyable(const LazyRef& value) {
+  const std::span one(&value, 1);
+  if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
+    settle(one);
+  return Recorded(one);
+}
+
+std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }
+
+void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
+  std::vector<bool> is_new;
+  for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
+  // What lies below a changed result would be computed anew at each step of a loop: it becomes a leaf of its own.
+  if (mode != Mode::Prepare)
+    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) settle(changed);
+  evaluate_recorded(Recorded(values), outputs, mode);
+  if (mode == Mode::Prepare) return;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0) {
+      LazyAccess::state(*values[i]).keep_result(Taken::of(outputs[i]));
+      drop_results_below(values[i]);
+    }
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,183 @@
+#include "simplify.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <runtime/environment.hpp>
+#include "../plan/faults.hpp"
+#include "fold.hpp"
+#include "lower.hpp"
+#include "shapes.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+bool commutes(Op op) noexcept {
+  switch (op) {
+    case Op::add:
+    case Op::mul:
+    case Op::fma:
+    case Op::eq:
+    case Op::ne:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_xor:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor: return true;
+    default: return false;
+  }
+}
+
+Graph without_dead_nodes(const Graph& graph) {
+  std::vector<std::uint32_t> all(graph.outputs().size());
+  std::iota(all.begin(), all.end(), 0u);
+  return part_of(graph, all);
+}
+
+/// What a value's shape comes from: tensors, and results of reductions.
+std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& seen) {
+  return shape_sources(graph, value, seen, [&](NodeId id) {
+    return id != value && is_reduction(graph.nodes()[static_cast<std::size_t>(id)].op);
+  });
+}
+
+/// Where shapes are found by a graph's nodes, as where it reduces, a simpler value keeps the shape of what it stands
+/// for.
+class Shapes {
+ public:
+  Shapes(const Graph& from, Builder& to, const std::vector<Operand>& moved, bool matter)
+      : from_(from), to_(to), moved_(moved), matter_(matter) {}
+
+  bool matter() const noexcept { return matter_; }
+  /// `made` in the shape that `value` had.
+  Operand keep(Operand value, Operand made) {
+    const std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_);
+    for (const NodeId source : shape_sources(from_, value.node, seen_)) {
+      const Operand moved = moved_[static_cast<std::size_t>(source)];
+      if (moved == made || std::ranges::find(there, moved.node) != there.end()) continue;
+      made = to_.make(Op::like, to_[made].dtype, {made, moved});
+    }
+    return made;
+  }
+
+ private:
+  const Graph& from_;
+  Builder& to_;
+  const std::vector<Operand>& moved_;
+  const bool matter_;
+  NodeSet seen_;
+};
+
+/// Calls make(builder, node, its operands in the new graph) for every node, in order.
+template <class Make>
+Graph rebuild(const Graph& graph, bool keeps_shapes, Make make) {
+  Builder builder;
+  builder.reserve(graph.nodes().size());
+  std::vector<Operand> moved, operands;
+  moved.reserve(graph.nodes().size());
+  Shapes shapes(graph, builder, moved, keeps_shapes);
+  for (const Node& n : graph.nodes()) {
+    operands.clear();
+    for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    if (is_reduction(n.op)) operands[0] = shapes.keep(graph.operands(n)[0], operands[0]);
+    moved.push_back(make(builder, n, operands));
+  }
+  for (Operand o : graph.outputs()) {
+    const Operand made = moved[static_cast<std::size_t>(o.node)];
+    builder.graph().output(shapes.matter() ? shapes.keep(o, made) : made);
+  }
+  return without_dead_nodes(builder.graph());
+}
+
+/// x * y + z, rounded once by every executor alike. Only where nobody else reads the product.
+class Contraction {
+ public:
+  explicit Contraction(const Graph& graph) : graph_(graph), uses_(graph.nodes().size()) {
+    for (Operand o : graph.all_operands()) ++uses_[static_cast<std::size_t>(o.node)];
+    for (Operand o : graph.outputs()) ++uses_[static_cast<std::size_t>(o.node)];
+  }
+
+  Graph run(bool keeps_shapes) {
+    return rebuild(graph_, keeps_shapes, [&](Builder& b, const Node& n, Builder::Operands operands) {
+      if ((n.op == Op::add || n.op == Op::sub) && category(n.dtype) == Category::Float) {
+        if (is_product(graph_.operands(n)[0])) return contract(b, n, operands[0], operands[1], false);
+        if (is_product(graph_.operands(n)[1])) return contract(b, n, operands[1], operands[0], true);
+      }
+      return b.make(n.op, n.dtype, operands, n.attribute);
+    });
+  }
+
+ private:
+  bool is_product(Operand o) const { return graph_[o].op == Op::mul && uses_[static_cast<std::size_t>(o.node)] == 1; }
+
+  /// product + other, product - other or, with `right`, other - product.
+  static Operand contract(Builder& b, const Node& n, Operand product, Operand other, bool right) {
+    // Simplifying after a neighbour was contracted can leave something else than a product.
+    if (b[product].op != Op::mul)
+      return right ? b.make(n.op, n.dtype, {other, product}) : b.make(n.op, n.dtype, {product, other});
+    Operand x = b.operand(product, 0), y = b.operand(product, 1);
+    if (n.op == Op::sub && right) {
+      const bool free = b[y].op == Op::constant || b[y].op == Op::neg;
+      Operand& negated = free ? y : x;
+      negated = b.make(Op::neg, n.dtype, {negated});
+    } else if (n.op == Op::sub) {
+      other = b.make(Op::neg, n.dtype, {other});
+    }
+    return b.make(Op::fma, n.dtype, {x, y, other});
+  }
+
+  const Graph& graph_;
+  std::vector<std::uint32_t> uses_;
+};
+
+bool contracts() noexcept { return !runtime::is_off("SINTER_FMA"); }
+
+}  // namespace
+
+std::size_t Builder::KeyHash::operator()(const Key& key) const noexcept {
+  static_assert(std::has_unique_object_representations_v<Key>);
+  return XXH3_64bits(&key, sizeof key);
+}
+
+Operand Builder::unique(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
+  Key key{op, dtype, static_cast<std::uint16_t>(operands.size()), 0, attribute, {}};
+  std::ranges::copy(operands, key.operands.begin());
+  if (commutes(op) && key.operands[1].node < key.operands[0].node) std::swap(key.operands[0], key.operands[1]);
+  const auto [place, is_new] = known_.try_emplace(key);
+  if (is_new) place->second = graph_.node(op, dtype, operands, attribute);
+  return place->second;
+}
+
+Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
+  if (operands.empty()) return unique(op, dtype, {}, attribute);
+  // identity() may grow the graph, and the operands may lie in it.
+  std::array<Operand, max_arity> copy;
+  std::ranges::copy(operands, copy.begin());
+  operands = Operands(copy).first(operands.size());
+  if (const auto simpler = identity(*this, op, dtype, operands)) return *simpler;
+  const Node& last = graph_[operands.back()];
+  const bool divides = has_divisor(op) && category(last.dtype) != Category::Float && last.attribute == 0;
+  const bool faults = divides || takes_position(op);
+  if (!faults && !is_complex(dtype) && !is_reduction(op) && op != Op::like &&
+      std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
+    std::array<Value, max_arity> values;
+    std::ranges::transform(operands, values.begin(),
+                           [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
+    return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
+  }
+  return unique(op, dtype, operands, is_reduction(op) ? attribute : 0);
+}
+
+Graph simplify(const Graph& graph, bool keeps_shapes) {
+  keeps_shapes |= reduces(graph);
+  Graph once = rebuild(lower(graph), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
+    return b.make(n.op, n.dtype, operands, n.attribute);
+  });
+  return contracts() ? Contraction(once).run(keeps_shapes) : once;
+}
+
+}  // namespace sinter::inline v1::jit

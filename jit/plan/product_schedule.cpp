@@ -1,0 +1,315 @@
+// Graphs with matrix products, to kernels: products by themselves, with what a BLAS does beside them, and what is
+// computed between them in stages. A stage follows the products that it depends on; what its kernels compute is
+// scheduled as a graph of its own, whose leaves are the evaluation's, results of products, and what earlier stages left
+// in memory.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "../graph/node_set.hpp"
+#include "../graph/shapes.hpp"
+#include "plan_builder.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+class ProductScheduler {
+ public:
+  ProductScheduler(const Graph& graph, std::span<const Shape> leaves, bool eager)
+      : graph_(graph), shapes_(shapes_of(graph, leaves)), eager_(eager), values_(graph.nodes().size()) {}
+
+  Plan run() {
+    find_needed();
+    find_products();
+    find_needed();
+    find_stages();
+    find_joins();
+    for (int stage = last_stage_; stage >= 0; --stage) find_stored(stage);
+    for (int stage = 0; stage <= last_stage_; ++stage) {
+      add_products(stage);
+      add_stage(stage);
+    }
+    return plan_.finish();
+  }
+
+ private:
+  /// alpha a b + beta addend: the value of the last of these nodes.
+  struct Product {
+    NodeId alpha = -1, addend = -1, beta = -1;  // -1 where there is none
+    std::vector<NodeId> inputs;                 // a, b, addend
+  };
+
+  struct Value {
+    int stage = 0;             // how many products follow each other up to it
+    NodeId source = -1;        // the one array of its size that it is computed from; itself where there are several
+    bool needed = false;       // for some output
+    bool stored = false;       // others find it in memory
+    int uses = 0;              // by needed values and outputs
+    int outputs = 0;           // of these
+    NodeId reader = -1;        // the last of these values
+    std::optional<Slot> slot;  // where it is, once it is computed
+    std::optional<Product> product;
+    Operand built;  // in the graph of a stage
+    int built_in = -1;
+  };
+
+  Value& value(NodeId id) { return values_[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
+  const Shape& shape(NodeId id) const { return shapes_[static_cast<std::size_t>(id)]; }
+  NodeId count() const noexcept { return static_cast<NodeId>(values_.size()); }
+  bool is_product(NodeId id) { return value(id).product.has_value(); }
+  bool is_number(NodeId id) const { return node(id).op == Op::scalar || node(id).op == Op::constant; }
+  NodeId operand(NodeId id, std::size_t i) const { return graph_.operands(node(id))[i].node; }
+  template <class F>
+  void for_each_input(NodeId id, F f) {
+    if (is_product(id))
+      std::ranges::for_each(value(id).product->inputs, f);
+    else
+      for (const Operand o : graph_.operands(node(id))) f(o.node);
+  }
+
+  void find_needed() {
+    for (Value& v : values_) v.needed = false, v.uses = v.outputs = 0;
+    for (const Operand o : graph_.outputs()) value(o.node).needed = true, ++value(o.node).uses, ++value(o.node).outputs;
+    for (NodeId id = count(); id-- > 0;)
+      if (value(id).needed)
+        for_each_input(id, [&](NodeId input) {
+          Value& v = value(input);
+          v.needed = true, ++v.uses, v.reader = id;
+        });
+  }
+
+  /// Where a value has one reader, and that is this operation: the reader, else -1.
+  NodeId only_reader(NodeId id, Op op) {
+    const Value& v = value(id);
+    return v.uses == 1 && v.outputs == 0 && node(v.reader).op == op && category(node(id).dtype) == Category::Float
+               ? v.reader
+               : -1;
+  }
+  NodeId other_operand(NodeId reader, NodeId id) const {
+    return operand(reader, 0) == id ? operand(reader, 1) : operand(reader, 0);
+  }
+
+  void find_products() {
+    for (NodeId id = 0; id < count(); ++id) {
+      if (node(id).op != Op::matmul || !value(id).needed) continue;
+      Product p{.inputs = {operand(id, 0), operand(id, 1)}};
+      const NodeId last = eager_ ? id : take_addend(p, take_factor(p, id));
+      value(last).product = std::move(p);
+    }
+  }
+
+  /// Takes a number that multiplies the product. Gives the value that the product is then.
+  NodeId take_factor(Product& p, NodeId id) {
+    const NodeId reader = only_reader(id, Op::mul);
+    if (reader < 0 || !is_number(other_operand(reader, id))) return id;
+    p.alpha = other_operand(reader, id);
+    return reader;
+  }
+
+  /// Takes a tensor that is added, where no kernel follows that would add it for nothing.
+  NodeId take_addend(Product& p, NodeId id) {
+    const NodeId reader = only_reader(id, Op::add);
+    const bool are_matrices = shape(p.inputs[0]).rank() > 1 && shape(p.inputs[1]).rank() > 1;
+    if (reader < 0 || !are_matrices || shape(p.inputs[0])[-1] == 0 || !is_for_memory(reader)) return id;
+    NodeId added = other_operand(reader, id), number = -1;
+    if (node(added).op == Op::mul && value(added).uses == 1) {
+      const std::size_t which = is_number(operand(added, 0)) ? 0 : 1;
+      number = operand(added, which), added = operand(added, 1 - which);
+      if (!is_number(number)) return id;
+    }
+    if (node(added).op != Op::leaf || shape(added) != shape(id)) return id;
+    p.addend = added, p.beta = number;
+    p.inputs.push_back(added);
+    return reader;
+  }
+
+  /// Whether only products and the user read it.
+  bool is_for_memory(NodeId id) {
+    int read = value(id).outputs;
+    for (NodeId reader = id + 1; reader < count(); ++reader)
+      if (node(reader).op == Op::matmul && value(reader).needed)
+        read += static_cast<int>(std::ranges::count(graph_.operands(node(reader)), id, &Operand::node));
+    return read == value(id).uses;
+  }
+
+  void find_stages() {
+    for (NodeId id = 0; id < count(); ++id) {
+      Value& v = value(id);
+      if (!v.needed) continue;
+      for_each_input(id, [&](NodeId input) {
+        v.stage = std::max(v.stage, value(input).stage + is_product(id));
+        value(input).stored |= is_product(id) && node(input).op != Op::leaf;
+      });
+      last_stage_ = std::max(last_stage_, v.stage);
+    }
+  }
+
+  /// What a stage computes for products and for the user.
+  std::vector<NodeId> roots(int stage) {
+    std::vector<NodeId> found;
+    for (NodeId id = 0; id < count(); ++id)
+      if (value(id).stored && value(id).stage == stage && !is_product(id)) found.push_back(id);
+    for (const Operand o : graph_.outputs())
+      if (value(o.node).stage == stage) found.push_back(o.node);
+    return found;
+  }
+
+  /// Which values join several arrays of their size, as the sums of a chain of residuals do.
+  void find_joins() {
+    for (NodeId id = 0; id < count(); ++id) {
+      Value& v = value(id);
+      const Op op = node(id).op;
+      if (!v.needed || is_number(id)) continue;
+      if (node(id).arity == 0 || is_product(id) || is_reduction(op)) {
+        v.source = id;
+        continue;
+      }
+      for_each_input(id, [&](NodeId input) {
+        const NodeId from = value(input).source;
+        if (from < 0 || shape(from).numel() != shape(id).numel()) return;
+        v.source = v.source < 0 || v.source == from ? from : id;
+      });
+    }
+  }
+  bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
+
+  /// What a stage computes is computed again where a later one reads it, but in eager mode. Stored are results of
+  /// reductions, which are small and take long, and what joins arrays, which would all have to be read again.
+  void find_stored(int stage) {
+    std::vector<NodeId> open = roots(stage);
+    NodeSet seen;
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!seen.add(id)) continue;
+      Value& v = value(id);
+      const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
+      if (v.stage < stage && node(id).arity > 0 && (eager_ || reduces || joins(id))) v.stored = true;
+      if (is_product(id) || (v.stored && v.stage < stage)) continue;
+      for_each_input(id, [&](NodeId input) { open.push_back(input); });
+    }
+  }
+
+  Slot leaf_slot(const Node& n) const {
+    return {n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
+  }
+  Slot slot_of(NodeId id) { return node(id).op == Op::leaf ? leaf_slot(node(id)) : *value(id).slot; }
+
+  /// Where a product goes: to the output itself where nothing else reads it.
+  Slot target_of(NodeId id) {
+    std::optional<std::uint32_t> output;
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i)
+      if (graph_.outputs()[i].node == id) output = i;
+    if (output && value(id).uses == 1) return {Slot::Kind::Output, *output};
+    return plan_.add_temporary(node(id).dtype);
+  }
+
+  void add_products(int stage) {
+    for (NodeId id = 0; id < count(); ++id) {
+      if (!value(id).needed || value(id).stage != stage || !is_product(id)) continue;
+      Kernel kernel = kernel_of(*value(id).product, node(id).dtype);
+      value(id).slot = target_of(id);
+      kernel.outputs.push_back(*value(id).slot);
+      plan_.add_kernel(std::move(kernel));
+    }
+  }
+
+  /// Without its output.
+  Kernel kernel_of(const Product& p, DType dtype) {
+    Kernel kernel;
+    kernel.is_product = true;
+    Graph& graph = kernel.graph;
+    const auto input = [&](NodeId id) {
+      kernel.inputs.push_back(slot_of(id));
+      return graph.leaf(dtype, static_cast<std::uint32_t>(kernel.inputs.size() - 1));
+    };
+    const auto times = [&](Operand made, NodeId number) {
+      if (number < 0) return made;
+      const Operand factors[] = {made, graph.node(node(number).op, node(number).dtype, {}, node(number).attribute)};
+      return graph.node(Op::mul, dtype, factors);
+    };
+    const Operand factors[] = {input(p.inputs[0]), input(p.inputs[1])};
+    Operand made = times(graph.node(Op::matmul, dtype, factors), p.alpha);
+    if (p.addend >= 0) {
+      const Operand terms[] = {made, times(input(p.addend), p.beta)};
+      made = graph.node(Op::add, dtype, terms);
+    }
+    graph.output(made);
+    kernel.name = kernel_name(graph);
+    return kernel;
+  }
+
+  void add_stage(int stage) {
+    Graph graph;
+    Sources leaves;
+    std::vector<Slot> slots;
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) {
+      const NodeId id = graph_.outputs()[i].node;
+      const Slot slot{Slot::Kind::Output, i};
+      if (value(id).stage != stage || value(id).slot == slot) continue;
+      graph.output(build(graph, leaves, id, stage));
+      slots.push_back(slot);
+    }
+    std::vector<NodeId> made;
+    for (NodeId id = 0; id < count(); ++id) {
+      if (!value(id).stored || value(id).stage != stage || is_product(id)) continue;
+      graph.output(build(graph, leaves, id, stage));
+      slots.push_back(plan_.add_temporary(node(id).dtype));
+      made.push_back(id);
+    }
+    if (slots.empty()) return;
+    Plan part =
+        eager_ ? schedule_rows_eager(graph, leaves.shapes) : schedule_rows(simplify(graph, true), leaves.shapes);
+    plan_.append(std::move(part), leaves, slots);
+    for (std::size_t i = 0; i < made.size(); ++i) value(made[i]).slot = slots[slots.size() - made.size() + i];
+  }
+
+  /// The value in a stage's graph. What it depends on is built first, by hand: expressions may be deep.
+  Operand build(Graph& graph, Sources& leaves, NodeId root, int stage) {
+    std::vector<NodeId> open{root};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      const std::size_t before = open.size();
+      if (value(id).built_in != stage && !is_read(id))
+        for (const Operand o : graph_.operands(node(id)))
+          if (value(o.node).built_in != stage) open.push_back(o.node);
+      if (open.size() > before) continue;
+      open.pop_back();
+      if (value(id).built_in == stage) continue;
+      value(id).built = build_one(graph, leaves, id);
+      value(id).built_in = stage;
+    }
+    return value(root).built;
+  }
+
+  /// Whether it is in memory already.
+  bool is_read(NodeId id) { return value(id).slot.has_value(); }
+
+  Operand build_one(Graph& graph, Sources& leaves, NodeId id) {
+    const Node& n = node(id);
+    if (is_read(id)) return graph.leaf(n.dtype, static_cast<std::uint32_t>(leaves.add(*value(id).slot, shape(id))));
+    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
+      return graph.node(n.op, n.dtype, {}, leaves.add(leaf_slot(n), shape(id)));
+    std::vector<Operand> operands;
+    for (const Operand o : graph_.operands(n)) operands.push_back(value(o.node).built);
+    return graph.node(n.op, n.dtype, operands, n.attribute);
+  }
+
+  const Graph& graph_;
+  const std::vector<Shape> shapes_;
+  const bool eager_;
+  std::vector<Value> values_;
+  int last_stage_ = 0;
+  PlanBuilder plan_;
+};
+
+}  // namespace
+
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager) {
+  Plan plan = ProductScheduler(recorded, leaves, eager).run();
+  plan.graph = recorded;
+  return plan;
+}
+
+}  // namespace sinter::inline v1::jit

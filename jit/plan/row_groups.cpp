@@ -1,0 +1,342 @@
+#include "row_groups.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <ranges>
+#include <utility>
+
+#include "../graph/shapes.hpp"
+#include "weight.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+constexpr int max_inputs = 48;
+constexpr std::size_t max_reductions = 48;
+/// Groups that a reduction or an output is tried with, the newest ones: thousands take time in proportion.
+constexpr std::size_t most_tried = 64;
+
+void merge(GroupSet& into, const GroupSet& from) {
+  if (from.empty()) return;
+  if (into.size() < from.size()) into.resize(from.size());
+  if (into.size() == from.size()) {
+    into |= from;
+    return;
+  }
+  GroupSet wider = from;
+  wider.resize(into.size());
+  into |= wider;
+}
+void add(GroupSet& into, std::size_t g) {
+  if (into.size() <= g) into.resize(g + 1);
+  into.set(g);
+}
+bool has(const GroupSet& set, std::size_t g) { return g < set.size() && set[g]; }
+
+/// Of two ascending lists.
+std::vector<NodeId> merged(const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
+  std::vector<NodeId> both;
+  std::ranges::set_union(a, b, std::back_inserter(both));
+  return both;
+}
+
+bool is_tensor(const Node& n) { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+
+bool fits_in(const Shape& shape, const Shape& whole) {
+  Shape merged = shape;
+  return broadcast(merged, whole) && merged == whole;
+}
+
+}  // namespace
+
+bool RowGroup::is_leading() const {
+  const int rank = domain.rank();
+  int axis = rank - 1;
+  while (axis >= 0 && axes >> axis & 1) --axis;
+  return (axes & ((1 << (axis + 1)) - 1)) == 0;
+}
+
+bool RowGroup::is_per_row(const Shape& shape) const {
+  bool whole = false;
+  for (int from_end = 0; from_end < domain.rank(); ++from_end) {
+    if (!(axes >> from_end & 1) || domain[-1 - from_end] == 1) continue;
+    whole = true;
+    if (from_end < shape.rank() && shape[-1 - from_end] != 1) return false;
+  }
+  return whole;
+}
+
+std::size_t Closure::place(NodeId id) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(needed, id) - needed.begin());
+}
+
+RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves)
+    : graph_(graph), shapes_(shapes_of(graph, leaves)), nodes_(graph.nodes().size()) {
+  for (NodeId id = 0; id < count(); ++id) is_reduction(node(id).op) ? add_reduction(id) : join_groups(id);
+  find_readers();
+  for (std::size_t i = 0; i < graph_.outputs().size(); ++i) place_output(i);
+  find_stored();
+}
+
+std::span<const Operand> RowGroups::values_of(NodeId id) const {
+  const Node& n = node(id);
+  if (n.op == Op::count) return {};
+  return n.op == Op::like ? graph_.operands(n).first(1) : graph_.operands(n);
+}
+
+void RowGroups::join_groups(NodeId id) {
+  NodeState& s = state(id);
+  int made_in = no_group;
+  bool alone = node(id).op != Op::like;
+  for (const Operand o : graph_.operands(node(id))) {
+    merge(s.after, state(o.node).after);
+    if (node(o.node).op == Op::scalar || node(o.node).op == Op::constant) continue;
+    alone &= owner(o.node) >= 0 && (made_in < 0 || made_in == owner(o.node)) && shape(o.node) == shape(id);
+    made_in = owner(o.node);
+  }
+  if (!alone || made_in < 0) return;
+  s.made_in = made_in;
+  groups_[static_cast<std::size_t>(made_in)].made.push_back(id);
+}
+
+int RowGroups::owner(NodeId id) const { return std::max(state(id).group, state(id).made_in); }
+
+bool RowGroups::is_boundary(NodeId id, int group) const {
+  return state(id).materialized || (owner(id) >= 0 && owner(id) != group);
+}
+
+Closure RowGroups::closure(std::span<const NodeId> roots, int group, bool computes) const {
+  Closure c;
+  gather(c, roots, group, computes, std::numeric_limits<int>::max());
+  return c;
+}
+
+std::optional<Closure> RowGroups::small_closure(NodeId root, int group) const {
+  Closure c;
+  if (!gather(c, {&root, 1}, group, false, max_weight)) return std::nullopt;
+  return c;
+}
+
+/// False where it weighs more than `most`.
+bool RowGroups::gather(Closure& c, std::span<const NodeId> roots, int group, bool computes, int most) const {
+  seen_.clear();
+  const auto need = [&](NodeId id) {
+    if (seen_.add(id)) c.needed.push_back(id);
+  };
+  std::ranges::for_each(roots, need);
+  const std::size_t own = computes ? c.needed.size() : 0;
+  for (std::size_t i = 0; i < c.needed.size() && c.weight <= most; ++i) {
+    const NodeId id = c.needed[i];
+    const Node& n = node(id);
+    if (i >= own && is_boundary(id, group)) {
+      ++c.inputs;
+      continue;
+    }
+    c.inputs += is_tensor(n);
+    c.weight += n.arity == 0 ? 0 : jit::weight(n.op);
+    for (const Operand o : values_of(id)) need(o.node);
+  }
+  std::ranges::sort(c.needed);
+  return c.weight <= most;
+}
+
+/// What a kernel of the group reads of it, ascending.
+std::vector<NodeId> RowGroups::inputs_of(const Closure& c, int group) const {
+  std::vector<NodeId> found;
+  for (const NodeId id : c.needed)
+    if (is_tensor(node(id)) || is_boundary(id, group)) found.push_back(id);
+  return found;
+}
+
+std::vector<Fit> RowGroups::fits(const Closure& c, std::size_t g) const {
+  const RowGroup& group = groups_[g];
+  const Shape row_shape = group.rows();
+  std::vector<Fit> found(c.needed.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const NodeId id = c.needed[i];
+    const Node& n = node(id);
+    Fit& f = found[i];
+    f = {fits_in(shape(id), group.domain), fits_in(shape(id), row_shape), false};
+    if (group_of(id) == static_cast<int>(g)) {
+      const bool keeps = Along::of(n.attribute).keeps;
+      f.domain &= keeps || group.is_leading();
+      f.rows &= !keeps || shape(id).empty();
+    } else if (is_boundary(id, static_cast<int>(g)) || n.op == Op::leaf || n.op == Op::index) {
+      f.element = !group.is_per_row(shape(id));
+    } else {
+      for (const Operand o : values_of(id)) {
+        if (node(o.node).op == Op::array) continue;
+        const Fit& of = found[c.place(o.node)];
+        f = {f.domain && of.domain, f.rows && of.rows, f.element || of.element};
+      }
+    }
+  }
+  return found;
+}
+
+/// Whether group g may wait for all of `others`.
+bool RowGroups::may_follow(std::size_t g, const GroupSet& others) const {
+  for (std::size_t d = others.find_first(); d != GroupSet::npos; d = others.find_next(d))
+    if (d != g && has(groups_[d].after, g)) return false;
+  return true;
+}
+
+void RowGroups::follow(std::size_t g, const GroupSet& others) {
+  std::vector<std::size_t> direct;
+  for (std::size_t d = others.find_first(); d != GroupSet::npos; d = others.find_next(d)) direct.push_back(d);
+  GroupSet& after = groups_[g].after;
+  bool waits = false;
+  for (const std::size_t d : direct | std::views::reverse) {  // most are among what a later one follows
+    if (d == g || has(after, d)) continue;
+    add(after, d);
+    merge(after, groups_[d].after);
+    groups_[d].is_followed = waits = true;
+  }
+  if (!waits || !groups_[g].is_followed) return;
+  for (RowGroup& later : groups_)
+    if (has(later.after, g)) merge(later.after, groups_[g].after);
+}
+
+void RowGroups::add_reduction(NodeId id) {
+  const NodeId from = operand(id);
+  std::optional<Closure> needs = small_closure(from, no_group);
+  if (!needs || needs->inputs > max_inputs) materialize(from), needs = small_closure(from, no_group);
+  const std::vector<NodeId> inputs = inputs_of(*needs, no_group);
+  const std::size_t g = group_for(id, *needs, inputs);
+  RowGroup& group = groups_[g];
+  group.reductions.push_back(id);
+  group.weight += node(id).op == Op::count ? 0 : needs->weight;
+  group.inputs = merged(group.inputs, inputs);
+  follow(g, state(from).after);
+  state(id).group = static_cast<int>(g);
+  add(state(id).after, g);
+}
+
+/// The oldest that it joins, or a new one.
+std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vector<NodeId>& inputs) {
+  const NodeId from = operand(id);
+  const int rank = shape(from).rank();
+  const auto axes = static_cast<std::uint8_t>(Along::of(node(id).attribute).axes & ((1 << rank) - 1));
+  std::vector<std::int64_t> key{axes};
+  key.insert(key.end(), shape(from).begin(), shape(from).end());
+  std::vector<std::size_t>& alike = alike_[key];
+  for (std::size_t i = alike.size() - std::min(alike.size(), most_tried); i < alike.size(); ++i)
+    if (joins(alike[i], from, state(from).after, needs, inputs)) return alike[i];
+  alike.push_back(groups_.size());
+  groups_.push_back({.domain = shape(from), .axes = axes});
+  return alike.back();
+}
+
+bool RowGroups::joins(std::size_t g, NodeId from, const GroupSet& after, const Closure& needs,
+                      const std::vector<NodeId>& inputs) const {
+  const RowGroup& group = groups_[g];
+  if (group.weight + needs.weight > max_weight || group.reductions.size() >= max_reductions) return false;
+  if (!may_follow(g, after) || (state(from).materialized && has(after, g))) return false;
+  if (merged(group.inputs, inputs).size() > max_inputs) return false;
+  const std::optional<Closure> c = small_closure(from, static_cast<int>(g));
+  return c && group.weight + c->weight <= max_weight && fits(*c, g)[c->place(from)].domain;
+}
+
+void RowGroups::materialize(NodeId id) {
+  if (node(id).arity == 0) return;
+  state(id).materialized = state(id).stored = true;
+}
+
+/// Which groups read a leaf in their whole domain.
+void RowGroups::find_readers() {
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (const NodeId id : closure(groups_[g].reductions, static_cast<int>(g)).needed)
+      if (node(id).op == Op::leaf && shape(id) == groups_[g].domain) readers_[id].push_back(g);
+}
+
+/// Groups that an output might be computed in, ascending: those whose results it takes, else those that read, in their
+/// whole domain, a tensor that an output of that shape reads as well.
+std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
+  const GroupSet& after = state(output).after;
+  std::vector<std::size_t> found;
+  if (after.any()) {
+    for (std::size_t g = after.find_first(); g != GroupSet::npos; g = after.find_next(g)) found.push_back(g);
+    return found;
+  }
+  const std::optional<Closure> c = small_closure(output, no_group);
+  if (!c) return found;
+  for (const NodeId id : c->needed)
+    if (const auto read = readers_.find(id); read != readers_.end() && shape(id) == shape(output))
+      found.insert(found.end(), read->second.begin(), read->second.end());
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+/// Where a group's kernel can compute an output, it does; else an elementwise kernel at the end.
+void RowGroups::place_output(std::size_t number) {
+  const std::vector<std::size_t> groups = groups_for(output(number));
+  const std::size_t tried = std::min(groups.size(), most_tried);
+  for (std::size_t i = 1; i <= tried; ++i)
+    if (place_output_in(groups[groups.size() - i], number)) return;
+  rest_.push_back(number);
+}
+
+bool RowGroups::place_output_in(std::size_t g, std::size_t number) {
+  const NodeId id = output(number);
+  if (!may_follow(g, state(id).after)) return false;
+  const std::optional<Closure> c = small_closure(id, static_cast<int>(g));
+  if (!c || c->inputs > max_inputs || !over_of(id, fits(*c, g)[c->place(id)], g)) return false;
+  groups_[g].outputs.push_back(number);
+  follow(g, state(id).after);
+  return true;
+}
+
+std::optional<Over> RowGroups::over_of(NodeId id, const Fit& f, std::size_t g) const {
+  const RowGroup& group = groups_[g];
+  if (f.domain && f.element && shape(id) == group.domain) return Over::Domain;
+  if (f.domain && !f.element && shape(id) == group.kept()) return Over::Kept;
+  if (f.rows && shape(id) == group.rows()) return Over::Rows;
+  return std::nullopt;
+}
+
+std::vector<NodeId> RowGroups::roots(std::size_t g) const {
+  std::vector<NodeId> found = groups_[g].reductions;
+  for (const std::size_t number : groups_[g].outputs) found.push_back(output(number));
+  for (const NodeId id : groups_[g].made)
+    if (state(id).stored) found.push_back(id);
+  return found;
+}
+
+/// Marks the results that others than their own kernel read.
+void RowGroups::find_stored() {
+  const auto mark = [&](const Closure& c, int group) {
+    for (const NodeId id : c.needed)
+      if (owner(id) >= 0 && owner(id) != group) state(id).stored = true;
+  };
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    mark(closure(roots(g), static_cast<int>(g)), static_cast<int>(g));
+    for (const NodeId r : groups_[g].reductions) mark_shape_sources(operand(r), static_cast<int>(g));
+  }
+  // An elementwise kernel reads what gives a value its shape.
+  const auto mark_elementwise = [&](const Closure& c) {
+    mark(c, no_group);
+    for (const NodeId id : c.needed)
+      if (node(id).op == Op::like && shape(operand(id)) != shape(id))
+        mark_shape_sources(graph_.operands(node(id))[1].node, no_group);
+  };
+  for (NodeId id = 0; id < count(); ++id)
+    if (state(id).materialized) mark_elementwise(closure({&id, 1}, no_group, true));
+  std::vector<NodeId> rest;
+  for (const std::size_t number : rest_) rest.push_back(output(number));
+  mark_elementwise(closure(rest, no_group));
+}
+
+std::vector<NodeId> RowGroups::shape_sources(NodeId value, int group) const {
+  std::vector<NodeId> found =
+      jit::shape_sources(graph_, value, seen_, [&](NodeId id) { return state(id).materialized || owner(id) >= 0; });
+  std::erase_if(found, [&](NodeId id) { return owner(id) >= 0 && owner(id) == group; });
+  return found;
+}
+
+void RowGroups::mark_shape_sources(NodeId value, int group) {
+  for (const NodeId id : shape_sources(value, group)) state(id).stored |= owner(id) >= 0;
+}
+
+}  // namespace sinter::inline v1::jit

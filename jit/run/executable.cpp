@@ -1,0 +1,333 @@
+#include "executable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include <runtime/fork.hpp>
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/fault.hpp>
+#include <sinter/runtime/order.hpp>
+#include "../cache/kernel_cache.hpp"
+#include "../cpu/row_program.hpp"
+#include "../cpu/tile_program.hpp"
+#include "../cuda/source.hpp"
+#include "../inspect/history.hpp"
+#include "../inspect/stats.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/parameters.hpp"
+#include "../plan/row_stash.hpp"
+#include "../plan/row_walks.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// GPUs by index, kept here so that a hit is one load; tests put their own in.
+constinit std::array<std::atomic<runtime::GpuBackend*>, 64> gpus{};
+
+runtime::GpuBackend& gpu_at(Device device) {
+  const auto index = static_cast<std::size_t>(device.index());
+  if (index >= gpus.size()) return runtime::gpu(device.index());
+  runtime::GpuBackend* known = gpus[index].load(std::memory_order_acquire);
+  if (known) [[likely]]
+    return *known;
+  runtime::GpuBackend& found = runtime::gpu(device.index());
+  gpus[index].store(&found, std::memory_order_release);
+  return found;
+}
+
+/// Blocks for `threads` threads of work: no more than run at once, each going over the nest in steps.
+unsigned blocks_for(std::int64_t threads, std::int64_t most) noexcept {
+  const std::int64_t wanted = (threads + cuda::block_threads - 1) / cuda::block_threads;
+  return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
+}
+
+}  // namespace
+
+void use_gpu(int index, runtime::GpuBackend* device) noexcept {
+  gpus[static_cast<std::size_t>(index)].store(device, std::memory_order_release);
+}
+
+struct Executable::Variant {
+  Variant(const KernelTraits& traits, const ClassKey& k, KernelClass c)
+      : key(k),
+        kernel_class(std::move(c)),
+        nest_words(traits.rows ? row_word_count(kernel_class, traits.rows->stages(kernel_class.rows))
+                               : nest_word_count(kernel_class)),
+        stash(traits, kernel_class),
+        device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
+        loaded(new Loaded[device_count]) {}
+
+  struct Loaded {
+    std::atomic<void*> function{nullptr};
+    std::int64_t blocks = 1;  // that the device runs at once; set before the function is
+  };
+
+  ClassKey key;
+  KernelClass kernel_class;
+  std::size_t nest_words;
+  RowStash stash;
+  std::size_t device_count;
+  std::unique_ptr<Loaded[]> loaded;  // by GPU
+  runtime::PerProcess<std::mutex> loading;
+};
+
+/// Immutable once published.
+struct Executable::Variants {
+  std::size_t count = 0;
+  std::array<Variant*, max_variants + 1> items{};  // the last one is the generic one
+};
+
+struct Executable::CpuProgram {
+  explicit CpuProgram(const Kernel& kernel)
+      : program(kernel.rows ? Program(std::in_place_type<cpu::RowProgram>, kernel)
+                            : Program(std::in_place_type<cpu::TileProgram>, kernel.graph)) {}
+
+  using Program = std::variant<cpu::TileProgram, cpu::RowProgram>;
+  Program program;
+};
+
+Executable::Executable(const Kernel& kernel) : kernel_(kernel), traits_(kernel) {
+  for (const Node& n : kernel.graph.nodes())
+    if (n.op == Op::scalar) scalars_.push_back({scalar_use(n), n.dtype});
+  for (std::size_t k = 0; k < traits_.operands.size(); ++k)
+    if (!traits_.operands[k].memory) index_operands_.push_back(k);
+  retired_.push_back(std::make_unique<const Variants>());
+  variants_.store(retired_.back().get(), std::memory_order_release);
+}
+
+Executable::~Executable() {
+  const Variants& last = *variants_.load(std::memory_order_acquire);
+  for (Variant* v : last.items) delete v;
+  delete on_cpu_.load(std::memory_order_acquire);
+}
+
+const Executable::CpuProgram& Executable::on_cpu() const {
+  if (const CpuProgram* ready = on_cpu_.load(std::memory_order_acquire)) [[likely]]
+    return *ready;
+  const runtime::ForkSafeLock lock(mutex_);
+  if (!on_cpu_.load(std::memory_order_relaxed)) on_cpu_.store(new CpuProgram(kernel_), std::memory_order_release);
+  return *on_cpu_.load(std::memory_order_relaxed);
+}
+
+bool Executable::has_key() const noexcept { return traits_.operands.size() <= ClassKey::max_operands; }
+
+Executable::Variant* Executable::find_variant(const ClassKey& key) const noexcept {
+  const Variants& known = *variants_.load(std::memory_order_acquire);
+  if (has_key())
+    for (std::size_t i = 0; i < known.count; ++i)
+      if (known.items[i]->key.equals(key, traits_.operands.size())) return known.items[i];
+  return has_key() && known.count < max_variants ? nullptr : known.items.back();
+}
+
+Executable::Variant& Executable::variant(const LoopNest& nest, bool aliased) const {
+  ClassKey key;
+  if (has_key()) key = classify(traits_, nest, aliased);
+  if (Variant* known = find_variant(key)) [[likely]]
+    return *known;
+  return add_variant(key);
+}
+
+Executable::Variant& Executable::add_variant(const ClassKey& key) const {
+  const runtime::ForkSafeLock lock(mutex_);
+  if (Variant* known = find_variant(key)) return *known;
+  Variants next = *variants_.load(std::memory_order_relaxed);
+  const bool own = has_key() && next.count < max_variants;
+  Variant* added = own ? new Variant(traits_, key, key.decode(traits_.operands.size()))
+                       : new Variant(traits_, {}, generic_class(traits_));
+  next.items[own ? next.count++ : max_variants] = added;
+  retired_.push_back(std::make_unique<const Variants>(next));
+  variants_.store(retired_.back().get(), std::memory_order_release);
+  return *added;
+}
+
+runtime::KernelSource Executable::text(const KernelClass& c) const {
+  return {kernel_.name, cuda::source(kernel_, traits_, c)};
+}
+
+/// Looking adds no variant: it must not change what runs later.
+KernelClass Executable::class_of(const LoopNest& nest, bool aliased) const {
+  ClassKey key;
+  if (has_key()) key = classify(traits_, nest, aliased);
+  if (const Variant* known = find_variant(key)) return known->kernel_class;
+  const bool own = has_key() && variants_.load(std::memory_order_acquire)->count < max_variants;
+  return own ? key.decode(traits_.operands.size()) : generic_class(traits_);
+}
+
+runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) const {
+  return text(class_of(nest, aliased));
+}
+
+RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {
+  const KernelClass c = class_of(nest, aliased);
+  RowPlan plan;
+  plan.rows = nest.rows(), plan.columns = nest.columns();
+  const bool stashes =
+      !device.is_cpu() && RowStash(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
+  const RowScheme scheme{c.rows, c.lanes};
+  plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns), stashes);
+  plan.walks = static_cast<std::int64_t>(RowWalks(kernel_, !c.rows.kept && !device.is_cpu()).walks.size());
+  plan.rereads = !c.rows.kept && !stashes;
+  if (c.rows.split) plan.launches = RowStages(kernel_, true).count + 1;
+  return plan;
+}
+
+void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
+  const std::lock_guard lock(v.loading.get());  // for long: not while nobody may fork
+  Variant::Loaded& loaded = v.loaded[index];
+  if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
+  const auto begin = std::chrono::steady_clock::now();
+  const runtime::KernelSource s = text(v.kernel_class);
+  const LoadedKernel kernel = load_kernel(s, device);
+  const runtime::Function function = kernel.function;
+  const int threads = kernel_.rows ? v.kernel_class.rows.block : static_cast<int>(cuda::block_threads);
+  const int resident = std::max(device.resident_blocks(function, threads), 1);
+  loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  remember({s.name, Device(static_cast<int>(index)), device.binary_tag(), kernel.origin, took.count()});
+  loaded.function.store(function.handle, std::memory_order_release);
+  return function.handle;
+}
+
+void Executable::prepare(const LoopNest& nest, bool aliased, Device device) const {
+  if (device.is_cpu()) {
+    std::visit([&](const auto& program) { program.prepare(nest); }, on_cpu().program);
+    return;
+  }
+  load(variant(nest, aliased), gpu_at(device), static_cast<std::size_t>(device.index()));
+}
+
+std::uint64_t* Executable::write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept {
+  for (const ScalarSlot& s : scalars_) *words++ = scalar_word(scalars[s.use.number], s.use.arrives_as, s.dtype);
+  return words;
+}
+
+RunFaults Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  if (device.is_cpu()) return run_on_cpu(nest, scalars);
+  launch(nest, aliased, scalars, device);
+  return {};
+}
+
+RunFaults Executable::run_on_cpu(const LoopNest& nest, const Scalar* scalars) const {
+  ThreadStats& counters = stats();
+  if (on_cpu_.load(std::memory_order_relaxed)) ThreadStats::count(counters.memory_hits);
+  const CpuProgram& cpu = on_cpu();
+  Words words(scalars_.size(), boost::container::default_init);
+  write_scalars(words.data(), scalars);
+  const RunFaults met =
+      std::visit([&](const auto& program) { return program.run(nest, {words.data(), words.size()}); }, cpu.program);
+  ThreadStats::count(counters.launches);
+  return met;
+}
+
+/// Made when first needed: most kernels have none.
+std::uint32_t Executable::fault_code(Fault fault) const {
+  std::atomic<std::uint32_t>& code = fault_codes_[static_cast<std::size_t>(fault)];
+  if (!code.load(std::memory_order_relaxed))
+    code = runtime::fault_code(fault_message(kernel_, fault), fault == Fault::Position);
+  return code.load(std::memory_order_relaxed);
+}
+
+/// Compiled and loaded where that was not done yet.
+void* Executable::function(Variant& v, runtime::GpuBackend& gpu, Device device) const {
+  const auto index = static_cast<std::size_t>(device.index());
+  void* const known = v.loaded[index].function.load(std::memory_order_acquire);
+  if (!known) [[unlikely]]
+    return load(v, gpu, index);
+  ThreadStats::count(stats().memory_hits);
+  return known;
+}
+
+void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  if (kernel_.rows) return launch_rows(nest, aliased, scalars, device);
+  ThreadStats& counters = stats();
+  runtime::GpuBackend& gpu = gpu_at(device);
+  Variant& v = variant(nest, aliased);
+  void* const loaded_function = function(v, gpu, device);
+  const Variant::Loaded& loaded = v.loaded[static_cast<std::size_t>(device.index())];
+  const bool may_fault = traits_.faults.any();
+  Words words(v.nest_words + scalars_.size() + index_operands_.size() + may_fault + traits_.faults.count(),
+              boost::container::default_init);
+  std::uint64_t* word = words.data();
+  if (may_fault) {
+    *word++ = gpu.fault_word();
+    std::uint64_t* code = words.data() + words.size() - traits_.faults.count();
+    for (const Fault f : all_faults)
+      if (traits_.faults.has(f)) *code++ = fault_code(f);
+  }
+  word = write_scalars(write_nest(word, v.kernel_class, nest), scalars);
+  for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
+  gpu.launch({.function = {loaded_function},
+              .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
+              .block = cuda::block_threads,
+              .shared = 0,
+              .words = {words.data(), words.size()},
+              .pointers = static_cast<unsigned>(nest.operands.size() + may_fault)});
+  ThreadStats::count(counters.launches);
+}
+
+/// Parts of rows that blocks leave for later launches, where they share rows.
+class Executable::Workspace {
+ public:
+  Workspace(const Kernel& kernel, const KernelClass& c, const RowLaunch& launch, Device device) {
+    if (!c.rows.split) return;
+    const RowWalks walks(kernel, !c.rows.kept);
+    std::vector<std::int64_t> begins;
+    std::int64_t bytes = 0;
+    for (int s = 0; s < walks.stages.count; ++s) {
+      begins.push_back(bytes);
+      bytes += (launch.rows * launch.grid.splits * part_size(walks, s, c.wide) + 255) / 256 * 256;
+    }
+    memory_ = runtime::empty(Shape{bytes}, DType::UInt8, device);
+    for (const std::int64_t begin : begins) parts_.push_back(memory_->data + begin);
+  }
+  std::span<std::byte* const> parts() const noexcept { return parts_; }
+  runtime::Use use() const noexcept { return {memory_ ? memory_->buffer.get() : nullptr, true}; }
+
+ private:
+  runtime::TensorRef memory_;
+  std::vector<std::byte*> parts_;
+};
+
+void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
+  RowLaunch launch;
+  launch.rows = nest.rows(), launch.columns = nest.columns();
+  if (launch.rows == 0) return;
+  runtime::GpuBackend& gpu = gpu_at(device);
+  Variant& v = variant(nest, aliased);
+  const KernelClass& c = v.kernel_class;
+  launch.grid = row_grid({c.rows, c.lanes}, launch.rows, launch.columns);
+  launch.stash = v.stash.extent(launch.columns, gpu.shared_per_block());
+  const Workspace workspace(kernel_, c, launch, device);
+  launch.parts = workspace.parts();
+  const runtime::Use uses[] = {workspace.use()};
+  const runtime::Ordered ordered(device, std::span(uses, c.rows.split ? 1 : 0));
+  const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.parts.size()) + 1 : 1;
+  void* const loaded_function = function(v, gpu, device);
+  const std::int64_t resident =
+      v.loaded[static_cast<std::size_t>(device.index())].blocks * c.rows.block / launch.grid.block;
+  const std::size_t pointers = nest.operands.size() + launch.parts.size() + traits_.faults.any();
+  Words words(v.nest_words + traits_.faults.any() + scalars_.size() + index_operands_.size() + traits_.faults.count(),
+              boost::container::default_init);
+  for (; launch.walk < launches; ++launch.walk) {
+    const bool last = launch.walk + 1 == launches;
+    launch.spread = last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
+    std::uint64_t* word = words.data();
+    if (traits_.faults.any()) *word++ = gpu.fault_word();
+    word = write_scalars(write_row_nest(word, c, nest, launch), scalars);
+    for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
+    for (const Fault f : all_faults)
+      if (traits_.faults.has(f)) *word++ = fault_code(f);
+    gpu.launch({.function = {loaded_function},
+                .grid = static_cast<unsigned>(std::clamp<std::int64_t>(launch.grid.tiles * launch.spread, 1, resident)),
+                .block = launch.grid.block,
+                .shared = static_cast<unsigned>(v.stash.bytes(launch.stash)),
+                .words = {words.data(), words.size()},
+                .pointers = static_cast<unsigned>(pointers)});
+    ThreadStats::count(stats().launches);
+  }
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,235 @@
+#include "recipe.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+#include <runtime/fork.hpp>
+#include <runtime/log.hpp>
+#include "../graph/shapes.hpp"
+#include "../inspect/stats.hpp"
+#include "../plan/product.hpp"
+#include "checks.hpp"
+#include "evaluator.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// Keys of an entry beyond this many are looked up by their graph: tables are copied to be changed, so they stay small.
+constexpr std::size_t max_keys = 32;
+
+struct EntryItem {
+  std::vector<std::uint16_t> key;
+  const Recipe* recipe;
+};
+
+/// What an Entry points to. Immutable once published.
+struct EntryTable {
+  std::vector<EntryItem> items;
+};
+
+bool equal(RecipeKey a, const std::vector<std::uint16_t>& b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)  // a few words: shorter than a call of memcmp
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+/// Recipes that no type needs, as lazy expressions make them, are dropped past so many: the older half of them.
+constexpr std::size_t most_of_no_type = 1024;
+
+struct Kept {
+  std::shared_ptr<const Recipe> recipe;
+  bool of_type;
+  std::uint64_t last_use;
+};
+
+struct Recipes {
+  std::mutex mutex;
+  std::unordered_multimap<std::uint64_t, Kept> by_hash;
+  std::size_t of_no_type = 0;
+  std::uint64_t uses = 0;
+  std::mutex entries;
+  std::vector<std::unique_ptr<const EntryTable>> tables;  // those replaced too: readers may still look at them
+};
+
+/// What static entries point to outlives everything.
+constinit runtime::Immortal<Recipes> recipes;
+
+void log_plan(const Graph& graph, const Plan& plan) {
+  std::vector<std::string_view> names;
+  for (const Kernel& k : plan.kernels) names.push_back(k.name);
+  runtime::log(
+      runtime::Log::Schedule,
+      fmt::format("a graph of {} nodes becomes {} {} with {} temporaries: {}", graph.nodes().size(), names.size(),
+                  names.size() == 1 ? "kernel" : "kernels", plan.temporaries.size(), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+ReadyPlan::ReadyPlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)), outputs(std::move(o)) {
+  for (const Kernel& k : plan.kernels) kernels.push_back(std::make_unique<Executable>(k));
+}
+
+ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
+  ShapeKey key;
+  boost::container::small_vector<std::int64_t, 16> extents{0, 1};  // by their numbers
+  for (const runtime::TensorImpl* t : leaves) {
+    key.push_back(static_cast<std::uint16_t>(t->rank()));
+    for (const std::int64_t extent : t->shape) {
+      const auto known = std::ranges::find(extents, extent);
+      key.push_back(static_cast<std::uint16_t>(known - extents.begin()));
+      if (known == extents.end()) extents.push_back(extent);
+    }
+  }
+  return key;
+}
+
+Recipe::Recipe(Graph recorded, bool eager)
+    : recorded_(std::move(recorded)),
+      eager_(eager),
+      reshapes_(jit::reshapes(recorded_)),
+      plans_(1 + recorded_.outputs().size()) {
+  for (const Operand output : recorded_.outputs()) {
+    LeafSets sets = leaves_of(recorded_, output);
+    leaves_.push_back(std::move(sets.walked));
+    arrays_.push_back(std::move(sets.arrays));
+  }
+  for (const Node& n : recorded_.nodes())
+    if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&
+        n.dtype != DType::Int64)
+      narrow_scalars_.push_back({scalar_use(n).number, n.dtype});
+}
+
+const ReadyPlan& Recipe::make(std::size_t which) const {
+  const runtime::ForkSafeLock lock(mutex_);
+  if (const ReadyPlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
+  std::vector<std::uint32_t> outputs;
+  for (std::uint32_t i = 0; i < this->outputs(); ++i)
+    if (which == 0 || which == 1 + i) outputs.push_back(i);
+  Plan plan = eager_ ? schedule_eager(part_of(recorded_, outputs)) : schedule(part_of(simplified(), outputs));
+  owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
+  plans_[which].store(owned_.back().get(), std::memory_order_release);
+  count_plan();
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : recorded_, owned_.back()->plan);
+  return *owned_.back();
+}
+
+const Graph& Recipe::simplified() const {
+  if (!simplified_) simplified_ = simplify(recorded_);
+  return *simplified_;
+}
+
+const ReadyPlan& Recipe::plan_for(std::span<runtime::TensorImpl* const> leaves) const {
+  const ShapeKey key = shape_key(leaves);
+  for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
+    if (p->key == key) return *p->plan;
+  return make_for(key, leaves);
+}
+
+const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
+  check_shapes(recorded_, leaves);
+  const runtime::ForkSafeLock lock(mutex_);
+  for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
+    if (p->key == key) return *p->plan;
+  const std::vector<Shape> shapes = shapes_of_leaves(leaves);
+  Plan plan = multiplies(recorded_) ? schedule_products(recorded_, shapes, eager_)
+              : eager_              ? schedule_rows_eager(recorded_, shapes)
+                                    : schedule_rows(simplified(), shapes);
+  std::vector<std::uint32_t> all(outputs());
+  std::iota(all.begin(), all.end(), 0u);
+  auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));
+  all_shaped_.push_back(
+      std::make_unique<const ShapedPlan>(key, std::move(ready), shaped_.load(std::memory_order_relaxed)));
+  shaped_.store(all_shaped_.back().get(), std::memory_order_release);
+  count_plan();
+  const Plan& made = all_shaped_.back()->plan->plan;
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(made.graph, made);
+  return *all_shaped_.back()->plan;
+}
+
+namespace {
+
+/// Returns what is dropped, to be destroyed without the lock.
+std::vector<std::shared_ptr<const Recipe>> drop_older_half(Recipes& r) {
+  std::vector<std::uint64_t> uses;
+  for (const auto& [key, kept] : r.by_hash)
+    if (!kept.of_type) uses.push_back(kept.last_use);
+  std::ranges::nth_element(uses, uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2));
+  const std::uint64_t limit = uses[uses.size() / 2];
+  std::vector<std::shared_ptr<const Recipe>> dropped;
+  for (auto i = r.by_hash.begin(); i != r.by_hash.end();)
+    if (i->second.of_type || i->second.last_use >= limit) {
+      ++i;
+    } else {
+      dropped.push_back(std::move(i->second.recipe));
+      i = r.by_hash.erase(i);
+    }
+  r.of_no_type -= dropped.size();
+  return dropped;
+}
+
+}  // namespace
+
+std::shared_ptr<const Recipe> recipe_for(Graph recorded, bool eager, bool of_type) {
+  const Hash content = hash(recorded);
+  const std::uint64_t key = content.low ^ static_cast<std::uint64_t>(eager);
+  Recipes& r = recipes.get();
+  std::vector<std::shared_ptr<const Recipe>> dropped;
+  const runtime::ForkSafeLock lock(r.mutex);
+  const auto [first, last] = r.by_hash.equal_range(key);
+  for (auto i = first; i != last; ++i) {
+    Kept& kept = i->second;
+    if (kept.recipe->eager() != eager || kept.recipe->recorded() != recorded) continue;
+    r.of_no_type -= of_type && !kept.of_type;
+    kept.of_type |= of_type;
+    kept.last_use = ++r.uses;
+    return kept.recipe;
+  }
+  auto made = std::make_shared<const Recipe>(std::move(recorded), eager);
+  r.by_hash.emplace(key, Kept{made, of_type, ++r.uses});
+  r.of_no_type += !of_type;
+  if (r.of_no_type > most_of_no_type) dropped = drop_older_half(r);
+  return made;
+}
+
+Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes) {
+  bool changes = false;
+  for (std::size_t i = 0; i < dtypes.size(); ++i)
+    changes |= dtypes[i] != any_dtype && recorded[recorded.outputs()[i]].dtype != static_cast<DType>(dtypes[i]);
+  if (!changes) return recorded;
+  Graph g;
+  g.reserve(recorded.nodes().size() + dtypes.size(), recorded.all_operands().size() + dtypes.size());
+  for (const Node& n : recorded.nodes()) g.node(n.op, n.dtype, recorded.operands(n), n.attribute);
+  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    const Operand o = recorded.outputs()[i];
+    g.output(dtypes[i] == any_dtype ? o : g.cast(o, static_cast<DType>(dtypes[i])));
+  }
+  return g;
+}
+
+const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept {
+  const auto* table = static_cast<const EntryTable*>(entry.plans.load(std::memory_order_acquire));
+  if (!table) return nullptr;
+  for (const EntryItem& item : table->items)
+    if (equal(key, item.key)) return item.recipe;
+  return nullptr;
+}
+
+void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe) {
+  Recipes& r = recipes.get();
+  const runtime::ForkSafeLock lock(r.entries);
+  if (find_recipe(entry, key)) return;
+  const auto* old = static_cast<const EntryTable*>(entry.plans.load(std::memory_order_relaxed));
+  if (old && old->items.size() >= max_keys) return;
+  auto next = std::make_unique<EntryTable>(old ? *old : EntryTable());
+  next->items.push_back({std::vector<std::uint16_t>(key.begin(), key.end()), &recipe});
+  r.tables.push_back(std::move(next));
+  entry.plans.store(r.tables.back().get(), std::memory_order_release);
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,370 @@
+#include "runner.hpp"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
+#include <sinter/runtime/order.hpp>
+#include "../inspect/stats.hpp"
+#include "../plan/faults.hpp"
+#include "../plan/nest.hpp"
+#include "../plan/overlap.hpp"
+#include "../plan/plan_shapes.hpp"
+#include "../plan/product.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using boost::container::small_vector;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// Where one output goes.
+struct Target {
+  Shape shape;
+  TensorRef array;              // what kernels write
+  TensorImpl* given = nullptr;  // what the caller gave; differs from `array` where that is a temporary
+};
+using Targets = small_vector<Target, 2>;
+
+/// An array for a kernel to write. Where nothing runs it has an address, which decides on vectors, but no memory.
+TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
+  if (call.runs) return runtime::empty(shape, dtype, call.device);
+  constexpr std::uintptr_t aligned_address = 4096;
+  TensorRef t = runtime::index_tensor(shape, call.device);
+  t->dtype = dtype;
+  t->data = reinterpret_cast<std::byte*>(aligned_address);
+  return t;
+}
+
+/// Calls run() where several streams take part.
+template <class F>
+auto run_in_order(std::span<TensorImpl* const> operands, std::size_t outputs, Device device, F run) {
+  small_vector<runtime::Use, 16> uses;
+  for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
+  const runtime::Ordered ordered(device, {uses.data(), uses.size()});
+  return run();
+}
+
+/// The loops of a kernel that is to run over this shape.
+void fill_nest(LoopNest& nest, const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& shape) {
+  if (kernel.rows)
+    make_row_nest(nest, operands, kernel, shape);
+  else
+    make_nest(nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
+}
+
+void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands, const Shape& shape, bool aliased,
+                const Call& call) {
+  const std::size_t outputs = kernel.kernel().outputs.size();
+  if (std::ranges::all_of(operands.first(outputs), [](const TensorImpl* t) { return t->numel == 0; })) {
+    if (call.row_plans) call.row_plans->emplace_back();
+    return;
+  }
+  LoopNest nest;
+  fill_nest(nest, kernel.kernel(), operands, shape);
+  if (call.runs) [[likely]] {
+    const auto run = [&] { return kernel.run(nest, aliased, call.scalars, call.device); };
+    const RunFaults met = runtime::order_matters.load(std::memory_order_relaxed)
+                              ? run_in_order(operands, outputs, call.device, run)
+                              : run();
+    if (met.any() && !call.faulted) call.faulted = &kernel.kernel(), call.met = met;
+  } else if (call.texts) {
+    call.texts->push_back(kernel.source(nest, aliased));
+  } else if (call.row_plans) {
+    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowPlan());
+  } else if (call.later) {
+    call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
+  } else {
+    kernel.prepare(nest, aliased, call.device);
+  }
+}
+
+/// There is nothing to compile.
+void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call) {
+  if (call.row_plans) call.row_plans->emplace_back();
+  if (!call.runs) return;
+  run_in_order(operands, 1, call.device, [&] { multiply(kernel, operands, call.scalars); });
+  ThreadStats::count(stats().launches);
+}
+
+/// The kernels of a plan in order, with the temporaries between them.
+class PlanRun {
+ public:
+  PlanRun(const ReadyPlan& plan, const PlanShapes& shapes, Targets& targets, bool aliased, const Call& call)
+      : plan_(plan),
+        shapes_(shapes),
+        targets_(targets),
+        aliased_(aliased),
+        call_(call),
+        temporaries_(plan.plan.temporaries.size()) {}
+
+  void run() {
+    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
+      const Kernel& kernel = plan_.kernels[k]->kernel();
+      for (const Slot& s : kernel.outputs)
+        if (s.kind == Slot::Kind::Temporary)
+          temporaries_[s.number] = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
+      gather(kernel);
+      const std::span operands(operands_.data(), operands_.size());
+      if (kernel.is_product)
+        run_product(kernel, operands, call_);
+      else
+        run_kernel(*plan_.kernels[k], operands, shapes_.kernels[k], aliased_, call_);
+      for (const Slot& s : kernel.inputs)
+        if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
+    }
+  }
+
+ private:
+  TensorImpl* array(const Slot& s) const {
+    switch (s.kind) {
+      case Slot::Kind::Leaf:
+      case Slot::Kind::Array: return call_.leaves[s.number];
+      case Slot::Kind::Temporary: return temporaries_[s.number].get();
+      case Slot::Kind::Output: break;
+    }
+    return targets_[plan_.outputs[s.number]].array.get();
+  }
+
+  void gather(const Kernel& kernel) {
+    operands_.clear();
+    for (const Slot& s : kernel.outputs) operands_.push_back(array(s));
+    for (const Slot& s : kernel.inputs) operands_.push_back(array(s));
+  }
+
+  const ReadyPlan& plan_;
+  const PlanShapes& shapes_;
+  Targets& targets_;
+  const bool aliased_;
+  const Call& call_;
+  std::vector<TensorRef> temporaries_;
+  small_vector<TensorImpl*, 16> operands_;
+};
+
+/// One plan for the outputs that it names.
+void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
+  if (targets[plan.outputs[0]].shape.numel() == 0) return;
+  if (plan.kernels.size() != 1) {
+    const PlanShapes shapes = plan_shapes(plan.plan, &targets[plan.outputs[0]].shape, call.leaves);
+    return PlanRun(plan, shapes, targets, aliased, call).run();
+  }
+  const Executable& only = *plan.kernels[0];
+  small_vector<TensorImpl*, 16> operands;
+  for (const Slot& s : only.kernel().outputs) operands.push_back(targets[plan.outputs[s.number]].array.get());
+  for (const Slot& s : only.kernel().inputs) operands.push_back(call.leaves[s.number]);
+  run_kernel(only, {operands.data(), operands.size()}, targets[plan.outputs[0]].shape, aliased, call);
+}
+
+/// Whether the last kernel writes the plan's output, so that everything has been read when it is written.
+bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
+  for (const Slot& s : plan.plan.kernels.back().outputs)
+    if (s.kind == Slot::Kind::Output && s.number == output) return true;
+  return false;
+}
+
+/// Whether an output shares memory with what another, or itself, reads at computed places.
+bool overlaps_array(const TensorImpl& to, const Recipe& recipe, std::size_t output, const Call& call) {
+  return std::ranges::any_of(recipe.arrays(output),
+                             [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
+}
+
+/// How output i overlaps with what else is written, and read from then on; `together` is null where outputs have plans
+/// of their own, which run in their order.
+Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
+                      const Call& call) {
+  const TensorImpl& to = *targets[i].given;
+  Overlap worst = Overlap::None;
+  for (std::size_t j = 0; j < i; ++j)
+    if (targets[j].given && overlap(to, *targets[j].given) != Overlap::None) return Overlap::Some;
+  const ReadyPlan& plan = together ? *together : recipe.alone(i);
+  const auto output = static_cast<std::uint32_t>(together ? i : 0);
+  const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
+  for (std::size_t o = together ? 0 : i; o < recipe.outputs(); ++o) {
+    if (overlaps_array(to, recipe, o, call)) return Overlap::Some;
+    for (const std::uint32_t leaf : recipe.leaves(o)) {
+      const Overlap with = overlap(to, *call.leaves[leaf]);
+      const bool in_place = reads_first && (together || o == i);
+      if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
+      worst = std::max(worst, with);
+    }
+  }
+  return worst;
+}
+
+/// Sets where outputs are written; returns whether some kernel reads and writes the same memory.
+bool choose_arrays(const Recipe& recipe, Targets& targets, const ReadyPlan* together, const Call& call) {
+  bool aliased = false;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    if (t.given) {
+      const Overlap with = worst_overlap(i, recipe, targets, together, call);
+      aliased |= with == Overlap::Same;
+      if (with != Overlap::Some) {
+        t.array = TensorRef::share(t.given);
+        continue;
+      }
+    }
+    t.array = make_array(t.shape, recipe.dtype(i), call);
+  }
+  return aliased;
+}
+
+/// Hands the results to the caller.
+void finish(Targets& targets, const Call& call) {
+  if (!call.runs) return;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    if (!t.given)
+      call.outputs[i] = std::move(t.array);
+    else if (t.array.get() != t.given)
+      copy(*t.given, *t.array);
+    else if (t.given->buffer)
+      t.given->buffer->touch();
+  }
+}
+
+/// Any number of outputs, kernels and overlaps.
+void run_any(const Recipe& recipe, const Call& call) {
+  Targets targets(recipe.outputs());
+  bool same_shape = true;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    t.shape = output_shape(recipe, i, call.leaves);
+    if (call.outputs && call.outputs[i]) {
+      t.given = call.outputs[i].get();
+      check_output(*t.given, t.shape, call.device);
+      t.shape = t.given->shape;
+    }
+    same_shape &= t.shape == targets[0].shape;
+  }
+  const ReadyPlan* together = same_shape ? &recipe.together() : nullptr;
+  const bool aliased = choose_arrays(recipe, targets, together, call);
+  if (together) {
+    run_plan(*together, targets, aliased, call);
+  } else {
+    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(recipe.alone(i), targets, aliased, call);
+  }
+  finish(targets, call);
+}
+
+/// Whether an output may be written where a leaf of the same elements is read: each element is, before it is written.
+/// A product reads the elements of what is added alone so.
+bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl& to, const Call& call) {
+  if (kernel.is_product)
+    return std::ranges::none_of(std::span(kernel.inputs).first(2), [&](const Slot& s) {
+      return s.kind == Slot::Kind::Leaf && overlap(to, *call.leaves[s.number]) != Overlap::None;
+    });
+  return !kernel.rows || kernel.rows->over[output] == Over::Domain;
+}
+
+/// One output of one kernel, which needs no temporary: almost every evaluation. `domain` is what the kernel runs over.
+/// False: nothing was done.
+template <bool reduces>
+bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape,
+                  const Shape& domain, TensorImpl* given) {
+  bool aliased = false;
+  if (given && !recipe.arrays(0).empty() && overlaps_array(*given, recipe, 0, call)) return false;
+  if (given)
+    for (const std::uint32_t leaf : recipe.leaves(0)) {
+      const Overlap with = overlap(*given, *call.leaves[leaf]);
+      if (with == Overlap::Some) return false;
+      if (reduces && with == Overlap::Same && !writes_in_place(plan.plan.kernels[0], 0, *given, call)) return false;
+      aliased |= with == Overlap::Same;
+    }
+  TensorRef made;
+  if (!given) made = runtime::empty(shape, recipe.dtype(0), call.device);
+  small_vector<TensorImpl*, 16> operands(1 + plan.plan.kernels[0].inputs.size(), boost::container::default_init);
+  TensorImpl** operand = operands.data();
+  *operand++ = given ? given : made.get();
+  for (const Slot& s : plan.plan.kernels[0].inputs) *operand++ = call.leaves[s.number];
+  run_kernel(*plan.kernels[0], {operands.data(), operands.size()}, domain, aliased, call);
+  if (!given)
+    call.outputs[0] = std::move(made);
+  else if (given->buffer)
+    given->buffer->touch();
+  return true;
+}
+
+bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const TensorImpl& to, const Call& call) {
+  const Kernel& last = plan.plan.kernels.back();
+  for (std::size_t i = 0; i < last.outputs.size(); ++i)
+    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return writes_in_place(last, i, to, call);
+  return false;
+}
+
+/// Sets where outputs that are given are written. One of another shape receives a copy.
+bool choose_arrays(const Recipe& recipe, const ReadyPlan& plan, Targets& targets, const Call& call) {
+  bool aliased = false;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    Overlap with = Overlap::Some;
+    if (t.given && t.given->shape == t.shape) {
+      with = worst_overlap(i, recipe, targets, &plan, call);
+      if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i), *t.given, call))
+        with = Overlap::Some;
+    }
+    aliased |= with == Overlap::Same;
+    t.array = with == Overlap::Some ? make_array(t.shape, recipe.dtype(i), call) : TensorRef::share(t.given);
+  }
+  return aliased;
+}
+
+/// run_directly for a kernel that reduces.
+bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan) {
+  const Kernel& kernel = plan.plan.kernels[0];
+  const Shape domain = shape_by_inputs(kernel, call.leaves), shape = output_shape(kernel, 0, domain);
+  TensorImpl* const given = call.outputs[0].get();
+  if (given) {
+    check_output(*given, shape, call.device);
+    if (!(given->shape == shape)) return false;
+  }
+  return run_directly<true>(recipe, call, plan, shape, domain, given);
+}
+
+/// A recipe that reshapes: its outputs have shapes of their own.
+void run_reshaping(const Recipe& recipe, const Call& call) {
+  const ReadyPlan& plan = recipe.plan_for(call.leaves);
+  const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && recipe.outputs() == 1 && call.runs;
+  if (is_one && run_rows_directly(recipe, call, plan)) return;
+  const PlanShapes shapes = plan_shapes(plan.plan, nullptr, call.leaves);
+  Targets targets(recipe.outputs());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Target& t = targets[i];
+    t.shape = shapes.outputs[i];
+    t.given = call.outputs ? call.outputs[i].get() : nullptr;
+    if (t.given) check_output(*t.given, t.shape, call.device);
+  }
+  const bool aliased = choose_arrays(recipe, plan, targets, call);
+  PlanRun(plan, shapes, targets, aliased, call).run();
+  finish(targets, call);
+}
+
+void run_all(const Recipe& recipe, const Call& call) {
+  if (recipe.reshapes()) [[unlikely]]
+    return run_reshaping(recipe, call);
+  if (recipe.outputs() == 1 && call.runs) [[likely]] {
+    const ReadyPlan& plan = recipe.together();
+    if (plan.kernels.size() == 1) [[likely]] {
+      const Shape shape = output_shape(recipe, 0, call.leaves);
+      TensorImpl* const given = call.outputs[0].get();
+      if (given) check_output(*given, shape, call.device);
+      if (run_directly<false>(recipe, call, plan, shape, shape, given)) return;
+    }
+  }
+  run_any(recipe, call);
+}
+
+}  // namespace
+
+void run(const Recipe& recipe, const Call& call) {
+  const runtime::DefaultFloats floats;  // scalars are converted on the way
+  for (const auto [number, dtype] : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), dtype);
+  run_all(recipe, call);
+  if (call.faulted) [[unlikely]]
+    throw_fault(*call.faulted, call.met);
+}
+
+}  // namespace sinter::inline v1::jit
