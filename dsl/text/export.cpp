@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <jit/plan/plan.hpp>
@@ -17,21 +19,36 @@ struct Stand {
   AnyTensor tensor;
 };
 
+constexpr int trials = 7;
+
+/// The number of this name has this one of its other values; all others have their first.
+struct Trial {
+  std::string_view number;
+  int value = 0;
+};
+
 /// The signature's arguments as operands without memory worth speaking of: extents are examples.
 class Parameters {
  public:
   explicit Parameters(std::vector<ArgumentType> types) : types_(std::move(types)) {
     for (const ArgumentType& type : types_)
+      for (const SymbolicExtent& e : type.shape)
+        if (e.symbol.empty()) written_.insert(e.extent);
+    for (const ArgumentType& type : types_)
       if (!type.is_number) tensors_.push_back({type.name, stand_in(type)});
   }
 
-  /// The expression of them, where the number `other` is another one.
-  Lazy<AnyType> expression(const ParsedExpression& parsed, std::string_view other = "") const {
+  /// The expression of them, with the numbers of a trial.
+  Lazy<AnyType> expression(const ParsedExpression& parsed, const Trial& trial = {}) const {
     std::vector<NamedOperand> named;
     for (const Stand& t : tensors_) named.emplace_back(t.name, t.tensor);
     for (const ArgumentType& type : types_)
-      if (type.is_number) named.push_back(number_operand(type, type.name == other));
+      if (type.is_number) named.push_back(number(type, trial));
     return parsed(named);
+  }
+  /// Those of a number in a trial, in the category as which it arrives.
+  std::uint64_t number_bits(const ArgumentType& type, const Trial& trial) const {
+    return jit::Recorded(number(type, trial).value.node()).scalars.at(0).bits;
   }
 
   const std::vector<ArgumentType>& types() const noexcept { return types_; }
@@ -48,15 +65,34 @@ class Parameters {
   }
 
  private:
+  /// Each number has a value of its own, that of a trial others in turn.
+  NamedOperand number(const ArgumentType& type, const Trial& trial) const {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    constexpr double floats[trials] = {-2.375, 1e300, -1e-300, -0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN()};
+    using Whole = std::numeric_limits<std::int64_t>;
+    constexpr std::int64_t wholes[trials] = {-3, 1, 0, 1000003, -4000037, Whole::max(), Whole::min()};
+    const int t = type.name == trial.number ? trial.value : 0;
+    const auto own = std::ranges::find(types_, type.name, &ArgumentType::name) - types_.begin();
+    switch (category(type.dtype)) {
+      case Category::Bool: return {type.name, t % 2 != 0};
+      case Category::Int: return {type.name, t == 0 ? std::int64_t{7} + 4 * own : wholes[t - 1]};
+      case Category::Float: return {type.name, t == 0 ? 5.625 + static_cast<double>(own) : floats[t - 1]};
+      case Category::Complex: break;
+    }
+    return number_operand(type);
+  }
+
   AnyTensor stand_in(const ArgumentType& type) {
     Shape shape, strides;
     for (const SymbolicExtent& e : type.shape) {
       if (e.symbol.empty())
         shape.push_back(e.extent);
       else if (e.symbol == "*")
-        shape.push_back(next_++);
-      else if (const auto [at, fresh] = extents_.try_emplace(e.symbol, next_); shape.push_back(at->second), fresh)
-        ++next_;
+        shape.push_back(next());
+      else if (const auto known = extents_.find(e.symbol); known != extents_.end())
+        shape.push_back(known->second);
+      else
+        shape.push_back(extents_[e.symbol] = next());
       strides.push_back(0);
     }
     check_shape(shape, size_of(type.dtype));
@@ -64,37 +100,73 @@ class Parameters {
     return AnyTensor(runtime::view(*one, shape, strides));
   }
 
+  /// Each another one, none of them 1 or one that the signature holds.
+  std::int64_t next() {
+    while (written_.contains(next_)) ++next_;
+    return next_++;
+  }
+
   std::vector<ArgumentType> types_;
+  std::set<std::int64_t> written_;
   std::vector<Stand> tensors_;
   std::map<std::string, std::int64_t> extents_;  // of symbols
-  std::int64_t next_ = 2;                        // each another one, none of them 1
+  std::int64_t next_ = 2;
 };
 
+[[noreturn]] void refuse_number(const ArgumentType& type) {
+  throw Error(
+      fmt::format("the kernel cannot take the number '{}' as a parameter: the expression computes with numbers alone, "
+                  "and uses it up before there is a kernel. Compute that, as s * 2, before the call and pass the result "
+                  "as an argument of its own, or write the number itself in its place",
+                  to_string(type)));
+}
+
+/// The expression with other numbers. A number that leads to an error, or to other operations, is no parameter.
+jit::Recorded tried(const ParsedExpression& parsed, const Parameters& parameters, const Trial& trial,
+                    const ArgumentType& type, const jit::Recorded& recorded) {
+  std::optional<jit::Recorded> found;
+  try {
+    found.emplace(parameters.expression(parsed, trial).node());
+  } catch (const Error&) {
+    refuse_number(type);
+  }
+  if (!(found->graph == recorded.graph) || found->scalars.size() != recorded.scalars.size()) refuse_number(type);
+  return std::move(*found);
+}
+
 /// Which of the expression's numbers, in the order in which options.numbers names them, are which arguments: those
-/// that change with the argument.
+/// that have the argument's value, whatever all arguments are. What is computed of one has it at some of them alone.
 std::vector<std::string> number_names(const ParsedExpression& parsed, const Parameters& parameters,
                                       const jit::Export& kernel) {
   const jit::Recorded& recorded = kernel.expression;
   const std::vector<std::uint32_t> used = jit::nameable_numbers(kernel);
-  std::vector<std::string> names(used.size());
+  std::vector<std::string> names(recorded.scalars.size());
+  std::vector<const ArgumentType*> changes(recorded.scalars.size());
   for (const ArgumentType& type : parameters.types()) {
     if (!type.is_number) continue;
-    const jit::Recorded changed(parameters.expression(parsed, type.name).node());
-    const bool is_same_graph = changed.scalars.size() == recorded.scalars.size();
-    std::size_t i = 0;
     bool found = false;
-    for (const std::uint32_t number : used) {
-      if (is_same_graph && changed.scalars[number].bits != recorded.scalars[number].bits)
-        names[i] = type.name, found = true;
-      ++i;
+    for (int t = 1; t <= trials; ++t) {
+      const Trial trial{type.name, t};
+      const jit::Recorded other = tried(parsed, parameters, trial, type, recorded);
+      for (std::size_t i = 0; i < other.scalars.size(); ++i) {
+        const bool is_changed = other.scalars[i].bits != recorded.scalars[i].bits;
+        if (is_changed && changes[i] && changes[i] != &type) refuse_number(type);
+        if (is_changed) changes[i] = &type;
+      }
     }
-    if (!found)
-      throw Error(
-          fmt::format("the kernel cannot take the number '{}' as a parameter: the expression uses it up before "
-                      "there is a kernel. Write the number itself in its place",
-                      to_string(type)));
+    for (int t = 0; t <= trials; ++t) {
+      const Trial trial{type.name, t};
+      const jit::Recorded other = tried(parsed, parameters, trial, type, recorded);
+      for (std::size_t i = 0; i < other.scalars.size(); ++i)
+        if (changes[i] == &type && other.scalars[i].bits != parameters.number_bits(type, trial)) refuse_number(type);
+    }
+    for (const std::uint32_t i : used)
+      if (changes[i] == &type) names[i] = type.name, found = true;
+    if (!found) refuse_number(type);
   }
-  return names;
+  std::vector<std::string> of_used;
+  for (const std::uint32_t i : used) of_used.push_back(names[i]);
+  return of_used;
 }
 
 ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, const Parameters& parameters,
@@ -111,7 +183,10 @@ ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, 
           "the view an argument, one of the strided ones where the array has strides of its own");
     options.inputs.push_back(type->name);
     std::vector<std::string>& sizes = options.sizes.emplace_back();
-    for (const SymbolicExtent& extent : type->shape) sizes.push_back(extent.symbol == "*" ? "" : extent.symbol);
+    for (const SymbolicExtent& e : type->shape) {
+      const bool is_fixed = e.symbol.empty() && e.extent != 1;
+      sizes.push_back(is_fixed ? fmt::format("{}", e.extent) : e.symbol == "*" ? "" : e.symbol);
+    }
   }
   options.numbers = number_names(parsed, parameters, kernel);
   return options;
@@ -131,11 +206,11 @@ Lazy<AnyType> with_examples(const ParsedExpression& parsed, const Parameters& pa
 
 }  // namespace
 
-NamedOperand number_operand(const ArgumentType& type, bool other) {
+NamedOperand number_operand(const ArgumentType& type) {
   switch (category(type.dtype)) {
-    case Category::Bool: return {type.name, other};
-    case Category::Int: return {type.name, std::int64_t{other ? 2 : 1}};
-    case Category::Float: return {type.name, other ? 2.5 : 1.5};
+    case Category::Bool: return {type.name, false};
+    case Category::Int: return {type.name, std::int64_t{1}};
+    case Category::Float: return {type.name, 1.5};
     case Category::Complex: break;
   }
   throw Error(

@@ -27,6 +27,7 @@ std::vector<ArgumentType> read_types(const Parsed& given, const ParsedExpression
 }
 
 std::vector<int> architectures(const std::vector<std::string>& list) {
+  if (list.empty()) throw UsageError("--arch: name architectures, as 90, or none for a kernel of the CPU alone");
   std::vector<int> numbers;
   for (const std::string& text : list) {
     const std::string_view digits = std::string_view(text).substr(text.starts_with("sm_") ? 3 : 0);

@@ -137,7 +137,7 @@ Operands make_operands(const std::vector<Argument>& arguments, const std::map<st
       out.add(a.name, load_npy(*file, device));
     } else if (const auto* type = std::get_if<ArgumentType>(&a.value)) {
       if (type->is_number) {
-        out.named.push_back(detail::number_operand(*type, false));
+        out.named.push_back(detail::number_operand(*type));
         continue;
       }
       const Shape shape = shape_of(*type, sizes);

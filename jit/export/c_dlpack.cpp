@@ -51,7 +51,7 @@ std::string where_is(const Model& m, std::size_t size) {
       if (m.sizes->factors(all[i]->shape[d]) == std::vector{size}) return fmt::format("t[{}]->shape[{}]", i, d);
   throw Error(fmt::format(
       "{} cannot take DLPack tensors: its size {} is the extent of no input and no output. Leave dlpack out for it",
-      runtime::quote(m.name), m.sizes->names()[size]));
+      runtime::quote(m.name), m.sizes->text(size, "")));
 }
 
 std::string take(const Model& m) {
@@ -65,8 +65,8 @@ std::string take(const Model& m) {
         "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i,
         type.code, type.bits, needed_rank(*all[i]), all[i]->shape.rank());
   }
-  for (std::size_t s = 0; s < m.sizes->names().size(); ++s)
-    out += fmt::format("  a->{} = {};\n", m.sizes->names()[s], where_is(m, s));
+  for (std::size_t s = 0; s < m.sizes->count(); ++s)
+    if (!m.sizes->is_fixed(s)) out += fmt::format("  {} = {};\n", m.sizes->text(s, "a->"), where_is(m, s));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Array& a = *all[i];
     out += "  {\n";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "c_expression.hpp"
 #include "library.hpp"
@@ -136,10 +137,13 @@ std::string run(const Model& m) {
   if (m.is_strided()) out += fmt::format("  const int layout = {}_layout(a);\n", m.name);
   if (m.has_workspace()) out += "  int64_t bytes = 0;\n";
   out += fmt::format(
-      "  bool is_empty = false;\n  int result = {}_check(a, &is_empty);\n"
+      "  bool is_empty = false;\n  int result = {}_check(a, &is_empty{});\n"
       "  if (result != sinter_ok || is_empty) return result;\n",
-      m.name);
-  if (m.may_fault()) out += "  if (!call->fault) return sinter_null_pointer;\n";
+      m.name, m.has_workspace() ? ", workspace, workspace_bytes" : "");
+  if (m.may_fault())
+    out +=
+        "  if (!call->fault) return sinter_null_pointer;\n"
+        "  if ((uintptr_t)call->fault % sizeof *call->fault != 0) return sinter_misaligned;\n";
   const auto check_alignment = [&](const Array& array) {
     if (cpu_alignment(array.dtype) != size_of(array.dtype))
       out += fmt::format("  if ((uintptr_t)a->{} % {} != 0) return sinter_misaligned;\n", array.name,
@@ -149,10 +153,14 @@ std::string run(const Model& m) {
   std::ranges::for_each(m.inputs, check_alignment);
   if (m.has_workspace()) {
     out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_workspace;\n";
-    if (!m.temporaries.empty()) out += "  if (!workspace) return sinter_workspace;\n";
-    out += place_temporaries(m, "workspace") +
-           "  if (workspace) {\n    if ((uint64_t)bytes > workspace_bytes) return sinter_workspace;\n"
-           "    call->parts = workspace + bytes;\n    call->part_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
+    if (!m.temporaries.empty())
+      out += place_temporaries(m, "") +
+             "  if (bytes > 0 && (!workspace || (uint64_t)bytes > workspace_bytes)) return sinter_workspace;\n"
+             "  bytes = 0;\n  if (workspace) {\n" +
+             place_temporaries(m, "workspace") + "  }\n";
+    out +=
+        "  if (workspace) {\n    call->parts = workspace + bytes;\n"
+        "    call->part_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
   }
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     const std::size_t count = number_count(m.steps[s]);
@@ -179,8 +187,8 @@ std::string run_on_cpu(const Model& m) {
   if (!m.temporaries.empty()) out += "  char *memory;\n  int64_t bytes = 0;\n";
   out += fmt::format(
       "  bool is_empty = false;\n  int faults = 0, result;\n  sinter_nest nest;\n{}  result = {}_check(a, "
-      "&is_empty);\n",
-      m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name);
+      "&is_empty{});\n",
+      m.is_strided() ? fmt::format("  {}_layout(a);\n", m.name) : "", m.name, m.has_workspace() ? ", NULL, 0" : "");
   out += "  if (result != sinter_ok || is_empty) return result;\n";
   if (!m.temporaries.empty())
     out +=
@@ -224,9 +232,31 @@ std::string workspace_bytes(const Model& m, const std::string& name) {
          fmt::format("  return {}_find_workspace(&sinter_a);\n}}\n\n", m.name);
 }
 
+/// An array without elements has no place for an index, where a step has any.
+std::string check_indexed(const Model& m) {
+  std::set<std::string> checks;
+  for (const Step& step : m.steps) {
+    std::set<std::size_t> walked, empty;
+    for (const std::int64_t extent : step.domain)
+      for (const std::size_t i : m.sizes->factors(extent)) walked.insert(i);
+    for (const Slot& slot : step.kernel->inputs) {
+      if (slot.kind != Slot::Kind::Array || m.is_positions(slot)) continue;
+      for (const std::int64_t extent : m.array(slot).shape)
+        for (const std::size_t i : m.sizes->factors(extent)) empty.insert(i);
+    }
+    std::string condition;
+    for (const std::size_t i : walked) condition += fmt::format(" && {} > 0", m.sizes->text(i, "a->"));
+    for (const std::size_t i : empty)
+      if (!walked.contains(i))
+        checks.insert(fmt::format("  if ({} == 0{}) return sinter_index;\n", m.sizes->text(i, "a->"), condition));
+  }
+  return fmt::format("{}", fmt::join(checks, ""));
+}
+
 /// Sizes alone: whether arrays, temporaries and loops are small enough, and whether there is nothing to do.
 std::string check_sizes(const Model& m) {
   std::string out = fmt::format("static int {0}_check_sizes(const {0}_arguments *a, bool *is_empty) {{\n", m.name);
+  if (m.sizes->names().empty()) out += "  (void)a;\n";
   for (const std::string& size : m.sizes->names())
     out += fmt::format("  if (a->{} < 0) return sinter_bad_size;\n", size);
   const auto check = [&](const Shape& shape, std::size_t bytes, bool is_output) {
@@ -244,17 +274,14 @@ std::string check_sizes(const Model& m) {
   out += "  *is_empty = true;\n";
   for (const Array& o : m.outputs) check(o.shape, size_of(o.dtype), true);
   out += "  if (*is_empty) return sinter_ok;\n";
-  for (const Array& a : m.inputs)
-    for (const std::int64_t extent : a.indexed ? a.shape : Shape())
-      for (const std::size_t i : m.sizes->factors(extent))
-        out += fmt::format("  if (a->{} == 0) return sinter_index;\n", m.sizes->names()[i]);
+  out += check_indexed(m);
   for (const Step& step : m.steps) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
     const LoopNest& nest = step.loops.front().nest;
     for (int d = nest.row_dims(); d < nest.rank && has_none; ++d)
       for (const std::size_t i : m.sizes->factors(nest.extents[d]))
-        out += fmt::format("  if (a->{} == 0) return sinter_empty;\n", m.sizes->names()[i]);
+        out += fmt::format("  if ({} == 0) return sinter_empty;\n", m.sizes->text(i, "a->"));
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
@@ -299,7 +326,8 @@ std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const s
 
 std::string c_check(const Model& m) {
   std::string out =
-      check_sizes(m) + fmt::format("static int {0}_check(const {0}_arguments *a, bool *is_empty) {{\n", m.name);
+      check_sizes(m) + fmt::format("static int {0}_check(const {0}_arguments *a, bool *is_empty{1}) {{\n", m.name,
+                                   m.has_workspace() ? ", const char *workspace, size_t workspace_bytes" : "");
   const std::size_t outputs = m.outputs.size();
   out += fmt::format(
       "  sinter_range ranges[{}];\n  int result = {}_check_sizes(a, is_empty);\n"
@@ -335,6 +363,13 @@ std::string c_check(const Model& m) {
                          outputs + i, same);
     }
   }
+  if (m.has_workspace())
+    out += fmt::format(
+        "  if (workspace && workspace_bytes > 0) {{\n    const sinter_range own = {{(uintptr_t)workspace, "
+        "(uintptr_t)workspace + workspace_bytes}};\n    int i;\n"
+        "    if (own.high < own.low) return sinter_workspace;\n    for (i = 0; i < {}; ++i)\n"
+        "      if (sinter_ranges_overlap(&ranges[i], &own, false)) return sinter_workspace;\n  }}\n",
+        outputs + m.inputs.size());
   for (const Number& n : m.numbers) {
     if (n.name.empty() || n.category != Category::Int || n.narrowest == DType::Int64) continue;
     const int bits = 8 * static_cast<int>(size_of(n.narrowest));

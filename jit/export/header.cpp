@@ -133,6 +133,10 @@ std::string header_text(const Library& library) {
         library.options.name);
     out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
                        library.prefix());
+    out += fmt::format(
+        "/* Gives back what {0}_open read, or forgets what {0}_use took. Kernels that are loaded stay so; to load others\n"
+        " * takes an {0}_open again. */\nvoid {0}_close(void);\n\n",
+        library.prefix());
   }
   for (const Model& m : library.kernels) {
     const std::string name = library.kernel_prefix(m);
@@ -158,13 +162,15 @@ std::string wrapper_text(const Library& library) {
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
   out += fmt::format(
-      "\ninline void load() {{\n  if (const int code = ::{0}_load()) throw Error(\"{0}_load\", code);\n}}\n"
-      "\ninline void unload() {{\n  if (const int code = ::{0}_unload()) throw Error(\"{0}_unload\", code);\n}}\n",
+      "\n// Names that begin with sinter_ are none of a parameter.\n"
+      "inline void sinter_check(const char* function, int code) {{\n  if (code != 0) throw Error(function, code);\n}}\n"
+      "\ninline void load() {{ sinter_check(\"{0}_load\", ::{0}_load()); }}\n"
+      "\ninline void unload() {{ sinter_check(\"{0}_unload\", ::{0}_unload()); }}\n",
       library.prefix());
   if (library.options.format == ExportFormat::Fatbin)
     out += fmt::format(
-        "\ninline void open(const std::string& path) {{\n"
-        "  if (const int code = ::{0}_open(path.c_str())) throw Error(\"{0}_open\", code);\n}}\n",
+        "\ninline void open(const std::string& path) {{ sinter_check(\"{0}_open\", ::{0}_open(path.c_str())); }}\n"
+        "\ninline void close() {{ ::{0}_close(); }}\n",
         library.prefix());
   const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
   for (const Model& m : library.kernels)
@@ -175,8 +181,7 @@ std::string wrapper_text(const Library& library) {
       const std::string function = library.kernel_prefix(m) + (of_launch ? "_launch" : "_cpu");
       const std::string own = m.name + (of_launch ? "" : "_cpu");
       out +=
-          fmt::format("\ninline void {0}({1}) {{\n  if (const int code = ::{2}({3})) throw Error(\"{2}\", code);\n}}\n",
-                      own, fmt::join(all, ", "), function, fmt::join(names, ", "));
+          fmt::format("\ninline void {0}({1}) {{\n  sinter_check(\"{2}\", ::{2}({3}));\n}}\n", own, fmt::join(all, ", "), function, fmt::join(names, ", "));
     }
   return out + fmt::format("\n}}  // namespace {}\n", library.prefix());
 }

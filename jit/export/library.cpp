@@ -98,7 +98,7 @@ std::span<const ErrorCode> error_codes() {
       {"BAD_NUMBER", "a number does not fit the integers that it is used with"},
       {"EMPTY", "the largest or smallest of no element is asked for"},
       {"DIVISION_BY_ZERO", "an integer was divided by 0"},
-      {"WORKSPACE", "the workspace is null, not aligned to 256 bytes, or too small"},
+      {"WORKSPACE", "the workspace is null, not aligned to 256 bytes, too small, or shares memory with an array"},
       {"OUT_OF_MEMORY", "out of memory"},
       {"NO_DRIVER", "libcuda.so.1, the CUDA driver, cannot be opened"},
       {"OLD_DRIVER", "the CUDA driver lacks a function: it is too old"},
@@ -122,6 +122,8 @@ Library make_library(const std::vector<Export>& exports, const LibraryOptions& o
   std::set<std::string> names;
   for (const Export& e : exports) {
     library.kernels.push_back(make_model(e));
+    if (options.cpp_wrapper && e.options.name == "Error")
+      throw Error("kernel Error is called as the wrapper's class is: choose another name");
     if (!names.insert(e.options.name).second)
       throw Error(fmt::format("two kernels of the library are called {}", e.options.name));
   }

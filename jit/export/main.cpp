@@ -87,6 +87,7 @@ void set(Arguments& out, std::string_view option, const std::string& value) {
   } else if (option == "--archs") {
     library.architectures.clear();
     if (value == "none") return;
+    if (list.empty()) throw Error("--archs: name architectures, as 90, or none for kernels of the CPU alone");
     for (const std::string& a : list) library.architectures.push_back(architecture(a));
   } else if (option == "--ptx") {
     library.ptx = choice<bool>(option, value, {{"on", true}, {"off", false}});

@@ -74,6 +74,8 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
   }
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 std::string axis_name(std::span<const std::vector<std::string>> names, std::size_t leaf, std::size_t axis) {
   return leaf < names.size() && axis < names[leaf].size() ? names[leaf][axis] : std::string();
 }
@@ -96,6 +98,8 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
             fmt::format("size {} names axis {} of input {}, which has the extent 1 and is broadcast: give the "
                         "input an extent that is not 1 where the exported kernel is to take a size",
                         name, a, i));
+      if (std::ranges::all_of(name, is_digit) && name != fmt::format("{}", leaves[i][a]))
+        throw Error(fmt::format("axis {} of input {} is to stay {}, but its extent is {}", a, i, name, leaves[i][a]));
       const auto [known, is_new] = named.try_emplace(name, of.back(), leaves[i][a]);
       if (!is_new && known->second.second != leaves[i][a])
         throw Error(fmt::format("size {} is {} in one input and {} in input {}: one name is one size", name,
@@ -137,6 +141,13 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
     }
 }
 
+std::vector<std::string> Sizes::names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!is_fixed(i)) names.push_back(names_[i]);
+  return names;
+}
+
 std::vector<std::size_t> Sizes::factors(std::int64_t extent) const {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < names_.size(); ++i)
@@ -148,7 +159,7 @@ std::string Sizes::product(std::int64_t extent, const std::string& prefix) const
   const std::vector<std::size_t> found = factors(extent);
   if (found.empty()) return fmt::format("{}", extent);
   std::string out;
-  for (const std::size_t i : found) out += (out.empty() ? "" : " * ") + prefix + names_[i];
+  for (const std::size_t i : found) out += (out.empty() ? "" : " * ") + (prefix.empty() ? names_[i] : text(i, prefix));
   return out;
 }
 

@@ -14,11 +14,20 @@ namespace sinter::inline v1::jit::exporting {
 class Sizes {
  public:
   /// Finds which extents must be equal: those that broadcasting joins, those that have one name, and `equal`. Extents
-  /// of 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... Throws Error.
+  /// of 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... A name
+  /// of digits is the extent itself, which stays. Throws Error.
   Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
         std::span<const EqualAxes> equal = {});
 
-  const std::vector<std::string>& names() const noexcept { return names_; }
+  /// Those that are parameters.
+  std::vector<std::string> names() const;
+  std::size_t count() const noexcept { return names_.size(); }
+  /// A number that the size stays.
+  bool is_fixed(std::size_t size) const noexcept { return names_[size][0] >= '0' && names_[size][0] <= '9'; }
+  /// In C: a->n, or the number.
+  std::string text(std::size_t size, const std::string& prefix) const {
+    return is_fixed(size) ? "(int64_t)" + names_[size] : prefix + names_[size];
+  }
   /// The shape of leaf i with primes.
   const Shape& shape(std::size_t leaf) const noexcept { return shapes_[leaf]; }
   /// The sizes whose product an extent is.

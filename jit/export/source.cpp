@@ -187,7 +187,8 @@ std::string file_functions(const Library& library) {
   return fmt::format(
       "int {0}_open(const char *path) {{ return sinter_open_file(path, {1}, UINT64_C({2:#x})); }}\n\n"
       "int {0}_use(const void *fatbin, size_t bytes) {{\n  bool is_taken;\n"
-      "  return sinter_take_file(fatbin, bytes, {1}, UINT64_C({2:#x}), &is_taken);\n}}\n\n",
+      "  return sinter_take_file(fatbin, bytes, {1}, UINT64_C({2:#x}), false, &is_taken);\n}}\n\n"
+      "void {0}_close(void) {{ sinter_close_file(); }}\n\n",
       library.prefix(), bytes.size(), hash);
 }
 

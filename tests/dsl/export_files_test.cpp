@@ -84,7 +84,8 @@ std::vector<jit::Export> all_kinds() {
           exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
           exported(randn_like(x * 1.0f), {.name = "normal"}),
           exported(remainder(take(k, i), k), {.name = "read"}),
-          exported(one_hot(i, 5), {.name = "hot"})};
+          exported(one_hot(i, 5), {.name = "hot"}),
+          exported(x * 2.0f, {.name = "names", .inputs = {"Error"}, .sizes = {{"code", "function"}}, .numbers = {"run"}})};
 }
 
 TEST(ExportFilesTest, CompileAsCAndCpp) {
@@ -296,6 +297,10 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   const auto kernel = [](const std::string& name) {
     return exported(Tensor<float>(zeros<float>({3})) + 1.0f, {.name = name});
   };
+  EXPECT_THAT(message([&] {
+                return write({kernel("Error")}, {.name = "k", .architectures = {}, .cpp_wrapper = true});
+              }),
+              HasSubstr("the wrapper's class"));
   for (const char* const word : {"while", "thread_local", "co_await", "typeof", "INT64_MAX", "stdin"})
     EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is taken")) << word;
   const auto together = [&](const char* a, const char* b) {

@@ -153,6 +153,29 @@ TEST_F(ExportFileTest, IsReadAtRunTime) {
   EXPECT_EQ(go(), ok);
 }
 
+TEST_F(ExportFileTest, IsGivenBack) {
+  auto* const close = own.get<void()>("own_close");
+  auto* const unload = own.get<int()>("own_unload");
+  close();  // there is none
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(open(own.folder.file("own.fatbin")), ok);
+    EXPECT_EQ(go(), ok);
+    close();
+    EXPECT_EQ(go(), ok);  // it is loaded
+    EXPECT_EQ(unload(), ok);
+    EXPECT_EQ(go(), not_open);
+  }
+  const std::string& bytes = own.files.files.at("own.fatbin");
+  std::vector<std::uint64_t> memory(bytes.size() / 8 + 1);
+  std::memcpy(memory.data(), bytes.data(), bytes.size());
+  ASSERT_EQ(own.get<int(const void*, std::size_t)>("own_use")(memory.data(), bytes.size()), ok);
+  EXPECT_EQ(go(), ok);
+  close();  // frees nothing of ours
+  EXPECT_EQ(unload(), ok);
+  memory.clear();
+  EXPECT_EQ(go(), not_open);
+}
+
 TEST_F(ExportFileTest, IsTakenFromMemory) {
   const std::string& bytes = own.files.files.at("own.fatbin");
   std::vector<std::uint64_t> memory(bytes.size() / 8 + 1);

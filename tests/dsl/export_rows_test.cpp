@@ -287,5 +287,50 @@ TEST_F(ExportRowsTest, RowsWithStrides) {
   }
 }
 
+TEST_F(ExportRowsTest, TakesNoWorkspaceOfNoBytes) {
+  const Tensor<float> x = zeros<float>({6, 5}), w = zeros<float>({5});
+  const ExportedLibrary own(
+      exported(sum(softmax(x, -1) * w, 0) + w, {.name = "own", .inputs = {"x", "w"}, .sizes = {{"n", "m"}, {"m"}}}));
+  const Tensor<float> hw = randn<float>({4}), gw = hw.to(gpu0), out = zeros<float>({4}).to(gpu0);
+  ASSERT_EQ(own.get<Bytes>("own_workspace_bytes")(0, 4), 0u);
+  using Launch = int(void*, float*, const float*, const float*, std::int64_t, std::int64_t, void*, std::size_t);
+  auto* const launch = own.get<Launch>("own_launch");
+  ASSERT_EQ(launch(nullptr, out.data(), nullptr, gw.data(), 0, 4, nullptr, 0), ok);
+  EXPECT_TRUE(same_bits(out, hw));
+  EXPECT_EQ(launch(nullptr, out.data(), gw.data(), gw.data(), 1, 4, nullptr, 0), bad_workspace);
+}
+
+TEST_F(ExportRowsTest, RefusesAWorkspaceInItsArrays) {
+  const Tensor<float> example = zeros<float>({6, 5});
+  const ExportedLibrary own(exported(sum(example, -1), {.name = "own", .sizes = {{"m", "n"}}}));
+  auto* const launch = own.get<Rows>("own_launch");
+  const Tensor<float> x = ones<float>({1024}).to(gpu0), out = ones<float>({1024}).to(gpu0);
+  const auto with = [&](const Tensor<float>& t, std::size_t offset, std::size_t bytes) {
+    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(t.data()) + 255) / 256 * 256;
+    return launch(nullptr, out.data(), x.data(), 2, 300, reinterpret_cast<void*>(aligned + offset), bytes);
+  };
+  EXPECT_EQ(with(x, 0, 256), bad_workspace);
+  EXPECT_EQ(with(x, 2048, 512), bad_workspace);
+  EXPECT_EQ(with(x, 2560, 512), ok);  // behind it
+  EXPECT_EQ(with(out, 0, SIZE_MAX), bad_workspace);
+  EXPECT_EQ(launch(nullptr, out.data(), x.data(), 2, 300, out.data(), 0), ok);
+}
+
+TEST_F(ExportRowsTest, AnIndexThatIsNotThereIsInside) {
+  const Tensor<float> w = zeros<float>({5});
+  const Tensor<std::int64_t> i = zeros<std::int64_t>({4});
+  const ExportedLibrary own(exported(sum(take(w, i)), {.name = "own", .inputs = {"w", "i"}, .sizes = {{"m"}, {"n"}}}));
+  auto* const on_cpu =
+      own.get<int(float*, const float*, const std::int64_t*, std::int64_t, std::int64_t)>("own_cpu");
+  float out = -1;
+  const float one = 1;
+  const std::int64_t zero = 0;
+  EXPECT_EQ(on_cpu(&out, nullptr, nullptr, 0, 0), ok);  // the sum of nothing
+  EXPECT_EQ(out, 0);
+  EXPECT_EQ(on_cpu(&out, nullptr, &zero, 0, 1), bad_index);
+  EXPECT_EQ(on_cpu(&out, &one, &zero, 1, 1), ok);
+  EXPECT_EQ(out, 1);
+}
+
 }  // namespace
 }  // namespace sinter::testing

@@ -265,6 +265,8 @@ TEST_F(ExportTest, ReportsDivisionByZero) {
   ASSERT_EQ(launch(nullptr, gout.data(), gx.data(), y.to(gpu0).data(), 6, fault), ok);
   EXPECT_EQ(values(word)[0], 1);
   EXPECT_EQ(launch(nullptr, gout.data(), gx.data(), gx.data(), 6, nullptr), null_pointer);
+  auto* const odd = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(fault) + 2);
+  EXPECT_EQ(launch(nullptr, gout.data(), gx.data(), gx.data(), 6, odd), misaligned);
 }
 
 TEST_F(ExportTest, RefusesWhatItCannotExport) {
@@ -285,6 +287,12 @@ TEST_F(ExportTest, RefusesWhatItCannotExport) {
   EXPECT_NE(exporting(a + 1, {.name = "while"}).find("taken"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.inputs = {"x", "z"}}).find("2 inputs are named"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.inputs = {"out"}}).find("two of its parameters are called out"), std::string::npos);
+  EXPECT_NE(exporting(a + 1, {.inputs = {"memset"}}).find("\"memset\" is taken"), std::string::npos);
+  for (const char* const own : {"own_run", "own_run_on_cpu", "own_find_workspace", "own_dlpack", "own_arguments"}) {
+    EXPECT_NE(exporting(a + 1, {.name = "own", .inputs = {own}}).find("begins as its own"), std::string::npos) << own;
+    EXPECT_NE(exporting(a + 1, {.name = "own", .sizes = {{own}}}).find("begins as its own"), std::string::npos) << own;
+  }
+  EXPECT_NE(exporting(a + 1, {.sizes = {{"5"}}}).find("is to stay 5, but its extent is 4"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.sizes = {{"n", "m", "k"}}}).find("3 sizes are named"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.numbers = {"p", "q"}}).find("2 numbers are named"), std::string::npos);
   EXPECT_NE(exporting(a + 1, {.strided = {"q"}}).find("no input has this name"), std::string::npos);

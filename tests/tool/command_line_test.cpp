@@ -113,6 +113,8 @@ TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {
   refuses("export z --arg z=3", "z: f32[n]");
   refuses("export z --format sauce", "\"sauce\" is none of source, header");
   refuses("export z --extra cu,xyz", "\"xyz\" is none of");
+  refuses("export z --arch=", "name architectures");
+  refuses("export z --arch ,", "name architectures");
   refuses("export z --arch ninety", "no architecture");
   refuses("cache", "cache takes ACTION [FILE]");
   refuses("cache stat", "did you mean 'stats'?");

@@ -1,7 +1,10 @@
 /* ---- The file of kernels ------------------------------------------------------------------------------------------ */
 
+static void *sinter_own_file; /* what sinter_file is, where it is to be freed; guarded by the mutex */
+
 /* Takes these bytes, which then stay, unless others that are the same were taken before. */
-static int sinter_take_file(const void *bytes, size_t count, size_t expected, uint64_t hash, bool *is_taken) {
+static int sinter_take_file(const void *bytes, size_t count, size_t expected, uint64_t hash, bool owns,
+                            bool *is_taken) {
   const unsigned char *const data = (const unsigned char *)bytes;
   uint64_t found = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
   size_t i;
@@ -14,6 +17,7 @@ static int sinter_take_file(const void *bytes, size_t count, size_t expected, ui
   sinter_lock();
   *is_taken = !sinter_file;
   if (*is_taken) sinter_file = (const char *)bytes;
+  if (*is_taken && owns) sinter_own_file = (void *)(uintptr_t)bytes;
   sinter_unlock();
   return sinter_ok;
 }
@@ -33,8 +37,17 @@ static int sinter_open_file(const char *path, size_t expected, uint64_t hash) {
     return sinter_out_of_memory;
   }
   count = fread(bytes, 1, expected + 1, file);
-  result = ferror(file) ? sinter_no_file : sinter_take_file(bytes, count, expected, hash, &is_taken);
+  result = ferror(file) ? sinter_no_file : sinter_take_file(bytes, count, expected, hash, true, &is_taken);
   fclose(file);
   if (!is_taken) free(bytes);
   return result;
+}
+
+/* Modules that are loaded are copies in the driver. */
+static void sinter_close_file(void) {
+  sinter_lock();
+  free(sinter_own_file);
+  sinter_own_file = NULL;
+  sinter_file = NULL;
+  sinter_unlock();
 }
