@@ -171,6 +171,18 @@ TEST(ShardedFunctions, OperationsAreThoseOfOneDevice) {
   RIGHT(sn::full_like(x, 3));
 }
 
+TEST(ShardedFunctions, PartsOfComplexNumbersAreRefused) {
+  for (const sn::Mesh& mesh : meshes()) {
+    const sn::Tensor z = sn::complex(numbers({6, 2}), numbers({6, 2}));
+    const auto s = sn::shard(z, mesh), r = sn::replicate(z, mesh);
+    for (const auto& t : {s, r}) {
+      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_real(t); }), testing::HasSubstr("x.shard(i)"));
+      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_complex(sn::shard(numbers({6, 2}), mesh)); }),
+                  testing::HasSubstr("x.shard(i)"));
+    }
+  }
+}
+
 TEST(ShardedFunctions, ReadsAtIndicesOfPiecesAreRefused) {
   REFUSED(sn::gather(x, 1, sn::Tensor(i.unsqueeze(1))));
   REFUSED(sn::take(x, i));

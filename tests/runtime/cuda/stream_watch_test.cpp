@@ -60,6 +60,7 @@ TEST_F(StreamWatch, WhatEndsIsWaitedFor) {
 
 TEST_F(StreamWatch, WhatIsGivenUpIsAnErrorOfEveryWait) {
   Watch first, watch;
+  first.expect(1);
   watch.expect(1);
   watch.why = "the peer of rank 1 is gone";
   sn::testing::fake().goes_on = false;  // the stream comes to no end
