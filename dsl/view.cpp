@@ -351,6 +351,11 @@ namespace {
 /// The same memory as elements of another dtype: `scale` new ones for each old one.
 TensorRef reinterpreted(const TensorImpl& x, DType dtype, const Shape& shape, const Shape& strides,
                         std::int64_t offset) {
+  if (x.device.is_mesh())
+    throw DeviceError(fmt::format(
+        "{} cannot be seen as elements of another dtype: its elements are on several devices. Take this view "
+        "of each piece, x.shard(i), or before the tensor is brought to the mesh",
+        describe(x)));
   const TensorRef other = runtime::view(x, x.shape, x.strides);
   other->dtype = dtype;
   return runtime::view(*other, shape, strides, offset);

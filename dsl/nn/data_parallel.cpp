@@ -65,8 +65,8 @@ struct Seen {
   std::uint64_t version = 0;
 
   bool is(const TensorRef& now) const {
-    return value && value->buffer == now->buffer && value->first == now->first && version == version_of(*now) &&
-           !(now->buffer && now->buffer->is_exposed());
+    return value && value->buffer == now->buffer && value->data == now->data && value->strides == now->strides &&
+           version == version_of(*now) && !(now->buffer && now->buffer->is_exposed());
   }
   static std::uint64_t version_of(const TensorImpl& t) { return t.buffer ? t.buffer->version() : 0; }
 };
@@ -97,7 +97,10 @@ struct Replicas::State {
       if (seen[i].is(own[i]->value)) continue;
       const std::uint64_t version = Seen::version_of(value);
       for (const Tensors& other : others)
-        if (other[i]->value->buffer != value.buffer) jit::copy(*other[i]->value, value);
+        if (other[i]->value->device == value.device)
+          other[i]->assign(other[i]->tensor, own[i]->value);
+        else
+          jit::copy(*other[i]->value, value);
       seen[i] = {own[i]->value, version};
     }
   }
@@ -116,7 +119,7 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
   lock.unlock();
   {
     const std::lock_guard alone(state_->mutex);
-    if (!state_->has_followers) state_->followers = describe_followers();
+    state_->followers = describe_followers();  // a net may have replaced what it has
     state_->has_followers = true;
     state_->update(leader, own);
   }

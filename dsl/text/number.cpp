@@ -75,17 +75,27 @@ std::optional<TextNumber> fold_integers(Op op, std::int64_t a, std::int64_t b) {
   }
 }
 
+/// With the divisor's sign.
+double remainder_of(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/// Python's: a / b alone may round up to a whole number that b does not go into a so often.
+double floor_divided(double a, double b) {
+  if (b == 0 || !std::isfinite(a) || !std::isfinite(b)) return std::floor(a / b);
+  const double quotient = (a - remainder_of(a, b)) / b, floor = std::floor(quotient);
+  return quotient - floor > 0.5 ? floor + 1 : floor;
+}
+
 std::optional<TextNumber> fold_floats(Op op, double a, double b) {
   switch (op) {
     case Op::add: return TextNumber::of(a + b);
     case Op::sub: return TextNumber::of(a - b);
     case Op::mul: return TextNumber::of(a * b);
     case Op::div: return TextNumber::of(a / b);
-    case Op::floor_divide: return TextNumber::of(std::floor(a / b));
-    case Op::remainder: {
-      const double rest = std::fmod(a, b);
-      return TextNumber::of(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
-    }
+    case Op::floor_divide: return TextNumber::of(floor_divided(a, b));
+    case Op::remainder: return TextNumber::of(remainder_of(a, b));
     case Op::pow: return TextNumber::of(std::pow(a, b));
     case Op::eq: return TextNumber::of(a == b);
     case Op::ne: return TextNumber::of(a != b);

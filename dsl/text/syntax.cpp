@@ -164,8 +164,9 @@ class Parser {
     if (!now().is(":")) return;
     if (token.is(":")) add_none();
     for (int bound = 1; bound < 3; ++bound) {
-      if (now().is(":")) lexer_.take();
-      now().is(":") || now().is(",") || now().is("]") ? add_none() : expression();
+      const bool has_bound = now().is(":");
+      if (has_bound) lexer_.take();
+      !has_bound || now().is(":") || now().is(",") || now().is("]") ? add_none() : expression();
     }
     tree_.nodes.push_back({.kind = Kind::Slice, .place = token.place(), .operands = 3});
   }

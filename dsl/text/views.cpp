@@ -1,6 +1,7 @@
 // Views and elements in texts: x.t(), x[1:, None], embedding(w, ids).
 #include <fmt/format.h>
 
+#include <jit/graph/lazy_node.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include "value.hpp"
 
@@ -41,14 +42,23 @@ TextValue diagonal_of(const Arguments& a) {
   return TextValue::tensor(viewed(a).diagonal(a.integer(1, 0), a.integer(2, 0), a.integer(3, 1)));
 }
 
-TextValue taken(const Arguments& a) { return TextValue::tensor(Any(take(viewed(a), a.tensor(1).lazy()))); }
+/// What is read at computed places: an operand as it lies, anything else evaluated.
+AnyTensor source_of(const TextValue& v) {
+  const jit::LazyAccess::Content content = jit::LazyAccess::snapshot(v.node);
+  return content.op == Op::leaf && content.leaf.is_current() ? AnyTensor(content.leaf.tensor)
+                                                             : AnyTensor(tensor_from(v.lazy()));
+}
+
+TextValue taken(const Arguments& a) { return TextValue::tensor(Any(take(source_of(a.tensor(0)), a.tensor(1).lazy()))); }
 TextValue index_selected(const Arguments& a) {
-  return TextValue::tensor(Any(index_select(viewed(a), a.integer(1), a.tensor(2).lazy())));
+  return TextValue::tensor(Any(index_select(source_of(a.tensor(0)), a.integer(1), a.tensor(2).lazy())));
 }
 TextValue gathered(const Arguments& a) {
-  return TextValue::tensor(Any(gather(viewed(a), a.integer(1), a.tensor(2).lazy())));
+  return TextValue::tensor(Any(gather(source_of(a.tensor(0)), a.integer(1), a.tensor(2).lazy())));
 }
-TextValue embedded(const Arguments& a) { return TextValue::tensor(Any(embedding(viewed(a), a.tensor(1).lazy()))); }
+TextValue embedded(const Arguments& a) {
+  return TextValue::tensor(Any(embedding(source_of(a.tensor(0)), a.tensor(1).lazy())));
+}
 
 /// One index after the other, each at the axis that those before it leave.
 class Indexing {
@@ -82,7 +92,7 @@ class Indexing {
       fail(ids,
            "how many elements a mask takes is known when it is evaluated: write where(mask, x, 0), or hand in "
            "masked_select(x, mask)");
-    return TextValue::tensor(Any(x_.lazy()[ids.lazy()]));
+    return TextValue::tensor(Any(source_of(x_)[ids.lazy()]));
   }
   /// How many axes of x the index names.
   std::size_t named() const {

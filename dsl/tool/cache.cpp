@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <dsl/files/file.hpp>
@@ -78,6 +79,10 @@ class Cache {
 
 std::string kernels(std::size_t n) { return fmt::format("{} kernel{}", n, n == 1 ? "" : "s"); }
 
+void leave_out(std::string_view name, std::string_view problem) {
+  std::fputs(fmt::format("{} is left out: {}\n", name, problem).c_str(), stderr);
+}
+
 int stats() {
   const Cache cache(false);
   fmt::print("{}\n{}, {}; after a sweep {} at most\n", cache.settings().folder, kernels(cache.files().entries.size()),
@@ -120,7 +125,7 @@ int pack(const std::string& path) {
     std::string problem;
     const std::optional<std::string> bytes = cache.read(f, problem);
     if (!bytes) {
-      fmt::print(stderr, "{} is left out: {}\n", f.name, problem);
+      leave_out(f.name, problem);
       continue;
     }
     archive.begin(f.name, bytes->size());
@@ -160,7 +165,7 @@ int unpack(const std::string& path) {
     std::string problem;
     const std::optional<jit::DiskEntry> entry = unpacked(file, e, problem);
     if (!entry) {
-      fmt::print(stderr, "{} is left out: {}\n", runtime::quote(e.name), problem);
+      leave_out(runtime::quote(e.name), problem);
       ++refused;
       continue;
     }

@@ -169,7 +169,7 @@ int run(std::span<const char* const> arguments) {
 }
 
 int report(std::string_view what, int status) {
-  fmt::print(stderr, "error: {}\n", what);
+  std::fputs(fmt::format("error: {}\n", what).c_str(), stderr);  // which may be closed
   return status;
 }
 

@@ -122,11 +122,13 @@ class Placing {
     const int along = axis(operands[0]);
     if (along == whole) return whole;
     const Along combined = Along::of(n.attribute);
+    const bool spreads = info(n.op).reduction == Reduction::Spreads;
     if (combined.axes >> along & 1) {
+      if (extent(shape(operands[0]), along) == 0) return spreads ? along : whole;  // each has all of nothing
       cut(Cut::Kind::Reduction, id, along);
       return later;
     }
-    if (info(n.op).reduction == Reduction::Spreads || combined.keeps) return along;
+    if (spreads || combined.keeps) return along;
     return along - std::popcount(static_cast<unsigned>(combined.axes & ((1u << along) - 1)));
   }
   void take_whole_unless_pieces(Operand o) {

@@ -33,15 +33,17 @@ void Notices::listen() {
 }
 
 std::optional<std::string> Notices::heard() {
-  int arrived = 0;
-  if (!request_ || mpi_.MPI_Test(&request_, &arrived, mpi::no_status) != mpi::success || !arrived) return std::nullopt;
-  const Notice notice = *arriving_;
-  listen();
-  if (notice.rank >= 0 && static_cast<std::size_t>(notice.rank) < heard_of_.size())
-    heard_of_[static_cast<std::size_t>(notice.rank)] = true;
-  if (notice.errors == 0) return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
-  errors_.push_back(notice);
-  return heard();
+  for (;;) {
+    int arrived = 0;
+    if (!request_ || mpi_.MPI_Test(&request_, &arrived, mpi::no_status) != mpi::success || !arrived)
+      return std::nullopt;
+    const Notice notice = *arriving_;
+    listen();
+    if (notice.rank >= 0 && static_cast<std::size_t>(notice.rank) < heard_of_.size())
+      heard_of_[static_cast<std::size_t>(notice.rank)] = true;
+    if (notice.errors == 0) return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
+    errors_.push_back(notice);
+  }
 }
 
 std::optional<std::string> Notices::missing(int errors, std::int64_t waits, int peer) {
@@ -52,13 +54,29 @@ std::optional<std::string> Notices::missing(int errors, std::int64_t waits, int 
   return fmt::format("rank {} does not take part, for an error of its own: {}", n->rank, n->text);
 }
 
+void Notices::forget_delivered() {
+  const auto is_delivered = [&](mpi::Request& request) {
+    int done = 0;
+    return mpi_.MPI_Test(&request, &done, mpi::no_status) == mpi::success && done;
+  };
+  std::erase_if(sent_, [&](Sent& s) {
+    std::erase_if(s.requests, is_delivered);
+    if (s.requests.empty()) delete s.notice;
+    return s.requests.empty();
+  });
+}
+
 void Notices::send(int errors, std::int64_t waits, std::string_view what) {
-  // Stays: who is told may receive it late or never.
+  forget_delivered();
   Notice* const notice = new Notice{.rank = rank_, .errors = errors, .waits = waits, .text = {}};
   notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
+  Sent& sent = sent_.emplace_back(Sent{notice, {}});
+  sent.requests.reserve(heard_of_.size());
   for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
-    mpi::Request sent = nullptr;
-    if (peer != rank_) mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &sent);
+    if (peer == rank_) continue;
+    mpi::Request request = nullptr;
+    if (mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &request) == mpi::success)
+      sent.requests.push_back(request);
   }
 }
 

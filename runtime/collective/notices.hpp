@@ -45,7 +45,12 @@ class Notices {
     std::int64_t waits = 0;
     char text[1008];
   };
+  struct Sent {
+    Notice* notice;  // stays until all have received it, which may be never
+    std::vector<mpi::Request> requests;
+  };
   void send(int errors, std::int64_t waits, std::string_view what);
+  void forget_delivered();
   void listen();
 
   const mpi::Library& mpi_;
@@ -55,6 +60,7 @@ class Notices {
   mpi::Request request_ = nullptr;
   std::vector<bool> heard_of_;
   std::vector<Notice> errors_;  // of others
+  std::vector<Sent> sent_;
 };
 
 }  // namespace sinter::inline v1::runtime

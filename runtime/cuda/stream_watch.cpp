@@ -53,18 +53,18 @@ void watch_until_done(const driver::Driver& d, F ask) {
 
 }  // namespace
 
-StreamWatch::StreamWatch() {
-  const std::lock_guard lock(watches().mutex.get());
-  watches().all.push_back(this);
-}
-
 void StreamWatch::end_watch() noexcept {
   const std::lock_guard lock(watches().mutex.get());
   std::erase(watches().all, this);
   expect(0);
 }
 
-void StreamWatch::expect(int pieces) noexcept {
+void StreamWatch::expect(int pieces) {
+  if (pieces > 0 && !is_asked_) {
+    const std::lock_guard lock(watches().mutex.get());
+    watches().all.push_back(this);
+    is_asked_ = true;
+  }
   expected.fetch_add(pieces - expected_, std::memory_order_acq_rel);
   expected_ = pieces;
 }

@@ -18,14 +18,15 @@ class StreamWatch {
   virtual std::string look() = 0;
 
  protected:
-  StreamWatch();
+  StreamWatch() = default;
   /// To be called before what look() uses goes.
   void end_watch() noexcept;
   ~StreamWatch() { end_watch(); }
-  /// How many pieces of work are expected to end, from now on.
-  void expect(int pieces) noexcept;
+  /// How many pieces of work are expected to end, from now on. The first time that some are, others begin to ask.
+  void expect(int pieces);
 
  private:
+  bool is_asked_ = false;
   int expected_ = 0;
 };
 

@@ -105,6 +105,8 @@ TEST_F(Parse, NumbersAloneArePythons) {
   is("where(1 < 2, x, y)", where(true, x, y));
   is("x * -7.5 % 2", (x * -7.5) % 2);
   is("x * (-7.5 % 2)", x * 0.5);
+  is("x * (1 // 0.1)", x * 9.);
+  is("x * (-1 // 0.1)", x * -10.);
   is("x + sqrt(4)", x + 2.);
   EXPECT_THAT(error<Error>("i + 2 ** 63"), HasSubstr("64 bits"));
   EXPECT_THAT(error<Error>("i + 9223372036854775807 * 2"), HasSubstr("64 bits"));

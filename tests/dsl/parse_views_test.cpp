@@ -68,6 +68,14 @@ TEST_F(ParseViews, AreThoseOfCpp) {
   is("softmax(m, 1)[0]", Tensor(softmax(m, 1))[0]);
 }
 
+TEST_F(ParseViews, WhatIsReadFromIsNotCopied) {
+  const auto before = jit_stats().launches;
+  const auto rows = parse("embedding(m, ids) + m[ids]", operands), more = parse("take(x, ids)", operands);
+  EXPECT_EQ(jit_stats().launches, before);
+  (void)parse("take(x + 1, ids)", operands);
+  EXPECT_EQ(jit_stats().launches, before + 1) << "an expression is evaluated";
+}
+
 TEST_F(ParseViews, ElementsAtComputedPlaces) {
   is("m[ids]", m[ids]);
   is("m[ids + 0 * 2] * s", m[ids] * 2);
@@ -211,6 +219,8 @@ TEST_F(ParseViews, ErrorsShowThePlace) {
   EXPECT_THAT(error("m[]"), HasSubstr("an index is expected"));
   EXPECT_THAT(error("m[0"), HasSubstr("',' or ']' is expected, and here is the end of the text"));
   EXPECT_THAT(error("m[1:2:3:4]"), HasSubstr("',' or ']'"));
+  EXPECT_THAT(error("m[0:1 2]"), HasSubstr("',' or ']'"));
+  EXPECT_THAT(error("m[0:1"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("m[..., ...]"), AllOf(HasSubstr("one '...' at most"), HasSubstr("\n  m[..., ...]\n         ^^^")));
   EXPECT_THAT(error("m[0.5]"), HasSubstr("and here is a number"));
   EXPECT_THAT(error("m[(0, 1)]"), HasSubstr("and here is a list"));

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "devices.hpp"
@@ -169,6 +171,55 @@ TEST(ShardedFunctions, OperationsAreThoseOfOneDevice) {
   RIGHT(x.cumsum(1));
   RIGHT(sn::zeros_like(x));
   RIGHT(sn::full_like(x, 3));
+}
+
+TEST(ShardedFunctions, PositionsWithoutRowsTakePart) {
+  const sn::Mesh mesh(std::vector<sn::Device>(8));
+  const std::vector<std::pair<const char*, std::function<sn::AnyTensor(const sn::Tensor<float>&)>>> reductions{
+      {"sum", [](const auto& x) { return x.sum(0); }},
+      {"mean", [](const auto& x) { return x.mean(0); }},
+      {"prod", [](const auto& x) { return x.prod(0); }},
+      {"var", [](const auto& x) { return x.var(0); }},
+      {"logsumexp", [](const auto& x) { return x.logsumexp(0); }},
+      {"softmax", [](const auto& x) { return x.softmax(0); }},
+      {"log_softmax", [](const auto& x) { return x.log_softmax(0); }},
+      {"norm", [](const auto& x) { return sn::norm(x, 2, 0); }},
+      {"any", [](const auto& x) { return (x > 0).any(0); }},
+      {"all", [](const auto& x) { return (x > 0).all(0); }},
+      {"amax", [](const auto& x) { return x.amax(0); }},
+      {"argmin", [](const auto& x) { return x.argmin(0); }},
+      {"amax of all", [](const auto& x) { return x.amax(); }},
+      {"centred", [](const auto& x) { return (x - x.mean(0)) / (x.std(0) + 1); }}};
+  for (const std::int64_t rows : {3, 1, 0})
+    for (const auto& [what, f] : reductions) {
+      const sn::Tensor<float> x = numbers({rows, 4});
+      const auto outcome = [&](const sn::Tensor<float>& t) -> std::variant<sn::AnyTensor, std::string> {
+        try {
+          return f(t);
+        } catch (const sn::Error& e) {
+          return std::string(e.what());
+        }
+      };
+      const auto expected = outcome(x), got = outcome(sn::Tensor<float>(sn::shard(x, mesh)));
+      ASSERT_EQ(got.index(), expected.index())
+          << what << " of " << rows << " rows: " << (got.index() ? std::get<1>(got) : "");
+      if (got.index() == 1) continue;
+      EXPECT_TRUE(
+          sn::allclose(sn::gather(std::get<0>(got)).to<double>(), std::get<0>(expected).to<double>(), 1e-5, 1e-5, true))
+          << what << " of " << rows << " rows";
+    }
+}
+
+TEST(ShardedFunctions, PartsOfComplexNumbersAreRefused) {
+  for (const sn::Mesh& mesh : meshes()) {
+    const sn::Tensor z = sn::complex(numbers({6, 2}), numbers({6, 2}));
+    const auto s = sn::shard(z, mesh), r = sn::replicate(z, mesh);
+    for (const auto& t : {s, r}) {
+      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_real(t); }), testing::HasSubstr("x.shard(i)"));
+      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_complex(sn::shard(numbers({6, 2}), mesh)); }),
+                  testing::HasSubstr("x.shard(i)"));
+    }
+  }
 }
 
 TEST(ShardedFunctions, ReadsAtIndicesOfPiecesAreRefused) {

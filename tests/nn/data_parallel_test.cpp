@@ -108,6 +108,22 @@ TEST(DataParallel, CopiesFollowTheFirst) {
   EXPECT_GT(sn::Tensor((second == 0).to<float>().mean()).item(), 0.2f) << "the second copy is in training, too";
 }
 
+TEST(DataParallel, AnotherViewOfTheSameMemoryIsFollowed) {
+  const sn::Device cpu, a(0), b(1);
+  for (const sn::Mesh& mesh : {sn::Mesh({a, b}), sn::Mesh({cpu, cpu})}) {
+    nn::DataParallel parallel(nn::Linear(5, 5), mesh);
+    const sn::Tensor x = numbers({6, 5});
+    const sn::Tensor all = numbers({2, 5, 5}).to(mesh.device(0));
+    for (const sn::Tensor<float>& weight :
+         {sn::Tensor<float>(all[0]), sn::Tensor<float>(all[1]), sn::Tensor<float>(all[1].t())}) {
+      parallel.net().weight = weight;
+      const sn::Tensor expected = parallel.net()(x.to(mesh.device(0)));
+      EXPECT_TRUE(sn::allclose(parallel(x).cpu(), expected.cpu(), 1e-5, 1e-6)) << to_string(mesh);
+    }
+    EXPECT_TRUE(sn::allclose(all.cpu(), numbers({2, 5, 5}))) << "and not written to";
+  }
+}
+
 TEST(DataParallel, WhatIsLoadedBeforeTheFirstCallIsFollowed) {
   Model net, other;
   nn::DataParallel parallel(net, sn::Mesh({sn::Device(0), sn::Device(1)}));

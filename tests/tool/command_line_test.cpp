@@ -121,6 +121,7 @@ TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {
   refuses("cache pack", "cache pack takes a FILE");
   refuses("cache stats x", "cache stats takes no FILE");
   refuses("cache stats --delete", "cache verify");
+  EXPECT_EQ(Shell().sinter("nosuch 2>&-").status, 2) << "where nobody can be told";
 }
 
 TEST(CommandLineTest, AFullDiskBehindTheOutputIsAnError) {

@@ -60,6 +60,7 @@ TEST_F(StreamWatch, WhatEndsIsWaitedFor) {
 
 TEST_F(StreamWatch, WhatIsGivenUpIsAnErrorOfEveryWait) {
   Watch first, watch;
+  first.expect(1);
   watch.expect(1);
   watch.why = "the peer of rank 1 is gone";
   sn::testing::fake().goes_on = false;  // the stream comes to no end
@@ -70,6 +71,7 @@ TEST_F(StreamWatch, WhatIsGivenUpIsAnErrorOfEveryWait) {
     EXPECT_EQ(watch.looks, 6);
     EXPECT_EQ(first.looks, 6) << "all are asked";
   }
+  first.expect(0);
   watch.expect(0);
   sn::synchronize();
 }

@@ -27,7 +27,7 @@ class Replicas {
   ~Replicas();
 
   /// Copies parameters and buffers of the leader that were written to, or replaced, since the last call, and the modes
-  /// of training. No thread copies while another one has what this gives. `describe` makes the followers' nodes, once.
+  /// of training. No thread copies while another one has what this gives. `describe` makes the followers' nodes.
   std::shared_lock<std::shared_mutex> follow(const ModuleNode& leader,
                                              const std::function<std::vector<ModuleNode>()>& describe) const;
 
