@@ -68,7 +68,8 @@ class Parameters {
   /// Each number has a value of its own, that of a trial others in turn.
   NamedOperand number(const ArgumentType& type, const Trial& trial) const {
     constexpr double inf = std::numeric_limits<double>::infinity();
-    constexpr double floats[trials] = {-2.375, 1e300, -1e-300, -0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN()};
+    constexpr double floats[trials] = {
+        -2.375, 1e300, -1e-300, -0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN()};
     using Whole = std::numeric_limits<std::int64_t>;
     constexpr std::int64_t wholes[trials] = {-3, 1, 0, 1000003, -4000037, Whole::max(), Whole::min()};
     const int t = type.name == trial.number ? trial.value : 0;
@@ -114,11 +115,11 @@ class Parameters {
 };
 
 [[noreturn]] void refuse_number(const ArgumentType& type) {
-  throw Error(
-      fmt::format("the kernel cannot take the number '{}' as a parameter: the expression computes with numbers alone, "
-                  "and uses it up before there is a kernel. Compute that, as s * 2, before the call and pass the result "
-                  "as an argument of its own, or write the number itself in its place",
-                  to_string(type)));
+  throw Error(fmt::format(
+      "the kernel cannot take the number '{}' as a parameter: the expression computes with numbers alone, "
+      "and uses it up before there is a kernel. Compute that, as s * 2, before the call and pass the result "
+      "as an argument of its own, or write the number itself in its place",
+      to_string(type)));
 }
 
 /// The expression with other numbers. A number that leads to an error, or to other operations, is no parameter.

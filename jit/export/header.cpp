@@ -134,7 +134,8 @@ std::string header_text(const Library& library) {
     out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
                        library.prefix());
     out += fmt::format(
-        "/* Gives back what {0}_open read, or forgets what {0}_use took. Kernels that are loaded stay so; to load others\n"
+        "/* Gives back what {0}_open read, or forgets what {0}_use took. Kernels that are loaded stay so; to load "
+        "others\n"
         " * takes an {0}_open again. */\nvoid {0}_close(void);\n\n",
         library.prefix());
   }
@@ -180,8 +181,8 @@ std::string wrapper_text(const Library& library) {
       for (const std::string& p : all) names.push_back(name_of(p));
       const std::string function = library.kernel_prefix(m) + (of_launch ? "_launch" : "_cpu");
       const std::string own = m.name + (of_launch ? "" : "_cpu");
-      out +=
-          fmt::format("\ninline void {0}({1}) {{\n  sinter_check(\"{2}\", ::{2}({3}));\n}}\n", own, fmt::join(all, ", "), function, fmt::join(names, ", "));
+      out += fmt::format("\ninline void {0}({1}) {{\n  sinter_check(\"{2}\", ::{2}({3}));\n}}\n", own,
+                         fmt::join(all, ", "), function, fmt::join(names, ", "));
     }
   return out + fmt::format("\n}}  // namespace {}\n", library.prefix());
 }

@@ -132,7 +132,8 @@ void check_names(const Model& m, const Export& from) {
   const auto add = [&](const std::string& name, const std::string& what) {
     check_name(name, what);
     if (name.starts_with(m.name + "_"))
-      refuse(from, fmt::format("its {} {} begins as its own functions do, with {}_: choose another name", what, name, m.name));
+      refuse(from, fmt::format("its {} {} begins as its own functions do, with {}_: choose another name", what, name,
+                               m.name));
     if (!seen.insert(name).second) refuse(from, fmt::format("two of its parameters are called {}", name));
   };
   check_name(m.name, "kernel");

@@ -78,14 +78,15 @@ std::vector<jit::Export> all_kinds() {
   const Tensor<float> x = zeros<float>({4, 5});
   const Tensor<std::int64_t> i = zeros<std::int64_t>({7}), k = zeros<std::int64_t>({7});
   const Tensor<Complex> z = zeros<Complex>({4, 5});
-  return {fused({.numbers = {"shift"}, .strided = {"x0"}}),
-          soft(),
-          exported(sum(z * z, -1), {.name = "parts"}),
-          exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
-          exported(randn_like(x * 1.0f), {.name = "normal"}),
-          exported(remainder(take(k, i), k), {.name = "read"}),
-          exported(one_hot(i, 5), {.name = "hot"}),
-          exported(x * 2.0f, {.name = "names", .inputs = {"Error"}, .sizes = {{"code", "function"}}, .numbers = {"run"}})};
+  return {
+      fused({.numbers = {"shift"}, .strided = {"x0"}}),
+      soft(),
+      exported(sum(z * z, -1), {.name = "parts"}),
+      exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
+      exported(randn_like(x * 1.0f), {.name = "normal"}),
+      exported(remainder(take(k, i), k), {.name = "read"}),
+      exported(one_hot(i, 5), {.name = "hot"}),
+      exported(x * 2.0f, {.name = "names", .inputs = {"Error"}, .sizes = {{"code", "function"}}, .numbers = {"run"}})};
 }
 
 TEST(ExportFilesTest, CompileAsCAndCpp) {
@@ -297,10 +298,9 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   const auto kernel = [](const std::string& name) {
     return exported(Tensor<float>(zeros<float>({3})) + 1.0f, {.name = name});
   };
-  EXPECT_THAT(message([&] {
-                return write({kernel("Error")}, {.name = "k", .architectures = {}, .cpp_wrapper = true});
-              }),
-              HasSubstr("the wrapper's class"));
+  EXPECT_THAT(
+      message([&] { return write({kernel("Error")}, {.name = "k", .architectures = {}, .cpp_wrapper = true}); }),
+      HasSubstr("the wrapper's class"));
   for (const char* const word : {"while", "thread_local", "co_await", "typeof", "INT64_MAX", "stdin"})
     EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is taken")) << word;
   const auto together = [&](const char* a, const char* b) {

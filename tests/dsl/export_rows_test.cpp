@@ -320,8 +320,7 @@ TEST_F(ExportRowsTest, AnIndexThatIsNotThereIsInside) {
   const Tensor<float> w = zeros<float>({5});
   const Tensor<std::int64_t> i = zeros<std::int64_t>({4});
   const ExportedLibrary own(exported(sum(take(w, i)), {.name = "own", .inputs = {"w", "i"}, .sizes = {{"m"}, {"n"}}}));
-  auto* const on_cpu =
-      own.get<int(float*, const float*, const std::int64_t*, std::int64_t, std::int64_t)>("own_cpu");
+  auto* const on_cpu = own.get<int(float*, const float*, const std::int64_t*, std::int64_t, std::int64_t)>("own_cpu");
   float out = -1;
   const float one = 1;
   const std::int64_t zero = 0;

@@ -55,8 +55,8 @@ TEST(ExportTextTest, RefusesWhatIsComputedOfNumbers) {
     EXPECT_THAT(message(changed, "z: f32[n], s: f64"), HasSubstr("the number 's: f64'"));
     EXPECT_THAT(message(changed, "z: f32[n], s: f64"), HasSubstr("pass the result as an argument"));
   }
-  for (const char* const changed : {"z * (s * 2)", "z * (s // 2)", "z * -s", "z * abs(s)", "z * (s % 100)", "z * (s ** 2)",
-                                    "z * maximum(s, 0)", "z * (s + 0.5)"})
+  for (const char* const changed : {"z * (s * 2)", "z * (s // 2)", "z * -s", "z * abs(s)", "z * (s % 100)",
+                                    "z * (s ** 2)", "z * maximum(s, 0)", "z * (s + 0.5)"})
     EXPECT_THAT(message(changed, "z: i64[n], s: i64"), HasSubstr("the number 's: i64'")) << changed;
   EXPECT_THAT(message("where(logical_not(b), z, 0)", "z: f32[n], b: bool"), HasSubstr("the number 'b: bool'"));
 }
