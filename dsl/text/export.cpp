@@ -161,8 +161,15 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
       for (std::size_t i = 0; i < other.scalars.size(); ++i)
         if (changes[i] == &type && other.scalars[i].bits != parameters.number_bits(type, trial)) refuse_number(type);
     }
-    for (const std::uint32_t i : used)
-      if (changes[i] == &type) names[i] = type.name, found = true;
+    for (const std::uint32_t i : used) {
+      if (changes[i] != &type) continue;
+      if (found)
+        throw Error(
+            fmt::format("the expression uses the number '{}' at several places, and a kernel takes a number for each: "
+                        "write it once, as in (z + w) * s, or give each place an argument of its own",
+                        to_string(type)));
+      names[i] = type.name, found = true;
+    }
     if (!found) refuse_number(type);
   }
   std::vector<std::string> of_used;

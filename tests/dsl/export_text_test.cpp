@@ -61,6 +61,11 @@ TEST(ExportTextTest, RefusesWhatIsComputedOfNumbers) {
   EXPECT_THAT(message("where(logical_not(b), z, 0)", "z: f32[n], b: bool"), HasSubstr("the number 'b: bool'"));
 }
 
+TEST(ExportTextTest, SaysThatANumberIsUsedTwice) {
+  EXPECT_THAT(message("z * s + s", "z: f32[n], s: f32"), HasSubstr("'s: f32' at several places"));
+  EXPECT_EQ(message("z * s + k", "z: i32[n], s: i64, k: i32"), "nothing was thrown");  // of any size in trials
+}
+
 TEST(ExportTextTest, RefusesWhatIsComputedOfTwoNumbers) {
   for (const char* const both : {"z * (a + b)", "z * (a * b)", "z * maximum(a, b)", "z * minimum(a, b)", "z * (a ** b)",
                                  "z * (a ** b) + b", "z * where(a > b, a, b)", "z * (a - b) + a + b"}) {
