@@ -31,9 +31,18 @@ class RowScheduler {
   }
 
   void build(std::size_t g) {
-    build_materialized(groups_.closure(groups_.roots(g), static_cast<int>(g)));
-    plan_.add_kernel(group_kernel(groups_, g, slots_));
+    const Closure c = groups_.closure(groups_.roots(g), static_cast<int>(g));
     built_[g] = true;
+    if (!is_read(g, c)) return;
+    build_materialized(c);
+    plan_.add_kernel(group_kernel(groups_, g, slots_));
+  }
+
+  /// Whether anybody reads what the group computes: a value may be there for its shape alone.
+  bool is_read(std::size_t g, const Closure& c) const {
+    return !groups_[g].outputs.empty() || std::ranges::any_of(c.needed, [&](NodeId id) {
+      return groups_.is_stored(id) && groups_.owner(id) == static_cast<int>(g);
+    });
   }
 
   /// Computes what kernels need to find in memory, by elementwise kernels.

@@ -360,6 +360,17 @@ TEST(RowSchedule, AShapeThatASimplerValueLacksIsKept) {
   (void)one;
 }
 
+TEST(RowSchedule, AReductionThatGivesAShapeAloneTakesNoKernel) {
+  Graph g;
+  const Operand x = g.leaf(DType::Float32, 0);
+  const Operand sum = g.node(Op::sum, DType::Float32, {&x, 1}, Along{1, true}.bits());     // (2, 3, 1)
+  const Operand other = g.node(Op::amax, DType::Float32, {&x, 1}, Along{5, true}.bits());  // (1, 3, 1)
+  const Operand operands[] = {sum, other};
+  g.output(g.node(Op::like, DType::Float32, operands));
+  const Plan plan = jit::schedule_rows(std::move(g), std::vector<Shape>{{2, 3, 4}});
+  EXPECT_EQ(plan.kernels.size(), 1u);
+}
+
 TEST(RowSchedule, CountsReadNothing) {
   Growing g;
   const Operand x = g.leaf({5, 7});
