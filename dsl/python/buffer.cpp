@@ -205,6 +205,10 @@ py::object array_of(const py::object& self, const py::object& dtype, const py::o
   const py::object array = numpy_of(self);
   const bool must_copy = !copy.is_none() && copy.cast<bool>();
   if (dtype.is_none()) return must_copy ? array.attr("copy")() : array;
+  const py::object wanted = py::module_::import("numpy").attr("dtype")(dtype);
+  const bool is_other = !py::object(array.attr("dtype")).equal(wanted);
+  if (is_other && !copy.is_none() && !must_copy)
+    throw py::value_error("elements of another dtype are a copy: leave copy away, or set it to True");
   return array.attr("astype")(dtype, py::arg("copy") = must_copy);
 }
 

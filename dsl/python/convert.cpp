@@ -56,6 +56,20 @@ bool is_numpy_scalar(py::handle object) {
   return numpy && py::hasattr(numpy, "generic") && py::isinstance(object, py::handle(numpy).attr("generic"));
 }
 
+namespace {
+
+std::string numpy_kind(py::handle scalar) { return scalar.attr("dtype").attr("kind").cast<std::string>(); }
+
+}  // namespace
+
+bool is_numpy_number(py::handle object) {
+  return is_numpy_scalar(object) && std::string_view("biufc").find(numpy_kind(object)) != std::string_view::npos;
+}
+
+bool is_bool(py::handle object) {
+  return PyBool_Check(object.ptr()) || (is_numpy_scalar(object) && numpy_kind(object) == "b");
+}
+
 std::string describe(py::handle object) {
   if (object.is_none()) return "None";
   const py::handle type = py::type::handle_of(object);
@@ -72,7 +86,7 @@ std::optional<TextNumber> number_from(py::handle object) {
   if (PyLong_Check(o)) return integer_of(object);
   if (PyFloat_Check(o)) return TextNumber::of(PyFloat_AS_DOUBLE(o));
   if (PyComplex_Check(o)) return TextNumber::of(std::complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
-  if (!is_numpy_scalar(object)) return {};
+  if (!is_numpy_number(object)) return {};
   const py::object plain = object.attr("item")();
   return py::type::handle_of(plain).is(py::type::handle_of(object)) ? std::nullopt : number_from(plain);
 }
@@ -128,7 +142,7 @@ std::optional<bool> flag_from(py::handle object) {
 }
 
 std::int64_t integer_from(std::string_view function, py::handle object) {
-  if (PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr()) && !py::isinstance<Operand>(object)) {
+  if (PyIndex_Check(object.ptr()) && !is_bool(object) && !py::isinstance<Operand>(object)) {
     if (PyObject* const whole = PyNumber_Index(object.ptr()))
       return integer_of(py::reinterpret_steal<py::object>(whole)).whole;
     PyErr_Clear();

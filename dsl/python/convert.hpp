@@ -13,6 +13,10 @@ std::string describe(py::handle object);
 
 /// np.float32(2): operands take NumPy's scalars as Python's numbers.
 bool is_numpy_scalar(py::handle object);
+/// Of those the numbers and bools: np.datetime64 is none.
+bool is_numpy_number(py::handle object);
+/// True, False, np.True_ and np.False_, which are no positions.
+bool is_bool(py::handle object);
 /// A number of Python's or NumPy's; nothing for other objects. Throws OverflowError past 64 bits.
 std::optional<TextNumber> number_from(py::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, or None.

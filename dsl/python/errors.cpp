@@ -28,10 +28,17 @@ void set(PyObject* type, const std::exception& e) {
   Py_DECREF(text);
 }
 
+/// Texts of compilers and of users need not be UTF-8.
+py::object text_of(std::string_view text) {
+  PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (!decoded) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(decoded);
+}
+
 /// With further facts as attributes.
 template <class... Fact>
 void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
-  const py::object error = py::handle(type)(py::str(e.what()));
+  const py::object error = py::handle(type)(text_of(e.what()));
   (error.attr(fact.first).operator=(fact.second), ...);
   PyErr_SetObject(type, error.ptr());
 }
@@ -42,7 +49,7 @@ void translate(std::exception_ptr thrown) {
   } catch (const ParseError& e) {
     set_with(errors.parse, e, std::pair("position", py::int_(e.position())));
   } catch (const CompileError& e) {
-    set_with(errors.compile, e, std::pair("log", py::str(e.log())), std::pair("source", py::str(e.source())));
+    set_with(errors.compile, e, std::pair("log", text_of(e.log())), std::pair("source", text_of(e.source())));
   } catch (const DeviceError& e) {
     set(errors.device, e);
   } catch (const ShapeError& e) {

@@ -39,8 +39,13 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
   const std::optional<bool> wanted = flag_from(copy);
   const std::optional<DType> to_dtype = optional_dtype_from(dtype);
   const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
-  if (is_list || (number_from(data) && !is_numpy_scalar(data)))
-    return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
+  if (is_numpy_scalar(data) && !is_numpy_number(data))
+    throw DtypeError(fmt::format("asarray takes numbers, and here is {}", describe(data)));
+  const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
+  if (is_new && wanted == false)
+    throw Error(fmt::format("asarray: {} has no memory of numbers to share: leave copy away, or set it to True",
+                            describe(data)));
+  if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
   const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
   const DType into = to_dtype.value_or(t->dtype);
   const Device on = device.is_none() ? t->device : device_from(device);
@@ -65,7 +70,9 @@ py::object moved(const py::object& self, const py::object& target, py::object dt
       const auto text = target.cast<std::string>();
       is_dtype = !text.starts_with("cpu") && !text.starts_with("cuda");
     }
-    (is_dtype ? dtype : device) = target;
+    py::object& place = is_dtype ? dtype : device;
+    if (!place.is_none()) throw_type_error(fmt::format("to is given two {}", is_dtype ? "dtypes" : "devices"));
+    place = target;
   }
   const auto& x = self.cast<const Operand&>();
   const DType into = dtype.is_none() ? x.dtype() : dtype_from(dtype);

@@ -1,5 +1,7 @@
 // Views and indices: x[1:, None, ..., -1], x[mask], x[indices]; writing to them.
 #include <fmt/format.h>
+#include <algorithm>
+#include <limits>
 
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/mask.hpp>
@@ -16,8 +18,16 @@ struct Index {
   sinter::range part{};
 };
 
+/// Past 64 bits it is cut, as every position past the end is.
 std::int64_t bound(py::handle object) {
-  return object.is_none() ? sinter::range::none : integer_from("a slice", object);
+  if (object.is_none()) return sinter::range::none;
+  if (is_bool(object) || py::isinstance<Operand>(object)) return integer_from("a slice", object);
+  const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  if (!whole) throw py::error_already_set();
+  int over = 0;
+  const long long at = PyLong_AsLongLongAndOverflow(whole.ptr(), &over);
+  if (over > 0) return std::numeric_limits<std::int64_t>::max();
+  return over < 0 ? sinter::range::none + 1 : std::max<std::int64_t>(at, sinter::range::none + 1);
 }
 
 Index read_index(py::handle object) {
@@ -26,7 +36,7 @@ Index read_index(py::handle object) {
     const std::int64_t step = object.attr("step").is_none() ? 1 : integer_from("a slice", object.attr("step"));
     return {.kind = Index::Kind::Range, .part = {bound(object.attr("start")), bound(object.attr("stop")), step}};
   }
-  if (PyBool_Check(object.ptr()) || py::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
+  if (is_bool(object) || py::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
     throw_type_error(fmt::format("an index is an integer, a slice, None, ..., or one tensor alone, and here is {}",
                                  describe(object)));
   return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
@@ -136,6 +146,10 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
 }
 
 void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
+  operand.def("__iter__", [](const py::object& self) {
+    if (self.cast<const Operand&>().shape().empty()) throw_type_error("a tensor without axes, a number, has no parts");
+    return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+  });
   operand.def("__getitem__", item_at).def_property_readonly("T", transposed, "The axes in reverse order.");
   tensor.def("__setitem__", set_item);
 }

@@ -45,6 +45,7 @@ std::string pointed(std::string_view text, Place place) {
   const bool cut_after = end - begin > width;
   if (cut_after) end = begin + width;
   while (begin < at && continues_character(text[begin])) ++begin;
+  while (cut_after && end > at && continues_character(text[end])) --end;
   std::string line(text.substr(begin, end - begin));
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';

@@ -291,6 +291,32 @@ class Facts(Case):
         with self.assertRaises(TypeError):
             sinter.tensor(1).to(1.5)
 
+    def test_scalars_that_are_no_numbers(self):
+        x = sinter.tensor([1.0, 2.0])
+        for scalar in [np.datetime64(5, "ns"), np.timedelta64(5, "ns"), np.str_("a")]:
+            with self.assertRaises(TypeError):
+                sinter.tensor(scalar)
+            with self.assertRaises(TypeError):
+                x * scalar
+
+    def test_copies_that_may_not_be(self):
+        for data in [[1, 2], (1.0,), 3]:
+            with self.assertRaises(sinter.Error):
+                sinter.asarray(data, copy=False)
+        x = sinter.tensor([1.0, 2.0])
+        with self.assertRaises(ValueError):
+            x.__array__(dtype="f8", copy=False)
+        self.assertEqual(x.__array__(dtype="f4", copy=False).dtype, np.float32)
+        self.assertEqual(x.__array__(dtype="f8").dtype, np.float64)
+
+    def test_two_targets(self):
+        x = sinter.tensor([1.0])
+        with self.assertRaises(TypeError):
+            x.to("cpu", device="cpu")
+        with self.assertRaises(TypeError):
+            x.to("float32", dtype="float16")
+        self.assertEqual(x.to("cpu", dtype="float16").dtype, sinter.float16)
+
 
 if __name__ == "__main__":
     main()

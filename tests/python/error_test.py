@@ -27,6 +27,11 @@ class Errors(Case):
                 wrong()
             self.assertIn(text, str(caught.exception))
 
+    def test_texts_that_are_cut_are_whole_characters(self):
+        for text in ["$" + "\u00e9" * 100, "\u00e9" * 100 + "$" + "\u00e9" * 100, "x + \U0001f600" + "\u00e9" * 99]:
+            with self.assertRaises(sinter.ParseError):
+                sinter.parse(text, x=sinter.tensor([1.0]))
+
     def test_devices(self):
         for device in DEVICES[1:]:
             x, y = sinter.tensor([1.0]), sinter.tensor([1.0], device=device)

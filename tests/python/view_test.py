@@ -145,6 +145,22 @@ class Views(Case):
         with self.assertRaises((sinter.OutOfMemoryError, sinter.ShapeError, MemoryError)):
             sinter.tensor([1.0]).expand(2**55).clone()
 
+    def test_bounds_past_all_numbers(self):
+        x, a = sinter.tensor([0.0, 1, 2]), np.arange(3.0)
+        for big in [2**63 - 1, 2**63, 2**70, -2**63, -2**63 - 1, -2**70]:
+            self.assertEqual(x[:big].numpy().tolist(), a[:big].tolist(), big)
+            self.assertEqual(x[big:].numpy().tolist(), a[big:].tolist(), big)
+
+    def test_bools_are_no_positions(self):
+        for index in [True, np.True_]:
+            with self.assertRaises(TypeError):
+                sinter.tensor([1.0, 2.0])[index]
+
+    def test_numbers_have_no_parts(self):
+        with self.assertRaises(TypeError):
+            list(sinter.tensor(5.0))
+        self.assertEqual([p.item() for p in sinter.tensor([1.0, 2.0])], [1.0, 2.0])
+
 
 if __name__ == "__main__":
     main()
