@@ -94,7 +94,24 @@ class Splitting {
   Complex reduced(const Node& n) {
     const Complex& a = at(graph_.operands(n)[0]);
     const auto of = [&](Term part) { return term(out_.node(n.op, real_of(n.dtype), {&part.operand, 1}, n.attribute)); };
-    return a.is_real() ? Complex(of(a.re)) : Complex(of(a.re), of(a.im()));
+    return a.is_real() ? Complex(of(a.re)) : Complex(of(in_shape_of(a.re, a.im())), of(in_shape_of(a.im(), a.re)));
+  }
+
+  /// A part that is a number, as 0 times a scalar is, in the shape of the other one: as many are combined.
+  Term in_shape_of(Term part, Term other) {
+    if (has_shape(part.operand) || !has_shape(other.operand)) return part;
+    const Operand operands[] = {part.operand, other.operand};
+    return term(out_.node(Op::like, part.dtype(), operands));
+  }
+  bool has_shape(Operand o) {
+    for (std::size_t id = has_shape_.size(); id < out_.nodes().size(); ++id) {
+      const Node& n = out_.nodes()[id];
+      const auto operands = out_.operands(n);
+      has_shape_.push_back(n.op == Op::leaf || n.op == Op::index || std::ranges::any_of(operands, [&](Operand x) {
+                             return has_shape_[static_cast<std::size_t>(x.node)];
+                           }));
+    }
+    return has_shape_[static_cast<std::size_t>(o.node)];
   }
 
   Complex cast(const Complex& a, DType to) {
@@ -127,6 +144,7 @@ class Splitting {
   const Graph& graph_;
   Graph out_;
   std::vector<Complex> values_;
+  std::vector<bool> has_shape_;  // by node of out_: whether a tensor is part of it
 };
 
 }  // namespace
