@@ -8,22 +8,36 @@ STUB = pathlib.Path(__file__).resolve().parent / "sinter/__init__.pyi"
 TYPES = {"axis": "_Axes", "keepdim": "_bool", "correction": "float", "normalized_shape": "int | Sequence[int]", "p": "float",
          "eps": "float", "sizes": "Sequence[int]"}
 TYPES |= dict.fromkeys(["dim0", "dim1", "dim2", "source", "destination", "start_dim", "end_dim", "start", "length", "offset"], "int")
-OPTIONAL = {"axis", "correction", "keepdim"}
+PRODUCTS_AND_EXTREMES = {"matmul", "mm", "bmm", "mv", "dot", "max", "min"}
 
 
-def parameter(text):
+def operand_of(function, parameters, is_view):
+    """What operands may be: numbers too where an operation goes element by element."""
+    has_axes = any(text.startswith(("axis", "normalized_shape")) for text in parameters)
+    return "Operand" if is_view or has_axes or function in PRODUCTS_AND_EXTREMES else "_Value"
+
+
+def parameter(function, text, operand, is_view):
     name, has_default, default = text.partition("=")
-    kind = TYPES.get(name, "_Value")
+    kind = TYPES.get(name, operand)
     if name.startswith("*"):
         kind = "int | Sequence[int]"
-    if default == "None" and name not in OPTIONAL:
+    elif is_view and (name == "axis" or (function, name) == ("select", "index")):
+        kind = "int"
+    if default == "None" and kind != "_Axes":  # which has it
         kind += " | None"
     return f"{name}: {kind}" + (f" = {default}" if has_default else "")
 
 
+def signature(function, parameters, is_view):
+    operand = operand_of(function, parameters, is_view)
+    taken = ", ".join(text if text == "self" else parameter(function, text, operand, is_view) for text in parameters)
+    return f"def {function}({taken}) -> {'Operand' if is_view else 'Expression'}: ..."
+
+
 def functions():
     for name, parameters, _, is_view in sinter._core._operations():
-        yield f"def {name}({', '.join(map(parameter, parameters))}) -> {'Operand' if is_view else 'Expression'}: ..."
+        yield signature(name, parameters, is_view)
 
 
 def methods():
@@ -31,11 +45,11 @@ def methods():
     for name, parameters, _, is_view in sinter._core._operations():
         if name == "where":
             parameters = ["input", "condition", "other"]
-        made = "Operand" if is_view else "Expression"
-        yield f"    def {name}({', '.join(['self', *map(parameter, parameters[1:])])}) -> {made}: ..."
-    for symbol in operators.OPERATORS:
-        yield f"    def __{symbol}__(self, other: _Value) -> Expression: ..."
-        yield f"    def __r{symbol}__(self, other: _Value) -> Expression: ..."
+        yield "    " + signature(name, ["self", *parameters[1:]], is_view)
+    for symbol, name in operators.OPERATORS.items():
+        operand = operand_of(name, [], False)
+        yield f"    def __{symbol}__(self, other: {operand}) -> Expression: ..."
+        yield f"    def __r{symbol}__(self, other: {operand}) -> Expression: ..."
     for symbol in operators.COMPARISONS:
         ignored = "  # type: ignore[override]" if symbol in ("eq", "ne") else ""
         yield f"    def __{symbol}__(self, other: _Value) -> Expression: ...{ignored}"

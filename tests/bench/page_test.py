@@ -216,7 +216,7 @@ document.getElementById('found').textContent = JSON.stringify(found);
 """
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium: scripts/deps browser installs it")
+@unittest.skipUnless(CHROMIUM, "there is no Chromium: scripts/deps pictures installs it")
 class Browser(unittest.TestCase):
     def look(self, text, width):
         """(what PROBE found, what the browser's console says)."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import html
-import importlib.util
 import io
 import math
 import pathlib
@@ -16,10 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from bench.report import compare, page, peers, products, programs, read, result, run, table  # noqa: E402
 from bench.report.deadline import Deadline  # noqa: E402
+from bench.report.peers import products as problems  # noqa: E402
 from bench.report.spread import spread  # noqa: E402
-
-if importlib.util.find_spec("numpy"):
-    from bench.report.peers import products as problems
 
 # In place of the program: a product of 10 ns, with GELU 15, by itself 8; in bfloat16 40 and 50; operation by operation 30.
 PROGRAM = """#!{python}
@@ -166,7 +163,6 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(given("expressions", ["expressions", "hits"]), 360, delta=1)
 
 
-@unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
 class Peers(unittest.TestCase):
     def test_they_are_the_programs_cases(self):
         text = (ROOT / "bench/products/cases.cpp").read_text(encoding="utf-8")
@@ -194,7 +190,6 @@ class Peers(unittest.TestCase):
         self.assertEqual(peers.words("mlp:1x2x3"), "mlp:1x2x3")
 
 
-@unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
 class Reference(unittest.TestCase):
     """Against loops in plain Python."""
 

@@ -1,6 +1,5 @@
 """What becomes of Google Benchmark's output, the result file, and the peers' own reference."""
 
-import importlib.util
 import json
 import math
 import pathlib
@@ -151,7 +150,6 @@ class Peers(unittest.TestCase):
         names = re.findall(r'\{"(\w+)", "(?:chain|named|strided|broadcast|narrow)"', text)
         self.assertEqual(sorted(names), sorted(formulas.FORMULAS))
 
-    @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
     def test_a_peer_at_work(self):
         from bench.report.peers.worker import Worker, WorkerFailed
 

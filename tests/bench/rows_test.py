@@ -2,7 +2,6 @@
 
 import contextlib
 import html
-import importlib.util
 import io
 import math
 import pathlib
@@ -99,7 +98,6 @@ class Peers(unittest.TestCase):
         self.assertEqual(re.findall(r'\{"(\w+)", Kind::', text), list(formulas.ROWS))
 
 
-@unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
 class Reference(unittest.TestCase):
     """Against sums in plain Python, of three rows of four."""
 

@@ -190,7 +190,9 @@ TEST_F(ExportFileTest, IsTakenFromMemory) {
 }
 
 TEST_F(ExportFileTest, IsWhatCudasToolWrites) {
-  if (std::system("fatbinary --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no fatbinary";
+  const std::string path = "PATH=$PATH:$CUDA_HOME/bin:/usr/local/cuda/bin; ";
+  if (std::system((path + "fatbinary --version > /dev/null 2>&1").c_str()) != 0)
+    GTEST_SKIP() << "there is no fatbinary, which the CUDA toolkit has";
   LibraryOptions without_ptx = options();
   without_ptx.ptx = false;
   jit::exporting::Library library;
@@ -201,7 +203,8 @@ TEST_F(ExportFileTest, IsWhatCudasToolWrites) {
   } catch (const DeviceError& e) {
     GTEST_SKIP() << e.what();  // there is no NVRTC
   }
-  std::string command = "cd " + own.folder.path().string() + " && fatbinary --create=tool.fatbin -64 --compress=false";
+  std::string command =
+      path + "cd " + own.folder.path().string() + " && fatbinary --create=tool.fatbin -64 --compress=false";
   for (std::size_t i = 0; i < library.images.size(); ++i)
     for (std::size_t t = 0; t < library.targets.size(); ++t) {
       const std::string file = fmt::format("{}_{}.cubin", i, t);

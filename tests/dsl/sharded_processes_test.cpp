@@ -148,9 +148,7 @@ TEST(Child, DISABLED_Prints) {
 
 class ShardedOver : public ::testing::TestWithParam<int> {
  protected:
-  void SetUp() override {
-    if (!has_mpirun()) GTEST_SKIP() << "mpirun is not installed: apt install openmpi-bin";
-  }
+  void SetUp() override { ASSERT_TRUE(has_mpirun()) << "there is no mpirun: scripts/deps test installs it"; }
 };
 INSTANTIATE_TEST_SUITE_P(Processes, ShardedOver, ::testing::Values(1, 2, 4));
 

@@ -76,7 +76,8 @@ TEST(Dot, EveryLineIsAStatement) {
 }
 
 TEST(Dot, GraphvizReadsIt) {
-  if (std::system("dot -V > /dev/null 2>&1") != 0) GTEST_SKIP() << "Graphviz is not installed";
+  if (std::system("dot -V > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "there is no Graphviz: scripts/deps pictures installs it";
   const std::string path = ::testing::TempDir() + "sinter_dot_test.gv";
   for (unsigned seed = 0; seed < 10; ++seed) {
     std::mt19937_64 random(seed);

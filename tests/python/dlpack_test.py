@@ -142,7 +142,7 @@ class DLPack(Case):
             gc.collect()
             self.assertEqual(y.sum().item(), 3725)
 
-    @unittest.skipUnless(torch, "PyTorch is not there")
+    @unittest.skipUnless(torch, "there is no PyTorch: pip install torch")
     def test_torch(self):
         for dtype in [torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64]:
             t = torch.arange(6).to(dtype).reshape(2, 3)
