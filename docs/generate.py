@@ -3,7 +3,7 @@
 
     <!-- file: examples/01_quickstart.cpp [example] -->   the lines between `// [example]` and `// [/example]`, in Python `# [example]`
     <!-- file: examples/01_quickstart.out -->             a whole file
-    <!-- ops -->                                          the operations, from jit/include/sinter/jit/ops.def
+    <!-- ops -->                                          the operations, from jit/ops/ops.def
     <!-- reductions -->                                   the reductions, from reductions.def beside it
     <!-- mesh model -->                                   what docs/mesh_model.py reckons
 each up to the next <!-- end -->.
@@ -17,8 +17,8 @@ import textwrap
 import mesh_model
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OPS = ROOT / "jit/include/sinter/jit/ops.def"
-REDUCTIONS = ROOT / "jit/include/sinter/jit/reductions.def"
+OPS = ROOT / "jit/ops/ops.def"
+REDUCTIONS = ROOT / "jit/ops/reductions.def"
 RULES = {
     "Same": "any; the result has the promoted dtype",
     "Number": "any but bool",

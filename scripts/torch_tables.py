@@ -218,7 +218,7 @@ def complex_print_rows():
     return rows
 
 
-# ---- The operations, by the names of jit/include/sinter/jit/ops.def
+# ---- The operations, by the names of jit/ops/ops.def
 
 OPS = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "floor_divide": torch.floor_divide,

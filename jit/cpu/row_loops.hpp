@@ -17,7 +17,7 @@ namespace functions {
       return body;                                                                                      \
     }                                                                                                   \
   };
-#include <sinter/jit/ops.def>
+#include "../ops/ops.def"
 }  // namespace functions
 
 /// Whether an operation of this rule computes in T.

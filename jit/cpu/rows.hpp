@@ -17,8 +17,8 @@ struct Rows {
 
 /// The operations of the table alone, in its order.
 enum class RowOp : std::uint8_t {
-#define SINTER_OP(name, arity, rule, body, doc) name,
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule) name,
+#include <sinter/jit/op_list.def>
   count
 };
 inline constexpr int row_op_count = static_cast<int>(RowOp::count);

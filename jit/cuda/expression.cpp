@@ -64,7 +64,7 @@ std::string_view storage_type(DType dtype) noexcept {
 std::string_view word_type(DType dtype) noexcept { return dtype == DType::Int64 ? "int64" : info(dtype).cuda_name; }
 
 std::string operation(Op op, DType compute, std::vector<std::string> operands) {
-  const std::string_view body = info(op).body;
+  const std::string_view body = sinter::body(op);
   if (category(compute) != Category::Int || !is_ring_expression(body))
     return substitute(body, word_type(compute), operands);
   const bool word = compute == DType::Int32;

@@ -16,7 +16,7 @@ std::string_view first_of(Op op) noexcept {
   switch (op) {
 #define SINTER_REDUCTION(name, arity, rule, first, combine, doc) \
   case Op::name: return #first;
-#include <sinter/jit/reductions.def>
+#include "../ops/reductions.def"
     default: return "none";
   }
 }

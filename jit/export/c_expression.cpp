@@ -133,7 +133,7 @@ std::string_view short_name(DType dtype) noexcept {
 }
 
 std::string c_operation(Op op, DType compute, const std::vector<std::string>& operands) {
-  const std::string_view body = info(op).body;
+  const std::string_view body = sinter::body(op);
   if (compute == DType::Bool && op == Op::add) return fmt::format("{} | {}", operands[0], operands[1]);
   if (compute == DType::Bool && op == Op::mul) return fmt::format("{} & {}", operands[0], operands[1]);
   if (category(compute) != Category::Int || !is_ring_expression(body)) return substitute(body, compute, operands);

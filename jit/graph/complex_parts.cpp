@@ -30,7 +30,7 @@ V complex_body(Op op, [[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused
     if constexpr (takes_complex(Op::name) || DTypeRule::rule == DTypeRule::ComplexParts) return body; \
     break;
 #define SINTER_COMPOSITE_OP SINTER_OP
-#include <sinter/jit/ops.def>
+#include "../ops/ops.def"
     default: break;
   }
   throw Error(std::string(name(op)) + " does not compute in complex numbers");

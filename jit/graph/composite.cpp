@@ -18,7 +18,7 @@ Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_
 #define SINTER_OP(name, arity, rule, body, doc)
 #define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) \
   case Op::name: return body;
-#include <sinter/jit/ops.def>
+#include "../ops/ops.def"
     default: throw Error(std::string(name(op)) + " is not a composite operation");
   }
 }
@@ -36,7 +36,7 @@ Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
 #define SINTER_REDUCTION(name, arity, rule, first, combine, doc)
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
   case Op::name: return body;
-#include <sinter/jit/reductions.def>
+#include "../ops/reductions.def"
     default: throw Error(std::string(name(n.op)) + " is not a composite reduction");
   }
 }

@@ -53,8 +53,8 @@ inline Term apply(Op op, std::initializer_list<Term> terms) {
   inline Term name(Term a, Term b) { return apply(Op::name, {a, b}); }
 #define SINTER_TERM_3(name) \
   inline Term name(Term a, Term b, Term c) { return apply(Op::name, {a, b, c}); }
-#define SINTER_OP(name, arity, rule, body, doc) SINTER_TERM_##arity(name)
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule) SINTER_TERM_##arity(name)
+#include <sinter/jit/op_list.def>
 #undef SINTER_TERM_1
 #undef SINTER_TERM_2
 #undef SINTER_TERM_3

@@ -20,21 +20,21 @@ TEST(Ops, EveryLineOfTheTableIsComplete) {
   std::set<std::string_view> names;
   for (int i = 0; i < op_count; ++i) {
     const OpInfo& about = info(static_cast<Op>(i));
+    const std::string_view tokens = body(static_cast<Op>(i));
     EXPECT_TRUE(names.insert(about.name).second) << about.name << " is there twice";
     if (static_cast<Op>(i) < first_table_op) continue;
     EXPECT_NE(about.rule, DTypeRule::None) << about.name;
     EXPECT_GE(about.arity, 1) << about.name;
     EXPECT_LE(about.arity, about.is_composite ? 5 : 3) << about.name;
-    EXPECT_FALSE(about.body.empty()) << about.name;
-    EXPECT_FALSE(about.doc.empty()) << about.name;
+    EXPECT_FALSE(tokens.empty()) << about.name;
+    EXPECT_FALSE(doc(static_cast<Op>(i)).empty()) << about.name;
     // The body reads exactly the operands that the arity promises.
     for (int k = 0; k < 5; ++k) {
       const char operand = static_cast<char>('a' + k);
       bool reads = false;
-      for (std::size_t p = about.body.find(operand); p != std::string_view::npos; p = about.body.find(operand, p + 1)) {
+      for (std::size_t p = tokens.find(operand); p != std::string_view::npos; p = tokens.find(operand, p + 1)) {
         const auto is_word = [&](std::size_t at) {
-          return at < about.body.size() &&
-                 (std::isalnum(static_cast<unsigned char>(about.body[at])) || about.body[at] == '_');
+          return at < tokens.size() && (std::isalnum(static_cast<unsigned char>(tokens[at])) || tokens[at] == '_');
         };
         reads |= !is_word(p + 1) && (p == 0 || !is_word(p - 1));
       }

@@ -4,8 +4,8 @@
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
 constinit const Rows int32_rows[row_op_count] = {
-#define SINTER_OP(name, arity, rule, body, doc) rows_of<functions::name##_op, std::int32_t>(),
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule) rows_of<functions::name##_op, std::int32_t>(),
+#include <sinter/jit/op_list.def>
 };
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -15,8 +15,8 @@ inline constexpr std::array<Number, 0> defaults{};
 #define SINTER_DEFAULTS(name, ...) \
   template <>                      \
   inline constexpr auto defaults<Op::name> = std::to_array<Number>({__VA_ARGS__});
-#define SINTER_OP(name, arity, rule, body, doc)
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule)
+#include <sinter/jit/op_list.def>
 
 /// The operation that a call with so many operands is.
 template <Op op, std::size_t operands>
@@ -24,8 +24,8 @@ inline constexpr Op overload = op;
 #define SINTER_OVERLOAD(name, arity, other) \
   template <>                               \
   inline constexpr Op overload<Op::name, arity> = Op::other;
-#define SINTER_OP(name, arity, rule, body, doc)
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule)
+#include <sinter/jit/op_list.def>
 
 template <Number number>
 inline constexpr FixedNumber<number.category, number.scalar.bits> fixed{};
@@ -63,15 +63,15 @@ auto CastFunction<T>::operator()(A&& operand) const {
 
 }  // namespace detail
 
-#define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
-#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
-#define SINTER_OP(name, arity, rule, body, doc) inline constexpr detail::Function<Op::name> name{};
+#define SINTER_INTERNAL_OP(name, arity, rule)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)
+#define SINTER_OP(name, arity, rule) inline constexpr detail::Function<Op::name> name{};
 #define SINTER_COMPOSITE_OP SINTER_OP
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
 
 #define SINTER_ALIAS(alias, name) inline constexpr auto& alias = name;
-#define SINTER_OP(name, arity, rule, body, doc)
-#include <sinter/jit/ops.def>
+#define SINTER_OP(name, arity, rule)
+#include <sinter/jit/op_list.def>
 
 /// `x` with elements of type T, as an expression: floats to integers truncate and saturate, NaN gives 0.
 template <element T>

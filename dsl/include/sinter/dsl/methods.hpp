@@ -94,11 +94,11 @@ class OperationMethods {
 #define SINTER_COMPOSITE_METHOD_3 SINTER_METHOD_REST
 #define SINTER_COMPOSITE_METHOD_4 SINTER_METHOD_REST
 #define SINTER_COMPOSITE_METHOD_5 SINTER_METHOD_REST
-#define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
-#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
-#define SINTER_OP(name, arity, rule, body, doc) SINTER_METHOD_##arity(name)
-#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) SINTER_COMPOSITE_METHOD_##arity(name)
-#include <sinter/jit/ops.def>
+#define SINTER_INTERNAL_OP(name, arity, rule)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)
+#define SINTER_OP(name, arity, rule) SINTER_METHOD_##arity(name)
+#define SINTER_COMPOSITE_OP(name, arity, rule) SINTER_COMPOSITE_METHOD_##arity(name)
+#include <sinter/jit/op_list.def>
 #undef SINTER_METHOD_1
 #undef SINTER_METHOD_2
 #undef SINTER_METHOD_3

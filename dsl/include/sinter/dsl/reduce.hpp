@@ -161,11 +161,10 @@ auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, Keep
 
 }  // namespace detail
 
-#define SINTER_INTERNAL_REDUCTION(name, arity, rule, first, combine, doc)
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) inline constexpr detail::Reduces1<Op::name> name{};
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
-  inline constexpr detail::kind##arity<Op::name> name{};
-#include <sinter/jit/reductions.def>
+#define SINTER_INTERNAL_REDUCTION(name, arity, rule)
+#define SINTER_REDUCTION(name, arity, rule) inline constexpr detail::Reduces1<Op::name> name{};
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) inline constexpr detail::kind##arity<Op::name> name{};
+#include <sinter/jit/reduction_list.def>
 
 /// max(x) is amax(x). max(x, axis) evaluates the largest elements and their positions together: auto [values, indices].
 inline constexpr detail::Extreme<Op::amax, Op::argmax> max{};

@@ -79,11 +79,10 @@ class ReductionMethods {
 #define SINTER_METHOD_Extreme(name, function)      \
   auto name() const { return function{}(self()); } \
   auto name(const Axes& axes, KeepDim keep = false) const { return function{}(self(), axes, keep); }
-#define SINTER_INTERNAL_REDUCTION(name, arity, rule, first, combine, doc)
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) SINTER_METHOD_Reduces1(name, Reduces1<Op::name>)
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
-  SINTER_METHOD_##kind##arity(name, kind##arity<Op::name>)
-#include <sinter/jit/reductions.def>
+#define SINTER_INTERNAL_REDUCTION(name, arity, rule)
+#define SINTER_REDUCTION(name, arity, rule) SINTER_METHOD_Reduces1(name, Reduces1<Op::name>)
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) SINTER_METHOD_##kind##arity(name, kind##arity<Op::name>)
+#include <sinter/jit/reduction_list.def>
 
   using Max = Extreme<Op::amax, Op::argmax>;
   using Min = Extreme<Op::amin, Op::argmin>;

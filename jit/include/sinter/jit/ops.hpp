@@ -1,4 +1,5 @@
-// What is known of each operation, from the tables ops.def and reductions.def.
+// What is known of each operation, from the tables ops.def and reductions.def. The build makes op_list.def and
+// reduction_list.def of these, which leave out the bodies.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,12 +20,12 @@ enum class Op : std::uint8_t {
   constant,  // a value fixed in the expression
   cast,      // conversion to the node's dtype
   load,      // the element of an array so many elements from its first one; of the array's dtype
-#define SINTER_OP(name, arity, rule, body, doc) name,
+#define SINTER_OP(name, arity, rule) name,
 #define SINTER_COMPOSITE_OP SINTER_OP
-#include <sinter/jit/ops.def>
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) name,
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) name,
-#include <sinter/jit/reductions.def>
+#include <sinter/jit/op_list.def>
+#define SINTER_REDUCTION(name, arity, rule) name,
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) name,
+#include <sinter/jit/reduction_list.def>
   matmul,  // the product of two matrices, of batches of them, of matrix and vector: see product.hpp
   like,    // the first operand, in the shape that it and the second broadcast to
 };
@@ -40,32 +41,22 @@ struct OpInfo {
   std::string_view name;
   std::uint8_t arity;
   DTypeRule rule;
-  std::string_view body;  // the tokens of ops.def
-  std::string_view doc;
   bool is_composite = false;  // executors have its body's operations, not it
   Reduction reduction = Reduction::None;
 };
 
 namespace detail {
 inline constexpr OpInfo op_info[] = {
-    {"leaf", 0, DTypeRule::None, "", ""},
-    {"index", 0, DTypeRule::None, "", ""},
-    {"array", 0, DTypeRule::None, "", ""},
-    {"scalar", 0, DTypeRule::None, "", ""},
-    {"constant", 0, DTypeRule::None, "", ""},
-    {"cast", 1, DTypeRule::None, "convert<T>(a)",
-     "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"},
-    {"load", 2, DTypeRule::None, "", ""},
-#define SINTER_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc},
-#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) {#name, arity, DTypeRule::rule, #body, doc, true},
-#include <sinter/jit/ops.def>
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) \
-  {#name, arity, DTypeRule::rule, #combine, doc, false, Reduction::Reduces},
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
-  {#name, arity, DTypeRule::rule, #body, doc, true, Reduction::kind},
-#include <sinter/jit/reductions.def>
-    {"matmul", 2, DTypeRule::Product, "", "the matrix product of a and b"},
-    {"like", 2, DTypeRule::None, "", ""},
+    {"leaf", 0, DTypeRule::None},      {"index", 0, DTypeRule::None},    {"array", 0, DTypeRule::None},
+    {"scalar", 0, DTypeRule::None},    {"constant", 0, DTypeRule::None}, {"cast", 1, DTypeRule::None},
+    {"load", 2, DTypeRule::None},
+#define SINTER_OP(name, arity, rule) {#name, arity, DTypeRule::rule},
+#define SINTER_COMPOSITE_OP(name, arity, rule) {#name, arity, DTypeRule::rule, true},
+#include <sinter/jit/op_list.def>
+#define SINTER_REDUCTION(name, arity, rule) {#name, arity, DTypeRule::rule, false, Reduction::Reduces},
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) {#name, arity, DTypeRule::rule, true, Reduction::kind},
+#include <sinter/jit/reduction_list.def>
+    {"matmul", 2, DTypeRule::Product}, {"like", 2, DTypeRule::None},
 };
 }  // namespace detail
 
@@ -81,6 +72,10 @@ inline constexpr int max_arity = [] {
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
+/// What it computes, in a phrase; empty for operations that no call names.
+std::string_view doc(Op op) noexcept;
+/// The tokens of its body in the table, of a reduction's those that combine two parts; empty where there is none.
+std::string_view body(Op op) noexcept;
 constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
 /// Whether it combines elements along axes; its node's attribute is an Along then.
 constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
@@ -97,13 +92,13 @@ struct ComplexTable {
 };
 inline constexpr ComplexTable complex_info = [] {
   ComplexTable table;
-#define SINTER_OP(name, arity, rule, body, doc)
+#define SINTER_OP(name, arity, rule)
 #define SINTER_COMPLEX(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, false};
 #define SINTER_COMPLEX_TO_REAL(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, true};
-#include <sinter/jit/ops.def>
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc)
+#include <sinter/jit/op_list.def>
+#define SINTER_REDUCTION(name, arity, rule)
 #define SINTER_COMPLEX(name) table.of[static_cast<std::uint8_t>(Op::name)] = {true, false};
-#include <sinter/jit/reductions.def>
+#include <sinter/jit/reduction_list.def>
   table.of[static_cast<std::uint8_t>(Op::matmul)] = {true, false};
   return table;
 }();
