@@ -26,7 +26,7 @@ struct DLPackImporter::Owner {
 namespace {
 
 /// Where the elements lie, in Sinter's terms.
-struct Layout {
+struct MemoryLayout {
   Shape shape;
   Shape strides;
   StridedRange range;
@@ -46,8 +46,8 @@ Shape shape_of(const dlpack::Tensor& t) {
   return t.ndim > 0 ? Shape(std::span(t.shape, static_cast<std::size_t>(t.ndim))) : Shape();
 }
 
-Layout layout_of(const dlpack::Tensor& t, std::size_t element_size) {
-  Layout layout;
+MemoryLayout layout_of(const dlpack::Tensor& t, std::size_t element_size) {
+  MemoryLayout layout;
   layout.shape = shape_of(t);
   check_shape(layout.shape, element_size);
   layout.strides = contiguous_strides(layout.shape);
@@ -59,7 +59,7 @@ Layout layout_of(const dlpack::Tensor& t, std::size_t element_size) {
   return layout;
 }
 
-std::byte* first_element(const dlpack::Tensor& t, const Layout& layout, std::size_t element_size) {
+std::byte* first_element(const dlpack::Tensor& t, const MemoryLayout& layout, std::size_t element_size) {
   if (layout.range.span == 0) return nullptr;
   if (!t.data)
     throw Error(fmt::format("from_dlpack: a tensor of shape {} has a null data pointer: the producer is wrong",
@@ -75,7 +75,7 @@ std::byte* first_element(const dlpack::Tensor& t, const Layout& layout, std::siz
 }
 
 /// Element by element, each wherever it lies.
-TensorRef gathered(const Layout& layout, DType dtype, const std::byte* first) {
+TensorRef gathered(const MemoryLayout& layout, DType dtype, const std::byte* first) {
   TensorRef dense = runtime::empty(layout.shape, dtype, Device());
   const std::size_t size = size_of(dtype);
   const auto bytes = static_cast<std::int64_t>(size);
@@ -152,7 +152,7 @@ DLPackImporter::DLPackImporter(const dlpack::ManagedTensor* managed, const DLPac
 void DLPackImporter::import(const dlpack::Tensor& t, bool read_only, const DLPackImport& options) {
   const DType dtype = dtype_from(t.dtype);
   const Device device = device_from(t.device);
-  const Layout layout = layout_of(t, size_of(dtype));
+  const MemoryLayout layout = layout_of(t, size_of(dtype));
   std::byte* const first = first_element(t, layout, size_of(dtype));
   const bool aligned = runtime::is_aligned(first, dtype);
   const bool copied = decide_copy(options, read_only, aligned, dtype, device);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <runtime/different_devices.hpp>
+#include <runtime/text.hpp>
 #include <sinter/dsl/matmul.hpp>
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/dsl/view.hpp>
@@ -17,11 +18,12 @@
 namespace sinter::inline v1::detail {
 namespace {
 
+using runtime::is_digit;
+
 /// A character for each axis: letters, and digits for the axes of "...", of which 0 is the last.
 using Labels = std::string;
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Equation {
  public:

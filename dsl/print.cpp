@@ -72,7 +72,7 @@ void for_each_index(const Shape& extents, F&& f) {
   }
 }
 
-std::int64_t dot(const Shape& index, const Shape& strides) {
+std::int64_t offset_at(const Shape& index, const Shape& strides) {
   std::int64_t sum = 0;
   for (int i = 0; i < index.rank(); ++i) sum += index[i] * strides[i];
   return sum;
@@ -113,7 +113,7 @@ class ShownElements {
     const runtime::TensorRef part = runtime::view(t, extents, t.strides, from);
     const runtime::TensorRef host = jit::to(*part, t.dtype, Device());
     for_each_index(extents, [&](const Shape& index) {
-      const std::int64_t source = dot(index, host->strides), target = to + dot(index, strides_);
+      const std::int64_t source = offset_at(index, host->strides), target = to + offset_at(index, strides_);
       std::memcpy(bytes_.data() + static_cast<std::size_t>(target) * size_,
                   host->data + source * static_cast<std::int64_t>(size_), size_);
     });
@@ -245,9 +245,9 @@ Cells format_cells(const ShownElements& elements, DType dtype, const Settings& s
 }
 
 /// Writes the cells as nested lists.
-class Layout {
+class NestedLists {
  public:
-  Layout(const Shape& shape, bool summarize, const Settings& s, const Cells& cells)
+  NestedLists(const Shape& shape, bool summarize, const Settings& s, const Cells& cells)
       : shape_(shape), summarize_(summarize), settings_(s), cells_(cells) {}
 
   std::string text(int indent) {
@@ -379,7 +379,7 @@ std::string to_string(const runtime::TensorImpl& t) {
     text += "[]";
   } else {
     const Cells cells = format_cells(ShownElements(*on_one_device(t), summarize, s), t.dtype, s);
-    text += Layout(t.shape, summarize, s, cells).text(indent);
+    text += NestedLists(t.shape, summarize, s, cells).text(indent);
   }
   add_suffixes(text, suffixes_of(t), indent, s);
   return text;

@@ -15,7 +15,7 @@ namespace sinter::inline v1 {
 namespace {
 
 /// A place in the process's sequence of random numbers.
-struct Place {
+struct RandomPlace {
   std::int64_t seed;
   std::int64_t first;
 };
@@ -27,16 +27,16 @@ class Generator {
     next_ = {static_cast<std::int64_t>(seed), 0};
   }
   /// Reserves `count` numbers.
-  Place draw(std::int64_t count) noexcept {
+  RandomPlace draw(std::int64_t count) noexcept {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
-    const Place drawn = next_;
+    const RandomPlace drawn = next_;
     next_.first += count;
     return drawn;
   }
 
  private:
   std::mutex mutex_;
-  Place next_{static_cast<std::int64_t>(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32), 0};
+  RandomPlace next_{static_cast<std::int64_t>(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32), 0};
 };
 
 Generator& generator() {
@@ -121,7 +121,7 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
 }
 
 Draw draw(const Shape& shape, Device device) {
-  const Place place = generator().draw(shape.numel());
+  const RandomPlace place = generator().draw(shape.numel());
   return {runtime::index_tensor(shape, device), place.first, place.seed};
 }
 

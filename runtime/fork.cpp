@@ -18,13 +18,13 @@ constinit std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseco
 
 constinit Gate gate;                        // of those in a NoFork; a fork closes it
 constinit std::atomic<bool> broken{false};  // this is a child whose parent's thread was inside
-constinit thread_local int depth = 0;
+constinit thread_local int no_fork_depth = 0;
 
-int own() noexcept { return depth > 0; }
+int own() noexcept { return no_fork_depth > 0; }
 
 void enter() noexcept {
-  if (depth == 0) gate.enter();
-  ++depth;
+  if (no_fork_depth == 0) gate.enter();
+  ++no_fork_depth;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ NoFork::NoFork() {
 }
 NoFork::NoFork(std::nothrow_t) noexcept { enter(); }
 NoFork::~NoFork() {
-  if (--depth == 0) gate.leave();
+  if (--no_fork_depth == 0) gate.leave();
 }
 
 struct ForkHandlers {
@@ -53,10 +53,10 @@ struct ForkHandlers {
     all_well = gate.wait_for_others(own(), patience.load());
     mutex.lock();
     for (ForkHandler* h = first; h; h = h->next_) h->before_(h->object_);
-    ++depth;  // the program's own handlers may use Sinter
+    ++no_fork_depth;  // the program's own handlers may use Sinter
   }
   static void after(bool in_child) noexcept {
-    --depth;
+    --no_fork_depth;
     if (in_child) {
       process_generation.fetch_add(1, std::memory_order_relaxed);
       if (!all_well) broken.store(true, std::memory_order_relaxed);

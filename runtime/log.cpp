@@ -14,11 +14,11 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-struct Category {
+struct LogCategory {
   Log bit;
   std::string_view name;
 };
-constexpr Category categories[] = {
+constexpr LogCategory categories[] = {
     {Log::Jit, "jit"}, {Log::Cache, "cache"}, {Log::Schedule, "schedule"}, {Log::Memory, "memory"}};
 
 /// One call of write, so that lines of several threads and processes stay whole.
@@ -40,7 +40,7 @@ unsigned parse(std::string_view list) {
     const std::size_t comma = std::min(list.find(','), list.size());
     const std::string_view word = trimmed(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
-    const auto* known = std::ranges::find_if(categories, [&](const Category& c) { return same_word(c.name, word); });
+    const auto* known = std::ranges::find_if(categories, [&](const LogCategory& c) { return same_word(c.name, word); });
     if (known != std::end(categories))
       wanted |= static_cast<unsigned>(known->bit);
     else if (!word.empty())
@@ -67,7 +67,7 @@ unsigned read_log_categories() noexcept try {
 }  // namespace detail
 
 void log(Log category, std::string_view text) noexcept try {
-  const auto* named = std::ranges::find(categories, category, &Category::bit);
+  const auto* named = std::ranges::find(categories, category, &LogCategory::bit);
   write_line(fmt::format("sinter[{}]: {}", named->name, text));
 } catch (...) {
 }

@@ -14,7 +14,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constinit std::atomic<Pool*> started{nullptr};
+constinit std::atomic<Pool*> started_pool{nullptr};
 
 Pool* start() {
   static constinit PerProcess<std::mutex> starting;
@@ -26,13 +26,13 @@ Pool* start() {
   order_matters.store(true, std::memory_order_relaxed);  // from now on the host, too, waits for GPUs
   // Not poisoned while it is free: GPUs may still read it.
   Pool* pool = new Pool(*source, Device(), Pool::Memory::Device, std::numeric_limits<std::size_t>::max());
-  started.store(pool, std::memory_order_release);
+  started_pool.store(pool, std::memory_order_release);
   return pool;
 }
 
 }  // namespace
 
-Pool* started_pinned_pool() noexcept { return started.load(std::memory_order_acquire); }
+Pool* started_pinned_pool() noexcept { return started_pool.load(std::memory_order_acquire); }
 
 Pool& pinned_pool() {
   Pool* pool = started_pinned_pool();

@@ -1,4 +1,4 @@
-// Small helpers for messages.
+// Small helpers for texts and messages.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,5 +11,8 @@ std::string format_bytes(std::size_t bytes);
 
 /// In double quotes, cut after 60 characters, with \x escapes for what does not print.
 std::string quote(std::string_view text);
+
+/// Of ASCII, whatever the locale.
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 }  // namespace sinter::inline v1::runtime

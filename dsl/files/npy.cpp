@@ -18,7 +18,7 @@ using runtime::TensorImpl;
 using runtime::TensorRef;
 
 /// The same memory with its axes in reverse.
-TensorRef reversed(const TensorImpl& t) {
+TensorRef reversed_view(const TensorImpl& t) {
   Shape shape, strides;
   for (int axis = t.rank(); axis-- > 0;) shape.push_back(t.shape[axis]), strides.push_back(t.strides[axis]);
   return runtime::view(t, shape, strides);
@@ -46,7 +46,7 @@ npy::Contents npy::contents_of(const TensorImpl& t) {
   header.shape = t.shape;
   TensorRef stored = runtime::view(t, t.shape, t.strides);
   if (!t.contiguous) {
-    const TensorRef turned = reversed(t);
+    const TensorRef turned = reversed_view(t);
     header.fortran_order = turned->contiguous;
     stored = header.fortran_order ? turned : jit::contiguous(*stored);
   }

@@ -17,7 +17,14 @@ namespace sinter::inline v1 {
 
 namespace {
 
-using namespace detail;
+using detail::excerpt;
+using detail::FileName;
+using detail::FileSource;
+using detail::for_each_part;
+using detail::Replacement;
+using detail::twice;
+namespace npy = detail::npy;
+namespace zip = detail::zip;
 
 constexpr std::string_view suffix = ".npy";
 
@@ -68,7 +75,7 @@ StateDict detail::npz::read(ByteSource& source, Device device) {
 
 StateDict load_npz(const FileName& name, Device device) {
   FileSource file(name.text);
-  return npz::read(file, device);
+  return detail::npz::read(file, device);
 }
 
 void save_npz(const FileName& name, const StateDict& state) {

@@ -19,8 +19,14 @@ namespace sinter::inline v1 {
 
 namespace {
 
-using namespace detail;
+using detail::FileName;
+using detail::FileSource;
+using detail::for_each_part;
+using detail::Mapping;
+using detail::Replacement;
+using detail::twice;
 using runtime::TensorRef;
+namespace safetensors = detail::safetensors;
 using safetensors::Part;
 
 static_assert(std::endian::native == std::endian::little, "the elements lie in memory as they do in the file");

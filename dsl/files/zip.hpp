@@ -14,6 +14,9 @@ class Inflater;
 }
 namespace sinter::inline v1::detail::zip {
 
+/// In a field of 16 or 32 bits: the number is in a field of 64 bits instead.
+inline constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;
+
 /// What the directory says of one entry.
 struct Entry {
   std::string name;

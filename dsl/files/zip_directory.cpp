@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t end_bytes = 22, end64_bytes = 56, locator_bytes = 20, record_bytes = 46, header_bytes = 30;
 constexpr std::uint64_t longest_comment = 0xFFFF;
-constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;  // look in the 64-bit field instead
 
 [[noreturn]] void fail(const ByteSource& file, std::string_view what) {
   throw FormatError(fmt::format("{}: this zip archive is malformed: {}", file.name(), what));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 16;
 
-[[noreturn]] void fail(const ByteSource& entry, std::string_view what) {
+[[noreturn]] void throw_damaged(const ByteSource& entry, std::string_view what) {
   throw FormatError(fmt::format("{}: {}", entry.name(), what));
 }
 
@@ -37,7 +37,7 @@ void EntrySource::restart() {
 }
 
 void EntrySource::next(std::span<std::byte> to) {
-  if (inflater_ && inflater_->read(to) < to.size()) fail(*this, "it unpacks to less than the directory says");
+  if (inflater_ && inflater_->read(to) < to.size()) throw_damaged(*this, "it unpacks to less than the directory says");
   if (!inflater_) file_.read(entry_.offset + at_, to);
   at_ += to.size();
   crc_ = crc_of(crc_, to);
@@ -61,9 +61,10 @@ void EntrySource::read(std::uint64_t offset, std::span<std::byte> to) {
 void EntrySource::check() {
   skip(entry_.size - at_);
   std::byte more[1];
-  if (inflater_ && inflater_->read(more) > 0) fail(*this, "it unpacks to more than the directory says");
+  if (inflater_ && inflater_->read(more) > 0) throw_damaged(*this, "it unpacks to more than the directory says");
   if (crc_ != entry_.crc)
-    fail(*this, fmt::format("its content is damaged: it has the checksum {:08x}, not {:08x}", crc_, entry_.crc));
+    throw_damaged(*this,
+                  fmt::format("its content is damaged: it has the checksum {:08x}, not {:08x}", crc_, entry_.crc));
 }
 
 }  // namespace sinter::inline v1::detail::zip

@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t version = 45;          // that knows fields of 64 bits
 constexpr std::uint64_t first_of_1980 = 0x21;  // there is no earlier date; archives of equal tensors are equal
 constexpr std::uint64_t utf8 = 1 << 11;        // of names that are not ASCII
-constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;
 constexpr std::uint64_t crc_offset = 14;
 
 /// Numbers of so many bytes, the lowest byte first.

@@ -59,21 +59,21 @@ bool trains_alike(const ModuleNode& leader, const ModuleNode& follower) {
   return true;
 }
 
-/// A parameter as the followers have it.
-struct Seen {
-  TensorRef value;  // kept, so that no other array takes its address
-  std::uint64_t version = 0;
-
-  bool is(const TensorRef& now) const {
-    return value && value->buffer == now->buffer && value->data == now->data && value->strides == now->strides &&
-           version == version_of(*now) && !(now->buffer && now->buffer->is_exposed());
-  }
-  static std::uint64_t version_of(const TensorImpl& t) { return t.buffer ? t.buffer->version() : 0; }
-};
-
 }  // namespace
 
 struct Replicas::State {
+  /// A parameter as the followers have it.
+  struct Seen {
+    TensorRef value;  // kept, so that no other array takes its address
+    std::uint64_t version = 0;
+
+    bool is(const TensorRef& now) const {
+      return value && value->buffer == now->buffer && value->data == now->data && value->strides == now->strides &&
+             version == version_of(*now) && !(now->buffer && now->buffer->is_exposed());
+    }
+    static std::uint64_t version_of(const TensorImpl& t) { return t.buffer ? t.buffer->version() : 0; }
+  };
+
   std::shared_mutex mutex;  // shared while copies are called, held alone while they are written to
   std::vector<ModuleNode> followers;
   std::vector<Seen> seen;

@@ -45,7 +45,7 @@ std::string called(const ModuleNode& module) { return fmt::format("{}({})", modu
 
 std::string both(const Facts& input, const TensorImpl& weight) {
   return fmt::format("\n    input: {}\n    weight: {}\n  ", describe(input),
-                     describe({weight.shape, weight.dtype, weight.device}));
+                     describe(Facts{weight.shape, weight.dtype, weight.device}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Arguments arguments(const TextCall& call, std::string_view name, std::span<const
   return Arguments(call.text, call.place, name, parameters, values, keywords);
 }
 
-TextValue cast(const TextValue& x, DType dtype) {
+TextValue cast_value(const TextValue& x, DType dtype) {
   const jit::LazyRef node = jit::lazy_cast(node_of(x), dtype);
   if (x.is_tensor()) return TextValue::tensor(Lazy<AnyType>(node), x.shape);
   return {.kind = TextValue::Kind::Scalar, .node = node};
@@ -71,7 +71,7 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
     const std::array<std::string_view, 2> parameters{"input", "dtype"};
     const Arguments a = arguments(call, call.name, parameters, values, keywords);
     if (!a[1] || a[1]->kind != TextValue::Kind::DType) a.wrong(1, "a dtype, as in x.to(float16)");
-    return cast(a.operand(0), a[1]->dtype);
+    return cast_value(a.operand(0), a[1]->dtype);
   }
   if (const TextOperation* operation = operation_named(call.name))
     return operation_call(call, *operation, values, keywords);
@@ -84,7 +84,7 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
       if (f.name == call.name) return function_call(call, f, values, keywords);
   if (const auto dtype = dtype_named(call.name)) {
     const std::array<std::string_view, 1> parameters{"input"};
-    return cast(arguments(call, call.name, parameters, values, keywords).operand(0), *dtype);
+    return cast_value(arguments(call, call.name, parameters, values, keywords).operand(0), *dtype);
   }
   return {};
 }
@@ -98,7 +98,7 @@ std::string python_number(const TextNumber& n) {
 }
 
 CallSignature signature_of(std::string_view name, const TextOperation& operation) {
-  CallSignature s{std::string(name), {}, std::string(info(operation.op).doc)};
+  CallSignature s{std::string(name), {}, std::string(doc(operation.op))};
   const std::size_t arity = info(operation.op).arity;
   for (std::size_t i = 0; i < operation.parameters.size(); ++i) {
     std::string& parameter = s.parameters.emplace_back(operation.parameters[i]);
@@ -111,7 +111,7 @@ CallSignature signature_of(std::string_view name, const TextOperation& operation
 }
 
 CallSignature signature_of_reduction(std::string_view name, Op op) {
-  CallSignature s{std::string(name), {}, std::string(info(op).doc)};
+  CallSignature s{std::string(name), {}, std::string(doc(op))};
   for (const std::string_view parameter : parameters_of_reduction(op)) {
     const bool is_optional = info(op).reduction != Reduction::Spreads && parameter != "input";
     s.parameters.push_back(std::string(parameter) + (!is_optional                ? ""

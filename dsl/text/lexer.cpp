@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include <runtime/text.hpp>
+
 namespace sinter::inline v1::detail {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using runtime::is_digit;
+
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

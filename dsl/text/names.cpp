@@ -34,21 +34,21 @@ using Operations = std::unordered_map<std::string_view, TextOperation>;
 /// The operations of ops.def that users have.
 Operations operations_of_table() {
   Operations all;
-#define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
-#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
-#define SINTER_OP(name, arity, rule, body, doc) all[#name] = {#name, Op::name, {}, {}};
+#define SINTER_INTERNAL_OP(name, arity, rule)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)
+#define SINTER_OP(name, arity, rule) all[#name] = {#name, Op::name, {}, {}};
 #define SINTER_COMPOSITE_OP SINTER_OP
 #define SINTER_DEFAULTS(name, ...) all[#name].defaults = numbers(__VA_ARGS__);
 #define SINTER_PARAMETERS(name, ...) all[#name].parameters = {__VA_ARGS__};
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
   for (auto& [name, operation] : all) {
     if (!operation.parameters.empty()) continue;
     operation.parameters = {"input", "other"};
     operation.parameters.resize(info(operation.op).arity);
   }
-#define SINTER_OP(name, arity, rule, body, doc)
+#define SINTER_OP(name, arity, rule)
 #define SINTER_ALIAS(alias, name) all[#alias] = all[#name];
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
   return all;
 }
 
@@ -96,10 +96,10 @@ const TextOperation* operation_named(std::string_view name) {
 }
 
 Op overload_of(Op op, std::size_t operands) noexcept {
-#define SINTER_OP(name, arity, rule, body, doc)
+#define SINTER_OP(name, arity, rule)
 #define SINTER_OVERLOAD(name, arity, other) \
   if (op == Op::name && operands == arity) return Op::other;
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
   return op;
 }
 

@@ -11,8 +11,6 @@
 namespace sinter::inline v1::detail {
 namespace {
 
-using Kind = SyntaxNode::Kind;
-
 struct BinaryOperator {
   std::string_view symbol;
   int precedence;  // a larger one binds closer
@@ -42,6 +40,8 @@ const BinaryOperator* find(std::span<const BinaryOperator> operators, const Toke
 
 /// By recursive descent, as deep as max_nesting allows.
 class Parser {
+  using Kind = SyntaxNode::Kind;
+
  public:
   explicit Parser(SyntaxTree& tree) : tree_(tree), lexer_(tree.text) {}
 

@@ -32,8 +32,8 @@ struct Progress {
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
 };
 
-struct Slot {
-  Slot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+struct CacheSlot {
+  CacheSlot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
   const std::string target, text;  // the whole key
   std::atomic<const Binary*> binary{nullptr};
   std::vector<std::unique_ptr<const Binary>> refused;  // did not load, and may still be looked at
@@ -42,8 +42,8 @@ struct Slot {
 
 struct Slots {
   std::mutex mutex;
-  std::unordered_multimap<XXH64_hash_t, Slot*> found;
-  std::deque<Slot> all;
+  std::unordered_multimap<XXH64_hash_t, CacheSlot*> found;
+  std::deque<CacheSlot> all;
 };
 
 /// Kernels may run while the process ends.
@@ -51,7 +51,7 @@ constinit runtime::Immortal<Slots> slots;
 
 std::atomic<int> waiting{0};
 
-Slot& slot_for(const std::string& target, const std::string& text) {
+CacheSlot& slot_for(const std::string& target, const std::string& text) {
   const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
   Slots& s = slots.get();
   const runtime::ForkSafeLock lock(s.mutex);
@@ -59,7 +59,7 @@ Slot& slot_for(const std::string& target, const std::string& text) {
   if (cache_mode() != CacheMode::Off)
     for (auto i = first; i != last; ++i)
       if (i->second->target == target && i->second->text == text) return *i->second;
-  Slot& slot = s.all.emplace_back(target, text);
+  CacheSlot& slot = s.all.emplace_back(target, text);
   s.found.emplace(hash, &slot);
   return slot;
 }
@@ -81,14 +81,14 @@ void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
 
 /// A binary of a slot, and where the caller has it from.
 struct Found {
-  Slot* slot;
+  CacheSlot* slot;
   const Binary* binary;
   KernelOrigin origin;
 };
 
 /// What `get` gives, or another thread's attempt for the same slot. `refused`: a binary that is of no use, or null.
 template <class Get>
-Found attempt(Slot& slot, const Binary* refused, Get get) {
+Found attempt(CacheSlot& slot, const Binary* refused, Get get) {
   Progress& progress = slot.progress.get();
   std::unique_lock lock(progress.mutex);
   while (progress.attempt) wait_for(std::shared_ptr(progress.attempt), progress, lock);

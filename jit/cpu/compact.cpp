@@ -9,7 +9,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t part_length = 1 << 16;  // elements: some 20 us
+constexpr std::int64_t compact_part = 1 << 16;  // elements: some 20 us
 
 constexpr int word_bytes = 8;
 
@@ -42,7 +42,7 @@ void for_each_true(const std::byte* mask, std::int64_t first, std::int64_t last,
 
 /// Calls f(first element, end, where the first result goes) for every part.
 template <class F>
-void for_each_range(std::int64_t n, const Parts& parts, F f) {
+void for_each_range(std::int64_t n, const MaskParts& parts, F f) {
   runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * parts.length;
     f(first, std::min(first + parts.length, n), parts.offsets[static_cast<std::size_t>(part)]);
@@ -50,7 +50,8 @@ void for_each_range(std::int64_t n, const Parts& parts, F f) {
 }
 
 template <std::size_t size>
-void copy_elements(std::byte* to, const std::byte* from, const std::byte* mask, std::int64_t n, const Parts& parts) {
+void copy_elements(std::byte* to, const std::byte* from, const std::byte* mask, std::int64_t n,
+                   const MaskParts& parts) {
   for_each_range(n, parts, [=](std::int64_t first, std::int64_t last, std::int64_t at) {
     std::byte* place = to + static_cast<std::size_t>(at) * size;
     for_each_true(mask, first, last, [&](std::int64_t i) {
@@ -85,19 +86,19 @@ class Coordinates {
 
 }  // namespace
 
-Parts count_true(const std::byte* mask, std::int64_t n) {
-  Parts parts{part_length, {}};
-  parts.offsets.resize(static_cast<std::size_t>((n + part_length - 1) / part_length) + 1);
+MaskParts count_true(const std::byte* mask, std::int64_t n) {
+  MaskParts parts{compact_part, {}};
+  parts.offsets.resize(static_cast<std::size_t>((n + compact_part - 1) / compact_part) + 1);
   runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
-    const std::int64_t first = part * part_length;
-    parts.offsets[static_cast<std::size_t>(part) + 1] = count(mask, first, std::min(first + part_length, n));
+    const std::int64_t first = part * compact_part;
+    parts.offsets[static_cast<std::size_t>(part) + 1] = count(mask, first, std::min(first + compact_part, n));
   });
   for (std::size_t i = 1; i < parts.offsets.size(); ++i) parts.offsets[i] += parts.offsets[i - 1];
   return parts;
 }
 
 void copy_true(std::byte* to, const std::byte* from, std::size_t size, const std::byte* mask, std::int64_t n,
-               const Parts& parts) {
+               const MaskParts& parts) {
   switch (size) {
     case 1: return copy_elements<1>(to, from, mask, n, parts);
     case 2: return copy_elements<2>(to, from, mask, n, parts);
@@ -107,7 +108,7 @@ void copy_true(std::byte* to, const std::byte* from, std::size_t size, const std
   }
 }
 
-void write_positions(std::int64_t* to, const Shape& shape, const std::byte* mask, const Parts& parts) {
+void write_positions(std::int64_t* to, const Shape& shape, const std::byte* mask, const MaskParts& parts) {
   const int rank = shape.rank();
   for_each_range(shape.numel(), parts, [&](std::int64_t first, std::int64_t last, std::int64_t at) {
     Coordinates coordinates(shape);

@@ -20,9 +20,9 @@ static_assert(static_cast<int>(Op::argmin) - static_cast<int>(Op::sum) + 1 == re
 
 constexpr std::int32_t nothing = -1;
 
-class Builder {
+class RowPartsBuilder {
  public:
-  Builder(const Kernel& kernel, bool keeps, RowParts& to)
+  RowPartsBuilder(const Kernel& kernel, bool keeps, RowParts& to)
       : kernel_(kernel), graph_(kernel.graph), stages_(kernel), keeps_(keeps), to_(to) {}
 
   void run() {
@@ -236,6 +236,6 @@ class Builder {
 
 }  // namespace
 
-RowParts::RowParts(const Kernel& kernel, bool keeps) { Builder(kernel, keeps, *this).run(); }
+RowParts::RowParts(const Kernel& kernel, bool keeps) { RowPartsBuilder(kernel, keeps, *this).run(); }
 
 }  // namespace sinter::inline v1::jit::cpu

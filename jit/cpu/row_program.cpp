@@ -16,9 +16,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr double worth_threads_ns = 40'000;  // below this much work one thread does it all
-constexpr double chunk_ns = 15'000;          // what a task does at least
-constexpr std::int64_t most_waiting = 128;   // boxes
+constexpr std::int64_t most_waiting = 128;  // boxes
 
 std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
 

@@ -5,7 +5,6 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t fits_cache = 1 << 20;  // bytes
 constexpr std::int64_t few_lanes = 32, wide_lanes = 128;
 constexpr std::size_t state_size = 8;
 

@@ -8,11 +8,12 @@
 
 #include <runtime/parts.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "is_nan.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t part_length = 1 << 16;   // elements for a thread at a time
+constexpr std::int64_t scan_part = 1 << 16;     // elements for a thread at a time
 constexpr std::int64_t piece_length = 1 << 14;  // of a long line
 constexpr std::int64_t long_line = 1 << 17;     // scanned in pieces, where there are few
 constexpr std::int64_t few_lines = 16;
@@ -85,14 +86,6 @@ struct LogSumExpOf : Number<T> {
   }
 };
 
-template <class T>
-bool is_nan(T value) noexcept {
-  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
-    return static_cast<float>(value) != static_cast<float>(value);
-  else
-    return value != value;
-}
-
 /// The last of the extreme elements, or of NaN.
 template <class T, bool max>
 struct ExtremeOf {
@@ -128,8 +121,8 @@ struct Strip {
 };
 
 constexpr std::int64_t most_columns = 64;
-using One = std::integral_constant<std::int64_t, 1>;
-using Four = std::integral_constant<std::int64_t, 4>;
+using OneLine = std::integral_constant<std::int64_t, 1>;
+using FourLines = std::integral_constant<std::int64_t, 4>;
 
 template <class Width>
 inline constexpr std::int64_t most_lines = most_columns;
@@ -150,7 +143,7 @@ class Scanner {
     if (lines_.length >= long_line && lines_.outer < few_lines) {
       for (std::int64_t line = 0; line < lines_.outer; ++line) scan_in_pieces(line * lines_.length);
     } else {
-      const std::int64_t at_once = std::max<std::int64_t>(1, part_length / lines_.length / 4) * 4;
+      const std::int64_t at_once = std::max<std::int64_t>(1, scan_part / lines_.length / 4) * 4;
       for_each_group(lines_.outer, at_once, [this](std::int64_t first, std::int64_t end) { scan_rows(first, end); });
     }
   }
@@ -184,8 +177,8 @@ class Scanner {
   template <bool writes>
   void walk_fours(const Strip& s, std::int64_t width, State* states, bool started) const {
     std::int64_t c = 0;
-    for (; c + 4 <= width; c += 4) walk<writes>(s.after(c), Four(), states + c, started);
-    for (; c < width; ++c) walk<writes>(s.after(c), One(), states + c, started);
+    for (; c + 4 <= width; c += 4) walk<writes>(s.after(c), FourLines(), states + c, started);
+    for (; c < width; ++c) walk<writes>(s.after(c), OneLine(), states + c, started);
   }
 
   void scan_rows(std::int64_t first, std::int64_t end) const {
@@ -198,7 +191,7 @@ class Scanner {
   void scan_columns() const {
     const std::int64_t strips = (lines_.inner + most_columns - 1) / most_columns;
     const std::int64_t columns = std::min(lines_.inner, most_columns);
-    const std::int64_t at_once = std::max<std::int64_t>(1, part_length / (lines_.length * columns));
+    const std::int64_t at_once = std::max<std::int64_t>(1, scan_part / (lines_.length * columns));
     for_each_group(lines_.outer * strips, at_once, [=, this](std::int64_t first, std::int64_t end) {
       State states[most_columns];
       for (std::int64_t unit = first; unit < end; ++unit) {
@@ -223,13 +216,13 @@ class Scanner {
       before = Op::join(before, states[piece]);
       states[piece] = all_before;
     }
-    walk<true>(all, One(), states.data(), false);
+    walk<true>(all, OneLine(), states.data(), false);
     for_each_group(pieces - 1, 4, [&](std::int64_t first, std::int64_t end) {
       walk_fours<true>(all.after(first + 1), end - first, states.data() + first + 1, true);
     });
     Strip rest = all.after(pieces);
     rest.length = lines_.length % piece_length;
-    walk<true>(rest, One(), &before, true);
+    walk<true>(rest, OneLine(), &before, true);
   }
 
   const Lines lines_;

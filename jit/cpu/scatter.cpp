@@ -10,7 +10,7 @@ namespace {
 std::int64_t position(std::int64_t index, std::int64_t extent) noexcept { return index < 0 ? index + extent : index; }
 
 /// What is walked: rows along the last dim.
-struct Rows {
+struct ScatterRows {
   const Shape& over;
   const Shape& own;
   std::span<const Index> indices;
@@ -61,7 +61,7 @@ struct Rows {
 };
 
 template <class F>
-void for_each(const Rows& rows, F f) {
+void for_each(const ScatterRows& rows, F f) {
   std::int64_t at[max_rank] = {};
   for (std::int64_t left = rows.over.numel() / rows.over[rows.last()]; left > 0; --left) {
     rows.row(at, f);
@@ -87,7 +87,7 @@ T sum(T a, T b) noexcept {
 void scatter(std::byte* to, DType dtype, const Shape& over, const Shape& own, std::span<const Index> indices,
              const Values& values, Write how) {
   const runtime::DefaultFloats floats;
-  const Rows rows{over, own, indices, values.strides};
+  const ScatterRows rows{over, own, indices, values.strides};
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     T* const x = reinterpret_cast<T*>(to);
     const T* const from = reinterpret_cast<const T*>(values.data);

@@ -7,17 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "is_nan.hpp"
 #include "sort_keys.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t part_length = 1 << 16;  // elements for a thread at a time: a millisecond
-constexpr std::int64_t short_row = 512;        // comparing is quicker than passes over 256 counters each
-constexpr std::int64_t most_in_heap = 1024;    // of the first ones, where the row has many times as many
+constexpr std::int64_t sort_part = 1 << 16;  // elements for a thread at a time: a millisecond
+constexpr std::int64_t short_row = 512;      // comparing is quicker than passes over 256 counters each
+constexpr std::int64_t most_in_heap = 1024;  // of the first ones, where the row has many times as many
 
 template <class T>
-struct Row {
+struct SortRow {
   const T* data;
   std::int64_t length;
   std::uint64_t flip;  // all ones of a key where the order descends
@@ -38,13 +39,13 @@ struct Room {
         spare(with_spare ? std::make_unique_for_overwrite<Entry[]>(static_cast<std::size_t>(n)) : nullptr) {}
 };
 
-std::int64_t parts_of(std::int64_t n) noexcept { return (n + part_length - 1) / part_length; }
+std::int64_t parts_of(std::int64_t n) noexcept { return (n + sort_part - 1) / sort_part; }
 
 /// Calls f(first, end) for each part of a row.
 template <class F>
 void for_each_range(std::int64_t n, F f) {
   runtime::run_parts(parts_of(n),
-                     [=](std::int64_t part) { f(part, part * part_length, std::min((part + 1) * part_length, n)); });
+                     [=](std::int64_t part) { f(part, part * sort_part, std::min((part + 1) * sort_part, n)); });
 }
 
 /// One byte of the keys after the other, the lowest first, each time stable (Knuth, The Art of Computer Programming 3,
@@ -78,7 +79,7 @@ const Entry* radix_sort(Room<Entry>& room, std::int64_t n, int key_bytes) {
 }
 
 template <class Entry, class T>
-void write_entries(const Row<T>& row, Room<Entry>& room) {
+void write_entries(const SortRow<T>& row, Room<Entry>& room) {
   for_each_range(row.length, [&](std::int64_t, std::int64_t first, std::int64_t end) {
     for (std::int64_t i = first; i < end; ++i) room.entries[static_cast<std::size_t>(i)] = row.template entry<Entry>(i);
   });
@@ -87,7 +88,7 @@ void write_entries(const Row<T>& row, Room<Entry>& room) {
 /// At least the first ones in order. Entries are all different, so that an unstable sort of them is a stable one of the
 /// elements.
 template <class Entry, class T>
-const Entry* sort_row(const Row<T>& row, std::int64_t first, Room<Entry>& room) {
+const Entry* sort_row(const SortRow<T>& row, std::int64_t first, Room<Entry>& room) {
   write_entries(row, room);
   Entry* const entries = room.entries.get();
   if (row.length > short_row) return radix_sort(room, row.length, sizeof(T));
@@ -98,7 +99,7 @@ const Entry* sort_row(const Row<T>& row, std::int64_t first, Room<Entry>& room) 
 
 /// The first k of [first, end), not in order.
 template <class Entry, class T>
-void smallest(const Row<T>& row, std::int64_t first, std::int64_t end, std::int64_t k, std::vector<Entry>& heap) {
+void smallest(const SortRow<T>& row, std::int64_t first, std::int64_t end, std::int64_t k, std::vector<Entry>& heap) {
   const std::int64_t known = std::min(first + k, end);
   heap.clear();
   for (std::int64_t i = first; i < known; ++i) heap.push_back(row.template entry<Entry>(i));
@@ -114,7 +115,7 @@ void smallest(const Row<T>& row, std::int64_t first, std::int64_t end, std::int6
 
 /// The first k of a row in order.
 template <class Entry, class T>
-void smallest_in_order(const Row<T>& row, std::int64_t k, std::vector<Entry>& found) {
+void smallest_in_order(const SortRow<T>& row, std::int64_t k, std::vector<Entry>& found) {
   if (parts_of(row.length) == 1) {
     smallest(row, 0, row.length, k, found);
   } else {
@@ -131,7 +132,7 @@ void smallest_in_order(const Row<T>& row, std::int64_t k, std::vector<Entry>& fo
 }
 
 template <class Entry, class T>
-void write_results(const Row<T>& row, const Entry* found, std::int64_t count, T* values, std::int64_t* indices) {
+void write_results(const SortRow<T>& row, const Entry* found, std::int64_t count, T* values, std::int64_t* indices) {
   for_each_range(count, [=](std::int64_t, std::int64_t first, std::int64_t end) {
     for (std::int64_t i = first; i < end; ++i) {
       indices[i] = found[i].index();
@@ -151,7 +152,7 @@ const Entry& at_position(Room<Entry>& room, std::int64_t n, std::int64_t k) {
 /// Calls f(row, room) for each row: several rows at a time where they are short, several threads in each where long.
 template <class Make, class F>
 void for_each_row(const RowArray& rows, Make make, F f) {
-  const std::int64_t at_once = std::max<std::int64_t>(1, part_length / std::max<std::int64_t>(rows.length, 1));
+  const std::int64_t at_once = std::max<std::int64_t>(1, sort_part / std::max<std::int64_t>(rows.length, 1));
   const std::int64_t groups = (rows.count + at_once - 1) / at_once;
   const auto run = [&](std::int64_t group) {
     auto room = make();
@@ -167,9 +168,9 @@ template <class Entry, class T>
 void sort_rows(const RowArray& rows, bool descending, std::int64_t first, T* values, std::int64_t* indices) {
   const T* const data = reinterpret_cast<const T*>(rows.data);
   const auto row_at = [=](std::int64_t r) {
-    return Row<T>{data + r * rows.length, rows.length, descending ? ~std::uint64_t{0} : 0};
+    return SortRow<T>{data + r * rows.length, rows.length, descending ? ~std::uint64_t{0} : 0};
   };
-  const auto results = [=](std::int64_t r, const Row<T>& row, const Entry* found) {
+  const auto results = [=](std::int64_t r, const SortRow<T>& row, const Entry* found) {
     write_results(row, found, first, values ? values + r * first : nullptr, indices + r * first);
   };
   if (first <= most_in_heap && first * 32 <= rows.length) {
@@ -186,17 +187,9 @@ void sort_rows(const RowArray& rows, bool descending, std::int64_t first, T* val
   }
 }
 
-template <class T>
-bool is_nan(T value) noexcept {
-  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
-    return static_cast<float>(value) != static_cast<float>(value);
-  else
-    return value != value;
-}
-
 /// The position, in ascending order, of the element that is asked for.
 template <class T>
-std::int64_t position_in(const Row<T>& row, Rank rank, std::int64_t position) {
+std::int64_t position_in(const SortRow<T>& row, Rank rank, std::int64_t position) {
   if (rank == Rank::Position) return position;
   const std::int64_t nans = std::count_if(row.data, row.data + row.length, is_nan<T>);
   if (rank == Rank::Median && nans > 0) return row.length - nans;
@@ -208,7 +201,7 @@ void pick_from_rows(const RowArray& rows, Rank rank, std::int64_t position, T* v
   for_each_row(
       rows, [&] { return Room<Entry>(rows.length, false); },
       [=, data = reinterpret_cast<const T*>(rows.data)](std::int64_t r, Room<Entry>& room) {
-        const Row<T> row{data + r * rows.length, rows.length, 0};
+        const SortRow<T> row{data + r * rows.length, rows.length, 0};
         write_entries(row, room);
         indices[r] = at_position(room, row.length, position_in(row, rank, position)).index();
         values[r] = row.data[indices[r]];

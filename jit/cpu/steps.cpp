@@ -118,9 +118,9 @@ double cost_of(const Node& n, DType compute) {
   }
 }
 
-class Builder {
+class StepsBuilder {
  public:
-  Builder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
+  StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
   Steps run() {
     find_levels();
@@ -346,7 +346,7 @@ bool may_have_runs(const Graph& graph) noexcept {
   });
 }
 
-Steps make_steps(const Graph& graph, UniformLeaves uniform) { return Builder(graph, uniform).run(); }
+Steps make_steps(const Graph& graph, UniformLeaves uniform) { return StepsBuilder(graph, uniform).run(); }
 
 void order_steps(Steps& steps) {
   // Depth first from the outputs, the operand that took the most steps first: fewest values wait.

@@ -19,11 +19,8 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr double worth_threads_ns = 40'000;   // below this much work one thread does it all
-constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays fetch ahead
-constexpr std::int64_t panel_tile = 256;      // elements of a row of a panel
+constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
 constexpr int most_variants = 16;
-constexpr double chunk_ns = 15'000;  // what a task does at least
 
 std::int64_t tile_of(const Steps& steps, const Layout& layout) {
   return std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile});

@@ -13,6 +13,10 @@
 
 namespace sinter::inline v1::jit::cpu {
 
+inline constexpr double worth_threads_ns = 40'000;   // below this much work one thread does it all
+inline constexpr double chunk_ns = 15'000;           // what a task does at least
+inline constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays fetch ahead
+
 /// What threads have met. Who sets `position` first writes the numbers.
 struct SharedFaults {
   std::atomic<bool> division{false}, position{false};

@@ -118,16 +118,16 @@ const LibraryKernel& copy_kernel(std::size_t size) {
   });
 }
 
-std::int64_t blocks_for(std::int64_t n, const Parts& parts) noexcept {
+std::int64_t blocks_for(std::int64_t n, const MaskParts& parts) noexcept {
   const std::int64_t threads = (n + parts.length - 1) / parts.length * warp;
   return (threads + LibraryKernel::block_threads - 1) / LibraryKernel::block_threads;
 }
 
 }  // namespace
 
-Parts count_true(const TensorImpl& mask) {
+MaskParts count_true(const TensorImpl& mask) {
   const std::int64_t n = mask.numel, even = (n + most_parts - 1) / most_parts;
-  Parts parts{std::max(shortest_part, (even + warp - 1) / warp * warp), 0, {}};
+  MaskParts parts{std::max(shortest_part, (even + warp - 1) / warp * warp), 0, {}};
   const std::int64_t count = (n + parts.length - 1) / parts.length;
   std::vector<std::uint32_t> found(static_cast<std::size_t>(count));
   const TensorRef counts = runtime::empty(Shape(count), DType::Int32, mask.device);
@@ -148,7 +148,7 @@ Parts count_true(const TensorImpl& mask) {
   return parts;
 }
 
-void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& mask, const Parts& parts) {
+void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& mask, const MaskParts& parts) {
   const std::uint64_t words[] = {address(to),
                                  address(from),
                                  address(mask),
@@ -162,7 +162,7 @@ void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& m
   copy_kernel(size_of(to.dtype)).launch(to.device, blocks_for(mask.numel, parts), words, 4, uses);
 }
 
-void write_positions(const TensorImpl& to, const TensorImpl& mask, const Parts& parts) {
+void write_positions(const TensorImpl& to, const TensorImpl& mask, const MaskParts& parts) {
   std::array<std::uint64_t, 6 + 3 * max_rank> words = {address(to),
                                                        address(mask),
                                                        address(*parts.offsets),

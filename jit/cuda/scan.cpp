@@ -72,7 +72,7 @@ const LibraryKernel& kernel(int operation, DType dtype, Entry entry) {
   });
 }
 
-struct Job {
+struct ScanJob {
   const TensorImpl &x, &to;
   const TensorImpl* indices;  // may be null
   cpu::Lines lines;
@@ -81,7 +81,7 @@ struct Job {
   std::int64_t count() const noexcept { return lines.outer * lines.inner; }
 };
 
-void launch(const Job& job, Entry entry, std::int64_t blocks, const TensorImpl* totals, std::int64_t piece,
+void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorImpl* totals, std::int64_t piece,
             bool reduces) {
   const std::int64_t pieces = (job.lines.length + piece - 1) / piece;
   const auto word = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
@@ -102,7 +102,7 @@ void launch(const Job& job, Entry entry, std::int64_t blocks, const TensorImpl* 
   kernel(job.operation, job.x.dtype, entry).launch(job.x.device, blocks, words, 4, uses);
 }
 
-void run(const Job& job) {
+void run(const ScanJob& job) {
   const std::int64_t lines = job.count(), length = job.lines.length;
   constexpr std::int64_t threads = LibraryKernel::block_threads;
   if (length <= short_line || (job.lines.inner >= 32 && lines >= many_lines))

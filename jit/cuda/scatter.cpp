@@ -15,8 +15,6 @@
 namespace sinter::inline v1::jit::cuda {
 namespace {
 
-constexpr std::int64_t most_blocks = 1 << 16;  // beyond them threads take several elements
-
 /// A kernel that calls `write(place, value)` for elements of a type.
 LibraryKernel make(const std::string& name, std::string_view type, std::string_view write) {
   return {name, fmt::format(R"(struct {0}_params {{
@@ -87,7 +85,7 @@ void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& places, c
                                  values.numel == places.numel ? 1u : 0u,
                                  runtime::fault_code(fault, true)};
   const runtime::Use uses[] = {{x.buffer.get(), true}, {places.buffer.get(), false}, {values.buffer.get(), false}};
-  kernel.launch(x.device, std::min(blocks, most_blocks), words, 4, uses);
+  kernel.launch(x.device, std::min(blocks, LibraryKernel::most_blocks), words, 4, uses);
 }
 
 }  // namespace sinter::inline v1::jit::cuda

@@ -24,7 +24,6 @@ using runtime::TensorImpl;
 using runtime::TensorRef;
 
 constexpr std::int64_t block_slots = 2048, digits = 256, tile = 2048;  // as in sort.cuh
-constexpr std::int64_t most_blocks = 1 << 16;                          // where threads may take several elements
 
 std::uint64_t word(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 std::uint64_t address_or_null(const TensorImpl* t) noexcept { return t ? address(*t) : 0; }
@@ -109,7 +108,7 @@ const LibraryKernel& kernel(Pass pass, std::size_t key_bytes) {
 constexpr std::uint64_t first_ones = 3;
 
 /// Rows to sort, and what to write of them.
-struct Job {
+struct SortJob {
   const TensorImpl& x;
   const TensorImpl* values;  // may be null
   const TensorImpl& indices;
@@ -123,7 +122,7 @@ struct Job {
   std::int64_t rows() const { return x.numel / length(); }
 };
 
-void sort_in_blocks(const Job& job) {
+void sort_in_blocks(const SortJob& job) {
   const int log2 = std::bit_width(word(job.length()) - 1);
   const std::int64_t at_once = block_slots >> log2;
   const std::uint64_t words[] = {address_or_null(job.values),
@@ -147,14 +146,15 @@ struct RadixMemory {
   TensorRef keys[2], positions[2], counts, totals;
 };
 
-void make_keys(const Job& job, const TensorImpl& keys) {
+void make_keys(const SortJob& job, const TensorImpl& keys) {
   const std::uint64_t words[] = {address(keys), address(job.x), job.flip, word(job.x.numel)};
   const runtime::Use uses[] = {use_of(&keys, true), use_of(&job.x, false)};
-  kernel(Step::Keys, job.x.dtype).launch(job.x.device, std::min(blocks_for(job.x.numel), most_blocks), words, 2, uses);
+  kernel(Step::Keys, job.x.dtype)
+      .launch(job.x.device, std::min(blocks_for(job.x.numel), LibraryKernel::most_blocks), words, 2, uses);
 }
 
 /// Gives which of the two the sorted ones are in.
-int radix_sort(const Job& job, const RadixMemory& memory) {
+int radix_sort(const SortJob& job, const RadixMemory& memory) {
   const std::size_t key_bytes = size_of(job.x.dtype);
   const std::int64_t tiles = (job.length() + tile - 1) / tile;
   int from = 0;
@@ -185,7 +185,7 @@ int radix_sort(const Job& job, const RadixMemory& memory) {
   return from;
 }
 
-void gather(const Job& job, const TensorImpl& keys, const TensorImpl& positions) {
+void gather(const SortJob& job, const TensorImpl& keys, const TensorImpl& positions) {
   const std::uint64_t words[] = {address_or_null(job.values),
                                  address(job.indices),
                                  address(job.x),
@@ -201,10 +201,10 @@ void gather(const Job& job, const TensorImpl& keys, const TensorImpl& positions)
   const runtime::Use uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false),
                                use_of(&keys, false),     use_of(&positions, false),  use_of(job.origins, false)};
   kernel(Pass::Gather, size_of(job.x.dtype))
-      .launch(job.x.device, std::min(blocks_for(job.rows() * job.first), most_blocks), words, 6, uses);
+      .launch(job.x.device, std::min(blocks_for(job.rows() * job.first), LibraryKernel::most_blocks), words, 6, uses);
 }
 
-void sort_by_digits(const Job& job) {
+void sort_by_digits(const SortJob& job) {
   constexpr DType key_dtypes[] = {DType::UInt8, DType::Int16, DType::Int32, DType::Int64};
   const DType key_dtype = key_dtypes[std::countr_zero(size_of(job.x.dtype))];
   const auto room = [&](std::int64_t n, DType dtype) { return runtime::empty(Shape(n), dtype, job.x.device); };
@@ -218,15 +218,15 @@ void sort_by_digits(const Job& job) {
   gather(job, *memory.keys[sorted], *memory.positions[sorted]);
 }
 
-void sort_rows(const Job& job) { job.length() <= block_slots ? sort_in_blocks(job) : sort_by_digits(job); }
+void sort_rows(const SortJob& job) { job.length() <= block_slots ? sort_in_blocks(job) : sort_by_digits(job); }
 
 /// A block reads a row several times: many rows, and short ones, take less than to sort them all.
-bool is_selected(const Job& job) {
+bool is_selected(const SortJob& job) {
   return job.length() > block_slots && job.first <= job.length() / 4 && (job.rows() >= 8 || job.length() <= 1 << 15);
 }
 
 /// The first ones, in the order of their positions, or the one that is asked for.
-void select(const Job& job) {
+void select(const SortJob& job) {
   const std::uint64_t words[] = {address(*job.values),
                                  address(job.indices),
                                  address(job.x),
@@ -239,7 +239,7 @@ void select(const Job& job) {
   kernel(Step::Select, job.x.dtype).launch(job.x.device, job.rows(), words, 3, uses);
 }
 
-void select_and_sort(const Job& job) {
+void select_and_sort(const SortJob& job) {
   const TensorRef values = runtime::empty(job.indices.shape, job.x.dtype, job.x.device);
   const TensorRef origins = runtime::empty(job.indices.shape, DType::Int64, job.x.device);
   select({job.x, values.get(), *origins, nullptr, job.first, job.flip});
@@ -256,13 +256,14 @@ void check_length(const TensorImpl& x) {
 
 void sort(const TensorImpl& x, bool descending, const ValuesAndIndices& to) {
   check_length(x);
-  const Job job{x, to.values.get(), *to.indices, nullptr, to.indices->shape[-1], descending ? ~std::uint64_t{0} : 0};
+  const SortJob job{x,       to.values.get(),       *to.indices,
+                    nullptr, to.indices->shape[-1], descending ? ~std::uint64_t{0} : 0};
   return job.values && is_selected(job) ? select_and_sort(job) : sort_rows(job);
 }
 
 void pick(const TensorImpl& x, cpu::Rank rank, std::int64_t position, const ValuesAndIndices& to) {
   check_length(x);
-  const Job job{x, to.values.get(), *to.indices, nullptr, 1, 0, static_cast<std::uint64_t>(rank), position};
+  const SortJob job{x, to.values.get(), *to.indices, nullptr, 1, 0, static_cast<std::uint64_t>(rank), position};
   return is_selected(job) ? select(job) : sort_rows(job);
 }
 

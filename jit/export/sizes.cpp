@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit::exporting {
@@ -74,8 +75,6 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
   }
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 std::string axis_name(std::span<const std::vector<std::string>> names, std::size_t leaf, std::size_t axis) {
   return leaf < names.size() && axis < names[leaf].size() ? names[leaf][axis] : std::string();
 }
@@ -98,7 +97,7 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
             fmt::format("size {} names axis {} of input {}, which has the extent 1 and is broadcast: give the "
                         "input an extent that is not 1 where the exported kernel is to take a size",
                         name, a, i));
-      if (std::ranges::all_of(name, is_digit) && name != fmt::format("{}", leaves[i][a]))
+      if (std::ranges::all_of(name, runtime::is_digit) && name != fmt::format("{}", leaves[i][a]))
         throw Error(fmt::format("axis {} of input {} is to stay {}, but its extent is {}", a, i, name, leaves[i][a]));
       const auto [known, is_new] = named.try_emplace(name, of.back(), leaves[i][a]);
       if (!is_new && known->second.second != leaves[i][a])

@@ -10,6 +10,7 @@
 #include <sinter/runtime/pieces.hpp>
 #include "../plan/nest.hpp"
 #include "../plan/overlap.hpp"
+#include "placement.hpp"
 #include "run_positions.hpp"
 
 namespace sinter::inline v1::jit {
@@ -22,10 +23,6 @@ using runtime::TensorRef;
 
 constexpr int disagree = -2;
 
-std::int64_t extent(const Shape& shape, int from_end) noexcept {
-  return from_end < shape.rank() ? shape.end()[-1 - from_end] : 1;
-}
-
 const Pieces* pieces_of(const TensorImpl& t) noexcept { return t.buffer ? t.buffer->pieces() : nullptr; }
 
 /// The axis, from the end, along which the leaves that are in pieces are so; `whole` where none is.
@@ -36,7 +33,8 @@ int common_axis(const Recipe& recipe, const Call& call, const Shape& shape) noex
     if (!pieces_of(t)) return disagree;
     const int axis = runtime::split_axis(t);
     if (axis == whole) continue;
-    if ((along != whole && along != axis) || extent(t.shape, axis) != extent(shape, axis)) return disagree;
+    if ((along != whole && along != axis) || extent_from_end(t.shape, axis) != extent_from_end(shape, axis))
+      return disagree;
     along = axis;
   }
   return along;
@@ -52,11 +50,11 @@ struct Part {
 };
 /// Kernels of more operands go the longer way.
 constexpr std::size_t most_operands = 17;
-using Parts = boost::container::static_vector<Part, most_operands>;
+using OperandParts = boost::container::static_vector<Part, most_operands>;
 
 void set_part(Part& p, const TensorImpl& t, int along, std::int64_t rows) {
   p.pieces = pieces_of(t), p.of = &t;
-  const bool has_part = along != whole && along < t.rank() && extent(t.shape, along) == rows;
+  const bool has_part = along != whole && along < t.rank() && extent_from_end(t.shape, along) == rows;
   p.axis = has_part ? t.rank() - 1 - along : whole;
   p.step = has_part && p.pieces->replicated ? t.strides.begin()[p.axis] : 0;
   p.view.dtype = t.dtype;
@@ -68,7 +66,7 @@ void set_part(Part& p, const TensorImpl& t, int along, std::int64_t rows) {
 /// All of one evaluation.
 class Launches {
  public:
-  Launches(const Executable& kernel, const Call& call, Parts& parts, int along, std::int64_t rows)
+  Launches(const Executable& kernel, const Call& call, OperandParts& parts, int along, std::int64_t rows)
       : kernel_(kernel), call_(call), parts_(parts), mesh_(parts[0].pieces->mesh), along_(along), rows_(rows) {}
 
   /// For an output that was there before. False where a position would write what it has still to read.
@@ -158,7 +156,7 @@ class Launches {
 
   const Executable& kernel_;
   const Call& call_;
-  Parts& parts_;
+  OperandParts& parts_;
   const Mesh& mesh_;
   const int along_;
   const std::int64_t rows_;
@@ -186,9 +184,9 @@ bool run_elementwise_on_mesh(const Recipe& recipe, const Call& call) {
     if (!pieces_of(*out) || runtime::split_axis(*out) != along || !(out->shape == shape)) return false;
   }
   const TensorRef made = out ? TensorRef() : empty_placed(shape, along, recipe.dtype(0), call.device);
-  const std::int64_t rows = along == whole ? 1 : extent(shape, along);
+  const std::int64_t rows = along == whole ? 1 : extent_from_end(shape, along);
   const Kernel& kernel = plan.plan.kernels[0];
-  Parts parts;
+  OperandParts parts;
   set_part(parts.emplace_back(), out ? *out : *made, along, rows);
   for (const Slot& s : kernel.inputs) set_part(parts.emplace_back(), *call.leaves[s.number], along, rows);
   Launches launches(*plan.kernels[0], call, parts, along, rows);

@@ -16,7 +16,7 @@ namespace {
 
 using runtime::TensorImpl;
 using runtime::TensorRef;
-using Parts = std::vector<TensorRef>;  // by position of this process
+using PositionParts = std::vector<TensorRef>;  // by position of this process
 
 bool adds(Op op) noexcept { return op == Op::sum || op == Op::matmul; }
 bool finds_position(Op op) noexcept { return op == Op::argmax || op == Op::argmin; }
@@ -86,13 +86,13 @@ class Join {
         each_((rows_ + mesh.size() - 1) / mesh.size()),
         elements_(reduced_shape(operand, Along::of(n.attribute)).numel()) {}
 
-  TensorRef sum(Parts parts, const Shape& shape) const {
+  TensorRef sum(PositionParts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
     return with_shape(*runtime::replicated_over(std::move(parts), mesh_), shape);
   }
 
   /// By the reduction itself, over one part of each position that has rows.
-  TensorRef by_reduction(const Parts& parts) const {
+  TensorRef by_reduction(const PositionParts& parts) const {
     const TensorRef gathered = gather(parts, node_.op == Op::prod ? accumulates_in(node_.dtype) : node_.dtype);
     Graph g;
     const Operand leaf = g.leaf(gathered->dtype, 0);
@@ -101,7 +101,7 @@ class Join {
   }
 
   /// The smallest position of those that have the largest, or smallest, element; NaN wins.
-  TensorRef by_position(const Parts& extremes, const Parts& positions, DType operand_dtype) const {
+  TensorRef by_position(const PositionParts& extremes, const PositionParts& positions, DType operand_dtype) const {
     const std::array leaves{gather(extremes, operand_dtype), gather(positions, DType::Int64),
                             runtime::index_tensor({parts_with_rows(), 1}, mesh_)};
     Graph g;
@@ -133,11 +133,11 @@ class Join {
   std::int64_t parts_with_rows() const { return positions_with_rows(mesh_, rows_); }
 
   /// (parts, elements of a part), on every position.
-  TensorRef gather(const Parts& parts, DType dtype) const {
+  TensorRef gather(const PositionParts& parts, DType dtype) const {
     const std::int64_t elements = elements_;
     std::vector<std::int64_t> counts;
     for (int p = 0; p < mesh_.size(); ++p) counts.push_back(mesh_.rows(rows_, p) > 0 ? elements : 0);
-    Parts from, to;
+    PositionParts from, to;
     for (int i = 0; i < mesh_.local(); ++i) {
       const TensorRef& part = parts[static_cast<std::size_t>(i)];
       const Device device = mesh_.device(mesh_.first() + i);
@@ -164,7 +164,7 @@ class Join {
   const std::int64_t elements_;  // of a part
 };
 
-TensorRef join(const CutCall& c, const Cut& cut, std::span<Parts> parts) {
+TensorRef join(const CutCall& c, const Cut& cut, std::span<PositionParts> parts) {
   const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
   const Shape& shape = c.shapes[static_cast<std::size_t>(cut.node)];
   if (cut.kind == Cut::Kind::Value) return runtime::replicated_over(std::move(parts[0]), c.mesh);

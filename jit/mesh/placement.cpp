@@ -13,10 +13,6 @@ namespace {
 
 constexpr int unused = -3;
 
-std::int64_t extent(const Shape& shape, int from_end) noexcept {
-  return from_end < shape.rank() ? shape[shape.rank() - 1 - from_end] : 1;
-}
-
 bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::index; }
 
 bool is_elementwise(const Graph& graph) noexcept {
@@ -55,7 +51,7 @@ class Placing {
   void take_parts_of_leaves(std::int64_t of, int along) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
       if (const Node& n = graph_.nodes()[i]; is_tensor(n.op))
-        made_.leaves[n.attribute] = extent(shapes_[i], along) == of ? along : whole;
+        made_.leaves[n.attribute] = extent_from_end(shapes_[i], along) == of ? along : whole;
   }
   void take_whole(Operand o) {
     if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), whole);
@@ -109,8 +105,9 @@ class Placing {
     const Operand o = graph_.operands(n)[i];
     if (graph_[o].op == Op::array) return true;
     if (along == whole) return take_whole(o), true;
-    const bool broadcasts = extent(shape(o), along) != extent(shapes_[static_cast<std::size_t>(id)], along);
-    if (axis(o) == whole && (broadcasts || extent(shape(o), along) == 1)) return take_whole(o), true;
+    const bool broadcasts =
+        extent_from_end(shape(o), along) != extent_from_end(shapes_[static_cast<std::size_t>(id)], along);
+    if (axis(o) == whole && (broadcasts || extent_from_end(shape(o), along) == 1)) return take_whole(o), true;
     if (axis(o) == whole) return take_part(id, i, along);
     if (broadcasts) refuse(n);
     return true;
@@ -124,7 +121,7 @@ class Placing {
     const Along combined = Along::of(n.attribute);
     const bool spreads = info(n.op).reduction == Reduction::Spreads;
     if (combined.axes >> along & 1) {
-      if (extent(shape(operands[0]), along) == 0) return spreads ? along : whole;  // each has all of nothing
+      if (extent_from_end(shape(operands[0]), along) == 0) return spreads ? along : whole;  // each has all of nothing
       cut(Cut::Kind::Reduction, id, along);
       return later;
     }
@@ -164,12 +161,12 @@ class Placing {
   /// `in_result` is the same axis there: those of vectors go.
   int of_batch(NodeId id, const Node& n, int along, int in_result) {
     bool is_ready = true;
-    const std::int64_t matrices = extent(shapes_[static_cast<std::size_t>(id)], in_result);
+    const std::int64_t matrices = extent_from_end(shapes_[static_cast<std::size_t>(id)], in_result);
     for (std::uint32_t i = 0; i < 2; ++i) {
       const Operand o = graph_.operands(n)[i];
-      if (axis(o) == along ? extent(shape(o), along) != matrices : axis(o) != whole) refuse(n);
+      if (axis(o) == along ? extent_from_end(shape(o), along) != matrices : axis(o) != whole) refuse(n);
       if (axis(o) != whole) continue;
-      if (extent(shape(o), along) == 1)
+      if (extent_from_end(shape(o), along) == 1)
         take_whole(o);
       else
         is_ready &= take_part(id, i, along);
@@ -216,10 +213,10 @@ void place_output(Placements& made, const Graph& graph, std::span<const Shape> s
   const Shape& shape = shapes[static_cast<std::size_t>(o.node)];
   Placing placing(graph, shapes, made);
   if (made.axes[static_cast<std::size_t>(o.node)] != whole) return;
-  if (axis == whole || extent(shape, axis) == 1)
+  if (axis == whole || extent_from_end(shape, axis) == 1)
     placing.take_whole(o);
   else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::index)
-    placing.take_parts_of_leaves(extent(shape, axis), axis);
+    placing.take_parts_of_leaves(extent_from_end(shape, axis), axis);
   else
     placing.take_part(-1, output, axis);
 }

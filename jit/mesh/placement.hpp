@@ -13,6 +13,11 @@ using runtime::whole;
 /// Of a value that is made of something that positions must tell one another first.
 inline constexpr int later = -2;
 
+/// Of an axis that is numbered from the end; 1 where there is none.
+inline std::int64_t extent_from_end(const Shape& shape, int axis) noexcept {
+  return axis < shape.rank() ? shape.end()[-1 - axis] : 1;
+}
+
 /// A node that no position can compute from what it has.
 struct Cut {
   enum class Kind : std::uint8_t {

@@ -46,8 +46,6 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   return lanes;
 }
 
-constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
-
 /// Bits of a key's head, above those of set_head, that hold a RowText.
 constexpr int rows_at = 18;
 

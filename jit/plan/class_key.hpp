@@ -12,6 +12,9 @@
 
 namespace sinter::inline v1::jit {
 
+/// Numbers of elements, and offsets to them, below it fit in 31 bits.
+inline constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
+
 /// How an operand lies over the loop nest.
 enum class Pattern : std::uint8_t {
   Linear,      // elements follow each other through the whole nest

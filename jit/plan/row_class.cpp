@@ -7,7 +7,6 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
 /// Neighbouring rows from which on threads that walk side by side read whole sectors.
 constexpr std::int64_t least_neighbours = 8;
 

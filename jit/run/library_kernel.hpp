@@ -17,6 +17,8 @@ namespace sinter::inline v1::jit {
 class LibraryKernel {
  public:
   static constexpr unsigned block_threads = 256;
+  /// Beyond them threads take several elements, where a kernel can.
+  static constexpr std::int64_t most_blocks = 1 << 16;
 
   /// `text` has the struct of the parameters and the entry, and may use what prelude/*.cuh defines.
   LibraryKernel(std::string name, const std::string& text);

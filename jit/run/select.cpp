@@ -49,14 +49,14 @@ TensorRef spread(TensorImpl& t, const Shape& shape) {
 TensorRef select_on_cpu(const TensorImpl& x, const TensorImpl& mask) {
   const runtime::Use uses[] = {{x.buffer.get(), false}, {mask.buffer.get(), false}};
   const runtime::Ordered ordered(x.device, uses);
-  const cpu::Parts parts = cpu::count_true(mask.data, mask.numel);
+  const cpu::MaskParts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back()), x.dtype, x.device);
   cpu::copy_true(result->data, x.data, size_of(x.dtype), mask.data, mask.numel, parts);
   return result;
 }
 
 TensorRef select_on_gpu(const TensorImpl& x, const TensorImpl& mask) {
-  const cuda::Parts parts = cuda::count_true(mask);
+  const cuda::MaskParts parts = cuda::count_true(mask);
   TensorRef result = runtime::empty(Shape(parts.total), x.dtype, x.device);
   if (parts.total > 0) cuda::copy_true(*result, x, mask, parts);
   return result;
@@ -65,7 +65,7 @@ TensorRef select_on_gpu(const TensorImpl& x, const TensorImpl& mask) {
 TensorRef positions_on_cpu(const TensorImpl& mask) {
   const runtime::Use use{mask.buffer.get(), false};
   const runtime::Ordered ordered(mask.device, {&use, 1});
-  const cpu::Parts parts = cpu::count_true(mask.data, mask.numel);
+  const cpu::MaskParts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back(), mask.rank()), DType::Int64, mask.device);
   if (mask.rank() > 0)
     cpu::write_positions(reinterpret_cast<std::int64_t*>(result->data), mask.shape, mask.data, parts);
@@ -73,7 +73,7 @@ TensorRef positions_on_cpu(const TensorImpl& mask) {
 }
 
 TensorRef positions_on_gpu(const TensorImpl& mask) {
-  const cuda::Parts parts = cuda::count_true(mask);
+  const cuda::MaskParts parts = cuda::count_true(mask);
   TensorRef result = runtime::empty(Shape(parts.total, mask.rank()), DType::Int64, mask.device);
   if (result->numel > 0) cuda::write_positions(*result, mask, parts);
   return result;

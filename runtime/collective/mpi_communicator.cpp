@@ -12,15 +12,15 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constinit std::atomic<std::int64_t> part_size{std::int64_t{1} << 26};
+constinit std::atomic<std::int64_t> mpi_part_size{std::int64_t{1} << 26};
 
 constexpr int data_tag = 3;
 
 /// Elements of one process among all.
-struct Piece {
+struct Share {
   std::int64_t first, count;
 };
-using Pieces = std::vector<Piece>;
+using Shares = std::vector<Share>;
 
 std::int64_t sum(Counts counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
 
@@ -50,7 +50,7 @@ class Mpi final : public Communicator {
 
  private:
   int rank_of(int position) const { return runtime::rank_of(position, locals_); }
-  Pieces per_process(Counts counts) const;
+  Shares per_process(Counts counts) const;
   template <class F>
   void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
                  int peer = Processes::of_all);
@@ -70,8 +70,8 @@ class Mpi final : public Communicator {
 };
 
 /// What is of each process where counts are of each position.
-Pieces Mpi::per_process(Counts counts) const {
-  Pieces all;
+Shares Mpi::per_process(Counts counts) const {
+  Shares all;
   std::int64_t first = 0;
   std::size_t position = 0;
   for (const std::int64_t local : locals_) {
@@ -84,7 +84,7 @@ Pieces Mpi::per_process(Counts counts) const {
 }
 
 /// Counts and places as MPI takes them, in the memory of `e`.
-std::pair<int*, int*> as_integers(Exchange& e, const Pieces& pieces) {
+std::pair<int*, int*> as_integers(Exchange& e, const Shares& pieces) {
   int* const counts = reinterpret_cast<int*>(e.allocate(2 * pieces.size() * sizeof(int)));
   int* const places = counts + pieces.size();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -97,7 +97,7 @@ std::pair<int*, int*> as_integers(Exchange& e, const Pieces& pieces) {
 /// Calls f(first, elements, request) for parts of no more elements than an operation takes, one after another.
 template <class F>
 void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f, int peer) {
-  const std::int64_t step = part_size.load();
+  const std::int64_t step = mpi_part_size.load();
   for (std::int64_t first = 0; first < count; first += step) {
     const int n = static_cast<int>(std::min(step, count - first));
     processes_.start(e, call, function, [&](mpi::Request* request) { return f(first, n, request); });
@@ -152,8 +152,8 @@ void Mpi::gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts co
   const mpi::Library& mpi = processes_.mpi();
   const std::size_t size = size_of(static_cast<DType>(call.dtype));
   const mpi::Datatype type = processes_.element(size);
-  const Pieces pieces = per_process(counts);
-  if (call.count <= part_size.load()) {
+  const Shares pieces = per_process(counts);
+  if (call.count <= mpi_part_size.load()) {
     const auto [elements, places] = as_integers(e, pieces);
     each_part(e, call, call.count, "MPI_Iallgatherv", [&](std::int64_t, int, mpi::Request* request) {
       return mpi.MPI_Iallgatherv(mpi::in_place, 0, type, all, elements, places, type, processes_.comm(), request);
@@ -161,7 +161,7 @@ void Mpi::gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts co
     return;
   }
   for (int r = 0; r < processes_.size(); ++r) {
-    const Piece piece = pieces[static_cast<std::size_t>(r)];
+    const Share piece = pieces[static_cast<std::size_t>(r)];
     each_part(e, call, piece.count, "MPI_Ibcast", [&](std::int64_t first, int n, mpi::Request* request) {
       return mpi.MPI_Ibcast(all + static_cast<std::size_t>(piece.first + first) * size, n, type, r, processes_.comm(),
                             request);
@@ -176,9 +176,9 @@ const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* al
   const std::size_t size = size_of(wide);
   const mpi::Datatype type = processes_.element(size);
   const mpi::Op op = processes_.operation(wide, static_cast<Combine>(call.how));
-  const Pieces pieces = per_process(counts);
-  const Piece own = pieces[static_cast<std::size_t>(processes_.rank())];
-  if (call.count <= part_size.load()) {
+  const Shares pieces = per_process(counts);
+  const Share own = pieces[static_cast<std::size_t>(processes_.rank())];
+  if (call.count <= mpi_part_size.load()) {
     std::byte* const result = e.allocate(static_cast<std::size_t>(own.count) * size);
     const int* const elements = as_integers(e, pieces).first;
     each_part(e, call, call.count, "MPI_Ireduce_scatter", [&](std::int64_t, int, mpi::Request* request) {
@@ -187,7 +187,7 @@ const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* al
     return result;
   }
   for (int r = 0; r < processes_.size(); ++r) {
-    const Piece piece = pieces[static_cast<std::size_t>(r)];
+    const Share piece = pieces[static_cast<std::size_t>(r)];
     each_part(e, call, piece.count, "MPI_Ireduce", [&](std::int64_t first, int n, mpi::Request* request) {
       std::byte* const place = all + static_cast<std::size_t>(piece.first + first) * size;
       const void* const from = r == processes_.rank() ? mpi::in_place : place;
@@ -310,6 +310,6 @@ void Mpi::barrier() {
 }  // namespace
 
 std::unique_ptr<Communicator> make_mpi(const World& world) { return std::make_unique<Mpi>(world); }
-void set_mpi_part(std::int64_t elements) noexcept { part_size = elements; }
+void set_mpi_part(std::int64_t elements) noexcept { mpi_part_size = elements; }
 
 }  // namespace sinter::inline v1::runtime

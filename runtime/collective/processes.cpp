@@ -29,7 +29,7 @@ int number_in(const char* variable, int otherwise) {
   return error == std::errc{} && end == value.data() + value.size() && !value.empty() ? n : otherwise;
 }
 
-std::atomic<Processes*> started{nullptr};
+std::atomic<Processes*> started_processes{nullptr};
 
 }  // namespace
 
@@ -109,7 +109,7 @@ Processes::Processes() : mpi_(mpi::library()) {
   of_main_thread_ = s->level < mpi::thread_serialized;
   notices_.emplace(mpi_, comm_, rank_, size_);
   if (!s->ours) return;
-  started = this;
+  started_processes = this;
   std::atexit(&Processes::at_exit);
 }
 
@@ -265,7 +265,7 @@ void Processes::compare_with(int peer, const Call& call) {
 }
 
 void Processes::at_exit() noexcept {
-  if (Processes* const p = started) p->end();
+  if (Processes* const p = started_processes) p->end();
 }
 
 /// MPI's end waits for all processes. So does this, but not for those that will never come to it; mpirun ends the

@@ -5,15 +5,15 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constinit thread_local int depth = 0;
+constinit thread_local int together_depth = 0;
 
 }  // namespace
 
 Together::Together(const Mesh& mesh) noexcept
-    : is_of_several_(mesh.local() != mesh.size()), tells_(is_of_several_ && depth == 0) {
-  depth += is_of_several_;
+    : is_of_several_(mesh.local() != mesh.size()), tells_(is_of_several_ && together_depth == 0) {
+  together_depth += is_of_several_;
 }
-Together::~Together() { depth -= is_of_several_; }
+Together::~Together() { together_depth -= is_of_several_; }
 
 void Together::abandon(std::string_view why) const noexcept {
   if (tells_) Processes::get().abandon(why);  // which the mesh has started

@@ -32,8 +32,6 @@ using driver::CUresult;
 
 constexpr int oldest_architecture = 70;  // that takes __grid_constant__ parameters
 
-CUdeviceptr address(const void* data) noexcept { return reinterpret_cast<CUdeviceptr>(data); }
-
 /// Whether another binary may load: not where memory is lacking, a graph is captured or the context is lost.
 bool is_of_the_binary(CUresult result) noexcept {
   using namespace driver;
@@ -153,14 +151,14 @@ void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
                     "the graph reads each time it is launched",
                     bytes, context_.index()));
   context_.check("cuMemcpyHtoDAsync",
-                 staging_.upload(address(device), static_cast<const std::byte*>(host), bytes, stream()),
+                 staging_.upload(device_address(device), static_cast<const std::byte*>(host), bytes, stream()),
                  fmt::format("{} bytes from the host", bytes));
 }
 
 void CudaGpu::upload_pinned(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
-  context_.check("cuMemcpyHtoDAsync", d_.cuMemcpyHtoDAsync(address(device), host, bytes, stream()),
+  context_.check("cuMemcpyHtoDAsync", d_.cuMemcpyHtoDAsync(device_address(device), host, bytes, stream()),
                  fmt::format("{} bytes from pinned memory", bytes));
 }
 
@@ -168,7 +166,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
   watch(d_, stream());
-  context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, address(device), bytes, stream()),
+  context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, device_address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
   count_wait();
   context_.check("cuStreamSynchronize", runtime::synchronize(d_, stream()));
@@ -179,17 +177,18 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
   if (bytes == 0) return;
   const Current current(context_);
   if (&source == this)
-    return context_.check("cuMemcpyDtoDAsync", d_.cuMemcpyDtoDAsync(address(to), address(from), bytes, stream()),
+    return context_.check("cuMemcpyDtoDAsync",
+                          d_.cuMemcpyDtoDAsync(device_address(to), device_address(from), bytes, stream()),
                           fmt::format("{} bytes within the device", bytes));
   const auto* peer = dynamic_cast<const CudaGpu*>(&source);
   if (!peer)
     throw DeviceError(fmt::format("cannot copy {} bytes from {} to {} within one kind of device: download them first",
                                   bytes, to_string(source.device()), to_string(device())));
   peers_.reach(peer->context_);
-  context_.check(
-      "cuMemcpyPeerAsync",
-      d_.cuMemcpyPeerAsync(address(to), context_.handle(), address(from), peer->context_.handle(), bytes, stream()),
-      fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
+  context_.check("cuMemcpyPeerAsync",
+                 d_.cuMemcpyPeerAsync(device_address(to), context_.handle(), device_address(from),
+                                      peer->context_.handle(), bytes, stream()),
+                 fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
 }
 
 void CudaGpu::multiply(const MatrixProduct& product) {

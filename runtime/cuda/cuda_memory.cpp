@@ -7,11 +7,6 @@
 #include "../text.hpp"
 
 namespace sinter::inline v1::runtime {
-namespace {
-
-driver::CUdeviceptr address(const void* data) noexcept { return reinterpret_cast<driver::CUdeviceptr>(data); }
-
-}  // namespace
 
 CudaMemory::CudaMemory(const CudaContext& context, Streams& streams)
     : context_(context),
@@ -47,13 +42,13 @@ void CudaMemory::release(void* data, std::size_t, StreamImpl* stream, Fence fenc
   const Current current(context_);
   // A failure has no one to tell: the device is lost, or the process is about to end.
   if (!in_order_) {
-    d_.cuMemFree(address(data));  // waits for the device itself
+    d_.cuMemFree(device_address(data));  // waits for the device itself
     return;
   }
   StreamImpl& last = alive(stream);
   if (fence)
     for (const EventRef& e : *fence) wait_for(last, *e);
-  d_.cuMemFreeAsync(address(data), cuda_stream(last));
+  d_.cuMemFreeAsync(device_address(data), cuda_stream(last));
 } catch (...) {
 }
 

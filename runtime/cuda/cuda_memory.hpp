@@ -6,6 +6,10 @@
 
 namespace sinter::inline v1::runtime {
 
+inline driver::CUdeviceptr device_address(const void* data) noexcept {
+  return reinterpret_cast<driver::CUdeviceptr>(data);
+}
+
 /// A GPU's memory in the order of its streams, where the driver knows how.
 class CudaMemory final : public MemorySource {
  public:

@@ -31,7 +31,7 @@ std::atomic<unsigned> known_flags{all_flags};
 constexpr std::initializer_list<const char*> debug_flags{"-lineinfo", "--ptxas-options=-v"};
 
 struct Compiled {
-  std::string binary;
+  std::string binary, ptx;
   std::string log;
 };
 
@@ -136,7 +136,8 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
         throw CompileError(fmt::format("NVRTC {}.{} refuses kernel {} for {} ({})", library.major, library.minor,
                                        source.name, architecture, library.nvrtcGetErrorString(result)),
                            out.log, source.text);
-      out.binary = architecture.starts_with("sm_") ? program.cubin() : program.ptx();
+      out.ptx = program.ptx();
+      out.binary = architecture.starts_with("sm_") ? program.cubin() : out.ptx;
     }
   });
   return out;
@@ -172,6 +173,7 @@ KernelReport nvrtc_report(const KernelSource& source, std::string_view architect
   Compiled compiled = compile(source, architecture, {"--ptxas-options=-v"});
   report.log = std::move(compiled.log);
   report.binary = std::move(compiled.binary);
+  report.ptx = std::move(compiled.ptx);
   report.registers = number_before(report.log, " registers");
   report.stack = number_before(report.log, " bytes stack frame");
   report.spill_stores = number_before(report.log, " bytes spill stores");

@@ -23,6 +23,7 @@ struct KernelReport {
   int shared = 0;        // bytes of static shared memory per block
   std::string log;
   std::string binary;
+  std::string ptx;
 };
 /// Compiles for an architecture such as "sm_90" to learn that. Throws as nvrtc_compile.
 KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture);

@@ -156,7 +156,7 @@ std::string dynamic_shared_name(std::string_view text) {
 }
 
 /// A C++ string literal, in pieces since compilers limit the length of one.
-std::string quoted(std::string_view text) {
+std::string string_literal(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); i += 8000) result += fmt::format("R\"~~~({})~~~\"\n", text.substr(i, 8000));
   return result.empty() ? "\"\"" : result;
@@ -174,7 +174,8 @@ std::string translation_unit(const KernelSource& source) {
   if (!shared.empty())
     unit += fmt::format("SINTER_VIRTUAL_DYNAMIC_SHARED({}, _ZTH{}{})\n", shared, shared.size(), shared);
   return unit + fmt::format("SINTER_VIRTUAL_ENTRY({}, {}, {}, {})\n", source.name, launch_bound(source.text),
-                            quoted(source.text), shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
+                            string_literal(source.text),
+                            shared.empty() ? "nullptr" : "sinter_virtual::dynamic_address");
 }
 
 long static_shared_bytes(std::string_view binary) noexcept {
