@@ -1,10 +1,12 @@
 // Tensors from values: sn::tensor({{1, 2}, {3, 4}}), sn::tensor(vector, {2, 3}).
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <vector>
 
 #include <sinter/dsl/tensor.hpp>
+#include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1 {
 
@@ -33,6 +35,10 @@ template <class T>
 class Flattened {
  public:
   void add(Number value) { values_.push_back(element_of<T>(value)); }
+  template <std::same_as<T> S>
+  void add(S value) {
+    values_.push_back(value);
+  }
   template <class Inner>
   void add(std::initializer_list<Inner> row) {
     for (const Inner& x : row) add(x);
@@ -44,6 +50,7 @@ class Flattened {
 
  private:
   using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // vector<bool> has no data()
+  const runtime::DefaultFloats floats_;  // numbers are converted here, whatever the program has told its processor
   std::vector<Stored> values_;
 };
 
