@@ -24,6 +24,7 @@ with_log() {
 build() {
   local preset=$1 log=build/$1.log start=$SECONDS line
   shift
+  use_fetched_toolkit
   with_log "$preset-configure" cmake --preset "$preset"
   if [ -t 1 ]; then
     cmake --build --preset "$preset" -j "$jobs" "$@" 2>&1 | tee "$log" | while IFS= read -r line; do
@@ -42,17 +43,21 @@ fail_build() {
   fail "the build failed (all of its output: $1)"
 }
 
-# run_tests PRESET [CTEST OPTIONS...]
+# run_tests PRESET [CTEST OPTIONS...]: leaves build/PRESET-tests.xml for scripts/test_report.py.
 run_tests() {
   local preset=$1
   shift
   say "testing ($preset)"
-  ctest --preset "$preset" -j "$jobs" "$@"
+  use_fetched_toolkit
+  ctest --preset "$preset" -j "$jobs" --output-junit "$PWD/build/$preset-tests.xml" --test-output-size-passed 1000000 "$@"
 }
 
 # The CUDA toolkit that scripts/deps fetched, where the machine has none.
-wheel=$PWD/build/nvrtc/nvidia/cu13
-if [ -z "${CUDA_HOME:-}" ] && [ -e "$wheel/lib/libnvrtc.so.13" ]; then
-  export CUDA_HOME=$wheel
-fi
+use_fetched_toolkit() {
+  local wheel=$PWD/build/nvrtc/nvidia/cu13
+  if [ -z "${CUDA_HOME:-}" ] && [ -e "$wheel/lib/libnvrtc.so.13" ]; then
+    export CUDA_HOME=$wheel
+  fi
+}
 
+use_fetched_toolkit

@@ -1,11 +1,14 @@
-// compile_kernels FOLDER: compiles every kernel text that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for sm_75
-// and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile, spills
-// registers, or loads its vectors element by element. Removes the texts, and the binaries beside them, when all is
-// well. Exit status 77: no NVRTC.
+// compile_kernels FOLDER CACHE: compiles the kernel texts that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for
+// sm_75 and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile,
+// spills registers, or loads its vectors element by element. What passed is noted in CACHE and not compiled again. Of
+// the others SINTER_TEST_SAMPLE=2/3 takes the second of three parts. Removes the texts, and the binaries beside them,
+// when all is well. Exit status 77: no NVRTC.
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,10 +18,12 @@
 #include <vector>
 
 #include <runtime/cuda/nvrtc.hpp>
+#include <runtime/cuda/nvrtc_identity.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace {
 
+namespace fs = std::filesystem;
 using sinter::runtime::KernelSource;
 
 constexpr int no_nvrtc = 77;
@@ -31,7 +36,7 @@ std::vector<std::string> architectures() {
   return found;
 }
 
-std::string read(const std::filesystem::path& path) {
+std::string read(const fs::path& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -62,69 +67,119 @@ bool keeps_vectors(const std::string& text, const std::string& ptx) {
          keeps_vectors(text, "sinter::stashed<sinter::Lanes<", ptx, "st.shared");
 }
 
+/// The hash of what decides about a kernel.
+XXH64_hash_t identity(const std::string& text, const std::vector<std::string>& targets) {
+  const std::string all = fmt::format("{} {} {}", sinter::runtime::nvrtc_identity(), fmt::join(targets, " "), text);
+  return XXH3_64bits(all.data(), all.size());
+}
+
+/// Whether a text is of the part that SINTER_TEST_SAMPLE chooses.
+bool is_sampled(XXH64_hash_t hash) {
+  unsigned part = 1, parts = 1;
+  if (const char* sample = std::getenv("SINTER_TEST_SAMPLE")) std::sscanf(sample, "%u/%u", &part, &parts);
+  return parts < 2 || hash % parts == part - 1;
+}
+
 /// What is wrong with a kernel; empty when nothing is.
 std::string judge(const KernelSource& source, const std::vector<std::string>& targets) {
-  std::string wrong;
+  std::string wrong, ptx;
   for (const std::string& target : targets) {
     const auto report = sinter::runtime::nvrtc_report(source, target);
+    if (ptx.empty()) ptx = report.ptx;
     if (report.spill_stores + report.spill_loads > 0)
       wrong += fmt::format("  {}: {} bytes of spill stores, {} of spill loads, {} registers\n", target,
                            report.spill_stores, report.spill_loads, report.registers);
   }
-  if (!keeps_vectors(source.text, sinter::runtime::nvrtc_compile(source, "compute_75")))
-    wrong += "  the text's vectors are single elements in the PTX\n";
+  if (ptx.empty() || !keeps_vectors(source.text, ptx)) wrong += "  the text's vectors are single elements in the PTX\n";
   return wrong;
 }
+
+/// The texts of kernels in a folder.
+std::vector<fs::path> texts_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing))
+    // Tests of the kernel cache leave texts that are no kernels; what is printed from a graph is named sinter_...
+    if (entry.path().extension() == ".cu" && entry.path().filename().string().starts_with("sinter_"))
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Judges files on two threads.
+class Judges {
+ public:
+  Judges(std::vector<fs::path> files, fs::path cache) : files_(std::move(files)), cache_(std::move(cache)) {}
+
+  /// The exit status.
+  int run() {
+    std::thread second([this] { work(); });
+    work();
+    second.join();
+    if (unavailable_) return no_nvrtc;
+    fmt::print("{} kernels for {}: {} compiled now, {} wrong\n", files_.size(), fmt::join(targets_, ", "),
+               compiled_.load(), failures_.load());
+    return failures_ > 0;
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < files_.size() && !unavailable_; i = next_++) look_at(files_[i]);
+  }
+  void look_at(const fs::path& file) {
+    const std::string text = read(file);
+    const XXH64_hash_t hash = identity(text, targets_);
+    const fs::path note = cache_ / fmt::format("{:016x}.passed", hash);
+    if (fs::exists(note) || !is_sampled(hash)) return;
+    ++compiled_;
+    std::string wrong;
+    try {
+      const std::string stem = file.stem().string();
+      wrong = judge({stem.substr(0, stem.rfind('_')), text}, targets_);
+    } catch (const sinter::DeviceError& e) {
+      if (!unavailable_.exchange(true)) fmt::print("{}\n", e.what());
+      return;
+    } catch (const std::exception& e) {
+      wrong = fmt::format("  {}\n", e.what());
+    }
+    if (wrong.empty())
+      std::ofstream(note).flush();
+    else
+      report(file, wrong);
+  }
+  void report(const fs::path& file, const std::string& wrong) {
+    const std::lock_guard lock(printing_);
+    fmt::print("{}\n{}", file.string(), wrong);
+    ++failures_;
+  }
+
+  const std::vector<fs::path> files_;
+  const fs::path cache_;
+  const std::vector<std::string> targets_ = architectures();
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<int> compiled_ = 0, failures_ = 0;
+  std::atomic<bool> unavailable_ = false;
+  std::mutex printing_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: {} FOLDER\n", argv[0]);
+  if (argc != 3) {
+    fmt::print(stderr, "usage: {} FOLDER CACHE\n", argv[0]);
     return 2;
   }
-  std::vector<std::filesystem::path> files;
-  std::error_code missing;
-  for (const auto& entry : std::filesystem::directory_iterator(argv[1], missing))
-    // Tests of the kernel cache leave texts that are no kernels; what is printed from a graph is named sinter_...
-    if (entry.path().extension() == ".cu" && entry.path().filename().string().starts_with("sinter_"))
-      files.push_back(entry.path());
+  const std::vector<fs::path> files = texts_in(argv[1]);
   if (files.empty()) {
     fmt::print(stderr, "no kernel text in {}: run the other tests first, they leave theirs there\n", argv[1]);
     return 1;
   }
-  std::ranges::sort(files);
-  const std::vector<std::string> targets = architectures();
-  std::atomic<std::size_t> next = 0;
-  std::atomic<int> failures = 0;
-  std::atomic<bool> unavailable = false;
-  std::mutex printing;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size() && !unavailable; i = next++) {
-      const std::string stem = files[i].stem().string();
-      std::string wrong;
-      try {
-        wrong = judge({stem.substr(0, stem.rfind('_')), read(files[i])}, targets);
-      } catch (const sinter::DeviceError& e) {
-        if (!unavailable.exchange(true)) fmt::print("{}\n", e.what());
-        return;
-      } catch (const std::exception& e) {
-        wrong = fmt::format("  {}\n", e.what());
-      }
-      if (wrong.empty()) continue;
-      const std::lock_guard lock(printing);
-      fmt::print("{}\n{}", files[i].string(), wrong);
-      ++failures;
-    }
-  };
-  std::thread second(work);
-  work();
-  second.join();
-  if (unavailable) return no_nvrtc;
-  fmt::print("{} kernels for {}: {} wrong\n", files.size(), fmt::join(targets, ", "), failures.load());
-  if (failures == 0)
-    for (std::filesystem::path file : files)
+  fs::create_directories(argv[2]);
+  const int status = Judges(files, argv[2]).run();
+  std::error_code missing;
+  if (status == 0)
+    for (fs::path file : files)
       for (const char* extension : {".cu", ".so", ".cubin", ".ptx"})
-        std::filesystem::remove(file.replace_extension(extension), missing);
-  return failures > 0;
+        fs::remove(file.replace_extension(extension), missing);
+  return status;
 }

@@ -3,6 +3,7 @@
 python3 -m bench.report.carry BUILD_FOLDER TO
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -35,9 +36,16 @@ def copy_program(path, to):
     subprocess.run(["strip", "--strip-unneeded", str(to / path.name)], check=True)
 
 
+def gpu_tests(build):
+    """(program, file of tests) of what real GPUs run."""
+    listed = subprocess.run(["ctest", "--test-dir", str(build), "-L", "^devices$", "-LE", "^(strict|late)$", "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    return [(pathlib.Path(test["command"][0]), test["command"][1]) for test in json.loads(listed.stdout)["tests"]]
+
+
 def gather(build, to):
     shutil.rmtree(to, ignore_errors=True)
-    tests = sorted(p for p in (build / "tests/gpu").iterdir() if p.is_file())
+    files = gpu_tests(build)
+    tests = sorted({program for program, _ in files})
     benchmarks = [
         build / "bench" / name
         for name in ("expressions", "rows", "products", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
@@ -52,6 +60,7 @@ def gather(build, to):
     shutil.copytree(ROOT / "bench/report", to / "bench/report", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("data", "golden"):
         shutil.copytree(ROOT / "tests" / folder, to / "tests" / folder)
+    (to / "tests/files.txt").write_text("".join(f"{program.name} {file}\n" for program, file in files), encoding="utf-8")
     (to / "scripts").mkdir()
     shutil.copy2(ROOT / "scripts/gpu-check", to / "scripts")
     (to / "COMMIT").write_text(commit() + "\n", encoding="utf-8")
@@ -61,7 +70,7 @@ def main(build, to):
     build, to = pathlib.Path(build).resolve(), pathlib.Path(to)
     gather(build, to)
     size = sum(p.stat().st_size for p in to.rglob("*") if p.is_file())
-    print(f"gathered in {to}: {size / 1024**2:.1f} MiB, {len(list((to / 'bin').iterdir()))} test programs")
+    print(f"gathered in {to}: {size / 1024**2:.1f} MiB, {len((to / 'tests/files.txt').read_text().splitlines())} test files")
     if size > MOST:
         raise SystemExit(f"error: that is more than {MOST // 1024**2} MiB")
 

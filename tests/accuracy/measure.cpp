@@ -248,7 +248,7 @@ const std::vector<double>& defaults(Op op) {
   static const std::map<Op, std::vector<double>> all = {
 #define SINTER_OP(...)
 #define SINTER_DEFAULTS(name, ...) {Op::name, {__VA_ARGS__}},
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
   };
   static const std::vector<double> none;
   const auto at = all.find(op);

@@ -7,14 +7,16 @@
 #include <sinter/sinter.hpp>
 
 #include <gtest/gtest.h>
+#include "setup.hpp"
 
 namespace {
 
 namespace sn = sinter;
 
-// Before the first device is asked for.
-[[maybe_unused]] const bool no_gpus =
-    unsetenv("SINTER_VIRTUAL_GPUS") == 0 && setenv("SINTER_CUDA_DRIVER", "/none", 1) == 0;
+const sinter::test::Setup no_gpus([] {
+  setenv("SINTER_VIRTUAL_GPUS", "", 1);
+  setenv("SINTER_CUDA_DRIVER", "/none", 1);
+});
 
 float evaluate() { return sn::Tensor((sn::ones({100'000}) + 2).exp())[7].item(); }
 

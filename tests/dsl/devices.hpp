@@ -1,19 +1,20 @@
-// The devices that a test of the DSL runs on: the CPU and two GPUs - virtual ones, or real ones where
-// SINTER_TEST_GPU=1.
+// The devices that a test of the DSL runs on: the CPU and two GPUs. Parameters of tests are made of them, in processes
+// of other files, too: virtual ones are named without looking whether they are there.
 #pragma once
-#include <cstdlib>
+#include <algorithm>
 #include <vector>
 
+#include <runtime/gpus.hpp>
 #include <sinter/sinter.hpp>
 
 namespace sinter_tests {
 
-/// Before main, so that it is set before the first device is asked for.
-inline const bool virtual_gpus = !std::getenv("SINTER_TEST_GPU") && setenv("SINTER_VIRTUAL_GPUS", "2", 0) == 0;
+using sinter::test::virtual_gpus;
 
 inline std::vector<sinter::Device> devices() {
   std::vector<sinter::Device> all{sinter::Device()};
-  for (int i = 0; i < sinter::device_count() && i < 2; ++i) all.emplace_back(i);
+  const int gpus = virtual_gpus ? 2 : std::min(2, sinter::device_count());
+  for (int i = 0; i < gpus; ++i) all.emplace_back(i);
   return all;
 }
 

@@ -17,7 +17,7 @@ namespace {
 class ExportDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (virtual_gpus) {
+    if (test::virtual_gpus) {
       driver().use_context(0);
     } else {
       if (std::system((c_compiler() + " --version > /dev/null 2>&1").c_str()) != 0)
@@ -28,7 +28,7 @@ class ExportDeviceTest : public ::testing::Test {
       ASSERT_EQ(call<int(void**, int)>("cuDevicePrimaryCtxRetain", &context, 0), 0);
       ASSERT_EQ(call<int(void*)>("cuCtxSetCurrent", context), 0);
     }
-    architecture_ = virtual_gpus ? 90 : runtime::gpu(0).architecture();
+    architecture_ = test::virtual_gpus ? 90 : runtime::gpu(0).architecture();
   }
   template <class F, class... A>
   int call(const char* name, A... a) {
@@ -37,7 +37,7 @@ class ExportDeviceTest : public ::testing::Test {
   /// Launches go to the default stream, Sinter's work to its own.
   void wait() {
     runtime::gpu(0).synchronize();
-    if (!virtual_gpus) call<int()>("cuCtxSynchronize");
+    if (!test::virtual_gpus) call<int()>("cuCtxSynchronize");
   }
   ExportedLibrary exporting(const jit::Export& e, bool as_ptx = false) {
     return ExportedLibrary({e},

@@ -37,7 +37,7 @@ inline runtime::KernelReport text_image(const runtime::KernelSource& source, con
 
 /// Where the tests run on a real GPU, what that takes.
 inline runtime::KernelReport image(const runtime::KernelSource& source, const std::string& architecture) {
-  if (virtual_gpus) return text_image(source, architecture);
+  if (test::virtual_gpus) return text_image(source, architecture);
   if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
   runtime::KernelReport ptx;
   ptx.binary = runtime::nvrtc_compile(source, architecture);

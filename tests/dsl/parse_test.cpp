@@ -199,9 +199,9 @@ TEST_F(Parse, FunctionsBeyondTheTables) {
 TEST_F(Parse, EveryOperation) {
   int compared = 0;
   const std::pair<const char*, AnyTensor> sets[] = {{"x", x}, {"i", i}, {"b", b}, {"z", z}};
-#define SINTER_INTERNAL_OP(name, arity, rule, body, doc)
-#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule, body, doc)
-#define SINTER_OP(name, arity, rule, body, doc)                         \
+#define SINTER_INTERNAL_OP(name, arity, rule)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)
+#define SINTER_OP(name, arity, rule)                                    \
   for (const auto& [called, t] : sets) {                                \
     std::string text = #name "(";                                       \
     std::vector<jit::LazyRef> nodes;                                    \
@@ -221,7 +221,7 @@ TEST_F(Parse, EveryOperation) {
     }                                                                   \
   }
 #define SINTER_COMPOSITE_OP SINTER_OP
-#include <sinter/jit/ops.def>
+#include <sinter/jit/op_list.def>
   EXPECT_GT(compared, 250);
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <sinter/jit/evaluate.hpp>
+#include "setup.hpp"
 #include "table.hpp"
 
 namespace sinter {
@@ -17,8 +18,8 @@ using detail::to_string;
 using runtime::TensorRef;
 using ::testing::HasSubstr;
 
-// The table prints tensors on cuda:0 to cuda:12. Set before anything asks for a device.
-[[maybe_unused]] const int virtual_gpus = ::setenv("SINTER_VIRTUAL_GPUS", "13", 1);
+// The table prints tensors on cuda:0 to cuda:12.
+const sinter::test::Setup thirteen_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "13", 1); });
 
 /// Restores the options.
 class Print : public ::testing::Test {

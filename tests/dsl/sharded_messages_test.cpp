@@ -12,13 +12,14 @@
 
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/sinter.hpp>
+#include "setup.hpp"
 
 namespace sinter_tests {
 namespace {
 
 namespace sn = sinter;
 
-const bool eight_gpus = setenv("SINTER_VIRTUAL_GPUS", "8", 1) == 0;
+const sinter::test::Setup eight_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "8", 1); });
 
 sn::Mesh gpus(int count) {
   std::vector<sn::Device> devices;

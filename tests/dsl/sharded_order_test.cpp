@@ -9,9 +9,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include "setup.hpp"
 
 // More than other tests have, before the first device is asked for.
-[[maybe_unused]] static const bool eight_gpus = setenv("SINTER_VIRTUAL_GPUS", "8", 1) == 0;
+static const sinter::test::Setup eight_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "8", 1); });
 
 namespace {
 

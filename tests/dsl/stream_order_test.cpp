@@ -8,12 +8,13 @@
 #include <runtime/gpus.hpp>
 #include <sinter/sinter.hpp>
 #include <vector>
+#include "setup.hpp"
 
 namespace {
 
 namespace sn = sinter;
 
-[[maybe_unused]] const bool strict = setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0;
+const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); });
 
 using Array = sn::Tensor<float, sn::AnyDevice>;
 constexpr std::int64_t n = 8;

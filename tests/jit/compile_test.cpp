@@ -9,6 +9,7 @@
 #include <jit/inspect/history.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -21,8 +22,10 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-const bool dumps_nothing = unsetenv("SINTER_DUMP_DIR") == 0;
-const bool not_quiet = unsetenv("SINTER_QUIET") == 0;
+const sinter::test::Setup dumps_nothing([] {
+  unsetenv("SINTER_DUMP_DIR");
+  unsetenv("SINTER_QUIET");
+});
 
 /// What compiling several kernels in a process of its own writes to stderr.
 template <class F>

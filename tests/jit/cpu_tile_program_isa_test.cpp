@@ -2,13 +2,13 @@
 #include <jit/cpu/tile_program.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 #include "cpu_kernels.hpp"
+#include "setup.hpp"
 
 namespace sinter::test {
 namespace {
@@ -16,10 +16,8 @@ namespace {
 TEST(CpuTileProgramIsa, DISABLED_PrintIsa) { std::printf("isa: %s\n", isa_name(jit::cpu::isa()).data()); }
 
 std::string isa_of_process(const std::string& wish) {
-  char self[4096] = {};
-  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return "";
-  const std::string command =
-      "SINTER_CPU_ISA=" + wish + " '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='*PrintIsa' 2>&1";
+  const std::string command = "SINTER_CPU_ISA=" + wish + " " + this_program() +
+                              " --gtest_also_run_disabled_tests --gtest_filter='*PrintIsa' 2>&1";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   for (char line[512]; pipe && std::fgets(line, sizeof line, pipe.get());) text += line;

@@ -1,9 +1,9 @@
 // Arrays of any layout on any device, with the values that they hold known on the host.
 #pragma once
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
+#include <runtime/gpus.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 #include "interpreter.hpp"
@@ -13,12 +13,11 @@ namespace sinter::testing {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// The devices that a test of executors runs on: the CPU and a GPU, virtual where the environment does not say
-/// otherwise (SINTER_TEST_GPU=1 leaves it to the driver).
+/// The devices that a test of executors runs on: the CPU and a GPU. A virtual one is named without looking whether it
+/// is there, for parameters of tests are made of these in processes of other files, too.
 inline std::vector<Device> test_devices() {
-  if (!std::getenv("SINTER_TEST_GPU")) setenv("SINTER_VIRTUAL_GPUS", "2", 0);
   std::vector<Device> devices{Device()};
-  if (cuda_is_available()) devices.push_back(Device(0));
+  if (test::virtual_gpus || cuda_is_available()) devices.push_back(Device(0));
   return devices;
 }
 

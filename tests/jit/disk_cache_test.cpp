@@ -14,6 +14,7 @@
 
 #include <jit/cache/disk_entry.hpp>
 #include "../scratch.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -29,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// The messages must be seen here even by who runs the tests quietly.
-const bool not_quiet = unsetenv("SINTER_QUIET") == 0;
+const sinter::test::Setup not_quiet([] { unsetenv("SINTER_QUIET"); });
 
 KernelKey numbered(int i) { return {"sm_90", "k" + std::to_string(i), "text of kernel " + std::to_string(i)}; }
 const KernelKey key = numbered(0);

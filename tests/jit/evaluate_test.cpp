@@ -9,12 +9,13 @@
 #include "closeness.hpp"
 #include "device_arrays.hpp"
 #include "programs.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
 
 /// Bits agree with the reference only where nothing is contracted.
-const bool without_fma = setenv("SINTER_FMA", "off", 1) == 0;
+const sinter::test::Setup without_fma([] { setenv("SINTER_FMA", "off", 1); });
 
 /// A random program with arrays and scalars for it.
 struct Case {

@@ -14,7 +14,7 @@
 namespace sinter::testing {
 namespace {
 
-const bool has_gpu = test_devices().size() > 1;
+bool has_gpu() { return test_devices().size() > 1; }
 
 /// Sends the kernels of cuda:1 to a fake GPU while it lives.
 class OnFakeGpu {
@@ -58,7 +58,7 @@ void run(Written p, TensorRef x, TensorRef y, TensorRef out, double scalar = 1) 
 constexpr std::uintptr_t elsewhere = std::uintptr_t{1} << 30;
 
 TEST(Executable, AnotherScalarSizeOrStrideNeverRecompiles) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   for (const double scalar : {1.0, 2.5, -3.0})
     for (const std::int64_t n : {1, 3, 4, 7, 1000, 1 << 20})
@@ -75,7 +75,7 @@ TEST(Executable, AnotherScalarSizeOrStrideNeverRecompiles) {
 }
 
 TEST(Executable, MisalignedArraysRunAnotherVariant) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   run(sum_and_scalar(2), somewhere({64}), somewhere({64}), somewhere({64}, elsewhere));
   run(sum_and_scalar(2), somewhere({64}, (1 << 20) + 4), somewhere({64}), somewhere({64}, elsewhere));
@@ -86,7 +86,7 @@ TEST(Executable, MisalignedArraysRunAnotherVariant) {
 }
 
 TEST(Executable, InPlaceRunsAVariantWithoutRestrict) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   const TensorRef x = somewhere({64}), y = somewhere({64}, elsewhere);
   run(sum_and_scalar(3), x, y, x);
@@ -98,7 +98,7 @@ TEST(Executable, InPlaceRunsAVariantWithoutRestrict) {
 }
 
 TEST(Executable, FallsBackToOneGenericVariant) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   // Every choice of contiguous, strided and broadcast for two operands and ranks 1 to 3: far more than 8 classes.
   int launched = 0;
@@ -123,7 +123,7 @@ TEST(Executable, FallsBackToOneGenericVariant) {
 }
 
 TEST(Executable, LookingAddsNoVariant) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   for (const Shape& shape : {Shape{6}, Shape{6, 8}, Shape{6, 8, 10}})
     for (const std::int64_t a : {1, 3, 0})
@@ -141,7 +141,7 @@ TEST(Executable, LookingAddsNoVariant) {
 }
 
 TEST(Executable, PassesItsParametersInOrder) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   run(sum_and_scalar(5), somewhere({6, 8}), somewhere({8}, elsewhere), somewhere({6, 8}, 2 * elsewhere), 2.5);
   const FakeGpu::Seen seen = fake.gpu.last();
@@ -160,7 +160,7 @@ TEST(Executable, PassesItsParametersInOrder) {
 }
 
 TEST(Executable, GridsFillTheDeviceAndNoMore) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   const auto grid = [&](std::int64_t n) {
     run(sum_and_scalar(6), somewhere({n}), somewhere({n}), somewhere({n}, std::uintptr_t{1} << 40));
@@ -174,7 +174,7 @@ TEST(Executable, GridsFillTheDeviceAndNoMore) {
 }
 
 TEST(Executable, ZeroElementsLaunchNothing) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   run(sum_and_scalar(7), somewhere({0, 5}), somewhere({5}), somewhere({0, 5}));
   EXPECT_EQ(fake.gpu.launches, 0);
@@ -182,7 +182,7 @@ TEST(Executable, ZeroElementsLaunchNothing) {
 }
 
 TEST(Executable, PrepareCompilesAndRunsNothing) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   Tree tree(sum_and_scalar(8), {somewhere({64}), somewhere({64})}, {1.0});
   TensorRef out;
@@ -197,7 +197,7 @@ TEST(Executable, PrepareCompilesAndRunsNothing) {
 }
 
 TEST(Executable, ArraysPastTwoToThe31TakeWideIndices) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   const std::int64_t n = std::int64_t{1} << 31;
   run(sum_and_scalar(9), somewhere({n}), somewhere({n}), somewhere({n}, std::uintptr_t{1} << 40));
@@ -207,7 +207,7 @@ TEST(Executable, ArraysPastTwoToThe31TakeWideIndices) {
 }
 
 TEST(Executable, StatisticsCount) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   Tree tree(sum_and_scalar(10), {somewhere({64}), somewhere({64})}, {1.0});
   TensorRef out = somewhere({64}, elsewhere);
@@ -222,7 +222,7 @@ TEST(Executable, StatisticsCount) {
 }
 
 TEST(Executable, ManyOperandsAreSpreadOverKernels) {
-  if (!has_gpu) GTEST_SKIP();
+  if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   Written p;
   std::vector<TensorRef> arrays;

@@ -4,12 +4,13 @@
 #include <cstdlib>
 
 #include <sinter/jit/evaluate.hpp>
+#include "setup.hpp"
 #include "trees.hpp"
 
 namespace sinter::testing {
 namespace {
 
-const bool off = setenv("SINTER_FUSION", "off", 1) == 0;
+const sinter::test::Setup off([] { setenv("SINTER_FUSION", "off", 1); });
 
 TEST(FusionOff, EveryOperationIsAKernel) {
   Written p;

@@ -29,7 +29,7 @@ std::atomic<long> allocations{0};
 namespace sinter::testing {
 namespace {
 
-const bool has_gpu = test_devices().size() > 1;
+bool has_gpu() { return test_devices().size() > 1; }
 constexpr int hits = 100;
 
 /// (x0 + x1) * s + x2 + ... of `count` arrays.
@@ -65,7 +65,7 @@ TEST(Hit, AllocatesNothingOnTheCpu) {
 }
 
 TEST(Hit, AllocatesNothingOnAGpu) {
-  if (!has_gpu) GTEST_SKIP() << "no GPU";
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
   FakeGpu gpu("hit");
   jit::use_gpu(1, &gpu);
   const auto somewhere = [](const Shape& shape, std::uintptr_t address) {

@@ -10,11 +10,12 @@
 #include <jit/cache/disk_cache.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
 
-const bool dumps_nothing = unsetenv("SINTER_DUMP_DIR") == 0;
+const sinter::test::Setup dumps_nothing([] { unsetenv("SINTER_DUMP_DIR"); });
 
 using jit::CacheMode;
 using jit::DiskCache;

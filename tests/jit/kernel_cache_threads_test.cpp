@@ -10,12 +10,13 @@
 #include <jit/cache/disk_cache.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
 
 /// What is compiled here is no CUDA text, and not for those to see who look at dumped kernels.
-const bool dumps_nothing = unsetenv("SINTER_DUMP_DIR") == 0;
+const sinter::test::Setup dumps_nothing([] { unsetenv("SINTER_DUMP_DIR"); });
 
 using jit::compiled;
 using runtime::KernelSource;

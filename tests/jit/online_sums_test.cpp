@@ -16,8 +16,6 @@ using jit::Executable;
 using jit::OnlineSum;
 using jit::RowStages;
 
-const std::vector<Device> devices = test_devices();
-
 Operand mean_of(RowKernel& k, Operand x, DType t) {
   return k.apply(Op::div, {k.apply(Op::sum, {x}), k.cast(k.apply(Op::count, {x}), t)});
 }
@@ -104,7 +102,7 @@ TEST(OnlineSums, OfThreeStagesTwoAreLeft) {
 class Online : public ::testing::TestWithParam<NamedWish> {
  protected:
   void SetUp() override {
-    if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+    if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
 };
 
@@ -178,8 +176,8 @@ void test_sums(const NamedWish& wish, double error) {
       for (std::int64_t c = 0; c < columns; ++c)
         values.push_back(T(static_cast<R>(value_of(static_cast<int>(r) % kinds, c, columns, random))));
     std::vector<TensorRef> operands;
-    for (int o = 0; o < 3; ++o) operands.push_back(runtime::empty(Shape{rows}, compute, devices[1]));
-    operands.push_back(matrix(values, rows, columns, wish.wish.text.across, devices[1]));
+    for (int o = 0; o < 3; ++o) operands.push_back(runtime::empty(Shape{rows}, compute, test_devices()[1]));
+    operands.push_back(matrix(values, rows, columns, wish.wish.text.across, test_devices()[1]));
     run_rows(e, operands, {rows, columns});
     std::vector<R> got[3];
     for (std::size_t o = 0; o < 3; ++o) got[o] = download<R>(operands[o]);
@@ -210,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, Online, ::testing::ValuesIn(loops()), [](const
 
 /// A mean that is large next to what varies, and values far from all others where a pivot comes from.
 TEST(OnlineSums, SquaresOfLongRows) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("squares_of_long_rows");
   const Operand x = k.leaf(DType::Float32);
   k.output(sum_of_squares(k, x, mean_of(k, x, DType::Float32)), Over::Rows);
@@ -225,8 +223,8 @@ TEST(OnlineSums, SquaresOfLongRows) {
         const bool far = i / columns % 2 == 1 && i % columns < 16;
         values.push_back(static_cast<float>(far ? 1e6 : i / columns % 2 == 0 ? 1e4 + noise : noise));
       }
-      const TensorRef out = runtime::empty(Shape{rows}, DType::Float32, devices[1]);
-      run_rows(e, {out, matrix(values, rows, columns, false, devices[1])}, {rows, columns});
+      const TensorRef out = runtime::empty(Shape{rows}, DType::Float32, test_devices()[1]);
+      run_rows(e, {out, matrix(values, rows, columns, false, test_devices()[1])}, {rows, columns});
       const std::vector<float> got = download<float>(out);
       for (std::int64_t r = 0; r < rows; r += rows / 4 + 1)
         for (const std::int64_t row : {r, r + 1}) {

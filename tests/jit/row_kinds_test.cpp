@@ -14,12 +14,10 @@ namespace {
 
 using jit::Executable;
 
-const std::vector<Device> devices = test_devices();
-
 class RowKinds : public ::testing::TestWithParam<NamedWish> {
  protected:
   void SetUp() override {
-    if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+    if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
   bool across() const { return GetParam().wish.text.across; }
 };
@@ -77,9 +75,9 @@ void test_all(const NamedWish& wish, const std::vector<T>& few, bool with_sums) 
       std::vector<TensorRef> operands;
       for (std::size_t o = 0; o < kernel.outputs.size(); ++o) {
         const DType t = kernel.graph[kernel.graph.outputs()[o]].dtype;
-        operands.push_back(runtime::empty(o == 5 ? Shape{rows, 1} : Shape{rows}, t, devices[1]));
+        operands.push_back(runtime::empty(o == 5 ? Shape{rows, 1} : Shape{rows}, t, test_devices()[1]));
       }
-      operands.push_back(matrix(values, rows, columns, wish.wish.text.across, devices[1]));
+      operands.push_back(matrix(values, rows, columns, wish.wish.text.across, test_devices()[1]));
       run_rows(e, operands, {rows, columns});
       std::vector<std::vector<std::uint64_t>> got;
       for (std::size_t o = 0; o < kernel.outputs.size(); ++o) got.push_back(values_of(*operands[o]));
@@ -139,9 +137,11 @@ void test_norm(const NamedWish& wish, DType compute, double error) {
     std::vector<T> x(static_cast<std::size_t>(rows * columns)), weights(static_cast<std::size_t>(columns));
     for (T& v : x) v = T(static_cast<float>(random() % 2001) / 1000 - 1);
     for (T& v : weights) v = T(static_cast<float>(random() % 17) / 16);
-    const TensorRef out = matrix(x, rows, columns, across, devices[1]),
-                    means = runtime::empty(Shape{rows}, compute, devices[1]);
-    run_rows(e, {out, means, matrix(x, rows, columns, across, devices[1]), upload(weights, {columns}, devices[1])},
+    const TensorRef out = matrix(x, rows, columns, across, test_devices()[1]),
+                    means = runtime::empty(Shape{rows}, compute, test_devices()[1]);
+    run_rows(e,
+             {out, means, matrix(x, rows, columns, across, test_devices()[1]),
+              upload(weights, {columns}, test_devices()[1])},
              {rows, columns});
     const std::vector<T> y = by_rows<T>(out);
     const std::vector<double> got_means = means_of(means);
@@ -183,7 +183,7 @@ TEST_P(RowKinds, PositionsLoadsAndFaults) {
   k.output(k.apply(Op::argmax, {quotient}), Over::Rows);
   const Executable e(k.done());
   const std::vector<std::int64_t> entries{5, 50, 500, 5000, 50000, 500000, 5000000};
-  const TensorRef entries_there = upload(entries, {7}, devices[1]);
+  const TensorRef entries_there = upload(entries, {7}, test_devices()[1]);
   for (const bool faults : {false, true})
     for (const std::int64_t columns : {3, 67}) {
       const std::int64_t rows = 10;
@@ -191,15 +191,15 @@ TEST_P(RowKinds, PositionsLoadsAndFaults) {
       for (std::size_t i = 0; i < divisors.size(); ++i) divisors[i] = static_cast<std::int64_t>(i % 5) + 1;
       for (std::int64_t r = 0; r < rows; ++r) of_rows.push_back(r - 4);
       if (faults) divisors.back() = 0;
-      TensorRef positions = runtime::index_tensor({rows, columns}, devices[1]);
-      const TensorRef sums = runtime::empty(Shape{rows}, DType::Int64, devices[1]),
-                      places = runtime::empty(Shape{rows}, DType::Int64, devices[1]);
+      TensorRef positions = runtime::index_tensor({rows, columns}, test_devices()[1]);
+      const TensorRef sums = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]),
+                      places = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]);
       run_rows(e,
-               {sums, places, positions, entries_there, matrix(divisors, rows, columns, across(), devices[1]),
-                upload(of_rows, {rows}, devices[1])},
+               {sums, places, positions, entries_there, matrix(divisors, rows, columns, across(), test_devices()[1]),
+                upload(of_rows, {rows}, test_devices()[1])},
                {rows, columns});
       if (faults) {
-        EXPECT_THROW(runtime::backend(devices[1]).synchronize(), Error);
+        EXPECT_THROW(runtime::backend(test_devices()[1]).synchronize(), Error);
         continue;
       }
       const auto got_sums = download<std::int64_t>(sums), got_places = download<std::int64_t>(places);
@@ -238,10 +238,10 @@ TEST_P(RowKinds, AxesThatDoNotMerge) {
     return static_cast<std::size_t>(across() ? (i * outer + o) * rows + r : (o * rows + r) * inner + i);
   };
   const Shape strides = across() ? Shape{rows, 1, outer * rows} : Shape{rows * inner, inner, 1};
-  const TensorRef flat = upload(values, {rows * columns}, devices[1]),
-                  out = runtime::empty(Shape{rows * columns}, DType::Float32, devices[1]),
-                  places = runtime::empty(Shape{rows}, DType::Int64, devices[1]),
-                  squares = runtime::empty(Shape{rows}, DType::Float32, devices[1]);
+  const TensorRef flat = upload(values, {rows * columns}, test_devices()[1]),
+                  out = runtime::empty(Shape{rows * columns}, DType::Float32, test_devices()[1]),
+                  places = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]),
+                  squares = runtime::empty(Shape{rows}, DType::Float32, test_devices()[1]);
   const Shape domain{outer, rows, inner};
   run_rows(e, {places, squares, runtime::view(*out, domain, strides), runtime::view(*flat, domain, strides)}, domain);
   const auto got_places = download<std::int64_t>(places);
@@ -277,8 +277,8 @@ TEST_P(RowKinds, OneForARowInPlace) {
     std::vector<float> x_values, r_values;
     for (std::int64_t i = 0; i < rows * columns; ++i) x_values.push_back(static_cast<float>(i % 7) - 3);
     for (std::int64_t i = 0; i < rows; ++i) r_values.push_back(static_cast<float>(i));
-    const TensorRef in = matrix(x_values, rows, columns, across(), devices[1]),
-                    of_rows = upload(r_values, {rows}, devices[1]);
+    const TensorRef in = matrix(x_values, rows, columns, across(), test_devices()[1]),
+                    of_rows = upload(r_values, {rows}, test_devices()[1]);
     run_rows(e, {in, of_rows, in, of_rows}, {rows, columns}, true);
     const std::vector<float> y = by_rows<float>(in), got = download<float>(of_rows);
     for (std::int64_t row = 0; row < rows; ++row) {

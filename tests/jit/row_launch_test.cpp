@@ -11,8 +11,6 @@ namespace {
 
 using jit::Executable;
 
-const std::vector<Device> devices = test_devices();
-
 std::vector<float> some_values(std::int64_t n, std::mt19937_64& random) {
   std::vector<float> values(static_cast<std::size_t>(n));
   for (float& v : values) v = static_cast<float>(static_cast<double>(random() % 20001) / 1000 - 10);
@@ -36,7 +34,7 @@ void expect_softmax(std::span<const float> x, std::span<const float> y) {
 class RowLaunch : public ::testing::TestWithParam<NamedWish> {
  protected:
   void SetUp() override {
-    if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+    if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
 };
 
@@ -52,8 +50,8 @@ TEST_P(RowLaunch, Softmax) {
     for (const std::int64_t rows : {0, 1, 2, 35}) {
       SCOPED_TRACE(::testing::Message() << rows << " rows of " << columns);
       const std::vector<float> x = some_values(rows * columns, random);
-      const TensorRef in = matrix(x, rows, columns, across, devices[1]),
-                      out = rows == 2 ? in : matrix(x, rows, columns, across, devices[1]);
+      const TensorRef in = matrix(x, rows, columns, across, test_devices()[1]),
+                      out = rows == 2 ? in : matrix(x, rows, columns, across, test_devices()[1]);
       run_rows(e, {out, in}, {rows, columns}, rows == 2);
       const std::vector<float> y = by_rows<float>(out);
       for (std::int64_t r = 0; r < rows; ++r) expect_softmax(row_of(x, r, columns), row_of(y, r, columns));
@@ -64,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, RowLaunch, ::testing::ValuesIn(wishes), [](con
 
 /// What choose_rows gives by itself, at the sizes where it changes.
 TEST(RowLaunchChoice, SoftmaxOfLongRows) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("softmax_of_long_rows_f32");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
@@ -73,7 +71,8 @@ TEST(RowLaunchChoice, SoftmaxOfLongRows) {
     const std::int64_t rows = columns < 5000 ? 3 : 1;
     SCOPED_TRACE(::testing::Message() << columns << " columns");
     const std::vector<float> x = some_values(rows * columns, random);
-    const TensorRef in = matrix(x, rows, columns, false, devices[1]), out = matrix(x, rows, columns, false, devices[1]);
+    const TensorRef in = matrix(x, rows, columns, false, test_devices()[1]),
+                    out = matrix(x, rows, columns, false, test_devices()[1]);
     run_rows(e, {out, in}, {rows, columns});
     const std::vector<float> y = by_rows<float>(out);
     for (std::int64_t r = 0; r < rows; ++r) expect_softmax(row_of(x, r, columns), row_of(y, r, columns));
@@ -82,17 +81,18 @@ TEST(RowLaunchChoice, SoftmaxOfLongRows) {
 
 /// Rows that a block keeps, of which some inputs are read once as it is.
 TEST(RowLaunchChoice, NormOfLongRows) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("norm_of_long_rows_f32");
   write_norm(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
   std::mt19937_64 random(5);
   for (const std::int64_t columns : {4096, 32768}) {
     const std::vector<float> x = some_values(2 * columns, random), weights = some_values(columns, random);
-    const TensorRef out = matrix(x, 2, columns, false, devices[1]),
-                    means = runtime::empty(Shape{2}, DType::Float32, devices[1]);
-    run_rows(e, {out, means, matrix(x, 2, columns, false, devices[1]), upload(weights, {columns}, devices[1])},
-             {2, columns});
+    const TensorRef out = matrix(x, 2, columns, false, test_devices()[1]),
+                    means = runtime::empty(Shape{2}, DType::Float32, test_devices()[1]);
+    run_rows(
+        e, {out, means, matrix(x, 2, columns, false, test_devices()[1]), upload(weights, {columns}, test_devices()[1])},
+        {2, columns});
     const std::vector<float> y = by_rows<float>(out);
     for (std::int64_t r = 0; r < 2; ++r) {
       double mean = 0, var = 0;
@@ -109,7 +109,7 @@ TEST(RowLaunchChoice, NormOfLongRows) {
 
 /// A sum of n equal terms and a large one is within a few units of the last place whatever n.
 TEST(RowLaunchChoice, SumsLoseLittle) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("sum_of_long_rows_f32");
   write_sum(k, DType::Float32);
   const Executable e(k.done());
@@ -118,14 +118,14 @@ TEST(RowLaunchChoice, SumsLoseLittle) {
     if (columns > 1) x[0] = 1e4f;
     double sum = 0;
     for (const float v : x) sum += v;
-    const TensorRef out = runtime::empty(Shape{1}, DType::Float32, devices[1]);
-    run_rows(e, {out, matrix(x, 1, columns, false, devices[1])}, {1, columns});
+    const TensorRef out = runtime::empty(Shape{1}, DType::Float32, test_devices()[1]);
+    run_rows(e, {out, matrix(x, 1, columns, false, test_devices()[1])}, {1, columns});
     EXPECT_NEAR(download<float>(out)[0], sum, 4 * 6e-8 * sum) << columns;
   }
 }
 
 TEST(RowLaunchChoice, SumOfColumns) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("sum_of_columns_f32");
   write_sum(k, DType::Float32);
   const Executable e(k.done());
@@ -134,8 +134,8 @@ TEST(RowLaunchChoice, SumOfColumns) {
     for (const std::int64_t columns : {1, 4, 129, 5000}) {
       SCOPED_TRACE(::testing::Message() << rows << " sums of " << columns);
       const std::vector<float> x = some_values(rows * columns, random);
-      const TensorRef out = runtime::empty(Shape{rows}, DType::Float32, devices[1]);
-      run_rows(e, {out, matrix(x, rows, columns, true, devices[1])}, {rows, columns});
+      const TensorRef out = runtime::empty(Shape{rows}, DType::Float32, test_devices()[1]);
+      run_rows(e, {out, matrix(x, rows, columns, true, test_devices()[1])}, {rows, columns});
       const std::vector<float> y = download<float>(out);
       for (std::int64_t r = 0; r < rows; ++r) {
         double sum = 0, of_sizes = 0;
@@ -146,15 +146,15 @@ TEST(RowLaunchChoice, SumOfColumns) {
 }
 
 TEST(RowLaunchChoice, TheSameBitsEachTime) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("sum_again_f32");
   write_sum(k, DType::Float32);
   const Executable e(k.done());
   std::mt19937_64 random(4);
-  const TensorRef in = matrix(some_values(300000, random), 3, 100000, false, devices[1]);
+  const TensorRef in = matrix(some_values(300000, random), 3, 100000, false, test_devices()[1]);
   std::vector<float> first;
   for (int i = 0; i < 3; ++i) {
-    const TensorRef out = runtime::empty(Shape{3}, DType::Float32, devices[1]);
+    const TensorRef out = runtime::empty(Shape{3}, DType::Float32, test_devices()[1]);
     run_rows(e, {out, in}, {3, 100000});
     if (i == 0) first = download<float>(out);
     EXPECT_EQ(download<float>(out), first);

@@ -19,8 +19,6 @@ using jit::RowStash;
 using jit::stash_extent;
 using ::testing::Each;
 
-const std::vector<Device> devices = test_devices();
-
 TEST(RowStash, ExtentIsAlignedAndAllOfItFits) {
   EXPECT_EQ(stash_extent(1000, 4, 0, 8192), 1008);
   EXPECT_EQ(stash_extent(1008, 4, 0, 8192), 1008);
@@ -119,7 +117,7 @@ TEST(RowStash, LeavesTheBlocksVariablesTheirRoom) {
 
 /// Nothing a block may have is exceeded by the longest rows that are stashed, and one of them more is not.
 TEST(RowStash, FitsBesideTheBlocksVariables) {
-  if (devices.size() < 2) GTEST_SKIP() << "no GPU";
+  if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   const Wished w({{.block = 64, .steps = 2, .stash = true}, 16, 32});
   SeveralInputs k;
   const Executable e(k.done());
@@ -129,11 +127,12 @@ TEST(RowStash, FitsBesideTheBlocksVariables) {
   for (const std::int64_t columns : {most, most + 1}) {
     SharedGpu gpu(runtime::gpu(0).shared_per_block());
     const auto zeros = [&](DType t, const Shape& shape) {
-      return device_array(t, shape, devices[1], std::vector<std::uint64_t>(static_cast<std::size_t>(shape.numel())));
+      return device_array(t, shape, test_devices()[1],
+                          std::vector<std::uint64_t>(static_cast<std::size_t>(shape.numel())));
     };
     const Shape domain{1, columns};
-    const TensorRef y = runtime::empty(domain, DType::Float32, devices[1]);
-    const TensorRef i = runtime::index_tensor(domain, devices[1]);
+    const TensorRef y = runtime::empty(domain, DType::Float32, test_devices()[1]);
+    const TensorRef i = runtime::index_tensor(domain, test_devices()[1]);
     run_rows(e,
              {y, zeros(DType::Float32, domain), zeros(DType::Float32, domain), zeros(DType::Float16, domain),
               zeros(DType::Float64, domain), zeros(DType::Float32, {1}), i},

@@ -124,8 +124,9 @@ TEST(Buffer, OfSomebodyElsesMemoryIsNotCountedAsOurs) {
   EXPECT_EQ(sinter::memory_stats(sinter::cpu).in_use, before);
 }
 
-// Outlives everything that main() and other static objects use.
-const auto leftover = Buffer::allocate(sinter::cpu, 100);
-TEST(Buffer, MayOutliveMain) { EXPECT_TRUE(leftover); }
+TEST(Buffer, MayOutliveMain) {
+  static const auto leftover = Buffer::allocate(sinter::cpu, 100);
+  EXPECT_TRUE(leftover);
+}
 
 }  // namespace

@@ -16,10 +16,11 @@
 #include <runtime/pool.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "setup.hpp"
 #include "stub_streams.hpp"
 
-/// For LeakSanitizer: a forked child has lost the threads that would have freed their work.
-extern "C" int __lsan_is_turned_off() { return 1; }
+// A forked child has lost the threads that would have freed their work.
+const sinter::test::Setup leaks(sinter::test::ignore_leaks);
 
 namespace sinter::runtime {
 namespace {

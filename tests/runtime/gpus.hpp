@@ -1,10 +1,9 @@
-// Gives the tests of every device two virtual GPUs, or the real ones where SINTER_TEST_GPU is set.
+// Included by tests that real GPUs run as well, where SINTER_TEST_GPU is set; virtual ones do otherwise.
 #pragma once
 #include <cstdlib>
 
-namespace sinter::testing {
+namespace sinter::test {
 
-/// Before main, so that it is set before the first device is asked for.
-inline const bool virtual_gpus = !std::getenv("SINTER_TEST_GPU") && setenv("SINTER_VIRTUAL_GPUS", "2", 0) == 0;
+inline const bool virtual_gpus = !std::getenv("SINTER_TEST_GPU");
 
-}  // namespace sinter::testing
+}  // namespace sinter::test

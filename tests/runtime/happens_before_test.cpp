@@ -4,6 +4,7 @@
 #include <runtime/streams.hpp>
 #include <runtime/virtual/happens_before.hpp>
 
+#include "setup.hpp"
 #include "virtual_harness.hpp"
 
 namespace sinter::test {
@@ -16,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // Before the first kernel asks.
-[[maybe_unused]] const bool strict = setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0;
+const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); });
 
 constexpr std::size_t n = 64;
 const char* const clean = "no error";

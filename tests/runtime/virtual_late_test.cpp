@@ -4,6 +4,7 @@
 #include <runtime/streams.hpp>
 #include <runtime/virtual/late_work.hpp>
 
+#include "setup.hpp"
 #include "virtual_harness.hpp"
 
 namespace sinter::test {
@@ -14,8 +15,10 @@ using runtime::StreamRef;
 using runtime::Streams;
 using testing::HasSubstr;
 
-// Before anything asks.
-[[maybe_unused]] const bool late = setenv("SINTER_VIRTUAL_LATE", "0", 1) == 0 && unsetenv("SINTER_VIRTUAL_STRICT") == 0;
+const sinter::test::Setup late([] {
+  setenv("SINTER_VIRTUAL_LATE", "0", 1);
+  unsetenv("SINTER_VIRTUAL_STRICT");
+});
 
 constexpr std::size_t n = 16, bytes = n * sizeof(int);
 constexpr std::uint32_t seeds = 60;

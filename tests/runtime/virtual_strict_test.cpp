@@ -2,6 +2,7 @@
 // thread, line and allocation, and their mended forms, which run clean.
 #include <cstdlib>
 
+#include "setup.hpp"
 #include "virtual_harness.hpp"
 
 namespace sinter::test {
@@ -11,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // Before the first kernel asks.
-[[maybe_unused]] const bool strict = setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0;
+const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); });
 
 constexpr int odd = 257;  // floats: 1028 bytes, with 252 more before the guard page
 

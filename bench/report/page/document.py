@@ -117,7 +117,7 @@ def facts(result):
         listed.append(
             (
                 "GPU tests",
-                f"{len(tests) - len(bad)} of {len(tests)} programs passed"
+                f"{len(tests) - len(bad)} of {len(tests)} files passed"
                 + (f"; not: {', '.join(bad)}" if bad else ""),
             )
         )

@@ -10,6 +10,7 @@
 #include <sinter/runtime/error.hpp>
 
 #include "contract.hpp"
+#include "setup.hpp"
 
 namespace {
 
@@ -25,8 +26,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-const bool eight_gpus = setenv("SINTER_VIRTUAL_GPUS", "8", 1) == 0 &&
-                        (std::getenv("SINTER_VIRTUAL_LATE") || setenv("SINTER_VIRTUAL_STRICT", "1", 1) == 0);
+const sinter::test::Setup eight_gpus([] {
+  setenv("SINTER_VIRTUAL_GPUS", "8", 1);
+  if (!std::getenv("SINTER_VIRTUAL_LATE")) setenv("SINTER_VIRTUAL_STRICT", "1", 1);
+});
 
 std::vector<Device> cpus(int n) { return std::vector<Device>(static_cast<std::size_t>(n), Device(sn::cpu)); }
 

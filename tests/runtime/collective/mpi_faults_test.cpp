@@ -25,6 +25,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+// But where a test asks for some.
+const sinter::test::Setup no_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
+
 /// From here on: starting may take longer where much else is going on.
 void wait_no_longer_than_a_second() {
   communicator().barrier();

@@ -2,7 +2,6 @@
 // run.
 #pragma once
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <runtime/collective/collective.hpp>
 
 #include "contract.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 
@@ -68,12 +68,9 @@ inline Result shell(const std::string& command) {
   return result;
 }
 
-inline std::string self() {
-  char path[4096] = {};
-  return readlink("/proc/self/exe", path, sizeof(path) - 1) > 0 ? path : "";
-}
 inline std::string child(const std::string& tests) {
-  return self() + " --gtest_also_run_disabled_tests --gtest_brief=1 --gtest_filter=Child.DISABLED_" + tests;
+  return test::this_program() + " --gtest_also_run_disabled_tests --gtest_brief=1 --gtest_filter=Child.DISABLED_" +
+         tests;
 }
 
 /// Several processes on one machine, without what a container forbids. Open MPI keeps memory to the end.
@@ -88,8 +85,6 @@ inline Result mpirun(int processes, const std::string& tests, const std::string&
 
 class Mpi : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!has_mpirun()) GTEST_SKIP() << "mpirun is not installed: apt install openmpi-bin";
-  }
+  void SetUp() override { ASSERT_TRUE(has_mpirun()) << "there is no mpirun: scripts/deps test installs it"; }
 };
 }  // namespace sinter::testing
