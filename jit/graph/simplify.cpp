@@ -38,37 +38,72 @@ Graph without_dead_nodes(const Graph& graph) {
   return part_of(graph, all);
 }
 
-/// What a value's shape comes from: tensors, and results of reductions.
-std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& seen) {
-  return shape_sources(graph, value, seen, [&](NodeId id) {
-    return id != value && is_reduction(graph.nodes()[static_cast<std::size_t>(id)].op);
-  });
-}
-
 /// Where shapes are found by a graph's nodes, as where it reduces, a simpler value keeps the shape of what it stands
-/// for.
+/// for: values that it may have lost the shape of are noted, and looked at where a shape is asked for.
 class Shapes {
  public:
-  Shapes(const Graph& from, Builder& to, const std::vector<Operand>& moved, bool matter)
-      : from_(from), to_(to), moved_(moved), matter_(matter) {}
+  Shapes(Builder& to, bool matter) : to_(to), matter_(matter) {}
 
-  bool matter() const noexcept { return matter_; }
-  /// `made` in the shape that `value` had.
+  /// Notes what `made`, which stands for a node with these operands, may have lost; the operands' numbers are those of
+  /// the graph that is rebuilt, in the order of the calls.
+  void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
+    int lost = nothing;
+    if (matter_ && !is_reshaping(n.op))
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        lost = both(lost, lost_[static_cast<std::size_t>(from[i].node)]);
+        if (!covers(made, operands[i], 2)) lost = with(lost, operands[i]);
+      }
+    lost_.push_back(lost);
+  }
+
+  /// `made` in the shape that the value had.
   Operand keep(Operand value, Operand made) {
-    const std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_);
-    for (const NodeId source : shape_sources(from_, value.node, seen_)) {
-      const Operand moved = moved_[static_cast<std::size_t>(source)];
-      if (moved == made || std::ranges::find(there, moved.node) != there.end()) continue;
-      made = to_.make(Op::like, to_[made].dtype, {made, moved});
-    }
+    if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
+    const auto stops = [&](NodeId id) { return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op); };
+    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, stops);
+    for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
+      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, stops)) {
+        if (std::ranges::find(there, source) != there.end()) continue;
+        there.push_back(source);
+        made = to_.make(Op::like, to_[made].dtype, {made, Operand{source}});
+      }
     return made;
   }
 
  private:
-  const Graph& from_;
+  using Set = std::vector<Operand>;
+  static constexpr int nothing = 0;
+
+  bool has_shape(Operand o) const noexcept {
+    return to_[o].op != Op::constant && to_[o].op != Op::scalar && to_[o].op != Op::array;
+  }
+  /// Whether the shape of `made` is seen to contain that of `o`, from so many operations.
+  bool covers(Operand made, Operand o, int depth) const {
+    if (made == o || !has_shape(o)) return true;
+    if (depth == 0 || is_reshaping(to_[made].op)) return false;
+    const auto inside = to_.graph().operands(to_[made]), parts = to_.graph().operands(to_[o]);
+    return std::ranges::any_of(inside, [&](Operand p) { return covers(p, o, depth - 1); }) ||
+           (!is_reshaping(to_[o].op) && !parts.empty() &&
+            std::ranges::all_of(parts, [&](Operand p) { return covers(made, p, depth - 1); }));
+  }
+  int with(int set, Operand o) { return both(set, new_set({o})); }
+  int both(int a, int b) {
+    if (a == b || b == nothing) return a;
+    if (a == nothing) return b;
+    Set all = sets_[static_cast<std::size_t>(a)];
+    for (const Operand o : sets_[static_cast<std::size_t>(b)])
+      if (std::ranges::find(all, o) == all.end()) all.push_back(o);
+    return all.size() == sets_[static_cast<std::size_t>(a)].size() ? a : new_set(std::move(all));
+  }
+  int new_set(Set set) {
+    sets_.push_back(std::move(set));
+    return static_cast<int>(sets_.size()) - 1;
+  }
+
   Builder& to_;
-  const std::vector<Operand>& moved_;
   const bool matter_;
+  std::vector<int> lost_;      // a set, by the number of the node
+  std::vector<Set> sets_{{}};  // of values of the new graph
   NodeSet seen_;
 };
 
@@ -79,17 +114,17 @@ Graph rebuild(const Graph& graph, bool keeps_shapes, Make make) {
   builder.reserve(graph.nodes().size());
   std::vector<Operand> moved, operands;
   moved.reserve(graph.nodes().size());
-  Shapes shapes(graph, builder, moved, keeps_shapes);
+  Shapes shapes(builder, keeps_shapes);
   for (const Node& n : graph.nodes()) {
     operands.clear();
-    for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
-    if (is_reduction(n.op)) operands[0] = shapes.keep(graph.operands(n)[0], operands[0]);
+    const auto from = graph.operands(n);
+    for (Operand o : from) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    if (is_reshaping(n.op))
+      for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = shapes.keep(from[i], operands[i]);
     moved.push_back(make(builder, n, operands));
+    shapes.add(n, from, operands, moved.back());
   }
-  for (Operand o : graph.outputs()) {
-    const Operand made = moved[static_cast<std::size_t>(o.node)];
-    builder.graph().output(shapes.matter() ? shapes.keep(o, made) : made);
-  }
+  for (Operand o : graph.outputs()) builder.graph().output(shapes.keep(o, moved[static_cast<std::size_t>(o.node)]));
   return without_dead_nodes(builder.graph());
 }
 
@@ -173,7 +208,7 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
 }
 
 Graph simplify(const Graph& graph, bool keeps_shapes) {
-  keeps_shapes |= reduces(graph);
+  keeps_shapes |= reshapes(graph);
   Graph once = rebuild(lower(graph), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
     return b.make(n.op, n.dtype, operands, n.attribute);
   });

@@ -266,6 +266,21 @@ TEST_P(Reduce, PartsOfLargerExpressions) {
   EXPECT_EQ(total.item(), 5 * 4 + 7 * 5 + 9 * 6 + 1);
 }
 
+/// A tensor whose values the simplifier needs no more still gives the shape, beside what was reduced and multiplied.
+TEST_P(Reduce, WhatIsSimplifiedAwayGivesItsShape) {
+  const sn::Tensor x = sn::tensor({{1, 2, 3}, {4, 5, 6}}, GetParam());
+  const sn::Tensor sums = ((x - x) + x.sum()).sum(1);
+  EXPECT_THAT(sums.to_vector(), ElementsAre(63, 63));
+  const sn::Tensor m = sn::tensor({true, false, true}, GetParam());
+  EXPECT_EQ(sn::Tensor(sn::where(m, m.any(), m.any())).shape(), sn::Shape(3));
+  const sn::Tensor chosen =
+      sn::Tensor(sn::logical_xor(x - x, x.any(0, sn::keepdim))).index_select(0, sn::tensor({1}, GetParam()));
+  EXPECT_EQ(chosen.shape(), sn::Shape(1, 3));
+  EXPECT_EQ(sn::Tensor((x == x) & x.any(1, sn::keepdim)).shape(), sn::Shape(2, 3));
+  const sn::Tensor square = sn::ones({3, 3}, GetParam()), v = sn::ones({3}, GetParam());
+  EXPECT_EQ(sn::Tensor(sn::where(square > 1, sn::matmul(square, v), sn::matmul(square, v))).shape(), sn::Shape(3, 3));
+}
+
 TEST_P(Reduce, OfAScalar) {
   const sn::Tensor<float> s = sn::tensor(3.f, d);
   EXPECT_EQ(s.sum(0).item(), 3);
