@@ -19,6 +19,12 @@ void check_real_floats(std::string_view operation, const Facts& x) {
         fmt::format("{}: takes floats, not {}: take real(z), imag(z) or abs(z) first", operation, describe(x)));
 }
 
+void check_parameter(std::string_view operation, std::string_view called, const Facts& parameter, const Shape& shape) {
+  if (parameter.shape == shape) return;
+  throw ShapeError(fmt::format("{}: the {} must have the shape to normalize over, {}, where\n    {}: {}", operation,
+                               called, to_string(shape), called, describe(parameter)));
+}
+
 double epsilon_of(DType dtype) noexcept {
   switch (dtype) {
     case DType::Float64: return 0x1p-52;

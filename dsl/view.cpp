@@ -83,7 +83,9 @@ TensorRef t(const TensorImpl& x) {
 }
 
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
-  const int a = checked_axis("transpose", axis0, x), b = checked_axis("transpose", axis1, x);
+  const int rank = std::max(x.rank(), 1);  // a 0-d tensor takes the axes of a 1-d one, as PyTorch's do
+  const int a = checked_axis("transpose", axis0, rank, x), b = checked_axis("transpose", axis1, rank, x);
+  if (a == b) return runtime::view(x, x.shape, x.strides);
   Shape shape = x.shape, strides = x.strides;
   std::swap(shape[a], shape[b]);
   std::swap(strides[a], strides[b]);

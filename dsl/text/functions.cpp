@@ -37,21 +37,26 @@ TextValue similarity(const Arguments& a) {
   return TextValue::tensor(cosine_similarity(a.tensor(0).lazy(), a.tensor(1).lazy(), a.axes(2, 1), a.real(3, 1e-8)));
 }
 
-/// x weight + bias, of those that are given.
-Any scaled(Any x, const Arguments& a, std::size_t weight, std::size_t bias) {
-  if (a[weight]) x = x * a.tensor(weight).lazy();
-  if (bias < a.size() && a[bias]) x = x + a.tensor(bias).lazy();
+/// x weight + bias over the normalized axes, of those that are given.
+Any scaled(std::string_view operation, Any x, const Arguments& a, std::size_t weight, std::size_t bias) {
+  const auto parameter = [&](std::string_view called, std::size_t i) {
+    Any given = a.tensor(i).lazy();
+    check_parameter(operation, called, given, a.shape(1));
+    return given;
+  };
+  if (a[weight]) x = x * parameter("weight", weight);
+  if (bias < a.size() && a[bias]) x = x + parameter("bias", bias);
   return x;
 }
 
 TextValue layer_normalized(const Arguments& a) {
-  return TextValue::tensor(scaled(layer_norm(a.tensor(0).lazy(), a.shape(1), a.real(4, 1e-5)), a, 2, 3));
+  return TextValue::tensor(scaled("layer_norm", layer_norm(a.tensor(0).lazy(), a.shape(1), a.real(4, 1e-5)), a, 2, 3));
 }
 
 TextValue rms_normalized(const Arguments& a) {
   std::optional<double> eps;
   if (a[3]) eps = a.real(3, 0);
-  return TextValue::tensor(scaled(rms_norm(a.tensor(0).lazy(), a.shape(1), eps), a, 2, a.size()));
+  return TextValue::tensor(scaled("rms_norm", rms_norm(a.tensor(0).lazy(), a.shape(1), eps), a, 2, a.size()));
 }
 
 TextValue softmin_of(const Arguments& a) {

@@ -53,6 +53,12 @@ TEST_P(Normalize, Lengths) {
   torch.expect("cosine_similarity", sn::cosine_similarity(x, y));
   torch.expect("cosine_similarity 0", sn::cosine_similarity(x + 0, y[0], 1));
   torch.expect("softmin", sn::softmin(x, 1));
+  const sn::Tensor<float> column = sn::tensor({{3.0f}, {-4.0f}}, GetParam()),
+                          row = sn::tensor({{1.0f, 2.0f, 2.0f}}, GetParam());
+  EXPECT_TRUE(
+      sn::allclose(sn::Tensor(sn::cosine_similarity(column, row, 1)), sn::tensor({0.96225f, -0.96225f}, GetParam())));
+  EXPECT_TRUE(sn::allclose(sn::Tensor(sn::cosine_similarity(column + 0, row * 1, 0)),
+                           sn::tensor({-0.141421f, -0.141421f, -0.141421f}, GetParam())));
   EXPECT_EQ(torch.left_out("normalize") + torch.left_out("cosine") + torch.left_out("softmin"), "");
 }
 
@@ -121,6 +127,11 @@ TEST_P(Normalize, WrongShapes) {
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::layer_norm(x, {4}); }),
               HasSubstr("layer_norm: the last axes of x must be (4,)"));
   EXPECT_THROW((void)sn::rms_norm(x, {2, 4, 5}), sn::ShapeError);
+  const sn::Tensor<float> one = sn::ones({1}, GetParam());
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::layer_norm(x, {5}, one); }),
+              HasSubstr("layer_norm: the weight must have the shape to normalize over, (5,), where\n    weight: "));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::layer_norm(x, {5}, w, one); }), HasSubstr("    bias: "));
+  EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::rms_norm(x + 0, {5}, one * 2); }), HasSubstr("rms_norm"));
   EXPECT_THROW((void)sn::layer_norm(x, {}), sn::ShapeError);
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::group_norm(x, 3); }),
               HasSubstr("the number of channels, 5, must be divisible by the 3 groups"));

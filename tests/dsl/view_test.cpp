@@ -19,6 +19,8 @@ I counted(const sn::Shape& shape) { return sn::arange(shape.numel()).reshape(sha
 TEST(View, TransposePermuteSelect) {
   const I x = counted({2, 3, 4});
   EXPECT_EQ(x.transpose(0, -1).shape(), sn::Shape(4, 3, 2));
+  EXPECT_EQ(sn::tensor(5.0f).transpose(0, -1).item(), 5);
+  EXPECT_THROW((void)sn::tensor(5.0f).transpose(0, 1), sn::IndexError);
   EXPECT_EQ(x.transpose(0, 2)[3][1][1].item(), 1 * 12 + 1 * 4 + 3);
   EXPECT_EQ(x.permute(1, 2, 0).shape(), sn::Shape(3, 4, 2));
   EXPECT_EQ(x.permute(1, 2, 0)[2][3][1].item(), 23);

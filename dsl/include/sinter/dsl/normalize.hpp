@@ -139,6 +139,13 @@ Facts normalizable(std::string_view operation, const X& x) {
   return facts;
 }
 
+/// Throws ShapeError where the weight, or the bias, of an operation has another shape than it takes.
+void check_parameter(std::string_view operation, std::string_view called, const Facts& parameter, const Shape& shape);
+template <class W>
+void check_parameter(std::string_view operation, std::string_view called, const W& parameter, const Shape& shape) {
+  if constexpr (!names_outside<lifted<const W&>>) check_parameter(operation, called, facts_of(lift(parameter)), shape);
+}
+
 /// The distance from 1 to the next number.
 double epsilon_of(DType dtype) noexcept;
 
@@ -180,7 +187,12 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
       return detail::apply_along<Op::sum>(
           along, detail::with_norm_of_one(along, a, two, eps) * detail::with_norm_of_one(along, b, two, eps));
     });
-    return similarity(x, y);
+    if constexpr (detail::names_outside<detail::lifted<decltype(x * y)>>) {
+      return similarity(x, y);
+    } else {  // norms are those of what the operands broadcast to
+      const Shape shape = detail::facts_of(detail::lift(x * y)).shape;
+      return similarity(x.expand(shape), y.expand(shape));
+    }
   } else {
     return detail::Reported();
   }
@@ -195,10 +207,13 @@ auto layer_norm(X&& x, const Shape& shape, double eps = 1e-5) {
 }
 template <expression X, expression W>
 auto layer_norm(X&& x, const Shape& shape, W&& weight, double eps = 1e-5) {
+  detail::check_parameter("layer_norm", "weight", weight, shape);
   return layer_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight);
 }
 template <expression X, expression W, expression B>
 auto layer_norm(X&& x, const Shape& shape, W&& weight, B&& bias, double eps = 1e-5) {
+  detail::check_parameter("layer_norm", "weight", weight, shape);
+  detail::check_parameter("layer_norm", "bias", bias, shape);
   return layer_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight) + std::forward<B>(bias);
 }
 
@@ -212,6 +227,7 @@ auto rms_norm(X&& x, const Shape& shape, std::optional<double> eps = {}) {
 }
 template <expression X, expression W>
 auto rms_norm(X&& x, const Shape& shape, W&& weight, std::optional<double> eps = {}) {
+  detail::check_parameter("rms_norm", "weight", weight, shape);
   return rms_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight);
 }
 
