@@ -22,7 +22,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> w
 
 /// What the variable says; `otherwise` where it says nothing.
 bool switched(const char* variable, bool otherwise) noexcept {
-  const char* value = std::getenv(variable);
+  const char* value = trusted_getenv(variable);
   if (!value || !*value) return otherwise;
   if (is_one_of(value, {"on", "1", "true", "yes"})) return true;
   if (is_one_of(value, {"off", "0", "false", "no"})) return false;
@@ -32,8 +32,16 @@ bool switched(const char* variable, bool otherwise) noexcept {
 
 }  // namespace
 
+const char* trusted_getenv(const char* variable) noexcept {
+#if defined(__GLIBC__)
+  return secure_getenv(variable);
+#else
+  return std::getenv(variable);
+#endif
+}
+
 std::string environment(const char* variable, const char* suffix) {
-  const char* value = std::getenv(variable);
+  const char* value = trusted_getenv(variable);
   return value && *value ? std::string(value) + suffix : std::string();
 }
 

@@ -5,6 +5,10 @@
 
 namespace sinter::inline v1::runtime {
 
+/// The variable's value; null where it is not set. A process that has more rights than whoever started it, as a setuid
+/// program has, reads none: variables name compilers, libraries and folders.
+const char* trusted_getenv(const char* variable) noexcept;
+
 /// The variable's value and `suffix`; empty when it is not set or empty.
 std::string environment(const char* variable, const char* suffix = "");
 

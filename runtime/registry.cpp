@@ -41,7 +41,7 @@ constexpr std::string_view virtual_gpus_expected =
 
 Gpus find_gpus() {
   Gpus found;
-  if (const char* value = std::getenv("SINTER_VIRTUAL_GPUS"); value && *value) {
+  if (const char* value = trusted_getenv("SINTER_VIRTUAL_GPUS"); value && *value) {
     try {
       found.count = parse_virtual_gpus(value);
       found.are_virtual = true;

@@ -25,7 +25,7 @@ Isa best() noexcept {
 
 Isa chosen() {
   const Isa has = best();
-  const char* wish = std::getenv("SINTER_CPU_ISA");
+  const char* wish = runtime::trusted_getenv("SINTER_CPU_ISA");
   if (wish == nullptr || *wish == '\0') return has;
   for (int i = 0; i < 3; ++i)
     if (runtime::same_word(names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);

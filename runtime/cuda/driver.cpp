@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <vector>
 
+#include "../environment.hpp"
+
 namespace sinter::inline v1::runtime::driver {
 namespace {
 
 std::vector<const char*> places() {
-  if (const char* named = std::getenv("SINTER_CUDA_DRIVER"); named && *named) return {named};
+  if (const char* named = trusted_getenv("SINTER_CUDA_DRIVER"); named && *named) return {named};
   return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
 }
 

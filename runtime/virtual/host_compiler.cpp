@@ -100,7 +100,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 constexpr const char* why = "Virtual GPUs compile kernels with the host's C++ compiler";
 
 std::string missing(const std::string& chosen) {
-  const char* path = std::getenv("PATH");
+  const char* path = trusted_getenv("PATH");
   return fmt::format(
       "{}, and none was found. Searched: {}{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", why,
       chosen.empty() ? "c++, g++, clang++ in PATH: " : "SINTER_HOST_CXX=",

@@ -15,6 +15,7 @@
 #include <sinter/runtime/error.hpp>
 #include <sstream>
 
+#include "../environment.hpp"
 #include "../fork.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
@@ -93,7 +94,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
 
 std::string find_program(const std::string& program) {
   if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? program : "";
-  const char* path = std::getenv("PATH");
+  const char* path = trusted_getenv("PATH");
   std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::string file = (folder.empty() ? "." : folder) + "/" + program;

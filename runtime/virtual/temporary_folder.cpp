@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include <sinter/runtime/error.hpp>
+#include "../environment.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
@@ -61,7 +62,7 @@ void remove_abandoned(const std::string& base) noexcept {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  const char* named = std::getenv("TMPDIR");
+  const char* named = trusted_getenv("TMPDIR");
   const std::string base = named && *named ? named : "/tmp";
   static constinit std::atomic<bool> looked{false};
   if (!looked.exchange(true)) remove_abandoned(base);

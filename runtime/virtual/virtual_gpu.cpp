@@ -37,7 +37,7 @@ namespace {
 constexpr double default_limit_s = 10;
 
 double limit_from_environment() {
-  const char* value = std::getenv("SINTER_VIRTUAL_TIMEOUT");
+  const char* value = trusted_getenv("SINTER_VIRTUAL_TIMEOUT");
   if (!value || !*value) return default_limit_s;
   const std::string_view text(value);
   double seconds = 0;

@@ -2,7 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
+
+#include "scratch.hpp"
+#include "setup.hpp"
 
 namespace sinter::runtime {
 namespace {
@@ -35,20 +44,43 @@ TEST(Environment, SwitchesOnByAnyOfTheUsualWords) {
 }
 
 TEST(Environment, ReportsWhatItCannotReadOnce) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_FALSE(off_when("of"));
   EXPECT_FALSE(off_when("of"));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "sinter: SINTER_TEST_SWITCH=\"of\" cannot be read: expected on or off; taking it as on\n");
 }
 
 TEST(Environment, ReportsAlsoToWhoAskedForQuiet) {
   setenv("SINTER_QUIET", "1", 1);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   report_unreadable("SINTER_TEST_WORDS", "a\nb", "this or that", "ignoring it");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "sinter: SINTER_TEST_WORDS=\"a\\x0ab\" cannot be read: expected this or that; ignoring it\n");
   unsetenv("SINTER_QUIET");
+}
+
+TEST(Environment, DISABLED_IsRead) { std::exit(environment("SINTER_TEST_SWITCH") == "on" && is_on(variable) ? 3 : 4); }
+
+/// The exit status of the test above, in a process of this program or of a copy of it.
+int status_with(const std::string& program) {
+  const std::string command = "SINTER_TEST_SWITCH=on " + program +
+                              " --gtest_also_run_disabled_tests --gtest_filter=Environment.DISABLED_IsRead >/dev/null";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Environment, IsNotThatOfWhoeverStartsAProgramWithMoreRights) {
+  EXPECT_EQ(status_with(test::this_program()), 3);
+  const ::sinter::testing::ScratchFolder scratch;
+  const std::string copy = scratch.file("program"), command = test::this_program();
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
+  struct statvfs where{};
+  if (::statvfs(copy.c_str(), &where) != 0 || (where.f_flag & ST_NOSUID)) GTEST_SKIP() << "mounted nosuid";
+  if (::chown(copy.c_str(), 1, ::getegid()) != 0 || ::chmod(copy.c_str(), 04755) != 0)
+    GTEST_SKIP() << "only root can give a program to another user";
+  EXPECT_EQ(status_with("'" + copy + "'" + command.substr(command.rfind(' '))), 4);
 }
 
 TEST(Environment, ComparesWordsInAnyCase) {
