@@ -3,11 +3,13 @@
 
     scripts/changed_tests.py BUILD [BASE]
 
-The change is what differs from the commit BASE, HEAD where none is named, with new files. What the compiler read for each
-object, which ninja keeps, says which test files were compiled from it. A source of the library touches every test when it
-runs: those that include its header are taken, and of the others as many as fit into a minute, drawn by chance. Tests with
-every access checked, of late work and of all kernels are left to scripts/test.
+The change is what differs from where the work left the commit BASE, HEAD where none is named, with new files. Taken are
+the test files that the compiler read a changed file for, which ninja knows; those named after a changed source of the
+library, or that include its header; those labelled by the folder of a file that no compiler reads. Every test runs the
+library: of the others as many are drawn by chance as fit into a minute. Tests with every access checked, of late work
+and of all kernels are left to scripts/test.
 """
+import functools
 import json
 import pathlib
 import random
@@ -22,54 +24,67 @@ QUICK = {"docs", "layers"}  # of files that no compiler reads
 
 
 def output_of(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
 
 
 def changed_files(base):
-    named = output_of("git", "diff", "--name-only", "--no-renames", base) + output_of("git", "ls-files", "--others", "--exclude-standard")
-    return {str(ROOT / name) for name in named.splitlines()}
+    named = output_of("git", "diff", "--name-only", "--no-renames", "--merge-base", base)
+    return {str(ROOT / name) for name in (named + output_of("git", "ls-files", "--others", "--exclude-standard")).splitlines()}
 
 
 def objects_of(build):
     """What was read for each object, of the files in the tree."""
+    resolved = functools.cache(lambda name: str((build / name).resolve()))
     found = {}
     for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
         if line and not line[0].isspace():
             current = found.setdefault(line.split(":")[0], set())
-        elif line.strip():
-            current.add(str((build / line.strip()).resolve()))
+        elif line.strip() and (path := resolved(line.strip())).startswith(str(ROOT)):
+            current.add(path)
     return found
 
 
 def tests_of(build):
-    """{name: (label, test file or script, seconds of the last run)}"""
+    """{name: (labels, files that the command names, seconds of the last run)}"""
     costs = build / "Testing/Temporary/CTestCostData.txt"
     seconds = dict(re.findall(r"^(\S+) \d+ (\S+)$", costs.read_text(), re.MULTILINE)) if costs.exists() else {}
     found = {}
     for test in json.loads(output_of("ctest", "--test-dir", str(build), "--show-only=json-v1"))["tests"]:
         labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
-        words = test.get("command", [])
-        source = ROOT / "tests" / f"{words[1]}.cpp" if len(words) == 2 else pathlib.Path("none")
-        read = {str(source)} if source.exists() else {w for w in words if w.startswith(str(ROOT))}
-        found[test["name"]] = (set(labels), read, float(seconds.get(test["name"], 1)))
+        words = [word.split("=")[-1] for word in test.get("command", [])]
+        sources = {str(ROOT / "tests" / f"{word}.cpp") for word in words[1:2]}
+        files = {w for w in sources | set(words) if w.startswith(str(ROOT)) and pathlib.Path(w).is_file()}
+        found[test["name"]] = (set(labels), files, float(seconds.get(test["name"], 1)))
     return found
 
 
-def headers_of(source, objects):
-    """The headers that a source of the library stands behind: those of its name that it includes."""
-    stem = pathlib.Path(source).stem
-    return {h for read in objects.values() if source in read for h in read if pathlib.Path(h).stem == stem and h.endswith(".hpp")}
-
-
 def is_library(path):
-    return pathlib.Path(path).relative_to(ROOT).parts[0] in ("runtime", "jit", "dsl") and path.endswith((".cpp", ".hpp", ".def", ".cuh", ".h", ".c"))
+    """Whether it is of the library that every test runs."""
+    return pathlib.Path(path).relative_to(ROOT).parts[0] in ("runtime", "jit", "dsl")
 
 
-def touched(changed, objects, tests):
-    wanted = changed | {h for path in changed if path.endswith(".cpp") for h in headers_of(path, objects)}
-    read_with = [read for read in objects.values() if read & wanted]
-    compiled = set().union(*read_with) if read_with else set()
-    return {name for name, (_, read, _) in tests.items() if read & compiled and any(r.endswith("_test.cpp") for r in read) or read & changed}
+def compiled_from(changed, objects):
+    """The sources of the objects that a changed file was read for, or a header of a changed source's name."""
+    stems = {pathlib.Path(path).stem for path in changed if path.endswith(".cpp")}
+    beside = {h for read in objects.values() if read & changed for h in read if h.endswith(".hpp") and pathlib.Path(h).stem in stems}
+    return {path for read in objects.values() if read & (changed | beside) for path in read if path.endswith(".cpp")}
+
+
+def named_after(changed, tests):
+    stems = {pathlib.Path(path).stem for path in changed if is_library(path)}
+    names = re.compile(rf"({'|'.join(map(re.escape, stems))})(_.*)?_test") if stems else None
+    return {n for n, (_, files, _) in tests.items() if names and any(names.fullmatch(pathlib.Path(f).stem) for f in files)}
+
+
+def labelled(changed, objects, tests):
+    """Those of the folders of files that no compiler reads: dsl/python/stubs.py is of the tests labelled python."""
+    read = set().union(*objects.values())
+    labels = set().union(*(kinds for kinds, _, _ in tests.values()))
+    wanted = set()
+    for path in changed - read:
+        folders = pathlib.Path(path).relative_to(ROOT).parts[-2::-1]
+        wanted |= {next((folder for folder in folders if folder in labels), "")}
+    return {n for n, (kinds, _, _) in tests.items() if kinds & wanted}
 
 
 def sample(candidates, tests, seed):
@@ -85,14 +100,15 @@ def main(build, base="HEAD"):
     build, changed = pathlib.Path(build).resolve(), changed_files(base)
     objects, all_tests = objects_of(build), tests_of(build)
     tests = {name: test for name, test in all_tests.items() if not test[0] & LATER}
-    direct = touched(changed, objects, tests) | (QUICK & set(tests))
-    drawn = set()
-    if any(is_library(path) for path in changed):
-        seed = output_of("git", "rev-parse", "HEAD").strip()
-        drawn = sample(set(tests) - direct, tests, seed)
-    print(f"{len(changed)} files changed: {len(direct)} tests read them, {len(drawn)} of {len(tests) - len(direct)} others are drawn",
+    compiled = compiled_from(changed, objects) | changed
+    direct = {name for name, (_, files, _) in tests.items() if files & compiled} | named_after(changed, tests)
+    direct |= labelled(changed, objects, all_tests) - {n for n, t in all_tests.items() if t[0] & (LATER - {"errors"})}
+    direct |= QUICK & set(tests)
+    pages = all(path.endswith(".md") for path in changed)
+    drawn = set() if pages else sample(set(tests) - direct, tests, output_of("git", "rev-parse", "HEAD").strip())
+    print(f"{len(changed)} files changed: {len(direct)} tests are theirs, {len(drawn)} of {len(set(tests) - direct)} others are drawn",
           file=sys.stderr)
-    print("^(" + "|".join(sorted(direct | drawn)) + ")$")
+    print("^(" + "|".join(map(re.escape, sorted(direct | drawn))) + ")$")
 
 
 if __name__ == "__main__":

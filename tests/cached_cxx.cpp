@@ -42,11 +42,20 @@ int run(const Words& command) {
 std::string identity(const std::string& program) {
   struct stat s{};
   stat(program.c_str(), &s);
-  return program + " " + std::to_string(s.st_size) + " " + std::to_string(s.st_mtim.tv_sec);
+  return program + " " + std::to_string(s.st_size) + " " + std::to_string(s.st_mtim.tv_sec) + "." +
+         std::to_string(s.st_mtim.tv_nsec);
+}
+
+/// What -march=native stands for.
+std::string features_of_processor() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("flags") || line.starts_with("Features")) return line;
+  return "";
 }
 
 std::string name_of(const Words& options, const fs::path& input) {
-  std::string text = identity(options[0]);
+  std::string text = identity(options[0]) + features_of_processor();
   for (const std::string& option : options) text += "\n" + option;
   std::ifstream in(input, std::ios::binary);
   text.append(std::istreambuf_iterator<char>(in), {});
@@ -67,12 +76,19 @@ void store(const fs::path& made, const fs::path& kept) {
   std::error_code ignored;
   fs::create_directories(kept.parent_path(), ignored);
   const fs::path part = kept.string() + "." + std::to_string(getpid());
-  if (copy_whole(made, part)) fs::rename(part, kept, ignored);
+  if (copy_whole(made, part))
+    fs::rename(part, kept, ignored);
+  else
+    fs::remove(part, ignored);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: %s FOLDER COMPILER ...\n", argv[0]);
+    return 2;
+  }
   const Words command(argv + 2, argv + argc);
   if (command.size() < 4 || command[command.size() - 2] != "-o") become(command);
   const fs::path output = command.back(), input = command[command.size() - 3];

@@ -1,8 +1,9 @@
-// compile_kernels FOLDER CACHE: compiles the kernel texts that tests left in FOLDER (SINTER_DUMP_DIR) with NVRTC, for
-// sm_75 and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does not compile,
-// spills registers, or loads its vectors element by element. What passed is noted in CACHE and not compiled again. Of
-// the others SINTER_TEST_SAMPLE=2/3 takes the second of three parts. Removes the texts, and the binaries beside them,
-// when all is well. Exit status 77: no NVRTC.
+// compile_kernels FOLDER CACHE RULES...: compiles the kernel texts that tests left in FOLDER (SINTER_DUMP_DIR) with
+// NVRTC, for sm_75 and sm_120, or for what SINTER_TEST_ARCHITECTURES lists ("80 90", or "all"). Fails where one does
+// not compile, spills registers, or loads its vectors element by element. What passed is noted in CACHE and not
+// compiled again while the RULES, sources of this program, stay as they are. Of the others SINTER_TEST_SAMPLE=2/3 takes
+// the second of three parts. Removes the texts, and the binaries beside them, when all is well. Exit status 77: no
+// NVRTC.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -68,16 +69,17 @@ bool keeps_vectors(const std::string& text, const std::string& ptx) {
 }
 
 /// The hash of what decides about a kernel.
-XXH64_hash_t identity(const std::string& text, const std::vector<std::string>& targets) {
-  const std::string all = fmt::format("{} {} {}", sinter::runtime::nvrtc_identity(), fmt::join(targets, " "), text);
-  return XXH3_64bits(all.data(), all.size());
+XXH128_hash_t identity(const std::string& text, const std::vector<std::string>& targets, const std::string& rules) {
+  const std::string all =
+      fmt::format("{} {} {} {}", sinter::runtime::nvrtc_identity(), fmt::join(targets, " "), rules, text);
+  return XXH3_128bits(all.data(), all.size());
 }
 
 /// Whether a text is of the part that SINTER_TEST_SAMPLE chooses.
-bool is_sampled(XXH64_hash_t hash) {
+bool is_sampled(XXH128_hash_t hash) {
   unsigned part = 1, parts = 1;
   if (const char* sample = std::getenv("SINTER_TEST_SAMPLE")) std::sscanf(sample, "%u/%u", &part, &parts);
-  return parts < 2 || hash % parts == part - 1;
+  return parts < 2 || hash.low64 % parts == part - 1;
 }
 
 /// What is wrong with a kernel; empty when nothing is.
@@ -109,7 +111,8 @@ std::vector<fs::path> texts_in(const fs::path& folder) {
 /// Judges files on two threads.
 class Judges {
  public:
-  Judges(std::vector<fs::path> files, fs::path cache) : files_(std::move(files)), cache_(std::move(cache)) {}
+  Judges(std::vector<fs::path> files, fs::path cache, std::string rules)
+      : files_(std::move(files)), cache_(std::move(cache)), rules_(std::move(rules)) {}
 
   /// The exit status.
   int run() {
@@ -128,8 +131,8 @@ class Judges {
   }
   void look_at(const fs::path& file) {
     const std::string text = read(file);
-    const XXH64_hash_t hash = identity(text, targets_);
-    const fs::path note = cache_ / fmt::format("{:016x}.passed", hash);
+    const XXH128_hash_t hash = identity(text, targets_, rules_);
+    const fs::path note = cache_ / fmt::format("{:016x}{:016x}.passed", hash.high64, hash.low64);
     if (fs::exists(note) || !is_sampled(hash)) return;
     ++compiled_;
     std::string wrong;
@@ -155,6 +158,7 @@ class Judges {
 
   const std::vector<fs::path> files_;
   const fs::path cache_;
+  const std::string rules_;
   const std::vector<std::string> targets_ = architectures();
   std::atomic<std::size_t> next_ = 0;
   std::atomic<int> compiled_ = 0, failures_ = 0;
@@ -165,8 +169,8 @@ class Judges {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: {} FOLDER CACHE\n", argv[0]);
+  if (argc < 3) {
+    fmt::print(stderr, "usage: {} FOLDER CACHE RULES...\n", argv[0]);
     return 2;
   }
   const std::vector<fs::path> files = texts_in(argv[1]);
@@ -175,7 +179,9 @@ int main(int argc, char** argv) {
     return 1;
   }
   fs::create_directories(argv[2]);
-  const int status = Judges(files, argv[2]).run();
+  std::string rules;
+  for (int i = 3; i < argc; ++i) rules += read(argv[i]);
+  const int status = Judges(files, argv[2], rules).run();
   std::error_code missing;
   if (status == 0)
     for (fs::path file : files)

@@ -33,7 +33,7 @@ std::vector<FileSetup>& setups() {
 std::string selected;  // the FILE
 bool ignores_leaks = false;
 
-/// The last folder and the name of a source, as a FILE is written.
+/// A source as a FILE is written: its path below tests/, without extension.
 std::string short_name(std::string_view path) {
   path.remove_suffix(path.size() - path.rfind('.'));
   const std::size_t tests = path.rfind("tests/");
@@ -148,7 +148,7 @@ int run(int argc, char** argv) {
 #endif
   for (const FileSetup& setup : setups())
     if (short_name(setup.path) == selected) setup.run();
-  if (!std::getenv("SINTER_TEST_GPU")) setenv("SINTER_VIRTUAL_GPUS", "2", 0);
+  if (!selected.empty() && !std::getenv("SINTER_TEST_GPU")) setenv("SINTER_VIRTUAL_GPUS", "2", 0);
   ::testing::InitGoogleMock(&argc, argv);
   return selected.empty() ? run_all_files(options) : run_selected_file();
 }

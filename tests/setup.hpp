@@ -13,7 +13,7 @@ class Setup {
   explicit Setup(void (*run)(), std::source_location file = std::source_location::current());
 };
 
-/// For a Setup: LeakSanitizer says nothing.
+/// For a Setup: turns LeakSanitizer off.
 void ignore_leaks();
 
 /// The shell command that runs tests of the same file in a process of their own.

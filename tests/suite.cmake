@@ -1,5 +1,8 @@
 add_custom_target(sinter_suites)  # all of them
 
+# What replaces something in its whole program has one for itself.
+set(sinter_tests_alone jit/hit_test.cpp)  # operator new
+
 # sinter_suite(folder): the program FOLDER_suite of the folder's test files, and a ctest entry for each file. Their names
 # are added to `sinter_tests`. Builds for ThreadSanitizer and for machines with a GPU have the files of that kind alone.
 function(sinter_suite folder)
@@ -14,19 +17,31 @@ function(sinter_suite folder)
   set(sources "")
   foreach(file ${files})
     sinter_test_kinds(${file} kinds)
-    if(NOT only OR only IN_LIST kinds)
-      list(APPEND sources ${file})
-      sinter_test_file(${suite} ${file} "${kinds}")
+    if(only AND NOT only IN_LIST kinds)
+      continue()
     endif()
+    set(program ${suite})
+    if(file IN_LIST sinter_tests_alone)
+      string(REPLACE "/" "_" program ${file})
+      string(REPLACE "_test.cpp" "_suite" program ${program})
+      sinter_test_program(${program} ${folder} ${file})
+    else()
+      list(APPEND sources ${file})
+    endif()
+    sinter_test_file(${program} ${file} "${kinds}")
   endforeach()
   set(sinter_tests ${sinter_tests} PARENT_SCOPE)
   if(sources)
-    add_executable(${suite} main.cpp ${sources})
-    target_link_libraries(${suite} PRIVATE sinter_test_base)
-    add_dependencies(${suite} sinter_cached_cxx sinter_fake_cuda sinter_fake_mpich sinter_virtual_cuda)
-    add_dependencies(sinter_suites ${suite})
-    sinter_test_headers(${suite} ${folder})
+    sinter_test_program(${suite} ${folder} ${sources})
   endif()
+endfunction()
+
+function(sinter_test_program suite folder)
+  add_executable(${suite} main.cpp ${ARGN})
+  target_link_libraries(${suite} PRIVATE sinter_test_base)
+  add_dependencies(${suite} sinter_cached_cxx sinter_fake_cuda sinter_fake_mpich sinter_virtual_cuda)
+  add_dependencies(sinter_suites ${suite})
+  sinter_test_headers(${suite} ${folder})
 endfunction()
 
 # The labels of a file's tests: its layer; devices, where real GPUs run them too (SINTER_TEST_GPU); threads, where

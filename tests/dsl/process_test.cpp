@@ -41,8 +41,7 @@ bool in_child(const std::function<bool()>& f) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The tests are processes of their own where it matters: `scripts/test` runs this program's tests in one, in this
-// order.
+// In this order in one process.
 TEST(Fork, BeforeTheFirstUse) {
   EXPECT_TRUE(in_child([] { return evaluates(sn::Device()) && evaluates(sn::Device(0)); }));
   EXPECT_TRUE(in_child([] { return in_child([] { return evaluates(sn::Device(1)); }); }));

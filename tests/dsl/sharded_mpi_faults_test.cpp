@@ -12,6 +12,7 @@
 
 #include "runtime/collective/mpirun.hpp"
 #include "scratch.hpp"
+#include "setup.hpp"
 
 namespace {
 
@@ -20,6 +21,9 @@ namespace runtime = sn::runtime;
 using namespace sn::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+
+// No virtual GPUs, unless a test asks for them.
+const sinter::test::Setup faults_on_cpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 /// mpirun ends all when one leaves after an error.
 void leave_together() {

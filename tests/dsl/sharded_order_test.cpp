@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include "setup.hpp"
 
-// More than other tests have, before the first device is asked for.
+// More than other tests have.
 static const sinter::test::Setup eight_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "8", 1); });
 
 namespace {

@@ -11,12 +11,16 @@
 #include <gtest/gtest.h>
 
 #include "runtime/collective/mpirun.hpp"
+#include "setup.hpp"
 
 namespace {
 
 namespace sn = sinter;
 using namespace sn::testing;
 using sn::matmul, sn::softmax, sn::sum, sn::where;
+
+// No virtual GPUs, unless a test asks for them.
+const sinter::test::Setup processes_on_cpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 sn::Device here() {
   const sn::Mesh world = sn::Mesh::world();

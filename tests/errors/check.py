@@ -9,7 +9,7 @@ wrong with it: the case keeps the mistake in `#ifdef OK ... #else ... #endif`.
 
 Compiling Sinter's headers takes most of the time. So they are precompiled in every run, and with -DOK all cases are
 compiled as one file. One case by itself:
-    check.py --kind g++ --case devices_auto g++ -std=c++20 -Idsl/include -Ijit/include -Iruntime/include
+    check.py --kind g++ --case devices_auto g++ -std=c++20 -Ibuild/dev/jit/include -Idsl/include -Ijit/include -Iruntime/include
 """
 import argparse
 import pathlib

@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// But where a test asks for some.
+// No virtual GPUs, unless a test asks for them.
 const sinter::test::Setup no_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 /// From here on: starting may take longer where much else is going on.

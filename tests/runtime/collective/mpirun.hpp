@@ -76,7 +76,8 @@ inline std::string child(const std::string& tests) {
 /// Several processes on one machine, without what a container forbids. Open MPI keeps memory to the end.
 inline Result mpirun(int processes, const std::string& tests, const std::string& options = "") {
   return shell(
-      "timeout 60 env OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm_rsh_agent=/bin/true "
+      "timeout 60 env SINTER_VIRTUAL_GPUS= OMPI_MCA_btl_vader_single_copy_mechanism=none "
+      "OMPI_MCA_plm_rsh_agent=/bin/true "
       "OMPI_MCA_btl=self,vader OMPI_MCA_odls_base_sigkill_timeout=0 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 mpirun "
       "--allow-run-as-root --oversubscribe "
       "--bind-to none " +

@@ -19,7 +19,7 @@
 
 namespace {
 
-// But where a test asks for some.
+// No virtual GPUs, unless a test asks for them.
 const sinter::test::Setup no_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 namespace sn = sinter;
