@@ -35,11 +35,22 @@ def slowest(run, tests):
     return [f"{run}: {len(tests)} tests, {total:.0f} s of them all; the slowest:"] + [f"{s:8.1f} s  {name}" for name, s, _, _ in rows]
 
 
+def listed():
+    """(pattern of the run, pattern of the test) of each line of tests/skips.txt."""
+    for number, line in enumerate(LISTED.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split(None, 2)
+        if not words or line[0] == "#":
+            continue
+        if len(words) < 3:
+            sys.exit(f"error: {LISTED}:{number}: '{line}' has no reason; a line is `RUN TEST  reason`")
+        yield words[:2]
+
+
 def unlisted(run, tests):
-    lines = [line.split(None, 2) for line in LISTED.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    lines = list(listed())
     for name, _, output, not_run in tests:
         for skipped in [name] if not_run else skipped_in(name, output):
-            if not any(fnmatch.fnmatch(run, a) and fnmatch.fnmatch(skipped, b) for a, b, _ in lines):
+            if not any(fnmatch.fnmatch(run, a) and fnmatch.fnmatch(skipped, b) for a, b in lines):
                 yield f"{run}: {skipped} ({name})"
 
 

@@ -35,9 +35,9 @@ bool ignores_leaks = false;
 
 /// A source as a FILE is written: its path below tests/, without extension.
 std::string short_name(std::string_view path) {
-  path.remove_suffix(path.size() - path.rfind('.'));
-  const std::size_t tests = path.rfind("tests/");
-  return std::string(path.substr(tests + 6));
+  constexpr std::string_view tests = "tests/";
+  if (const std::size_t at = path.rfind(tests); at != path.npos) path.remove_prefix(at + tests.size());
+  return std::string(path.substr(0, path.rfind('.')));
 }
 
 template <class F>
@@ -142,9 +142,10 @@ int run_selected_file() {
 int run(int argc, char** argv) {
   const std::vector<std::string> options(argv + 1, argv + argc);
   if (argc > 1 && argv[1][0] != '-') selected = argv[1];
-  setenv("SINTER_CACHE", "memory", 0);  // leaves the user's folder alone
-#ifdef SINTER_KERNEL_CXX
-  setenv("SINTER_HOST_CXX", SINTER_KERNEL_CXX, 0);
+#ifdef SINTER_KERNEL_CACHE
+  setenv("SINTER_CACHE_DIR", SINTER_KERNEL_CACHE, 0);
+#else
+  setenv("SINTER_CACHE", "memory", 0);
 #endif
   for (const FileSetup& setup : setups())
     if (short_name(setup.path) == selected) setup.run();
@@ -158,6 +159,8 @@ int run(int argc, char** argv) {
 Setup::Setup(void (*run)(), std::source_location file) { setups().push_back({file.file_name(), run}); }
 
 void ignore_leaks() { ignores_leaks = true; }
+
+void keep_no_kernels() { setenv("SINTER_CACHE", "memory", 1); }
 
 std::string this_program() { return "'" + path_of_program() + "' " + selected; }
 

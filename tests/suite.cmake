@@ -1,7 +1,7 @@
 add_custom_target(sinter_suites)  # all of them
 
-# What replaces something in its whole program has one for itself.
-set(sinter_tests_alone jit/hit_test.cpp)  # operator new
+# Test files that need a program of their own.
+set(sinter_tests_alone jit/hit_test.cpp)  # replaces operator new
 
 # sinter_suite(folder): the program FOLDER_suite of the folder's test files, and a ctest entry for each file. Their names
 # are added to `sinter_tests`. Builds for ThreadSanitizer and for machines with a GPU have the files of that kind alone.
@@ -39,7 +39,7 @@ endfunction()
 function(sinter_test_program suite folder)
   add_executable(${suite} main.cpp ${ARGN})
   target_link_libraries(${suite} PRIVATE sinter_test_base)
-  add_dependencies(${suite} sinter_cached_cxx sinter_fake_cuda sinter_fake_mpich sinter_virtual_cuda)
+  add_dependencies(${suite} sinter_fake_cuda sinter_fake_mpich sinter_virtual_cuda)
   add_dependencies(sinter_suites ${suite})
   sinter_test_headers(${suite} ${folder})
 endfunction()
@@ -63,9 +63,9 @@ function(sinter_test_file suite file kinds)
   string(REGEX REPLACE "\\.cpp$" "" path ${file})
   string(REPLACE "/" "_" name ${path})
   add_test(NAME ${name} COMMAND ${suite} ${path})
-  # oneTBB is not instrumented: to ThreadSanitizer, what its scheduler orders looks unordered.
+  set(tsan_options suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp:die_after_fork=0${symbolizer})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${kinds}"
-                       ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp:die_after_fork=0${symbolizer};SINTER_DUMP_DIR=${kernels};SINTER_CACHE=memory")
+                       ENVIRONMENT "TSAN_OPTIONS=${tsan_options};SINTER_DUMP_DIR=${kernels}")
   if(name MATCHES "mpi_faults")  # its processes wait for one another, no longer than a second
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
   endif()
@@ -76,8 +76,8 @@ endfunction()
 # Most of a test's compile time is GoogleTest and the library's interface, so these are compiled once; of what is inside
 # the library a test sees what it includes. Templates are instantiated once for several files.
 function(sinter_test_headers suite folder)
+  set_target_properties(${suite} PROPERTIES UNITY_BUILD "${SINTER_UNITY}" UNITY_BUILD_BATCH_SIZE 6)
   if(folder MATCHES "^(dsl|nn)$")
-    set_target_properties(${suite} PROPERTIES UNITY_BUILD "${SINTER_UNITY}" UNITY_BUILD_BATCH_SIZE 6)
     target_precompile_headers(${suite} PRIVATE <gmock/gmock.h> <fmt/format.h> <sinter/nn.hpp> <sinter/sinter.hpp>)
   elseif(suite STREQUAL "runtime_suite")
     target_precompile_headers(${suite} PRIVATE <gmock/gmock.h> <fmt/format.h>)
@@ -86,18 +86,18 @@ function(sinter_test_headers suite folder)
   endif()
 endfunction()
 
-# sinter_tests_again(prefix regex [EXCEPT regex] variables...): the tests whose names match once more, as PREFIX_NAME, with
-# these variables set. The prefix without a number is their label.
-function(sinter_tests_again prefix regex)
-  cmake_parse_arguments(PARSE_ARGV 2 again "" EXCEPT "")
+# sinter_rerun_tests(prefix regex [EXCEPT regex] variables...): the tests whose names match, once more, as PREFIX_NAME, with
+# these environment variables. The prefix without its number is their label.
+function(sinter_rerun_tests prefix regex)
+  cmake_parse_arguments(PARSE_ARGV 2 rerun "" EXCEPT "")
   string(REGEX REPLACE "_.*" "" kind ${prefix})
   foreach(name ${sinter_tests})
-    if(name MATCHES "${regex}" AND NOT (again_EXCEPT AND name MATCHES "${again_EXCEPT}"))
+    if(name MATCHES "${regex}" AND NOT (rerun_EXCEPT AND name MATCHES "${rerun_EXCEPT}"))
       get_property(command GLOBAL PROPERTY sinter_command_${name})
       get_test_property(${name} LABELS labels)
       add_test(NAME ${prefix}_${name} COMMAND ${command})
       set_tests_properties(${prefix}_${name} PROPERTIES TIMEOUT 600 LABELS "${labels};${kind}"
-                           ENVIRONMENT "${again_UNPARSED_ARGUMENTS};SINTER_CACHE=memory")
+                           ENVIRONMENT "${rerun_UNPARSED_ARGUMENTS}")
     endif()
   endforeach()
 endfunction()

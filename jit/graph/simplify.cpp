@@ -38,20 +38,20 @@ Graph without_dead_nodes(const Graph& graph) {
   return part_of(graph, all);
 }
 
-/// Where shapes are found by a graph's nodes, as where it reduces, a simpler value keeps the shape of what it stands
-/// for: values that it may have lost the shape of are noted, and looked at where a shape is asked for.
+/// Where shapes follow from a graph's nodes, as in one that reduces, a simplified value must keep the shape of the
+/// value that it replaces. Of each value, these are the operands whose shapes it may have lost; where the shape
+/// matters, `like` brings back those that it has lost.
 class Shapes {
  public:
   Shapes(Builder& to, bool matter) : to_(to), matter_(matter) {}
 
-  /// Notes what `made`, which stands for a node with these operands, may have lost; the operands' numbers are those of
-  /// the graph that is rebuilt, in the order of the calls.
+  /// Of the next node: `made` replaces it, whose operands are `from` in the old graph and `operands` in the new one.
   void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
     int lost = nothing;
     if (matter_ && !is_reshaping(n.op))
       for (std::size_t i = 0; i < operands.size(); ++i) {
-        lost = both(lost, lost_[static_cast<std::size_t>(from[i].node)]);
-        if (!covers(made, operands[i], 2)) lost = with(lost, operands[i]);
+        lost = united(lost, lost_[static_cast<std::size_t>(from[i].node)]);
+        if (!covers(made, operands[i], 2)) lost = united(lost, new_set({operands[i]}));
       }
     lost_.push_back(lost);
   }
@@ -59,10 +59,12 @@ class Shapes {
   /// `made` in the shape that the value had.
   Operand keep(Operand value, Operand made) {
     if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
-    const auto stops = [&](NodeId id) { return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op); };
-    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, stops);
+    const auto is_border = [&](NodeId id) {
+      return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
+    };
+    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, is_border);
     for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
-      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, stops)) {
+      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, is_border)) {
         if (std::ranges::find(there, source) != there.end()) continue;
         there.push_back(source);
         made = to_.make(Op::like, to_[made].dtype, {made, Operand{source}});
@@ -86,8 +88,7 @@ class Shapes {
            (!is_reshaping(to_[o].op) && !parts.empty() &&
             std::ranges::all_of(parts, [&](Operand p) { return covers(made, p, depth - 1); }));
   }
-  int with(int set, Operand o) { return both(set, new_set({o})); }
-  int both(int a, int b) {
+  int united(int a, int b) {
     if (a == b || b == nothing) return a;
     if (a == nothing) return b;
     Set all = sets_[static_cast<std::size_t>(a)];

@@ -33,7 +33,7 @@ std::vector<std::int64_t> sorted(std::vector<std::int64_t> values) {
   std::ranges::sort(values);
   return values;
 }
-TensorDataset<Tensor<std::int64_t, Cpu>> numbers(std::int64_t n) { return TensorDataset(arange(n)); }
+TensorDataset<Tensor<std::int64_t, Cpu>> counted_from_zero(std::int64_t n) { return TensorDataset(arange(n)); }
 
 struct Pair {
   Tensor<std::int64_t, Cpu> number;
@@ -62,36 +62,36 @@ TEST(DataLoader, TheTutorialsBatches) {
 }
 
 TEST(DataLoader, InOrder) {
-  EXPECT_THAT(elements(DataLoader(numbers(5))), ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(extents(DataLoader(numbers(5))), ElementsAre(1, 1, 1, 1, 1));
-  DataLoader loader(numbers(7), {.batch_size = 3});
+  EXPECT_THAT(elements(DataLoader(counted_from_zero(5))), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(extents(DataLoader(counted_from_zero(5))), ElementsAre(1, 1, 1, 1, 1));
+  DataLoader loader(counted_from_zero(7), {.batch_size = 3});
   EXPECT_THAT(extents(loader), ElementsAre(3, 3, 1));
   EXPECT_THAT(elements(loader), ElementsAre(0, 1, 2, 3, 4, 5, 6));
   EXPECT_THAT(elements(loader), ElementsAre(0, 1, 2, 3, 4, 5, 6));
 }
 
 TEST(DataLoader, TheLastBatch) {
-  DataLoader dropped(numbers(7), {.batch_size = 3, .drop_last = true});
+  DataLoader dropped(counted_from_zero(7), {.batch_size = 3, .drop_last = true});
   EXPECT_EQ(dropped.size(), 2);
   EXPECT_THAT(elements(dropped), ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_THAT(extents(DataLoader(numbers(6), {.batch_size = 3, .drop_last = true})), ElementsAre(3, 3));
-  EXPECT_THAT(extents(DataLoader(numbers(6), {.batch_size = 3})), ElementsAre(3, 3));
-  EXPECT_THAT(extents(DataLoader(numbers(2), {.batch_size = 3})), ElementsAre(2));
-  EXPECT_THAT(extents(DataLoader(numbers(2), {.batch_size = 3, .drop_last = true})), ElementsAre());
-  EXPECT_EQ(DataLoader(numbers(2), {.batch_size = std::numeric_limits<std::int64_t>::max()}).size(), 1);
+  EXPECT_THAT(extents(DataLoader(counted_from_zero(6), {.batch_size = 3, .drop_last = true})), ElementsAre(3, 3));
+  EXPECT_THAT(extents(DataLoader(counted_from_zero(6), {.batch_size = 3})), ElementsAre(3, 3));
+  EXPECT_THAT(extents(DataLoader(counted_from_zero(2), {.batch_size = 3})), ElementsAre(2));
+  EXPECT_THAT(extents(DataLoader(counted_from_zero(2), {.batch_size = 3, .drop_last = true})), ElementsAre());
+  EXPECT_EQ(DataLoader(counted_from_zero(2), {.batch_size = std::numeric_limits<std::int64_t>::max()}).size(), 1);
 }
 
 TEST(DataLoader, NoSamples) {
   for (const bool shuffle : {false, true}) {
-    DataLoader loader(numbers(0), {.batch_size = 3, .shuffle = shuffle, .workers = 2});
+    DataLoader loader(counted_from_zero(0), {.batch_size = 3, .shuffle = shuffle, .workers = 2});
     EXPECT_EQ(loader.size(), 0);
     EXPECT_THAT(extents(loader), ElementsAre());
   }
 }
 
 TEST(DataLoader, APassHasEverySampleOnce) {
-  DataLoader loader(numbers(1000), {.batch_size = 64, .shuffle = true, .seed = 5});
-  const auto all = elements(DataLoader(numbers(1000)));
+  DataLoader loader(counted_from_zero(1000), {.batch_size = 64, .shuffle = true, .seed = 5});
+  const auto all = elements(DataLoader(counted_from_zero(1000)));
   const auto first = elements(loader), second = elements(loader);
   EXPECT_EQ(sorted(first), all);
   EXPECT_EQ(sorted(second), all);
@@ -101,7 +101,8 @@ TEST(DataLoader, APassHasEverySampleOnce) {
 
 TEST(DataLoader, SeedAndPassGiveTheOrder) {
   const DataLoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 11};
-  DataLoader a(numbers(50), options), b(numbers(50), options), other(numbers(50), {.shuffle = true, .seed = 12});
+  DataLoader a(counted_from_zero(50), options), b(counted_from_zero(50), options),
+      other(counted_from_zero(50), {.shuffle = true, .seed = 12});
   const auto first = elements(a);
   EXPECT_EQ(first, elements(b));
   EXPECT_NE(first, elements(other));
@@ -115,13 +116,13 @@ TEST(DataLoader, SeedAndPassGiveTheOrder) {
 
 // A pass that went on in another version would have samples twice.
 TEST(DataLoader, TheOrderIsTheSameInEveryVersion) {
-  EXPECT_THAT(elements(DataLoader(numbers(10), {.shuffle = true, .seed = 1})),
+  EXPECT_THAT(elements(DataLoader(counted_from_zero(10), {.shuffle = true, .seed = 1})),
               ElementsAre(6, 8, 0, 7, 4, 2, 1, 5, 3, 9));
 }
 
 TEST(DataLoader, EveryPlaceIsEquallyLikely) {
   constexpr std::int64_t n = 6, passes = 3000;
-  DataLoader loader(numbers(n), {.batch_size = n, .shuffle = true, .seed = 3});
+  DataLoader loader(counted_from_zero(n), {.batch_size = n, .shuffle = true, .seed = 3});
   int counts[n][n] = {};
   for (std::int64_t pass = 0; pass < passes; ++pass) {
     const auto order = elements(loader);
@@ -132,7 +133,7 @@ TEST(DataLoader, EveryPlaceIsEquallyLikely) {
 }
 
 TEST(DataLoader, WithoutASeedManualSeedGivesTheOrder) {
-  const auto order = [] { return elements(DataLoader(numbers(100), {.shuffle = true})); };
+  const auto order = [] { return elements(DataLoader(counted_from_zero(100), {.shuffle = true})); };
   manual_seed(1);
   const auto first = order(), second = order();
   manual_seed(1);
@@ -189,18 +190,18 @@ TEST(DataLoader, PinnedBatches) {
 
 TEST(DataLoader, ShapesThatDiffer) {
   EXPECT_THROW(DataLoader(Ragged(), {.batch_size = 2}).begin(), ShapeError);
-  EXPECT_NO_THROW(elements(DataLoader(numbers(2), {.batch_size = 2})));
+  EXPECT_NO_THROW(elements(DataLoader(counted_from_zero(2), {.batch_size = 2})));
 }
 
 TEST(DataLoader, OptionsThatMeanNothing) {
   for (const std::int64_t size : {0, -4})
-    EXPECT_THAT(message_of<Error>([&] { DataLoader(numbers(2), {.batch_size = size}); }),
+    EXPECT_THAT(message_of<Error>([&] { DataLoader(counted_from_zero(2), {.batch_size = size}); }),
                 HasSubstr("batch_size is " + std::to_string(size)));
-  EXPECT_THAT(message_of<Error>([] { DataLoader(numbers(2), {.workers = -1}); }), HasSubstr("workers is -1"));
+  EXPECT_THAT(message_of<Error>([] { DataLoader(counted_from_zero(2), {.workers = -1}); }), HasSubstr("workers is -1"));
 }
 
 TEST(DataLoader, PassesAreApart) {
-  DataLoader loader(numbers(4), {.batch_size = 2});
+  DataLoader loader(counted_from_zero(4), {.batch_size = 2});
   auto a = loader.begin(), b = loader.begin();
   ++a;
   EXPECT_THAT(a->to_vector(), ElementsAre(2, 3));

@@ -2,12 +2,15 @@
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
+#include "setup.hpp"
 
 namespace sn = sinter;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
+
+const sinter::test::Setup evaluation_compiles(sinter::test::keep_no_kernels);
 
 TEST(Evaluate, SeveralResultsInOneKernel) {
   for (const sn::Device& d : sinter_tests::devices()) {

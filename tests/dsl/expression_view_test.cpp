@@ -13,10 +13,10 @@ using testing::HasSubstr;
 
 namespace {
 
-using F = sn::Tensor<float>;
+using Floats = sn::Tensor<float>;
 constexpr auto none = sn::range::none;
 
-F counted(const sn::Shape& shape, const sn::Device& d) {
+Floats counted(const sn::Shape& shape, const sn::Device& d) {
   return sn::arange(shape.numel(), d).reshape(shape).to<float>();
 }
 
@@ -65,7 +65,7 @@ void expect_all_views(const E& e) {  // of three axes, the second of them at lea
 class ExpressionView : public testing::TestWithParam<sn::Device> {
  protected:
   sn::Device d = GetParam();
-  F x = counted({2, 3, 4}, d), row = counted({4}, d), column = counted({3, 1}, d), one = sn::full({}, 0.5f, d);
+  Floats x = counted({2, 3, 4}, d), row = counted({4}, d), column = counted({3, 1}, d), one = sn::full({}, 0.5f, d);
 };
 INSTANTIATE_TEST_SUITE_P(Devices, ExpressionView, testing::ValuesIn(sinter_tests::devices()), [](const auto& device) {
   return device.param.is_cuda() ? "cuda" + std::to_string(device.param.index()) : "cpu";
@@ -96,7 +96,7 @@ TEST_P(ExpressionView, OfLazyGraphs) {
 
 TEST_P(ExpressionView, ALoopThatViewsWhatItGrowsStaysBounded) {
   constexpr int steps = 2 * sn::jit::max_copied_nodes + 10;
-  const F square = counted({3, 3}, d);
+  const Floats square = counted({3, 3}, d);
   sn::Lazy sum = square + 0.f;
   const auto before = sn::jit_stats();
   for (int i = 0; i < steps; ++i) sum = sn::Lazy((sum + 1.f).t());
@@ -107,9 +107,9 @@ TEST_P(ExpressionView, ALoopThatViewsWhatItGrowsStaysBounded) {
 
 // What is known already is not read again.
 TEST_P(ExpressionView, OfALazyWhoseTensorsHaveChanged) {
-  F y = x.clone();
+  Floats y = x.clone();
   const sn::Lazy twice = y * 2;
-  const F before = twice;
+  const Floats before = twice;
   y += 1;
   EXPECT_TRUE(sn::equal(twice.transpose(0, 1), before.transpose(0, 1)));
   EXPECT_TRUE(sn::equal(sn::cat(0, twice, twice), sn::cat({before, before})));
@@ -166,7 +166,7 @@ TEST_P(ExpressionView, RandomChainsOfViews) {
     sn::Tensor whole = sum;
     for (int step = 0; step < 4; ++step) {
       std::function<sn::Lazy<float>(const sn::Lazy<float>&)> of_lazy;
-      std::function<F(const F&)> of_tensor;
+      std::function<Floats(const Floats&)> of_tensor;
       const auto use = [&](auto view) { of_lazy = view, of_tensor = view; };
       const std::int64_t axis = whole.dim() > 0 ? below(whole.dim()) : 0,
                          other = whole.dim() > 0 ? below(whole.dim()) : 0;
@@ -185,7 +185,7 @@ TEST_P(ExpressionView, RandomChainsOfViews) {
 }
 
 TEST(ExpressionViewErrors, NameTheWholeShape) {
-  const F x = counted({2, 1}, sn::Device()), row = counted({3}, sn::Device());
+  const Floats x = counted({2, 1}, sn::Device()), row = counted({3}, sn::Device());
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)(x + row)[2]; }),
               HasSubstr("index 2 is out of bounds for dimension 0 with size 2 of float32 (2, 3) on cpu"));
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)(x + row)(0, 0, 0); }), HasSubstr("too many indices"));

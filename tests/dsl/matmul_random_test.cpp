@@ -14,17 +14,17 @@ using namespace sinter_tests;
 namespace {
 
 /// A matrix, or a column of one number for each row.
-struct Values {
+struct Square {
   std::int64_t columns;
   std::vector<double> of;
 };
 constexpr std::int64_t n = 5;
-double& at(Values& v, std::int64_t row, std::int64_t column) {
+double& at(Square& v, std::int64_t row, std::int64_t column) {
   return v.of[static_cast<std::size_t>(row * v.columns + (v.columns == 1 ? 0 : column))];
 }
 template <class F>
-Values each(F f) {
-  Values made{n, std::vector<double>(n * n)};
+Square each(F f) {
+  Square made{n, std::vector<double>(n * n)};
   for (std::int64_t r = 0; r < n; ++r)
     for (std::int64_t c = 0; c < n; ++c) at(made, r, c) = f(r, c);
   return made;
@@ -33,7 +33,7 @@ Values each(F f) {
 using Lazy = sn::Lazy<double, sn::AnyDevice>;
 struct Step {
   Lazy expression;
-  Values values;
+  Square values;
   std::string text;
 };
 
@@ -65,7 +65,7 @@ Step random_step(std::vector<Step>& steps, std::mt19937& random) {
               each([&](auto r, auto c) { return std::tanh(at(x.values, r, c)) + at(a.values, r, c); }),
               "tanh(" + number(x) + ") + " + number(a)};
     case 5: {
-      Values sums{1, std::vector<double>(n)};
+      Square sums{1, std::vector<double>(n)};
       for (std::int64_t r = 0; r < n; ++r)
         for (std::int64_t c = 0; c < n; ++c) at(sums, r, 0) += at(x.values, r, c);
       return {sn::sum(x.expression, -1, sn::keepdim), sums, "sum(" + number(x) + ")"};
@@ -92,7 +92,7 @@ TEST(MatMul, RandomPrograms) {
     const sn::Device device = devices()[static_cast<std::size_t>(round) % devices().size()];
     std::vector<Step> steps;
     for (int i = 0; i < 3; ++i) {
-      Values values = each([&](auto, auto) { return static_cast<double>(static_cast<int>(random() % 17) - 8) / 8; });
+      Square values = each([&](auto, auto) { return static_cast<double>(static_cast<int>(random() % 17) - 8) / 8; });
       const sn::Tensor<double, sn::AnyDevice> leaf = sn::tensor(values.of, {n, n}).to(device);
       steps.push_back({Lazy(leaf), values, "leaf"});
     }

@@ -22,15 +22,15 @@ using testing::Not;
 
 namespace {
 
-using Number = std::complex<long double>;
+using Wide = std::complex<long double>;
 
 /// Row-major values of a shape.
 struct Array {
   Shape shape;
-  std::vector<Number> values;
+  std::vector<Wide> values;
 
   /// The element at these positions, of which the last ones count; an extent of 1 is broadcast.
-  Number at(std::vector<std::int64_t> place) const {
+  Wide at(std::vector<std::int64_t> place) const {
     place.erase(place.begin(), place.end() - shape.rank());
     std::int64_t offset = 0;
     for (int i = 0; i < shape.rank(); ++i)
@@ -79,10 +79,10 @@ Product multiply(const Array& a, const Array& b) {
     };
     for (std::int64_t r = 0; r < m; ++r)
       for (std::int64_t c = 0; c < n; ++c) {
-        Number sum = 0;
+        Wide sum = 0;
         long double magnitude = 0;
         for (std::int64_t i = 0; i < k; ++i) {
-          const Number term = left.at(with(r, i)) * right.at(with(i, c));
+          const Wide term = left.at(with(r, i)) * right.at(with(i, c));
           sum += term, magnitude += std::abs(term);
         }
         p.result.values.push_back(sum);

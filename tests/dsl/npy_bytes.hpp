@@ -1,4 +1,4 @@
-// A file in memory.
+// Files in memory, and the devices that they are read to.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -33,5 +33,14 @@ inline std::string npy_file(std::string_view dictionary, std::string_view elemen
   for (std::size_t i = 0; i < (major == 1 ? 2u : 4u); ++i) file += static_cast<char>(dictionary.size() >> 8 * i & 0xFF);
   return file.append(dictionary).append(elements);
 }
+
+/// A safetensors file with this header and these elements.
+inline std::string safetensors_file(std::string_view json, std::string_view elements = {}) {
+  std::string file;
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(json.size() >> 8 * i & 0xFF);
+  return file.append(json).append(elements);
+}
+
+inline constexpr const char* cpu_and_gpu[] = {"cpu", "cuda:0"};
 
 }  // namespace sinter::testing

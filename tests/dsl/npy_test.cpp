@@ -27,10 +27,9 @@ namespace fs = std::filesystem;
 using runtime::TensorRef;
 using ::testing::AllOf;
 using testing::Bytes;
+using testing::cpu_and_gpu;
 using ::testing::HasSubstr;
 using testing::npy_file;
-
-const char* const devices[] = {"cpu", "cuda:0"};
 
 /// The elements, row-major.
 std::string elements(const TensorRef& t) {
@@ -84,7 +83,7 @@ class Npy : public ::testing::Test {
 TEST_F(Npy, ReadsWhatNumPyWrote) {
   for (const testing::Row& row : testing::read_table("npy/files.tsv")) {
     const std::string file = testing::data_path("npy/" + row[0] + ".npy");
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       SCOPED_TRACE(row[0] + " on " + device);
       if (row[0].starts_with("refused_")) {
         const std::string text = message<Error>([&] { detail::load_npy(file, Device(device)); });
@@ -108,7 +107,7 @@ TEST_F(Npy, WritesTheBytesOfNumPy) {
     const std::string& name = row[0];
     if (name.starts_with("refused_") || name.starts_with("big_") || name.starts_with("format")) continue;
     const fs::path original = testing::data_path("npy/" + name + ".npy");
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       detail::save_npy(path("out.npy"), *detail::load_npy(original, Device(device)));
       EXPECT_EQ(file_bytes(path("out.npy")), file_bytes(original)) << name << " on " << device;
     }
@@ -147,7 +146,7 @@ TEST_F(Npy, RoundTripsOfRandomShapesAndViews) {
       std::swap(t->strides[0], t->strides[shape.rank() - 1]);
       t = runtime::view(*t, t->shape, t->strides);
     }
-    const Device device(devices[i % 2]);
+    const Device device(cpu_and_gpu[i % 2]);
     detail::save_npy(path("t.npy"), *jit::to(*t, dtype, device));
     const TensorRef back = detail::load_npy(path("t.npy"), device);
     EXPECT_EQ(back->shape, t->shape);
@@ -168,7 +167,7 @@ TEST_F(Npy, ViewsAreWrittenAsTheirElements) {
                {{2, 2}, {1, 3}, 0, {0, 3, 1, 4}},
                {{2, 1, 2}, {1, 9, 2}, 1, {1, 3, 2, 4}},
                {{}, {}, 4, {4}}};
-  for (const char* device : devices)
+  for (const char* device : cpu_and_gpu)
     for (const auto& v : views) {
       detail::save_npy(path("v.npy"),
                        *runtime::view(*jit::to(*t, t->dtype, Device(device)), v.shape, v.strides, v.offset));
@@ -182,7 +181,7 @@ TEST_F(Npy, ArraysLongerThanAChunk) {
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = i * 0x9E3779B97F4A7C15u;
   const std::int64_t count = 2 * static_cast<std::int64_t>(detail::chunk_bytes) / 8 + 17;
   const TensorRef t = testing::host_tensor(DType::Int64, Shape{count}, bits);
-  for (const char* device : devices) {
+  for (const char* device : cpu_and_gpu) {
     detail::save_npy(path("long.npy"), *jit::to(*t, t->dtype, Device(device)));
     EXPECT_EQ(elements(detail::load_npy(path("long.npy"), Device(device))), elements(t));
   }

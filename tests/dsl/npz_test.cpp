@@ -18,11 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using testing::cpu_and_gpu;
 using ::testing::HasSubstr;
 using testing::read_text;
 using testing::refusal;
-
-const char* const devices[] = {"cpu", "cuda:0"};
 
 std::string data_file(const std::string& name) { return testing::data_path("npz/" + name + ".npz"); }
 
@@ -36,7 +35,7 @@ class Npz : public ::testing::Test {
 TEST_F(Npz, ReadsWhatNumPyWrote) {
   EXPECT_GT(testing::files_of("npz").size(), 3u);
   for (const std::string& file : testing::files_of("npz"))
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       SCOPED_TRACE(file + " on " + device);
       testing::expect_rows(load_npz(data_file(file), device), testing::rows_of("npz", file), Device(device));
     }
@@ -45,7 +44,7 @@ TEST_F(Npz, ReadsWhatNumPyWrote) {
 
 TEST_F(Npz, ReadsWhatItWrites) {
   for (const std::string& file : testing::files_of("npz"))
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       SCOPED_TRACE(file + " on " + device);
       save_npz(path, load_npz(data_file(file), device));
       testing::expect_rows(load_npz(path), testing::rows_of("npz", file), Device());
@@ -105,7 +104,7 @@ TEST_F(Npz, WhatCannotBeWrittenLeavesNoFile) {
 TEST_F(Npz, ArraysLongerThanAChunk) {
   const std::int64_t count = 2 * static_cast<std::int64_t>(detail::chunk_bytes) / 8 + 17;
   const Tensor<std::int64_t> x = arange(count);
-  for (const char* device : devices) {
+  for (const char* device : cpu_and_gpu) {
     save_npz(path, {{"x", x.to(Device(device))}, {"y", x.slice(0, 0, 3)}});
     const StateDict back = load_npz(path, device);
     EXPECT_TRUE(equal(back.at("x").as<std::int64_t>().cpu(), x));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "devices.hpp"
 #include "lines.hpp"
@@ -94,6 +95,15 @@ inline void expect_order(const sinter::AnyTensor& x, const Numbers& numbers, int
     expect_found(x.median(axis), numbers, lines, one_lines, medians(numbers, lines, order, true));
     expect_found(x.nanmedian(axis, true), numbers, lines, one_lines, medians(numbers, lines, order, false));
   }
+}
+
+/// The same for random numbers on the CPU and the first GPU.
+inline void expect_order_of(sinter::DType dtype, const sinter::Shape& shape, int axis, std::int64_t k,
+                            std::mt19937& random) {
+  const sinter::AnyTensor here = tensor_of(dtype, shape, random_numbers(dtype, shape.numel(), random));
+  const Numbers numbers = numbers_of(here);
+  for (const sinter::Device device : devices())
+    if (device.index() < 1) expect_order(here.to(device), numbers, axis, k);
 }
 
 }  // namespace sinter_tests

@@ -14,10 +14,13 @@
 #include "../jit/fake_gpu.hpp"
 #include "../scratch.hpp"
 #include "devices.hpp"
+#include "setup.hpp"
 
 namespace sn = sinter;
 
 namespace {
+
+const sinter::test::Setup async_compiles(sinter::test::keep_no_kernels);
 
 using sn::testing::FakeGpu;
 

@@ -18,12 +18,7 @@ using detail::safetensors::Part;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::refusal;
-
-std::string file_of(std::string_view json, std::string_view data = {}) {
-  std::string text;
-  for (int i = 0; i < 8; ++i) text += static_cast<char>(json.size() >> 8 * i & 0xFF);
-  return text.append(json).append(data);
-}
+using testing::safetensors_file;
 
 Header read(std::string_view file) {
   testing::Bytes source(file, "'t.safetensors'");
@@ -35,10 +30,10 @@ std::string data_text(const char* name) {
 }
 
 TEST(SafetensorsFormat, SaysWhatIsWhere) {
-  const Header header =
-      read(file_of(R"({"__metadata__":{"k":"v","":"w"},"b":{"shape":[2,3],"data_offsets":[2,26],"dtype":"F32"},)"
-                   R"("a":{"dtype":"F16","shape":[],"data_offsets":[0,2]}})",
-                   std::string(26, '\0')));
+  const Header header = read(
+      safetensors_file(R"({"__metadata__":{"k":"v","":"w"},"b":{"shape":[2,3],"data_offsets":[2,26],"dtype":"F32"},)"
+                       R"("a":{"dtype":"F16","shape":[],"data_offsets":[0,2]}})",
+                       std::string(26, '\0')));
   ASSERT_EQ(header.parts.size(), 2u);
   EXPECT_EQ(header.parts[0].name, "b");
   EXPECT_EQ(header.parts[0].dtype, DType::Float32);
@@ -101,7 +96,7 @@ TEST(SafetensorsFormat, HeadersThatSayNothingUsable) {
       {R"({"a":NaN})", "malformed at byte 13"},
   };
   for (const auto& c : cases)
-    EXPECT_THAT(refusal<FormatError>([&] { read(file_of(c.json)); }),
+    EXPECT_THAT(refusal<FormatError>([&] { read(safetensors_file(c.json)); }),
                 AllOf(HasSubstr("'t.safetensors': "), HasSubstr(c.expected)))
         << c.json;
 }
@@ -137,8 +132,9 @@ TEST(SafetensorsFormat, TensorsThatDoNotFitTheData) {
       {tensor("a", "I8", "1", "18446744073709551615,18446744073709551615"), 9, "takes 1 bytes, but its data_offsets"},
   };
   for (const auto& c : cases)
-    EXPECT_THAT(refusal<FormatError>([&] { read(file_of("{" + c.tensors + "}", std::string(c.bytes, '\0'))); }),
-                AllOf(HasSubstr("'t.safetensors': "), HasSubstr(c.expected)))
+    EXPECT_THAT(
+        refusal<FormatError>([&] { read(safetensors_file("{" + c.tensors + "}", std::string(c.bytes, '\0'))); }),
+        AllOf(HasSubstr("'t.safetensors': "), HasSubstr(c.expected)))
         << c.tensors;
 }
 
@@ -147,7 +143,7 @@ TEST(SafetensorsFormat, DtypesThatSinterLacks) {
        {std::pair("U16", "torch.int32"), std::pair("U64", "torch.int64"), std::pair("F8_E5M2", "torch.float16"),
         std::pair("C128", "torch.complex64"), std::pair("f32", "torch.float16"), std::pair("", "torch.float16")}) {
     const std::string json = fmt::format(R"({{"w":{{"dtype":"{}","shape":[],"data_offsets":[0,0]}}}})", code);
-    EXPECT_THAT(refusal<DtypeError>([&] { read(file_of(json)); }),
+    EXPECT_THAT(refusal<DtypeError>([&] { read(safetensors_file(json)); }),
                 AllOf(HasSubstr(fmt::format("tensor 'w' has the dtype '{}'", code)), HasSubstr("Sinter reads BOOL"),
                       HasSubstr(hint)));
   }
@@ -165,11 +161,12 @@ TEST(SafetensorsFormat, WhatIsNoSuchFile) {
 }
 
 TEST(SafetensorsFormat, DeepAndLongHeadersTakeNoMoreThanTheyAre) {
-  EXPECT_THAT(refusal<FormatError>([] { read(file_of(std::string(1'000'000, '['))); }), HasSubstr("found a list"));
+  EXPECT_THAT(refusal<FormatError>([] { read(safetensors_file(std::string(1'000'000, '['))); }),
+              HasSubstr("found a list"));
   std::string nested;
   for (int i = 0; i < 100'000; ++i) nested += "{\"a\":";
-  EXPECT_THAT(refusal<FormatError>([&] { read(file_of(nested)); }), HasSubstr("tensor 'a' has the key 'a'"));
-  EXPECT_THAT(refusal<FormatError>([] { read(file_of("{\"" + std::string(1'000'000, 'n') + "\":1}")); }),
+  EXPECT_THAT(refusal<FormatError>([&] { read(safetensors_file(nested)); }), HasSubstr("tensor 'a' has the key 'a'"));
+  EXPECT_THAT(refusal<FormatError>([] { read(safetensors_file("{\"" + std::string(1'000'000, 'n') + "\":1}")); }),
               HasSubstr("nnn...', found a number"));
 }
 

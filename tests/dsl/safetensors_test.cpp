@@ -22,22 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using testing::cpu_and_gpu;
 using ::testing::HasSubstr;
 using testing::hex_of;
 using testing::read_text;
 using testing::refusal;
+using testing::safetensors_file;
 using testing::write_text;
 
-const char* const devices[] = {"cpu", "cuda:0"};
-
 std::string data_file(const std::string& name) { return testing::data_path("safetensors/" + name + ".safetensors"); }
-
-/// A file with this header and these elements.
-std::string file_of(std::string_view json, std::string_view data) {
-  std::string text;
-  for (int i = 0; i < 8; ++i) text += static_cast<char>(json.size() >> 8 * i & 0xFF);
-  return text.append(json).append(data);
-}
 
 class Safetensors : public ::testing::Test {
  protected:
@@ -49,7 +42,7 @@ class Safetensors : public ::testing::Test {
 TEST_F(Safetensors, ReadsWhatPythonWrote) {
   EXPECT_GT(testing::files_of("safetensors").size(), 4u);
   for (const std::string& file : testing::files_of("safetensors"))
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       SCOPED_TRACE(file + " on " + device);
       testing::expect_rows(load_safetensors(data_file(file), device), testing::rows_of("safetensors", file),
                            Device(device));
@@ -63,7 +56,7 @@ TEST_F(Safetensors, WritesTheBytesOfPython) {
   for (const std::string& file : files) {
     if (file.starts_with("hand_")) continue;
     const Metadata metadata = load_safetensors_metadata(data_file(file));
-    for (const char* device : devices) {
+    for (const char* device : cpu_and_gpu) {
       const StateDict state = load_safetensors(data_file(file), device);
       // The order in which they are handed over is not that of the file.
       std::vector<StateDict::Entry> turned(state.begin(), state.end());
@@ -155,7 +148,7 @@ TEST_F(Safetensors, TheLastElementMayEndAPage) {
       std::string json =
           fmt::format(R"({{"a":{{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}}}})", code, count, count * size);
       json.append(page - 8 - json.size() - count * size, ' ');
-      write_text(path, file_of(json, std::string(count * size, '\1')));
+      write_text(path, safetensors_file(json, std::string(count * size, '\1')));
       ASSERT_EQ(fs::file_size(path), page);
       const AnyTensor a = load_safetensors(path).at("a");
       ASSERT_EQ(a.dtype(), dtype);
@@ -167,7 +160,7 @@ TEST_F(Safetensors, TheLastElementMayEndAPage) {
 
 TEST_F(Safetensors, ViewsAndExpressionsValuesAreWritten) {
   const Tensor<float> m = arange(6).to<float>().reshape({2, 3});
-  for (const char* device : devices) {
+  for (const char* device : cpu_and_gpu) {
     const Tensor<float> x = m.to(Device(device));
     save_safetensors(path,
                      {{"turned", x.t()}, {"column", x.slice(1, 1, 2)}, {"wide", x.slice(0, 0, 1).expand({3, 3})}});
@@ -232,7 +225,7 @@ TEST_F(Safetensors, ThreadsReadOneFileWhileItIsReplaced) {
     threads.emplace_back([&, k] {
       for (int i = 0; i < 20; ++i) {
         if (k == 0) save_safetensors(path, numbered(static_cast<float>(i)));
-        const StateDict state = load_safetensors(path, devices[k % 2]);
+        const StateDict state = load_safetensors(path, cpu_and_gpu[k % 2]);
         const std::vector<float> a = state.at("a").as<float>().to_vector();
         EXPECT_EQ(a, std::vector<float>(5000, a[0]));
         EXPECT_EQ(state.at("b").as<float>().to_vector(), std::vector<float>(7, a[0]));

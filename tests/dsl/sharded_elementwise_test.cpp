@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices.hpp"
+#include "gathered.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,33 +15,26 @@ namespace {
 
 namespace sn = sinter;
 
-std::vector<sn::Mesh> meshes() {
+std::vector<sn::Mesh> mixed_and_cpus() {
   std::vector<sn::Mesh> all{sn::Mesh({sn::Device(0), sn::Device(1), sn::Device(0)})};
   for (const std::size_t cpus : {1, 2, 3, 4, 8}) all.emplace_back(std::vector<sn::Device>(cpus));
   return all;
 }
 
-sn::Tensor<float> numbers(const sn::Shape& shape) {
+sn::Tensor<float> halves(const sn::Shape& shape) {
   return (sn::arange(shape.numel()).to<float>() * 0.5f - 2.5f).reshape(shape);
-}
-
-template <class A, class B>
-::testing::AssertionResult same(const A& got, const B& expected) {
-  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
-  if (sn::equal(a, b)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
 }
 
 int axis_in_pieces(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::split_axis(x.impl()); }
 
 /// Pieces of both sizes and of none; operands in pieces, on every position whole, and broadcast along each dim.
 TEST(ShardedElementwise, OperandsLieInAnyWay) {
-  for (const sn::Mesh& mesh : meshes())
+  for (const sn::Mesh& mesh : mixed_and_cpus())
     for (const std::int64_t rows : {0, 1, 3, 8, 10})
       for (const int dim : {0, 1}) {
         const sn::Shape shape = dim == 0 ? sn::Shape(rows, 3) : sn::Shape(3, rows);
         const sn::Shape line = dim == 0 ? sn::Shape(1, 3) : sn::Shape(3, 1);
-        const sn::Tensor x = numbers(shape), y = numbers(shape) * 2, z = numbers(line);
+        const sn::Tensor x = halves(shape), y = halves(shape) * 2, z = halves(line);
         const sn::Tensor s = sn::shard(x, mesh, dim), r = sn::replicate(y, mesh), q = sn::replicate(z, mesh);
         for (int again = 0; again < 2; ++again) {
           const sn::Tensor e = s * r + q - 1;
@@ -54,8 +48,8 @@ TEST(ShardedElementwise, OperandsLieInAnyWay) {
 
 /// Views whose first element is not the piece's first.
 TEST(ShardedElementwise, ViewsAndOutputs) {
-  for (const sn::Mesh& mesh : meshes()) {
-    const sn::Tensor x = numbers({10, 6});
+  for (const sn::Mesh& mesh : mixed_and_cpus()) {
+    const sn::Tensor x = halves({10, 6});
     const sn::Tensor s = sn::shard(x, mesh), r = sn::replicate(x, mesh);
     EXPECT_TRUE(same(s.narrow(1, 2, 3) * r.narrow(1, 1, 3), x.narrow(1, 2, 3) * x.narrow(1, 1, 3)));
     EXPECT_TRUE(same(s.flip(1) + r.flip(0), x.flip(1) + x.flip(0)));
@@ -65,16 +59,16 @@ TEST(ShardedElementwise, ViewsAndOutputs) {
     out.narrow(1, 1, 2).assign(s.narrow(1, 0, 2) + 1);
     expected.narrow(1, 1, 2).assign(x.narrow(1, 0, 2) + 1);
     EXPECT_TRUE(same(out, expected));
-    sn::Tensor all = sn::replicate(numbers({6}), mesh);
+    sn::Tensor all = sn::replicate(halves({6}), mesh);
     all += 1;
-    EXPECT_TRUE(same(all, numbers({6}) + 1));
+    EXPECT_TRUE(same(all, halves({6}) + 1));
   }
 }
 
 /// What is written is read as well: in place, beside it, and elements that lie further on.
 TEST(ShardedElementwise, WritesOverWhatItReads) {
-  for (const sn::Mesh& mesh : meshes()) {
-    sn::Tensor x = numbers({10, 600}).contiguous();
+  for (const sn::Mesh& mesh : mixed_and_cpus()) {
+    sn::Tensor x = halves({10, 600}).contiguous();
     sn::Tensor s = sn::shard(x, mesh);
     s.assign(s * s + 1);
     x.assign(x * x + 1);
@@ -91,7 +85,7 @@ TEST(ShardedElementwise, WritesOverWhatItReads) {
 /// Two tensors on a mesh in the same memory, of which neither knows the other.
 TEST(ShardedElementwise, PiecesOfOthersMayShareMemory) {
   const sn::Mesh mesh(std::vector<sn::Device>(2));
-  const sn::Tensor memory = numbers({1205});
+  const sn::Tensor memory = halves({1205});
   std::vector<sn::Tensor<float>> low, high;
   for (const std::int64_t first : {0, 602}) {
     low.push_back(memory.narrow(0, first, 600));
@@ -114,7 +108,7 @@ TEST(ShardedElementwise, AFaultAtOnePositionLeavesTheOthers) {
 
 TEST(ShardedElementwise, ALazyValueSeesTheWrite) {
   const sn::Mesh mesh(std::vector<sn::Device>(2));
-  sn::Tensor s = sn::shard(numbers({4, 2}), mesh);
+  sn::Tensor s = sn::shard(halves({4, 2}), mesh);
   const sn::Tensor piece = s.shard(1);
   const auto before = piece.impl().buffer->version(), whole = s.impl().buffer->version();
   s += 1;
@@ -125,7 +119,7 @@ TEST(ShardedElementwise, ALazyValueSeesTheWrite) {
 TEST(ShardedElementwise, ViewsOfOneRowKeepTheDimInPieces) {
   const sn::Mesh mesh(std::vector<sn::Device>(3));
   for (const int dim : {0, 1}) {
-    const sn::Tensor s = sn::shard(numbers({1, 1, 5}), mesh, dim);
+    const sn::Tensor s = sn::shard(halves({1, 1, 5}), mesh, dim);
     EXPECT_EQ(axis_in_pieces(s.unsqueeze(0)), dim + 1);
     EXPECT_EQ(axis_in_pieces(s.unsqueeze(1)), dim == 0 ? 0 : 2);
     EXPECT_EQ(axis_in_pieces(s.unsqueeze(-1)), dim);
@@ -135,7 +129,7 @@ TEST(ShardedElementwise, ViewsOfOneRowKeepTheDimInPieces) {
     EXPECT_EQ(axis_in_pieces(s.expand({2, 1, 1, 5})), dim + 1);
     EXPECT_EQ(axis_in_pieces(s.narrow(2, 1, 2)), dim);
     EXPECT_THROW((void)s.squeeze(dim), sn::ShapeError);
-    EXPECT_TRUE(same(s.unsqueeze(0) + 1, numbers({1, 1, 1, 5}) + 1));
+    EXPECT_TRUE(same(s.unsqueeze(0) + 1, halves({1, 1, 1, 5}) + 1));
   }
 }
 

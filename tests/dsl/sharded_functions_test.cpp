@@ -21,11 +21,11 @@ namespace {
 namespace sn = sinter;
 using sn::Lazy;
 
-std::vector<sn::Mesh> meshes() {
+std::vector<sn::Mesh> small_meshes() {
   const sn::Device a(0), b(1);
   return {sn::Mesh(std::vector<sn::Device>(3)), sn::Mesh({a, b}), sn::Mesh(std::vector<sn::Device>(1))};
 }
-sn::Tensor<float> numbers(const sn::Shape& shape) {
+sn::Tensor<float> sines(const sn::Shape& shape) {
   return ((sn::arange(shape.numel()).to<float>() * 0.37f).sin() * 3).reshape(shape);
 }
 
@@ -33,10 +33,10 @@ sn::Tensor<float> numbers(const sn::Shape& shape) {
 using Of = std::function<sn::AnyTensor(const sn::Tensor<float>&, const sn::Tensor<std::int64_t>&)>;
 
 void expect_right(const char* what, const Of& f, const sn::Shape& shape = {7, 4}) {
-  const sn::Tensor<float> x = numbers(shape);
+  const sn::Tensor<float> x = sines(shape);
   const sn::Tensor<std::int64_t> i = sn::arange(7) % 3;
   const sn::Tensor expected = f(x.clone(), i).to<double>();
-  for (const sn::Mesh& mesh : meshes()) {
+  for (const sn::Mesh& mesh : small_meshes()) {
     const sn::Tensor<float> s{sn::shard(x, mesh)};
     const sn::Tensor<std::int64_t> si{sn::shard(i, mesh)};
     try {
@@ -49,8 +49,8 @@ void expect_right(const char* what, const Of& f, const sn::Shape& shape = {7, 4}
   }
 }
 void expect_refused(const char* what, const Of& f, const sn::Shape& shape = {7, 4}) {
-  const sn::Mesh mesh = meshes()[1];
-  const sn::Tensor<float> s{sn::shard(numbers(shape), mesh)};
+  const sn::Mesh mesh = small_meshes()[1];
+  const sn::Tensor<float> s{sn::shard(sines(shape), mesh)};
   const sn::Tensor<std::int64_t> si{sn::shard(sn::arange(7) % 3, mesh)};
   try {
     (void)f(s, si);
@@ -92,20 +92,20 @@ TEST(ShardedFunctions, WhatChoosesByValuesIsRefused) {
   REFUSED(sn::masked_select(x, x > 0));
   REFUSED(sn::masked_select(x, sn::Tensor(x > 0)));
   REFUSED(sn::Tensor<float>(x[sn::Tensor(x > 0)]));
-  const sn::Mesh mesh = meshes()[1];
-  const sn::Tensor<float> r{sn::replicate(numbers({7, 4}), mesh)};
+  const sn::Mesh mesh = small_meshes()[1];
+  const sn::Tensor<float> r{sn::replicate(sines({7, 4}), mesh)};
   EXPECT_THROW((void)sn::nonzero(r), sn::DeviceError);
   EXPECT_THROW((void)sn::masked_select(r, r > 0), sn::DeviceError);
-  const sn::Tensor<float> none{sn::shard(numbers({0, 4}), mesh)};
+  const sn::Tensor<float> none{sn::shard(sines({0, 4}), mesh)};
   EXPECT_THROW((void)sn::masked_select(none, none > 0), sn::DeviceError);
   EXPECT_THROW((void)sn::nonzero(none), sn::DeviceError);
 }
 
 TEST(ShardedFunctions, MemoryOfOneDeviceIsRefused) {
-  const sn::Mesh mesh = meshes()[1];
+  const sn::Mesh mesh = small_meshes()[1];
   const auto refused = [](auto f) { return message_of<sn::DeviceError>(f); };
   for (sn::Tensor<float> s :
-       {sn::Tensor<float>(sn::shard(numbers({4, 2}), mesh)), sn::Tensor<float>(sn::replicate(numbers({4, 2}), mesh))}) {
+       {sn::Tensor<float>(sn::shard(sines({4, 2}), mesh)), sn::Tensor<float>(sn::replicate(sines({4, 2}), mesh))}) {
     EXPECT_NE(refused([&] { (void)s.span(); }), "");
     EXPECT_NE(refused([&] { (void)s.accessor<2>(); }), "");
     EXPECT_NE(refused([&] { (void)s.data(); }), "");
@@ -126,8 +126,8 @@ TEST(ShardedFunctions, MemoryOfOneDeviceIsRefused) {
 
 TEST(ShardedFunctions, FilesHaveAllOfIt) {
   const std::string folder = ::testing::TempDir();
-  const sn::Tensor<float> x = numbers({7, 4});
-  for (const sn::Mesh& mesh : meshes())
+  const sn::Tensor<float> x = sines({7, 4});
+  for (const sn::Mesh& mesh : small_meshes())
     for (const int axis : {0, 1}) {
       const sn::Tensor<float> s{sn::shard(x, mesh, axis)};
       sn::save_npy(folder + "/sharded.npy", s);
@@ -192,7 +192,7 @@ TEST(ShardedFunctions, PositionsWithoutRowsTakePart) {
       {"centred", [](const auto& x) { return (x - x.mean(0)) / (x.std(0) + 1); }}};
   for (const std::int64_t rows : {3, 1, 0})
     for (const auto& [what, f] : reductions) {
-      const sn::Tensor<float> x = numbers({rows, 4});
+      const sn::Tensor<float> x = sines({rows, 4});
       const auto outcome = [&](const sn::Tensor<float>& t) -> std::variant<sn::AnyTensor, std::string> {
         try {
           return f(t);
@@ -211,12 +211,12 @@ TEST(ShardedFunctions, PositionsWithoutRowsTakePart) {
 }
 
 TEST(ShardedFunctions, PartsOfComplexNumbersAreRefused) {
-  for (const sn::Mesh& mesh : meshes()) {
-    const sn::Tensor z = sn::complex(numbers({6, 2}), numbers({6, 2}));
+  for (const sn::Mesh& mesh : small_meshes()) {
+    const sn::Tensor z = sn::complex(sines({6, 2}), sines({6, 2}));
     const auto s = sn::shard(z, mesh), r = sn::replicate(z, mesh);
     for (const auto& t : {s, r}) {
       EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_real(t); }), testing::HasSubstr("x.shard(i)"));
-      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_complex(sn::shard(numbers({6, 2}), mesh)); }),
+      EXPECT_THAT(message_of<sn::DeviceError>([&] { (void)sn::view_as_complex(sn::shard(sines({6, 2}), mesh)); }),
                   testing::HasSubstr("x.shard(i)"));
     }
   }
@@ -241,8 +241,8 @@ TEST(ShardedFunctions, EinsumIsThatOfOneDevice) {
 }
 
 TEST(ShardedFunctions, WhatShowsAnEvaluationShowsIt) {
-  for (const sn::Mesh& mesh : meshes()) {
-    sn::Tensor<float> s{sn::shard(numbers({7, 4}), mesh)};
+  for (const sn::Mesh& mesh : small_meshes()) {
+    sn::Tensor<float> s{sn::shard(sines({7, 4}), mesh)};
     const auto all = [&](auto e) {
       sn::prepare(e);
       sn::prepare_async(e).get();

@@ -12,6 +12,7 @@
 
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/sinter.hpp>
+#include "golden.hpp"
 #include "setup.hpp"
 
 namespace sinter_tests {
@@ -53,16 +54,7 @@ std::string table() {
   return text;
 }
 
-TEST(ShardedMessages, AreThoseOfTheDocumentation) {
-  const std::string path = SINTER_TEST_DATA "/../golden/mesh_messages.md", now = table();
-  if (std::getenv("SINTER_UPDATE_GOLDEN")) {
-    std::ofstream(path) << now;
-    return;
-  }
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path << " is missing: run with SINTER_UPDATE_GOLDEN=1";
-  EXPECT_EQ(now, std::string(std::istreambuf_iterator<char>(in), {}));
-}
+TEST(ShardedMessages, AreThoseOfTheDocumentation) { sinter::test::expect_golden("mesh_messages.md", table()); }
 
 }  // namespace
 }  // namespace sinter_tests

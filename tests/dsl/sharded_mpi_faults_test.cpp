@@ -2,16 +2,12 @@
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/sinter.hpp>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <thread>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/collective/mpirun.hpp"
-#include "scratch.hpp"
 #include "setup.hpp"
 
 namespace {
@@ -25,62 +21,46 @@ using ::testing::HasSubstr;
 // No virtual GPUs, unless a test asks for them.
 const sinter::test::Setup faults_on_cpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
-/// mpirun ends all when one leaves after an error.
-void leave_together() {
-  const std::string folder = std::getenv("CHILDREN_LEAVE_BY");
-  std::ofstream(folder + "/" + std::to_string(runtime::world().rank));
-  const auto there = [&] {
-    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
-  };
-  for (int waited = 0; there() < static_cast<std::ptrdiff_t>(runtime::world().all.size()) && waited < 1000; ++waited)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+/// Reports the error of `call`, whose processes are those of the mesh.
+template <class F>
+void report_error(F call) {
+  const sn::Mesh world = sn::Mesh::world();
+  std::string report = "no error";
+  try {
+    call(world, runtime::world().rank);
+  } catch (const sn::Error& e) {
+    report = e.what();
+  }
+  report_and_leave(report, static_cast<int>(runtime::world().all.size()));
 }
 
 /// Each evaluates a sum over dim 0; rank 1 with operands that do not go together.
 TEST(Child, DISABLED_OneHasAnotherShape) {
-  const sn::Mesh world = sn::Mesh::world();
-  const int rank = runtime::world().rank;
-  try {
+  report_error([](const sn::Mesh& world, int rank) {
     const sn::Tensor a = sn::shard(sn::ones({8, 3}), world);
     (void)world.communicator();  // some may still be in its making when others have given up
     const sn::Tensor b = sn::replicate(sn::ones({rank == 1 ? 4 : 3}), world);
     const sn::Tensor sum = (a * b).sum(0);
-    std::printf("<%d>no error</%d>\n", rank, rank);
-  } catch (const sn::Error& e) {
-    std::printf("<%d>%s</%d>\n", rank, e.what(), rank);
-  }
-  std::fflush(stdout);
-  leave_together();
+  });
 }
 /// The same, of which no position needs another; what comes next does.
 TEST(Child, DISABLED_OneHasNoMemory) {
-  const sn::Mesh world = sn::Mesh::world();
-  const int rank = runtime::world().rank;
-  try {
+  report_error([](const sn::Mesh& world, int rank) {
     const sn::Tensor a = sn::shard(sn::ones({8, 1}), world), b = sn::replicate(sn::ones({3}), world);
     (void)world.communicator();
     const sn::Tensor wide = sn::replicate(sn::ones({1}), world).expand({rank == 1 ? std::int64_t{1} << 50 : 3});
     const sn::Tensor rows = a * wide;
     const sn::Tensor sum = (a * b).sum(0);
-    std::printf("<%d>no error</%d>\n", rank, rank);
-  } catch (const sn::Error& e) {
-    std::printf("<%d>%s</%d>\n", rank, e.what(), rank);
-  }
-  std::fflush(stdout);
-  leave_together();
+  });
 }
 
 class ShardedFaults : public Mpi, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Processes, ShardedFaults, ::testing::Values(2, 4));
 
-Result together(int processes, const std::string& test) {
-  const ScratchFolder folder;
-  return mpirun(processes, test, "-x SINTER_CACHE=memory -x CHILDREN_LEAVE_BY=" + folder.path().string());
-}
 constexpr double not_a_hang = 30;  // seconds
 
 TEST_P(ShardedFaults, AnErrorOfOneIsHeardByTheOthers) {
-  const Result r = together(GetParam(), "OneHasAnotherShape");
+  const Result r = reports_of(GetParam(), "OneHasAnotherShape");
   EXPECT_THAT(r.of(1), AllOf(HasSubstr("(8, 3)"), HasSubstr("(4)"))) << r.text;
   for (int rank = 0; rank < GetParam(); rank += 2)
     EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"),
@@ -89,7 +69,7 @@ TEST_P(ShardedFaults, AnErrorOfOneIsHeardByTheOthers) {
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
-  const Result r = together(GetParam(), "OneHasNoMemory");
+  const Result r = reports_of(GetParam(), "OneHasNoMemory");
   EXPECT_THAT(r.of(1), HasSubstr("memory")) << r.text;
   for (int rank = 0; rank < GetParam(); rank += 2)
     EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"), HasSubstr("rank 1 does not take part"),

@@ -3,13 +3,13 @@
 #include <sinter/sinter.hpp>
 
 #include <cmath>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gathered.hpp"
 #include "runtime/collective/mpirun.hpp"
 #include "setup.hpp"
 
@@ -17,6 +17,7 @@ namespace {
 
 namespace sn = sinter;
 using namespace sn::testing;
+using sinter_tests::near, sinter_tests::printed, sinter_tests::same;
 using sn::matmul, sn::softmax, sn::sum, sn::where;
 
 // No virtual GPUs, unless a test asks for them.
@@ -29,26 +30,6 @@ sn::Device here() {
 sn::Tensor<float> numbers(const sn::Shape& shape, float scale = 1) {
   return ((sn::arange(shape.numel()).to<float>() * 0.37f).sin() * 3).reshape(shape).to(here()) * scale;
 }
-template <class E>
-std::string printed(const E& e) {
-  std::ostringstream out;
-  out << e;
-  return out.str();
-}
-
-template <class A, class B>
-::testing::AssertionResult same(const A& got, const B& expected) {
-  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
-  if (sn::equal(a, b)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
-}
-template <class A, class B>
-::testing::AssertionResult near(const A& got, const B& expected, double rtol = 1e-5) {
-  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
-  if (a.shape() == b.shape() && sn::allclose(a, b, rtol, 1e-5, true)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
-}
-
 /// GPUs compile a kernel for each expression: there the number of positions is what matters.
 std::vector<std::int64_t> row_counts() {
   return here().is_cuda() ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{0, 1, 3, 9, 30};
@@ -159,11 +140,11 @@ INSTANTIATE_TEST_SUITE_P(Processes, ShardedOver, ::testing::Values(1, 2, 4));
 constexpr const char* all = "Moves:Child.DISABLED_Computes:Child.DISABLED_Prints";
 
 TEST_P(ShardedOver, Cpus) {
-  const Result r = mpirun(GetParam(), all, "-x SINTER_CACHE=memory");
+  const Result r = mpirun(GetParam(), all);
   EXPECT_EQ(r.status, 0) << r.text;
 }
 TEST_P(ShardedOver, TwoVirtualGpusEach) {
-  const Result r = mpirun(GetParam(), all, "-x SINTER_VIRTUAL_GPUS=2 -x SINTER_CACHE=memory");
+  const Result r = mpirun(GetParam(), all, "-x SINTER_VIRTUAL_GPUS=2");
   EXPECT_EQ(r.status, 0) << r.text;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices.hpp"
+#include "gathered.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,19 +37,6 @@ std::vector<sn::Mesh> gpu_meshes() {
 sn::Tensor<float> numbers(const sn::Shape& shape, float scale = 1, sn::Device device = {}) {
   const sn::Tensor<float> x = (sn::arange(shape.numel()).to<float>() * 0.37f - 2.5f).reshape(shape) * scale;
   return x.to(device);
-}
-
-template <class A, class B>
-::testing::AssertionResult same(const A& got, const B& expected) {
-  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
-  if (sn::equal(a, b)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
-}
-template <class A, class B>
-::testing::AssertionResult near(const A& got, const B& expected, double rtol = 1e-5) {
-  const sn::Tensor a = sn::gather(got), b = sn::gather(expected);
-  if (a.shape() == b.shape() && sn::allclose(a, b, rtol, 1e-6, true)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << printed(a) << "\n instead of \n" << printed(b);
 }
 
 TEST(Sharded, PiecesHaveTheDocumentedRows) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices.hpp"
+#include "gathered.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,18 +16,13 @@ namespace {
 namespace sn = sinter;
 using Sharded = sn::Sharded<float>;
 
-std::vector<sn::Mesh> meshes() {
+std::vector<sn::Mesh> written_meshes() {
   return {sn::Mesh({sn::Device(0), sn::Device(1), sn::Device(0)}), sn::Mesh(std::vector<sn::Device>(4))};
 }
 Sharded on(const sn::Mesh& mesh, bool replicated) {
   const sn::Tensor x = sn::arange(64).to<float>().reshape({32, 2});
   return replicated ? Sharded(sn::replicate(x, mesh)) : Sharded(sn::shard(x, mesh));
 }
-template <class A, class B>
-bool same(const A& a, const B& b) {
-  return sn::equal(sn::gather(a), sn::gather(b));
-}
-
 const std::pair<const char*, void (*)(Sharded&)> writes[] = {{"+=",
                                                               [](Sharded& x) {
                                                                 sn::Tensor<float> piece = x.shard(1);
@@ -45,7 +41,7 @@ const std::pair<const char*, void (*)(Sharded&)> writes[] = {{"+=",
                                                              {"all", [](Sharded& x) { x += 1; }}};
 
 TEST(ShardedWrites, ToPiecesAreSeenByLazyExpressions) {
-  for (const sn::Mesh& mesh : meshes())
+  for (const sn::Mesh& mesh : written_meshes())
     for (const bool replicated : {false, true})
       for (const auto& [name, write] : writes) {
         Sharded s = on(mesh, replicated);
@@ -58,7 +54,7 @@ TEST(ShardedWrites, ToPiecesAreSeenByLazyExpressions) {
 }
 
 TEST(ShardedWrites, ToPiecesOfResultsMakeThemComputedAgain) {
-  for (const sn::Mesh& mesh : meshes())
+  for (const sn::Mesh& mesh : written_meshes())
     for (const auto& [name, write] : writes) {
       const Sharded s = on(mesh, false);
       const sn::Lazy<float> kept = s * 2;
@@ -70,7 +66,7 @@ TEST(ShardedWrites, ToPiecesOfResultsMakeThemComputedAgain) {
 }
 
 TEST(ShardedWrites, ThroughAnAddressCanHappenAtAnyTime) {
-  const Sharded s = on(meshes()[1], false);
+  const Sharded s = on(written_meshes()[1], false);
   const sn::Lazy<float> kept = s * 2;
   const Sharded result = kept;
   sn::Tensor<float> piece = result.shard(1);
@@ -81,7 +77,7 @@ TEST(ShardedWrites, ThroughAnAddressCanHappenAtAnyTime) {
 }
 
 TEST(ShardedWrites, ToAllAreSeenByExpressionsOfPieces) {
-  for (const sn::Mesh& mesh : meshes())
+  for (const sn::Mesh& mesh : written_meshes())
     for (const bool replicated : {false, true}) {
       Sharded s = on(mesh, replicated);
       const sn::Lazy<float> of_piece = s.shard(1) + 1;

@@ -15,13 +15,6 @@ using testing::HasSubstr;
 
 namespace {
 
-void expect_order_of(DType dtype, const sn::Shape& shape, int axis, std::int64_t k, std::mt19937& random) {
-  const AnyTensor here = tensor_of(dtype, shape, random_numbers(dtype, shape.numel(), random));
-  const Numbers numbers = numbers_of(here);
-  for (const sn::Device device : devices())
-    if (device.index() < 1) expect_order(here.to(device), numbers, axis, k);
-}
-
 TEST(Sort, EveryDtype) {
   std::mt19937 random(1);
   for (const DType dtype : every_real_dtype) expect_order_of(dtype, {70, 37}, 1, 11, random);

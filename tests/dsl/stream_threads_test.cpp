@@ -13,12 +13,12 @@ namespace {
 namespace sn = sinter;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-using Array = sn::Tensor<float, sn::Cuda<>>;
+using OnGpu = sn::Tensor<float, sn::Cuda<>>;
 
-constexpr std::int64_t n = 300;
+constexpr std::int64_t extent = 300;
 
-Array filled(float value) { return sn::full({n}, value, sn::cuda<>); }
-std::vector<float> all(float value) { return std::vector<float>(n, value); }
+OnGpu filled(float value) { return sn::full({extent}, value, sn::cuda<>); }
+std::vector<float> all(float value) { return std::vector<float>(extent, value); }
 
 class OnStreams : public testing::Test {
  protected:
@@ -29,7 +29,7 @@ class OnStreams : public testing::Test {
 
 TEST_F(OnStreams, AChainThroughSeveral) {
   const std::vector<sn::Stream> streams{sn::Stream(0), sn::default_stream(0), sn::Stream(0)};
-  Array x = filled(0), y = filled(1);
+  OnGpu x = filled(0), y = filled(1);
   for (std::size_t i = 0; i < 30; ++i) {
     const sn::StreamGuard guard(streams[i % 3]);
     x = x + y;                // new memory each time
@@ -57,14 +57,14 @@ TEST_F(OnStreams, ViewsAndSeveralResults) {
 }
 
 TEST_F(OnStreams, SharedOperandsFromManyThreads) {
-  const Array weights = filled(3);
+  const OnGpu weights = filled(3);
   sn::prepare(weights * 2 + weights);
   std::vector<std::thread> threads;
   for (int t = 0; t < 6; ++t)
     threads.emplace_back([&, t] {
       const sn::Stream s(0);
       const sn::StreamGuard guard(s);
-      Array own = filled(static_cast<float>(t));
+      OnGpu own = filled(static_cast<float>(t));
       for (int i = 0; i < 20; ++i) own = own + weights * 2;
       EXPECT_EQ(own.to_vector(), all(static_cast<float>(t + 120)));
     });
@@ -72,12 +72,12 @@ TEST_F(OnStreams, SharedOperandsFromManyThreads) {
 }
 
 TEST_F(OnStreams, PinnedTensors) {
-  auto staged = sn::zeros({n}).pin_memory();
+  auto staged = sn::zeros({extent}).pin_memory();
   EXPECT_TRUE(staged.is_pinned());
-  EXPECT_FALSE(sn::zeros({n}).is_pinned());
+  EXPECT_FALSE(sn::zeros({extent}).is_pinned());
   EXPECT_TRUE(staged.pin_memory().same_storage(staged));
   const sn::Stream s(0);
-  Array total = filled(0);
+  OnGpu total = filled(0);
   for (int i = 1; i <= 10; ++i) {
     staged.assign(i);
     const sn::StreamGuard guard(s);
@@ -111,11 +111,11 @@ TEST_F(OnStreams, WaitsForStreamsAndEventsRaiseFaults) {
 TEST_F(OnStreams, OnTwoGpus) {
   if (sn::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   const sn::Stream a(0), b(1);
-  Array x = filled(1);
+  OnGpu x = filled(1);
   for (int i = 0; i < 5; ++i) {
     const sn::StreamGuard on_a(a);
     const sn::StreamGuard on_b(b);
-    Array there = x.cuda(1);
+    OnGpu there = x.cuda(1);
     there += 1;
     x = there.cuda(0);
   }

@@ -10,9 +10,6 @@
 namespace sinter::testing {
 namespace {
 
-constexpr DType i8 = DType::Int8, u8 = DType::UInt8, i32 = DType::Int32, f16 = DType::Float16, bf16 = DType::BFloat16,
-                f32 = DType::Float32;
-
 int count(const Graph& g, Op op, DType dtype) {
   return static_cast<int>(
       std::ranges::count_if(g.nodes(), [&](const Node& n) { return n.op == op && n.dtype == dtype; }));

@@ -16,7 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 bool has_gpus() { return device_count() > 1; }
-constexpr auto f32 = DType::Float32;
 
 /// The message of the E that f throws.
 template <class E, class F>

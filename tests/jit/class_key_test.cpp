@@ -52,8 +52,6 @@ class Classes {
   jit::KernelTraits traits_;
 };
 
-constexpr auto f32 = DType::Float32;
-
 TEST(ClassKey, LanesAreSixteenBytesOfTheWidestOperand) {
   EXPECT_EQ(Classes().traits().lanes, 4);
   EXPECT_EQ(Classes(DType::Float64, f32).traits().lanes, 2);

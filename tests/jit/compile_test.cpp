@@ -22,7 +22,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-const sinter::test::Setup dumps_nothing([] {
+const sinter::test::Setup says_all([] {
+  test::keep_no_kernels();
   unsetenv("SINTER_DUMP_DIR");
   unsetenv("SINTER_QUIET");
 });

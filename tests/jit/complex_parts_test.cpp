@@ -12,8 +12,6 @@
 namespace sinter::testing {
 namespace {
 
-constexpr DType c64 = DType::Complex64, c128 = DType::Complex128, f32 = DType::Float32, f64 = DType::Float64;
-
 Operand apply(Graph& g, Op op, std::initializer_list<Operand> operands) {
   return g.apply(op, {operands.begin(), operands.size()});
 }

@@ -13,17 +13,11 @@
 namespace sinter::testing {
 namespace {
 
-constexpr auto f32 = DType::Float32, f64 = DType::Float64;
-
 std::vector<Op> composites() {
   std::vector<Op> ops;
   for (int i = static_cast<int>(first_table_op); i < op_count; ++i)
     if (is_composite(static_cast<Op>(i))) ops.push_back(static_cast<Op>(i));
   return ops;
-}
-
-std::ptrdiff_t operations(const Graph& g) {
-  return std::ranges::count_if(g.nodes(), [](const Node& n) { return n.arity > 0; });
 }
 
 std::ptrdiff_t composites_in(const Graph& g) {

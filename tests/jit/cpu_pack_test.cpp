@@ -14,7 +14,7 @@ namespace {
 constexpr int sizes[] = {1, 4, 8};
 
 /// Element i of an array of elements of `size` bytes, each of which is told apart by its number.
-std::uint64_t element(const std::vector<std::byte>& bytes, int size, std::int64_t i) {
+std::uint64_t packed_element(const std::vector<std::byte>& bytes, int size, std::int64_t i) {
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data() + i * size, static_cast<std::size_t>(size));
   return value;
@@ -45,7 +45,7 @@ TEST(CpuPack, OneDimension) {
           std::vector<std::byte> to(static_cast<std::size_t>(size * (n + 1)), std::byte{0xee});
           pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n);
           for (std::int64_t i = 0; i < n; ++i)
-            ASSERT_EQ(element(to, size, i), element(from, size, begin + (first + i) * stride))
+            ASSERT_EQ(packed_element(to, size, i), packed_element(from, size, begin + (first + i) * stride))
                 << "size " << size << ", stride " << stride << ", element " << i << " of " << n << " from " << first;
           ASSERT_EQ(to[static_cast<std::size_t>(size * n)], std::byte{0xee});
         }
@@ -94,7 +94,8 @@ TEST(CpuPack, Panels) {
                      stride, n);
           for (std::int64_t r = 0; r < rows; ++r) {
             for (std::int64_t i = 0; i < n; ++i)
-              ASSERT_EQ(element(to, size, r * pitch + i), element(from, size, begin + r * row_stride + i * stride))
+              ASSERT_EQ(packed_element(to, size, r * pitch + i),
+                        packed_element(from, size, begin + r * row_stride + i * stride))
                   << "size " << size << ", row " << r << " of " << rows << ", element " << i << " of " << n;
             for (std::int64_t i = n * size; i < pitch * size; ++i)
               ASSERT_EQ(to[static_cast<std::size_t>(r * pitch * size + i)], std::byte{0xee});

@@ -21,6 +21,8 @@ inline std::vector<Device> test_devices() {
   return devices;
 }
 
+inline bool has_gpu() { return test_devices().size() > 1; }
+
 /// The bytes of the whole buffer that an array lies in.
 inline std::vector<std::byte> bytes_of_buffer(const TensorImpl& t) {
   std::vector<std::byte> bytes(t.buffer->bytes());

@@ -8,10 +8,13 @@
 #include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 #include "trees.hpp"
 
 namespace sinter::testing {
 namespace {
+
+const sinter::test::Setup threads_compile(sinter::test::keep_no_kernels);
 
 constexpr int thread_count = 8;
 

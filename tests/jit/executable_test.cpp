@@ -9,12 +9,13 @@
 #include <sinter/jit/inspect.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 #include "trees.hpp"
 
 namespace sinter::testing {
 namespace {
 
-bool has_gpu() { return test_devices().size() > 1; }
+const sinter::test::Setup executable_compiles(sinter::test::keep_no_kernels);
 
 /// Sends the kernels of cuda:1 to a fake GPU while it lives.
 class OnFakeGpu {

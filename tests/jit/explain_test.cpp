@@ -15,8 +15,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr auto f32 = DType::Float32;
-
 TensorRef zeros(const Shape& shape, DType t = f32) { return runtime::empty(shape, t, Device()); }
 
 std::string explained(Tree tree) { return jit::explain(tree.bound()); }

@@ -9,9 +9,12 @@
 #include <sinter/jit/evaluate.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
+#include "setup.hpp"
 #include "trees.hpp"
 
 namespace {
+
+const sinter::test::Setup compiles(sinter::test::keep_no_kernels);
 
 std::atomic<long> allocations{0};
 
@@ -29,7 +32,6 @@ std::atomic<long> allocations{0};
 namespace sinter::testing {
 namespace {
 
-bool has_gpu() { return test_devices().size() > 1; }
 constexpr int hits = 100;
 
 /// (x0 + x1) * s + x2 + ... of `count` arrays.

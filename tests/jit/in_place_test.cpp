@@ -8,7 +8,6 @@
 namespace sinter::testing {
 namespace {
 
-constexpr auto f32 = DType::Float32;
 constexpr std::int64_t sizes[] = {1, 2, 5, 31, 33, 257, 1025, 8193, 100'003};
 
 class InPlace : public ::testing::TestWithParam<Device> {

@@ -16,9 +16,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr auto f32 = DType::Float32;
-bool has_gpu() { return test_devices().size() > 1; }
-
 TensorRef zeros(const Shape& shape, Device device = {}) {
   return device_array(f32, shape, device, std::vector<std::uint64_t>(static_cast<std::size_t>(shape.numel())));
 }

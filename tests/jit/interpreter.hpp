@@ -19,6 +19,17 @@ using jit::NodeId;
 using jit::Operand;
 using test::to_bits;
 
+inline constexpr DType i8 = DType::Int8, u8 = DType::UInt8, i32 = DType::Int32, i64 = DType::Int64,
+                       f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32, f64 = DType::Float64,
+                       c64 = DType::Complex64, c128 = DType::Complex128;
+
+/// How many nodes have operands.
+inline std::size_t operations(const Graph& g) {
+  std::size_t n = 0;
+  for (const Node& node : g.nodes()) n += node.arity > 0;
+  return n;
+}
+
 inline std::uint64_t converted_bits(std::uint64_t bits, DType from, DType to) {
   return test::convert_bits(bits, from, to);
 }

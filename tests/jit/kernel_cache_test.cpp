@@ -15,7 +15,10 @@
 namespace sinter::testing {
 namespace {
 
-const sinter::test::Setup dumps_nothing([] { unsetenv("SINTER_DUMP_DIR"); });
+const sinter::test::Setup cache_dumps_nothing([] {
+  test::keep_no_kernels();
+  unsetenv("SINTER_DUMP_DIR");
+});
 
 using jit::CacheMode;
 using jit::DiskCache;

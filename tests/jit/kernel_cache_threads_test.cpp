@@ -16,7 +16,10 @@ namespace sinter::testing {
 namespace {
 
 /// What is compiled here is no CUDA text, and not for those to see who look at dumped kernels.
-const sinter::test::Setup dumps_nothing([] { unsetenv("SINTER_DUMP_DIR"); });
+const sinter::test::Setup threads_dump_nothing([] {
+  test::keep_no_kernels();
+  unsetenv("SINTER_DUMP_DIR");
+});
 
 using jit::compiled;
 using runtime::KernelSource;

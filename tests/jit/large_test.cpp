@@ -16,7 +16,7 @@ class Large : public ::testing::TestWithParam<Device> {
   }
 };
 
-bool element(const TensorImpl& t, std::int64_t i) {
+bool element_at(const TensorImpl& t, std::int64_t i) {
   return values_of(*jit::to(*runtime::view(t, {1}, {1}, i), DType::Bool, Device()))[0] != 0;
 }
 
@@ -27,7 +27,7 @@ TEST_P(Large, MoreElementsThan31BitsCount) {  // i % 3 == 0
   TensorRef out;
   jit::evaluate(tree.bound(), &out);
   for (const std::int64_t i : {std::int64_t{0}, std::int64_t{1}, past / 2, past - 7, past - 6, past - 2, past - 1})
-    EXPECT_EQ(element(*out, i), i % 3 == 0) << i;
+    EXPECT_EQ(element_at(*out, i), i % 3 == 0) << i;
 }
 
 TEST_P(Large, OffsetsThat31BitsDoNotHold) {
@@ -38,7 +38,7 @@ TEST_P(Large, OffsetsThat31BitsDoNotHold) {
   TensorRef out;
   jit::evaluate(tree.bound(), &out);
   EXPECT_EQ(values_of(*out), (std::vector<std::uint64_t>{0, 1, 0, 1, 0, 0}));
-  EXPECT_TRUE(element(*base, past + 2));
+  EXPECT_TRUE(element_at(*base, past + 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Large, ::testing::ValuesIn(test_devices()),

@@ -31,8 +31,8 @@ TensorRef evaluated(const LazyRef& v) {
 }
 
 template <element T>
-std::vector<T> values(const LazyRef& v) {
-  return testing::values<T>(evaluated(v));
+std::vector<T> evaluated_to(const LazyRef& v) {
+  return values<T>(evaluated(v));
 }
 
 /// Writes `value` into an existing array, as y.assign() does.
@@ -47,7 +47,7 @@ TEST(Lazy, TheExample) {
   const LazyRef e = apply(Op::exp, {z + number(std::int64_t{2})}) * y;
   EXPECT_EQ(e->dtype(), DType::Float32);
   EXPECT_TRUE(e->device().is_cpu());
-  const auto v = values<float>(e);
+  const auto v = evaluated_to<float>(e);
   ASSERT_EQ(v.size(), 3u);
   EXPECT_NEAR(v[0], 20.085537f, 1e-5);
   EXPECT_EQ(v[1], 0);
@@ -58,7 +58,7 @@ TEST(Lazy, BroadcastsAndKeepsOnePlanForEqualStructures) {
   const LazyRef row = lazy(*array<float>({1, 2, 3})), column = lazy(*array<float>({10, 20}, Shape{2, 1}));
   const TensorRef r = evaluated(row + column);
   EXPECT_EQ(r->shape, (Shape{2, 3}));
-  EXPECT_THAT(testing::values<float>(r), ElementsAre(11, 12, 13, 21, 22, 23));
+  EXPECT_THAT(values<float>(r), ElementsAre(11, 12, 13, 21, 22, 23));
   const auto plans = jit_stats().plans;
   evaluated(lazy(*array<float>({5})) + lazy(*array<float>({6})));
   EXPECT_EQ(jit_stats().plans, plans);
@@ -71,22 +71,22 @@ TEST(Lazy, NumbersLiftTheCategoryOnly) {
   // Numbers alone are computed as C++ would, so nothing is lost on the way to double.
   const LazyRef fifth = number(std::int64_t{2}) * number(0.1);
   EXPECT_EQ((d * fifth)->dtype(), DType::Float64);
-  EXPECT_THAT(values<double>(d * fifth), ElementsAre(0.2, 0.4));
+  EXPECT_THAT(evaluated_to<double>(d * fifth), ElementsAre(0.2, 0.4));
   EXPECT_EQ((i * fifth)->dtype(), DType::Float32);
   EXPECT_EQ(apply(Op::lt, {number(1.0), number(2.0)})->dtype(), DType::Bool);
-  EXPECT_THAT(values<float>(number(0.5)), ElementsAre(0.5f));
+  EXPECT_THAT(evaluated_to<float>(number(0.5)), ElementsAre(0.5f));
   const LazyRef quotient = apply(Op::div, {number(std::int64_t{1}), number(std::int64_t{4})});
-  EXPECT_THAT(values<std::int32_t>(apply(Op::maximum, {i, number(std::int64_t{2})})), ElementsAre(2, 2));
-  EXPECT_THAT(values<float>(i * quotient), ElementsAre(0.25f, 0.5f));
+  EXPECT_THAT(evaluated_to<std::int32_t>(apply(Op::maximum, {i, number(std::int64_t{2})})), ElementsAre(2, 2));
+  EXPECT_THAT(evaluated_to<float>(i * quotient), ElementsAre(0.25f, 0.5f));
   EXPECT_THROW(apply(Op::remainder, {number(std::int64_t{1}), number(std::int64_t{0})}), Error);
 }
 
 TEST(Lazy, CastsAreStrong) {
   const LazyRef f = lazy(*array<float>({1.75f, -2.5f}));
-  EXPECT_THAT(values<std::int32_t>(jit::lazy_cast(f, DType::Int32)), ElementsAre(1, -2));
+  EXPECT_THAT(evaluated_to<std::int32_t>(jit::lazy_cast(f, DType::Int32)), ElementsAre(1, -2));
   EXPECT_EQ((f + jit::lazy_cast(number(0.1), DType::Float64))->dtype(), DType::Float64);
   EXPECT_EQ(jit::lazy_cast(f, DType::Float32), f);
-  EXPECT_THAT(values<double>(jit::lazy_cast(number(0.1), DType::Float64)), ElementsAre(0.1));
+  EXPECT_THAT(evaluated_to<double>(jit::lazy_cast(number(0.1), DType::Float64)), ElementsAre(0.1));
 }
 
 TEST(Lazy, FromATypedTree) {
@@ -104,14 +104,14 @@ TEST(Lazy, FromATypedTree) {
   TensorImpl* const leaves[] = {x.get(), y.get(), x.get()};
   const jit::Scalar scalars[] = {0.5};
   const LazyRef e = lazy(jit::Bound{&entry, &program, leaves, scalars});
-  EXPECT_THAT(values<float>(e + e), ElementsAre(5, 13));
+  EXPECT_THAT(evaluated_to<float>(e + e), ElementsAre(5, 13));
   TensorImpl* const moved[] = {x.get(), nullptr, x.get()};
   EXPECT_THROW(lazy(jit::Bound{&entry, &program, moved, scalars}), Error);
 }
 
 TEST(Lazy, IndexTensors) {
   const LazyRef i = lazy(*runtime::index_tensor(Shape{4}, Device()));
-  EXPECT_THAT(values<std::int64_t>(i * number(std::int64_t{3})), ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(evaluated_to<std::int64_t>(i * number(std::int64_t{3})), ElementsAre(0, 3, 6, 9));
 }
 
 TEST(Lazy, SeveralAtOnce) {
@@ -119,10 +119,10 @@ TEST(Lazy, SeveralAtOnce) {
   const LazyRef all[] = {x + s, s + s, jit::lazy_cast(x, DType::Int64)};
   TensorRef results[3];
   jit::evaluate(all, results);
-  EXPECT_THAT(testing::values<float>(results[0]), ElementsAre(11, 12, 13));
+  EXPECT_THAT(values<float>(results[0]), ElementsAre(11, 12, 13));
   EXPECT_EQ(results[1]->shape, Shape{});
-  EXPECT_THAT(testing::values<float>(results[1]), ElementsAre(20));
-  EXPECT_THAT(testing::values<std::int64_t>(results[2]), ElementsAre(1, 2, 3));
+  EXPECT_THAT(values<float>(results[1]), ElementsAre(20));
+  EXPECT_THAT(values<std::int64_t>(results[2]), ElementsAre(1, 2, 3));
 }
 
 TEST(Lazy, ALeafThatWasWrittenToIsRefused) {
@@ -136,19 +136,19 @@ TEST(Lazy, ALeafThatWasWrittenToIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("float32 (2,) on cpu"));
     EXPECT_THAT(error.what(), HasSubstr("written to after"));
   }
-  EXPECT_THAT(values<float>(lazy(*x) + number(1.0)), ElementsAre(8, 8));
+  EXPECT_THAT(evaluated_to<float>(lazy(*x) + number(1.0)), ElementsAre(8, 8));
 }
 
 TEST(Lazy, ResultsAreKeptUntilSomeoneWritesToThem) {
   const LazyRef x = lazy(*array<float>({1, 2}));
   const LazyRef e = apply(Op::exp, {x}) * x;
   const TensorRef first = evaluated(e);
-  const auto before = testing::values<float>(first);
+  const auto before = values<float>(first);
   const auto plans = jit_stats().plans;
   evaluated(e + number(1.0));  // one addition on the kept result, a structure that has no plan yet
   EXPECT_LE(jit_stats().plans, plans + 1);
   write(first, 0);  // the result was the user's to overwrite; the expression still means what it did
-  EXPECT_EQ(values<float>(e), before);
+  EXPECT_EQ(evaluated_to<float>(e), before);
 }
 
 TEST(Lazy, WritingInPlaceBumpsTheVersion) {
@@ -156,7 +156,7 @@ TEST(Lazy, WritingInPlaceBumpsTheVersion) {
   const auto version = x->buffer->version();
   write(x, 3);
   EXPECT_GT(x->buffer->version(), version);
-  EXPECT_THAT(testing::values<float>(x), ElementsAre(3, 3));
+  EXPECT_THAT(values<float>(x), ElementsAre(3, 3));
 }
 
 TEST(Lazy, ErrorsAreThoseOfTypedExpressions) {
@@ -187,7 +187,7 @@ TEST(Lazy, ALoopOfManyStepsStaysBounded) {
     a = a * 0.5f + static_cast<float>(i % 7);
     b = b * 0.5f + static_cast<float>(i % 7);
   }
-  EXPECT_THAT(values<float>(y), ElementsAre(a, b));
+  EXPECT_THAT(evaluated_to<float>(y), ElementsAre(a, b));
   // 200,000 operations in chunks of about 16,384: the chunks are alike and share a plan; the rest has its own.
   EXPECT_LE(jit_stats().plans - before.plans, 3u);
 }
@@ -202,7 +202,7 @@ TEST(Lazy, ALoopWithSharingIsCountedAsTheGraphItIs) {
     const double h = v * 0.5;
     v = std::max(h * h, h) + h;
   }
-  EXPECT_THAT(values<double>(y), ElementsAre(v));
+  EXPECT_THAT(evaluated_to<double>(y), ElementsAre(v));
   EXPECT_LE(jit_stats().plans - before.plans, 8u);
 }
 
@@ -210,7 +210,7 @@ TEST(Lazy, ManyExpressionsOnOneNode) {
   const LazyRef x = lazy(*array<float>({1, 2})) * number(2.0);
   std::vector<LazyRef> all;
   for (int i = 0; i < 50'000; ++i) all.push_back(x + number(static_cast<double>(i)));
-  EXPECT_THAT(values<float>(all[49'999]), ElementsAre(50'001, 50'003));
+  EXPECT_THAT(evaluated_to<float>(all[49'999]), ElementsAre(50'001, 50'003));
 }
 
 TEST(Lazy, DestroyingALongChainDoesNotRecurse) {
@@ -230,7 +230,7 @@ TEST(Lazy, SharedByThreads) {
   const LazyRef x = lazy(*array<float>({1, 2, 3}));
   LazyRef shared = x;
   for (int i = 0; i < 200; ++i) shared = shared * number(0.5) + x;
-  const auto expected = values<float>(shared * number(2.0));
+  const auto expected = evaluated_to<float>(shared * number(2.0));
   std::vector<std::jthread> threads;
   std::atomic<int> wrong = 0;
   for (int t = 0; t < 4; ++t)
@@ -239,7 +239,7 @@ TEST(Lazy, SharedByThreads) {
         LazyRef mine = shared;
         // Some grow past the limit, which replaces nodes that the others read.
         for (int i = 0; i < (t == 0 ? 10'000 : 1); ++i) mine = mine * number(2.0);
-        if (t > 0) wrong += values<float>(mine) != expected;
+        if (t > 0) wrong += evaluated_to<float>(mine) != expected;
       }
     });
   threads.clear();
@@ -276,7 +276,7 @@ TEST(Lazy, RandomDagsAgreeWithTheInterpreter) {
     g.output(ids.back());
     // Contraction must be on both sides, since products overflow the integers that doubles hold.
     const auto expected = outputs_of(jit::simplify(g), leaves, {});
-    EXPECT_TRUE(same_value(DType::Float64, to_bits(values<double>(nodes.back())[0]), expected[0]));
+    EXPECT_TRUE(same_value(DType::Float64, to_bits(evaluated_to<double>(nodes.back())[0]), expected[0]));
   }
 }
 

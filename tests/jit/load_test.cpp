@@ -16,8 +16,6 @@ namespace {
 using jit::Slot;
 using ::testing::ElementsAre;
 
-constexpr auto i64 = DType::Int64;
-
 /// x at the sum of so many leaves of offsets.
 Written load_at_sum(int leaves) {
   Written p;

@@ -58,15 +58,15 @@ jit::Kernel product_kernel(bool adds = false) {
   return kernel;
 }
 
-runtime::TensorRef matrix(std::initializer_list<float> values, const Shape& shape) {
+runtime::TensorRef small_matrix(std::initializer_list<float> values, const Shape& shape) {
   runtime::TensorRef t = runtime::empty(shape, DType::Float32, Device());
   std::ranges::copy(values, reinterpret_cast<float*>(t->data));
   return t;
 }
 
 TEST(Product, WritesIntoAnyLayout) {
-  const runtime::TensorRef a = matrix({1, 2, 3, 4}, {2, 2}), b = matrix({5, 6, 7, 8}, {2, 2});
-  const runtime::TensorRef memory = matrix({0, 0, 0, 0, 0, 0, 0, 0}, {8});
+  const runtime::TensorRef a = small_matrix({1, 2, 3, 4}, {2, 2}), b = small_matrix({5, 6, 7, 8}, {2, 2});
+  const runtime::TensorRef memory = small_matrix({0, 0, 0, 0, 0, 0, 0, 0}, {8});
   const auto expect = [&](const Shape& strides, std::int64_t offset, std::initializer_list<float> right) {
     std::fill_n(reinterpret_cast<float*>(memory->data), 8, 0.f);
     const runtime::TensorRef out = runtime::view(*memory, {2, 2}, strides, offset);
@@ -87,8 +87,8 @@ std::uint64_t allocations_of(auto work) {
 }
 
 TEST(Product, AddsInPlace) {
-  const runtime::TensorRef a = matrix({1, 2, 3, 4}, {2, 2}), b = matrix({5, 6, 7, 8}, {2, 2});
-  const runtime::TensorRef memory = matrix({0, 0, 0, 0, 0, 0, 0, 0}, {8});
+  const runtime::TensorRef a = small_matrix({1, 2, 3, 4}, {2, 2}), b = small_matrix({5, 6, 7, 8}, {2, 2});
+  const runtime::TensorRef memory = small_matrix({0, 0, 0, 0, 0, 0, 0, 0}, {8});
   const auto expect = [&](const Shape& strides, std::int64_t offset, bool direct, std::initializer_list<float> right) {
     std::fill_n(reinterpret_cast<float*>(memory->data), 8, 1.f);
     const runtime::TensorRef out = runtime::view(*memory, {2, 2}, strides, offset);

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "golden.hpp"
 #include "row_kernels.hpp"
 
 namespace sinter::testing {
@@ -31,18 +32,6 @@ std::string table(const RowTraits& traits, int lanes, bool across) {
   return out;
 }
 
-/// Holds a text against tests/golden/<name>; SINTER_UPDATE_GOLDEN=1 writes the file instead.
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = SINTER_TEST_DATA "/../golden/" + name;
-  if (std::getenv("SINTER_UPDATE_GOLDEN")) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path << " is missing: run with SINTER_UPDATE_GOLDEN=1";
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
-}
-
 TEST(RowScheme, OfSoftmax) {
   RowKernel k("softmax");
   write_softmax(k, DType::Float32, DType::Float32);
@@ -52,8 +41,8 @@ TEST(RowScheme, OfSoftmax) {
   EXPECT_EQ(traits.kept_bytes, 4);
   EXPECT_EQ(traits.streams, 1);
   EXPECT_EQ(traits.part_bytes, (std::vector{4, 4}));
-  expect_golden("row_scheme_softmax.txt", table(traits, 4, false));
-  expect_golden("row_scheme_softmax_across.txt", table(traits, 4, true));
+  test::expect_golden("row_scheme_softmax.txt", table(traits, 4, false));
+  test::expect_golden("row_scheme_softmax_across.txt", table(traits, 4, true));
 }
 
 TEST(RowScheme, OfSum) {
@@ -62,8 +51,8 @@ TEST(RowScheme, OfSum) {
   const RowTraits traits(k.done());
   EXPECT_EQ(traits.walks, 1);
   EXPECT_FALSE(traits.writes_elements);
-  expect_golden("row_scheme_sum.txt", table(traits, 4, false));
-  expect_golden("row_scheme_sum_across.txt", table(traits, 4, true));
+  test::expect_golden("row_scheme_sum.txt", table(traits, 4, false));
+  test::expect_golden("row_scheme_sum_across.txt", table(traits, 4, true));
 }
 
 TEST(RowScheme, OfNormOfHalves) {
@@ -73,7 +62,7 @@ TEST(RowScheme, OfNormOfHalves) {
   EXPECT_EQ(traits.walks, 3);
   EXPECT_EQ(traits.kept_bytes, 4);  // as floats; the weights are read once as it is
   EXPECT_EQ(traits.streams, 2);
-  expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
+  test::expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
 }
 
 /// Every thread that a row needs is there, and every split has vectors.

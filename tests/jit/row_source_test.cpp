@@ -9,6 +9,7 @@
 
 #include <jit/cuda/source.hpp>
 #include <jit/plan/class_key.hpp>
+#include "golden.hpp"
 #include "row_kernels.hpp"
 
 namespace sinter::testing {
@@ -16,19 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// Holds a text against tests/golden/<name>.cu, and leaves it where every kernel of the tests is compiled for real
-/// GPUs; SINTER_UPDATE_GOLDEN=1 writes the file instead.
-void expect_golden(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(SINTER_TEST_DATA) / ".." / "golden" / (name + ".cu");
-  if (std::getenv("SINTER_UPDATE_GOLDEN")) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path << " is missing: run with SINTER_UPDATE_GOLDEN=1";
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
-}
 
 /// The text for (rows, columns) that lie by rows or by columns. Nothing is read or written there.
 std::string text_for(const Kernel& kernel, std::int64_t rows, std::int64_t columns, bool by_columns = false,
@@ -61,31 +49,31 @@ struct Sum : RowKernel {
 TEST(RowSource, SoftmaxThatKeepsRows) {
   Softmax k;
   const std::string text = text_for(k.done(), 4096, 1024);
-  expect_golden("row_softmax_kept", text);
+  test::expect_golden("row_softmax_kept.cu", text);
   EXPECT_THAT(text, HasSubstr("combine_lanes<32>(a1)"));
   EXPECT_THAT(text, HasSubstr("reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c]"));
 }
 
 TEST(RowSource, SoftmaxOfLongRows) {
   Softmax k;
-  expect_golden("row_softmax_long", text_for(k.done(), 4096, 100000));
+  test::expect_golden("row_softmax_long.cu", text_for(k.done(), 4096, 100000));
 }
 
 TEST(RowSource, SoftmaxOfRowsThatSharedMemoryHolds) {
   Softmax k;
   const std::string text = text_for(k.done(), 4096, 40000);
-  expect_golden("row_softmax_stash", text);
+  test::expect_golden("row_softmax_stash.cu", text);
   EXPECT_THAT(text, HasSubstr("extern __shared__"));
 }
 
 TEST(RowSource, SumOfColumns) {
   Sum k;
-  expect_golden("row_sum_columns", text_for(k.done(), 1 << 20, 1000, true));
+  test::expect_golden("row_sum_columns.cu", text_for(k.done(), 1 << 20, 1000, true));
 }
 
 TEST(RowSource, SumThatBlocksShare) {
   Sum k;
-  expect_golden("row_sum_split", text_for(k.done(), 1, (1 << 24) + 1));
+  test::expect_golden("row_sum_split.cu", text_for(k.done(), 1, (1 << 24) + 1));
 }
 
 TEST(RowSource, InPlaceHasNoRestrict) {

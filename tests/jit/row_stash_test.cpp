@@ -7,10 +7,13 @@
 #include <jit/plan/row_walks.hpp>
 #include "fake_gpu.hpp"
 #include "row_kernels.hpp"
+#include "setup.hpp"
 #include "shared_gpu.hpp"
 
 namespace sinter::testing {
 namespace {
+
+const sinter::test::Setup row_stash_compiles(sinter::test::keep_no_kernels);
 
 using jit::Executable;
 using jit::KernelTraits;

@@ -19,14 +19,6 @@ class WithoutFma {
 
 std::string simplified(const Written& p) { return to_text(jit::simplify(p.record())); }
 
-std::size_t operations(const Graph& g) {
-  return static_cast<std::size_t>(std::ranges::count_if(g.nodes(), [](const Node& n) { return n.arity > 0; }));
-}
-
-constexpr auto f32 = DType::Float32;
-constexpr auto f64 = DType::Float64;
-constexpr auto i32 = DType::Int32;
-
 /// x op constant, x a leaf of dtype t.
 Written with_constant(DType t, Op op, double value, bool constant_first = false) {
   Written p;

@@ -13,6 +13,7 @@
 #include <jit/plan/nest.hpp>
 #include <jit/plan/parameters.hpp>
 #include "device_arrays.hpp"
+#include "golden.hpp"
 #include "programs.hpp"
 
 namespace sinter::testing {
@@ -62,18 +63,6 @@ struct Kernelled {
   std::string text(const KernelClass& c) const { return jit::cuda::source(kernel(), traits, c); }
 };
 
-/// Holds a text against tests/golden/<name>.cu; SINTER_UPDATE_GOLDEN=1 writes the file instead.
-void expect_golden(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(SINTER_TEST_DATA) / ".." / "golden" / (name + ".cu");
-  if (std::getenv("SINTER_UPDATE_GOLDEN")) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path << " is missing: run with SINTER_UPDATE_GOLDEN=1";
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
-}
-
 Written example() {
   Written p;
   p.leaf(DType::Float32).scalar(Category::Int).op(Op::add).op(Op::exp).leaf(DType::Float32);
@@ -82,13 +71,14 @@ Written example() {
 
 TEST(Source, GoldenContiguous) {
   const Kernelled k(example());
-  expect_golden("example_contiguous",
-                k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear, Pattern::Linear}}));
+  test::expect_golden("example_contiguous.cu",
+                      k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear, Pattern::Linear}}));
 }
 
 TEST(Source, GoldenRows) {
   const Kernelled k(example());
-  expect_golden("example_rows", k.text({2, 4, false, true, {Pattern::Linear, Pattern::Rows, Pattern::RowUniform}}));
+  test::expect_golden("example_rows.cu",
+                      k.text({2, 4, false, true, {Pattern::Linear, Pattern::Rows, Pattern::RowUniform}}));
 }
 
 TEST(Source, GoldenGeneric) {
@@ -102,7 +92,7 @@ TEST(Source, GoldenGeneric) {
       .leaf(DType::Float64);
   p.op(Op::where);
   const Kernelled k(p);
-  expect_golden("where_generic", k.text(jit::generic_class(k.traits)));
+  test::expect_golden("where_generic.cu", k.text(jit::generic_class(k.traits)));
 }
 
 // Rows of a matrix at indices, and a value beside them: offsets are of 64 bits whatever the nest's are.
@@ -113,7 +103,7 @@ TEST(Source, GoldenLoad) {
   const Kernelled k(p);
   const std::string text = k.text(
       {2, 4, false, true, {Pattern::Linear, Pattern::RowUniform, Pattern::Rows, Pattern::Uniform, Pattern::Linear}});
-  expect_golden("load_rows", text);
+  test::expect_golden("load_rows.cu", text);
 }
 
 Written constants() {
@@ -127,7 +117,7 @@ Written constants() {
 
 TEST(Source, GoldenConstants) {
   const Kernelled k(constants());
-  expect_golden("constants", k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear}}));
+  test::expect_golden("constants.cu", k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear}}));
 }
 
 /// Writes 1,5 for 1.5.

@@ -15,7 +15,7 @@ std::vector<std::string> names_of(const auto& tensors) {
   return names;
 }
 
-struct Net : nn::Module<Net> {
+struct Listed : nn::Module<Listed> {
   std::vector<nn::Linear> layers{{2, 2}, {2, 2}};
   sn::Tensor<float> scale = sn::ones({3}), mean = sn::zeros({2}), unused;
   nn::Linear fc{2, 1};
@@ -27,7 +27,7 @@ struct Net : nn::Module<Net> {
 };
 
 TEST(Members, ParametersAndBuffers) {
-  const Net net;
+  const Listed net;
   EXPECT_THAT(names_of(net.named_parameters()),
               ElementsAre("scale", "layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "fc.weight",
                           "fc.bias"));
@@ -37,7 +37,7 @@ TEST(Members, ParametersAndBuffers) {
 }
 
 TEST(Members, PrintAsPyTorch) {
-  EXPECT_EQ(printed(Net()), R"(Net(
+  EXPECT_EQ(printed(Listed()), R"(Listed(
   width=2
   (layers): ModuleList(
     (0): Linear(in_features=2, out_features=2, bias=True)

@@ -97,8 +97,8 @@ TEST(Backend, MoreThanThereIsIsOutOfMemory) {
   for (const Device d : devices()) {
     for (const std::size_t bytes : {std::size_t(1) << 46, ~std::size_t(0)})
       EXPECT_THAT([&] { backend(d).allocate(bytes); },
-                  testing::ThrowsMessage<sinter::OutOfMemory>(
-                      testing::AnyOf(testing::HasSubstr(to_string(d)), testing::HasSubstr(backend(d).name()))));
+                  ::testing::ThrowsMessage<sinter::OutOfMemory>(
+                      ::testing::AnyOf(::testing::HasSubstr(to_string(d)), ::testing::HasSubstr(backend(d).name()))));
     void* data = backend(d).allocate(1);
     backend(d).deallocate(data, 1);
   }

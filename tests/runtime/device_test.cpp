@@ -11,9 +11,9 @@
 namespace {
 
 using sinter::Device;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(Device, TagsAreConstant) {
   constexpr Device c = sinter::cpu, g = sinter::cuda<2>;
@@ -60,7 +60,7 @@ TEST(Device, EverythingElseIsRefusedWithWhatIsAccepted) {
                                   std::string(100000, 'a')})
     EXPECT_THAT([&] { (void)Device(name); },
                 ThrowsMessage<sinter::DeviceError>(
-                    AllOf(HasSubstr("\"cpu\""), HasSubstr("\"cuda:N\""), testing::SizeIs(testing::Lt(300u)))))
+                    AllOf(HasSubstr("\"cpu\""), HasSubstr("\"cuda:N\""), ::testing::SizeIs(::testing::Lt(300u)))))
         << name;
   EXPECT_THAT([] { (void)Device("g\n\"p"); }, ThrowsMessage<sinter::DeviceError>(HasSubstr("g\\x0a\"p")));
 }

@@ -24,7 +24,7 @@ TEST(DifferentDevices, SaysWhichWhereAndWhatToDo) {
             "  in add(a, b), where\n"
             "    a: x\n"
             "  Move one of them first, with .to(\"cpu\") or .to(\"cuda:1\")");
-  EXPECT_THAT(message("Stay at home"), testing::EndsWith("a: x\n  Stay at home"));
+  EXPECT_THAT(message("Stay at home"), ::testing::EndsWith("a: x\n  Stay at home"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Error, CompileErrorHoldsLogAndNumberedSource) {
   const sinter::CompileError e("kernel k was refused", "k.cu(2): error: no\n", "int a;\nint b\n\n}");
@@ -23,9 +23,9 @@ TEST(Error, CompileErrorWithoutLogOrSource) {
 }
 
 template <class E>
-class EveryError : public testing::Test {};
-using Errors = testing::Types<sinter::DeviceError, sinter::ShapeError, sinter::DtypeError, sinter::IndexError,
-                              sinter::OutOfMemory, sinter::CudaError, sinter::FormatError>;
+class EveryError : public ::testing::Test {};
+using Errors = ::testing::Types<sinter::DeviceError, sinter::ShapeError, sinter::DtypeError, sinter::IndexError,
+                                sinter::OutOfMemory, sinter::CudaError, sinter::FormatError>;
 TYPED_TEST_SUITE(EveryError, Errors);
 
 TYPED_TEST(EveryError, IsAnErrorWithItsMessage) {

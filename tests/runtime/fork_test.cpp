@@ -140,7 +140,7 @@ TEST(PerProcess, AChildHasItsOwn) {
 }
 
 /// Stops who asks whether a stream captures.
-struct StoppingCalls final : testing::StubStreamCalls {
+struct StoppingCalls final : sinter::testing::StubStreamCalls {
   bool is_capturing(void*) override {
     if (stop) stop();
     return false;

@@ -13,8 +13,8 @@ namespace {
 using runtime::StreamImpl;
 using runtime::StreamRef;
 using runtime::Streams;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 // Before the first kernel asks.
 const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); });
@@ -22,7 +22,7 @@ const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); }
 constexpr std::size_t n = 64;
 const char* const clean = "no error";
 
-class Ordering : public testing::Test {
+class Ordering : public ::testing::Test {
  protected:
   static Streams& streams(int gpu = 0) { return *virtual_gpu(gpu).streams(); }
   static std::string message(const StreamImpl& waits) { return "nothing makes " + describe(waits) + " wait for it"; }

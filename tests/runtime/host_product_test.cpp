@@ -19,9 +19,9 @@
 namespace sinter::runtime {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 MatrixProduct product_of(std::vector<float>& a, std::vector<float>& b, std::vector<float>& c) {
   const auto bytes = [](std::vector<float>& v) { return reinterpret_cast<std::byte*>(v.data()); };
@@ -38,10 +38,10 @@ TEST(HostProduct, AnOldCoreIsTold) {
     for (int i = 0; i < 2; ++i) multiply_on_host(product_of(a, a, c));
     std::_Exit(c[3] == 22 ? 0 : 1);
   };
-  EXPECT_EXIT(multiply_as("Prescott", "0"), testing::ExitedWithCode(0),
+  EXPECT_EXIT(multiply_as("Prescott", "0"), ::testing::ExitedWithCode(0),
               "^sinter: OpenBLAS runs its kernels for Prescott [^\n]*OPENBLAS_CORETYPE=[^\n]*\n$");
-  EXPECT_EXIT(multiply_as("Haswell", "0"), testing::ExitedWithCode(0), "^$");
-  EXPECT_EXIT(multiply_as("Prescott", "1"), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(multiply_as("Haswell", "0"), ::testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(multiply_as("Prescott", "1"), ::testing::ExitedWithCode(0), "^$");
 }
 
 TEST(HostProduct, WithoutOpenBlas) {
@@ -161,12 +161,12 @@ void expect_exact(std::mt19937& random, std::int64_t rows, std::int64_t columns,
 }
 
 template <class T>
-struct HostProductOf : testing::Test {
+struct HostProductOf : ::testing::Test {
   const unsigned seed = std::random_device{}();
   std::mt19937 random{seed};
   std::int64_t up_to(unsigned most) { return 1 + static_cast<std::int64_t>(random() % most); }
 };
-using Dtypes = testing::Types<float, double, half, bfloat16, std::complex<float>, std::complex<double>>;
+using Dtypes = ::testing::Types<float, double, half, bfloat16, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(HostProductOf, Dtypes);
 
 TYPED_TEST(HostProductOf, RowsAndColumns) {

@@ -34,7 +34,7 @@ std::size_t fence_size(Buffer& buffer) {
   return fence ? fence->size() : 0;
 }
 
-class Order : public testing::Test {
+class Order : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!sn::cuda_is_available()) GTEST_SKIP() << "needs a GPU";

@@ -21,9 +21,9 @@ namespace {
 
 using sinter::Device;
 using sinter::runtime::Pool;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::size_t unlimited = ~std::size_t(0);
 
@@ -160,7 +160,7 @@ TEST(Pool, ThreadsNeverShareABlock) {
   Source source(64 << 20);
   Pool pool(source, Device(), Pool::Memory::Host, 1 << 20);
   const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::atomic<int> broken = 0;
   const auto work = [&](unsigned id) {
     std::mt19937 random(seed + id);
@@ -208,7 +208,7 @@ sinter::runtime::Fence fence_of(sinter::runtime::Streams& streams) {
   return events;
 }
 
-class PoolAndStreams : public testing::Test {
+class PoolAndStreams : public ::testing::Test {
  protected:
   Source source_;
   sinter::testing::StubStreamCalls calls_;
@@ -235,10 +235,10 @@ TEST_F(PoolAndStreams, AStreamWaitsForTheFence) {
   pool_.deallocate(data, 1000, a_.get(), fence_of(streams_));
   calls_.taken();
   EXPECT_EQ(pool_.allocate(1000, a_.get()), data);
-  EXPECT_THAT(calls_.taken(), testing::ElementsAre("wait"));
+  EXPECT_THAT(calls_.taken(), ::testing::ElementsAre("wait"));
   pool_.deallocate(data, 1000, a_.get());
   pool_.allocate(1000, a_.get());
-  EXPECT_THAT(calls_.taken(), testing::IsEmpty());
+  EXPECT_THAT(calls_.taken(), ::testing::IsEmpty());
   pool_.deallocate(data, 1000, a_.get());
 }
 

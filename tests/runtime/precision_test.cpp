@@ -14,8 +14,8 @@ TEST(Precision, IsOneOfThreeWords) {
     EXPECT_EQ(float32_matmul_precision(), word);
   }
   EXPECT_THAT([] { set_float32_matmul_precision("low"); },
-              testing::ThrowsMessage<Error>("set_float32_matmul_precision(\"low\"): the precision is \"highest\", "
-                                            "\"high\" or \"medium\""));
+              ::testing::ThrowsMessage<Error>("set_float32_matmul_precision(\"low\"): the precision is \"highest\", "
+                                              "\"high\" or \"medium\""));
   EXPECT_EQ(float32_matmul_precision(), "highest");
 }
 

@@ -15,8 +15,8 @@ namespace {
 using sinter::Device;
 using sinter::runtime::backend;
 using sinter::runtime::parse_virtual_gpus;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(Registry, NumbersOfVirtualGpus) {
   EXPECT_EQ(parse_virtual_gpus("1"), 1);
@@ -56,14 +56,14 @@ template <class F>
 
 constexpr const char* nowhere = "/nonexistent/libcuda.so.1";
 
-class Missing : public testing::Test {
+class Missing : public ::testing::Test {
  protected:
-  void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+  void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 using MissingDeathTest = Missing;
 
 TEST_F(MissingDeathTest, NoDriverSaysWhatWasSearchedAndWhatHelps) {
-  const auto said = testing::ExitedWithCode(7);
+  const auto said = ::testing::ExitedWithCode(7);
   EXPECT_EXIT(report(nullptr, nowhere, [] { backend(Device(7)); }), said,
               "CUDA error: invalid device ordinal: cuda:7 was asked for, but there is no GPU: no CUDA driver was found "
               ".searched: /nonexistent/libcuda.so.1.*SINTER_VIRTUAL_GPUS=2");
@@ -75,19 +75,19 @@ TEST_F(MissingDeathTest, NoDriverSaysWhatWasSearchedAndWhatHelps) {
 }
 
 TEST_F(MissingDeathTest, SomethingElseThanADriver) {
-  EXPECT_EXIT(report(nullptr, "libm.so.6", [] { backend(Device(0)); }), testing::ExitedWithCode(7),
+  EXPECT_EXIT(report(nullptr, "libm.so.6", [] { backend(Device(0)); }), ::testing::ExitedWithCode(7),
               "the CUDA driver .* cannot be used: it has no function cuInit, and CUDA 12.1 or newer is needed");
 }
 
 TEST_F(MissingDeathTest, VirtualGpusAreCounted) {
-  EXPECT_EXIT(report("2", nowhere, [] { backend(Device(7)); }), testing::ExitedWithCode(7),
+  EXPECT_EXIT(report("2", nowhere, [] { backend(Device(7)); }), ::testing::ExitedWithCode(7),
               "invalid device ordinal: cuda:7 was asked for, but there are 2 virtual GPUs, cuda:0 to cuda:1");
-  EXPECT_EXIT(report("1", nowhere, [] { sinter::set_device(1); }), testing::ExitedWithCode(7),
+  EXPECT_EXIT(report("1", nowhere, [] { sinter::set_device(1); }), ::testing::ExitedWithCode(7),
               "there is one virtual GPU, cuda:0");
 }
 
 TEST_F(MissingDeathTest, AnUnreadableNumberNeverThrowsWhereNothingMay) {
-  EXPECT_EXIT(report("many", nowhere, [] { backend(Device(0)); }), testing::ExitedWithCode(7),
+  EXPECT_EXIT(report("many", nowhere, [] { backend(Device(0)); }), ::testing::ExitedWithCode(7),
               "SINTER_VIRTUAL_GPUS=\"many\" cannot be read: expected the number of virtual GPUs, 1 to 64");
   EXPECT_EXIT(report("many", nowhere,
                      [] {
@@ -96,7 +96,7 @@ TEST_F(MissingDeathTest, AnUnreadableNumberNeverThrowsWhereNothingMay) {
                        backend(Device()).synchronize();
                        std::_Exit(ok ? 3 : 4);
                      }),
-              testing::ExitedWithCode(3), "");
+              ::testing::ExitedWithCode(3), "");
 }
 
 }  // namespace

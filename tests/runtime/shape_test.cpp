@@ -12,9 +12,9 @@
 namespace {
 
 using sinter::Shape;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::int64_t big = std::numeric_limits<std::int64_t>::max();
 
@@ -117,7 +117,7 @@ TEST(Shape, AxesCountFromBothEndsAndAreChecked) {
 
 TEST(Broadcast, FollowsNumPysRule) {
   const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   const auto extents = [&] {
     std::vector<std::int64_t> e(random() % 9);

@@ -17,8 +17,8 @@ namespace {
 namespace sn = sinter;
 using sn::Stream;
 using sn::StreamGuard;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 #define NEEDS_GPUS(count) \
   if (sn::device_count() < (count)) GTEST_SKIP() << "needs " #count " GPUs"
@@ -128,7 +128,7 @@ TEST(Stream, TimedEvents) {
   if (sn::device_count() > 1) {
     const sn::Event other = Stream(1).record(sn::Timing::On);
     EXPECT_THAT([&] { begin.elapsed_ms(other); },
-                ThrowsMessage<sn::Error>(testing::AllOf(HasSubstr("cuda:0"), HasSubstr("cuda:1"))));
+                ThrowsMessage<sn::Error>(::testing::AllOf(HasSubstr("cuda:0"), HasSubstr("cuda:1"))));
   }
 }
 

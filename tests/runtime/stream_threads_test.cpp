@@ -24,7 +24,7 @@ using Words = std::vector<std::uint32_t>;
 constexpr std::size_t words = 500, bytes = 4 * words;
 
 /// On the fake driver, whose streams put work off: what was not waited for is seen.
-class StreamThreads : public testing::Test {
+class StreamThreads : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake(); }
 };

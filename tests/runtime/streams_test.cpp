@@ -15,12 +15,12 @@ using sinter::runtime::StreamRef;
 using sinter::runtime::Streams;
 using sinter::runtime::wait_for;
 using sinter::testing::StubStreamCalls;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
-class StreamsOfADevice : public testing::Test {
+class StreamsOfADevice : public ::testing::Test {
  protected:
   StubStreamCalls calls_;
   Streams streams_{Device(0), calls_};
@@ -36,7 +36,7 @@ TEST_F(StreamsOfADevice, OwnOnesAreHandedOutAgain) {
   }
   calls_.taken();
   const StreamRef c = streams_.create(), d = streams_.create();
-  EXPECT_THAT((std::set<StreamImpl*>{c.get(), d.get()}), testing::UnorderedElementsAre(first, second));
+  EXPECT_THAT((std::set<StreamImpl*>{c.get(), d.get()}), ::testing::UnorderedElementsAre(first, second));
   EXPECT_THAT(calls_.taken(), IsEmpty());
 }
 

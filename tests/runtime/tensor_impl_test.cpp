@@ -17,9 +17,9 @@ namespace {
 using namespace sinter::runtime;
 using sinter::DType;
 using sinter::Shape;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(TensorImpl, EmptyIsContiguous) {
   for (const Shape& s : {Shape{}, Shape{0}, Shape{5}, Shape{2, 3, 4}, Shape{2, 0, 4}, Shape{1, 1, 1, 1, 1, 1, 1, 1}}) {
@@ -79,7 +79,7 @@ TEST(TensorImpl, ViewsCannotLeaveTheirMemory) {
 
 TEST(TensorImpl, ByteRangeHoldsEveryElement) {
   const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   const TensorRef t = empty(Shape{4096}, DType::Int32, sinter::cpu);
   int taken = 0;

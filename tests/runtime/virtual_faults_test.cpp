@@ -8,9 +8,9 @@
 namespace sinter::test {
 namespace {
 
-using testing::AllOf;
-using testing::AnyOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 // 257 floats: 1028 bytes, so 252 bytes lie between the end and the guard page.
 constexpr int odd = 257;
@@ -367,7 +367,7 @@ void program_handler(int) {
 }
 
 TEST(VirtualFaultsDeathTest, FaultsOfTheProgramGoToItsOwnHandler) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         std::signal(SIGSEGV, program_handler);
@@ -376,11 +376,11 @@ TEST(VirtualFaultsDeathTest, FaultsOfTheProgramGoToItsOwnHandler) {
         error_of([&] { simple("bad_first", "  p.y[1000] = 0;")({1, 1}, y, y, 0LL); });
         std::raise(SIGSEGV);
       },
-      testing::ExitedWithCode(42), "");
+      ::testing::ExitedWithCode(42), "");
 }
 
 TEST(VirtualFaultsDeathTest, FaultsOfTheProgramEndItWithoutAHandler) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         std::signal(SIGSEGV, SIG_DFL);
@@ -388,18 +388,18 @@ TEST(VirtualFaultsDeathTest, FaultsOfTheProgramEndItWithoutAHandler) {
         const Array<float> y(16);
         *reinterpret_cast<volatile float*>(reinterpret_cast<std::uintptr_t>(y.data()) + 256) = 0;
       },
-      testing::KilledBySignal(SIGSEGV), "");
+      ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(VirtualFaultsDeathTest, DeviceMemoryIsNotTheHosts) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         std::signal(SIGSEGV, SIG_DFL);
         const Array<float> y(16);
         *static_cast<volatile float*>(y.data()) = 0;
       },
-      testing::KilledBySignal(SIGSEGV), "");
+      ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 }  // namespace

@@ -15,9 +15,9 @@
 namespace sinter::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// An environment variable for the time of a test.
 class Environment {
@@ -196,7 +196,7 @@ class NoMappings {
 
 TEST(VirtualGpuDeathTest, WithoutMemoryForStacksALaunchSaysSo) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers need memory themselves";
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         const TestKernel k(kernel_source("many_stacks", "int* y;", "  __syncthreads();\n  atomicAdd(p.y, 1);"));
@@ -211,7 +211,7 @@ TEST(VirtualGpuDeathTest, WithoutMemoryForStacksALaunchSaysSo) {
           std::_Exit(y.get()[0] == 32 + 1024 ? 5 : 1);
         }
       },
-      testing::ExitedWithCode(5), "kernel many_stacks on cuda:0.*\n.*vm.max_map_count");
+      ::testing::ExitedWithCode(5), "kernel many_stacks on cuda:0.*\n.*vm.max_map_count");
 }
 
 TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
@@ -360,20 +360,20 @@ void expect_compile(const char* compiler, const char* path, const char* expected
 }
 
 TEST(VirtualGpuDeathTest, CompilerIsFoundOrTheErrorSaysHow) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(expect_compile(nullptr, nullptr, "compiled"), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(expect_compile("g++ -DEXTRA", nullptr, "compiled"), testing::ExitedWithCode(0), "");
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(expect_compile(nullptr, nullptr, "compiled"), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_compile("g++ -DEXTRA", nullptr, "compiled"), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(expect_compile(nullptr, "/nowhere",
                              "Searched: c++, g++, clang++ in PATH: /nowhere. Install one (apt install g++)"),
-              testing::ExitedWithCode(0), "");
+              ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(expect_compile("/no/compiler", nullptr, "Searched: SINTER_HOST_CXX=/no/compiler"),
-              testing::ExitedWithCode(0), "");
+              ::testing::ExitedWithCode(0), "");
 }
 
 TEST(VirtualGpuDeathTest, ACompilerThatFailsIsNotCalledMissing) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto expect = [](const char* compiler, const char* expected) {
-    EXPECT_EXIT(expect_compile(compiler, nullptr, expected), testing::ExitedWithCode(0), "") << compiler;
+    EXPECT_EXIT(expect_compile(compiler, nullptr, expected), ::testing::ExitedWithCode(0), "") << compiler;
   };
   expect("/bin/false", "`/bin/false --version` failed (exit status 1). It printed");
   expect("sh -c false",

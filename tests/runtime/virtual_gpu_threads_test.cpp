@@ -11,8 +11,8 @@
 namespace sinter::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 TEST(VirtualThreads, LaunchesOnTwoDevices) {
   const TestKernel sum(kernel_source("sum_threads", "float* y; const float* x; long long n;", R"(

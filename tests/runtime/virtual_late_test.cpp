@@ -13,7 +13,7 @@ namespace {
 using runtime::EventRef;
 using runtime::StreamRef;
 using runtime::Streams;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const sinter::test::Setup late([] {
   setenv("SINTER_VIRTUAL_LATE", "0", 1);
@@ -42,7 +42,7 @@ std::uint32_t count_right(F program) {
   return right;
 }
 
-class Late : public testing::Test {
+class Late : public ::testing::Test {
  protected:
   void write(const StreamRef& s) {
     on(s, [&] { x_.set(std::vector<int>(n, 1)); });

@@ -17,7 +17,7 @@ namespace sinter::test {
 namespace {
 
 using runtime::vgpu::SignalStack;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A virtual GPU with a short limit, and a kernel on it that spins while its flag is 0.
 struct Spinner {
@@ -107,9 +107,9 @@ TEST(VirtualSignals, ASignalStackGivesWayToTheOneBefore) {
   ::sigaltstack(&before, nullptr);
 }
 
-class VirtualSignalsDeathTest : public testing::Test {
+class VirtualSignalsDeathTest : public ::testing::Test {
  protected:
-  void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+  void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
 void leave(int) { std::_Exit(42); }
@@ -123,7 +123,7 @@ TEST_F(VirtualSignalsDeathTest, ASigbusOfTheProgramIsItsOwn) {
         spinner.run();
         std::raise(SIGBUS);
       },
-      testing::ExitedWithCode(42), "");
+      ::testing::ExitedWithCode(42), "");
 }
 
 TEST_F(VirtualSignalsDeathTest, WithoutAThreadForTheWatchdogNothingIsLeftBlocked) {
@@ -149,7 +149,7 @@ TEST_F(VirtualSignalsDeathTest, WithoutAThreadForTheWatchdogNothingIsLeftBlocked
         const bool works = spinner.run().find("CUDA_ERROR_LAUNCH_TIMEOUT") != std::string::npos;
         std::_Exit(works && !sigismember(&blocked, SIGINT) ? 5 : 1);
       },
-      testing::ExitedWithCode(5), "no thread can be started.*SINTER_VIRTUAL_TIMEOUT=0");
+      ::testing::ExitedWithCode(5), "no thread can be started.*SINTER_VIRTUAL_TIMEOUT=0");
 }
 
 TEST_F(VirtualSignalsDeathTest, ProgramsThatIgnoreTheirChildren) {
@@ -164,7 +164,7 @@ TEST_F(VirtualSignalsDeathTest, ProgramsThatIgnoreTheirChildren) {
           std::_Exit(5);
         }
       },
-      testing::ExitedWithCode(5), "refused kernel broken.*exit status unknown");
+      ::testing::ExitedWithCode(5), "refused kernel broken.*exit status unknown");
 }
 
 }  // namespace

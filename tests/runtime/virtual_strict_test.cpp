@@ -8,8 +8,8 @@
 namespace sinter::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 // Before the first kernel asks.
 const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); });

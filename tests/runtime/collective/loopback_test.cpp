@@ -22,9 +22,9 @@ using sn::Device;
 using sn::DType;
 using sn::Shape;
 using sn::testing::array, sn::testing::gpus;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 const sinter::test::Setup eight_gpus([] {
   setenv("SINTER_VIRTUAL_GPUS", "8", 1);
@@ -41,7 +41,7 @@ std::vector<T> values_of(const TensorRef& a) {
   return values;
 }
 
-class Loopback : public testing::TestWithParam<int> {};
+class Loopback : public ::testing::TestWithParam<int> {};
 
 TEST_P(Loopback, KeepsTheContractOnGpus) {
   const auto c = runtime::make_loopback(gpus(GetParam()));
@@ -58,7 +58,7 @@ TEST_P(Loopback, KeepsTheContractOnBoth) {
   const auto c = runtime::make_loopback(mixed);
   sn::testing::Contract(*c, mixed, 13).run(60);
 }
-INSTANTIATE_TEST_SUITE_P(Numbers, Loopback, testing::Values(1, 2, 3, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Numbers, Loopback, ::testing::Values(1, 2, 3, 4, 8));
 
 /// ((a + b) + c) + ..., in float32, rounded once.
 template <class T>

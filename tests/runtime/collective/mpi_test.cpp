@@ -15,14 +15,14 @@
 namespace {
 
 // No virtual GPUs, unless a test asks for them.
-const sinter::test::Setup no_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
+const sinter::test::Setup mpi_without_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
 using namespace sn::testing;
 using sn::Device;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 TEST(Child, DISABLED_KeepsTheContract) {
   Communicator& c = communicator();
@@ -176,11 +176,11 @@ TEST(Child, DISABLED_OpensTheWorld) {
 
 // What starts them.
 
-class MpiOver : public testing::TestWithParam<int> {
+class MpiOver : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override { ASSERT_TRUE(has_mpirun()) << "there is no mpirun: scripts/deps test installs it"; }
 };
-INSTANTIATE_TEST_SUITE_P(Processes, MpiOver, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Processes, MpiOver, ::testing::Values(1, 2, 4));
 
 constexpr const char* well =
     "KeepsTheContract*:Child.DISABLED_KnowsTheWorld:Child.DISABLED_SumsHaveTheSameBitsEverywhere";

@@ -7,11 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <runtime/collective/collective.hpp>
 
+#include "../../scratch.hpp"
 #include "contract.hpp"
 #include "setup.hpp"
 
@@ -36,6 +40,23 @@ inline std::vector<TensorRef> ones(std::size_t n) {
   return all;
 }
 
+/// Reports `text` to the test that started this process, and waits until `reporters` processes have: mpirun ends all of
+/// them when one leaves after an error, and may lose what they print.
+inline void report_and_leave(const std::string& text, int reporters) {
+  const char* const folder = std::getenv("SINTER_TEST_REPORTS");
+  if (!folder) return;
+  const std::filesystem::path path = std::filesystem::path(folder) / std::getenv("OMPI_COMM_WORLD_RANK");
+  std::ofstream(path.string() + ".part") << text;
+  std::filesystem::rename(path.string() + ".part", path);
+  const auto reports = [&] {
+    int count = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) count += !file.path().has_extension();
+    return count;
+  };
+  for (int waited = 0; reports() < reporters && waited < 3000; ++waited)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 // Of what starts them.
 
 inline bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
@@ -43,18 +64,9 @@ inline bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1
 struct Result {
   int status = -1;
   double seconds = 0;
-  std::string text;
-  /// What the process of a rank printed between <rank> and </rank>, all together.
-  std::string of(int rank) const {
-    const std::string open = "<" + std::to_string(rank) + ">", close = "</" + std::to_string(rank) + ">";
-    std::string all;
-    for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
-      const std::size_t end = text.find(close, at);
-      all += text.substr(at, end - at) + "\n";
-      at = end == std::string::npos ? text.size() : end;
-    }
-    return all;
-  }
+  std::string text;                  // what all printed
+  std::vector<std::string> reports;  // by rank
+  const std::string& of(int rank) const { return reports.at(static_cast<std::size_t>(rank)); }
 };
 
 inline Result shell(const std::string& command) {
@@ -82,6 +94,18 @@ inline Result mpirun(int processes, const std::string& tests, const std::string&
       "--allow-run-as-root --oversubscribe "
       "--bind-to none " +
       options + " -n " + std::to_string(processes) + " " + child(tests));
+}
+
+/// The same for processes that report.
+inline Result reports_of(int processes, const std::string& tests, const std::string& options = "") {
+  const ScratchFolder folder;
+  Result result = mpirun(processes, tests, options + " -x SINTER_TEST_REPORTS=" + folder.path().string());
+  for (int rank = 0; rank < processes; ++rank) {
+    std::ifstream file(folder.path() / std::to_string(rank));
+    result.reports.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    result.text += "\nrank " + std::to_string(rank) + " reports: " + result.reports.back();
+  }
+  return result;
 }
 
 class Mpi : public ::testing::Test {

@@ -20,7 +20,7 @@
 namespace {
 
 // No virtual GPUs, unless a test asks for them.
-const sinter::test::Setup no_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
+const sinter::test::Setup nccl_without_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "", 0); });
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
@@ -30,9 +30,9 @@ using sn::Device;
 using sn::DType;
 using sn::Shape;
 using sn::testing::gpus;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// What the kernels that combine do.
 void run_kernel(const fake_cuda::Launch& launch) {
@@ -52,14 +52,14 @@ void run_kernel(const fake_cuda::Launch& launch) {
     }
 }
 
-fake_nccl::Control& nccl() {
+fake_nccl::Control& fake_nccl_control() {
   sn::testing::fake();
   static fake_nccl::Control& control =
       *reinterpret_cast<fake_nccl::Control* (*)()>(dlsym(dlopen(SINTER_FAKE_CUDA, RTLD_LAZY), "fake_nccl_control"))();
   return control;
 }
 
-class Nccl : public testing::TestWithParam<int> {
+class Nccl : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     setenv("SINTER_NCCL", SINTER_FAKE_CUDA, 1);
@@ -67,12 +67,12 @@ class Nccl : public testing::TestWithParam<int> {
     sn::testing::fake().devices = 8;
     sn::testing::fake().goes_on = true;
     sn::testing::fake().hangs = 0;
-    nccl() = {};
+    fake_nccl_control() = {};
   }
   void TearDown() override {
     sn::synchronize();
-    EXPECT_EQ(nccl().misuses, 0);
-    EXPECT_EQ(nccl().communicators, 0);
+    EXPECT_EQ(fake_nccl_control().misuses, 0);
+    EXPECT_EQ(fake_nccl_control().communicators, 0);
     EXPECT_EQ(sn::testing::fake().hangs, 0);
     sn::testing::fake().run = nullptr;
   }
@@ -85,7 +85,7 @@ TEST_P(Nccl, KeepsTheContract) {
   EXPECT_EQ(c->name(), "NCCL");
   sn::testing::Contract(*c, gpus(GetParam()), 31).run(150);
 }
-INSTANTIATE_TEST_SUITE_P(Numbers, Nccl, testing::Values(1, 2, 3, 8));
+INSTANTIATE_TEST_SUITE_P(Numbers, Nccl, ::testing::Values(1, 2, 3, 8));
 
 std::vector<TensorRef> arrays(int n, std::int64_t length, DType dtype = DType::Float32) {
   std::vector<TensorRef> all;
@@ -102,7 +102,7 @@ TEST_F(NcclErrors, NothingIsWaitedFor) {
   auto calls = sn::testing::calls_of([&] { c->all_reduce(mine, Combine::Sum); });
   for (const char* call : {"cuStreamSynchronize", "cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2"})
     EXPECT_EQ(calls[call], 0) << call;
-  EXPECT_EQ(nccl().calls["ncclAllReduce"], 2);
+  EXPECT_EQ(fake_nccl_control().calls["ncclAllReduce"], 2);
 }
 
 TEST_F(NcclErrors, SixteenBitsAndMaximaAreCombinedByKernels) {
@@ -132,29 +132,30 @@ TEST_F(NcclErrors, TrafficIsWhatIsHandedOver) {
 
 TEST_F(NcclErrors, SayWhatNcclSays) {
   const auto c = runtime::make_nccl(gpus(2));
-  nccl().fail_call = "ncclAllReduce", nccl().fail_result = 1, nccl().last_error = "the link is down";
+  fake_nccl_control().fail_call = "ncclAllReduce", fake_nccl_control().fail_result = 1,
+  fake_nccl_control().last_error = "the link is down";
   const auto reduce = [&] { c->all_reduce(arrays(2, 100), Combine::Sum); };
   EXPECT_THAT(reduce,
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at positions 0 to 1 of 2"),
                                              HasSubstr("unhandled error (1): the link is down"))));
-  nccl().fail_call.clear();
+  fake_nccl_control().fail_call.clear();
   EXPECT_THAT(reduce, ThrowsMessage<sn::Error>(AllOf(HasSubstr("NCCL has failed"), HasSubstr("the link is down"))));
-  EXPECT_EQ(nccl().aborted, 2);
+  EXPECT_EQ(fake_nccl_control().aborted, 2);
 }
 
 TEST_F(NcclErrors, ThatComeLaterAreFound) {
   const auto c = runtime::make_nccl(gpus(2));
-  nccl().async_error = 6;
+  fake_nccl_control().async_error = 6;
   EXPECT_THAT([&] { c->broadcast(arrays(2, 100), 0); }, ThrowsMessage<sn::Error>(HasSubstr("unhandled error (6)")));
 }
 
 TEST_F(NcclErrors, WhatNeverEndsIsGivenUp) {
   setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
-  nccl().async_error = 7;
+  fake_nccl_control().async_error = 7;
   EXPECT_THAT([] { runtime::make_nccl(gpus(2)); },
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("within 0.2 s"))));
   unsetenv("SINTER_COLLECTIVE_TIMEOUT");
-  EXPECT_EQ(nccl().aborted, 2);
+  EXPECT_EQ(fake_nccl_control().aborted, 2);
 }
 
 /// A call whose peer has died, and what waits for its stream then.
@@ -163,7 +164,7 @@ class NcclWatch : public Nccl {
   void SetUp() override {
     Nccl::SetUp();
     setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
-    nccl().hangs = true;
+    fake_nccl_control().hangs = true;
   }
   void TearDown() override {
     unsetenv("SINTER_COLLECTIVE_TIMEOUT");
@@ -196,24 +197,24 @@ TEST_P(NcclWatch, EndsEveryWait) {
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at positions 0 to 1 of 2"),
                                              HasSubstr("does not end within 0.2 s"), HasSubstr("undefined"))))
       << name;
-  EXPECT_EQ(nccl().aborted, 2);
+  EXPECT_EQ(fake_nccl_control().aborted, 2);
   sn::synchronize();  // the streams go on
   EXPECT_THAT([&] { c->broadcast(mine, 0); }, ThrowsMessage<sn::Error>(HasSubstr("NCCL has failed")));
-  nccl().hangs = false;
+  fake_nccl_control().hangs = false;
   const auto next = runtime::make_nccl(gpus(2));
   next->all_reduce(mine, Combine::Sum);
   sn::synchronize();
 }
-INSTANTIATE_TEST_SUITE_P(Waits, NcclWatch, testing::Range(0, static_cast<int>(std::size(waits))));
+INSTANTIATE_TEST_SUITE_P(Waits, NcclWatch, ::testing::Range(0, static_cast<int>(std::size(waits))));
 
 TEST_F(NcclErrors, WhileWaitingAreHeardAtOnce) {
   const auto c = runtime::make_nccl(gpus(2));
-  nccl().hangs = true;
+  fake_nccl_control().hangs = true;
   c->all_reduce(arrays(2, 100), Combine::Sum);
-  nccl().async_error = 6, nccl().last_error = "the peer is gone";
+  fake_nccl_control().async_error = 6, fake_nccl_control().last_error = "the peer is gone";
   EXPECT_THAT([] { sn::synchronize(); }, ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32"),
                                                                         HasSubstr("(6): the peer is gone"))));
-  EXPECT_EQ(nccl().aborted, 2);
+  EXPECT_EQ(fake_nccl_control().aborted, 2);
 }
 
 TEST_F(NcclErrors, AreNotBlamedForWorkBeforeThem) {
@@ -227,14 +228,14 @@ TEST_F(NcclErrors, AreNotBlamedForWorkBeforeThem) {
   c->all_reduce(arrays(2, 100, DType::Int16), Combine::Sum);  // calls, and a kernel in between
   sn::synchronize();
   unsetenv("SINTER_COLLECTIVE_TIMEOUT");
-  EXPECT_EQ(nccl().aborted, 0);
+  EXPECT_EQ(fake_nccl_control().aborted, 0);
 }
 
 /// Two threads wait: both hear of it, though one of them alone ends the call.
 TEST_F(NcclErrors, AreHeardByAllThatWait) {
   setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
   const auto c = runtime::make_nccl(gpus(2));
-  nccl().hangs = true;
+  fake_nccl_control().hangs = true;
   c->all_reduce(arrays(2, 100), Combine::Sum);
   std::atomic<int> heard{0};
   std::vector<std::thread> threads;
@@ -256,7 +257,8 @@ TEST_F(NcclErrors, OfTheSameGpuTwice) {
               ThrowsMessage<sn::DeviceError>(HasSubstr("cuda:0 is there twice")));
   EXPECT_THAT([] { runtime::make_nccl({Device(0), Device(sn::cpu)}); },
               ThrowsMessage<sn::DeviceError>(HasSubstr("cpu is none")));
-  nccl().fail_call = "ncclCommInitRankConfig", nccl().fail_result = 5, nccl().last_error = "Duplicate GPU detected";
+  fake_nccl_control().fail_call = "ncclCommInitRankConfig", fake_nccl_control().fail_result = 5,
+  fake_nccl_control().last_error = "Duplicate GPU detected";
   EXPECT_THAT([] { runtime::make_nccl(gpus(2)); },
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("Duplicate GPU detected"), HasSubstr("CUDA_VISIBLE_DEVICES"))));
 }
@@ -272,16 +274,17 @@ TEST(Child, DISABLED_ComparesItsCalls) {
   EXPECT_EQ(c.size(), 4);
   EXPECT_EQ(c.first(), 2 * rank);
   c.barrier();
+  std::string report;
   try {
     c.all_reduce(arrays(2, rank == 0 ? 5 : 6), Combine::Sum);
   } catch (const sn::Error& e) {
-    std::printf("<%d>%s</%d>\n", rank, e.what(), rank);
+    report = e.what();
   }
-  std::fflush(stdout);
+  sn::testing::report_and_leave(report, 2);
 }
 TEST(NcclOfSeveralProcesses, ComparesItsCalls) {
   ASSERT_TRUE(sn::testing::has_mpirun()) << "there is no mpirun: scripts/deps test installs it";
-  const sn::testing::Result r = sn::testing::mpirun(2, "ComparesItsCalls");
+  const sn::testing::Result r = sn::testing::reports_of(2, "ComparesItsCalls");
   EXPECT_EQ(r.status, 0) << r.text;
   for (const int rank : {0, 1})
     EXPECT_THAT(r.of(rank),

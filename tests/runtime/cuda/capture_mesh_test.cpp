@@ -14,11 +14,11 @@ namespace {
 namespace sn = sinter;
 using sn::testing::calls_of;
 using sn::testing::fake;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
-class CaptureOnAMesh : public testing::Test {
+class CaptureOnAMesh : public ::testing::Test {
  protected:
   void SetUp() override {
     setenv("SINTER_NCCL", SINTER_FAKE_CUDA, 1);

@@ -12,12 +12,12 @@ namespace {
 namespace sn = sinter;
 using sn::testing::calls_of;
 using sn::testing::fake;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using Array = sn::Tensor<float, sn::Cuda<>>;
 
-class Capture : public testing::Test {
+class Capture : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake_for_expressions(); }
   void TearDown() override {

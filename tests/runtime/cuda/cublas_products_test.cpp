@@ -16,13 +16,13 @@
 namespace sn = sinter;
 using sn::runtime::Matrix;
 using sn::runtime::MatrixProduct;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 namespace {
 
-struct CublasProducts : testing::Test {
+struct CublasProducts : ::testing::Test {
   CublasProducts() {
     sn::testing::fake_for_expressions();
     const int objects = blas.objects;

@@ -21,7 +21,7 @@ using Array = sn::Tensor<float, sn::Cuda<>>;
 constexpr std::int64_t n = 1000;
 std::vector<float> all(float value) { return std::vector<float>(n, value); }
 
-class DLPackOnCuda : public testing::Test {
+class DLPackOnCuda : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake_for_expressions(); }
   void TearDown() override { sn::synchronize(); }

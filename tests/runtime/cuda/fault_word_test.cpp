@@ -12,10 +12,10 @@ namespace {
 
 namespace sn = sinter;
 using sn::testing::fake;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class FaultWord : public testing::Test {
+class FaultWord : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake_for_expressions(); }
 

@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 using sinter::runtime::nvrtc_candidates;
 using sinter::runtime::open_nvrtc;
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// Sets a variable of the environment for a scope.
 class Variable {
@@ -42,7 +42,7 @@ class Variable {
 
 /// A folder that goes with its scope.
 struct Folder {
-  fs::path path = fs::path(testing::TempDir()) / ("sinter_nvrtc_" + std::to_string(getpid()));
+  fs::path path = fs::path(::testing::TempDir()) / ("sinter_nvrtc_" + std::to_string(getpid()));
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   std::string file(const std::string& name) const {
@@ -72,7 +72,7 @@ TEST(NvrtcLibrary, LooksInToolkitsAndWheels) {
   EXPECT_LT(at("libnvrtc.so"), at(toolkit));
   EXPECT_LT(at(toolkit), at(older));
   EXPECT_LT(at(older), at(wheel13));
-  EXPECT_THAT(all, testing::Each(testing::Not(HasSubstr("builtins"))));
+  EXPECT_THAT(all, ::testing::Each(::testing::Not(HasSubstr("builtins"))));
 }
 
 TEST(NvrtcLibrary, ANamedFileOrFolderReplacesTheSearch) {
@@ -80,12 +80,12 @@ TEST(NvrtcLibrary, ANamedFileOrFolderReplacesTheSearch) {
   const std::string file = folder.file("libnvrtc.so.12");
   {
     const Variable named("SINTER_NVRTC", file);
-    EXPECT_THAT(nvrtc_candidates(), testing::ElementsAre(file));
+    EXPECT_THAT(nvrtc_candidates(), ::testing::ElementsAre(file));
     EXPECT_THAT([] { open_nvrtc(nvrtc_candidates(), 0); },
                 ThrowsMessage<sinter::DeviceError>(AllOf(HasSubstr(file), HasSubstr("SINTER_NVRTC"))));
   }
   const Variable named("SINTER_NVRTC", folder.path);
-  EXPECT_THAT(nvrtc_candidates(), testing::ElementsAre(file));
+  EXPECT_THAT(nvrtc_candidates(), ::testing::ElementsAre(file));
 }
 
 TEST(NvrtcLibrary, NotFoundListsThePlacesAndSaysWhatHelps) {

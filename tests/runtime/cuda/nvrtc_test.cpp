@@ -13,10 +13,10 @@
 namespace {
 
 using namespace sinter::runtime;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 const KernelSource add{"sinter_add", R"(
 struct Params { float* out; const float* in; long long n; };
@@ -26,7 +26,7 @@ extern "C" __global__ void sinter_add(const __grid_constant__ Params p) {
 }
 )"};
 
-class Nvrtc : public testing::Test {
+class Nvrtc : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
@@ -126,7 +126,7 @@ TEST_F(Nvrtc, ThreadsCompileTogether) {
 }
 
 TEST_F(Nvrtc, DebuggingWritesTheLogAndMarksTheBinary) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // the variable is read once
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // the variable is read once
   EXPECT_EXIT(
       {
         setenv("SINTER_CUDA_DEBUG", "1", 1);
@@ -134,12 +134,12 @@ TEST_F(Nvrtc, DebuggingWritesTheLogAndMarksTheBinary) {
         const bool lines = cubin.find(".debug_line") != std::string::npos;
         std::_Exit(lines && nvrtc_tag(90).find("-lineinfo") != std::string::npos ? 5 : 1);
       },
-      testing::ExitedWithCode(5), "registers");
+      ::testing::ExitedWithCode(5), "registers");
 }
 
 TEST_F(Nvrtc, TagNamesAllThatABinaryDependsOn) {
   EXPECT_THAT(nvrtc_tag(90),
-              testing::MatchesRegex("sm_90 cuda [0-9]+\\.[0-9]+ nvrtc [0-9a-f]+ --std=.*--fmad=false.*"));
+              ::testing::MatchesRegex("sm_90 cuda [0-9]+\\.[0-9]+ nvrtc [0-9a-f]+ --std=.*--fmad=false.*"));
 }
 
 TEST(NvrtcTarget, TheDevicesOwnOrTheNewestPtx) {

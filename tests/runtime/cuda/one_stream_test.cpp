@@ -12,7 +12,7 @@ using sn::testing::calls_of;
 using sn::testing::fake;
 using Calls = std::map<std::string, int>;
 
-class OneStream : public testing::Test {
+class OneStream : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake_for_expressions(); }
   static sn::Tensor<float, sn::Cuda<>> array() { return sn::ones({100}, sn::cuda<>); }

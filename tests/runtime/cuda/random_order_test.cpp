@@ -93,7 +93,7 @@ TEST(RandomOrder, IsAsIfDoneAtOnce) {
   std::random_device seeds;
   for (int round = 0; round < 200; ++round) {
     const unsigned seed = seeds();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Program program(seed);
     for (int step = 0; step < 100; ++step) {
       program.step();

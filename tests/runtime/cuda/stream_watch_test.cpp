@@ -15,8 +15,8 @@ namespace sn = sinter;
 namespace runtime = sn::runtime;
 using runtime::Buffer;
 using runtime::Ref;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 class Watch final : public runtime::StreamWatch {
  public:
@@ -26,7 +26,7 @@ class Watch final : public runtime::StreamWatch {
   std::string why;
 };
 
-class StreamWatch : public testing::Test {
+class StreamWatch : public ::testing::Test {
  protected:
   void SetUp() override {
     sn::testing::fake().goes_on = true;

@@ -15,9 +15,9 @@ namespace sn = sinter;
 namespace driver = sn::runtime::driver;
 using sn::testing::calls_of;
 using sn::testing::fake;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using Calls = std::map<std::string, int>;
 using Array = sn::Tensor<float, sn::Cuda<>>;
 
@@ -26,7 +26,7 @@ constexpr std::int64_t n = 1000;
 sn::Tensor<float, sn::Cpu> host(float value) { return sn::full({n}, value); }
 std::vector<float> all(float value) { return std::vector<float>(n, value); }
 
-class Streams : public testing::Test {
+class Streams : public ::testing::Test {
  protected:
   void SetUp() override { sn::testing::fake_for_expressions(); }
   void TearDown() override {

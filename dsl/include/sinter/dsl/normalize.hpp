@@ -181,16 +181,17 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Y>>, SINTER_DIFFERENT_DEVICES);
   if constexpr (detail::same_device<detail::device_of<X>, detail::device_of<Y>>) {
     static_assert(detail::may_be_float<value_type_of<X>> && detail::may_be_float<value_type_of<Y>>, SINTER_FLOATS);
-    const jit::Along along = detail::along_of("cosine_similarity", detail::lift(x * y), axes, false);
+    const auto product = detail::lift(x * y);
+    const jit::Along along = detail::along_of("cosine_similarity", product, axes, false);
     const function similarity([&](const auto& a, const auto& b) {
       const std::integral_constant<int, 2> two;
       return detail::apply_along<Op::sum>(
           along, detail::with_norm_of_one(along, a, two, eps) * detail::with_norm_of_one(along, b, two, eps));
     });
-    if constexpr (detail::names_outside<detail::lifted<decltype(x * y)>>) {
+    if constexpr (detail::names_outside<std::remove_cvref_t<decltype(product)>>) {
       return similarity(x, y);
     } else {  // norms are those of what the operands broadcast to
-      const Shape shape = detail::facts_of(detail::lift(x * y)).shape;
+      const Shape shape = detail::facts_of(product).shape;
       return similarity(x.expand(shape), y.expand(shape));
     }
   } else {
