@@ -36,12 +36,13 @@ TensorRef gather_everywhere(const TensorImpl& x) {
   std::vector<std::int64_t> counts;
   for (int i = 0; i < p.mesh.size(); ++i) counts.push_back(p.mesh.rows(p.rows, i) * p.row_size);
   std::vector<TensorRef> all;
-  runtime::together(p.mesh, [&] {
+  const auto gather = [&] {
     for_each_position(p.mesh, [&](int position) {
       all.push_back(runtime::empty({p.rows * p.row_size}, x.dtype, p.mesh.device(position)));
     });
     p.mesh.communicator().all_gather(p.local, all, counts);
-  });
+  };
+  runtime::together(p.mesh, gather, runtime::hash_of(x));
   const TensorRef array = runtime::replicated_over(std::move(all), p.mesh);
   return runtime::view(*array, x.shape, x.strides, x.first);
 }

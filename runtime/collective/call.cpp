@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "positions.hpp"
+#include "together.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -15,7 +16,8 @@ Call call_on(CallKind kind, LocalArrays arrays) {
   const bool known = !arrays.empty() && arrays[0];
   return {.kind = kind,
           .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
-          .count = known ? arrays[0]->numel : 0};
+          .count = known ? arrays[0]->numel : 0,
+          .program = static_cast<std::int64_t>(program_together() >> 1)};
 }
 
 Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
@@ -59,11 +61,11 @@ int rank_of(int position, std::span<const std::int64_t> locals) {
 }
 
 std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
-  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.errors};
+  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.program, c.errors};
 }
 
 Call call_of(std::span<const std::int64_t, call_words> w) noexcept {
-  return {static_cast<CallKind>(w[0]), w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+  return {static_cast<CallKind>(w[0]), w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]};
 }
 
 std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept {
@@ -93,9 +95,11 @@ std::string describe_itself(const Call& c) {
 }  // namespace
 
 std::string describe(const Call& c) {
-  if (c.errors <= 0) return describe_itself(c);
-  return fmt::format("{}, after {} of its own", describe_itself(c),
-                     c.errors == 1 ? "an error" : fmt::format("{} errors", c.errors));
+  std::string text = describe_itself(c);
+  if (c.program != 0) text += fmt::format(", for the expression #{:04x}", c.program & 0xFFFF);
+  if (c.errors == 1) text += ", after an error of its own";
+  if (c.errors > 1) text += fmt::format(", after {} errors of its own", c.errors);
+  return text;
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -29,7 +29,8 @@ struct Call {
   std::int64_t to = 0;
   std::int64_t count = 0;   // elements; of several pieces all together
   std::int64_t pieces = 0;  // a hash of the counts
-  std::int64_t errors = 0;  // that the process had before it: Processes::abandon
+  std::int64_t program = 0;  // a hash of what the call is for: program_together()
+  std::int64_t errors = 0;   // that the process had before it: Processes::abandon
 
   friend bool operator==(const Call&, const Call&) = default;
 };
@@ -44,7 +45,7 @@ Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how);
 Call broadcast_call(LocalArrays arrays, int root);
 Call send_call(const TensorRef& own, int from, int to);
 
-inline constexpr std::size_t call_words = 8;
+inline constexpr std::size_t call_words = 9;
 std::array<std::int64_t, call_words> words_of(const Call& call) noexcept;
 Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
 

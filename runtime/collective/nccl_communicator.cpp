@@ -176,6 +176,11 @@ void Nccl::spread_pieces(const Call& call, LocalArrays arrays, Counts counts) {
   const std::size_t element = size_of(arrays[0]->dtype);
   run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
     std::byte* place = arrays[i]->data;
+    if (all_equal(counts)) {
+      const std::size_t bytes = static_cast<std::size_t>(counts[0]) * element;
+      const std::byte* own = place + (static_cast<std::size_t>(first()) + i) * bytes;
+      return library_.ncclAllGather(own, place, bytes, nccl::uint8, lane.comm, lane.stream);
+    }
     Result result = nccl::success;
     for (int p = 0; p < size(); ++p) {
       const std::size_t bytes = static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * element;

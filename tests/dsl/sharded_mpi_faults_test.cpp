@@ -54,6 +54,21 @@ TEST(Child, DISABLED_OneHasNoMemory) {
   });
 }
 
+/// Calls that agree in dtype and count, for different expressions.
+TEST(Child, DISABLED_OneHasAnotherExpression) {
+  report_error([](const sn::Mesh& world, int rank) {
+    const sn::Tensor a = sn::shard(sn::ones({8, 3}), world);
+    const sn::Tensor sum = rank == 1 ? sn::Tensor((a + 2).sum(0)) : sn::Tensor((a * 2).sum(0));
+  });
+}
+/// The same, for other shapes.
+TEST(Child, DISABLED_OneHasMoreRows) {
+  report_error([](const sn::Mesh& world, int rank) {
+    const sn::Tensor a = sn::shard(sn::ones({rank == 1 ? 14 : 12, 2}), world);
+    const sn::Tensor sum = a.sum(0);
+  });
+}
+
 class ShardedFaults : public Mpi, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Processes, ShardedFaults, ::testing::Values(2, 4));
 
@@ -76,6 +91,15 @@ TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
                                   HasSubstr("memory")))
         << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
+}
+TEST_P(ShardedFaults, DifferentExpressionsAreTold) {
+  for (const char* test : {"OneHasAnotherExpression", "OneHasMoreRows"}) {
+    const Result r = reports_of(GetParam(), test);
+    for (int rank = 0; rank < GetParam(); ++rank)
+      EXPECT_THAT(r.of(rank), AllOf(HasSubstr("different calls"), HasSubstr("rank 1: all_reduce, sum, of"),
+                                    HasSubstr("for the expression #")))
+          << r.text;
+  }
 }
 
 }  // namespace

@@ -7,8 +7,29 @@ struct alignas(sizeof(T) * N) Lanes {
   T at[N];
 };
 
-// The first fault stays until the host has seen it.
-SINTER_DEVICE void report(unsigned* word, unsigned code) { atomicCAS(word, 0u, code); }
+// A place that other threads may access as well: of several values that they store, one stays.
+template <class T>
+SINTER_DEVICE T load_shared(const T* place) {
+#ifdef SINTER_VIRTUAL_GPU
+  return __atomic_load_n(place, __ATOMIC_RELAXED);
+#else
+  return *static_cast<const volatile T*>(place);
+#endif
+}
+
+template <class T>
+SINTER_DEVICE void store_shared(T* place, T value) {
+#ifdef SINTER_VIRTUAL_GPU
+  __atomic_store(place, &value, __ATOMIC_RELAXED);
+#else
+  *static_cast<volatile T*>(place) = value;
+#endif
+}
+
+// One of the faults stays until the host has seen it. No atomic operation: the word is the host's memory.
+SINTER_DEVICE void report(unsigned* word, unsigned code) {
+  if (load_shared(word) == 0u) store_shared(word, code);
+}
 
 // Division of numbers below 2^31 by a fixed one.
 struct Divider {

@@ -14,7 +14,7 @@ using runtime::Call;
 using runtime::CallKind;
 
 TEST(Call, ComesThroughAsNumbers) {
-  const Call call{CallKind::Send, 3, 1, 4, 1, 5, 9, 2};
+  const Call call{CallKind::Send, 3, 1, 4, 1, 5, 9, 2, 6};
   EXPECT_EQ(runtime::call_of(runtime::words_of(call)), call);
   EXPECT_NE(runtime::call_of(runtime::words_of(call)), Call{});
 }
@@ -37,6 +37,7 @@ TEST(Call, HasWords) {
   EXPECT_EQ(text(CallKind::Barrier), "barrier");
   EXPECT_EQ(describe(Call{.errors = 1}), "barrier, after an error of its own");
   EXPECT_EQ(describe(Call{.errors = 3}), "barrier, after 3 errors of its own");
+  EXPECT_EQ(describe(Call{.program = 0x12345}), "barrier, for the expression #2345");
 }
 
 TEST(Call, CountsHaveAHash) {
