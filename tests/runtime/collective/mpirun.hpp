@@ -43,7 +43,7 @@ inline std::vector<TensorRef> ones(std::size_t n) {
 /// Reports `text` to the test that started this process, and waits until `reporters` processes have: mpirun ends all of
 /// them when one leaves after an error, and may lose what they print.
 inline void report_and_leave(const std::string& text, int reporters) {
-  const char* const folder = std::getenv("SINTER_TEST_REPORTS");
+  const char* const folder = std::getenv("CHILD_REPORTS");
   if (!folder) return;
   const std::filesystem::path path = std::filesystem::path(folder) / std::getenv("OMPI_COMM_WORLD_RANK");
   std::ofstream(path.string() + ".part") << text;
@@ -99,7 +99,7 @@ inline Result mpirun(int processes, const std::string& tests, const std::string&
 /// The same for processes that report.
 inline Result reports_of(int processes, const std::string& tests, const std::string& options = "") {
   const ScratchFolder folder;
-  Result result = mpirun(processes, tests, options + " -x SINTER_TEST_REPORTS=" + folder.path().string());
+  Result result = mpirun(processes, tests, options + " -x CHILD_REPORTS=" + folder.path().string());
   for (int rank = 0; rank < processes; ++rank) {
     std::ifstream file(folder.path() / std::to_string(rank));
     result.reports.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
