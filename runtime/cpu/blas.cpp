@@ -3,9 +3,17 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
 #include <iterator>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
@@ -14,6 +22,7 @@
 #include "../gate.hpp"
 #include "../log.hpp"
 #include "../symbol.hpp"
+#include "../text.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -74,8 +83,62 @@ void after_fork_in_child() {
   after_fork();
 }
 
+/// Bytes of address space that a limit (ulimit -v) leaves this process; nothing without a limit.
+std::optional<std::size_t> address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+/// As OpenBLAS counts them: what its variables say, and no more than there are processors for this process.
+std::size_t blas_threads() {
+  cpu_set_t allowed;
+  const int processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
+  for (const char* variable : {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"})
+    if (const char* const value = std::getenv(variable))
+      if (const int threads = std::atoi(value); threads > 0)
+        return static_cast<std::size_t>(std::min(threads, processors));
+  return static_cast<std::size_t>(processors);
+}
+
+/// Where it gets no memory, OpenBLAS asks for it again and again for ever, and raises SIGINT for a thread that it
+/// cannot start: it is not opened unless there is room for all of it. Throws OutOfMemory.
+void check_address_space(std::size_t left) {
+  constexpr std::size_t library = std::size_t{48} << 20, buffer = std::size_t{128} << 20;  // the largest of its builds
+  rlimit stack{};
+  const bool is_limited = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
+  const std::size_t each = buffer + (is_limited ? stack.rlim_cur : std::size_t{8} << 20), threads = blas_threads();
+  if (left >= library + threads * each) return;
+  throw OutOfMemory(fmt::format(
+      "OpenBLAS, which multiplies matrices on the CPU, takes up to {} of address space for {} thread{}, and the limit "
+      "of this process (ulimit -v) leaves {}. Raise the limit{}",
+      format_bytes(library + threads * each), threads, threads == 1 ? "" : "s", format_bytes(left),
+      threads == 1 ? ""
+                   : fmt::format(", or set OPENBLAS_NUM_THREADS=1 in the environment, which takes {}",
+                                 format_bytes(library + each))));
+}
+
+/// With a limit, the buffer of a calling thread is taken while there is room, and no second thread asks for another.
+void take_buffer(Blas& table) {
+  constexpr int n = 128;  // no small kernel takes it
+  std::vector<float> zeros(std::size_t{n} * n), result(zeros.size());
+  table.cblas_sgemm(blas_row_major, blas_as_it_is, blas_as_it_is, n, n, n, 1, zeros.data(), n, zeros.data(), n, 0,
+                    result.data(), n);
+}
+
+constinit std::mutex one_call;
+constinit std::atomic<bool> one_at_a_time{false};
+
+bool is_missing(std::string_view why) { return why.find("No such file or directory") != std::string_view::npos; }
+
 Blas open_blas() {
+  const std::optional<std::size_t> left = address_space_left();
+  if (left) check_address_space(*left);
   std::string problems;
+  bool all_missing = true;
   const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   for (const std::string& candidate : candidates()) {
     Blas table;
@@ -84,12 +147,19 @@ Blas open_blas() {
       // Handlers that come later run earlier: before OpenBLAS's own.
       pthread_atfork(before_fork, after_fork, after_fork_in_child);
       look_at_core(library, table);
+      if (left) take_buffer(table), one_at_a_time = true;
       return table;
     }
     const char* const why = library ? nullptr : dlerror();
+    all_missing &= !why || is_missing(why);
     problems += fmt::format("\n  {}", why ? why : candidate + ": it has no C interface (cblas_sgemm)");
     if (library) dlclose(library);
   }
+  if (!all_missing)
+    throw DeviceError(
+        "OpenBLAS, which multiplies matrices on the CPU, is there and cannot be loaded." + problems +
+        "\nThe loader's reason is above. Name another file in SINTER_OPENBLAS, or install it again (Debian: "
+        "apt install --reinstall libopenblas0)");
   throw DeviceError(
       "OpenBLAS, which multiplies matrices on the CPU, was not found." + problems +
       "\nInstall it (Debian: apt install libopenblas0), or name its file in SINTER_OPENBLAS; it needs the C "
@@ -108,8 +178,14 @@ std::string core_advice(std::string_view core, VectorUnits has) {
       core, wide ? "AVX-512" : "AVX2", wide ? "SKYLAKEX" : "HASWELL");
 }
 
-InBlas::InBlas() noexcept { calls.enter(); }
-InBlas::~InBlas() { calls.leave(); }
+InBlas::InBlas() noexcept : is_alone_(one_at_a_time.load(std::memory_order_relaxed)) {
+  calls.enter();
+  if (is_alone_) one_call.lock();
+}
+InBlas::~InBlas() {
+  if (is_alone_) one_call.unlock();
+  calls.leave();
+}
 
 const Blas& blas() {
   static constinit Immortal<const Blas> opened;

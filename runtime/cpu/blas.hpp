@@ -25,13 +25,17 @@ struct Blas {
                       int incx, double beta, double* y, int incy) = nullptr;
 };
 
-/// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one.
+/// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one. Where the address
+/// space is limited, one thread at a time.
 class InBlas {
  public:
   InBlas() noexcept;
   InBlas(const InBlas&) = delete;
   InBlas& operator=(const InBlas&) = delete;
   ~InBlas();
+
+ private:
+  bool is_alone_;
 };
 
 enum class VectorUnits { Older, Avx2, Avx512 };
@@ -41,7 +45,7 @@ enum class VectorUnits { Older, Avx2, Avx512 };
 std::string core_advice(std::string_view core, VectorUnits has);
 
 /// The process's OpenBLAS, opened on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError that says
-/// what was searched and how to get it.
+/// what was searched and how to get it, and OutOfMemory where a limit of the address space leaves too little for it.
 const Blas& blas();
 
 }  // namespace sinter::inline v1::runtime

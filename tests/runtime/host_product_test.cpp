@@ -1,13 +1,18 @@
 // Products on the host, and what is said where OpenBLAS is missing or does not count so far.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <random>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -15,10 +20,12 @@
 #include <runtime/cpu/host_product.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/half.hpp>
+#include "virtual_harness.hpp"
 
 namespace sinter::runtime {
 namespace {
 
+using test::is_sanitized;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -42,6 +49,56 @@ TEST(HostProduct, AnOldCoreIsTold) {
               "^sinter: OpenBLAS runs its kernels for Prescott [^\n]*OPENBLAS_CORETYPE=[^\n]*\n$");
   EXPECT_EXIT(multiply_as("Haswell", "0"), ::testing::ExitedWithCode(0), "^$");
   EXPECT_EXIT(multiply_as("Prescott", "1"), ::testing::ExitedWithCode(0), "^$");
+}
+
+/// In a child: multiplies with so many MiB of address space beside what the process has, and so many threads.
+void multiply_within(rlim_t mib, const char* threads) {
+  setenv("OPENBLAS_NUM_THREADS", threads, 1), setenv("SINTER_QUIET", "1", 1);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t limit = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (mib << 20);
+  const rlimit limits{limit, limit};
+  setrlimit(RLIMIT_AS, &limits);
+  alarm(60);  // what spins is a failure
+  try {
+    std::vector<float> a(256 * 256), c(a.size());
+    MatrixProduct p = product_of(a, a, c);
+    p.rows = p.columns = p.inner = p.a.leading = p.b.leading = p.c.leading = 256;
+    multiply_on_host(p);
+    const auto multiply = [&p] {  // two threads at once would take two buffers
+      std::vector<float> own(256 * 256);
+      MatrixProduct into_own = p;
+      into_own.c.data = reinterpret_cast<std::byte*>(own.data());
+      for (int i = 0; i < 50; ++i) multiply_on_host(into_own);
+    };
+    std::thread other(multiply);
+    multiply();
+    other.join();
+  } catch (const OutOfMemory& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::_Exit(3);
+  }
+  std::_Exit(0);
+}
+
+TEST(HostProduct, ALimitOfTheAddressSpace) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers need memory themselves";
+  for (const rlim_t mib : {10, 60, 150})
+    EXPECT_EXIT(multiply_within(mib, "1"), ::testing::ExitedWithCode(3), "for 1 thread, .*leaves .*Raise the limit")
+        << mib;
+  if (std::thread::hardware_concurrency() > 1) {
+    EXPECT_EXIT(multiply_within(250, "2"), ::testing::ExitedWithCode(3), "for 2 threads.*OPENBLAS_NUM_THREADS=1");
+  }
+  EXPECT_EXIT(multiply_within(300, "1"), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(HostProduct, AnOpenBlasThatCannotBeLoaded) {
+  std::vector<float> a{1, 2, 3, 4}, c(4);
+  setenv("SINTER_OPENBLAS", "/etc/passwd", 1);
+  EXPECT_THAT(
+      [&] { multiply_on_host(product_of(a, a, c)); },
+      ThrowsMessage<DeviceError>(AllOf(HasSubstr("is there and cannot be loaded"), HasSubstr("/etc/passwd: "))));
+  unsetenv("SINTER_OPENBLAS");
 }
 
 TEST(HostProduct, WithoutOpenBlas) {
