@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "excerpt.hpp"
 #include "safetensors_format.hpp"
 
@@ -158,6 +159,7 @@ std::string json_text(const std::string& text) try { return json(text).dump(); }
 }  // namespace
 
 Header parse_header(std::string_view text, const std::string& file) {
+  const runtime::DefaultFloats floats;  // the library converts what no header should have
   Reader reader(file);
   json::sax_parse(text, &reader);
   return std::move(reader.header);

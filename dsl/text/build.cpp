@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <sinter/dsl/reduce.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "call.hpp"
 #include "syntax.hpp"
 #include "value.hpp"
@@ -206,6 +207,7 @@ class Builder {
     fail(node.place, fmt::format("there is no function '{}'{}", node.name, did_you_mean(node.name, known)));
   }
 
+  const runtime::DefaultFloats floats_;  // numbers among themselves are computed here
   const SyntaxTree& tree_;
   std::span<const NamedOperand> operands_;
   std::vector<TextValue> known_;  // of the operands that were used

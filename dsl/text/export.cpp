@@ -10,6 +10,7 @@
 #include <set>
 
 #include <jit/plan/plan.hpp>
+#include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
@@ -226,6 +227,7 @@ NamedOperand number_operand(const ArgumentType& type) {
 }
 
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options) {
+  const runtime::DefaultFloats floats;
   const Parameters parameters(std::move(types));
   jit::Export kernel = exported(with_examples(expression, parameters));
   kernel.options = with_names(std::move(options), expression, parameters, kernel);

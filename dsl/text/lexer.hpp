@@ -1,5 +1,6 @@
 // Text as tokens.
 #pragma once
+#include <sinter/runtime/float_environment.hpp>
 #include "number.hpp"
 #include "place.hpp"
 
@@ -30,6 +31,7 @@ class Lexer {
   Token number();
   Token symbol();
 
+  const runtime::DefaultFloats floats_;  // std::from_chars rounds as the program has set it
   std::string_view text_;
   std::size_t at_ = 0;
   Token now_;

@@ -11,6 +11,7 @@
 #include <runtime/text.hpp>
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "../inspect/dot.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -168,6 +169,7 @@ Exported write_library(const Library& library) {
 namespace sinter::inline v1::jit {
 
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options) {
+  const runtime::DefaultFloats floats;
   const exporting::Compile compile = [](const runtime::KernelSource& source, const std::string& architecture) {
     if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
     runtime::KernelReport text;

@@ -231,7 +231,26 @@ constexpr double double_middle[] = {
     -3.08675715295370878e+15, 2.17587543863819074e+15};
 constexpr double double_far[] = {3.98942280401432905e-01, 4.98677850491434560e-02, 2.80506308916506102e-02,
                                  2.92179096853915176e-02, 4.53371208762579442e-02};
-constexpr long double e8 = 2980.95798704172827474359L;
+
+/// e^8 times coefficients: products that are wider than double, so the compiler makes them. The first one has a second
+/// part, what rounding it to float or double leaves.
+template <std::size_t n>
+struct ScaledByE8 {
+  double all[n] = {};
+  double first_single, rest_single, rest_double;
+
+  constexpr explicit ScaledByE8(const double (&coefficients)[n]) {
+    constexpr long double e8 = 2980.95798704172827474359L;
+    for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<double>(e8 * coefficients[i]);
+    const long double first = e8 * coefficients[0];
+    first_single = static_cast<double>(static_cast<float>(first));
+    rest_single = static_cast<double>(first - first_single);
+    rest_double = static_cast<double>(first - all[0]);
+  }
+};
+constexpr ScaledByE8 scaled_single_far(single_far);
+constexpr ScaledByE8 scaled_double_middle(double_middle);
+constexpr ScaledByE8 scaled_double_far(double_far);
 }  // namespace bessel
 
 /// A sum that was not rounded: high + low.
@@ -240,17 +259,13 @@ struct TwoTerms {
 };
 
 /// e^8 times a polynomial in 1 / x. Its first coefficient is most of it, so that is what has a second part.
-inline TwoTerms scaled_by_e8(Term inverse, std::span<const double> coefficients) {
-  const auto scaled = [](double c) { return bessel::e8 * c; };
-  const auto rounded = [&](long double c) {
-    return is_double(inverse) ? static_cast<double>(c) : static_cast<double>(static_cast<float>(c));
-  };
-  Term p = inverse.number(static_cast<double>(scaled(coefficients.back())));
-  for (std::size_t i = coefficients.size() - 1; i-- > 1;)
-    p = fma(p, inverse, inverse.number(static_cast<double>(scaled(coefficients[i]))));
-  const double first = rounded(scaled(coefficients[0]));
-  const Term high = inverse.number(first);
-  const Term rest = fma(p, inverse, inverse.number(static_cast<double>(scaled(coefficients[0]) - first)));
+template <std::size_t n>
+TwoTerms scaled_by_e8(Term inverse, const bessel::ScaledByE8<n>& coefficients) {
+  const bool wide = is_double(inverse);
+  Term p = inverse.number(coefficients.all[n - 1]);
+  for (std::size_t i = n - 1; i-- > 1;) p = fma(p, inverse, inverse.number(coefficients.all[i]));
+  const Term high = inverse.number(wide ? coefficients.all[0] : coefficients.first_single);
+  const Term rest = fma(p, inverse, inverse.number(wide ? coefficients.rest_double : coefficients.rest_single));
   const Term sum = high + rest;
   return {sum, rest - (sum - high)};
 }
@@ -273,10 +288,11 @@ inline Term bessel_i0(Term a) {
   const bool wide = is_double(a);
   // The result is infinite from there on.
   const Term x = minimum(abs(a), a.number(wide ? 717 : 96)), inverse = a.number(1) / x;
-  TwoTerms n = scaled_by_e8(inverse, wide ? std::span<const double>(bessel::double_middle) : bessel::single_far);
+  TwoTerms n =
+      wide ? scaled_by_e8(inverse, bessel::scaled_double_middle) : scaled_by_e8(inverse, bessel::scaled_single_far);
   if (wide) {
     const Term middle = x < a.number(500);
-    const TwoTerms far = scaled_by_e8(inverse, bessel::double_far);
+    const TwoTerms far = scaled_by_e8(inverse, bessel::scaled_double_far);
     n = {select(middle, n.high, far.high), select(middle, n.low, far.low)};
   }
   // What the root and the quotient are rounded by is made good.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <sinter/jit/inspect.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "../plan/plan.hpp"
 #include "../run/evaluator.hpp"
 #include "dot.hpp"
@@ -76,7 +77,8 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
 }
 
 std::string to_dot(const Recorded& expression) {
-  (void)inspect(expression);  // throws what evaluating would
+  const runtime::DefaultFloats floats;  // constants are folded, and printed
+  (void)inspect(expression);            // throws what evaluating would
   return to_dot(simplify(expression.graph), expression.leaves);
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <sinter/jit/inspect.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "../graph/lower.hpp"
 #include "../graph/shapes.hpp"
 #include "../plan/product.hpp"
@@ -369,6 +370,9 @@ class Explanation {
 
 }  // namespace
 
-std::string explain(const Recorded& expression) { return Explanation(expression).text(); }
+std::string explain(const Recorded& expression) {
+  const runtime::DefaultFloats floats;
+  return Explanation(expression).text();
+}
 
 }  // namespace sinter::inline v1::jit

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include <sinter/runtime/float_environment.hpp>
 #include "../cache/kernel_cache.hpp"
 #include "../cuda/prelude.hpp"
 #include "../inspect/history.hpp"
@@ -36,6 +37,7 @@ void* LibraryKernel::function(Device device) const {
 
 void LibraryKernel::launch(Device device, std::int64_t blocks, std::span<const std::uint64_t> words, unsigned pointers,
                            std::span<const runtime::Use> uses) const {
+  const runtime::DefaultFloats floats;
   void* const loaded = function(device);
   const runtime::Ordered ordered(device, uses);
   runtime::gpu(device.index())

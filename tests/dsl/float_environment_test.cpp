@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
 #if defined(__x86_64__)
 #include <pmmintrin.h>
 #endif
@@ -107,6 +108,86 @@ TEST(HostFloats, RangesAndPrinting) {
   expect_same_text([] { return sinter_tests::printed(full({2}, 1e30)); });
 }
 
+/// The same text in every rounding mode, and where all exceptions trap. `f` runs first in a changed environment: what
+/// is made once and kept must not keep it.
+void expect_same_text_always(const std::function<std::string()>& f) {
+  std::fenv_t before;
+  std::fegetenv(&before);
+  const auto within = [&](const std::function<void()>& change) {
+    change();
+    std::string text = f();
+    std::fesetenv(&before);
+    return text;
+  };
+  const std::string trapped = within([] { feenableexcept(FE_ALL_EXCEPT); });
+  const std::string up = within([] { std::fesetround(FE_UPWARD); });
+  const std::string expected = f();
+  EXPECT_EQ(up, expected);
+  EXPECT_EQ(trapped, expected);
+  for (const int mode : {FE_DOWNWARD, FE_TOWARDZERO}) EXPECT_EQ(within([=] { std::fesetround(mode); }), expected);
+}
+
+/// Literals as texts have them, and the bits of what they become.
+std::string bits_of_literals() {
+  const AnyTensor z(ones<double>({1}));
+  std::string bits;
+  for (int i = 0; i < 500; ++i) {
+    const std::string literal = std::to_string(i % 97) + "." + std::to_string(7452609 + 7919 * i);
+    const AnyTensor t = parse("z*" + literal + (i % 2 ? "" : "/3 + 2**0.5"), {{"z", z}});
+    bits += std::to_string(std::bit_cast<std::uint64_t>(static_cast<const Tensor<double>&>(Tensor<double>(t)).item())) +
+            "\n";
+  }
+  return bits;
+}
+
+TEST(HostFloats, Texts) {
+  expect_same_text_always(bits_of_literals);
+  expect_same_text_always([] { return sinter::to_string(parse_signature("z: f32[9007199254740993]")[0]); });
+}
+
+TEST(HostFloats, ExportedKernels) {
+  expect_same_text_always([] {
+    const AnyTensor z(ones({2, 3}));
+    const Exported library =
+        export_kernels({exported(parse("i0(z) * 0.1 + softmax(z / 3, -1)", {{"z", z}}), {.name = "own"})},
+                       {.name = "own", .architectures = {}});
+    std::string all;
+    for (const auto& [name, text] : library.files) all += name + "\n" + text;
+    return all;
+  });
+}
+
+class HostFloatsOn : public testing::TestWithParam<bool> {
+ protected:
+  static AnyTensor on_device(const AnyTensor& t) { return GetParam() ? t.cuda(0) : t; }
+  static AnyTensor numbers() { return on_device(AnyTensor(tensor({3.0f, 1.0f, 2.5f, 0.1f, 7.0f, -4.0f}))); }
+};
+
+TEST_P(HostFloatsOn, WhatIsInspected) {
+  const std::string text = "softmax(z * (2.7 / 3) + i0(z), -1)";
+  const auto expression = [&] { return parse(text, {{"z", numbers()}}); };
+  expect_same_text_always([&] { return explain(expression()); });
+  expect_same_text_always([&] { return to_dot(expression()); });
+  expect_same_text_always([&] { return cuda_source(expression()); });
+}
+
+TEST_P(HostFloatsOn, WhatIsOrderedAndScanned) {
+  expect_same_text_always([&] { return sinter_tests::printed(sort(numbers()).values); });
+  expect_same_text_always([&] { return sinter_tests::printed(topk(numbers(), 2).values); });
+  expect_same_text_always([&] { return sinter_tests::printed(numbers().median()); });
+  expect_same_text_always([&] { return sinter_tests::printed(numbers().cumsum(0)); });
+  expect_same_text_always([&] { return sinter_tests::printed(numbers()[numbers() > 1.0f]); });
+}
+
+TEST_P(HostFloatsOn, WhatIsMultiplied) {
+  expect_same_text_always([&] {
+    const AnyTensor m = on_device(AnyTensor(tensor({{1.1f, 2.5f}, {0.3f, 4.7f}})));
+    return sinter_tests::printed(einsum("ij,jk->ik", m, m)) + sinter_tests::printed(AnyTensor(matmul(m, m)));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, HostFloatsOn, testing::Bool(),
+                         [](const auto& of) { return of.param ? "VirtualGpu" : "Cpu"; });
 INSTANTIATE_TEST_SUITE_P(Devices, FloatEnvironment, testing::Bool(),
                          [](const auto& of) { return of.param ? "VirtualGpu" : "Cpu"; });
 
