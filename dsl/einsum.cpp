@@ -14,6 +14,7 @@
 #include <sinter/dsl/view.hpp>
 #include <sinter/runtime/error.hpp>
 #include "files/excerpt.hpp"
+#include "text/place.hpp"
 
 namespace sinter::inline v1::detail {
 namespace {
@@ -25,10 +26,15 @@ using Labels = std::string;
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+constexpr std::size_t most_operands = 64;
+
 class Equation {
  public:
   Equation(std::string_view text, const std::vector<TensorRef>& operands) : text_(text), operands_(operands) {
     check_characters();
+    if (operands.size() > most_operands)
+      throw Error(fmt::format("einsum(\"{}\"): {} operands are given, and it takes {} at most: write several einsums",
+                              shown(), operands.size(), most_operands));
     std::string plain(text);
     std::erase(plain, ' ');
     const std::size_t arrow = plain.find("->");
@@ -47,14 +53,15 @@ class Equation {
   const Labels& result() const noexcept { return result_; }
   template <class E = Error>
   [[noreturn]] void refuse(std::string_view why) const {
-    throw E(fmt::format("einsum(\"{}\"): {}\n  the operands are{}", text_, why, operand_lines()));
+    throw E(fmt::format("einsum(\"{}\"): {}\n  the operands are{}", shown(), why, operand_lines()));
   }
   [[noreturn]] void refuse_devices(Device one, Device other) const {
     runtime::throw_different_devices(
-        one, other, fmt::format("in einsum(\"{}\"), where the operands are{}", text_, operand_lines()));
+        one, other, fmt::format("in einsum(\"{}\"), where the operands are{}", shown(), operand_lines()));
   }
 
  private:
+  std::string shown() const { return runtime::shortened(text_); }
   std::string operand_lines() const {
     std::string lines;
     for (const TensorRef& t : operands_) lines += fmt::format("\n    {}", runtime::describe(*t));
@@ -62,7 +69,7 @@ class Equation {
   }
   /// Shows where.
   [[noreturn]] void refuse_at(std::size_t place, std::string_view why) const {
-    refuse(fmt::format("{}\n    {}\n    {:>{}}", why, text_, '^', place + 1));
+    refuse(std::string(why) + pointed(text_, {place}));
   }
   /// Refuses what is neither letter, comma, space, "..." nor the one arrow.
   void check_characters() const {
@@ -92,7 +99,8 @@ class Equation {
     const std::size_t dots = term.find("...");
     const auto letters = static_cast<int>(std::ranges::count_if(term, [](char c) { return c != '.'; }));
     if (dots == std::string::npos ? letters != rank : letters > rank)
-      refuse(fmt::format("\"{}\" has {} subscripts, for an operand of {} dimensions", term, letters, rank));
+      refuse(fmt::format("\"{}\" has {} subscripts, for an operand of {} dimensions", runtime::shortened(term), letters,
+                         rank));
     const int extra = dots == std::string::npos ? 0 : rank - letters;
     most_extra_ = std::max(most_extra_, extra);
     return with_digits(term, extra);

@@ -50,7 +50,8 @@ std::string suggestions(const StateDict& state, std::string_view asked) {
 
 [[noreturn]] void throw_missing(const StateDict& state, std::string_view name) {
   const std::string wrapped = "module." + std::string(name);
-  throw IndexError(fmt::format("there is no tensor '{}' among the {} of this state dict: {}", name, state.size(),
+  throw IndexError(fmt::format("there is no tensor '{}' among the {} of this state dict: {}", runtime::shortened(name),
+                               state.size(),
                                state.empty()             ? "it is empty"
                                : state.contains(wrapped) ? fmt::format("there is '{}'; without_prefix(\"module.\") "
                                                                        "takes that prefix from all names",

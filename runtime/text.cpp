@@ -25,4 +25,15 @@ std::string quote(std::string_view text) {
   return out + (text.size() > most ? "...\"" : "\"");
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  constexpr std::string_view cut = "...";
+  if (text.size() <= most) return std::string(text);
+  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  const std::size_t kept = most - cut.size();
+  std::size_t begin = kept - kept / 2, end = text.size() - kept / 2;
+  while (begin > 0 && inside_character(begin)) --begin;
+  while (end < text.size() && inside_character(end)) ++end;
+  return fmt::format("{}{}{}", text.substr(0, begin), cut, text.substr(end));
+}
+
 }  // namespace sinter::inline v1::runtime

@@ -12,6 +12,9 @@ std::string format_bytes(std::size_t bytes);
 /// In double quotes, cut after 60 characters, with \x escapes for what does not print.
 std::string quote(std::string_view text);
 
+/// What a message quotes of a text of the user's: at most so many bytes, cut in the middle, between characters.
+std::string shortened(std::string_view text, std::size_t most = 120);
+
 /// Of ASCII, whatever the locale.
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <tuple>
 
+#include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::detail {
@@ -20,7 +21,16 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(std::string_view what, const fs::path& path, int error) {
-  throw FormatError(fmt::format("cannot {} '{}': {}", what, path.string(), std::generic_category().message(error)));
+  throw FormatError(fmt::format("cannot {} '{}': {}", what, runtime::shortened(path.string(), 1000),
+                                std::generic_category().message(error)));
+}
+
+/// The system would end the name at a byte of 0, and open another file.
+const fs::path& checked(const fs::path& path) {
+  if (const std::size_t at = path.native().find('\0'); at != std::string::npos)
+    throw FormatError(fmt::format("the name of a file, {} of {} bytes, has a byte of 0 at byte {}",
+                                  runtime::quote(path.native()), path.native().size(), at));
+  return path;
 }
 
 /// Where the file is that `path` names, links followed. A directory or a device is not replaced.
@@ -65,7 +75,7 @@ Mapping::~Mapping() {
 
 // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
 FileSource::FileSource(fs::path path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    : path_(std::move(path)), file_(::open(checked(path_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status{};
   if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0) fail("read", path_, errno);
   if (!S_ISREG(status.st_mode))
@@ -94,7 +104,7 @@ Mapping FileSource::map() const {
   return Mapping(static_cast<std::byte*>(data), size_);
 }
 
-Replacement::Replacement(const fs::path& path) : asked_(path), target_(real_target(path)), file_(create()) {}
+Replacement::Replacement(const fs::path& path) : asked_(checked(path)), target_(real_target(path)), file_(create()) {}
 
 Replacement::~Replacement() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());

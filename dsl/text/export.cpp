@@ -10,10 +10,13 @@
 #include <set>
 
 #include <jit/plan/plan.hpp>
+#include <runtime/text.hpp>
 #include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
+
+std::string shown_type(const ArgumentType& type) { return runtime::shortened(to_string(type)); }
 
 struct Stand {
   std::string name;
@@ -120,7 +123,7 @@ class Parameters {
       "the kernel cannot take the number '{}' as a parameter: the expression computes with numbers alone, "
       "and uses it up before there is a kernel. Compute that, as s * 2, before the call and pass the result "
       "as an argument of its own, or write the number itself in its place",
-      to_string(type)));
+      shown_type(type)));
 }
 
 /// The expression with other numbers. A number that leads to an error, or to other operations, is no parameter.
@@ -168,7 +171,7 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
         throw Error(
             fmt::format("the expression uses the number '{}' at several places, and a kernel takes a number for each: "
                         "write it once, as in (z + w) * s, or give each place an argument of its own",
-                        to_string(type)));
+                        shown_type(type)));
       names[i] = type.name, found = true;
     }
     if (!found) refuse_number(type);
@@ -222,8 +225,8 @@ NamedOperand number_operand(const ArgumentType& type) {
     case Category::Float: return {type.name, 1.5};
     case Category::Complex: break;
   }
-  throw Error(
-      fmt::format("the argument '{}' is a complex number: make it a tensor, {}[1]", to_string(type), to_string(type)));
+  throw Error(fmt::format("the argument '{}' is a complex number: make it a tensor, {}[1]", shown_type(type),
+                          shown_type(type)));
 }
 
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <system_error>
 
+#include <runtime/text.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 
@@ -13,6 +14,9 @@ namespace sinter::inline v1 {
 
 void Exported::write(const std::string& folder) const {
   namespace fs = std::filesystem;
+  if (folder.find('\0') != std::string::npos)
+    throw Error(
+        fmt::format("the name of a folder, {} of {} bytes, has a byte of 0", runtime::quote(folder), folder.size()));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)

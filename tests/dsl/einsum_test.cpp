@@ -194,17 +194,24 @@ TEST(Einsum, ShowsWhichCharacterIsWrong) {
   };
   EXPECT_EQ(message("ij,jk>ik"),
             "einsum(\"ij,jk>ik\"): '>' alone is no arrow: write \"->\" before the result's subscripts\n"
-            "    ij,jk>ik\n"
-            "         ^\n"
+            "  ij,jk>ik\n"
+            "       ^\n"
             "  the operands are\n    float32 (2, 3) on cpu\n    float32 (2, 3) on cpu");
   EXPECT_THAT(message("ij,jk - > ik"), HasSubstr("'-' alone is no arrow: write \"->\" before the result's subscripts\n"
-                                                 "    ij,jk - > ik\n          ^\n"));
-  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("a second arrow, and one result\n    ij,ij->i->j\n            ^\n"));
+                                                 "  ij,jk - > ik\n        ^\n"));
+  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("a second arrow, and one result\n  ij,ij->i->j\n          ^\n"));
   EXPECT_THAT(message("ij,ij->i,j"), HasSubstr("a comma behind the arrow, and one result\n"));
   EXPECT_THAT(message("*ij,ij->i"), HasSubstr("'*' is no subscript: letters are, and one \"...\" in an operand\n"
-                                              "    *ij,ij->i\n    ^\n"));
+                                              "  *ij,ij->i\n  ^\n"));
   EXPECT_THAT(message("ij,ij->i\n"), HasSubstr("'\\x0a' is no subscript"));
   EXPECT_THAT(message("i..,ij->i"), HasSubstr("'.' is no subscript"));
+}
+
+TEST(Einsum, MessagesStayShort) {
+  const auto a = sn::ones({2, 3});
+  const std::string letters(200'000, 'i');
+  for (const std::string& equation : {letters, letters + "*", letters + "->" + letters, letters + "," + letters})
+    EXPECT_LT(message_of<sn::Error>([&] { (void)sn::einsum(equation, a); }).size(), 2000u);
 }
 
 TEST(Einsum, NamesTheOperandsOfDifferentDevices) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../scratch.hpp"
 
@@ -36,6 +37,19 @@ TEST(Mapping, HoldsTheFileAndKeepsWhatIsWrittenToItself) {
   fs::remove(path);
   EXPECT_EQ(text(other.bytes()), content);
   EXPECT_EQ(one.bytes()[5], std::byte{'x'});
+}
+
+TEST(File, NamesEndWhereTheStringDoes) {
+  const testing::ScratchFolder folder;
+  const std::string path = folder.file("a");
+  write_text(path, "content");
+  const std::string longer = path + std::string("\0.png", 5);
+  const auto refused = ::testing::ThrowsMessage<FormatError>(::testing::HasSubstr("has a byte of 0"));
+  EXPECT_THAT([&] { FileSource{longer}; }, refused);
+  EXPECT_THAT([&] { Replacement{longer}; }, refused);
+  EXPECT_EQ(read_text(path), "content");
+  EXPECT_THAT([&] { Exported{}.write(longer); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("has a byte of 0")));
 }
 
 TEST(Mapping, OfAnEmptyFileIsEmpty) {

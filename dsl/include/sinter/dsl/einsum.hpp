@@ -19,8 +19,8 @@ TensorRef einsum(std::string_view equation, std::vector<TensorRef> operands);
 /// the result has the letters that are there once, in alphabetical order. A letter twice in an operand is its diagonal.
 /// Evaluates: two operands at a time, from the left unless a product on the way would have more than eight dimensions,
 /// by a matrix product where floats or complex numbers are summed over a letter of both, else by one kernel. What sums
-/// nothing of one operand may be a view of it. Operands have one dtype, as the result. Throws Error for what is no such
-/// equation, ShapeError for extents that do not go together, DtypeError, DeviceError.
+/// nothing of one operand may be a view of it. Operands, 64 at most, have one dtype, as the result. Throws Error for
+/// what is no such equation, ShapeError for extents that do not go together, DtypeError, DeviceError.
 template <expression X, expression... Rest>
 auto einsum(std::string_view equation, const X& x, const Rest&... rest) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Rest>...>, SINTER_DIFFERENT_DEVICES);
