@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <jit/plan/product.hpp>
+#include <runtime/text.hpp>
 #include <sinter/dsl/reduce.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "call.hpp"
@@ -47,7 +49,9 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
   if (op == Op::matmul) {
     if (!std::ranges::all_of(operands, &TextValue::is_tensor))
       throw Error("matmul takes two tensors: multiply by a number with *");
-    return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)));
+    const Lazy<AnyType> product(jit::lazy(op, nodes));
+    const std::optional<Shape> shape = jit::product_shape(operands[0].shape, operands[1].shape);
+    return shape ? TextValue::tensor(product, *shape) : TextValue::tensor(product);  // which throws
   }
   const Shape shape = common_shape(op, operands);
   return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)), shape);
@@ -165,9 +169,10 @@ class Builder {
     std::vector<std::string_view> known{"pi", "inf", "nan", "True", "False"};
     for (const NamedOperand& o : operands_) known.insert(known.begin(), o.name);
     std::string given;
-    for (const NamedOperand& o : operands_) given += (given.empty() ? "" : ", ") + o.name;
-    fail(node.place, fmt::format("nothing is given for the name '{}'{}; given are: {}", node.name,
-                                 did_you_mean(node.name, known), given.empty() ? "none" : given));
+    for (const NamedOperand& o : operands_) given += (given.empty() ? "" : ", ") + runtime::shortened(o.name);
+    fail(node.place,
+         fmt::format("nothing is given for the name '{}'{}; given are: {}", runtime::shortened(node.name),
+                     did_you_mean(node.name, known), given.empty() ? "none" : runtime::shortened(given, 1000)));
   }
 
   /// Its shape is found once.
@@ -203,8 +208,9 @@ class Builder {
       for (const TextFunction& f : functions) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
       if (o.name == node.name)
-        fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", o.name));
-    fail(node.place, fmt::format("there is no function '{}'{}", node.name, did_you_mean(node.name, known)));
+        fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", runtime::shortened(o.name)));
+    fail(node.place,
+         fmt::format("there is no function '{}'{}", runtime::shortened(node.name), did_you_mean(node.name, known)));
   }
 
   const runtime::DefaultFloats floats_;  // numbers among themselves are computed here

@@ -70,10 +70,11 @@ Token Lexer::number() {
   Token token{Token::Kind::Number, text_.substr(begin, at_ - begin), begin};
   const char *first = token.text.data(), *last = first + token.text.size();
   if (whole) {
-    std::int64_t value = 0;
-    if (std::from_chars(first, last, value).ec != std::errc())
-      throw_at(text_, token.place(), "this integer does not fit 64 bits: write it as a float, 1e20");
-    token.number = TextNumber::of(value);
+    constexpr std::uint64_t past_int64 = std::uint64_t{1} << 63;
+    std::uint64_t value = 0;
+    if (std::from_chars(first, last, value).ec != std::errc() || value > past_int64) throw_too_large(text_, token);
+    token.needs_minus = value == past_int64;
+    token.number = TextNumber::of(static_cast<std::int64_t>(value));
     token.number.value = static_cast<double>(value);
   } else {
     double value = 0;
@@ -82,6 +83,7 @@ Token Lexer::number() {
     token.number = TextNumber::of(value);
   }
   if (at_ < text_.size() && (text_[at_] == 'j' || text_[at_] == 'J')) {
+    token.needs_minus = false;
     token.number = TextNumber::of(std::complex<double>(0, token.number.value.real()));
     token.text = text_.substr(begin, ++at_ - begin);
   }
@@ -105,8 +107,12 @@ Token Lexer::symbol() {
   throw_at(text_, {at_, length}, "this character has no meaning in an expression");
 }
 
+void throw_too_large(std::string_view text, const Token& number) {
+  throw_at(text, number.place(), "this integer does not fit 64 bits: write it as a float, 1e20");
+}
+
 std::string to_string(const Token& token) {
-  return token.kind == Token::Kind::End ? "the end of the text" : fmt::format("'{}'", token.text);
+  return token.kind == Token::Kind::End ? "the end of the text" : fmt::format("'{}'", runtime::shortened(token.text));
 }
 
 }  // namespace sinter::inline v1::detail

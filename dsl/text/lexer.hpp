@@ -12,6 +12,7 @@ struct Token {
   std::string_view text;
   std::size_t at = 0;
   TextNumber number{};
+  bool needs_minus = false;  // 2^63, whose negative alone is an integer of 64 bits: `number` is that one
 
   bool is(std::string_view symbol) const noexcept { return kind == Kind::Symbol && text == symbol; }
   bool is_word(std::string_view word) const noexcept { return kind == Kind::Name && text == word; }
@@ -37,6 +38,8 @@ class Lexer {
   Token now_;
 };
 
+/// Of an integer.
+[[noreturn]] void throw_too_large(std::string_view text, const Token& number);
 /// How a message calls a token.
 std::string to_string(const Token& token);
 

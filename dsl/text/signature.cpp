@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <runtime/text.hpp>
 #include "lexer.hpp"
 #include "names.hpp"
 #include "syntax.hpp"
@@ -20,7 +21,7 @@ class SignatureParser {
       const Place place = lexer_.now().place();
       ArgumentType a = argument();
       if (std::ranges::find(arguments, a.name, &ArgumentType::name) != arguments.end())
-        throw_at(text_, place, fmt::format("the argument '{}' is there twice", a.name));
+        throw_at(text_, place, fmt::format("the argument '{}' is there twice", runtime::shortened(a.name)));
       if (arguments.size() == max_arguments)
         throw_at(text_, place, fmt::format("a signature has at most {} arguments", max_arguments));
       arguments.push_back(std::move(a));
@@ -48,7 +49,8 @@ class SignatureParser {
   ArgumentType argument() {
     const Token given = name("the name of an argument");
     if (is_keyword(given.text))
-      throw_at(text_, given.place(), fmt::format("'{}' has a meaning of its own, and is no name", given.text));
+      throw_at(text_, given.place(),
+               fmt::format("'{}' has a meaning of its own, and is no name", runtime::shortened(given.text)));
     expect(":", "':' and the dtype, as in z: f32[n]");
     ArgumentType a{.name = std::string(given.text), .dtype = dtype(), .is_number = true};
     if (!lexer_.now().is("[")) return a;
@@ -74,10 +76,11 @@ class SignatureParser {
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
     throw_at(text_, given.place(),
-             fmt::format("there is no dtype '{}'{}", given.text, did_you_mean(given.text, views)));
+             fmt::format("there is no dtype '{}'{}", runtime::shortened(given.text), did_you_mean(given.text, views)));
   }
   SymbolicExtent extent() {
     const Token token = lexer_.now();
+    if (token.needs_minus) throw_too_large(text_, token);
     if (token.kind == Token::Kind::Number && token.number.is_int())
       return lexer_.take(), SymbolicExtent{"", token.number.whole};
     if (token.is("*")) return lexer_.take(), SymbolicExtent{"*"};
@@ -90,7 +93,8 @@ class SignatureParser {
 
 void match_tensor(const ArgumentType& a, const AnyTensor& t, std::map<std::string, std::int64_t>& symbols) {
   const auto wrong = [&](const std::string& why) {
-    return fmt::format("the argument '{}' is {}: {}", to_string(a), runtime::describe(t.impl()), why);
+    return fmt::format("the argument '{}' is {}: {}", runtime::shortened(to_string(a)), runtime::describe(t.impl()),
+                       why);
   };
   if (t.dtype() != a.dtype) throw DtypeError(wrong("it has another dtype"));
   if (t.dim() != static_cast<int>(a.shape.size()))

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
+#include <runtime/text.hpp>
 #include "lexer.hpp"
 #include "names.hpp"
 
@@ -16,7 +18,6 @@ struct BinaryOperator {
   int precedence;  // a larger one binds closer
   Op op;
 };
-constexpr int first_precedence = 1;
 constexpr BinaryOperator binary_operators[] = {{"|", 1, Op::bitwise_or},
                                                {"^", 2, Op::bitwise_xor},
                                                {"&", 3, Op::bitwise_and},
@@ -38,7 +39,26 @@ const BinaryOperator* find(std::span<const BinaryOperator> operators, const Toke
   return nullptr;
 }
 
-/// By recursive descent, as deep as max_nesting allows.
+constexpr int of_not = -1;  // which takes a whole comparison
+constexpr int of_comparison = 0, of_sign = 7, of_power = 8;
+constexpr BinaryOperator signs[] = {
+    {"-", of_sign, Op::neg}, {"+", of_sign, Op::positive}, {"~", of_sign, Op::bitwise_not}};
+
+/// What was begun and waits for its end: an operator for its last operand, a bracket for what closes it.
+struct Open {
+  enum class Kind { Text, Operator, Parenthesis, Call, Index };
+  Kind kind;
+  Token token{};      // which began it
+  SyntaxNode node{};  // what it becomes
+  int precedence = 0;
+  bool is_list = false;    // of a parenthesis
+  Token part{};            // of a call or an index: what its last part begins with
+  std::size_t before = 0;  // of a call: nodes before its last argument
+  bool is_named = false;   // of a call: its last argument has a name
+  int bounds = 0;          // of an index: those of its last part
+};
+
+/// Operator precedence with a stack of its own: a text takes no more of the thread's stack for being nested.
 class Parser {
   using Kind = SyntaxNode::Kind;
 
@@ -47,8 +67,12 @@ class Parser {
 
   void read() {
     if (now().kind == Token::Kind::End) fail("the text is empty: an expression is expected, as in exp(x) + 1");
-    expression();
-    if (now().kind != Token::Kind::End) unexpected("an operator, or the end");
+    begin({.kind = Open::Kind::Text});
+    while (!open_.empty())
+      if (expects_operand_)
+        operand();
+      else
+        behind_operand();
     collect_names();
   }
 
@@ -67,171 +91,245 @@ class Parser {
     if (!now().is(symbol)) unexpected(what);
     lexer_.take();
   }
-  template <class F>
-  void nested(F read) {
-    if (++depth_ > max_nesting)
-      fail(fmt::format("this is nested deeper than {} levels: give a part of it a name of its own", max_nesting));
-    read();
-    --depth_;
-  }
-  void add_operator(Op op, const Token& token, int operands) {
-    tree_.nodes.push_back({.kind = Kind::Operator, .place = token.place(), .op = op, .operands = operands});
+  bool took(std::string_view symbol) {
+    const bool is_here = now().is(symbol);
+    if (is_here) lexer_.take();
+    return is_here;
   }
 
-  void expression() {
-    nested([&] {
-      if (now().is_word("not")) {
-        const Token token = lexer_.take();
-        expression();
-        add_operator(Op::logical_not, token, 1);
-      } else {
-        comparison();
-      }
-    });
+  /// Operators of two operands but ** wait for those that bind closer only, which are few.
+  static bool nests(const Open& o) noexcept {
+    return o.kind != Open::Kind::Operator || o.precedence == of_not || o.precedence >= of_sign;
   }
-  void comparison() {
-    binary(first_precedence);
-    const BinaryOperator* o = find(comparisons, now());
-    if (!o) return;
+  void begin(Open open) {
+    if (nests(open) && ++depth_ > max_nesting)
+      fail(fmt::format("this is nested deeper than {} levels: give a part of it a name of its own", max_nesting));
+    open_.push_back(std::move(open));
+    expects_operand_ = true;
+  }
+  void begin_operator(Op op, int precedence, int operands) {
     const Token token = lexer_.take();
-    binary(first_precedence);
-    if (find(comparisons, now())) fail("a < b < c asks for one bool: write (a < b) & (b < c)");
-    add_operator(o->op, token, 2);
+    begin({.kind = Open::Kind::Operator,
+           .node = {.kind = Kind::Operator, .place = token.place(), .op = op, .operands = operands},
+           .precedence = precedence});
   }
-  void binary(int precedence) {
-    unary();
-    for (const BinaryOperator* o; (o = find(binary_operators, now())) && o->precedence >= precedence;) {
+  void begin_call(const Token& name, bool is_method) {
+    lexer_.take();
+    begin({.kind = Open::Kind::Call,
+           .node = {.kind = Kind::Call,
+                    .place = name.place(),
+                    .name = name.text,
+                    .operands = is_method,
+                    .is_method = is_method}});
+    begin_argument();
+  }
+  void push(SyntaxNode node) {
+    const auto refuse = [&](std::size_t most, std::string_view of_what) {
+      throw_at(tree_.text, node.place,
+               fmt::format("a text has at most {} {}: read it in parts, and give each a name", most, of_what));
+    };
+    if (tree_.nodes.size() == max_nodes) refuse(max_nodes, "numbers, names, operators and calls");
+    if ((node.kind == Kind::Call || node.kind == Kind::Index) && ++calls_ > max_calls)
+      refuse(max_calls, "calls and indices");
+    tree_.nodes.push_back(std::move(node));
+  }
+  /// The last that was begun becomes an operand.
+  void end(bool becomes_node = true) {
+    depth_ -= nests(open_.back());
+    if (becomes_node) push(std::move(open_.back().node));
+    open_.pop_back();
+    expects_operand_ = false;
+  }
+  bool waits_for(int precedence) const noexcept {
+    return open_.back().kind == Open::Kind::Operator && open_.back().precedence >= precedence;
+  }
+  void end_operators(int precedence) {
+    while (waits_for(precedence)) end();
+  }
+  void add(SyntaxNode node) {
+    push(std::move(node));
+    expects_operand_ = false;
+  }
+  void add_none() { add({.kind = Kind::Name, .place = now().place(), .name = "None"}); }
+
+  void operand() {
+    if (now().is_word("not") && !waits_for(of_comparison)) return begin_operator(Op::logical_not, of_not, 1);
+    if (const BinaryOperator* o = find(signs, now())) return begin_operator(o->op, of_sign, 1);
+    const Token token = now();
+    if (token.needs_minus) {
+      least_integer();
+    } else if (token.kind == Token::Kind::Number) {
+      lexer_.take();
+      add({.kind = Kind::Number, .place = token.place(), .number = token.number});
+    } else if (token.kind == Token::Kind::Name && !is_keyword(token.text)) {
+      lexer_.take();
+      if (now().is("(")) return begin_call(token, false);
+      add({.kind = Kind::Name, .place = token.place(), .name = token.text});
+    } else if (token.is("(") || token.is("[")) {
+      lexer_.take();
+      begin({.kind = Open::Kind::Parenthesis,
+             .token = token,
+             .node = {.kind = Kind::List, .place = token.place()},
+             .is_list = token.is("[")});
+      if (now().is(closing(token))) open_.back().is_list = true, end_parenthesis();
+    } else {
+      unexpected("a number, a name or '('");
+    }
+  }
+
+  /// -9223372036854775808; nothing may bind its digits closer than the minus does.
+  void least_integer() {
+    const Token digits = lexer_.take();
+    const Open& minus = open_.back();
+    if (minus.kind != Open::Kind::Operator || minus.node.op != Op::neg || now().is("**") || now().is(".") ||
+        now().is("["))
+      throw_too_large(tree_.text, digits);
+    const Place place = minus.node.place;
+    end(false);
+    TextNumber number = TextNumber::of(digits.number.whole);
+    add({.kind = Kind::Number, .place = place, .number = number});
+  }
+
+  void behind_operand() {
+    if (now().is(".")) return method();
+    if (now().is("[")) {
       const Token token = lexer_.take();
-      binary(o->precedence + 1);
-      add_operator(o->op, token, 2);
+      begin({.kind = Open::Kind::Index, .node = {.kind = Kind::Index, .place = token.place(), .operands = 1}});
+      return index_parts();
     }
-  }
-  void unary() {
-    constexpr BinaryOperator signs[] = {{"-", 0, Op::neg}, {"+", 0, Op::positive}, {"~", 0, Op::bitwise_not}};
-    const BinaryOperator* o = find(signs, now());
-    if (!o) return power();
-    const Token token = lexer_.take();
-    nested([&] { unary(); });
-    add_operator(o->op, token, 1);
-  }
-  void power() {
-    postfix();
-    if (!now().is("**")) return;
-    const Token token = lexer_.take();
-    nested([&] { unary(); });
-    add_operator(Op::pow, token, 2);
-  }
-  void postfix() {
-    primary();
-    for (;;) {
-      if (now().is("."))
-        method();
-      else if (now().is("["))
-        index();
-      else
-        return;
+    if (now().is("**")) return begin_operator(Op::pow, of_power, 2);
+    if (const BinaryOperator* o = find(binary_operators, now())) {
+      end_operators(o->precedence);
+      return begin_operator(o->op, o->precedence, 2);
     }
+    if (const BinaryOperator* o = find(comparisons, now())) {
+      end_operators(of_comparison + 1);
+      if (waits_for(of_comparison)) fail("a < b < c asks for one bool: write (a < b) & (b < c)");
+      return begin_operator(o->op, of_comparison, 2);
+    }
+    end_operators(of_not);
+    end_expression();
   }
   void method() {
     lexer_.take();
     if (now().kind != Token::Kind::Name) unexpected("the name of a method");
     const Token name = lexer_.take();
-    if (now().is("(")) return call(name, true);
+    if (now().is("(")) return begin_call(name, true);
     if (name.text != "T") unexpected(fmt::format("'(' after the method's name, .{}()", name.text));
-    tree_.nodes.push_back({.kind = Kind::Call, .place = name.place(), .name = "t", .operands = 1, .is_method = true});
+    add({.kind = Kind::Call, .place = name.place(), .name = "t", .operands = 1, .is_method = true});
   }
-  /// x[1, 2:, ..., None]
-  void index() {
-    SyntaxNode node{.kind = Kind::Index, .place = lexer_.take().place(), .operands = 1};
-    while (!now().is("]")) {
-      if (node.operands++ > max_arguments) fail(fmt::format("an index has at most {} parts", max_arguments));
-      index_part();
-      if (!now().is(",")) break;
-      lexer_.take();
-    }
-    if (node.operands == 1) fail("an index is expected, as in x[0] or x[1:, None]");
-    expect("]", "',' or ']'");
-    tree_.nodes.push_back(std::move(node));
-  }
-  void index_part() {
-    const Token token = now();
-    if (token.is("...")) {
-      lexer_.take();
-      tree_.nodes.push_back({.kind = Kind::Ellipsis, .place = token.place()});
-      return;
-    }
-    if (!token.is(":")) expression();
-    if (!now().is(":")) return;
-    if (token.is(":")) add_none();
-    for (int bound = 1; bound < 3; ++bound) {
-      const bool has_bound = now().is(":");
-      if (has_bound) lexer_.take();
-      !has_bound || now().is(":") || now().is(",") || now().is("]") ? add_none() : expression();
-    }
-    tree_.nodes.push_back({.kind = Kind::Slice, .place = token.place(), .operands = 3});
-  }
-  void add_none() { tree_.nodes.push_back({.kind = Kind::Name, .place = now().place(), .name = "None"}); }
-  void primary() {
-    const Token token = now();
-    if (token.kind == Token::Kind::Number) {
-      lexer_.take();
-      tree_.nodes.push_back({.kind = Kind::Number, .place = token.place(), .number = token.number});
-    } else if (token.kind == Token::Kind::Name && !is_keyword(token.text)) {
-      lexer_.take();
-      if (now().is("(")) return call(token, false);
-      tree_.nodes.push_back({.kind = Kind::Name, .place = token.place(), .name = token.text});
-    } else if (token.is("(") || token.is("[")) {
-      lexer_.take();
-      parenthesis(token);
-    } else {
-      unexpected("a number, a name or '('");
+  void end_expression() {
+    switch (open_.back().kind) {
+      case Open::Kind::Text:
+        if (now().kind != Token::Kind::End) unexpected("an operator, or the end");
+        return end(false);
+      case Open::Kind::Parenthesis: return end_item();
+      case Open::Kind::Call: return end_argument();
+      case Open::Kind::Index:
+        ++open_.back().bounds;
+        if (!index_bounds()) return;
+        return took(",") ? index_parts() : end_index();
+      case Open::Kind::Operator: return;
     }
   }
+
+  static std::string_view closing(const Token& open) { return open.is("(") ? ")" : "]"; }
   /// (a) is a; (a, b), (a,), [a] and () are lists.
-  void parenthesis(const Token& open) {
-    const std::string_view close = open.is("(") ? ")" : "]";
-    int count = 0;
-    bool is_list = open.is("[") || now().is(close);
-    while (!now().is(close)) {
-      expression();
-      ++count;
-      if (!now().is(",")) break;
-      lexer_.take();
-      is_list = true;
+  void end_item() {
+    Open& o = open_.back();
+    ++o.node.operands;
+    if (took(",")) {
+      o.is_list = true;
+      if (!now().is(closing(o.token))) {
+        expects_operand_ = true;
+        return;
+      }
     }
-    expect(close, fmt::format("',' or '{}'", close));
-    if (is_list) tree_.nodes.push_back({.kind = Kind::List, .place = open.place(), .operands = count});
+    end_parenthesis();
   }
-  void call(const Token& name, bool is_method) {
-    lexer_.take();
-    SyntaxNode node{.kind = Kind::Call, .place = name.place(), .name = name.text, .operands = is_method};
-    node.is_method = is_method;
-    while (!now().is(")")) {
-      argument(node);
-      if (!now().is(",")) break;
-      lexer_.take();
-    }
-    expect(")", "',' or ')'");
-    tree_.nodes.push_back(std::move(node));
+  void end_parenthesis() {
+    const std::string_view close = closing(open_.back().token);
+    expect(close, fmt::format("',' or '{}'", close));
+    end(open_.back().is_list);
+  }
+
+  void begin_argument() {
+    Open& call = open_.back();
+    if (now().is(")")) return end_call();
+    call.part = now();
+    call.before = tree_.nodes.size();
+    call.is_named = false;
+    expects_operand_ = true;
   }
   /// f(a, name=b): whether a name is a keyword's shows behind it.
-  void argument(SyntaxNode& node) {
-    const Token token = now();
-    const std::size_t before = tree_.nodes.size();
-    expression();
-    if (++node.operands > max_arguments)
-      throw_at(tree_.text, token.place(), fmt::format("a call has at most {} arguments", max_arguments));
-    const bool is_name = tree_.nodes.size() == before + 1 && tree_.nodes.back().kind == Kind::Name;
-    if (now().is("=") && is_name && token.text == tree_.nodes.back().name) {
-      tree_.nodes.pop_back();
-      if (std::ranges::find(node.keywords, token.text) != node.keywords.end())
-        throw_at(tree_.text, token.place(), fmt::format("the argument '{}' is there twice", token.text));
-      lexer_.take();
-      node.keywords.push_back(token.text);
-      expression();
-    } else if (!node.keywords.empty()) {
-      throw_at(tree_.text, token.place(), "an argument without a name stands before those with names");
+  void end_argument() {
+    Open& call = open_.back();
+    SyntaxNode& node = call.node;
+    const Token& first = call.part;
+    if (!call.is_named) {
+      if (++node.operands > max_arguments)
+        throw_at(tree_.text, first.place(), fmt::format("a call has at most {} arguments", max_arguments));
+      const bool is_name = tree_.nodes.size() == call.before + 1 && tree_.nodes.back().kind == Kind::Name;
+      if (now().is("=") && is_name && first.text == tree_.nodes.back().name) return begin_named_argument(call);
+      if (!node.keywords.empty())
+        throw_at(tree_.text, first.place(), "an argument without a name stands before those with names");
     }
+    if (took(",")) return begin_argument();
+    end_call();
+  }
+  void begin_named_argument(Open& call) {
+    tree_.nodes.pop_back();
+    if (std::ranges::find(call.node.keywords, call.part.text) != call.node.keywords.end())
+      throw_at(tree_.text, call.part.place(),
+               fmt::format("the argument '{}' is there twice", runtime::shortened(call.part.text)));
+    lexer_.take();
+    call.node.keywords.push_back(call.part.text);
+    call.is_named = true;
+    expects_operand_ = true;
+  }
+  void end_call() {
+    expect(")", "',' or ')'");
+    end();
+  }
+
+  /// x[1, 2:, ..., None]: as far as a part that is an expression.
+  void index_parts() {
+    do {
+      Open& index = open_.back();
+      if (now().is("]")) break;
+      if (index.node.operands++ > max_arguments) fail(fmt::format("an index has at most {} parts", max_arguments));
+      index.part = now();
+      index.bounds = 0;
+      if (took("...")) {
+        add({.kind = Kind::Ellipsis, .place = index.part.place()});
+        continue;
+      }
+      expects_operand_ = true;
+      if (!now().is(":")) return;
+      add_none();
+      index.bounds = 1;
+      if (!index_bounds()) return;
+    } while (took(","));
+    end_index();
+  }
+  /// Reads on behind a bound of a slice, or behind an index. False where an expression is next.
+  bool index_bounds() {
+    Open& index = open_.back();
+    if (index.bounds == 1 && !now().is(":")) return true;
+    for (; index.bounds < 3; ++index.bounds) {
+      if (took(":") && !now().is(":") && !now().is(",") && !now().is("]")) {
+        expects_operand_ = true;
+        return false;
+      }
+      add_none();
+    }
+    add({.kind = Kind::Slice, .place = index.part.place(), .operands = 3});
+    return true;
+  }
+  void end_index() {
+    if (open_.back().node.operands == 1) fail("an index is expected, as in x[0] or x[1:, None]");
+    expect("]", "',' or ']'");
+    end();
   }
   void collect_names() {
     std::unordered_set<std::string_view> known;
@@ -242,7 +340,10 @@ class Parser {
 
   SyntaxTree& tree_;
   Lexer lexer_;
+  std::vector<Open> open_;
+  bool expects_operand_ = true;
   int depth_ = 0;
+  std::size_t calls_ = 0;
 };
 
 }  // namespace

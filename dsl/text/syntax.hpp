@@ -37,6 +37,9 @@ std::shared_ptr<const SyntaxTree> read_expression(std::string_view text);
 
 /// How deep parentheses, calls, signs and powers may be in one another.
 inline constexpr int max_nesting = 200;
+/// Numbers, names, operators, calls and lists of a text; calls and indices among them, each of which may look at all
+/// that is below it.
+inline constexpr std::size_t max_nodes = 131'072, max_calls = 4096;
 /// Of a call, and of a signature.
 inline constexpr int max_arguments = 256;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <runtime/text.hpp>
 namespace sinter::inline v1::detail {
 namespace {
 
@@ -68,8 +69,8 @@ std::size_t Arguments::place_of(std::string_view keyword, Place place) const {
   const auto found = std::ranges::find(parameters_, without_alias(keyword));
   if (found == parameters_.end())
     throw_at(text_, place,
-             fmt::format("{} has no argument '{}': it takes {}{}", name_, keyword, fmt::join(parameters_, ", "),
-                         did_you_mean(keyword, parameters_)));
+             fmt::format("{} has no argument '{}': it takes {}{}", name_, runtime::shortened(keyword),
+                         fmt::join(parameters_, ", "), did_you_mean(keyword, parameters_)));
   return static_cast<std::size_t>(found - parameters_.begin());
 }
 

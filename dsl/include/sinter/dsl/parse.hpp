@@ -47,7 +47,8 @@ struct SyntaxTree;
 /// A text that has been read, for any operands. Copies are cheap.
 class ParsedExpression {
  public:
-  /// Throws ParseError.
+  /// Throws ParseError, also for more than a mebibyte, 131,072 numbers, names, operators and calls, 4096 calls and
+  /// indices, or 200 parentheses in one another. Takes little of the thread's stack.
   explicit ParsedExpression(std::string_view text);
 
   const std::string& text() const noexcept;
