@@ -10,6 +10,7 @@
 
 #include "environment.hpp"
 #include "text.hpp"
+#include "write.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -24,7 +25,7 @@ constexpr LogCategory categories[] = {
 /// One call of write, so that lines of several threads and processes stay whole.
 void write_line(std::string line) noexcept {
   line += '\n';
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  write_some(STDERR_FILENO, std::as_bytes(std::span(line)));
 }
 
 std::string_view trimmed(std::string_view word) {

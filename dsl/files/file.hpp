@@ -1,4 +1,4 @@
-// Files: read in place or mapped; written beside the old one, whose place they then take.
+// Files that are read in place or mapped.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,23 +7,12 @@
 #include <string>
 #include <utility>
 
+#include <runtime/replacement.hpp>
 #include "byte_source.hpp"
 
 namespace sinter::inline v1::detail {
 
-/// An open file; closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
-  ~Descriptor();
-  int get() const { return fd_; }
-  /// Closes and reports: what was written may fail as late as here. 0, or the error.
-  int close();
-
- private:
-  int fd_;
-};
+using runtime::Descriptor;
 
 /// A file's bytes as memory. What is written there stays there: the file keeps its own, and pages are copied one by one
 /// when they are written to. The file may be removed or replaced; who makes it shorter ends the process that reads on.
@@ -52,31 +41,6 @@ class FileSource final : public ByteSource {
   std::filesystem::path path_;
   Descriptor file_;
   std::uint64_t size_ = 0;
-};
-
-/// A new file beside the one that it is to replace; removed unless it took that one's place. Follows a symbolic link;
-/// replaces files only. All throw FormatError with the path and the system's reason.
-class Replacement {
- public:
-  explicit Replacement(const std::filesystem::path& path);
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-  ~Replacement();
-
-  /// Behind what was written so far.
-  void write(std::span<const std::byte> bytes);
-  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  /// Over what was written before.
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  void commit();
-
- private:
-  Descriptor create();
-
-  std::filesystem::path asked_;
-  std::filesystem::path target_;
-  std::filesystem::path temporary_;
-  Descriptor file_;
 };
 
 }  // namespace sinter::inline v1::detail

@@ -55,7 +55,7 @@ npy::Contents npy::contents_of(const TensorImpl& t) {
 
 void save_npy(const FileName& name, const TensorImpl& t) {
   const npy::Contents contents = npy::contents_of(t);
-  Replacement file(name.text);
+  runtime::Replacement file(name.text);
   file.write(contents.header);
   for_each_part(*contents.elements, [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();

@@ -21,8 +21,8 @@ using detail::excerpt;
 using detail::FileName;
 using detail::FileSource;
 using detail::for_each_part;
-using detail::Replacement;
 using detail::twice;
+using runtime::Replacement;
 namespace npy = detail::npy;
 namespace zip = detail::zip;
 

@@ -59,7 +59,7 @@ class EntrySource final : public ByteSource {
 /// Writes an archive of stored entries. Each record has fields of 64 bits, so that no size is a special one.
 class Writer {
  public:
-  explicit Writer(Replacement& file) : file_(file) {}
+  explicit Writer(runtime::Replacement& file) : file_(file) {}
   /// Begins an entry of `size` bytes, to be handed to write(). Throws Error for a name past 65535 bytes; all throw
   /// FormatError.
   void begin(const std::string& name, std::uint64_t size);
@@ -71,7 +71,7 @@ class Writer {
  private:
   void put(const std::string& record);
 
-  Replacement& file_;
+  runtime::Replacement& file_;
   std::vector<Entry> entries_;  // with the offsets of their headers
   std::uint64_t at_ = 0;
 };

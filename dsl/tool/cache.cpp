@@ -118,7 +118,7 @@ int verify(bool deletes) {
 
 int pack(const std::string& path) {
   const Cache cache(false);
-  detail::Replacement file(path);
+  runtime::Replacement file(path);
   detail::zip::Writer archive(file);
   std::size_t packed = 0;
   for (const jit::CacheFile& f : cache.files().entries) {

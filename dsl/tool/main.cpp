@@ -1,4 +1,6 @@
 // `sinter`: expressions as text, evaluated, explained, measured and exported. docs/tool.md
+#include <csignal>
+
 #include "commands.hpp"
 
 namespace sinter::tool {
@@ -84,4 +86,7 @@ std::span<const Command> commands() {
 
 }  // namespace sinter::tool
 
-int main(int argc, char** argv) { return sinter::tool::main({argv, static_cast<std::size_t>(argc)}); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of what is printed into is an error like a full disk
+  return sinter::tool::main({argv, static_cast<std::size_t>(argc)});
+}

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/log.hpp>
+#include <runtime/write.hpp>
 #include "cache_folder.hpp"
 #include "disk_entry.hpp"
 #include "disk_sweep.hpp"
@@ -24,23 +24,6 @@ namespace {
 using runtime::Log;
 using runtime::log;
 using runtime::logs;
-
-/// 0 or the error.
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return 0;
-}
-
-/// Writing past the limit would raise SIGXFSZ, which ends the process.
-bool exceeds_file_limit(std::size_t bytes) {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
-}
 
 /// A name that no other process or thread has: entries are written beside each other.
 std::string temporary_name(const std::string& name) {
@@ -130,11 +113,10 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
 }
 
 int DiskCache::write(int folder, const std::string& name, std::string_view file) {
-  if (exceeds_file_limit(file.size())) return EFBIG;
   const std::string temporary = temporary_name(name);
   FileDescriptor out(::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return errno;
-  int error = write_all(out.get(), file);
+  int error = runtime::write_all(out.get(), file);
   if (!out.close() && error == 0) error = errno;
   if (error == 0 && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) error = errno;
   if (error != 0) ::unlinkat(folder, temporary.c_str(), 0);
@@ -157,7 +139,7 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
     return report(
         fmt::format("cannot keep a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
                     "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
-                    file.size(), settings_.folder, std::strerror(error)));
+                    file.size(), settings_.folder, runtime::write_problem(error)));
   log_event("stored", key, name);
   sweep(folder.fd.get());
 } catch (...) {  // no memory for it

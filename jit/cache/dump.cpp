@@ -5,15 +5,14 @@
 #include <xxhash.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <system_error>
 
 #include <runtime/environment.hpp>
 #include <runtime/log.hpp>
+#include <runtime/write.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -25,13 +24,11 @@ void dump(const KernelKey& key, std::string_view suffix, std::string_view conten
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
   const auto path = std::filesystem::path(folder) / fmt::format("{}_{:016x}{}", key.name, hash, suffix);
-  errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  out << content << std::flush;
+  const int error = runtime::write_file(path, content);
   static std::atomic<bool> said{false};
-  if (!out && !said.exchange(true))
+  if (error != 0 && !said.exchange(true))
     runtime::notice(
-        fmt::format("cannot write kernels to SINTER_DUMP_DIR: {} ({})", path.string(), std::strerror(errno)));
+        fmt::format("cannot write kernels to SINTER_DUMP_DIR: {} ({})", path.string(), runtime::write_problem(error)));
 }
 
 }  // namespace

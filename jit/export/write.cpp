@@ -1,19 +1,29 @@
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
+#include <runtime/replacement.hpp>
 #include <runtime/text.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_text(const fs::path& path, const std::string& text) {
+  std::ifstream known(path, std::ios::binary);
+  return known && fs::is_regular_file(path) && std::string{std::istreambuf_iterator<char>(known), {}} == text;
+}
+
+}  // namespace
 
 void Exported::write(const std::string& folder) const {
-  namespace fs = std::filesystem;
   if (folder.find('\0') != std::string::npos)
     throw Error(
         fmt::format("the name of a folder, {} of {} bytes, has a byte of 0", runtime::quote(folder), folder.size()));
@@ -22,18 +32,19 @@ void Exported::write(const std::string& folder) const {
   if (error)
     throw Error(
         fmt::format("the folder {} cannot be made: {}. Name one that you may write to", folder, error.message()));
-  for (const auto& [name, text] : files) {
-    const fs::path path = fs::path(folder) / name;
-    if (std::ifstream known(path, std::ios::binary); known && fs::is_regular_file(path)) {
-      const std::string old{std::istreambuf_iterator<char>(known), {}};
-      if (old == text) continue;  // what depends on it need not be built again
+  std::size_t bytes = 0;
+  for (const auto& [name, text] : files) bytes += text.size();
+  try {
+    std::deque<runtime::Replacement> written;
+    for (const auto& [name, text] : files) {
+      const fs::path path = fs::path(folder) / name;
+      if (has_text(path, text)) continue;  // what depends on it need not be built again
+      written.emplace_back(path).write(text);
+      written.back().finish();
     }
-    errno = 0;
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!out.flush())
-      throw Error(fmt::format("{} cannot be written: {}. Name a folder that you may write to, with room for {} bytes",
-                              path.string(), std::generic_category().message(errno), text.size()));
+    for (runtime::Replacement& file : written) file.commit();
+  } catch (const FormatError& e) {
+    throw Error(fmt::format("{}. Name a folder that you may write to, with room for {} bytes", e.what(), bytes));
   }
 }
 

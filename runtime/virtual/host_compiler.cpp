@@ -18,6 +18,7 @@
 #include "../fork.hpp"
 
 #include "../environment.hpp"
+#include "../write.hpp"
 #include "abi.h"
 #include "memory_check.hpp"
 #include "process.hpp"
@@ -245,8 +246,8 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   const bool made = ::access(output.c_str(), R_OK) == 0;
   if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
   if (result.failed() || !made)  // how it ended may be unknown, and a compiler that fails leaves no file
-    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}).", source.name,
-                                   fmt::join(command_, " "), result.ending()),
+    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}{}).", source.name,
+                                   fmt::join(command_, " "), result.ending(), under_file_limit()),
                        result.output, source.text);
   std::string binary = read_file(output);
   const long shared = static_shared_bytes(binary);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../fork.hpp"
+#include "../write.hpp"
 #include "host_compiler.hpp"
 #include "worker.hpp"
 
@@ -31,32 +32,24 @@ std::string unique_path(int fd) {
   return fmt::format("{}/{}", path, fd);
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) return false;
-  }
-  return true;
-}
-
 /// Whether the system lacks something, so that the binary may be in order.
 bool is_lack(int error) noexcept { return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN; }
 
 void* open_object(const std::string& binary, const std::string& name) {
   const int fd = ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
   if (fd < 0) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
-  const bool written = write_all(fd, binary);
+  const int unwritten = write_all(fd, binary);
   errno = 0;
-  void* handle = written ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* handle = unwritten == 0 ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const int error = errno;
-  const std::string problem = fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name,
-                                          handle    ? ""
-                                          : written ? ::dlerror()
-                                                    : "its file cannot be written, memory or a limit is lacking");
+  const std::string problem =
+      fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name,
+                  handle      ? ""
+                  : unwritten ? "its file in memory cannot be written: " + write_problem(unwritten)
+                              : ::dlerror());
   ::close(fd);
   if (handle) return handle;
-  if (!written || is_lack(error)) throw CudaError(problem);
+  if (unwritten || is_lack(error)) throw CudaError(problem);
   throw BinaryRefused(problem);
 }
 

@@ -17,6 +17,7 @@
 
 #include "../environment.hpp"
 #include "../fork.hpp"
+#include "../write.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -104,9 +105,8 @@ std::string find_program(const std::string& program) {
 }
 
 void write_file(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!file.flush()) throw Error(fmt::format("Cannot write {} ({}).", path, std::strerror(errno)));
+  if (const int error = runtime::write_file(path, content))
+    throw Error(fmt::format("Cannot write {} ({}).", path, write_problem(error)));
 }
 
 std::string read_file(const std::string& path) {

@@ -11,6 +11,7 @@
 #include <sinter/sinter.hpp>
 
 #include <jit/cache/disk_entry.hpp>
+#include "../file_limit.hpp"
 #include "../scratch.hpp"
 
 namespace sn = sinter;
@@ -18,9 +19,11 @@ namespace sn = sinter;
 namespace {
 
 namespace fs = std::filesystem;
+using sinter::testing::file_limits;
 using sinter::testing::read_text;
 using sinter::testing::ScopedVariable;
 using sinter::testing::ScratchFolder;
+using sinter::testing::under_file_limit;
 
 /// Bits of a process's exit status.
 enum Did : int { compiled = 1, found_on_disk = 2, wrong = 4 };
@@ -67,6 +70,18 @@ TEST_F(DslDiskCache, AnotherProcessRunsWhatOneCompiled) {
   EXPECT_EQ(did(), Did::found_on_disk);
   const ScopedVariable readonly("SINTER_CACHE", "readonly");
   EXPECT_EQ(did(), Did::found_on_disk);
+}
+
+TEST_F(DslDiskCache, LimitsOfFileSizesAreErrors) {
+  for (const rlim_t limit : file_limits) {
+    const int compiles = under_file_limit(limit, []() -> int { evaluate(); });
+    EXPECT_EQ(compiles & ~Did::compiled, compiles & Did::compiled ? 0 : Did::wrong) << limit;
+  }
+  EXPECT_EQ(did() & Did::wrong, 0);
+  // Virtual GPUs load a kernel from a file in memory, which is limited as well.
+  EXPECT_EQ(under_file_limit(0, []() -> int { evaluate(); }), Did::wrong);
+  EXPECT_EQ(under_file_limit(1 << 20, []() -> int { evaluate(); }), Did::found_on_disk);
+  EXPECT_EQ(did(), Did::found_on_disk) << "which deletes no entry";
 }
 
 TEST_F(DslDiskCache, ATornEntryIsCompiledAgain) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "../file_limit.hpp"
 #include "exported.hpp"
 
 namespace sinter::testing {
@@ -316,7 +317,38 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   put(folder.path() / "file", "");
   EXPECT_THAT(message([&] { return files.write(folder.file("file")), 0; }), HasSubstr("cannot be"));
   fs::create_directories(folder.path() / "taken" / "k.c");  // where the file is to be
-  EXPECT_THAT(message([&] { return files.write(folder.file("taken")), 0; }), HasSubstr("k.c cannot be written: "));
+  EXPECT_THAT(message([&] { return files.write(folder.file("taken")), 0; }),
+              HasSubstr("k.c': it is a directory, not a file"));
+}
+
+TEST(ExportFilesTest, AppearTogetherOrNotAtAll) {
+  const Exported files = write({fused(), soft()}, {.name = "k", .architectures = {}});
+  const ScratchFolder folder;
+  put(folder.path() / "k.c", "old");
+  const auto content = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& file : fs::directory_iterator(folder.path())) all[file.path().filename()] = read_text(file.path());
+    return all;
+  };
+  const auto before = content();
+  for (const rlim_t limit : file_limits) {
+    Exported larger = files;
+    larger.files["k.h"] += std::string(200'000, ' ');  // written after k.c
+    const int status = under_file_limit(limit, [&] {
+      const std::string text = message([&] { return larger.write(folder.path()), 0; });
+      return text.find("(ulimit -f)") != std::string::npos && text.find("with room for") != std::string::npos ? 0 : 1;
+    });
+    EXPECT_EQ(status, 0) << limit;
+    EXPECT_EQ(content(), before) << limit;
+  }
+  files.write(folder.path());
+  put(folder.path() / "k.c", "old");
+  fs::remove(folder.path() / "k.h");
+  fs::remove(folder.path() / "k.json");
+  fs::create_directory(folder.path() / "k.json");  // the last of them
+  message([&] { return files.write(folder.path()), 0; });
+  EXPECT_EQ(read_text(folder.path() / "k.c"), "old");
+  EXPECT_FALSE(fs::exists(folder.path() / "k.h"));
 }
 
 TEST(ExportFilesTest, ManifestTellsWhatThereIs) {

@@ -16,14 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 using detail::FileSource;
 using detail::Mapping;
-using detail::Replacement;
 using testing::read_text;
 using testing::write_text;
 
 std::string text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 TEST(Mapping, HoldsTheFileAndKeepsWhatIsWrittenToItself) {
   const testing::ScratchFolder folder;
@@ -56,27 +54,6 @@ TEST(Mapping, OfAnEmptyFileIsEmpty) {
   const testing::ScratchFolder folder;
   write_text(folder.file("a"), "");
   EXPECT_TRUE(FileSource(folder.file("a")).map().bytes().empty());
-}
-
-TEST(Replacement, AppearsWhenItIsComplete) {
-  const testing::ScratchFolder folder;
-  const std::string path = folder.file("a");
-  write_text(path, "old");
-  {
-    Replacement file(path);
-    file.write("new ");
-    file.write(bytes("text"));
-    file.write_at(1, bytes("E"));
-    EXPECT_EQ(read_text(path), "old");
-    file.write("!");  // goes on where it was
-    file.commit();
-    EXPECT_EQ(read_text(path), "nEw text!");
-  }
-  {
-    Replacement(path).write("nobody needs this");
-  }
-  EXPECT_EQ(read_text(path), "nEw text!");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
 }  // namespace

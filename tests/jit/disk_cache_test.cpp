@@ -4,15 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <ctime>
 
 #include <jit/cache/disk_entry.hpp>
+#include "../file_limit.hpp"
 #include "../scratch.hpp"
 #include "setup.hpp"
 
@@ -236,21 +235,20 @@ TEST_F(DiskCacheTest, WhatIsNoFileIsNotWaitedFor) {
 
 TEST_F(DiskCacheTest, ALimitOfFileSizesIsNotDeadly) {
   store();
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_DFL);
-    const rlimit limit{1000, 1000};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    DiskCache cache(settings());
-    cache.store(numbered(1), std::string(2000, 'x'));
-    const bool kept = cache.find(numbered(1)).has_value();
-    cache.store(numbered(2), "small");
-    std::_Exit(!kept && cache.find(numbered(2)) == "small" && cache.find(key) == "binary" ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(
+      under_file_limit(1000,
+                       [&] {
+                         DiskCache cache(settings());
+                         const std::string message = said([&] {
+                           for (int i = 0; i < 3; ++i) cache.store(numbered(1), std::string(2000, 'x'));
+                         });
+                         const bool kept = cache.find(numbered(1)).has_value();
+                         cache.store(numbered(2), "small");
+                         if (kept || cache.find(numbered(2)) != "small" || cache.find(key) != "binary") return 1;
+                         const std::size_t at = message.find("(ulimit -f)");
+                         return at != std::string::npos && message.find("(ulimit", at + 1) == std::string::npos ? 0 : 2;
+                       }),
+      0);
   EXPECT_EQ(files(), 3u) << "two entries and the stamp, nothing half written";
 }
 

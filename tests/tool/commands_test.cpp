@@ -11,6 +11,7 @@
 namespace sinter::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct ShellWithFiles : Shell {
@@ -41,6 +42,21 @@ void expect_error(const Outcome& o, const std::string& text) {
   EXPECT_EQ(o.status, 1) << o.err;
   EXPECT_EQ(o.out, "");
   EXPECT_THAT(o.err, HasSubstr(text));
+}
+
+TEST(CommandsTest, LimitsOfFileSizesAreErrors) {
+  const ShellWithFiles shell;
+  const auto limited = [&](const std::string& arguments) {
+    return shell.command("(ulimit -f 0; " SINTER_TOOL " " + arguments + "; echo status $?) 2>&1 | cat").out;
+  };
+  const auto is_error = AllOf(HasSubstr("error: "), HasSubstr("(ulimit -f)"), HasSubstr("status 1\n"));
+  EXPECT_THAT(limited("run 'z * y' --arg z=z.npy --arg y=y.npy -o r.npy"), is_error);
+  EXPECT_THAT(limited("run 'z * y' --arg z=z.npy --arg y=y.npy --device cuda"), is_error);
+  EXPECT_THAT(limited("export 'z * 2' --arg 'z: f32[n]' --arch none -o out"), is_error);
+  EXPECT_THAT(limited("cache pack kernels.zip"), is_error);
+  EXPECT_THAT(limited("run 7 >printed"), HasSubstr("cannot write"));
+  EXPECT_FALSE(std::filesystem::exists(shell.file("r.npy")) || std::filesystem::exists(shell.file("kernels.zip")));
+  EXPECT_TRUE(std::filesystem::is_empty(shell.file("out")));
 }
 
 TEST(CommandsTest, ErrorsOfAnExpressionPointAtIt) {

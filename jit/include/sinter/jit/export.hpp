@@ -52,7 +52,7 @@ struct Exported {
   std::map<std::string, std::string> files;  // text by name
 
   /// Writes the files into a folder, which is made where it is missing. A file that has this text already stays
-  /// untouched. Throws Error where a file cannot be written.
+  /// untouched; the others appear when all are written. Throws Error where one cannot be: then none has changed.
   void write(const std::string& folder) const;
 };
 

@@ -1,0 +1,103 @@
+#include "replacement.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <tuple>
+
+#include <sinter/runtime/error.hpp>
+#include "text.hpp"
+#include "write.hpp"
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_to_write(const fs::path& path, int error) {
+  throw FormatError(fmt::format("cannot write '{}': {}", shortened(path.string(), 1000), write_problem(error)));
+}
+
+/// Where the file is that `path` names, links followed. A directory or a device is not replaced.
+fs::path real_target(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    if (fs::is_symlink(fs::symlink_status(path, error))) fail_to_write(path, ENOENT);
+    return path;
+  }
+  if (!fs::is_regular_file(status))
+    throw FormatError(fmt::format("cannot write '{}': it is {}, not a file", path.string(),
+                                  fs::is_directory(status) ? "a directory" : "a pipe or a device"));
+  fs::path target = fs::canonical(path, error);
+  if (error) fail_to_write(path, error.value());
+  // A rename would replace a file that its owner protected from writing.
+  if (::access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
+  return target;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+int Descriptor::close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
+
+const fs::path& checked_name(const fs::path& path) {
+  if (const std::size_t at = path.native().find('\0'); at != std::string::npos)
+    throw FormatError(fmt::format("the name of a file, {} of {} bytes, has a byte of 0 at byte {}", quote(path.native()),
+                                  path.native().size(), at));
+  return path;
+}
+
+Replacement::Replacement(const fs::path& path) : asked_(checked_name(path)), target_(real_target(path)), file_(create()) {}
+
+Replacement::~Replacement() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void Replacement::write(std::span<const std::byte> bytes) {
+  if (const int error = write_all(file_.get(), bytes)) fail_to_write(asked_, error);
+}
+
+void Replacement::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (const int error = write_all_at(file_.get(), bytes, static_cast<off_t>(offset))) fail_to_write(asked_, error);
+}
+
+void Replacement::finish() {
+  if (const int error = file_.get() < 0 ? 0 : file_.close()) fail_to_write(asked_, error);
+}
+
+void Replacement::commit() {
+  finish();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(asked_, errno);
+  temporary_.clear();
+}
+
+Descriptor Replacement::create() {
+  static std::atomic<unsigned> counter{0};
+  const fs::path folder = target_.parent_path();
+  while (true) {
+    temporary_ = folder / fmt::format(".sinter-{}-{}.tmp", ::getpid(), counter++);
+    const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      // Who could not read the old file shall not read the new one.
+      struct stat old{};
+      if (::stat(target_.c_str(), &old) == 0) std::ignore = ::fchmod(fd, old.st_mode & 07777);
+      return Descriptor(fd);
+    }
+    if (errno != EEXIST) {
+      const int error = errno;
+      temporary_.clear();
+      fail_to_write(asked_, error);
+    }
+  }
+}
+
+}  // namespace sinter::inline v1::runtime

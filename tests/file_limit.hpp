@@ -1,0 +1,37 @@
+// What happens under a limit on the size of files.
+#pragma once
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace sinter::testing {
+
+/// What `f` gives as the exit status of a child that may write no more bytes to a file; -1 where a signal ended it, as
+/// SIGXFSZ does where nothing holds it back.
+template <class F>
+int under_file_limit(rlim_t bytes, F f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{bytes, bytes};
+    int status = ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      if (status == 0) status = f();
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      status = 99;
+    }
+    ::_exit(status);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// The limits that tests try: nothing, less than most files, more than some.
+inline constexpr rlim_t file_limits[] = {0, 4096, 100'000};
+
+}  // namespace sinter::testing
