@@ -31,10 +31,12 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "char32_t",
                                                         "char8_t",
                                                         "class",
+                                                        "CLOCKS_PER_SEC",
                                                         "co_await",
                                                         "co_return",
                                                         "co_yield",
                                                         "compl",
+                                                        "complex",
                                                         "concept",
                                                         "const",
                                                         "const_cast",
@@ -42,6 +44,7 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "constexpr",
                                                         "constinit",
                                                         "continue",
+                                                        "DECIMAL_DIG",
                                                         "decltype",
                                                         "default",
                                                         "delete",
@@ -57,13 +60,17 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "extern",
                                                         "false",
                                                         "fault",
+                                                        "FILENAME_MAX",
                                                         "float",
+                                                        "FOPEN_MAX",
                                                         "for",
                                                         "friend",
                                                         "goto",
                                                         "HUGE_VAL",
+                                                        "I",
                                                         "i386",
                                                         "if",
+                                                        "imaginary",
                                                         "INFINITY",
                                                         "inline",
                                                         "int",
@@ -71,6 +78,7 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "int32_t",
                                                         "int64_t",
                                                         "int8_t",
+                                                        "L_tmpnam",
                                                         "linux",
                                                         "long",
                                                         "math_errhandling",
@@ -81,6 +89,7 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "NAN",
                                                         "new",
                                                         "noexcept",
+                                                        "noreturn",
                                                         "not",
                                                         "not_eq",
                                                         "NULL",
@@ -115,6 +124,7 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "this",
                                                         "thread_local",
                                                         "throw",
+                                                        "TMP_MAX",
                                                         "true",
                                                         "try",
                                                         "typedef",
@@ -132,11 +142,30 @@ constexpr auto taken = std::to_array<std::string_view>({"alignas",
                                                         "void",
                                                         "volatile",
                                                         "wchar_t",
+                                                        "WEOF",
                                                         "while",
                                                         "workspace",
                                                         "workspace_bytes",
                                                         "xor",
                                                         "xor_eq"});
+
+/// Whether the name begins as macros of the C library's headers do, which programs include before the exported one.
+bool is_like_a_macro(std::string_view name) {
+  constexpr std::string_view beginnings[] = {
+      "ATOMIC_", "CHAR_",  "DBL_",     "EXIT_",    "FE_",     "FLT_",   "FP_",   "HUGE_",  "INT8_", "INT16_",
+      "INT32_",  "INT64_", "INT_",     "INTMAX_",  "INTPTR_", "LC_",    "LDBL_", "LLONG_", "LONG_", "M_",
+      "MATH_",   "MB_",    "PTHREAD_", "PTRDIFF_", "RTLD_",   "SCHAR_", "SEEK_", "SHRT_",  "SIG_",  "TIME_",
+      "UCHAR_",  "UINT",   "ULLONG_",  "ULONG_",   "USHRT_",  "WCHAR_", "WINT_"};
+  const auto begins = [&](std::string_view macro) { return name.starts_with(macro); };
+  if (std::ranges::any_of(beginnings, begins)) return true;
+  const auto goes_on = [&](std::string_view word, auto as) {  // EDOM, SIGINT, PRId64
+    return begins(word) && name.size() > word.size() && as(name[word.size()]);
+  };
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_format = [](char c) { return (c >= 'a' && c <= 'z') || c == 'X'; };
+  return goes_on("E", [&](char c) { return is_upper(c) || (c >= '0' && c <= '9'); }) || goes_on("SIG", is_upper) ||
+         goes_on("PRI", is_format) || goes_on("SCN", is_format);
+}
 
 }  // namespace
 
@@ -150,13 +179,7 @@ void check_name(const std::string& name, const std::string& what) {
         fmt::format("{} {} is no name in C: it takes a letter, then letters, digits and single underscores, 63 "
                     "at most",
                     what, runtime::quote(name)));
-  // Macros of the C library's headers that the source includes, by what they begin with.
-  constexpr std::string_view macros[] = {"INT8_",   "INT16_", "INT32_", "INT64_",  "INT_",  "INTMAX_",
-                                         "INTPTR_", "UINT",   "FP_",    "M_",      "RTLD_", "PTHREAD_",
-                                         "SEEK_",   "EXIT_",  "HUGE_",  "PTRDIFF_"};
-  const auto begins = [&](std::string_view macro) { return name.starts_with(macro); };
-  if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_") ||
-      std::ranges::any_of(macros, begins))
+  if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_") || is_like_a_macro(name))
     throw Error(fmt::format("{} {} is taken by C, C++ or the exported functions: choose another name", what,
                             runtime::quote(name)));
 }

@@ -321,6 +321,30 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
               HasSubstr("k.c': it is a directory, not a file"));
 }
 
+TEST(ExportFilesTest, NoNameIsAMacroOfTheCLibrary) {
+  const ScratchFolder folder;
+  std::string text;
+  for (const char* const header :
+       {"assert", "complex",     "ctype",  "errno",    "fenv",   "float",     "inttypes", "iso646", "limits", "locale",
+        "math",   "setjmp",      "signal", "stdalign", "stdarg", "stdatomic", "stdbool",  "stddef", "stdint", "stdio",
+        "stdlib", "stdnoreturn", "string", "tgmath",   "time",   "uchar",     "wchar",    "wctype"})
+    text += std::string("#include <") + header + ".h>\n";
+  put(folder.path() / "all.c", text);
+  ASSERT_EQ(run("cc -std=c11 -dM -E " + folder.file("all.c") + " > " + folder.file("macros")), 0);
+  std::istringstream lines(read_text(folder.file("macros")));
+  int macros = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(8, line.find(' ', 8) - 8);
+    // What is called by parentheses stands for itself without them; names with these underscores are none of ours.
+    if (name.find('(') != std::string::npos || name.starts_with('_') || name.find("__") != std::string::npos) continue;
+    ++macros;
+    EXPECT_THROW(jit::exporting::check_name(name, "input"), Error) << name;
+  }
+  EXPECT_GT(macros, 300);
+  for (const char* const name : {"x", "Input", "E", "eps", "PRIOR", "imag", "i"})
+    EXPECT_NO_THROW(jit::exporting::check_name(name, "input")) << name;
+}
+
 TEST(ExportFilesTest, AppearTogetherOrNotAtAll) {
   const Exported files = write({fused(), soft()}, {.name = "k", .architectures = {}});
   const ScratchFolder folder;
