@@ -26,7 +26,7 @@ namespace {
 
 using runtime::format_bytes;
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a kernel that is unpacked
+constexpr std::string_view too_large = "it is larger than a kernel";
 
 class Cache {
  public:
@@ -53,19 +53,23 @@ class Cache {
   }
 
   /// The bytes of an entry that is whole; else nothing, with what is wrong with it.
-  std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const {
+  std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const try {
     const jit::FileDescriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || ::fstat(file.get(), &status) != 0) return problem = std::strerror(errno), std::nullopt;
     if (!S_ISREG(status.st_mode)) return problem = "it is no ordinary file", std::nullopt;
     problem = jit::distrust(status);
     if (!problem.empty()) return {};
-    std::optional<std::string> bytes = jit::read_all(file.get(), static_cast<std::size_t>(status.st_size));
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size > jit::max_entry_bytes) return problem = too_large, std::nullopt;
+    std::optional<std::string> bytes = jit::read_all(file.get(), size);
     if (!bytes) return problem = std::strerror(errno), std::nullopt;
     const std::optional<jit::DiskEntry> entry = jit::decode(*bytes);
     if (!entry) return problem = "it is damaged, or of another version of Sinter", std::nullopt;
     if (jit::entry_name(entry->key) != f.name) return problem = "it has another kernel's name", std::nullopt;
     return bytes;
+  } catch (const std::bad_alloc&) {
+    return problem = "there is not enough memory to read it", std::nullopt;
   }
 
   /// Whether the file is gone.
@@ -141,7 +145,7 @@ int pack(const std::string& path) {
 
 /// The kernel of an entry that is whole; else nothing, with what is wrong with it.
 std::optional<jit::DiskEntry> unpacked(detail::ByteSource& file, const detail::zip::Entry& e, std::string& problem) {
-  if (e.size > most_bytes) return problem = "it is larger than a kernel", std::nullopt;
+  if (e.size > jit::max_entry_bytes) return problem = too_large, std::nullopt;
   std::string bytes(static_cast<std::size_t>(e.size), '\0');
   try {
     detail::zip::EntrySource content(file, e);

@@ -90,9 +90,8 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
     report(fmt::format("{}/{} is not used as a compiled kernel: {}. Delete it", settings_.folder, name, why));
     return {};
   }
-  constexpr off_t most = 1 << 30;
-  const std::optional<std::string> bytes =
-      status.st_size > most ? "" : read_all(file.get(), static_cast<std::size_t>(status.st_size));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::optional<std::string> bytes = size > max_entry_bytes ? "" : read_all(file.get(), size);
   if (!bytes) {
     report(fmt::format("cannot read {}/{} ({}): the kernel is compiled again", settings_.folder, name,
                        std::strerror(errno)));

@@ -12,6 +12,9 @@ namespace sinter::inline v1::jit {
 /// To be raised when kernels of an equal text are launched another way, or the file looks another way.
 inline constexpr std::uint32_t entry_version = 1;
 
+/// What is larger is no kernel, and not read.
+inline constexpr std::uint64_t max_entry_bytes = std::uint64_t{1} << 30;
+
 struct DiskEntry {
   KernelKey key;
   std::string binary;

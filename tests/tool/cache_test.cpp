@@ -84,6 +84,20 @@ TEST_F(ToolCacheTest, VerifyFindsWhatIsDamaged) {
   EXPECT_FALSE(fs::exists(victim));
 }
 
+TEST_F(ToolCacheTest, AnOversizedEntryIsNamedAndLeftOut) {
+  const std::string name = std::string(32, 'a') + ".kernel";
+  write_text(shell().file("cache/" + name), "");
+  fs::resize_file(shell().file("cache/" + name), std::uintmax_t{1} << 42);  // which takes no room on disk
+  const Outcome found = shell().sinter("cache verify");
+  EXPECT_EQ(found.status, 1);
+  EXPECT_THAT(found.out, HasSubstr(name + ": it is larger than a kernel\n2 of 3 kernels whole"));
+  const Outcome packed = shell().sinter("cache pack k.zip");
+  EXPECT_EQ(packed.out, "packed 2 kernels\n") << packed.err;
+  EXPECT_THAT(packed.err, HasSubstr(name + " is left out: it is larger than a kernel"));
+  EXPECT_EQ(shell().sinter("cache verify --delete").status, 0);
+  EXPECT_EQ(entries().size(), 2u);
+}
+
 TEST_F(ToolCacheTest, VerifySeesAnEntryOfAnotherName) {
   fs::rename(entries()[0], shell().file("cache/" + std::string(32, 'a') + ".kernel"));
   const Outcome o = shell().sinter("cache verify");
