@@ -68,6 +68,13 @@ py::tuple dlpack_device(const Operand& x) {
   return device_tuple(*runtime::empty({0}, x.dtype(), x.device()));
 }
 
+/// A flipped view, as x[::-1].
+bool has_negative_strides(const TensorImpl& t) {
+  for (int i = 0; i < t.rank(); ++i)
+    if (t.shape[i] > 1 && t.strides[i] < 0) return t.numel > 0;
+  return false;
+}
+
 bool wants_version_1(const py::object& max_version) {
   if (max_version.is_none()) return false;
   return integer_from("__dlpack__", py::tuple(max_version)[0]) >= 1;
@@ -88,7 +95,13 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
     copied = true;
   }
   DLPackExport options{.stream = stream_from(stream, t->device)};
-  options.copy = !copied && wanted == true;
+  const bool flipped = has_negative_strides(*t);
+  if (flipped && wanted == false)
+    throw py::buffer_error(fmt::format(
+        "__dlpack__: the tensor {} has strides {}, and libraries as PyTorch take no negative ones, so that it must be "
+        "copied: leave copy away, or set it to True",
+        runtime::describe(*t), to_string(t->strides)));
+  options.copy = flipped || (!copied && wanted == true);
   const bool versioned = wants_version_1(max_version);
   TensorRef source = without_gil([&] { return detail::dlpack_source(*t, options); });
   options.copy |= copied;

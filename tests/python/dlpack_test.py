@@ -68,6 +68,19 @@ class DLPack(Case):
             z[0] = 3
             self.assertEqual(x.item(), 2)
 
+    def test_flipped_views_go_out_as_copies(self):
+        a = np.arange(6, dtype="f4").reshape(2, 3)
+        x = sinter.from_numpy(a)
+        for view, array in [(x.flip(1), a[:, ::-1]), (x[::-1], a[::-1]), (x.T[::-1], a.T[::-1])]:
+            for arguments in [{}, {"copy": None}, {"copy": True}]:
+                taken = sinter.from_dlpack(view.__dlpack__(max_version=(1, 0), **arguments))
+                np.testing.assert_array_equal(taken.numpy(), array)
+                self.assertTrue(all(stride > 0 for stride in taken.numpy().strides))
+            with self.assertRaisesRegex(BufferError, "negative"):
+                view.__dlpack__(copy=False)
+        # Where no step is taken there is no direction either.
+        self.assertEqual(sinter.from_dlpack(x[:1].flip(0).__dlpack__(copy=False)).tolist(), [[0, 1, 2]])
+
     def test_a_capsule_is_taken_once(self):
         capsule = sinter.tensor([1.0]).__dlpack__()
         sinter.from_dlpack(capsule)
@@ -150,6 +163,7 @@ class DLPack(Case):
             self.assertEqual(str(t.dtype), f"torch.{x.dtype.name}")
             self.assertTrue(torch.equal(torch.from_dlpack(x), t))
             self.assertTrue(torch.equal(torch.from_dlpack(x.T), t.T))
+            self.assertTrue(torch.equal(torch.from_dlpack(x.flip(1)), t.flip(1)))
         t = torch.zeros(3)
         sinter.from_dlpack(t)[1] = 5
         self.assertEqual(t.tolist(), [0, 5, 0])

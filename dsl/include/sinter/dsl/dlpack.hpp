@@ -18,7 +18,7 @@ struct DLPackExport {
   /// now; the host does not wait. What Sinter does with the tensor later comes after the stream's work, which must stay
   /// valid until the deleter has run. Without one the host waits until the tensor is there.
   std::optional<Stream> stream{};
-  /// A copy, flagged as one.
+  /// A copy, row by row and flagged as one: for consumers that do not take every layout, as PyTorch negative strides.
   bool copy = false;
   /// Flagged as not to be written to. The old structure has no flags: there it is an Error.
   bool read_only = false;
