@@ -3,6 +3,12 @@
 #include <sinter/runtime/order.hpp>
 #include <sinter/runtime/pieces.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "fork.hpp"
 #include "pinned.hpp"
 #include "streams.hpp"
 #include "uses.hpp"
@@ -25,6 +31,57 @@ struct Buffer::Pieced final : Buffer {
       : Buffer(p->mesh, nullptr, 0, nullptr, Kind::Pieced), pieces(std::move(p)) {}
   const std::unique_ptr<const Pieces> pieces;
 };
+
+/// The exposed buffers that there are, by address.
+class Buffer::Exposed {
+ public:
+  static Exposed& all() {
+    static constinit Immortal<Exposed> exposed;
+    return exposed.get();
+  }
+
+  void add(Buffer& b) {
+    const ForkSafeLock lock(mutex_);
+    if (b.is_exposed()) return;
+    if (b.bytes_ > 0) {
+      largest_ = std::max(largest_, b.bytes_);
+      each_over(b, [&](Buffer& other) {
+        other.overlaps_.store(true, std::memory_order_relaxed);
+        b.overlaps_.store(true, std::memory_order_relaxed);
+      });
+      buffers_.emplace(begin(b), &b);
+    }
+    b.exposed_.store(true, std::memory_order_relaxed);
+  }
+  void remove(Buffer& b) noexcept {
+    const ForkSafeLock lock(mutex_, std::nothrow);
+    const auto [first, last] = buffers_.equal_range(begin(b));
+    const auto found = std::find_if(first, last, [&](const auto& item) { return item.second == &b; });
+    if (found != last) buffers_.erase(found);
+  }
+  void touch_others(Buffer& b) noexcept {
+    const ForkSafeLock lock(mutex_, std::nothrow);
+    each_over(b, [&](Buffer& other) {
+      if (&other != &b) other.version_.fetch_add(1, std::memory_order_relaxed);
+    });
+  }
+
+ private:
+  static std::uintptr_t begin(const Buffer& b) noexcept { return reinterpret_cast<std::uintptr_t>(b.data_); }
+  template <class F>
+  void each_over(const Buffer& b, F f) {
+    const std::uintptr_t end = begin(b) + b.bytes_, reach = std::min<std::uintptr_t>(largest_, begin(b));
+    for (auto i = buffers_.lower_bound(begin(b) - reach); i != buffers_.end() && i->first < end; ++i)
+      if (i->first + i->second->bytes_ > begin(b)) f(*i->second);
+  }
+
+  std::mutex mutex_;
+  std::multimap<std::uintptr_t, Buffer*> buffers_;
+  std::size_t largest_ = 0;  // bytes of any that there was: how far before an address one over it may begin
+};
+
+void Buffer::become_exposed() { Exposed::all().add(*this); }
+void Buffer::touch_others() noexcept { Exposed::all().touch_others(*this); }
 
 Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   Backend& owner = backend(device);
@@ -76,6 +133,8 @@ void await(const Fence& fence) noexcept {
 }  // namespace
 
 void Buffer::destroy(Buffer* buffer) noexcept {
+  if (buffer->is_exposed()) [[unlikely]]
+    Exposed::all().remove(*buffer);
   // The backend exists, since it gave the memory: this lookup cannot throw.
   if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
     if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);

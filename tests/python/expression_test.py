@@ -242,6 +242,24 @@ class Lazy(Case):
         with self.assertRaises(sinter.Error):
             e.eval()
 
+    def test_a_leaf_that_was_written_to_through_another_tensor(self):
+        a = np.arange(6, dtype="f4")
+        for other in [sinter.from_numpy(a), sinter.from_numpy(a[2:]), sinter.from_dlpack(a)]:
+            x = sinter.from_numpy(a)
+            e = x + 1
+            other[0] = 7
+            with self.assertRaisesRegex(sinter.Error, "was written to"):
+                e.eval()
+        x = sinter.tensor([1.0, 2.0])  # the same of Sinter's own memory
+        e = x + 1
+        sinter.from_numpy(x.numpy())[0] = 7
+        with self.assertRaisesRegex(sinter.Error, "was written to"):
+            e.eval()
+        x, apart = sinter.from_numpy(a[:3]), sinter.from_numpy(a[3:])
+        e = x + 1
+        apart[0] = 7
+        self.assertEqual(e.tolist(), [a[0] + 1, a[1] + 1, a[2] + 1])
+
     def test_results_are_kept(self):
         a = np.ones(3, "f4")
         x = sinter.from_numpy(a)

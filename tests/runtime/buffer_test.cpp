@@ -25,6 +25,50 @@ struct Probe : Counted<Probe> {
   int& destroyed_;
 };
 
+TEST(Buffer, ExposedOnesOverTheSameMemoryHaveNewVersionsTogether) {
+  std::vector<std::byte> memory(100);
+  const auto over = [&](std::size_t first, std::size_t bytes) {
+    Ref<Buffer> b = Buffer::over(memory.data() + first, bytes, nullptr);
+    b->expose();
+    b->expose();  // once more is nothing new
+    return b;
+  };
+  const Ref<Buffer> all = over(0, 100), left = over(0, 40), right = over(40, 60), nothing = over(10, 0);
+  Ref<Buffer> middle = over(39, 2), hidden = Buffer::over(memory.data(), 100, nullptr);
+  const std::vector<const Ref<Buffer>*> buffers{&all, &left, &right, &middle, &nothing, &hidden};
+  const auto touched = [&](const Ref<Buffer>& by) {
+    std::vector<std::uint64_t> news;
+    for (const Ref<Buffer>* b : buffers) news.push_back((*b)->version());
+    by->touch();
+    for (std::size_t i = 0; i < news.size(); ++i) news[i] = (*buffers[i])->version() - news[i];
+    return news;
+  };
+  using Versions = std::vector<std::uint64_t>;
+  EXPECT_EQ(touched(all), (Versions{1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(touched(left), (Versions{1, 1, 0, 1, 0, 0}));
+  EXPECT_EQ(touched(right), (Versions{1, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(touched(middle), (Versions{1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(touched(nothing), (Versions{0, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(touched(hidden), (Versions{0, 0, 0, 0, 0, 1}));
+  hidden->expose();
+  middle = over(60, 40);
+  EXPECT_EQ(touched(middle), (Versions{1, 0, 1, 1, 0, 1}));
+}
+
+TEST(Buffer, ThreadsExposeAndTouchTogether) {
+  std::vector<std::byte> memory(1000);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 500; ++i) {
+        const Ref<Buffer> b = Buffer::over(memory.data() + t * 10 + i % 100, 200, nullptr);
+        b->expose();
+        b->touch();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
 TEST(Ref, DestroysOnceWhenTheLastHandleGoes) {
   int destroyed = 0;
   {

@@ -90,12 +90,17 @@ class Buffer : public Counted<Buffer> {
   bool is_pinned() const noexcept { return kind_ == Kind::Pinned; }
   /// How often the contents were replaced; what a lazy expression compares.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-  /// To be called by whoever writes into memory that others may have read.
-  void touch() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
-  /// Its address is given away, so that it may be written to at any time without touch(). Waits until no GPU reads
-  /// pinned memory any more. Throws CudaError.
+  /// To be called by whoever writes into memory that others may have read. Exposed buffers over the same memory have a
+  /// new version as well.
+  void touch() noexcept {
+    version_.fetch_add(1, std::memory_order_relaxed);
+    if (overlaps_.load(std::memory_order_relaxed)) [[unlikely]]
+      touch_others();
+  }
+  /// Its address is given away, or somebody else's, so that it may be written to at any time without touch(), and other
+  /// buffers may be over the same memory. Waits until no GPU reads pinned memory any more. Throws CudaError.
   void expose() {
-    exposed_.store(true, std::memory_order_relaxed);
+    if (!is_exposed()) become_exposed();
     if (is_pinned()) settle();
   }
   bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
@@ -106,13 +111,17 @@ class Buffer : public Counted<Buffer> {
   enum class Kind : std::uint8_t { Device, Pinned, Foreign, Pieced };
   struct Foreign;
   struct Pieced;
+  class Exposed;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();
   void settle();
+  void become_exposed();
+  void touch_others() noexcept;
 
   Device device_;
   Kind kind_;
   std::atomic<bool> exposed_{false};
+  std::atomic<bool> overlaps_{false};  // with another exposed one, once
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
