@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include <runtime/bools.hpp>
 #include <sinter/jit/mesh.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/transfer.hpp>
@@ -78,18 +79,29 @@ TensorRef on_one_device(const TensorImpl& t) {
   return t.device.is_mesh() ? jit::gather(x, Device()) : TensorRef::share(&x);
 }
 
+namespace {
+
+/// The elements of a contiguous array.
+void download(void* to, const TensorImpl& t) {
+  const std::size_t bytes = static_cast<std::size_t>(t.numel) * size_of(t.dtype);
+  runtime::download(to, {t.buffer.get(), t.data}, bytes);
+  if (t.dtype == DType::Bool) runtime::make_bools({static_cast<std::byte*>(to), bytes});
+}
+
+}  // namespace
+
 void read_item(const TensorImpl& t, void* to) {
   if (t.numel != 1)
     throw Error(fmt::format("a tensor with {} elements cannot be converted to a scalar: {}", t.numel, describe(t)));
   const TensorRef here = on_one_device(t);
-  runtime::download(to, {here->buffer.get(), here->data}, size_of(t.dtype));
+  download(to, *here);
 }
 
 void read_elements(TensorImpl& t, void* to) {
   if (t.numel == 0) return;
   if (t.device.is_mesh()) return read_elements(*jit::gather(t, Device()), to);
   const TensorRef packed = jit::contiguous(t);
-  runtime::download(to, {packed->buffer.get(), packed->data}, static_cast<std::size_t>(t.numel) * size_of(t.dtype));
+  download(to, *packed);
 }
 
 bool all_true(TensorImpl& bools) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include <runtime/bools.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
@@ -45,8 +46,8 @@ std::uint64_t payload_bytes(const Header& header, const std::string& file) {
 /// From the file's representation to the machine's.
 void convert(std::span<std::byte> bytes, const Header& header) {
   const std::size_t number_bytes = size_of(real_of(header.dtype));  // of complex numbers each part is a number
-  if (header.dtype == DType::Bool)                                  // a bool of C++ must be 0 or 1
-    for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
+  if (header.dtype == DType::Bool)
+    runtime::make_bools(bytes);
   else if (header.swapped)
     reverse_bytes(bytes, number_bytes);
 }

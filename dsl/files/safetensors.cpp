@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include <runtime/bools.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
@@ -31,16 +32,10 @@ using safetensors::Part;
 
 static_assert(std::endian::native == std::endian::little, "the elements lie in memory as they do in the file");
 
-/// A bool of C++ must be 0 or 1. Only what is neither is written to, so that the pages of others stay the file's.
-void make_bools(std::span<std::byte> bytes) {
-  for (std::byte& b : bytes)
-    if (b > std::byte{1}) b = std::byte{1};
-}
-
 TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
                     Device device) {
   if (device.is_mesh()) return jit::to(*tensor_at(part, bytes, std::move(mapping), Device()), part.dtype, device);
-  if (part.dtype == DType::Bool) make_bools(bytes);
+  if (part.dtype == DType::Bool) runtime::make_bools(bytes);  // pages that it leaves alone stay the file's
   if (device.is_cpu() && runtime::is_aligned(bytes.data(), part.dtype))
     return runtime::over_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));
   TensorRef t = runtime::empty(part.shape, part.dtype, device);

@@ -3,6 +3,7 @@
 
 #include <complex>
 
+#include <runtime/bools.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/tensor.hpp>
 #include "convert.hpp"
@@ -101,7 +102,7 @@ TensorRef wide(const Operand& x) {
 
 py::object element(const TensorImpl& t, std::int64_t i) {
   switch (category(t.dtype)) {
-    case Category::Bool: return py::bool_(reinterpret_cast<const bool*>(t.data)[i]);
+    case Category::Bool: return py::bool_(runtime::element_at(reinterpret_cast<const bool*>(t.data) + i));
     case Category::Int: return py::int_(reinterpret_cast<const std::int64_t*>(t.data)[i]);
     case Category::Float: return py::float_(reinterpret_cast<const double*>(t.data)[i]);
     case Category::Complex: break;

@@ -88,7 +88,7 @@ struct PlainReduction {
       const S* const p = row_at<T>(in, r, pitch);
       S value = states[r];
       if (n <= tiny_row)
-        for (std::int64_t i = 0; i < n; ++i) value = one(value, p[i]);
+        for (std::int64_t i = 0; i < n; ++i) value = one(value, value_of_stored<T>(p + i));
       else
         value = one(value, value_of<F, T>(p, n));
       states[r] = value;
@@ -97,8 +97,8 @@ struct PlainReduction {
   template <int n>
   static void tiny_rows(S* __restrict states, const S* __restrict p, std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      S value = p[r * n];
-      for (int i = 1; i < n; ++i) value = one(value, p[r * n + i]);
+      S value = value_of_stored<T>(p + r * n);
+      for (int i = 1; i < n; ++i) value = one(value, value_of_stored<T>(p + r * n + i));
       states[r] = one(states[r], value);
     }
   }
@@ -138,7 +138,7 @@ struct PlainReduction {
       for (; i + wide * lanes <= n; i += wide * lanes) strip<wide>(states + i, p + i, rows, pitch);
       for (; i + lanes <= n; i += lanes) strip<1>(states + i, p + i, rows, pitch);
       for (; i < n; ++i)
-        for (std::int64_t r = 0; r < rows; ++r) states[i] = one(states[i], p[r * pitch + i]);
+        for (std::int64_t r = 0; r < rows; ++r) states[i] = one(states[i], value_of_stored<T>(p + r * pitch + i));
     }
   }
   static void start(ReduceStates s, std::int64_t n) {

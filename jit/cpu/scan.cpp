@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <runtime/bools.hpp>
 #include <runtime/parts.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "is_nan.hpp"
@@ -167,7 +168,7 @@ class Scanner {
     for (std::int64_t i = 0; i < s.length; ++i, started = true)
       for (std::int64_t c = 0; c < width; ++c) {
         const std::int64_t at = i * s.step + c * s.across;
-        const State next = Op::start(x[at], s.position + i + c * s.further);
+        const State next = Op::start(runtime::element_at(x + at), s.position + i + c * s.further);
         now[c] = started ? Op::join(now[c], next) : next;
         if constexpr (writes) Op::write(now[c], s.first + at, to_, indices_);
       }

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include <runtime/bools.hpp>
 #include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::jit::cpu {
@@ -92,9 +93,11 @@ void scatter(std::byte* to, DType dtype, const Shape& over, const Shape& own, st
     T* const x = reinterpret_cast<T*>(to);
     const T* const from = reinterpret_cast<const T*>(values.data);
     if (how == Write::Add)
-      for_each(rows, [=](std::int64_t place, std::int64_t value) { x[place] = sum(x[place], from[value]); });
+      for_each(rows, [=](std::int64_t place, std::int64_t value) {
+        x[place] = sum(runtime::element_at(x + place), runtime::element_at(from + value));
+      });
     else
-      for_each(rows, [=](std::int64_t place, std::int64_t value) { x[place] = from[value]; });
+      for_each(rows, [=](std::int64_t place, std::int64_t value) { x[place] = runtime::element_at(from + value); });
   });
 }
 

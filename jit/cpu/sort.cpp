@@ -1,4 +1,5 @@
 #include "sort.hpp"
+#include <runtime/bools.hpp>
 #include <runtime/parts.hpp>
 
 #include <algorithm>
@@ -25,8 +26,9 @@ struct SortRow {
 
   template <class Entry>
   Entry entry(std::int64_t i) const noexcept {
-    return Entry(static_cast<decltype(sort_key(T{}))>(sort_key(data[i]) ^ flip), i);
+    return Entry(static_cast<decltype(sort_key(T{}))>(sort_key(value(i)) ^ flip), i);
   }
+  T value(std::int64_t i) const noexcept { return runtime::element_at(data + i); }
 };
 
 /// What a thread sorts in.
@@ -136,7 +138,7 @@ void write_results(const SortRow<T>& row, const Entry* found, std::int64_t count
   for_each_range(count, [=](std::int64_t, std::int64_t first, std::int64_t end) {
     for (std::int64_t i = first; i < end; ++i) {
       indices[i] = found[i].index();
-      if (values) values[i] = row.data[indices[i]];
+      if (values) values[i] = row.value(indices[i]);
     }
   });
 }
@@ -191,7 +193,8 @@ void sort_rows(const RowArray& rows, bool descending, std::int64_t first, T* val
 template <class T>
 std::int64_t position_in(const SortRow<T>& row, Rank rank, std::int64_t position) {
   if (rank == Rank::Position) return position;
-  const std::int64_t nans = std::count_if(row.data, row.data + row.length, is_nan<T>);
+  std::int64_t nans = 0;
+  if constexpr (!std::is_integral_v<T>) nans = std::count_if(row.data, row.data + row.length, is_nan<T>);
   if (rank == Rank::Median && nans > 0) return row.length - nans;
   return std::max<std::int64_t>(row.length - nans - 1, 0) / 2;
 }
@@ -204,7 +207,7 @@ void pick_from_rows(const RowArray& rows, Rank rank, std::int64_t position, T* v
         const SortRow<T> row{data + r * rows.length, rows.length, 0};
         write_entries(row, room);
         indices[r] = at_position(room, row.length, position_in(row, rank, position)).index();
-        values[r] = row.data[indices[r]];
+        values[r] = row.value(indices[r]);
       });
 }
 

@@ -25,7 +25,8 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// A bool is a byte that is 0 or 1; the others are themselves.
+/// A bool is a byte, true unless it is 0: memory that came from elsewhere may hold any. What is loaded, computed and
+/// stored is 0 or 1. The others are themselves.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 /// The signed integer of the same size: what comparisons give.
@@ -99,6 +100,30 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
 #endif
 }
 
+/// What was loaded, as values: bools become 0 or 1, by one instruction that compilers do not find.
+template <class T>
+SINTER_INLINE Native<T> value_of_stored(Native<T> stored) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const Native<T> one = Native<T>{} + 1;
+#if defined(__AVX512F__)
+    return (Native<T>)_mm512_min_epu8((__m512i)stored, (__m512i)one);
+#elif defined(__AVX2__)
+    return (Native<T>)_mm256_min_epu8((__m256i)stored, (__m256i)one);
+#else
+    return (Native<T>)_mm_min_epu8((__m128i)stored, (__m128i)one);
+#endif
+  } else {
+    return stored;
+  }
+}
+template <class T>
+SINTER_INLINE Stored<T> value_of_stored(const Stored<T>* p) {
+  if constexpr (std::is_same_v<T, bool>)
+    return *p != 0;
+  else
+    return *p;
+}
+
 template <class T>
 struct Mask;
 
@@ -117,13 +142,13 @@ struct Vec {
   explicit SINTER_INLINE Vec(S s) : v(broadcast_value(static_cast<element>(static_cast<T>(s)))) {}
 
   static SINTER_INLINE Vec load(const element* p) {
-    return {(Native<T>)*reinterpret_cast<const typename NativeVector<element>::unaligned*>(p)};
+    return value_of_stored<T>((Native<T>)*reinterpret_cast<const typename NativeVector<element>::unaligned*>(p));
   }
-  static SINTER_INLINE Vec load(const element* p, int count) { return {load_first<T>(p, count)}; }
+  static SINTER_INLINE Vec load(const element* p, int count) { return value_of_stored<T>(load_first<T>(p, count)); }
   static SINTER_INLINE Vec broadcast(const element* p) {
     element s;
     __builtin_memcpy(&s, p, sizeof s);  // copies read words of any type
-    return {broadcast_value(s)};
+    return value_of_stored<T>(broadcast_value(s));
   }
   SINTER_INLINE void store(element* p) const { *reinterpret_cast<typename NativeVector<element>::unaligned*>(p) = v; }
   SINTER_INLINE void store(element* p, int count) const { store_first<T>(p, v, count); }

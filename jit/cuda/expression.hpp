@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::jit::cuda {
 
-/// How a value lies in memory: bools as bytes, which are 0 or 1.
+/// How a value lies in memory: bools as bytes, of which all but 0 are true.
 std::string_view storage_type(DType dtype) noexcept;
 
 /// A type as one word, so that T(2) can be written.

@@ -45,8 +45,9 @@ std::string operation_type(int operation, DType dtype) {
   constexpr const char* templates[] = {"Sum", "Product", "LogSumExp"};
   const std::string_view element = storage_type(dtype);
   if (is_extreme(operation)) {
-    const DType value = dtype == DType::Bool ? DType::Int32 : carrier(dtype);
-    return fmt::format("Extreme<{}, {}, {}>", element, info(value).cuda_name, operation == number_of(Extreme::Max));
+    const bool max = operation == number_of(Extreme::Max);
+    if (dtype == DType::Bool) return fmt::format("ExtremeOfBools<{}>", max);
+    return fmt::format("Extreme<{}, {}, {}>", element, info(carrier(dtype)).cuda_name, max);
   }
   if (is_complex(dtype))
     return fmt::format("Complex{}<{}, {}>", templates[operation], element, info(real_of(dtype)).cuda_name);

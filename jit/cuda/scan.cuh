@@ -92,6 +92,13 @@ struct Extreme {
     *index = s.index;
   }
 };
+// Of bytes that are true unless they are 0.
+template <bool max>
+struct ExtremeOfBools : Extreme<unsigned char, int, max> {
+  static __device__ __forceinline__ typename ExtremeOfBools::State start(unsigned char x, long long index) {
+    return {x != 0, index};
+  }
+};
 
 template <class Op>
 struct ScanParams {

@@ -41,7 +41,7 @@ const char* key_type(std::size_t size) noexcept { return key_types[std::countr_z
 /// How an element's key is made.
 std::string key_expression(DType dtype) {
   switch (dtype) {
-    case DType::Bool:
+    case DType::Bool: return "x != 0";
     case DType::UInt8: return "x";
     case DType::Float16: return "float_key<Key>(x.bits, 0x7C00)";
     case DType::BFloat16: return "float_key<Key>(x.bits, 0x7F80)";

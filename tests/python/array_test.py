@@ -161,6 +161,13 @@ class Arrays(Case):
         self.assertEqual(shared, b"\0\5\0\0")
         self.assertEqual(sinter.asarray(memoryview(b"abcdef")[::-2]).tolist(), [102, 100, 98])
 
+    def test_any_byte_of_a_bool_but_zero_is_true(self):
+        x = sinter.from_numpy(np.uint8([0, 255, 2, 1]).view(bool))
+        self.assertEqual(x.tolist(), [False, True, True, True])
+        self.assertIs(x[1].item(), True)
+        self.assertEqual(x.sum().item(), 3)
+        self.assertEqual((~x).tolist(), [True, False, False, False])
+
     def test_asarray(self):
         a = np.arange(6, dtype="f4")
         x = sinter.asarray(a)

@@ -17,6 +17,8 @@ template <class To, class From>
 SINTER_INLINE Stored<To> converted(Stored<From> x) {
   if constexpr (is_half<From>) {
     return to_float(x);
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return x != 0;
   } else if constexpr (std::is_same_v<To, Half>) {
     return to_half(x);
   } else if constexpr (std::is_same_v<To, BFloat16>) {

@@ -77,7 +77,7 @@ void outside_row(void* out, const void* const* in, std::int64_t n) {
 }  // namespace
 
 constinit const Rows memory_rows[static_cast<int>(Memory::count)] = {
-    {{copy_row<bool, false>, copy_row<bool, true>}},
+    {{copy_row<std::uint8_t, false>, copy_row<std::uint8_t, true>}},
     {{copy_row<std::int16_t, false>, copy_row<std::int16_t, true>}},
     {{copy_row<std::int32_t, false>, copy_row<std::int32_t, true>}},
     {{copy_row<std::int64_t, false>, copy_row<std::int64_t, true>}},
@@ -85,7 +85,7 @@ constinit const Rows memory_rows[static_cast<int>(Memory::count)] = {
     {{every_second_row<std::int16_t>}},
     {{every_second_row<std::int32_t>}},
     {{every_second_row<std::int64_t>}},
-    {{load_row<bool>, load_row<bool>}},
+    {{load_row<std::uint8_t>, load_row<std::uint8_t>}},
     {{load_row<std::int16_t>, load_row<std::int16_t>}},
     {{load_row<std::int32_t>, load_row<std::int32_t>}},
     {{load_row<std::int64_t>, load_row<std::int64_t>}},

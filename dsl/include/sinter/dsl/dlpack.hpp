@@ -108,7 +108,7 @@ DLPackUnversioned to_dlpack_unversioned(const Tensor<T, D>& t, const DLPackExpor
 }
 
 /// Another library's tensor, which is taken over: its deleter is called when the last tensor on its memory is gone. An
-/// error leaves it to the caller. T and D are checked: from_dlpack<float, Cpu>(managed). Bytes of bools are 0 or 1.
+/// error leaves it to the caller. T and D are checked: from_dlpack<float, Cpu>(managed).
 /// Throws DtypeError for elements that Sinter has not: several lanes, parts of bytes, unsigned integers above 8 bits;
 /// DeviceError for devices other than CPUs and CUDA's; ShapeError for more than eight axes or too large an array;
 /// Error for a structure that is not whole, of another major version, or that would have to be copied and must not be.

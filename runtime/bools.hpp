@@ -1,0 +1,25 @@
+// Bools in memory. Memory that comes from elsewhere may hold any byte, and all but 0 are true; a bool of C++ must be 0
+// or 1.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace sinter::inline v1::runtime {
+
+/// An element as a value, whatever the byte of a bool.
+template <class T>
+T element_at(const T* place) noexcept {
+  if constexpr (std::is_same_v<T, bool>)
+    return *reinterpret_cast<const std::byte*>(place) != std::byte{};
+  else
+    return *place;
+}
+
+/// Makes the bytes of bools 0 or 1. Only what is neither is written to.
+inline void make_bools(std::span<std::byte> bytes) noexcept {
+  for (std::byte& b : bytes)
+    if (b > std::byte{1}) b = std::byte{1};
+}
+
+}  // namespace sinter::inline v1::runtime
