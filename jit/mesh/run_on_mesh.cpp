@@ -95,6 +95,7 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
   std::vector<Result> results;
   for (std::size_t i = 0; i < recipe.outputs(); ++i)
     results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.recorded(), shapes, i), wanted[i]));
+  if (call.outputs) check_apart({call.outputs, recipe.outputs()});
   run_positions(recipe, call, mesh, placed.leaves, results);
   if (!call.runs) return;
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -242,4 +242,16 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
                     runtime::describe(to), to_string(to.strides)));
 }
 
+void check_apart(std::span<const runtime::TensorRef> outputs) {
+  for (std::size_t j = 1; j < outputs.size(); ++j)
+    for (std::size_t i = 0; i < j; ++i)
+      if (outputs[i] && outputs[j] && overlap_as_targets(*outputs[i], *outputs[j]))
+        throw Error(
+            fmt::format("unsupported operation: two outputs of one evaluation share memory\n  output {} is {}, strides "
+                        "{}\n  output {} is {}, strides {}\n  Write to tensors that have no element in common, or "
+                        "evaluate one after the other",
+                        i, runtime::describe(*outputs[i]), to_string(outputs[i]->strides), j,
+                        runtime::describe(*outputs[j]), to_string(outputs[j]->strides)));
+}
+
 }  // namespace sinter::inline v1::jit

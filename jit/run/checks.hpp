@@ -33,4 +33,7 @@ void check_castable(DType from, const runtime::TensorImpl& to);
 /// Throws DeviceError, ShapeError or Error where a result of shape `shape` on `device` cannot be written to `to`.
 void check_output(const runtime::TensorImpl& to, const Shape& shape, Device device);
 
+/// Throws Error where two outputs of one evaluation, of which some may be null, share memory.
+void check_apart(std::span<const runtime::TensorRef> outputs);
+
 }  // namespace sinter::inline v1::jit

@@ -170,14 +170,12 @@ bool overlaps_array(const TensorImpl& to, const Recipe& recipe, std::size_t outp
                              [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
 }
 
-/// How output i overlaps with what else is written, and read from then on; `together` is null where outputs have plans
+/// How output i overlaps with what is read from then on; `together` is null where outputs have plans
 /// of their own, which run in their order.
 Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
                       const Call& call) {
   const TensorImpl& to = *targets[i].given;
   Overlap worst = Overlap::None;
-  for (std::size_t j = 0; j < i; ++j)
-    if (targets[j].given && overlap(to, *targets[j].given) != Overlap::None) return Overlap::Some;
   const ReadyPlan& plan = together ? *together : recipe.alone(i);
   const auto output = static_cast<std::uint32_t>(together ? i : 0);
   const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
@@ -239,6 +237,7 @@ void run_any(const Recipe& recipe, const Call& call) {
     }
     same_shape &= t.shape == targets[0].shape;
   }
+  if (call.outputs) check_apart({call.outputs, targets.size()});
   const ReadyPlan* together = same_shape ? &recipe.together() : nullptr;
   const bool aliased = choose_arrays(recipe, targets, together, call);
   if (together) {
@@ -336,6 +335,7 @@ void run_reshaping(const Recipe& recipe, const Call& call) {
     t.given = call.outputs ? call.outputs[i].get() : nullptr;
     if (t.given) check_output(*t.given, t.shape, call.device);
   }
+  if (call.outputs) check_apart({call.outputs, targets.size()});
   const bool aliased = choose_arrays(recipe, plan, targets, call);
   PlanRun(plan, shapes, targets, aliased, call).run();
   finish(targets, call);

@@ -32,6 +32,25 @@ TEST(Evaluate, DifferentShapesTogether) {
   EXPECT_THAT(b.to_vector(), ElementsAre(2, 4, 6));
 }
 
+TEST(Evaluate, TargetsShareNoMemory) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    sn::Tensor<float> x = sn::zeros({6}, d), y = sn::zeros({6}, d);
+    const auto message = [](auto evaluate) { return sinter_tests::message_of<sn::Error>(evaluate); };
+    const auto head = x(sn::range(0, 4)), tail = x(sn::range(2, 6));
+    EXPECT_THAT(message([&] { sn::evaluate(sn::into(head, 1), sn::into(y, 1), sn::into(tail, 2)); }),
+                testing::AllOf(HasSubstr("two outputs of one evaluation share memory"),
+                               HasSubstr("output 0 is float32 (4,)"), HasSubstr("output 2 is float32 (4,)")));
+    EXPECT_THAT(message([&] { sn::evaluate(sn::into(x, y + 1), sn::into(x, y + 2)); }), HasSubstr("share memory"));
+    EXPECT_THAT(message([&] { sn::evaluate(sn::into(x, sn::softmax(y, 0)), sn::into(tail, y(sn::range(0, 4)) + 2)); }),
+                HasSubstr("share memory"));
+    EXPECT_THAT(message([&] { sn::evaluate(sn::into(x.reshape({2, 3})[0], 1), sn::into(x(sn::range(0, 6, 2)), 2)); }),
+                HasSubstr("share memory"));
+    EXPECT_THAT(x.to_vector(), testing::Each(0));
+    sn::evaluate(sn::into(x(sn::range(0, 6, 2)), 1), sn::into(x(sn::range(1, 6, 4)), y(sn::range(0, 2)) + 2));
+    EXPECT_THAT(x.to_vector(), ElementsAre(1, 2, 1, 0, 1, 2));
+  }
+}
+
 TEST(Evaluate, IntoReadsEverythingFirst) {
   for (const sn::Device& d : sinter_tests::devices()) {
     auto x = sn::tensor({1.f, 2.f}, d), y = sn::tensor({10.f, 20.f}, d);

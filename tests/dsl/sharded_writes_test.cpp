@@ -8,6 +8,7 @@
 #include "devices.hpp"
 #include "gathered.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sinter_tests {
@@ -39,6 +40,20 @@ const std::pair<const char*, void (*)(Sharded&)> writes[] = {{"+=",
                                                                 piece[0] = 1;
                                                               }},
                                                              {"all", [](Sharded& x) { x += 1; }}};
+
+TEST(ShardedWrites, NothingIsWrittenWhereElementsShareMemory) {
+  const auto message = [](auto write) { return message_of<sn::Error>(write); };
+  for (const sn::Mesh& mesh : written_meshes())
+    for (const bool replicated : {false, true}) {
+      Sharded s = on(mesh, replicated), other = on(mesh, replicated);
+      auto windows = s.expand({2, 32, 2});
+      EXPECT_THAT(message([&] { windows += 1; }), testing::HasSubstr("single memory location"));
+      EXPECT_THAT(message([&] { sn::evaluate(sn::into(s, other + 1), sn::into(s, other + 2)); }),
+                  testing::HasSubstr("two outputs of one evaluation share memory"));
+      EXPECT_TRUE(same(s, other));
+      sn::evaluate(sn::into(s, other + 1), sn::into(other, s + 2));
+    }
+}
 
 TEST(ShardedWrites, ToPiecesAreSeenByLazyExpressions) {
   for (const sn::Mesh& mesh : written_meshes())

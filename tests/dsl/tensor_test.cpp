@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <sstream>
 
 namespace sn = sinter;
 using sinter_tests::message_of;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -169,6 +171,40 @@ TEST_P(OnEveryDevice, OutputsGrowByBroadcastingAndNeverShrink) {
   EXPECT_THAT(x.to_vector(), ElementsAre(1, 2, 3, 1, 2, 3));
   EXPECT_THROW(x[0].assign(x), sn::ShapeError);
   EXPECT_THROW(x.expand({2, 2, 3}) += 1, sn::Error);
+}
+
+TEST_P(OnEveryDevice, NothingIsWrittenWhereElementsShareMemory) {
+  sn::Tensor<float> x = sn::zeros({6}, GetParam());
+  auto windows = x.unfold(0, 3, 1);  // (4, 3), of 6 elements
+  const auto rows = sn::tensor<std::int64_t>({0, 1}, GetParam());
+  const auto mask = sn::tensor({true, false, true}, GetParam());
+  const auto one = sn::ones({4, 3}, GetParam());
+  const std::function<void()> writes[] = {
+      [&] { windows += 1; },
+      [&] { windows += one; },
+      [&] { windows.assign(one); },
+      [&] { windows.assign(sn::rand({4, 3}, GetParam())); },
+      [&] { sn::evaluate(sn::into(windows, 3)); },
+      [&] { x(sn::range(0, 3)).expand({2, 3}) += 3; },
+      [&] { windows.copy_(one); },
+      [&] { windows.masked_fill_(mask, 1); },
+      [&] { windows.scatter_(0, sn::zeros<std::int64_t>({1, 3}, GetParam()), 1); },
+      [&] { windows.scatter_add_(0, sn::zeros<std::int64_t>({1, 3}, GetParam()), sn::ones({1, 3}, GetParam())); },
+      [&] { windows.index_put_({rows}, 1); },
+      [&] { windows.index_add_(0, rows, sn::ones({2, 3}, GetParam())); },
+      [&] { windows.index_copy_(0, rows, sn::ones({2, 3}, GetParam())); },
+      [&] { windows.index_fill_(0, rows, 1); },
+      [&] { sn::evaluate(sn::into(windows, one)); },
+      [&] { sn::evaluate(sn::into(windows, one), sn::into(windows.clone(), one)); },
+      [&] { windows.assign(sn::softmax(one, -1)); },
+      [&] { windows.assign(sn::matmul(one, sn::ones({3, 3}, GetParam()))); },
+  };
+  for (const auto& write : writes)
+    EXPECT_THAT(message_of<sn::Error>(write), HasSubstr("single memory location")) << &write - writes;
+  EXPECT_THAT(x.to_vector(), Each(0));
+  x.unfold(0, 3, 3) += 1;  // these do not
+  x.unfold(0, 1, 2) += 1;
+  EXPECT_THAT(x.to_vector(), ElementsAre(2, 1, 2, 1, 2, 1));
 }
 
 TEST_P(OnEveryDevice, ReadsItems) {

@@ -89,7 +89,8 @@ auto into(Tensor<T, D> target, A&& value) {
   }
 }
 
-/// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written.
+/// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written. Throws Error where targets share
+/// memory.
 template <class... I>
   requires(detail::is_into<I> && ...)
 void evaluate(I&&... targets) {
