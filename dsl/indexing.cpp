@@ -61,8 +61,9 @@ void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
   if (how == Reading::Select && i.shape.rank() > 1)
     throw_shape(what, "the index must have one dimension, or none", x, i);
   if (how != Reading::Gather && how != Reading::Along) return;
-  if (i.shape.rank() != x.rank()) throw_shape(what, "the index must have as many dimensions as x", x, i);
-  for (int d = 0; how == Reading::Gather && d < x.rank(); ++d)
+  const bool is_element = how == Reading::Gather && x.rank() == 1 && i.shape.rank() == 0;
+  if (i.shape.rank() != x.rank() && !is_element) throw_shape(what, "the index must have as many dimensions as x", x, i);
+  for (int d = 0; how == Reading::Gather && d < i.shape.rank(); ++d)
     if (d != axis && i.shape[d] > x.shape[d])
       throw_shape(what, fmt::format("the index must not be larger than x along dimension {}", d), x, i);
 }
@@ -71,7 +72,8 @@ void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
 TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) {
   Shape shape, strides;
   const bool drops = how == Reading::Rows || how == Reading::Embedding;
-  for (int d = drops ? 1 : 0; d < x.rank(); ++d) {
+  const int rank = how == Reading::Gather ? i.shape.rank() : x.rank();
+  for (int d = drops ? 1 : 0; d < rank; ++d) {
     shape.push_back(d == axis ? 1 : how == Reading::Gather ? i.shape[d] : x.shape[d]);
     strides.push_back(d == axis || x.shape[d] == 1 ? 0 : x.strides[d]);
   }
@@ -79,10 +81,15 @@ TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) 
 }
 
 /// A 0-d tensor has one axis of one position, as PyTorch sees it.
-Axis only_axis(const char* what, const TensorImpl& x, std::int64_t axis, const Facts& i) {
+Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& i) {
+  const char* const what = name_of(how);
   checked_axis(what, axis, 1, x);
-  if (i.shape.rank() > 0) throw_shape(what, "the index must have no dimensions, as x has none", x, i);
-  return {1, 1, runtime::index_tensor(Shape(), x.device)};
+  const int rank = i.shape.rank();
+  if (rank > 1 || (rank == 1 && how == Reading::Along))
+    throw_shape(what, "the index has more dimensions than x, which has none", x, i);
+  const bool drops = rank == 1 && how == Reading::Select;  // the result is 0-d as well
+  if (drops && i.shape[0] != 1) throw_shape(what, "of an x without dimensions the index names one element", x, i);
+  return {1, 1, runtime::index_tensor(Shape(), x.device), drops ? -1 : 0};
 }
 
 int trailing_of(Reading how, const TensorImpl& x, int axis) {
@@ -94,7 +101,7 @@ int trailing_of(Reading how, const TensorImpl& x, int axis) {
 Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& i) {
   const char* const what = name_of(how);
   check_operands(what, x, i);
-  if (x.rank() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(what, x, along, i);
+  if (x.rank() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(how, x, along, i);
   const int axis = checked_axis(what, along, x);
   check_ranks(how, x, axis, i);
   Axis found{x.shape[axis], x.strides[axis], others_of(how, x, axis, i), trailing_of(how, x, axis)};
@@ -125,6 +132,7 @@ Axis class_axis(std::int64_t classes, const Facts& i) {
 }
 
 TensorRef append_axes(TensorImpl& x, int count) {
+  if (count < 0) return runtime::view(x, Shape(), Shape());
   TensorRef view = TensorRef::share(&x);
   for (int i = 0; i < count; ++i) view = unsqueeze(*view, -1);
   return view;

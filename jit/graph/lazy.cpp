@@ -10,6 +10,7 @@
 #include <sinter/runtime/float_environment.hpp>
 #include "../plan/faults.hpp"
 #include "../run/evaluator.hpp"
+#include "arguments.hpp"
 #include "fold.hpp"
 #include "lazy_graph.hpp"
 
@@ -127,6 +128,17 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
                             convert_bits(bits, t.result, wide[static_cast<int>(category)]));
 }
 
+void check_numbers(Op op, std::span<const Content> operands) {
+  constexpr DType arrive[] = {DType::Bool, DType::Int64, DType::Float64};
+  std::array<std::optional<double>, max_arity> numbers;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].op == Op::scalar)
+      numbers[i] = number_of(operands[i].bits, arrive[static_cast<std::size_t>(operands[i].category)]);
+    else if (operands[i].op == Op::constant)
+      numbers[i] = number_of(operands[i].bits, operands[i].dtype);
+  check_arguments(op, std::span(numbers).first(operands.size()));
+}
+
 bool is_complex_number(const Content& c) { return c.op == Op::complex && c.bits == weak_result; }
 
 /// The operands as the first nodes of a graph, which then decides about dtypes.
@@ -218,6 +230,7 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along) {
     if (!o) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
     contents.push_back(LazyAccess::snapshot(o));
   }
+  if (limits_arguments(op)) check_numbers(op, contents);
   Graph graph;
   graph.output(graph.apply(op, as_nodes(graph, contents), along));
   const bool complex = is_complex(graph[graph.outputs()[0]].dtype);

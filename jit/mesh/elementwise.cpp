@@ -173,8 +173,7 @@ bool run_elementwise_on_mesh(const Recipe& recipe, const Call& call) {
   if (plan.kernels.size() != 1 || recipe.leaves(0).empty()) return false;
   if (plan.plan.kernels[0].inputs.size() >= most_operands) return false;
   const runtime::DefaultFloats floats;
-  for (const auto [number, dtype] : recipe.narrow_scalars())
-    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), dtype);
+  if (recipe.limits_scalars()) check_scalars(recipe, call.scalars);
   const Shape shape = output_shape(recipe, 0, call.leaves);
   const int along = common_axis(recipe, call, shape);
   if (along == disagree) return false;

@@ -8,6 +8,7 @@
 
 #include <runtime/different_devices.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../graph/arguments.hpp"
 #include "../graph/shapes.hpp"
 #include "../plan/overlap.hpp"
 #include "../plan/product.hpp"
@@ -210,6 +211,26 @@ void check_fits(std::int64_t value, DType dtype) {
       fmt::format("the number {0} does not fit {1}, the dtype of the tensor beside it; convert the tensor first, "
                   "with .to<std::int64_t>()",
                   value, name(dtype)));
+}
+
+namespace {
+
+void check_operation(const Recipe::LimitedOperation& operation, const Scalar* scalars) {
+  constexpr DType arrive[] = {DType::Bool, DType::Int64, DType::Float64};
+  std::vector<std::optional<double>> numbers;
+  for (const auto& [scalar, constant] : operation.operands)
+    numbers.push_back(
+        scalar ? number_of(scalars[scalar->number].bits, arrive[static_cast<std::size_t>(scalar->arrives_as)])
+               : constant);
+  check_arguments(operation.op, numbers);
+}
+
+}  // namespace
+
+void check_scalars(const Recipe& recipe, const Scalar* scalars) {
+  for (const auto [number, dtype] : recipe.narrow_scalars())
+    check_fits(static_cast<std::int64_t>(scalars[number].bits), dtype);
+  for (const Recipe::LimitedOperation& operation : recipe.limited_operations()) check_operation(operation, scalars);
 }
 
 void check_castable(DType from, const TensorImpl& to) {

@@ -26,6 +26,8 @@ void check_shapes(const Graph& recorded, Leaves leaves);
 
 /// Throws Error where an integer does not fit the dtype that an operation converts it to.
 void check_fits(std::int64_t value, DType dtype);
+/// The same of a recipe's scalars, and Error where an operation does not take a number.
+void check_scalars(const Recipe& recipe, const Scalar* scalars);
 
 /// Throws DtypeError where a result of dtype `from` may not be written to `to`.
 void check_castable(DType from, const runtime::TensorImpl& to);

@@ -10,6 +10,7 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/log.hpp>
+#include "../graph/arguments.hpp"
 #include "../graph/shapes.hpp"
 #include "../inspect/stats.hpp"
 #include "../plan/product.hpp"
@@ -89,6 +90,22 @@ ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
   return key;
 }
 
+namespace {
+
+Recipe::LimitedOperation limited(const Graph& graph, const Node& n) {
+  Recipe::LimitedOperation made{n.op, {}};
+  for (Operand o : graph.operands(n)) {
+    while (graph[o].op == Op::cast || graph[o].op == Op::complex) o = graph.operands(graph[o])[0];
+    Recipe::LimitedOperation::Number number;
+    if (graph[o].op == Op::scalar) number.scalar = scalar_use(graph[o]);
+    if (graph[o].op == Op::constant) number.constant = number_of(graph[o].attribute, graph[o].dtype);
+    made.operands.push_back(number);
+  }
+  return made;
+}
+
+}  // namespace
+
 Recipe::Recipe(Graph recorded, bool eager)
     : recorded_(std::move(recorded)),
       eager_(eager),
@@ -103,6 +120,9 @@ Recipe::Recipe(Graph recorded, bool eager)
     if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&
         n.dtype != DType::Int64)
       narrow_scalars_.push_back({scalar_use(n).number, n.dtype});
+    else if (limits_arguments(n.op))
+      limited_.push_back(limited(recorded_, n));
+  limits_scalars_ = !narrow_scalars_.empty() || !limited_.empty();
 }
 
 const ReadyPlan& Recipe::make(std::size_t which) const {

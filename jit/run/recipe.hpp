@@ -46,6 +46,18 @@ class Recipe {
     DType dtype;
   };
   std::span<const NarrowScalar> narrow_scalars() const noexcept { return narrow_scalars_; }
+  /// An operation that does not take any numbers, with those among its operands (graph/arguments.hpp).
+  struct LimitedOperation {
+    struct Number {
+      std::optional<ScalarUse> scalar;
+      std::optional<double> constant;
+    };
+    Op op;
+    std::vector<Number> operands;
+  };
+  std::span<const LimitedOperation> limited_operations() const noexcept { return limited_; }
+  /// Whether there are any of these.
+  bool limits_scalars() const noexcept { return limits_scalars_; }
 
   /// Whether shapes decide about plans: these are asked for with the leaves.
   bool reshapes() const noexcept { return reshapes_; }
@@ -78,9 +90,10 @@ class Recipe {
   const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;
-  bool eager_, reshapes_;
+  bool eager_, reshapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<NarrowScalar> narrow_scalars_;
+  std::vector<LimitedOperation> limited_;
   mutable std::mutex mutex_;
   // Of all outputs together: what is contracted to fma must not depend on whether their shapes agree.
   mutable std::optional<Graph> simplified_;

@@ -360,8 +360,7 @@ void run_all(const Recipe& recipe, const Call& call) {
 
 void run(const Recipe& recipe, const Call& call) {
   const runtime::DefaultFloats floats;  // scalars are converted on the way
-  for (const auto [number, dtype] : recipe.narrow_scalars())
-    check_fits(static_cast<std::int64_t>(call.scalars[number].bits), dtype);
+  if (recipe.limits_scalars()) check_scalars(recipe, call.scalars);
   run_all(recipe, call);
   if (call.faulted) [[unlikely]]
     throw_fault(*call.faulted, call.met);

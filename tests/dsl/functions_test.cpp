@@ -1,5 +1,6 @@
 #include <sinter/dsl/functions.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <sstream>
 
 #include <sinter/sinter.hpp>
+#include "devices.hpp"
 
 namespace sinter {
 namespace {
@@ -44,6 +46,31 @@ TEST(Functions, DefaultsAreWhatPyTorchHas) {
   EXPECT_EQ(Tensor(nan_to_num(y, 7)).to_vector(), (std::vector{7.f, most, -most, 1.f}));
   EXPECT_EQ(Tensor(nan_to_num(y, 7, 8)).to_vector(), (std::vector{7.f, 8.f, -most, 1.f}));
   EXPECT_EQ(Tensor(nan_to_num(y, 7, 8, 9)).to_vector(), (std::vector{7.f, 8.f, 9.f, 1.f}));
+}
+
+TEST(Functions, RefuseNumbersThatMakeNoSense) {
+  const auto x = floats();
+  const Lazy l = x;
+  const auto message = [](auto f) { return sinter_tests::message_of<Error>([&] { (void)Tensor(f()); }); };
+  const auto limits = ::testing::HasSubstr("min_val is 2, and max_val is 1");
+  EXPECT_THAT(message([&] { return hardtanh(x, 2); }), limits);
+  EXPECT_THAT(message([&] { return (x + 1).hardtanh(2, 1).sum(); }), limits);
+  EXPECT_THAT(message([&] { return hardtanh(x, 2_c, 1_c); }), limits);
+  EXPECT_THAT(message([&] { return hardtanh(tensor({1, 2}), 2.0, 1); }), limits);
+  EXPECT_THAT(message([&] { return hardtanh(cast<half>(x), 2, 1); }), limits);
+  EXPECT_THROW((void)l.hardtanh(2), Error) << "when it is written";
+  EXPECT_THROW((void)parse("hardtanh(x, max_val=-2)", {{"x", x}}), Error);
+  EXPECT_THROW((void)parse("isclose(x, x, atol=-1e-8)", {{"x", x}}), Error);
+  EXPECT_THAT(message([&] { return isclose(x, x, -0.5); }), ::testing::HasSubstr("rtol is -0.5"));
+  EXPECT_THAT(message([&] { return isclose(x, x, 0, -1); }), ::testing::HasSubstr("atol is -1"));
+  EXPECT_THAT(message([&] { return isclose(x, x, nan); }), ::testing::HasSubstr("rtol is nan"));
+  EXPECT_THAT(message([&] { return isclose(tensor({1}), 1, 0, -1); }), ::testing::HasSubstr("atol is -1"));
+  EXPECT_THAT(message([&] { return isclose(complex(x, x), complex(x, x), -1); }), ::testing::HasSubstr("rtol is -1"));
+  EXPECT_THROW((void)allclose(x, x, -1), Error);
+  EXPECT_THROW((void)l.isclose(x, -1), Error);
+  expect_same(hardtanh(x, 1, 1), x * 0 + 1);
+  for (double low = -1; low < 3; ++low)  // one expression, for any numbers
+    EXPECT_EQ(message([&] { return hardtanh(x, low, 1); }).empty(), low <= 1);
 }
 
 TEST(Functions, MethodsAreTheFunctions) {

@@ -419,8 +419,27 @@ TEST(Indexing, TensorsWithoutAxes) {
     EXPECT_EQ(Floats(sn::index_select(x, -1, zero - 1) + 1).item(), 4);
     EXPECT_EQ(Floats(sn::gather(x, 0, zero)).shape(), Shape());
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)sn::gather(x, 1, zero); }), HasSubstr("[-1, 0], but got 1"));
-    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::gather(x, 0, zero.reshape({1})); }),
-                HasSubstr("the index must have no dimensions"));
+    const Ints one = zero.reshape({1}), two = sn::zeros<std::int64_t>({2}, device);
+    // One element, of whatever shape the index has.
+    EXPECT_EQ(Floats(sn::gather(x, 0, one)).shape(), Shape(1));
+    EXPECT_TRUE(sn::equal(sn::gather(x, 0, two - 1), sn::full({2}, 3.f, device)));
+    EXPECT_TRUE(sn::equal(sn::gather(x, 0, two(sn::range(0, 0))), sn::zeros({0}, device)));
+    for (const Floats& found :
+         {Floats(sn::index_select(x, 0, one)), Floats(sn::index_select(x, 0, one * 2 - 1) + 0.f)}) {
+      EXPECT_EQ(found.shape(), Shape());
+      EXPECT_EQ(found.item(), 3);
+    }
+    EXPECT_EQ(Floats(sn::index_select(x, 0, sn::Lazy<std::int64_t>(one) - 1)).shape(), Shape());
+    EXPECT_THROW((void)Floats(sn::index_select(x, 0, one + 1)).to_vector(), sn::IndexError);
+    const Floats row = sn::tensor({1.f, 2.f, 4.f}, device);
+    EXPECT_EQ(Floats(sn::gather(row, 0, zero - 1)).shape(), Shape());
+    EXPECT_EQ(Floats(sn::gather(row, 0, zero - 1)).item(), 4);
+    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::index_select(x, 0, two); }), HasSubstr("names one element"));
+    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::gather(x, 0, zero.reshape({1, 1})); }),
+                HasSubstr("more dimensions than x"));
+    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::take_along_dim(x, one, 0); }),
+                HasSubstr("more dimensions than x"));
+    EXPECT_THROW((void)sn::take_along_dim(row, zero, 0), sn::ShapeError);
   }
 }
 

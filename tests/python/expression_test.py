@@ -58,6 +58,15 @@ class Operators(Case):
         with self.assertRaisesRegex(TypeError, "number"):
             x @ 2
 
+    def test_numbers_that_make_no_sense(self):
+        x = sinter.tensor([1.0, 2.0])
+        with self.assertRaisesRegex(sinter.Error, "min_val is 2, and max_val is 1"):
+            sinter.hardtanh(x, 2)
+        with self.assertRaisesRegex(sinter.Error, "rtol is -1"):
+            x.isclose(x, rtol=-1)
+        with self.assertRaisesRegex(sinter.Error, "atol is -1"):
+            x.isclose(x, atol=-1)
+
     def test_weak_numbers(self):
         for dtype, number, expected in [("int32", 2, "int32"), ("int32", 2.5, "float32"), ("float16", 2.5, "float16"),
                                         ("bool", 2, "int64"), ("float64", 1j, "complex128"), ("int8", True, "int8"),

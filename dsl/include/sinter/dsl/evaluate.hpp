@@ -190,14 +190,13 @@ auto as_floats(const Tensor<T, D>& x) {
 }  // namespace detail
 
 /// Whether |a - b| <= atol + rtol * |b| everywhere; NaN equals nothing unless equal_nan.
+/// Throws Error for a negative tolerance.
 template <expression A, expression B>
 bool allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
   static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
   const auto x = detail::as_floats(Tensor<detail::deduced_element<A>>(a));
   const auto y = detail::as_floats(Tensor<detail::deduced_element<B>>(b));
-  auto near = (x == y) | ((abs(x - y) <= atol + rtol * abs(y)) & isfinite(y));
-  if (equal_nan) return detail::all_true(Tensor<bool>(near | (isnan(x) & isnan(y))).impl());
-  return detail::all_true(Tensor<bool>(near).impl());
+  return detail::all_true(Tensor<bool>(isclose(x, y, rtol, atol, equal_nan)).impl());
 }
 
 }  // namespace sinter::inline v1

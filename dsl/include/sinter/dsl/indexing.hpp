@@ -16,14 +16,14 @@ struct Axis {
   std::int64_t extent;      // positions
   std::int64_t stride = 1;  // elements from one to the next
   TensorRef others{};       // without memory: elements to the positions of the other axes
-  int trailing = 0;         // axes of 1 that the indices take behind theirs
+  int trailing = 0;         // axes of 1 that the indices take behind theirs; -1: their only one falls away
 };
 
 /// Throws IndexError for an axis that is not there or has no positions, ShapeError, DeviceError, DtypeError.
 Axis axis_of(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& indices);
 Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& indices);
 Axis class_axis(std::int64_t classes, const Facts& indices);
-/// A view with that many axes of 1 behind those of x.
+/// A view with that many axes of 1 behind those of x; with -1 axes one without the only axis, of one element.
 TensorRef append_axes(TensorImpl& x, int count);
 
 template <class X, class I>
@@ -160,7 +160,7 @@ auto take(const X& x, I&& positions) {
 }
 
 /// The positions of one axis of x that `positions`, at most one-dimensional, name: as many as these in the axis' place.
-/// Throws IndexError, ShapeError.
+/// A 0-d x has one position and gives a 0-d result. Throws IndexError, ShapeError.
 template <expression X, class I>
 auto index_select(const X& x, detail::Index axis, I&& positions) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -169,7 +169,8 @@ auto index_select(const X& x, detail::Index axis, I&& positions) {
 }
 
 /// out[i][j] = x[positions[i][j]][j] for axis 0, and so on. `positions` have x's rank, and no more extent than x along
-/// the other axes; their shape is the result's. Throws IndexError, ShapeError.
+/// the other axes; their shape is the result's. A 0-d x or 0-d `positions` count as one-dimensional. Throws IndexError,
+/// ShapeError.
 template <expression X, class I>
 auto gather(const X& x, detail::Index axis, I&& positions) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);

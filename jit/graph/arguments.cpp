@@ -1,0 +1,41 @@
+#include "arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include <sinter/jit/graph.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+void check_not_negative(const char* call, const char* parameter, std::optional<double> value) {
+  if (!value || *value >= 0) return;
+  throw Error(
+      fmt::format("{0}: {1} is {2}, and must be 0 or more: it is how far apart values may be\n  Pass {1}=0 where "
+                  "only equal ones are close",
+                  call, parameter, *value));
+}
+
+}  // namespace
+
+bool limits_arguments(Op op) noexcept { return op == Op::hardtanh || op == Op::isclose; }
+
+double number_of(std::uint64_t bits, DType dtype) noexcept {
+  return std::bit_cast<double>(convert_bits(bits, dtype, DType::Float64));
+}
+
+void check_arguments(Op op, std::span<const std::optional<double>> operands) {
+  if (op == Op::isclose) {
+    check_not_negative("isclose", "rtol", operands[2]);
+    check_not_negative("isclose", "atol", operands[3]);
+  }
+  if (op == Op::hardtanh && operands[1] && operands[2] && *operands[1] > *operands[2])
+    throw Error(fmt::format(
+        "hardtanh: min_val is {}, and max_val is {}: the lower limit must not be above the upper one\n  Give "
+        "the limits in this order, or use clamp(x, min, max), which gives max then",
+        *operands[1], *operands[2]));
+}
+
+}  // namespace sinter::inline v1::jit
