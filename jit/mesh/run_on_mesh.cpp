@@ -8,6 +8,7 @@
 
 #include "../graph/composite.hpp"
 #include "../graph/shapes.hpp"
+#include "../plan/plan_shapes.hpp"
 #include "elementwise.hpp"
 #include "joins.hpp"
 #include "run_positions.hpp"
@@ -113,7 +114,12 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
 class Stages {
  public:
   Stages(const Graph& graph, const Call& call, bool eager, std::vector<int> wanted)
-      : graph_(graph), call_(call), mesh_(Mesh::of(call.device)), eager_(eager), wanted_(std::move(wanted)) {
+      : recorded_(graph),
+        graph_(graph),
+        call_(call),
+        mesh_(Mesh::of(call.device)),
+        eager_(eager),
+        wanted_(std::move(wanted)) {
     for (TensorImpl* t : call.leaves) leaves_.push_back(TensorRef::share(t));
   }
 
@@ -224,9 +230,13 @@ class Stages {
   }
 
   void finish(const Placements& placed) {
+    std::vector<Shape> found;
+    for (const Operand o : graph_.outputs()) found.push_back(shapes_[static_cast<std::size_t>(o.node)]);
+    check_same_shapes(recorded_, call_.leaves, found);
     run_placed(*recipe_for(graph_, eager_, false), own_call(), mesh_, placed, shapes_, wanted_);
   }
 
+  const Graph& recorded_;
   Graph graph_;
   const Call& call_;
   const Mesh mesh_;

@@ -1,8 +1,11 @@
 #include "plan_shapes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include <sinter/runtime/error.hpp>
+#include "../graph/shapes.hpp"
 #include "product.hpp"
 
 namespace sinter::inline v1::jit {
@@ -48,6 +51,19 @@ PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves) {
           output_shape(k, i, shapes.kernels.back());
   }
   return shapes;
+}
+
+void check_same_shapes(const Graph& recorded, Leaves leaves, std::span<const Shape> found) {
+  const std::vector<Shape> shapes = shapes_of(recorded, shapes_of_leaves(leaves));
+  for (std::uint32_t i = 0; i < recorded.outputs().size(); ++i) {
+    const Shape& right = shapes[static_cast<std::size_t>(recorded.outputs()[i].node)];
+    if (!(found[i] == right))
+      throw Error(
+          fmt::format("internal error: output {} has shape {}, and its plan would give {}\n  This is a fault of "
+                      "Sinter: please report it, with what e.explain() prints. SINTER_FUSION=off in the "
+                      "environment evaluates without such plans",
+                      i, to_string(right), to_string(found[i])));
+  }
 }
 
 }  // namespace sinter::inline v1::jit

@@ -13,6 +13,7 @@
 #include "../graph/arguments.hpp"
 #include "../graph/shapes.hpp"
 #include "../inspect/stats.hpp"
+#include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"
 #include "checks.hpp"
 #include "evaluator.hpp"
@@ -160,6 +161,7 @@ const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::Tensor
   Plan plan = multiplies(recorded_) ? schedule_products(recorded_, shapes, eager_)
               : eager_              ? schedule_rows_eager(recorded_, shapes)
                                     : schedule_rows(simplified(), shapes);
+  check_same_shapes(recorded_, leaves, plan_shapes(plan, nullptr, leaves).outputs);
   std::vector<std::uint32_t> all(outputs());
   std::iota(all.begin(), all.end(), 0u);
   auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));
