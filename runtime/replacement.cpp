@@ -51,12 +51,13 @@ int Descriptor::close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errn
 
 const fs::path& checked_name(const fs::path& path) {
   if (const std::size_t at = path.native().find('\0'); at != std::string::npos)
-    throw FormatError(fmt::format("the name of a file, {} of {} bytes, has a byte of 0 at byte {}", quote(path.native()),
-                                  path.native().size(), at));
+    throw FormatError(fmt::format("the name of a file, {} of {} bytes, has a byte of 0 at byte {}",
+                                  quote(path.native()), path.native().size(), at));
   return path;
 }
 
-Replacement::Replacement(const fs::path& path) : asked_(checked_name(path)), target_(real_target(path)), file_(create()) {}
+Replacement::Replacement(const fs::path& path)
+    : asked_(checked_name(path)), target_(real_target(path)), file_(create()) {}
 
 Replacement::~Replacement() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());

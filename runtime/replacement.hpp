@@ -23,7 +23,8 @@ class Descriptor {
   int fd_;
 };
 
-/// The same path. Throws FormatError where it has a byte of 0: the system would end the name there, and open another file.
+/// The same path. Throws FormatError where it has a byte of 0: the system would end the name there, and open another
+/// file.
 const std::filesystem::path& checked_name(const std::filesystem::path& path);
 
 /// A new file beside the one that it is to replace; removed unless it took that one's place. Follows a symbolic link;

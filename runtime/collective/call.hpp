@@ -27,8 +27,8 @@ struct Call {
   std::int64_t how = 0;   // of those that combine
   std::int64_t from = 0;  // a position: the root, the sender
   std::int64_t to = 0;
-  std::int64_t count = 0;   // elements; of several pieces all together
-  std::int64_t pieces = 0;  // a hash of the counts
+  std::int64_t count = 0;    // elements; of several pieces all together
+  std::int64_t pieces = 0;   // a hash of the counts
   std::int64_t program = 0;  // a hash of what the call is for: program_together()
   std::int64_t errors = 0;   // that the process had before it: Processes::abandon
 

@@ -10,8 +10,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The outermost one of a thread tells. `program` is a hash of what is computed, which must be the same in every process:
-/// communicators compare it in each call.
+/// The outermost one of a thread tells. `program` is a hash of what is computed, which must be the same in every
+/// process: communicators compare it in each call.
 class Together {
  public:
   Together(const Mesh& mesh, std::uint64_t program) noexcept;
