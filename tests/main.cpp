@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
   const std::vector<std::string> options(argv + 1, argv + argc);
   if (argc > 1 && argv[1][0] != '-') selected = argv[1];
 #ifdef SINTER_KERNEL_CACHE
-  setenv("SINTER_CACHE_DIR", SINTER_KERNEL_CACHE, 0);
+  setenv("SINTER_CACHE_DIR", SINTER_KERNEL_CACHE, 1);  // leaves the user's own alone
 #else
   setenv("SINTER_CACHE", "memory", 0);
 #endif
@@ -160,7 +160,7 @@ Setup::Setup(void (*run)(), std::source_location file) { setups().push_back({fil
 
 void ignore_leaks() { ignores_leaks = true; }
 
-void keep_no_kernels() { setenv("SINTER_CACHE", "memory", 1); }
+void keep_kernels_in_memory() { setenv("SINTER_CACHE", "memory", 1); }
 
 std::string this_program() { return "'" + path_of_program() + "' " + selected; }
 

@@ -16,8 +16,8 @@ class Setup {
 /// For a Setup: turns LeakSanitizer off.
 void ignore_leaks();
 
-/// For a Setup of tests that count compilations, or compile with a fake: kernels are kept in this process alone.
-void keep_no_kernels();
+/// For a Setup of tests that count compilations, or compile by a fake: no kernel comes from disk or goes there.
+void keep_kernels_in_memory();
 
 /// The shell command that runs tests of the same file in a process of their own.
 std::string this_program();

@@ -66,7 +66,7 @@ function(sinter_test_file suite file kinds)
   set(tsan_options suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp:die_after_fork=0${symbolizer})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${kinds}"
                        ENVIRONMENT "TSAN_OPTIONS=${tsan_options};SINTER_DUMP_DIR=${kernels}")
-  if(name MATCHES "mpi_faults")  # its processes wait for one another, no longer than a second
+  if(name MATCHES "mpi_faults")  # its processes wait for one another, no longer than three seconds
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
   endif()
   set_property(GLOBAL PROPERTY sinter_command_${name} ${suite} ${path})
@@ -77,6 +77,7 @@ endfunction()
 # the library a test sees what it includes. Templates are instantiated once for several files.
 function(sinter_test_headers suite folder)
   set_target_properties(${suite} PROPERTIES UNITY_BUILD "${SINTER_UNITY}" UNITY_BUILD_BATCH_SIZE 6)
+  set_property(SOURCE main.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
   if(folder MATCHES "^(dsl|nn)$")
     target_precompile_headers(${suite} PRIVATE <gmock/gmock.h> <fmt/format.h> <sinter/nn.hpp> <sinter/sinter.hpp>)
   elseif(suite STREQUAL "runtime_suite")

@@ -45,7 +45,8 @@ class Shapes {
  public:
   Shapes(Builder& to, bool matter) : to_(to), matter_(matter) {}
 
-  /// Of the next node: `made` replaces it, whose operands are `from` in the old graph and `operands` in the new one.
+  /// Records the next node of the old graph: `made` replaces it; its operands were `from` there, and are `operands`
+  /// here.
   void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
     int lost = nothing;
     if (matter_ && !is_reshaping(n.op))
@@ -59,12 +60,12 @@ class Shapes {
   /// `made` in the shape that the value had.
   Operand keep(Operand value, Operand made) {
     if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
-    const auto is_border = [&](NodeId id) {
+    const auto has_own_shape = [&](NodeId id) {
       return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
     };
-    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, is_border);
+    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, has_own_shape);
     for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
-      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, is_border)) {
+      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, has_own_shape)) {
         if (std::ranges::find(there, source) != there.end()) continue;
         there.push_back(source);
         made = to_.make(Op::like, to_[made].dtype, {made, Operand{source}});

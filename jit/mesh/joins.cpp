@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include <runtime/collective/call.hpp>
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/error.hpp>
@@ -74,6 +75,14 @@ TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
   return runtime::view(t, shape, contiguous_strides(shape));
 }
 
+/// What the processes compare. Not what the operand is computed by: of a Lazy, one may have values that another has
+/// not.
+std::vector<std::int64_t> numbers_of(const Node& n, const Shape& operand, int axis) {
+  std::vector<std::int64_t> numbers(operand.begin(), operand.end());
+  numbers.insert(numbers.end(), {axis, static_cast<std::int64_t>(n.op), static_cast<std::int64_t>(n.attribute)});
+  return numbers;
+}
+
 /// One cut whose parts are there.
 class Join {
  public:
@@ -84,7 +93,8 @@ class Join {
         mesh_(mesh),
         rows_(operand[axis_]),
         each_((rows_ + mesh.size() - 1) / mesh.size()),
-        elements_(reduced_shape(operand, Along::of(n.attribute)).numel()) {}
+        elements_(reduced_shape(operand, Along::of(n.attribute)).numel()),
+        subject_(numbers_of(n, operand, axis)) {}
 
   TensorRef sum(PositionParts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
@@ -162,6 +172,7 @@ class Join {
   const Mesh& mesh_;
   const std::int64_t rows_, each_;
   const std::int64_t elements_;  // of a part
+  const runtime::Subject subject_;
 };
 
 TensorRef join(const CutCall& c, const Cut& cut, std::span<PositionParts> parts) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <runtime/collective/call.hpp>
 #include <runtime/collective/together.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/jit/mesh.hpp>
@@ -36,13 +37,15 @@ TensorRef gather_everywhere(const TensorImpl& x) {
   std::vector<std::int64_t> counts;
   for (int i = 0; i < p.mesh.size(); ++i) counts.push_back(p.mesh.rows(p.rows, i) * p.row_size);
   std::vector<TensorRef> all;
-  const auto gather = [&] {
+  std::vector<std::int64_t> moved(x.shape.begin(), x.shape.end());
+  moved.push_back(runtime::split_axis(x));
+  const runtime::Subject subject(moved);
+  runtime::together(p.mesh, [&] {
     for_each_position(p.mesh, [&](int position) {
       all.push_back(runtime::empty({p.rows * p.row_size}, x.dtype, p.mesh.device(position)));
     });
     p.mesh.communicator().all_gather(p.local, all, counts);
-  };
-  runtime::together(p.mesh, gather, runtime::hash_of(x));
+  });
   const TensorRef array = runtime::replicated_over(std::move(all), p.mesh);
   return runtime::view(*array, x.shape, x.strides, x.first);
 }

@@ -123,20 +123,11 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .runs = mode != Mode::Prepare};
 }
 
-/// Of the expression, and of the shapes of its leaves and the axes that they are in pieces along.
-std::uint64_t program_hash(const Recipe& recipe, const Call& call) {
-  std::uint64_t all = hash(recipe.recorded()).low;
-  for (const TensorImpl* t : call.leaves) all = runtime::hash_of(*t, all);
-  return all;
-}
-
 void run_anywhere(const Recipe& recipe, const Call& call) {
   if (!call.device.is_mesh()) [[likely]]
     return run(recipe, call);
   if (!call.runs) return run_on_mesh(recipe, call);
-  const Mesh mesh = Mesh::of(call.device);
-  const std::uint64_t program = runtime::is_of_several_processes(mesh) ? program_hash(recipe, call) : 0;
-  runtime::together(mesh, [&] { run_on_mesh(recipe, call); }, program);
+  runtime::together(Mesh::of(call.device), [&] { run_on_mesh(recipe, call); });
 }
 
 /// The parts of an evaluation on a mesh are known one after another.

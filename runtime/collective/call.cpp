@@ -6,18 +6,19 @@
 #include <numeric>
 
 #include "positions.hpp"
-#include "together.hpp"
 
 namespace sinter::inline v1::runtime {
 
 namespace {
+
+constinit thread_local std::int64_t subject = 0;
 
 Call call_on(CallKind kind, LocalArrays arrays) {
   const bool known = !arrays.empty() && arrays[0];
   return {.kind = kind,
           .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
           .count = known ? arrays[0]->numel : 0,
-          .program = static_cast<std::int64_t>(program_together() >> 1)};
+          .subject = subject};
 }
 
 Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
@@ -27,6 +28,9 @@ Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
 }
 
 }  // namespace
+
+Subject::Subject(std::span<const std::int64_t> numbers) noexcept { subject = hash_of(numbers); }
+Subject::~Subject() { subject = 0; }
 
 Call all_reduce_call(LocalArrays arrays, Combine how) {
   Call call = call_on(CallKind::AllReduce, arrays);
@@ -61,7 +65,7 @@ int rank_of(int position, std::span<const std::int64_t> locals) {
 }
 
 std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
-  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.program, c.errors};
+  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.subject, c.errors};
 }
 
 Call call_of(std::span<const std::int64_t, call_words> w) noexcept {
@@ -96,7 +100,7 @@ std::string describe_itself(const Call& c) {
 
 std::string describe(const Call& c) {
   std::string text = describe_itself(c);
-  if (c.program != 0) text += fmt::format(", for the expression #{:04x}", c.program & 0xFFFF);
+  if (c.subject != 0) text += fmt::format(", for the operation and shapes #{:08x}", c.subject & 0xFFFFFFFF);
   if (c.errors == 1) text += ", after an error of its own";
   if (c.errors > 1) text += fmt::format(", after {} errors of its own", c.errors);
   return text;

@@ -29,10 +29,20 @@ struct Call {
   std::int64_t to = 0;
   std::int64_t count = 0;    // elements; of several pieces all together
   std::int64_t pieces = 0;   // a hash of the counts
-  std::int64_t program = 0;  // a hash of what the call is for: program_together()
+  std::int64_t subject = 0;  // of this thread's Subject
   std::int64_t errors = 0;   // that the process had before it: Processes::abandon
 
   friend bool operator==(const Call&, const Call&) = default;
+};
+
+/// What this thread's calls are for until the end of its scope, as hash_of() numbers that are the same in every process
+/// of a correct program: processes compare it in each call.
+class Subject {
+ public:
+  explicit Subject(std::span<const std::int64_t> numbers) noexcept;
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+  ~Subject();
 };
 
 /// Elements of each position.

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 namespace {
 
-const sinter::test::Setup evaluation_compiles(sinter::test::keep_no_kernels);
+const sinter::test::Setup evaluation_compiles(sinter::test::keep_kernels_in_memory);
 
 TEST(Evaluate, SeveralResultsInOneKernel) {
   for (const sn::Device& d : sinter_tests::devices()) {

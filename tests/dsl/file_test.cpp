@@ -44,7 +44,7 @@ TEST(File, NamesEndWhereTheStringDoes) {
   const std::string longer = path + std::string("\0.png", 5);
   const auto refused = ::testing::ThrowsMessage<FormatError>(::testing::HasSubstr("has a byte of 0"));
   EXPECT_THAT([&] { FileSource{longer}; }, refused);
-  EXPECT_THAT([&] { Replacement{longer}; }, refused);
+  EXPECT_THAT([&] { runtime::Replacement{longer}; }, refused);
   EXPECT_EQ(read_text(path), "content");
   EXPECT_THAT([&] { Exported{}.write(longer); },
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("has a byte of 0")));

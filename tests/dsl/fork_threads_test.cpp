@@ -17,6 +17,7 @@
 #include <runtime/fork.hpp>
 
 #include "devices.hpp"
+#include "setup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,8 @@ namespace sinter_tests {
 namespace {
 
 namespace sn = sinter;
+
+const sinter::test::Setup forks_meet_compilations(sinter::test::keep_kernels_in_memory);
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool is_sanitized = true;

@@ -20,7 +20,7 @@ namespace sn = sinter;
 
 namespace {
 
-const sinter::test::Setup async_compiles(sinter::test::keep_no_kernels);
+const sinter::test::Setup async_compiles(sinter::test::keep_kernels_in_memory);
 
 using sn::testing::FakeGpu;
 

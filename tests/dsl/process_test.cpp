@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "devices.hpp"
+#include "setup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,8 @@ namespace sinter_tests {
 namespace {
 
 namespace sn = sinter;
+
+const sinter::test::Setup plugins_compile(sinter::test::keep_kernels_in_memory);
 
 /// Small, and large enough for several threads.
 bool evaluates(sn::Device device) {

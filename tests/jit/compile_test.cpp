@@ -23,7 +23,7 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 
 const sinter::test::Setup says_all([] {
-  test::keep_no_kernels();
+  test::keep_kernels_in_memory();
   unsetenv("SINTER_DUMP_DIR");
   unsetenv("SINTER_QUIET");
 });

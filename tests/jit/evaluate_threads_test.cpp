@@ -14,7 +14,7 @@
 namespace sinter::testing {
 namespace {
 
-const sinter::test::Setup threads_compile(sinter::test::keep_no_kernels);
+const sinter::test::Setup threads_compile(sinter::test::keep_kernels_in_memory);
 
 constexpr int thread_count = 8;
 

@@ -15,7 +15,7 @@
 namespace sinter::testing {
 namespace {
 
-const sinter::test::Setup executable_compiles(sinter::test::keep_no_kernels);
+const sinter::test::Setup executable_compiles(sinter::test::keep_kernels_in_memory);
 
 /// Sends the kernels of cuda:1 to a fake GPU while it lives.
 class OnFakeGpu {

@@ -14,7 +14,7 @@
 
 namespace {
 
-const sinter::test::Setup compiles(sinter::test::keep_no_kernels);
+const sinter::test::Setup compiles(sinter::test::keep_kernels_in_memory);
 
 std::atomic<long> allocations{0};
 

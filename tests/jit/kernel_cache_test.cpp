@@ -16,7 +16,7 @@ namespace sinter::testing {
 namespace {
 
 const sinter::test::Setup cache_dumps_nothing([] {
-  test::keep_no_kernels();
+  test::keep_kernels_in_memory();
   unsetenv("SINTER_DUMP_DIR");
 });
 

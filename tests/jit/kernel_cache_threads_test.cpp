@@ -17,7 +17,7 @@ namespace {
 
 /// What is compiled here is no CUDA text, and not for those to see who look at dumped kernels.
 const sinter::test::Setup threads_dump_nothing([] {
-  test::keep_no_kernels();
+  test::keep_kernels_in_memory();
   unsetenv("SINTER_DUMP_DIR");
 });
 

@@ -13,7 +13,7 @@
 namespace sinter::testing {
 namespace {
 
-const sinter::test::Setup row_stash_compiles(sinter::test::keep_no_kernels);
+const sinter::test::Setup row_stash_compiles(sinter::test::keep_kernels_in_memory);
 
 using jit::Executable;
 using jit::KernelTraits;

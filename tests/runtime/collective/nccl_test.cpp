@@ -120,6 +120,17 @@ TEST_F(NcclErrors, SixteenBitsAndMaximaAreCombinedByKernels) {
   EXPECT_EQ(kernels(DType::Complex128, Combine::Sum), 0u);
 }
 
+TEST_F(NcclErrors, EqualPiecesAreGatheredByOneCall) {
+  const auto c = runtime::make_nccl(gpus(2));
+  const auto calls = [&](std::int64_t count) {
+    fake_nccl_control().calls.clear();
+    c->all_reduce(arrays(2, count, DType::Float16), Combine::Sum);
+    return fake_nccl_control().calls;
+  };
+  EXPECT_EQ(calls(100)["ncclAllGather"], 2);
+  EXPECT_EQ(calls(101)["ncclBroadcast"], 4);
+}
+
 TEST_F(NcclErrors, TrafficIsWhatIsHandedOver) {
   const auto c = runtime::make_nccl(gpus(4));
   c->all_reduce(arrays(4, 100), Combine::Sum);

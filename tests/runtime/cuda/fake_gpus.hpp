@@ -11,6 +11,8 @@
 #include <runtime/fake_driver/fake_cublas.hpp>
 #include <runtime/fake_driver/fake_cuda.hpp>
 
+#include "setup.hpp"
+
 namespace sinter::testing {
 
 /// Opens the fake before anything asks for a driver.
@@ -41,6 +43,7 @@ inline fake_cuda::Control& fake_for_expressions() {
   fresh.any_binary = true;
   fake() = fresh;
   setenv("SINTER_NVRTC", SINTER_FAKE_CUDA, 1);
+  test::keep_kernels_in_memory();  // its binaries are none
   return fake();
 }
 
