@@ -7,7 +7,7 @@ struct alignas(sizeof(T) * N) Lanes {
   T at[N];
 };
 
-// A place that other threads may access as well: of several values that they store, one stays.
+// From a place that other threads may write to as well.
 template <class T>
 SINTER_DEVICE T load_shared(const T* place) {
 #ifdef SINTER_VIRTUAL_GPU
@@ -17,6 +17,7 @@ SINTER_DEVICE T load_shared(const T* place) {
 #endif
 }
 
+// To such a place: of several values one stays.
 template <class T>
 SINTER_DEVICE void store_shared(T* place, T value) {
 #ifdef SINTER_VIRTUAL_GPU
@@ -26,7 +27,8 @@ SINTER_DEVICE void store_shared(T* place, T value) {
 #endif
 }
 
-// One of the faults stays until the host has seen it. No atomic operation: the word is the host's memory.
+// One of the faults stays until the host has seen it. Not atomic: the word may lie in the host's memory, which a device's
+// atomic operations do not reach on every system.
 SINTER_DEVICE void report(unsigned* word, unsigned code) {
   if (load_shared(word) == 0u) store_shared(word, code);
 }
