@@ -88,7 +88,7 @@ Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts&
   if (rank > 1 || (rank == 1 && how == Reading::Along))
     throw_shape(what, "the index has more dimensions than x, which has none", x, i);
   const bool drops = rank == 1 && how == Reading::Select;  // the result is 0-d as well
-  if (drops && i.shape[0] != 1) throw_shape(what, "of an x without dimensions the index names one element", x, i);
+  if (drops && i.shape[0] != 1) throw_shape(what, "x has no dimensions, so the index must name one element", x, i);
   return {1, 1, runtime::index_tensor(Shape(), x.device), drops ? -1 : 0};
 }
 

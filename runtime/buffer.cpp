@@ -4,7 +4,10 @@
 #include <sinter/runtime/pieces.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -44,20 +47,20 @@ class Buffer::Exposed {
     const ForkSafeLock lock(mutex_);
     if (b.is_exposed()) return;
     if (b.bytes_ > 0) {
-      largest_ = std::max(largest_, b.bytes_);
       each_over(b, [&](Buffer& other) {
         other.overlaps_.store(true, std::memory_order_relaxed);
         b.overlaps_.store(true, std::memory_order_relaxed);
       });
-      buffers_.emplace(begin(b), &b);
+      of_size(b).emplace(begin(b), &b);
     }
     b.exposed_.store(true, std::memory_order_relaxed);
   }
   void remove(Buffer& b) noexcept {
     const ForkSafeLock lock(mutex_, std::nothrow);
-    const auto [first, last] = buffers_.equal_range(begin(b));
+    ByAddress& buffers = of_size(b);
+    const auto [first, last] = buffers.equal_range(begin(b));
     const auto found = std::find_if(first, last, [&](const auto& item) { return item.second == &b; });
-    if (found != last) buffers_.erase(found);
+    if (found != last) buffers.erase(found);
   }
   void touch_others(Buffer& b) noexcept {
     const ForkSafeLock lock(mutex_, std::nothrow);
@@ -67,17 +70,24 @@ class Buffer::Exposed {
   }
 
  private:
+  using ByAddress = std::multimap<std::uintptr_t, Buffer*>;
+
   static std::uintptr_t begin(const Buffer& b) noexcept { return reinterpret_cast<std::uintptr_t>(b.data_); }
   template <class F>
   void each_over(const Buffer& b, F f) {
-    const std::uintptr_t end = begin(b) + b.bytes_, reach = std::min<std::uintptr_t>(largest_, begin(b));
-    for (auto i = buffers_.lower_bound(begin(b) - reach); i != buffers_.end() && i->first < end; ++i)
-      if (i->first + i->second->bytes_ > begin(b)) f(*i->second);
+    const std::uintptr_t end = begin(b) + b.bytes_;
+    for (std::size_t bits = 0; bits < by_size_.size(); ++bits) {
+      const ByAddress& buffers = by_size_[bits];
+      const std::uintptr_t reach = std::min(std::uintptr_t{1} << bits, begin(b));
+      for (auto i = buffers.lower_bound(begin(b) - reach); i != buffers.end() && i->first < end; ++i)
+        if (i->first + i->second->bytes_ > begin(b)) f(*i->second);
+    }
   }
+  ByAddress& of_size(const Buffer& b) noexcept { return by_size_[static_cast<std::size_t>(std::bit_width(b.bytes_))]; }
 
   std::mutex mutex_;
-  std::multimap<std::uintptr_t, Buffer*> buffers_;
-  std::size_t largest_ = 0;  // bytes of any that there was: how far before an address one over it may begin
+  /// By the bits that a size takes, which say how far before an address a buffer over it may begin.
+  std::array<ByAddress, std::numeric_limits<std::size_t>::digits> by_size_;
 };
 
 void Buffer::become_exposed() { Exposed::all().add(*this); }

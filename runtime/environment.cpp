@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 
 #include "text.hpp"
+#include "write.hpp"
 
 #include "fork.hpp"
 
@@ -62,7 +63,7 @@ void report_unreadable(std::string_view variable, std::string_view value, std::s
   static constinit Immortal<std::set<std::string>> reported;
   const std::string line = fmt::format("sinter: {}; {}\n", cannot_read(variable, value, expected), instead);
   const ForkSafeLock lock(mutex);
-  if (reported.get().insert(line).second) std::fputs(line.c_str(), stderr);
+  if (reported.get().insert(line).second) write_some(STDERR_FILENO, std::as_bytes(std::span(line)));
 } catch (...) {
 }
 

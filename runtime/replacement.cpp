@@ -33,7 +33,7 @@ fs::path real_target(const fs::path& path) {
     return path;
   }
   if (!fs::is_regular_file(status))
-    throw FormatError(fmt::format("cannot write '{}': it is {}, not a file", path.string(),
+    throw FormatError(fmt::format("cannot write '{}': it is {}, not a file", shortened(path.string(), 1000),
                                   fs::is_directory(status) ? "a directory" : "a pipe or a device"));
   fs::path target = fs::canonical(path, error);
   if (error) fail_to_write(path, error.value());
@@ -51,7 +51,7 @@ int Descriptor::close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errn
 
 const fs::path& checked_name(const fs::path& path) {
   if (const std::size_t at = path.native().find('\0'); at != std::string::npos)
-    throw FormatError(fmt::format("the name of a file, {} of {} bytes, has a byte of 0 at byte {}",
+    throw FormatError(fmt::format("the name of a file, {} of {} bytes, contains a NUL byte at offset {}",
                                   quote(path.native()), path.native().size(), at));
   return path;
 }

@@ -14,8 +14,8 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// While it lives, a SIGXFSZ that this thread's own calls raise waits, and is taken away at the end. The kernel sends
-/// it to the thread that writes, so that blocking it there is enough.
+/// While it lives, a SIGXFSZ that this thread's own calls raise waits, and is taken away after a call that the limit
+/// ended. The kernel sends it to the thread that writes, so that blocking it there is enough.
 class NoFileLimitSignal {
  public:
   NoFileLimitSignal() noexcept {
@@ -30,15 +30,26 @@ class NoFileLimitSignal {
   NoFileLimitSignal& operator=(const NoFileLimitSignal&) = delete;
   ~NoFileLimitSignal() {
     const int error = errno;
-    constexpr timespec at_once{};
-    if (!waited_before_)
-      while (::sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
-      }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = error;
   }
 
+  /// What `call` gives, a write.
+  template <class Call>
+  ssize_t result_of(Call call) noexcept {
+    const ssize_t n = call();
+    if (n < 0 && errno == EFBIG && !waited_before_) take_away();
+    return n;
+  }
+
  private:
+  void take_away() noexcept {
+    constexpr timespec at_once{};
+    while (::sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    errno = EFBIG;
+  }
+
   sigset_t signal_, before_;
   bool waited_before_;
 };
@@ -46,9 +57,9 @@ class NoFileLimitSignal {
 /// Calls write(rest, done so far) until all is written.
 template <class Write>
 int until_written(std::span<const std::byte> bytes, Write write) noexcept {
-  const NoFileLimitSignal none;
+  NoFileLimitSignal none;
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n = write(bytes.subspan(done), static_cast<off_t>(done));
+    const ssize_t n = none.result_of([&] { return write(bytes.subspan(done), static_cast<off_t>(done)); });
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return n < 0 ? errno : EIO;
     done += static_cast<std::size_t>(n);
@@ -66,8 +77,8 @@ std::optional<rlim_t> file_limit() {
 }  // namespace
 
 ssize_t write_some(int file, std::span<const std::byte> bytes) noexcept {
-  const NoFileLimitSignal none;
-  return ::write(file, bytes.data(), bytes.size());
+  NoFileLimitSignal none;
+  return none.result_of([&] { return ::write(file, bytes.data(), bytes.size()); });
 }
 
 int write_all(int file, std::span<const std::byte> bytes) noexcept {

@@ -4,12 +4,13 @@ that Python looks up; addresses are bound and read-only before main, and no stac
 
     exported_symbols.py NM READELF FILE...
 """
+import os
 import re
 import subprocess
 import sys
 
 # Mangled: what is of a variable, a function, a type or a local of ours; templates of others with types of ours are not.
-SPECIAL = r"(G[VR]|T[VTISWHC]|Thn?\d+_|Tvn?\d+_n?\d+_|Tch?n?\d+_h?n?\d+_)?"
+SPECIAL = r"(G[VR]|T[VTISWHC]|Thn?\d+_|Tvn?\d+_n?\d+_|Tc[hv]?n?\d+_(n?\d+_)?[hv]?n?\d+_(n?\d+_)?)?"
 OURS = re.compile(rf"_Z{SPECIAL}Z?N[rVK]*[RO]?6sinter|PyInit_\w+$")
 NM, READELF, *FILES = sys.argv[1:]
 
@@ -19,11 +20,13 @@ def lines(*command):
 
 
 def problems(path):
-    if ".so" in path:
+    if ".so" in os.path.basename(path):
         exported = [line.split()[2] for line in lines(NM, "-D", "--defined-only", path)]
         yield from (f"exports {name}" for name in exported if not OURS.match(name))
         if not exported:
             yield "exports nothing"
+        if not any("__stack_chk_fail" in line for line in lines(NM, "-D", "--undefined-only", path)):
+            yield "does not look whether its stack was written over (-fstack-protector-strong)"
     dynamic, headers = "\n".join(lines(READELF, "-dW", path)), "\n".join(lines(READELF, "-lW", path))
     if not re.search(r"BIND_NOW|FLAGS_1.*\bNOW\b", dynamic):
         yield "binds addresses when they are used (-z now)"

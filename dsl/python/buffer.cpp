@@ -105,7 +105,7 @@ void make_dense(Held& held, std::optional<bool> copy) {
   if (copy == false)
     throw Error(
         "asarray: the elements do not lie at multiples of their size, so that they must be copied: leave copy "
-        "away, or set it to True");
+        "out, or set it to True");
   held.dense.resize(static_cast<std::size_t>(held.view.len));
   if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) throw py::error_already_set();
   held.managed.dl_tensor.data = held.dense.data();
@@ -208,7 +208,7 @@ py::object array_of(const py::object& self, const py::object& dtype, const py::o
   const py::object wanted = py::module_::import("numpy").attr("dtype")(dtype);
   const bool is_other = !py::object(array.attr("dtype")).equal(wanted);
   if (is_other && !copy.is_none() && !must_copy)
-    throw py::value_error("elements of another dtype are a copy: leave copy away, or set it to True");
+    throw py::value_error("elements of another dtype are a copy: leave copy out, or set it to True");
   return array.attr("astype")(dtype, py::arg("copy") = must_copy);
 }
 

@@ -90,7 +90,7 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
       throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and goes from there to (1, 0), the CPU, alone",
                                     runtime::describe(*t)));
     if (wanted == false)
-      throw Error("__dlpack__: to get to the CPU the tensor must be copied: leave copy away, or set it to True");
+      throw Error("__dlpack__: to get to the CPU the tensor must be copied: leave copy out, or set it to True");
     t = without_gil([&] { return jit::to(*t, t->dtype, Device()); });
     copied = true;
   }
@@ -98,8 +98,8 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
   const bool flipped = has_negative_strides(*t);
   if (flipped && wanted == false)
     throw py::buffer_error(fmt::format(
-        "__dlpack__: the tensor {} has strides {}, and libraries as PyTorch take no negative ones, so that it must be "
-        "copied: leave copy away, or set it to True",
+        "__dlpack__: the tensor {} has strides {}, and libraries such as PyTorch take no negative strides: it must be "
+        "copied: leave copy out, or set it to True",
         runtime::describe(*t), to_string(t->strides)));
   options.copy = flipped || (!copied && wanted == true);
   const bool versioned = wants_version_1(max_version);

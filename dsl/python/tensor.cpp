@@ -44,7 +44,7 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
     throw DtypeError(fmt::format("asarray takes numbers, and here is {}", describe(data)));
   const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
   if (is_new && wanted == false)
-    throw Error(fmt::format("asarray: {} has no memory of numbers to share: leave copy away, or set it to True",
+    throw Error(fmt::format("asarray: {} has no memory of numbers to share: leave copy out, or set it to True",
                             describe(data)));
   if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
   const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
@@ -52,7 +52,7 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
   const Device on = device.is_none() ? t->device : device_from(device);
   check_loses_nothing("asarray", *t, into);
   if (wanted == false && (into != t->dtype || on != t->device))
-    throw Error(fmt::format("asarray: {} becomes {} on {} by a copy: leave copy away, or set it to True",
+    throw Error(fmt::format("asarray: {} becomes {} on {} by a copy: leave copy out, or set it to True",
                             runtime::describe(*t), name(into), to_string(on)));
   return object_of(without_gil([&] { return wanted == true ? copied(*t, into, on) : jit::to(*t, into, on); }));
 }

@@ -215,7 +215,7 @@ class Parser {
     if (now().kind != Token::Kind::Name) unexpected("the name of a method");
     const Token name = lexer_.take();
     if (now().is("(")) return begin_call(name, true);
-    if (name.text != "T") unexpected(fmt::format("'(' after the method's name, .{}()", name.text));
+    if (name.text != "T") unexpected(fmt::format("'(' after the method's name, .{}()", runtime::shortened(name.text)));
     add({.kind = Kind::Call, .place = name.place(), .name = "t", .operands = 1, .is_method = true});
   }
   void end_expression() {

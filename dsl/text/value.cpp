@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <runtime/text.hpp>
+
 namespace sinter::inline v1::detail {
 namespace {
 

@@ -179,7 +179,11 @@ void check_name(const std::string& name, const std::string& what) {
         fmt::format("{} {} is no name in C: it takes a letter, then letters, digits and single underscores, 63 "
                     "at most",
                     what, runtime::quote(name)));
-  if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_") || is_like_a_macro(name))
+  if (is_like_a_macro(name))
+    throw Error(
+        fmt::format("{} {} begins as macros of the C library do, such as SIGINT, EDOM and M_PI: choose another name",
+                    what, runtime::quote(name)));
+  if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_"))
     throw Error(fmt::format("{} {} is taken by C, C++ or the exported functions: choose another name", what,
                             runtime::quote(name)));
 }

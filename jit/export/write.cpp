@@ -17,16 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_text(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;  // a pipe would wait for somebody to write
   std::ifstream known(path, std::ios::binary);
-  return known && fs::is_regular_file(path) && std::string{std::istreambuf_iterator<char>(known), {}} == text;
+  return known && std::string{std::istreambuf_iterator<char>(known), {}} == text;
 }
 
 }  // namespace
 
 void Exported::write(const std::string& folder) const {
   if (folder.find('\0') != std::string::npos)
-    throw Error(
-        fmt::format("the name of a folder, {} of {} bytes, has a byte of 0", runtime::quote(folder), folder.size()));
+    throw Error(fmt::format("the name of a folder, {} of {} bytes, contains a NUL byte", runtime::quote(folder),
+                            folder.size()));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <runtime/different_devices.hpp>
@@ -217,12 +219,13 @@ namespace {
 
 void check_operation(const Recipe::LimitedOperation& operation, const Scalar* scalars) {
   constexpr DType arrive[] = {DType::Bool, DType::Int64, DType::Float64};
-  std::vector<std::optional<double>> numbers;
+  std::array<std::optional<double>, max_arity> numbers;
+  std::size_t count = 0;
   for (const auto& [scalar, constant] : operation.operands)
-    numbers.push_back(
+    numbers[count++] =
         scalar ? number_of(scalars[scalar->number].bits, arrive[static_cast<std::size_t>(scalar->arrives_as)])
-               : constant);
-  check_arguments(operation.op, numbers);
+               : constant;
+  check_arguments(operation.op, std::span(numbers).first(count));
 }
 
 }  // namespace

@@ -170,8 +170,8 @@ bool overlaps_array(const TensorImpl& to, const Recipe& recipe, std::size_t outp
                              [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
 }
 
-/// How output i overlaps with what is read from then on; `together` is null where outputs have plans
-/// of their own, which run in their order.
+/// How output i overlaps with what is read from then on; `together` is null where outputs have plans of their own,
+/// which run in their order.
 Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
                       const Call& call) {
   const TensorImpl& to = *targets[i].given;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <numeric>
+#include <utility>
 
 #include "positions.hpp"
 
@@ -29,8 +30,8 @@ Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
 
 }  // namespace
 
-Subject::Subject(std::span<const std::int64_t> numbers) noexcept { subject = hash_of(numbers); }
-Subject::~Subject() { subject = 0; }
+Subject::Subject(std::span<const std::int64_t> numbers) noexcept : before_(std::exchange(subject, hash_of(numbers))) {}
+Subject::~Subject() { subject = before_; }
 
 Call all_reduce_call(LocalArrays arrays, Combine how) {
   Call call = call_on(CallKind::AllReduce, arrays);

@@ -43,6 +43,9 @@ class Subject {
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
   ~Subject();
+
+ private:
+  const std::int64_t before_;
 };
 
 /// Elements of each position.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <sinter/runtime/float_environment.hpp>
+#include "../bools.hpp"
 #include "../parts.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -95,7 +96,7 @@ void in_parts(std::int64_t count, F f) {
 template <class T, class Wide>
 void combine_as(Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
   const auto element = [&](std::size_t array, std::int64_t i) {
-    return static_cast<Wide>(reinterpret_cast<const T*>(from[array])[i]);
+    return static_cast<Wide>(element_at(reinterpret_cast<const T*>(from[array]) + i));
   };
   Wide* const result = reinterpret_cast<Wide*>(to);
   with_operation<Wide>(how, [&](auto operation) {

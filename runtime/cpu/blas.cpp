@@ -132,14 +132,26 @@ void take_buffer(Blas& table) {
 constinit std::mutex one_call;
 constinit std::atomic<bool> one_at_a_time{false};
 
-bool is_missing(std::string_view why) { return why.find("No such file or directory") != std::string_view::npos; }
+/// Whether the loader found no such library, rather than one that it cannot load: its reasons are in the user's
+/// language, and begin with what is missing, by its full path where it is there.
+bool is_missing(const std::string& candidate, std::string_view why) {
+  if (candidate.find('/') != std::string::npos) return ::access(candidate.c_str(), F_OK) != 0;
+  return why.starts_with(candidate + ": ");
+}
+
+/// The program may have opened it by itself, and all that it takes with it.
+bool is_loaded(const std::string& candidate) {
+  void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (library) dlclose(library);
+  return library != nullptr;
+}
 
 Blas open_blas() {
+  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   const std::optional<std::size_t> left = address_space_left();
-  if (left) check_address_space(*left);
+  if (left && std::ranges::none_of(candidates(), is_loaded)) check_address_space(*left);
   std::string problems;
   bool all_missing = true;
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   for (const std::string& candidate : candidates()) {
     Blas table;
     void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -151,7 +163,7 @@ Blas open_blas() {
       return table;
     }
     const char* const why = library ? nullptr : dlerror();
-    all_missing &= !why || is_missing(why);
+    all_missing &= !why || is_missing(candidate, why);
     problems += fmt::format("\n  {}", why ? why : candidate + ": it has no C interface (cblas_sgemm)");
     if (library) dlclose(library);
   }

@@ -9,12 +9,19 @@ namespace sinter::inline v1::runtime::driver {
 using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
-using CUcontext = struct Context*;
-using CUstream = struct Stream*;
-using CUevent = struct Event*;
-using CUmodule = struct Module*;
-using CUfunction = struct Kernel*;
-using CUmemoryPool = struct MemoryPool*;
+// Declared here, whatever else has such a name: Stream and Event are the users' classes too.
+struct Context;
+struct Stream;
+struct Event;
+struct Module;
+struct Kernel;
+struct MemoryPool;
+using CUcontext = Context*;
+using CUstream = Stream*;
+using CUevent = Event*;
+using CUmodule = Module*;
+using CUfunction = Kernel*;
+using CUmemoryPool = MemoryPool*;
 
 /// CUmemAccessDesc.
 struct MemoryAccess {

@@ -42,12 +42,12 @@ TEST(File, NamesEndWhereTheStringDoes) {
   const std::string path = folder.file("a");
   write_text(path, "content");
   const std::string longer = path + std::string("\0.png", 5);
-  const auto refused = ::testing::ThrowsMessage<FormatError>(::testing::HasSubstr("has a byte of 0"));
+  const auto refused = ::testing::ThrowsMessage<FormatError>(::testing::HasSubstr("contains a NUL byte"));
   EXPECT_THAT([&] { FileSource{longer}; }, refused);
   EXPECT_THAT([&] { runtime::Replacement{longer}; }, refused);
   EXPECT_EQ(read_text(path), "content");
   EXPECT_THAT([&] { Exported{}.write(longer); },
-              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("has a byte of 0")));
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("contains a NUL byte")));
 }
 
 TEST(Mapping, OfAnEmptyFileIsEmpty) {

@@ -442,7 +442,7 @@ TEST_F(Parse, NestingTakesNoStack) {
     is(many("(", 199) + "x" + many(")", 199), +1 * x);
     is(many("-", 198) + "x", +1 * x);
     is(many("abs(", 199) + "x" + many(")", 199), x.abs());
-    is(many("x.abs(", 0) + "x" + many(".abs()", 3000), x.abs());
+    is("x" + many(".abs()", 3000), x.abs());
     EXPECT_EQ(ParsedExpression(many("x[", 199) + "0" + many("]", 199)).names(), std::vector<std::string>{"x"});
     EXPECT_THAT(error(many("(", 200) + "x" + many(")", 200)), HasSubstr("nested deeper than 200 levels"));
     const Any deep = parse("x" + many("+1", 3000), {{"x", x}});
@@ -466,7 +466,8 @@ TEST_F(Parse, TheLeastInteger) {
 
 TEST_F(Parse, MessagesStayShort) {
   const std::string name = many("q", 200'000);
-  for (const std::string& text : {name, name + "(x)", "x " + name, "exp(x, " + name + "=1)", "x." + name + "()"})
+  for (const std::string& text :
+       {name, name + "(x)", "x " + name, "exp(x, " + name + "=1)", "x." + name, "x." + name + "()"})
     EXPECT_LT(message_of<Error>([&] { value(text); }).size(), 2000u);
   for (const std::string& text : {name, "z: " + name, name + ": f32, " + name + ": f32"})
     EXPECT_LT(message_of<ParseError>([&] { parse_signature(text); }).size(), 2000u);

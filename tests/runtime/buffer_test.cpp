@@ -57,6 +57,8 @@ TEST(Buffer, ExposedOnesOverTheSameMemoryHaveNewVersionsTogether) {
 
 TEST(Buffer, ThreadsExposeAndTouchTogether) {
   std::vector<std::byte> memory(1000);
+  const Ref<Buffer> whole = Buffer::over(memory.data(), memory.size(), nullptr);
+  whole->expose();
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
@@ -67,6 +69,7 @@ TEST(Buffer, ThreadsExposeAndTouchTogether) {
       }
     });
   for (std::thread& t : threads) t.join();
+  EXPECT_EQ(whole->version(), 2000u);
 }
 
 TEST(Ref, DestroysOnceWhenTheLastHandleGoes) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include <runtime/environment.hpp>
 #include <runtime/log.hpp>
 #include <runtime/replacement.hpp>
 #include <sinter/runtime/error.hpp>
@@ -88,6 +89,7 @@ TEST(Write, MessagesPastTheLimitAreLost) {
                                const int file = ::open(folder.file("log").c_str(), O_WRONLY | O_CREAT, 0600);
                                ::dup2(file, STDERR_FILENO);
                                runtime::notice("nobody reads this");
+                               runtime::report_unreadable("SINTER_CACHE", "nonsense", "a word", "nor this");
                                return 0;
                              }),
             0);

@@ -52,7 +52,8 @@ struct Exported {
   std::map<std::string, std::string> files;  // text by name
 
   /// Writes the files into a folder, which is made where it is missing. A file that has this text already stays
-  /// untouched; the others appear when all are written. Throws Error where one cannot be: then none has changed.
+  /// untouched; the others appear when all are written. Throws Error where one cannot be written: then none has
+  /// changed.
   void write(const std::string& folder) const;
 };
 
