@@ -434,7 +434,7 @@ TEST(Indexing, TensorsWithoutAxes) {
     const Floats row = sn::tensor({1.f, 2.f, 4.f}, device);
     EXPECT_EQ(Floats(sn::gather(row, 0, zero - 1)).shape(), Shape());
     EXPECT_EQ(Floats(sn::gather(row, 0, zero - 1)).item(), 4);
-    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::index_select(x, 0, two); }), HasSubstr("names one element"));
+    EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::index_select(x, 0, two); }), HasSubstr("name one element"));
     EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::gather(x, 0, zero.reshape({1, 1})); }),
                 HasSubstr("more dimensions than x"));
     EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::take_along_dim(x, one, 0); }),
