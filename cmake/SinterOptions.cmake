@@ -23,12 +23,10 @@ if(SINTER_SANITIZE)
   target_link_options(sinter_options INTERFACE ${sinter_sanitize_flags})
 endif()
 
-# What makes a fault of memory harder to use against a program, in what is installed: frames that notice when they are
-# written over, calls of the C library that know the size of what they write to, tables of addresses that are read-only
-# once a program runs, no stack that can be executed. The CPU's loops (jit/cpu/rows) have neither frames with arrays of
-# their own nor such calls.
+# Hardening of what is installed: stack protector, _FORTIFY_SOURCE, full RELRO, a stack that is not executable. Not of the
+# CPU's loops (jit/cpu/rows), which have no arrays on the stack and call nothing of the C library.
 set(sinter_hardening -fstack-protector-strong)
-if(NOT SINTER_SANITIZE)  # which look at these calls themselves
+if(NOT SINTER_SANITIZE)  # which check these calls themselves
   set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)  # without it the C library's headers do nothing but warn
   list(APPEND sinter_hardening $<${optimised}:-U_FORTIFY_SOURCE> $<${optimised}:-D_FORTIFY_SOURCE=2>)
 endif()
@@ -37,8 +35,8 @@ add_library(sinter_hardened INTERFACE)
 target_compile_options(sinter_hardened INTERFACE ${sinter_hardening})
 target_link_options(sinter_hardened INTERFACE ${sinter_hardening_link})
 
-# sinter_exports(target map): a shared library or a module exports what the version script says, and calls its own
-# functions without looking for others of their names, which a process that starts would pay for.
+# sinter_exports(target map): a shared library or a module exports what the version script says. Calls of its own functions
+# are bound when it is linked, which saves looking up symbols when a process starts.
 function(sinter_exports target map)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")

@@ -44,11 +44,6 @@ fs::path real_target(const fs::path& path) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-int Descriptor::close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
-
 const fs::path& checked_name(const fs::path& path) {
   if (const std::size_t at = path.native().find('\0'); at != std::string::npos)
     throw FormatError(fmt::format("the name of a file, {} of {} bytes, contains a NUL byte at offset {}",
@@ -72,7 +67,7 @@ void Replacement::write_at(std::uint64_t offset, std::span<const std::byte> byte
 }
 
 void Replacement::finish() {
-  if (const int error = file_.get() < 0 ? 0 : file_.close()) fail_to_write(asked_, error);
+  if (const int error = file_.close()) fail_to_write(asked_, error);
 }
 
 void Replacement::commit() {

@@ -5,26 +5,13 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
-#include <utility>
+
+#include "descriptor.hpp"
 
 namespace sinter::inline v1::runtime {
 
-/// An open file; closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
-  ~Descriptor();
-  int get() const { return fd_; }
-  /// Closes and reports: what was written may fail as late as here. 0, or the error.
-  int close();
-
- private:
-  int fd_;
-};
-
-/// The same path. Throws FormatError where it has a byte of 0: the system would end the name there, and open another
-/// file.
+/// The same path. Throws FormatError where it contains a NUL byte: the system would end the name there, and open
+/// another file.
 const std::filesystem::path& checked_name(const std::filesystem::path& path);
 
 /// A new file beside the one that it is to replace; removed unless it took that one's place. Follows a symbolic link;

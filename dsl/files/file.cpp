@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <runtime/replacement.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 

@@ -7,12 +7,10 @@
 #include <string>
 #include <utility>
 
-#include <runtime/replacement.hpp>
+#include <runtime/descriptor.hpp>
 #include "byte_source.hpp"
 
 namespace sinter::inline v1::detail {
-
-using runtime::Descriptor;
 
 /// A file's bytes as memory. What is written there stays there: the file keeps its own, and pages are copied one by one
 /// when they are written to. The file may be removed or replaced; who makes it shorter ends the process that reads on.
@@ -39,7 +37,7 @@ class FileSource final : public ByteSource {
 
  private:
   std::filesystem::path path_;
-  Descriptor file_;
+  runtime::Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <runtime/replacement.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include "element_bytes.hpp"

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <runtime/replacement.hpp>
 #include <sinter/runtime/error.hpp>
 #include "element_bytes.hpp"
 #include "excerpt.hpp"

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <runtime/bools.hpp>
+#include <runtime/replacement.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <runtime/replacement.hpp>
 #include "byte_source.hpp"
 #include "file.hpp"
 

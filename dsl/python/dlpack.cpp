@@ -99,7 +99,7 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
   if (flipped && wanted == false)
     throw py::buffer_error(fmt::format(
         "__dlpack__: the tensor {} has strides {}, and libraries such as PyTorch take no negative strides: it must be "
-        "copied: leave copy out, or set it to True",
+        "copied. Leave copy out, or set it to True",
         runtime::describe(*t), to_string(t->strides)));
   options.copy = flipped || (!copied && wanted == true);
   const bool versioned = wants_version_1(max_version);

@@ -17,6 +17,7 @@
 #include <jit/cache/disk_cache.hpp>
 #include <jit/cache/disk_entry.hpp>
 #include <jit/cache/disk_sweep.hpp>
+#include <runtime/replacement.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 #include "commands.hpp"
@@ -54,7 +55,7 @@ class Cache {
 
   /// The bytes of an entry that is whole; else nothing, with what is wrong with it.
   std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const try {
-    const jit::FileDescriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const runtime::Descriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || ::fstat(file.get(), &status) != 0) return problem = std::strerror(errno), std::nullopt;
     if (!S_ISREG(status.st_mode)) return problem = "it is no ordinary file", std::nullopt;
@@ -77,7 +78,7 @@ class Cache {
 
  private:
   jit::CacheSettings settings_;
-  jit::FileDescriptor fd_;  // invalid where there is no folder yet
+  runtime::Descriptor fd_;  // invalid where there is no folder yet
   jit::CacheFiles files_;
 };
 

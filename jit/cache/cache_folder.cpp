@@ -12,20 +12,6 @@
 
 namespace sinter::inline v1::jit {
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& o) noexcept {
-  if (this != &o) {
-    close();
-    fd_ = o.release();
-  }
-  return *this;
-}
-FileDescriptor::~FileDescriptor() { close(); }
-int FileDescriptor::release() noexcept { return std::exchange(fd_, -1); }
-bool FileDescriptor::close() noexcept {
-  const int fd = release();
-  return fd < 0 || ::close(fd) == 0;
-}
-
 std::string distrust(const struct stat& s) {
   if (s.st_uid != geteuid() && s.st_uid != 0) return fmt::format("it belongs to another user ({})", s.st_uid);
   if (s.st_mode & (S_IWGRP | S_IWOTH)) return fmt::format("others may write to it (mode {:04o})", s.st_mode & 07777);
@@ -58,18 +44,18 @@ std::string cannot(std::string_view what, const std::string& path, int error) {
 }  // namespace
 
 OpenedFolder open_cache_folder(const std::string& path, bool create) {
-  const auto open = [&] { return FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
+  const auto open = [&] { return runtime::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
   OpenedFolder opened{open(), ""};
   if (!opened.fd && errno == ENOENT) {
     if (!create) return opened;
-    if (const int error = make_folders(path)) return {FileDescriptor(), cannot("make", path, error)};
+    if (const int error = make_folders(path)) return {runtime::Descriptor(), cannot("make", path, error)};
     opened.fd = open();
   }
-  if (!opened.fd) return {FileDescriptor(), cannot("open", path, errno)};
+  if (!opened.fd) return {runtime::Descriptor(), cannot("open", path, errno)};
   struct stat status{};
-  if (::fstat(opened.fd.get(), &status) != 0) return {FileDescriptor(), cannot("look at", path, errno)};
+  if (::fstat(opened.fd.get(), &status) != 0) return {runtime::Descriptor(), cannot("look at", path, errno)};
   if (const std::string why = distrust(status); !why.empty())
-    return {FileDescriptor(),
+    return {runtime::Descriptor(),
             fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. {}", path, why,
                         remedy(status))};
   return opened;

@@ -6,33 +6,17 @@
 #include <optional>
 #include <string>
 
+#include <runtime/descriptor.hpp>
+
 namespace sinter::inline v1::jit {
-
-/// A file descriptor that is closed with its scope.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd = -1) noexcept : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& o) noexcept : fd_(o.release()) {}
-  FileDescriptor& operator=(FileDescriptor&& o) noexcept;
-  ~FileDescriptor();
-
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  int get() const noexcept { return fd_; }
-  int release() noexcept;
-  /// False where the system reports only now that something was not written.
-  bool close() noexcept;
-
- private:
-  int fd_;
-};
 
 /// Why a file or folder of this kind is not trusted, in words; empty when it is. It must belong to this user or to
 /// root, and be writable by no one else.
 std::string distrust(const struct stat& status);
 
 struct OpenedFolder {
-  FileDescriptor fd;    // invalid when there is no such folder, or a problem
-  std::string problem;  // what is wrong and what to do; empty when nothing is, or when there is no folder
+  runtime::Descriptor fd;  // invalid when there is no such folder, or a problem
+  std::string problem;     // what is wrong and what to do; empty when nothing is, or when there is no folder
 };
 /// Opens a folder. `create`: makes it, and the folders above it, for this user alone. It may be a symbolic link; where
 /// that leads is what is judged, and what is opened.

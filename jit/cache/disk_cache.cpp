@@ -77,7 +77,7 @@ std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
 
 std::optional<std::string> DiskCache::read(int folder, const std::string& name, const KernelKey& key) {
   // Without O_NONBLOCK, a pipe of that name would make this wait.
-  const FileDescriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const runtime::Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0) {
     if (errno != ENOENT)
@@ -113,10 +113,11 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
 
 int DiskCache::write(int folder, const std::string& name, std::string_view file) {
   const std::string temporary = temporary_name(name);
-  FileDescriptor out(::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  runtime::Descriptor out(
+      ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return errno;
   int error = runtime::write_all(out.get(), file);
-  if (!out.close() && error == 0) error = errno;
+  if (const int late = out.close(); error == 0) error = late;
   if (error == 0 && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) error = errno;
   if (error != 0) ::unlinkat(folder, temporary.c_str(), 0);
   return error;

@@ -37,10 +37,10 @@ bool is_ordinary(int file) {
 /// Before the sweep, so that other processes leave it to this one. False when it cannot be: then each would sweep.
 bool set_stamp(int folder) {
   const auto open = [&] {  // without O_NONBLOCK, a pipe of that name would make this wait
-    FileDescriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
-    return file && is_ordinary(file.get()) ? std::move(file) : FileDescriptor();
+    runtime::Descriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    return file && is_ordinary(file.get()) ? std::move(file) : runtime::Descriptor();
   };
-  FileDescriptor file = open();
+  runtime::Descriptor file = open();
   // The name is the cache's own: what else has it goes, a folder only if it is empty.
   if (!file && (::unlinkat(folder, stamp, 0) == 0 || ::unlinkat(folder, stamp, AT_REMOVEDIR) == 0)) file = open();
   return file && ::futimens(file.get(), nullptr) == 0;
@@ -56,7 +56,7 @@ bool is_blocked(int folder) {
 
 CacheFiles list_cache_files(int folder) {
   CacheFiles files;
-  FileDescriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  runtime::Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
   if (!stream) return files;
   static_cast<void>(own.release());  // the stream's now

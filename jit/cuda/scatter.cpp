@@ -49,7 +49,7 @@ const LibraryKernel& store_kernel(std::size_t size) {
   const auto log2 = static_cast<std::size_t>(std::countr_zero(size));
   return kernels[log2].get([&] {
     return new LibraryKernel(make(fmt::format("sinter_scatter_b{}", 8 * size), types[log2],
-                                  size == 16 ? "store_shared_parts" : "store_shared"));
+                                  size == 16 ? "store_relaxed_parts" : "store_relaxed"));
   });
 }
 
@@ -57,10 +57,10 @@ const LibraryKernel& add_kernel(DType dtype) {
   static constinit std::array<runtime::Immortal<const LibraryKernel>, dtype_count> kernels;
   return kernels[static_cast<std::size_t>(dtype)].get([&] {
     const std::string name = fmt::format("sinter_scatter_add_{}", sinter::name(dtype));
-    const char* const add = dtype == DType::Bool                                          ? "or_shared"
-                            : is_complex(dtype)                                           ? "add_shared_parts"
-                            : is_stored_only(dtype) && category(dtype) == Category::Float ? "add_shared_16_bits"
-                                                                                          : "add_shared";
+    const char* const add = dtype == DType::Bool                                          ? "or_relaxed"
+                            : is_complex(dtype)                                           ? "atomic_add_parts"
+                            : is_stored_only(dtype) && category(dtype) == Category::Float ? "atomic_add_16_bits"
+                                                                                          : "atomic_add";
     return new LibraryKernel(make(name, storage_type(dtype), add));
   });
 }

@@ -213,8 +213,7 @@ std::string c_number(const Model& model, const Node& scalar) {
   const Number& n = model.number(scalar_use(scalar).number);
   if (n.extent != 0) return model.sizes->product(n.extent, "a->");
   if (n.name.empty()) return c_literal(scalar.dtype, scalar_word(n.value, n.category, scalar.dtype));
-  constexpr DType arrives[] = {DType::Bool, DType::Int64, DType::Float64};
-  return c_conversion(arrives[static_cast<int>(n.category)], scalar.dtype, "a->" + n.name);
+  return c_conversion(arriving_dtype(n.category), scalar.dtype, "a->" + n.name);
 }
 
 }  // namespace sinter::inline v1::jit::exporting

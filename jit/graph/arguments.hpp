@@ -9,7 +9,7 @@ namespace sinter::inline v1::jit {
 
 /// Whether an operation asks anything.
 bool limits_arguments(Op op) noexcept;
-/// What the bits of an element or a scalar are.
+/// The bits of an element as a number.
 double number_of(std::uint64_t bits, DType dtype) noexcept;
 /// Throws Error where the operation does not take its numbers. Operands that are none are empty.
 void check_arguments(Op op, std::span<const std::optional<double>> operands);

@@ -105,9 +105,8 @@ void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
 
 /// An operation on C++ scalars alone is a C++ scalar: computed now, in bool, int64 or double.
 LazyRef fold_scalars(Op op, std::span<const Content> operands) {
-  constexpr DType wide[] = {DType::Bool, DType::Int64, DType::Float64};
   std::array<OperandType, max_arity> types;
-  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {wide[static_cast<int>(operands[i].category)]};
+  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {arriving_dtype(operands[i].category)};
   OpTypes t = op_types(op, std::span(types).first(operands.size()));
   if (t.compute == DType::Float32) {  // of integers; C++ computes with double
     t.compute = DType::Float64;
@@ -124,16 +123,14 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
                             static_cast<std::int64_t>(values[0].bits)));
   const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
   const Category category = sinter::category(t.result);
-  return LazyAccess::scalar(default_dtype(category), category,
-                            convert_bits(bits, t.result, wide[static_cast<int>(category)]));
+  return LazyAccess::scalar(default_dtype(category), category, convert_bits(bits, t.result, arriving_dtype(category)));
 }
 
 void check_numbers(Op op, std::span<const Content> operands) {
-  constexpr DType arrive[] = {DType::Bool, DType::Int64, DType::Float64};
   std::array<std::optional<double>, max_arity> numbers;
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (operands[i].op == Op::scalar)
-      numbers[i] = number_of(operands[i].bits, arrive[static_cast<std::size_t>(operands[i].category)]);
+      numbers[i] = number_of(operands[i].bits, arriving_dtype(operands[i].category));
     else if (operands[i].op == Op::constant)
       numbers[i] = number_of(operands[i].bits, operands[i].dtype);
   check_arguments(op, std::span(numbers).first(operands.size()));

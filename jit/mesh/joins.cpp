@@ -77,7 +77,7 @@ TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
 
 /// What the processes compare. Not what the operand is computed by: of a Lazy, one may have values that another has
 /// not.
-std::vector<std::int64_t> numbers_of(const Node& n, const Shape& operand, int axis) {
+std::vector<std::int64_t> subject_of(const Node& n, const Shape& operand, int axis) {
   std::vector<std::int64_t> numbers(operand.begin(), operand.end());
   numbers.insert(numbers.end(), {axis, static_cast<std::int64_t>(n.op), static_cast<std::int64_t>(n.attribute)});
   return numbers;
@@ -94,7 +94,7 @@ class Join {
         rows_(operand[axis_]),
         each_((rows_ + mesh.size() - 1) / mesh.size()),
         elements_(reduced_shape(operand, Along::of(n.attribute)).numel()),
-        subject_(numbers_of(n, operand, axis)) {}
+        subject_(subject_of(n, operand, axis)) {}
 
   TensorRef sum(PositionParts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);

@@ -112,8 +112,7 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
 }
 
 std::uint64_t scalar_word(Scalar value, Category arrives_as, DType dtype) noexcept {
-  constexpr DType wide[] = {DType::Bool, DType::Int64, DType::Float64};
-  return convert_bits(value.bits, wide[static_cast<int>(arrives_as)], dtype);
+  return convert_bits(value.bits, arriving_dtype(arrives_as), dtype);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -59,7 +59,7 @@ void check_same_shapes(const Graph& recorded, Leaves leaves, std::span<const Sha
     const Shape& right = shapes[static_cast<std::size_t>(recorded.outputs()[i].node)];
     if (!(found[i] == right))
       throw Error(
-          fmt::format("internal error: output {} has shape {}, and its plan would give {}\n  This is a fault of "
+          fmt::format("internal error: output {} has shape {}, and its plan would give {}\n  This is a bug in "
                       "Sinter: please report it, with what e.explain() prints. SINTER_FUSION=off in the "
                       "environment evaluates without such plans",
                       i, to_string(right), to_string(found[i])));

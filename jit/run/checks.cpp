@@ -218,13 +218,10 @@ void check_fits(std::int64_t value, DType dtype) {
 namespace {
 
 void check_operation(const Recipe::LimitedOperation& operation, const Scalar* scalars) {
-  constexpr DType arrive[] = {DType::Bool, DType::Int64, DType::Float64};
   std::array<std::optional<double>, max_arity> numbers;
   std::size_t count = 0;
   for (const auto& [scalar, constant] : operation.operands)
-    numbers[count++] =
-        scalar ? number_of(scalars[scalar->number].bits, arrive[static_cast<std::size_t>(scalar->arrives_as)])
-               : constant;
+    numbers[count++] = scalar ? number_of(scalars[scalar->number].bits, arriving_dtype(scalar->arrives_as)) : constant;
   check_arguments(operation.op, std::span(numbers).first(count));
 }
 

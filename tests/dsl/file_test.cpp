@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include <runtime/replacement.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../scratch.hpp"

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "devices.hpp"
+#include "text_test.hpp"
 
 namespace sinter {
 namespace {
@@ -17,25 +18,12 @@ using sinter_tests::message_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class ParseViews : public ::testing::Test {
+class ParseViews : public sinter_tests::TextTest {
  protected:
+  ParseViews() { operands = {{"x", x}, {"m", m}, {"ids", ids}, {"mask", mask}, {"s", 2}}; }
   const Tensor<float> x = arange<float>(24).reshape({2, 3, 4}), m = arange<float>(6).reshape({2, 3});
   const Tensor<std::int64_t> ids = (arange(4) * 2 - 1) % 2;
   const Tensor<bool> mask = m > 2;
-  const std::vector<NamedOperand> operands{{"x", x}, {"m", m}, {"ids", ids}, {"mask", mask}, {"s", 2}};
-
-  AnyTensor value(std::string_view text) const { return Tensor(parse(text, operands)); }
-  template <class E>
-  void is(std::string_view text, const E& expected) const {
-    const AnyTensor got = value(text), wanted{Tensor(expected)};
-    EXPECT_EQ(got.dtype(), wanted.dtype()) << text;
-    ASSERT_EQ(got.shape(), wanted.shape()) << text;
-    EXPECT_TRUE(allclose(got, wanted, 0, 0, true)) << text << "\n" << got << "\n" << wanted;
-  }
-  template <class E = ParseError>
-  std::string error(std::string_view text) const {
-    return message_of<E>([&] { value(text); });
-  }
 };
 
 TEST_F(ParseViews, AreThoseOfCpp) {

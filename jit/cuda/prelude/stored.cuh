@@ -104,28 +104,28 @@ struct Conversion<bfloat16, float, true> {
 
 // Adds to a place that other threads may add to as well.
 template <class T>
-SINTER_DEVICE void add_shared(T* place, T value) {
+SINTER_DEVICE void atomic_add(T* place, T value) {
   ::atomicAdd(place, value);
 }
-SINTER_DEVICE void add_shared(long long* place, long long value) {
+SINTER_DEVICE void atomic_add(long long* place, long long value) {
   ::atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
 }
 
 // The same for complex numbers, each part by itself: of two stores to one place, the parts of either may stay.
 template <class T>
-SINTER_DEVICE void store_shared_parts(T* place, T value) {
-  store_shared(&place->re, value.re);
-  store_shared(&place->im, value.im);
+SINTER_DEVICE void store_relaxed_parts(T* place, T value) {
+  store_relaxed(&place->re, value.re);
+  store_relaxed(&place->im, value.im);
 }
 template <class T>
-SINTER_DEVICE void add_shared_parts(T* place, T value) {
-  add_shared(&place->re, value.re);
-  add_shared(&place->im, value.im);
+SINTER_DEVICE void atomic_add_parts(T* place, T value) {
+  atomic_add(&place->re, value.re);
+  atomic_add(&place->im, value.im);
 }
 
 // The same for 16-bit floats, which are rounded each time. What is there is guessed first: a plain load could be torn.
 template <class T>
-SINTER_DEVICE void add_shared_16_bits(T* place, T value) {
+SINTER_DEVICE void atomic_add_16_bits(T* place, T value) {
   unsigned short was = 0, seen;
   for (;; was = seen) {
     const T sum = convert<T>(convert<float>(T{was}) + convert<float>(value));

@@ -48,7 +48,7 @@ struct SyntaxTree;
 class ParsedExpression {
  public:
   /// Throws ParseError, also for more than a mebibyte, 131,072 numbers, names, operators and calls, 4096 calls and
-  /// indices, or 200 parentheses in one another. Takes little of the thread's stack.
+  /// indices, or what is nested deeper than 200 levels. Takes little of the thread's stack.
   explicit ParsedExpression(std::string_view text);
 
   const std::string& text() const noexcept;

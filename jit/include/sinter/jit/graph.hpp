@@ -94,6 +94,11 @@ class Graph {
 /// What some of a graph's outputs need of it, with these outputs in this order.
 Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs);
 
+/// What a C++ number of a category, which is not complex, is before it is converted.
+constexpr DType arriving_dtype(Category category) noexcept {
+  return category == Category::Bool ? DType::Bool : category == Category::Int ? DType::Int64 : DType::Float64;
+}
+
 /// A value of one dtype as one of another, both zero-extended: floats to integers truncate and saturate, NaN gives 0,
 /// integers to narrower ones wrap, anything but 0 is true. Not for complex dtypes, of which there are no constants.
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept;

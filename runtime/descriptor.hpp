@@ -1,0 +1,30 @@
+// File descriptors that are closed with their scope.
+#pragma once
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace sinter::inline v1::runtime {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& o) noexcept : fd_(o.release()) {}
+  Descriptor& operator=(Descriptor&& o) noexcept {
+    std::swap(fd_, o.fd_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  int get() const noexcept { return fd_; }
+  int release() noexcept { return std::exchange(fd_, -1); }
+  /// 0, or the error: the system may report only now that something was not written.
+  int close() noexcept { return fd_ < 0 || ::close(release()) == 0 ? 0 : errno; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace sinter::inline v1::runtime
