@@ -35,16 +35,6 @@ class Parse : public sinter_tests::TextTest {
   const Tensor<bool> b = arange(6).reshape({2, 3}) % 2 == 0;
   const Tensor<std::complex<float>> z = Tensor<std::complex<float>>(complex(x, x * 2.f));
 };
-EXPECT_EQ(got.dtype(), wanted.dtype()) << text;
-ASSERT_EQ(got.shape(), wanted.shape()) << text;
-EXPECT_TRUE(same(got, wanted)) << text << "\n" << got << "\n" << wanted;
-}
-static bool same(const AnyTensor& a, const AnyTensor& b) { return allclose(a, b, 0, 0, true); }
-template <class E = ParseError>
-std::string error(std::string_view text) const {
-  return message_of<E>([&] { value(text); });
-}
-};
 
 TEST_F(Parse, OperatorsBindAsPythons) {
   is("x + y * 2", x + y * 2);
