@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
@@ -14,6 +12,7 @@
 #include "../plan/row_walks.hpp"
 #include "../run/evaluator.hpp"
 #include "../run/runner.hpp"
+#include "repeated.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -131,22 +130,6 @@ class Traffic {
   Leaves leaves_;
 };
 
-/// Operations of a graph that repeat an earlier one with the same operands.
-std::size_t repeated_operations(const Graph& g) {
-  const Operations counted(g);
-  std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, NodeId> known;
-  std::vector<NodeId> first;
-  std::size_t repeated = 0;
-  for (NodeId i = 0; const Node& n : g.nodes()) {
-    std::vector<NodeId> operands;
-    for (Operand o : g.operands(n)) operands.push_back(first[static_cast<std::size_t>(o.node)]);
-    const auto [place, is_new] = known.try_emplace({n.op, n.dtype, n.attribute, std::move(operands)}, i++);
-    first.push_back(place->second);
-    repeated += !is_new && counted.contains(n);
-  }
-  return repeated;
-}
-
 /// "add, exp, mul"; neighbours that repeat as "add x 3", and at most so many that the line stays readable.
 std::string computed(const Graph& g) {
   constexpr std::size_t shown = 12;
@@ -179,7 +162,7 @@ class Explanation {
         lowered_(lower(expression.graph)),
         written_(Operations(recorded_).count()),
         in_all_(Operations(lowered_, true).count()),
-        repeated_(repeated_operations(recorded_)) {}
+        repeated_(written_ - Operations(evaluation_.graph()).count()) {}
 
   std::string text() {
     head();
@@ -187,6 +170,7 @@ class Explanation {
       for (std::size_t k = 0; k < part.plan().kernels.size(); ++k) kernel(part, k);
     memory();
     temporaries();
+    repeated();
     as_written();
     notes();
     return std::move(text_);
@@ -318,6 +302,25 @@ class Explanation {
     }
     if (count == 0) return line("temporaries: none");
     line("temporaries: {} ({}), the values that pass from one kernel to a later one", count, in_bytes(bytes));
+  }
+
+  /// What would be computed once if it had a name of its own.
+  void repeated() {
+    constexpr std::size_t shown = 5;
+    for (const Part& part : evaluation_.parts) {
+      const std::vector<Repeated> all = computed_again(part.plan(), part.shapes);
+      for (std::size_t i = 0; i < std::min(all.size(), shown); ++i) {
+        const Repeated& r = all[i];
+        const double bytes = static_cast<double>(r.shape.numel()) * static_cast<double>(size_of(r.dtype));
+        line("computed again: {} in {}{}", name(r.op), counted(static_cast<std::size_t>(r.kernels), "kernel"),
+             r.operations == 0
+                 ? ""
+                 : ", with " + counted(static_cast<std::size_t>(r.operations), "operation") + " before it");
+        line("        a Tensor of it would be computed once: {} to write, and to read {} times", in_bytes(bytes),
+             r.kernels);
+      }
+      if (all.size() > shown) line("        and {}", counted(all.size() - shown, "more value"));
+    }
   }
 
   void as_written() {

@@ -76,7 +76,7 @@ Placements place_all(const Graph& graph, std::span<const Shape> shapes, std::spa
 /// Where output i goes.
 Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const Placements& placed, const Shape& shape,
                   int preferred) {
-  const int axis = placed.axes[static_cast<std::size_t>(recipe.recorded().outputs()[i].node)];
+  const int axis = placed.axes[static_cast<std::size_t>(recipe.graph().outputs()[i].node)];
   if (!call.outputs || !call.outputs[i]) {
     const int taken = axis == whole ? preferred : axis;
     return {taken, call.runs ? empty_placed(shape, taken, recipe.dtype(i), call.device) : TensorRef()};
@@ -95,7 +95,7 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
                 std::span<const Shape> shapes, std::span<const int> wanted) {
   std::vector<Result> results;
   for (std::size_t i = 0; i < recipe.outputs(); ++i)
-    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.recorded(), shapes, i), wanted[i]));
+    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.graph(), shapes, i), wanted[i]));
   if (call.outputs) check_apart({call.outputs, recipe.outputs()});
   run_positions(recipe, call, mesh, placed.leaves, results);
   if (!call.runs) return;
@@ -251,7 +251,7 @@ class Stages {
 
 void run_on_mesh(const Recipe& recipe, const Call& call) {
   if (run_elementwise_on_mesh(recipe, call)) return;
-  const Graph& graph = recipe.recorded();
+  const Graph& graph = recipe.graph();
   check_shapes(graph, call.leaves);
   const std::vector<Shape> shapes = shapes_of(graph, shapes_of_leaves(call.leaves));
   std::vector<int> wanted = wanted_axes(graph, shapes, call);

@@ -176,7 +176,7 @@ TensorRef addable(TensorImpl& t) {
   return m && !m->transposed ? TensorRef::share(&t) : contiguous(t);
 }
 
-double number_of(const Graph& kernel, Operand number, const Scalar* scalars) {
+double factor_of(const Graph& kernel, Operand number, const Scalar* scalars) {
   if (number.node < 0) return 1;
   const Node& n = kernel[number];
   if (n.op == Op::constant) return std::bit_cast<double>(convert_bits(n.attribute, n.dtype, DType::Float64));
@@ -190,8 +190,8 @@ MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
   const ProductForm form = product_form(kernel.graph);
   MatrixProduct p;
   p.dtype = kernel.graph[kernel.graph.outputs()[0]].dtype;
-  p.alpha = number_of(kernel.graph, form.alpha, scalars);
-  p.beta = number_of(kernel.graph, form.beta, scalars);
+  p.alpha = factor_of(kernel.graph, form.alpha, scalars);
+  p.beta = factor_of(kernel.graph, form.beta, scalars);
   p.tensor_float32 = float32_matmul_precision() != "highest";
   return p;
 }

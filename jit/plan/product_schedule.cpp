@@ -24,8 +24,9 @@ class ProductScheduler {
     find_needed();
     find_stages();
     find_joins();
-    for (int stage = last_stage_; stage >= 0; --stage) find_stored(stage);
-    for (int stage = 0; stage <= last_stage_; ++stage) {
+    const int stages = static_cast<int>(stages_.size());
+    for (int stage = stages; stage-- > 0;) find_stored(stage);
+    for (int stage = 0; stage < stages; ++stage) {
       add_products(stage);
       add_stage(stage);
     }
@@ -53,6 +54,13 @@ class ProductScheduler {
     int built_in = -1;
   };
 
+  /// What follows so many products: values that are needed, ascending, and numbers of outputs.
+  struct Stage {
+    std::vector<NodeId> values;
+    std::vector<std::uint32_t> outputs;
+  };
+
+  const Stage& at(int stage) const { return stages_[static_cast<std::size_t>(stage)]; }
   Value& value(NodeId id) { return values_[static_cast<std::size_t>(id)]; }
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   const Shape& shape(NodeId id) const { return shapes_[static_cast<std::size_t>(id)]; }
@@ -141,17 +149,19 @@ class ProductScheduler {
         v.stage = std::max(v.stage, value(input).stage + is_product(id));
         value(input).stored |= is_product(id) && node(input).op != Op::leaf;
       });
-      last_stage_ = std::max(last_stage_, v.stage);
+      if (static_cast<std::size_t>(v.stage) >= stages_.size()) stages_.resize(static_cast<std::size_t>(v.stage) + 1);
+      stages_[static_cast<std::size_t>(v.stage)].values.push_back(id);
     }
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i)
+      stages_[static_cast<std::size_t>(value(graph_.outputs()[i].node).stage)].outputs.push_back(i);
   }
 
   /// What a stage computes for products and for the user.
   std::vector<NodeId> roots(int stage) {
     std::vector<NodeId> found;
-    for (NodeId id = 0; id < count(); ++id)
-      if (value(id).stored && value(id).stage == stage && !is_product(id)) found.push_back(id);
-    for (const Operand o : graph_.outputs())
-      if (value(o.node).stage == stage) found.push_back(o.node);
+    for (const NodeId id : at(stage).values)
+      if (value(id).stored && !is_product(id)) found.push_back(id);
+    for (const std::uint32_t i : at(stage).outputs) found.push_back(graph_.outputs()[i].node);
     return found;
   }
 
@@ -178,11 +188,11 @@ class ProductScheduler {
   /// reductions, which are small and take long, and what joins arrays, which would all have to be read again.
   void find_stored(int stage) {
     std::vector<NodeId> open = roots(stage);
-    NodeSet seen;
+    seen_.clear();
     while (!open.empty()) {
       const NodeId id = open.back();
       open.pop_back();
-      if (!seen.add(id)) continue;
+      if (!seen_.add(id)) continue;
       Value& v = value(id);
       const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
       if (v.stage < stage && node(id).arity > 0 && (eager_ || reduces || joins(id))) v.stored = true;
@@ -206,8 +216,8 @@ class ProductScheduler {
   }
 
   void add_products(int stage) {
-    for (NodeId id = 0; id < count(); ++id) {
-      if (!value(id).needed || value(id).stage != stage || !is_product(id)) continue;
+    for (const NodeId id : at(stage).values) {
+      if (!is_product(id)) continue;
       Kernel kernel = kernel_of(*value(id).product, node(id).dtype);
       value(id).slot = target_of(id);
       kernel.outputs.push_back(*value(id).slot);
@@ -244,16 +254,16 @@ class ProductScheduler {
     Graph graph;
     Sources leaves;
     std::vector<Slot> slots;
-    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) {
+    for (const std::uint32_t i : at(stage).outputs) {
       const NodeId id = graph_.outputs()[i].node;
       const Slot slot{Slot::Kind::Output, i};
-      if (value(id).stage != stage || value(id).slot == slot) continue;
+      if (value(id).slot == slot) continue;
       graph.output(build(graph, leaves, id, stage));
       slots.push_back(slot);
     }
     std::vector<NodeId> made;
-    for (NodeId id = 0; id < count(); ++id) {
-      if (!value(id).stored || value(id).stage != stage || is_product(id)) continue;
+    for (const NodeId id : at(stage).values) {
+      if (!value(id).stored || is_product(id)) continue;
       graph.output(build(graph, leaves, id, stage));
       slots.push_back(plan_.add_temporary(node(id).dtype));
       made.push_back(id);
@@ -300,7 +310,8 @@ class ProductScheduler {
   const std::vector<Shape> shapes_;
   const bool eager_;
   std::vector<Value> values_;
-  int last_stage_ = 0;
+  std::vector<Stage> stages_;
+  NodeSet seen_;
   PlanBuilder plan_;
 };
 

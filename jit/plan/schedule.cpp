@@ -48,14 +48,15 @@ std::string_view short_name(DType t) noexcept {
   return "";
 }
 
-/// A hash of what ends up in the text, where scalars are numbered by their order.
+/// A hash of what ends up in the text: scalars are parameters in order, in the dtype that they are used in, and whether
+/// an operation's result is weak in promotion says nothing any more.
 Hash text_hash(const Graph& graph) {
   Graph numbered;
   for (std::uint32_t scalars = 0; const Node& n : graph.nodes()) {
     if (n.op == Op::scalar)
-      numbered.scalar(n.dtype, scalar_use(n).arrives_as, scalars++);
+      numbered.scalar(n.dtype, category(n.dtype), scalars++);
     else
-      numbered.node(n.op, n.dtype, graph.operands(n), n.attribute);
+      numbered.node(n.op, n.dtype, graph.operands(n), n.arity == 0 || is_reduction(n.op) ? n.attribute : 0);
   }
   for (Operand o : graph.outputs()) numbered.output(o);
   return hash(numbered);

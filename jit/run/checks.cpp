@@ -191,8 +191,8 @@ std::vector<Shape> checked_shapes(const Graph& recorded, Leaves leaves) {
 }  // namespace
 
 Shape output_shape(const Recipe& recipe, std::size_t output, Leaves leaves) {
-  if (recipe.reshapes()) return output_shape(recipe.recorded(), recipe.recorded().outputs()[output], leaves);
-  return broadcast_shape(recipe.recorded(), recipe.leaves(output), leaves);
+  if (recipe.reshapes()) return output_shape(recipe.graph(), recipe.graph().outputs()[output], leaves);
+  return broadcast_shape(recipe.graph(), recipe.leaves(output), leaves);
 }
 
 Shape output_shape(const Graph& recorded, Operand output, Leaves leaves) {

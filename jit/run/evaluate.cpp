@@ -123,7 +123,8 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .runs = mode != Mode::Prepare};
 }
 
-void run_anywhere(const Recipe& recipe, const Call& call) {
+void run_anywhere(const Recipe& found, const Call& call) {
+  const Recipe& recipe = found.for_numbers(call.scalars, call.runs);
   if (!call.device.is_mesh()) [[likely]]
     return run(recipe, call);
   if (!call.runs) return run_on_mesh(recipe, call);
@@ -206,8 +207,8 @@ std::vector<RowPlan> row_plans(const Recorded& recorded) {
 }
 
 Evaluation inspect(const Recorded& recorded) {
-  Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off())};
-  const Recipe& recipe = *e.recipe;
+  Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off()), nullptr};
+  const Recipe& recipe = *(e.recipe = &e.found->for_numbers(recorded.scalars.data(), false));
   const Leaves leaves = recorded.leaves;
   if (recipe.reshapes()) {
     const ReadyPlan& ready = recipe.plan_for(leaves);

@@ -40,7 +40,11 @@ struct Evaluation {
     const std::vector<std::uint32_t>& outputs() const noexcept { return ready->outputs; }
   };
   std::vector<Part> parts;
-  std::shared_ptr<const Recipe> recipe;
+  std::shared_ptr<const Recipe> found;  // keeps what would run
+  const Recipe* recipe;                 // for these numbers
+
+  /// With what is there several times once.
+  const Graph& graph() const noexcept { return recipe->graph(); }
 };
 
 /// Throws what evaluate(Bound) throws before it runs anything.

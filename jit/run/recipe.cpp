@@ -105,24 +105,31 @@ Recipe::LimitedOperation limited(const Graph& graph, const Node& n) {
   return made;
 }
 
+std::optional<Graph> merged(const Graph& recorded) {
+  Graph once = merge_common(recorded);
+  return once.nodes().size() == recorded.nodes().size() ? std::nullopt : std::optional(std::move(once));
+}
+
 }  // namespace
 
 Recipe::Recipe(Graph recorded, bool eager)
     : recorded_(std::move(recorded)),
+      merged_(eager ? std::nullopt : merged(recorded_)),
+      numbers_(eager ? Graph() : graph()),
       eager_(eager),
       reshapes_(jit::reshapes(recorded_)),
       plans_(1 + recorded_.outputs().size()) {
-  for (const Operand output : recorded_.outputs()) {
-    LeafSets sets = leaves_of(recorded_, output);
+  for (const Operand output : graph().outputs()) {
+    LeafSets sets = leaves_of(graph(), output);
     leaves_.push_back(std::move(sets.walked));
     arrays_.push_back(std::move(sets.arrays));
   }
-  for (const Node& n : recorded_.nodes())
+  for (const Node& n : graph().nodes())
     if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&
         n.dtype != DType::Int64)
       narrow_scalars_.push_back({scalar_use(n).number, n.dtype});
     else if (limits_arguments(n.op))
-      limited_.push_back(limited(recorded_, n));
+      limited_.push_back(limited(graph(), n));
   limits_scalars_ = !narrow_scalars_.empty() || !limited_.empty();
 }
 
@@ -132,16 +139,16 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
     if (which == 0 || which == 1 + i) outputs.push_back(i);
-  Plan plan = eager_ ? schedule_eager(part_of(recorded_, outputs)) : schedule(part_of(simplified(), outputs));
+  Plan plan = eager_ ? schedule_eager(part_of(graph(), outputs)) : schedule(part_of(simplified(), outputs));
   owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();
-  if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : recorded_, owned_.back()->plan);
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : graph(), owned_.back()->plan);
   return *owned_.back();
 }
 
 const Graph& Recipe::simplified() const {
-  if (!simplified_) simplified_ = simplify(recorded_);
+  if (!simplified_) simplified_ = simplify(graph());
   return *simplified_;
 }
 
@@ -153,15 +160,15 @@ const ReadyPlan& Recipe::plan_for(std::span<runtime::TensorImpl* const> leaves) 
 }
 
 const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
-  check_shapes(recorded_, leaves);
+  check_shapes(graph(), leaves);
   const runtime::ForkSafeLock lock(mutex_);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
     if (p->key == key) return *p->plan;
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
-  Plan plan = multiplies(recorded_) ? schedule_products(recorded_, shapes, eager_)
-              : eager_              ? schedule_rows_eager(recorded_, shapes)
-                                    : schedule_rows(simplified(), shapes);
-  check_same_shapes(recorded_, leaves, plan_shapes(plan, nullptr, leaves).outputs);
+  Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager_)
+              : eager_            ? schedule_rows_eager(graph(), shapes)
+                                  : schedule_rows(simplified(), shapes);
+  check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
   std::vector<std::uint32_t> all(outputs());
   std::iota(all.begin(), all.end(), 0u);
   auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));

@@ -10,6 +10,7 @@
 
 #include "../plan/plan.hpp"
 #include "executable.hpp"
+#include "number_recipes.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -31,8 +32,16 @@ class Recipe {
  public:
   Recipe(Graph recorded, bool eager);
 
+  /// What it is found by.
   const Graph& recorded() const noexcept { return recorded_; }
+  /// What it evaluates: unless it is eager, with equal nodes once.
+  const Graph& graph() const noexcept { return merged_ ? *merged_ : recorded_; }
   bool eager() const noexcept { return eager_; }
+  /// What to run for these numbers, itself or one in which equal ones are one. Looking ahead changes nothing for later
+  /// evaluations, a run does (NumberRecipes::choose).
+  const Recipe& for_numbers(const Scalar* scalars, bool runs) const {
+    return numbers_.none() ? *this : numbers_.choose(*this, scalars, runs);
+  }
   std::size_t outputs() const noexcept { return recorded_.outputs().size(); }
   DType dtype(std::size_t output) const noexcept { return recorded_[recorded_.outputs()[output]].dtype; }
   /// Numbers of the leaves that an output depends on: what its shape comes from.
@@ -90,6 +99,8 @@ class Recipe {
   const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;
+  std::optional<Graph> merged_;
+  NumberRecipes numbers_;
   bool eager_, reshapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<NarrowScalar> narrow_scalars_;

@@ -28,7 +28,7 @@ using sinter::testing::under_file_limit;
 /// Bits of a process's exit status.
 enum Did : int { compiled = 1, found_on_disk = 2, wrong = 4 };
 
-[[noreturn]] void evaluate() {
+[[noreturn]] void evaluate_as_child() {
   int did = 0;
   try {
     const auto x = sn::tensor({1.f, 2.f}).cuda();
@@ -52,7 +52,7 @@ struct DslDiskCache : ::testing::Test {
 
   static int did() {
     const pid_t child = ::fork();
-    if (child == 0) evaluate();
+    if (child == 0) evaluate_as_child();
     int status = 0;
     return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -74,13 +74,13 @@ TEST_F(DslDiskCache, AnotherProcessRunsWhatOneCompiled) {
 
 TEST_F(DslDiskCache, LimitsOfFileSizesAreErrors) {
   for (const rlim_t limit : file_limits) {
-    const int compiles = under_file_limit(limit, []() -> int { evaluate(); });
+    const int compiles = under_file_limit(limit, []() -> int { evaluate_as_child(); });
     EXPECT_EQ(compiles & ~Did::compiled, compiles & Did::compiled ? 0 : Did::wrong) << limit;
   }
   EXPECT_EQ(did() & Did::wrong, 0);
   // Virtual GPUs load a kernel from a file in memory, which is limited as well.
-  EXPECT_EQ(under_file_limit(0, []() -> int { evaluate(); }), Did::wrong);
-  EXPECT_EQ(under_file_limit(1 << 20, []() -> int { evaluate(); }), Did::found_on_disk);
+  EXPECT_EQ(under_file_limit(0, []() -> int { evaluate_as_child(); }), Did::wrong);
+  EXPECT_EQ(under_file_limit(1 << 20, []() -> int { evaluate_as_child(); }), Did::found_on_disk);
   EXPECT_EQ(did(), Did::found_on_disk) << "which deletes no entry";
 }
 

@@ -12,7 +12,7 @@ SINTER_DEVICE double exp(double a) { return ::exp(a); }
 
 }  // namespace sinter
 
-struct sinter_add_exp_mul_f32_e24b_params {
+struct sinter_add_exp_mul_f32_2319_params {
   float* y0;
   const float* x0;
   const float* x1;
@@ -22,7 +22,7 @@ struct sinter_add_exp_mul_f32_e24b_params {
 
 namespace sinter {
 
-SINTER_DEVICE void element(const sinter_add_exp_mul_f32_e24b_params& p, float x0, float x1, float& y0) {
+SINTER_DEVICE void element(const sinter_add_exp_mul_f32_2319_params& p, float x0, float x1, float& y0) {
   const float t0 = x0 + p.s0;
   const float t1 = exp(t0);
   const float t2 = t1 * x1;
@@ -31,7 +31,7 @@ SINTER_DEVICE void element(const sinter_add_exp_mul_f32_e24b_params& p, float x0
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_exp_mul_f32_e24b(const __grid_constant__ sinter_add_exp_mul_f32_e24b_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_exp_mul_f32_2319(const __grid_constant__ sinter_add_exp_mul_f32_2319_params p) {
   float* __restrict__ y0 = p.y0;
   const float* __restrict__ x0 = p.x0;
   const float* __restrict__ x1 = p.x1;

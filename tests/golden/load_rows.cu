@@ -7,9 +7,9 @@ struct alignas(sizeof(T) * N) Lanes {
   T at[N];
 };
 
-// From a place that other threads may write to as well.
+// Relaxed loads and stores, of places that other threads may write to as well.
 template <class T>
-SINTER_DEVICE T load_shared(const T* place) {
+SINTER_DEVICE T load_relaxed(const T* place) {
 #ifdef SINTER_VIRTUAL_GPU
   return __atomic_load_n(place, __ATOMIC_RELAXED);
 #else
@@ -17,9 +17,9 @@ SINTER_DEVICE T load_shared(const T* place) {
 #endif
 }
 
-// To such a place: of several values one stays.
+// Of several values one stays.
 template <class T>
-SINTER_DEVICE void store_shared(T* place, T value) {
+SINTER_DEVICE void store_relaxed(T* place, T value) {
 #ifdef SINTER_VIRTUAL_GPU
   __atomic_store(place, &value, __ATOMIC_RELAXED);
 #else
@@ -30,7 +30,7 @@ SINTER_DEVICE void store_shared(T* place, T value) {
 // One of the faults stays until the host has seen it. Not atomic: the word may lie in the host's memory, which a device's
 // atomic operations do not reach on every system.
 SINTER_DEVICE void report(unsigned* word, unsigned code) {
-  if (load_shared(word) == 0u) store_shared(word, code);
+  if (load_relaxed(word) == 0u) store_relaxed(word, code);
 }
 
 // Division of numbers below 2^31 by a fixed one.

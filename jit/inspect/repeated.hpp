@@ -1,0 +1,20 @@
+// What several kernels of a plan compute, each for itself.
+#pragma once
+#include <vector>
+
+#include "../plan/plan_shapes.hpp"
+
+namespace sinter::inline v1::jit {
+
+struct Repeated {
+  Op op;
+  DType dtype;
+  int kernels = 0;     // that compute it
+  int operations = 0;  // that lead to it, each computed by as many kernels
+  Shape shape;         // of the first of these kernels: it has as many elements at most
+};
+
+/// Values that more than one kernel computes, without those that only lead to another of them; in the plan's order.
+std::vector<Repeated> computed_again(const Plan& plan, const PlanShapes& shapes);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,171 @@
+// What an expression says twice is computed once: products, gathers, reductions, and parts whose numbers are equal.
+#include "devices.hpp"
+
+#include <gmock/gmock.h>
+
+#include "setup.hpp"
+
+namespace sinter {
+namespace {
+
+namespace sn = sinter;
+using sinter_tests::devices;
+using ::testing::HasSubstr;
+
+const sinter::test::Setup evaluation_compiles(sinter::test::keep_kernels_in_memory);
+
+sn::Tensor<float> waves(const sn::Shape& shape, const sn::Device& d) {
+  return sn::Tensor<float>(sn::Tensor((sn::arange<float>(shape.numel()) * 0.37f).sin().reshape(shape))).to(d);
+}
+
+/// How often the word is there.
+std::size_t occurrences(const std::string& text, std::string_view word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+template <class E>
+std::size_t products_in(const E& e) {
+  const std::string text = sn::explain(e);
+  return occurrences(text, " by         OpenBLAS") + occurrences(text, " by         cuBLASLt");
+}
+
+TEST(ComputedOnce, AProductThatIsReadFourTimes) {
+  for (const sn::Device& d : devices()) {
+    const auto x = waves({8, 6}, d), v = waves({6, 5}, d);
+    const auto p = sigmoid(matmul(x, v));
+    const auto loss = mean(p * log(p) + (1 - p) * log(1 - p));
+    EXPECT_EQ(products_in(loss), 1u) << sn::explain(loss);
+    const sn::Tensor q = p;
+    const sn::Tensor wanted = mean(q * log(q) + (1 - q) * log(1 - q)), got = loss;
+    EXPECT_NEAR(got.item(), wanted.item(), 1e-6) << to_string(d);
+  }
+}
+
+TEST(ComputedOnce, ProductsOfProducts) {
+  for (const sn::Device& d : devices()) {
+    const auto x = waves({4, 6}, d), w = waves({6, 6}, d), v = waves({6, 3}, d);
+    const auto y = matmul(relu(matmul(x, w) + 0.25f), v);
+    EXPECT_EQ(products_in(y * y + exp(y)), 2u) << sn::explain(y * y + exp(y));
+    const sn::Tensor z = y;
+    EXPECT_TRUE(allclose(sn::Tensor(y * y + exp(y)), sn::Tensor(z * z + exp(z)))) << to_string(d);
+  }
+}
+
+TEST(ComputedOnce, EqualNumbersAreOne) {
+  for (const sn::Device& d : devices()) {
+    const auto x = waves({100}, d);
+    const auto twice = exp(x * 2 + 1) * exp(x * 2 + 1), apart = exp(x * 2 + 1) * exp(x * 3 + 1);
+    const std::string text = sn::explain(twice);
+    EXPECT_THAT(text, HasSubstr("computes   fma, exp, mul\n"));
+    EXPECT_THAT(text, HasSubstr("3 common subexpressions, computed once\n"));
+    EXPECT_THAT(sn::explain(apart), HasSubstr("fma, exp, fma, exp, mul\n"));
+    const sn::Tensor part = exp(x * 2 + 1), other = exp(x * 3 + 1);
+    EXPECT_TRUE(allclose(sn::Tensor(twice), sn::Tensor(part * part), 1e-6)) << to_string(d);
+    EXPECT_TRUE(allclose(sn::Tensor(apart), sn::Tensor(part * other), 1e-6)) << to_string(d);
+  }
+}
+
+// Numbers of different kinds are not equal, and 0 is not -0.
+TEST(ComputedOnce, OnlyWhatIsTheSameNumber) {
+  const auto x = waves({100}, sn::Device());
+  for (const std::string& text : {sn::explain(exp(x * 2) * exp(x * 2.f)), sn::explain(exp(x * 0.f) * exp(x * -0.f))})
+    EXPECT_EQ(occurrences(text, "exp, "), 2u) << text;
+}
+
+// A saved addition is not worth kernels of its own.
+TEST(ComputedOnce, CheapPartsStay) {
+  const auto x = waves({100}, sn::Device());
+  EXPECT_THAT(sn::explain((x + 1) * (x + 1)), HasSubstr("add x 2, mul"));
+}
+
+TEST(ComputedOnce, LazyAndTextToo) {
+  const auto x = waves({100}, sn::Device());
+  const auto part = [&] { return exp(sn::Lazy<float>(x) * 2 + 1); };
+  EXPECT_THAT(sn::explain(part() * part()), HasSubstr("computes   fma, exp, mul\n"));
+  const auto y = waves({6, 3}, sn::Device()), z = waves({3, 4}, sn::Device());
+  EXPECT_EQ(products_in(sn::parse("(y @ z) * exp(y @ z)", {{"y", y}, {"z", z}})), 1u);
+}
+
+TEST(ComputedOnce, Gathers) {
+  for (const sn::Device& d : devices()) {
+    const auto table = waves({10, 4}, d);
+    const auto ids = sn::tensor({3, 1, 4, 1, 5}).to(d);
+    const auto rows = table.index_select(0, ids);
+    EXPECT_EQ(occurrences(sn::explain(exp(rows) * rows), "load"), occurrences(sn::explain(exp(rows)), "load"));
+    const sn::Tensor picked = rows;
+    EXPECT_TRUE(allclose(sn::Tensor(exp(rows) * rows), sn::Tensor(exp(picked) * picked))) << to_string(d);
+  }
+}
+
+TEST(ComputedOnce, TwoDrawsAreTwo) {
+  for (const sn::Device& d : devices()) {
+    const sn::Tensor difference = sn::rand({1000}, d) - sn::rand({1000}, d);
+    EXPECT_GT(abs(difference).mean().item(), 0.2f) << to_string(d);
+  }
+}
+
+/// What a loop in which two numbers meet computes and compiles.
+struct MeetingNumbers {
+  explicit MeetingNumbers(const sn::Tensor<float>& x) : x(x) {}
+  std::uint64_t compiled_by_run() {
+    std::uint64_t compiled = 0;
+    for (int i = 0; i < 4; ++i) {
+      const auto before = sn::jit_stats().compiles;
+      const sn::Tensor got = erf(x * i + 1) * erf(x * 2 + 1);
+      compiled += sn::jit_stats().compiles - before;
+      const sn::Tensor a = erf(x * i + 1), b = erf(x * 2 + 1);
+      EXPECT_TRUE(allclose(got, sn::Tensor(a * b), 1e-6)) << i;
+    }
+    return compiled;
+  }
+  sn::Tensor<float> x;
+};
+
+TEST(ComputedOnce, NumbersThatMeetByChanceCompileNothing) {
+  if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
+  MeetingNumbers loop(waves({100}, devices()[1]));
+  EXPECT_EQ(loop.compiled_by_run(), 1u);
+  EXPECT_EQ(loop.compiled_by_run(), 1u);  // they meet again
+  EXPECT_EQ(loop.compiled_by_run(), 0u);
+}
+
+TEST(ComputedOnce, ExplainChangesNothing) {
+  const auto x = waves({100}, sn::Device());
+  const auto e = [&](int i) { return log(x * i + 1.5f) * log(x * 7 + 1.5f); };
+  EXPECT_EQ(occurrences(sn::explain(e(6)), "log, "), 2u);
+  sn::Tensor(e(6));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 2u);  // they never met
+  sn::Tensor(e(7)), sn::Tensor(e(7));
+  EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 1u);
+}
+
+TEST(ComputedOnce, ManyPatternsOfNumbers) {
+  const auto x = waves({50}, sn::Device());
+  for (int round = 0; round < 3; ++round)
+    for (int pattern = 0; pattern < 243; ++pattern) {
+      int n[5];
+      for (int k = 0, rest = pattern; k < 5; ++k, rest /= 3) n[k] = rest % 3;
+      const sn::Tensor got = exp(x * n[0]) + exp(x * n[1]) + exp(x * n[2]) + exp(x * n[3]) + exp(x * n[4]);
+      sn::Tensor<float> wanted = sn::zeros({50});
+      for (const int factor : n) wanted += exp(x * factor);
+      ASSERT_TRUE(allclose(got, wanted, 1e-5)) << pattern;
+    }
+}
+
+// The name and the key come from what is in the text: an int and a float beside a float tensor are the same parameter.
+TEST(ComputedOnce, OneKernelForOneText) {
+  for (const sn::Device& d : devices()) {
+    const auto z = waves({100}, d), y = waves({100}, d);
+    EXPECT_EQ(sn::cuda_source((z + 2) * y), sn::cuda_source((z + 2.5f) * y));
+    EXPECT_EQ(sn::cuda_source((z + true) * y), sn::cuda_source((z + 2.5f) * y));
+    if (d.is_cpu()) continue;
+    sn::Tensor((z + 2) * y);
+    const auto before = sn::jit_stats().compiles;
+    sn::Tensor((z + 2.5f) * y);
+    EXPECT_EQ(sn::jit_stats().compiles, before);
+  }
+}
+
+}  // namespace
+}  // namespace sinter
