@@ -42,6 +42,16 @@ TEST(ComputedOnce, AProductThatIsReadFourTimes) {
   }
 }
 
+TEST(ComputedOnce, ExplainSaysWhatIsNot) {
+  const auto x = waves({100, 6}, sn::Device()), v = waves({6, 6}, sn::Device());
+  const auto q = gelu(relu(matmul(x, v)));
+  EXPECT_THAT(sn::explain(matmul(exp(q), v) + q),
+              HasSubstr("computed again: gelu in 2 kernels, with 1 operation before it\n"
+                        "        a Tensor of it would be computed once: 2.4 KB to write, and to read 2 times\n"));
+  EXPECT_EQ(occurrences(sn::explain(matmul(q, v) + q), "computed again"), 0u);  // stored for the product
+  EXPECT_EQ(occurrences(sn::explain(exp(x) * 2), "computed again"), 0u);
+}
+
 TEST(ComputedOnce, ProductsOfProducts) {
   for (const sn::Device& d : devices()) {
     const auto x = waves({4, 6}, d), w = waves({6, 6}, d), v = waves({6, 3}, d);
