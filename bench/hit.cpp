@@ -101,7 +101,7 @@ void bare(benchmark::State& state) {
   const auto all = operands<N + 1>(sn::cuda<>, false);
   std::array<std::uint64_t, N + 1> words;
   for (std::size_t i = 0; i <= N; ++i) words[i] = reinterpret_cast<std::uint64_t>(all[i].data());
-  const runtime::Launch launch{function, 1, 256, 0, words, N + 1};
+  const runtime::Launch launch{function.handle(), 1, 256, 0, words, N + 1};
   for (auto _ : state) gpu.launch(launch);
   sn::synchronize();
 }

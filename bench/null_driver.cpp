@@ -59,6 +59,12 @@ CUresult cuStreamDestroy_v2(CUstream) { return success; }
 CUresult cuStreamSynchronize(CUstream) { return success; }
 CUresult cuStreamQuery(CUstream) { return success; }
 CUresult cuStreamIsCapturing(CUstream, int* status) { return *status = capture_status_none, success; }
+CUresult cuStreamGetCaptureInfo_v2(CUstream, int* status, std::uint64_t*, CUgraph*, const CUgraphNode**, std::size_t*) {
+  return *status = capture_status_none, success;
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void*, CUhostFn, unsigned, unsigned) { return give(object); }
+CUresult cuUserObjectRelease(CUuserObject, unsigned) { return success; }
+CUresult cuGraphRetainUserObject(CUgraph, CUuserObject, unsigned, unsigned) { return success; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return success; }
 CUresult cuThreadExchangeStreamCaptureMode(int*) { return success; }
 CUresult cuEventCreate(CUevent* event, unsigned) { return give(event); }

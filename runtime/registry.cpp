@@ -124,6 +124,11 @@ Backend& backend(Device device) {
   return start_once(device);
 }
 
+std::uint64_t GpuBackend::next_serial() noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 GpuBackend& gpu(int index) {
   if (index < 0 || index >= max_gpus) require_gpu(index);
   return static_cast<GpuBackend&>(backend(Device(index)));

@@ -71,7 +71,10 @@ const runtime::StreamRef& Stream::ref() const {
 
 Device Stream::device() const { return impl().owner.device(); }
 
-void* Stream::native() const { return impl().native; }
+void* Stream::native() const {
+  impl().may_capture = true;
+  return impl().native;
+}
 
 void Stream::synchronize() const {
   impl().owner.synchronize(impl());

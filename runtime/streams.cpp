@@ -126,20 +126,30 @@ void Streams::retire(StreamImpl& stream) noexcept {
   }
 }
 
+Streams::All Streams::all() {
+  All found;
+  const std::lock_guard lock(mutex_);
+  for (Known& k : streams_)
+    if (k.stream->kind != StreamImpl::Kind::Foreign || !k.retired)
+      found.open.push_back(StreamRef::share(k.stream.get()));
+    else if (k.last)
+      found.last.push_back(k.last);
+  return found;
+}
+
 void Streams::synchronize() {
   count_wait();
-  std::vector<StreamRef> open;
-  std::vector<EventRef> last;
-  {
-    const std::lock_guard lock(mutex_);
-    for (Known& k : streams_)
-      if (k.stream->kind != StreamImpl::Kind::Foreign || !k.retired)
-        open.push_back(StreamRef::share(k.stream.get()));
-      else if (k.last)
-        last.push_back(k.last);
-  }
-  for (const StreamRef& s : open) calls_.synchronize(s->native);
-  for (const EventRef& e : last) calls_.synchronize_event(e->native);
+  const All streams = all();
+  for (const StreamRef& s : streams.open) calls_.synchronize(s->native);
+  for (const EventRef& e : streams.last) calls_.synchronize_event(e->native);
+}
+
+std::optional<std::vector<EventRef>> Streams::ends() {
+  All streams = all();
+  for (const StreamRef& s : streams.open)
+    if (calls_.is_capturing(s->native)) return std::nullopt;
+  for (const StreamRef& s : streams.open) streams.last.push_back(record(*s));
+  return std::move(streams.last);
 }
 
 EventRef Streams::record(const StreamImpl& stream, bool timed) {
@@ -149,7 +159,7 @@ EventRef Streams::record(const StreamImpl& stream, bool timed) {
     if (!idle_events_.empty()) native = idle_events_.back(), idle_events_.pop_back();
   }
   if (!native) native = calls_.create_event(timed);
-  EventRef event = EventRef::adopt(new EventImpl(*this, native, timed));
+  EventRef event = EventRef::adopt(new EventImpl(*this, native, timed, stream.may_capture));
   calls_.record(native, stream.native);
   return event;
 }
@@ -210,6 +220,9 @@ void wait_for(StreamImpl& stream, StreamImpl& other) {
   if (const EventRef end = other.owner.end_of(other)) stream.owner.wait(stream, *end);
 }
 
-void wait_for(StreamImpl& stream, const EventImpl& event) { stream.owner.wait(stream, event); }
+void wait_for(StreamImpl& stream, const EventImpl& event) {
+  if (event.may_be_captured) stream.may_capture = true;  // the stream becomes part of the graph
+  stream.owner.wait(stream, event);
+}
 
 }  // namespace sinter::inline v1::runtime

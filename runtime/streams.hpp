@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ class Streams {
   EventRef record(const StreamImpl& stream, bool timed = false);
   /// After all that was issued to a stream until now: its last event where it is gone, null where that is done.
   EventRef end_of(const StreamImpl& stream);
+  /// After all that every stream was given until now; nothing while one captures a graph, which nobody may ask.
+  std::optional<std::vector<EventRef>> ends();
   void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
   bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }
   void synchronize(const EventImpl& event);
@@ -88,6 +91,12 @@ class Streams {
     mutex_.unlock();
   }
   StreamImpl& innermost() noexcept;
+  /// The streams that have handles and all of Sinter's own; what is left of others.
+  struct All {
+    std::vector<StreamRef> open;
+    std::vector<EventRef> last;
+  };
+  All all();
   Known& known(const StreamImpl& stream);
   template <class F, class G>
   auto alive_or_retired(const StreamImpl& stream, F alive, G retired);

@@ -35,7 +35,7 @@ struct Peak {
     blocks = static_cast<unsigned>(gpu.multiprocessors() * gpu.resident_blocks(function, block));
     words[0] = reinterpret_cast<std::uint64_t>(to.data());
   }
-  void run() { gpu.launch({function, blocks, block, 0, words, 1}); }
+  void run() { gpu.launch({function.handle(), blocks, block, 0, words, 1}); }
   void wait() { gpu.synchronize(); }
   runtime::GpuBackend& gpu = runtime::gpu(sinter::current_device());
   sinter::Tensor<float, sinter::Cuda<>> to;

@@ -1,4 +1,5 @@
 // The module sinter._core. The package's Python files put operators and operations on top of it.
+#include <sinter/jit/cache.hpp>
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/device.hpp>
 #include "convert.hpp"
@@ -16,6 +17,9 @@ py::dict stats() {
   d["launches"] = s.launches;
   d["waits"] = s.waits;
   d["compile_milliseconds"] = s.compile_milliseconds;
+  d["kernels_held"] = s.kernels_held;
+  d["kernel_bytes"] = s.kernel_bytes;
+  d["kernels_evicted"] = s.kernels_evicted;
   return d;
 }
 
@@ -32,7 +36,10 @@ void add_devices(py::module_& m) {
       "As the driver names a GPU.");
   m.def("synchronize", wait, py::arg("device") = py::none(),
         "Waits until a device, or all, did what was asked of them.");
-  m.def("jit_stats", stats, "What was compiled and run in this process: a dict of counters.");
+  m.def("jit_stats", stats, "What was compiled and run in this process, and what it holds: a dict.");
+  m.def(
+      "clear_cache", [] { without_gil([] { clear_cache(); }); },
+      "Lets go of all compiled kernels and plans in memory; what is on disk stays.");
 }
 
 }  // namespace

@@ -36,14 +36,12 @@ CacheMode mode() {
   return CacheMode::On;
 }
 
-std::uint64_t max_bytes(std::uint64_t otherwise) {
-  const std::string value = environment("SINTER_CACHE_MAX_BYTES");
+std::uint64_t max_bytes(const char* variable, const std::string& value, std::uint64_t otherwise) {
   if (value.empty()) return otherwise;
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size()) return bytes;
-  runtime::report_unreadable("SINTER_CACHE_MAX_BYTES", value, "a number of bytes",
-                             fmt::format("taking it as {}", otherwise));
+  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("taking it as {}", otherwise));
   return otherwise;
 }
 
@@ -72,12 +70,16 @@ std::string folder() {
 
 }  // namespace
 
+std::uint64_t most_kernel_bytes() {
+  return max_bytes("SINTER_KERNELS_MAX_BYTES", environment("SINTER_KERNELS_MAX_BYTES"), default_kernel_bytes);
+}
+
 CacheSettings cache_settings() {
   CacheSettings s;
   s.mode = mode();
   if (s.mode == CacheMode::Memory || s.mode == CacheMode::Off) return s;
   s.folder = folder();
-  s.max_bytes = max_bytes(s.max_bytes);
+  s.max_bytes = max_bytes("SINTER_CACHE_MAX_BYTES", environment("SINTER_CACHE_MAX_BYTES"), s.max_bytes);
   if (s.folder.empty())
     runtime::notice(
         "compiled kernels are not kept on disk: the user has no home folder. Name a folder in SINTER_CACHE_DIR, or set "

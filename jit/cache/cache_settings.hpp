@@ -18,6 +18,11 @@ struct CacheSettings {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of all entries together, after a sweep
 };
 
+/// What the kernels of the process may take, 256 MiB.
+inline constexpr std::uint64_t default_kernel_bytes = std::uint64_t{256} << 20;
+/// The same from SINTER_KERNELS_MAX_BYTES, now.
+std::uint64_t most_kernel_bytes();
+
 /// From SINTER_CACHE, SINTER_CACHE_DIR, SINTER_CACHE_MAX_BYTES, XDG_CACHE_HOME and HOME, now. What cannot be read is
 /// reported to stderr and taken as not set.
 CacheSettings cache_settings();

@@ -2,17 +2,20 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <runtime/fork.hpp>
+#include "cache_settings.hpp"
 #include "compile.hpp"
 #include "disk_cache.hpp"
 
@@ -32,18 +35,50 @@ struct Progress {
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
 };
 
+/// A kernel that is loaded on one GPU.
+struct OnGpu {
+  std::uint64_t gpu;  // GpuBackend::serial
+  runtime::Function function;
+  std::shared_ptr<ReadyKernel> ready;
+};
+
 struct CacheSlot {
   CacheSlot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+  CacheSlot(const CacheSlot&) = delete;
+  CacheSlot& operator=(const CacheSlot&) = delete;
+  ~CacheSlot() { delete binary.load(std::memory_order_acquire); }
+
+  std::size_t size() const noexcept {
+    const Binary* const b = binary.load(std::memory_order_acquire);
+    return target.size() + text.size() + (b ? b->bytes.size() * (1 + loaded.size()) : 0);
+  }
+  std::uint64_t last_use() const noexcept {
+    std::uint64_t last = last_asked;
+    for (const OnGpu& l : loaded) last = std::max(last, l.ready->last_use());
+    return last;
+  }
+
   const std::string target, text;  // the whole key
   std::atomic<const Binary*> binary{nullptr};
   std::vector<std::unique_ptr<const Binary>> refused;  // did not load, and may still be looked at
   runtime::PerProcess<Progress> progress;
+  // Under the lock of all slots:
+  std::vector<OnGpu> loaded;
+  std::size_t counted = 0;  // of its bytes
+  std::uint64_t last_asked = 0;
 };
+using SlotRef = std::shared_ptr<CacheSlot>;
 
 struct Slots {
   std::mutex mutex;
-  std::unordered_multimap<XXH64_hash_t, CacheSlot*> found;
-  std::deque<CacheSlot> all;
+  std::unordered_multimap<XXH64_hash_t, SlotRef> found;  // one that is referred to elsewhere is at work
+  std::uint64_t loaded = 0, bytes = 0, evicted = 0;
+  std::uint64_t most_bytes = most_kernel_bytes();
+
+  void count(CacheSlot& slot) noexcept {
+    bytes -= std::exchange(slot.counted, slot.size());
+    bytes += slot.counted;
+  }
 };
 
 /// Kernels may run while the process ends.
@@ -51,17 +86,55 @@ constinit runtime::Immortal<Slots> slots;
 
 std::atomic<int> waiting{0};
 
-CacheSlot& slot_for(const std::string& target, const std::string& text) {
+SlotRef slot_for(const std::string& target, const std::string& text) {
   const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
   Slots& s = slots.get();
   const runtime::ForkSafeLock lock(s.mutex);
   const auto [first, last] = s.found.equal_range(hash);
   if (cache_mode() != CacheMode::Off)
     for (auto i = first; i != last; ++i)
-      if (i->second->target == target && i->second->text == text) return *i->second;
-  CacheSlot& slot = s.all.emplace_back(target, text);
-  s.found.emplace(hash, &slot);
-  return slot;
+      if (i->second->target == target && i->second->text == text) return i->second;
+  return s.found.emplace(hash, std::make_shared<CacheSlot>(target, text))->second;
+}
+
+/// Takes those out that nobody is at work with, the ones used longest ago first, until the others take no more than
+/// `most` bytes.
+std::vector<SlotRef> evict(Slots& s, std::uint64_t most) {
+  using Place = decltype(s.found)::iterator;
+  std::vector<std::pair<std::uint64_t, Place>> idle;
+  for (Place i = s.found.begin(); i != s.found.end(); ++i)
+    if (i->second.use_count() == 1) idle.emplace_back(i->second->last_use(), i);
+  std::ranges::sort(idle, {}, [](const auto& p) { return p.first; });
+  std::vector<SlotRef> evicted;
+  evicted.reserve(idle.size());
+  for (const auto& [last_use, place] : idle) {
+    if (s.bytes <= most) break;
+    CacheSlot& slot = *evicted.emplace_back(std::move(place->second));
+    s.found.erase(place);
+    s.bytes -= slot.counted;
+    s.loaded -= slot.loaded.size();
+    s.evicted += slot.loaded.size();
+    for (OnGpu& l : slot.loaded) l.ready->evict();
+  }
+  return evicted;
+}
+
+/// Functions among them may be just launched.
+void let_go_of(std::vector<SlotRef> evicted) {
+  if (!evicted.empty()) destroy_later(std::make_shared<const std::vector<SlotRef>>(std::move(evicted)));
+}
+
+/// Counts what a slot has come to, and makes room for it: an eighth more, since looking for it takes a while.
+void keep_within_bound(CacheSlot& slot) {
+  std::vector<SlotRef> evicted;
+  {
+    Slots& s = slots.get();
+    const runtime::ForkSafeLock lock(s.mutex);
+    slot.last_asked = kernel_clock.load(std::memory_order_relaxed);
+    s.count(slot);
+    if (s.bytes > s.most_bytes) evicted = evict(s, s.most_bytes - s.most_bytes / 8);
+  }
+  let_go_of(std::move(evicted));
 }
 
 void wait_for(const std::shared_ptr<Attempt>& attempt, Progress& progress, std::unique_lock<std::mutex>& lock) {
@@ -81,59 +154,121 @@ void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
 
 /// A binary of a slot, and where the caller has it from.
 struct Found {
-  CacheSlot* slot;
+  SlotRef slot;
   const Binary* binary;
   KernelOrigin origin;
 };
 
 /// What `get` gives, or another thread's attempt for the same slot. `refused`: a binary that is of no use, or null.
 template <class Get>
-Found attempt(CacheSlot& slot, const Binary* refused, Get get) {
-  Progress& progress = slot.progress.get();
+Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
+  Progress& progress = slot->progress.get();
   std::unique_lock lock(progress.mutex);
   while (progress.attempt) wait_for(std::shared_ptr(progress.attempt), progress, lock);
-  const Binary* const ready = slot.binary.load(std::memory_order_acquire);
-  if (ready && ready != refused) return {&slot, ready, KernelOrigin::Memory};
+  const Binary* const ready = slot->binary.load(std::memory_order_acquire);
+  if (ready && ready != refused) return {slot, ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
   progress.attempt = mine;
-  if (ready) slot.refused.emplace_back(slot.binary.exchange(nullptr));
+  if (ready) slot->refused.emplace_back(slot->binary.exchange(nullptr));
   lock.unlock();
   try {
     const Binary* const made = new Binary(get());
-    slot.binary.store(made, std::memory_order_release);
+    slot->binary.store(made, std::memory_order_release);
     end(*mine, progress, nullptr);
-    return {&slot, made, made->origin};
+    return {slot, made, made->origin};
   } catch (...) {
     end(*mine, progress, std::current_exception());
     throw;
   }
 }
 
-Found find(const KernelKey& key, runtime::GpuBackend& device) {
-  return attempt(slot_for(key.target, key.text), nullptr, [&] { return find_or_compile(key, device); });
+Found find(const SlotRef& slot, const KernelKey& key, runtime::GpuBackend& device) {
+  return attempt(slot, nullptr, [&] { return find_or_compile(key, device); });
 }
 
 Found replace(const Found& refused, const KernelKey& key, runtime::GpuBackend& device) {
-  return attempt(*refused.slot, refused.binary, [&] { return compile_again(key, device); });
+  return attempt(refused.slot, refused.binary, [&] { return compile_again(key, device); });
+}
+
+const OnGpu* on_gpu(const CacheSlot& slot, const runtime::GpuBackend& device) noexcept {
+  const auto found = std::ranges::find(slot.loaded, device.serial(), &OnGpu::gpu);
+  return found == slot.loaded.end() ? nullptr : &*found;
+}
+
+/// What another expression, or thread, loaded. The caller has the slot, so nothing of it is evicted.
+std::optional<LoadedKernel> find_loaded(const CacheSlot& slot, const runtime::GpuBackend& device) {
+  const runtime::ForkSafeLock lock(slots.get().mutex);
+  const OnGpu* const known = on_gpu(slot, device);
+  if (!known) return std::nullopt;
+  return LoadedKernel{known->function, known->ready, KernelOrigin::Memory};
+}
+
+LoadedKernel keep(CacheSlot& slot, runtime::Function function, KernelOrigin origin, runtime::GpuBackend& device) {
+  kernel_clock.fetch_add(1, std::memory_order_relaxed);
+  const auto fresh = std::make_shared<ReadyKernel>(function.handle());
+  runtime::Function spare;  // unloaded without the lock
+  LoadedKernel kept{std::move(function), fresh, origin};
+  {
+    Slots& s = slots.get();
+    const runtime::ForkSafeLock lock(s.mutex);
+    if (const OnGpu* const known = on_gpu(slot, device)) {  // another thread was faster
+      kept.ready = known->ready;
+      spare = std::exchange(kept.function, known->function);
+    } else {
+      slot.loaded.push_back({device.serial(), kept.function, fresh});
+      ++s.loaded;
+    }
+  }
+  keep_within_bound(slot);
+  return kept;
 }
 
 }  // namespace
 
+constinit std::atomic<std::uint64_t> kernel_clock{1};
+
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  const Found found = find({device.binary_tag(), source.name, source.text}, device);
-  return {found.binary->bytes, found.origin};
+  const KernelKey key{device.binary_tag(), source.name, source.text};
+  const Found found = find(slot_for(key.target, key.text), key, device);
+  CompiledKernel result{found.binary->bytes, found.origin};
+  keep_within_bound(*found.slot);
+  return result;
 }
 
 LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device) {
   const KernelKey key{device.binary_tag(), source.name, source.text};
-  const Found found = find(key, device);
+  const SlotRef slot = slot_for(key.target, key.text);
+  if (std::optional<LoadedKernel> known = find_loaded(*slot, device)) return *std::move(known);
+  const Found found = find(slot, key, device);
   try {
-    return {device.load(found.binary->bytes, source.name), found.origin};
+    return keep(*slot, device.load(found.binary->bytes, source.name), found.origin, device);
   } catch (const runtime::BinaryRefused&) {
     if (found.binary->origin != KernelOrigin::Disk) throw;
   }
   const Found fresh = replace(found, key, device);
-  return {device.load(fresh.binary->bytes, source.name), fresh.origin};
+  return keep(*slot, device.load(fresh.binary->bytes, source.name), fresh.origin, device);
+}
+
+KernelFigures kernel_figures() noexcept {
+  Slots& s = slots.get();
+  const runtime::ForkSafeLock lock(s.mutex, std::nothrow);
+  return {s.loaded, s.bytes, s.evicted};
+}
+
+void evict_kernels() {
+  std::vector<SlotRef> evicted;
+  {
+    Slots& s = slots.get();
+    const runtime::ForkSafeLock lock(s.mutex);
+    evicted = evict(s, 0);
+  }
+  let_go_of(std::move(evicted));
+}
+
+void set_most_kernel_bytes(std::uint64_t bytes) noexcept {
+  Slots& s = slots.get();
+  const runtime::ForkSafeLock lock(s.mutex, std::nothrow);
+  s.most_bytes = bytes;
 }
 
 int threads_waiting() noexcept { return waiting.load(); }

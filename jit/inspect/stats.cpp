@@ -8,6 +8,7 @@
 #include <runtime/per_thread.hpp>
 #include <runtime/waits.hpp>
 #include <sinter/jit/stats.hpp>
+#include "../cache/kernel_cache.hpp"
 
 namespace sinter::inline v1 {
 namespace jit {
@@ -57,6 +58,8 @@ JitStats jit_stats() noexcept {
   JitStats sum = r.ended;
   for (const jit::ThreadStats* t : r.threads) jit::add(sum, *t);
   sum.waits = runtime::waits();
+  const jit::KernelFigures kernels = jit::kernel_figures();
+  sum.kernels_held = kernels.loaded, sum.kernel_bytes = kernels.bytes, sum.kernels_evicted = kernels.evicted;
   return sum;
 }
 

@@ -10,6 +10,7 @@
 #include <runtime/fork.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../cache/readers.hpp"
 #include "../graph/same_arrays.hpp"
 #include "../mesh/run_on_mesh.hpp"
 #include "evaluator.hpp"
@@ -83,15 +84,16 @@ Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
   return with_output_dtypes(std::move(recorded), dtypes);
 }
 
+/// Stays until the caller's Reading ends.
 const Recipe& recipe_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
   const Key key(tree, outputs, eager, converts);
   if (!key.one_device()) [[unlikely]]
     throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
   if (const Recipe* known = find_recipe(*tree.entry, key)) [[likely]]
     return *known;
-  const Recipe& made = *recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager, true);
-  add_recipe(*tree.entry, key, made);
-  return made;
+  const auto made = recipe_for(for_outputs(Recorded(tree).graph, outputs, converts), eager, true);
+  add_recipe(*tree.entry, key, *made);
+  return *made;
 }
 
 Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) noexcept {
@@ -151,10 +153,9 @@ std::future<void> prepared_now(F prepare) {
 std::future<void> prepare_async(const Bound& tree, Device device) {
   if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh())
     return prepared_now([&] { evaluate(tree, nullptr, Mode::Prepare, device); });
-  // A type's recipe stays for good.
-  const std::shared_ptr<const Recipe> recipe(std::shared_ptr<void>(),
-                                             &recipe_of(tree, nullptr, is_eager(Mode::Prepare), false));
-  return start_preparing(recipe, call_of(tree, nullptr, Mode::Prepare, device));
+  const Reading reading;
+  const Recipe& recipe = recipe_of(tree, nullptr, is_eager(Mode::Prepare), false);
+  return start_preparing(recipe.shared_from_this(), call_of(tree, nullptr, Mode::Prepare, device));
 }
 
 std::future<void> prepare_recorded_async(const Recorded& recorded) {
@@ -164,21 +165,25 @@ std::future<void> prepare_recorded_async(const Recorded& recorded) {
 }
 
 void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
+  const Reading reading;
   const Recipe& recipe = recipe_of(tree, outputs, is_eager(mode), false);
   run_anywhere(recipe, call_of(tree, outputs, mode, device));
 }
 
 void evaluate_converting(const Bound& tree, TensorRef& output) {
+  const Reading reading;
   const Recipe& recipe = recipe_of(tree, &output, false, true);
   run_anywhere(recipe, call_of(tree, &output, Mode::Fused, output->device));
 }
 
 void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
+  const Reading reading;
   const auto recipe = recipe_of(recorded, outputs, is_eager(mode));
   run_anywhere(*recipe, call_of(recorded, outputs, mode));
 }
 
 Shape result_shape(const Bound& tree) {
+  const Reading reading;
   return checked_shape(recipe_of(tree, nullptr, fusion_is_off(), false), 0, {tree.leaves, tree.program->leaves});
 }
 

@@ -61,8 +61,8 @@ struct Executable::Variant {
         loaded(new Loaded[device_count]) {}
 
   struct Loaded {
-    std::atomic<void*> function{nullptr};
-    std::int64_t blocks = 1;  // that the device runs at once; set before the function is
+    KernelPlace place;
+    std::int64_t blocks = 0;  // that the device runs at once; set before the kernel is first there, and never again
   };
 
   ClassKey key;
@@ -177,18 +177,19 @@ RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
   const std::lock_guard lock(v.loading.get());  // for long: not while nobody may fork
   Variant::Loaded& loaded = v.loaded[index];
-  if (void* known = loaded.function.load(std::memory_order_relaxed)) return known;
+  if (void* known = loaded.place.find()) return known;
   const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
   const LoadedKernel kernel = load_kernel(s, device);
-  const runtime::Function function = kernel.function;
-  const int threads = kernel_.rows ? v.kernel_class.rows.block : static_cast<int>(cuda::block_threads);
-  const int resident = std::max(device.resident_blocks(function, threads), 1);
-  loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
+  if (loaded.blocks == 0) {
+    const int threads = kernel_.rows ? v.kernel_class.rows.block : static_cast<int>(cuda::block_threads);
+    const int resident = std::max(device.resident_blocks(kernel.function, threads), 1);
+    loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
+  }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   remember({s.name, Device(static_cast<int>(index)), device.binary_tag(), kernel.origin, took.count()});
-  loaded.function.store(function.handle, std::memory_order_release);
-  return function.handle;
+  loaded.place.put(kernel.ready);
+  return kernel.function.handle();
 }
 
 void Executable::prepare(const LoopNest& nest, bool aliased, Device device) const {
@@ -233,7 +234,7 @@ std::uint32_t Executable::fault_code(Fault fault) const {
 /// Compiled and loaded where that was not done yet.
 void* Executable::function(Variant& v, runtime::GpuBackend& gpu, Device device) const {
   const auto index = static_cast<std::size_t>(device.index());
-  void* const known = v.loaded[index].function.load(std::memory_order_acquire);
+  void* const known = v.loaded[index].place.find();
   if (!known) [[unlikely]]
     return load(v, gpu, index);
   ThreadStats::count(stats().memory_hits);
@@ -259,7 +260,7 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   }
   word = write_scalars(write_nest(word, v.kernel_class, nest), scalars);
   for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
-  gpu.launch({.function = {loaded_function},
+  gpu.launch({.function = loaded_function,
               .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
               .block = cuda::block_threads,
               .shared = 0,
@@ -320,7 +321,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
     for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
     for (const Fault f : all_faults)
       if (traits_.faults.has(f)) *word++ = fault_code(f);
-    gpu.launch({.function = {loaded_function},
+    gpu.launch({.function = loaded_function,
                 .grid = static_cast<unsigned>(std::clamp<std::int64_t>(launch.grid.tiles * launch.spread, 1, resident)),
                 .block = launch.grid.block,
                 .shared = static_cast<unsigned>(v.stash.bytes(launch.stash)),

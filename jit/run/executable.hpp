@@ -38,7 +38,7 @@ class Executable {
   const Kernel& kernel() const noexcept { return kernel_; }
 
   /// Runs over a nest with at least one element. `aliased`: an input is the same memory as an output, element for
-  /// element. Thread-safe. Throws CompileError, CudaError.
+  /// element. Thread-safe, within a Reading. Throws CompileError, CudaError.
   /// Gives what it met that it cannot compute with, which only the CPU knows at once.
   [[nodiscard]] RunFaults run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   /// Compiles what run would need.

@@ -16,32 +16,33 @@ LibraryKernel::LibraryKernel(std::string name, const std::string& text)
     : source_{std::move(name),
               "namespace sinter {\n\n" + cuda::prelude_for(text) + "}  // namespace sinter\n\n" + text},
       device_count_(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
-      loaded_(new std::atomic<void*>[device_count_] {}) {}
+      loaded_(new KernelPlace[device_count_]) {}
 
 void* LibraryKernel::function(Device device) const {
-  std::atomic<void*>& loaded = loaded_[static_cast<std::size_t>(device.index())];
-  if (void* known = loaded.load(std::memory_order_acquire)) {
+  KernelPlace& loaded = loaded_[static_cast<std::size_t>(device.index())];
+  if (void* known = loaded.find()) {
     ThreadStats::count(stats().memory_hits);
     return known;
   }
   const std::lock_guard lock(loading_.get());  // for long: not while nobody may fork
-  if (void* known = loaded.load(std::memory_order_relaxed)) return known;
+  if (void* known = loaded.find()) return known;
   const auto begin = std::chrono::steady_clock::now();
   runtime::GpuBackend& gpu = runtime::gpu(device.index());
   const LoadedKernel kernel = load_kernel(source_, gpu);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   remember({source_.name, device, gpu.binary_tag(), kernel.origin, took.count()});
-  loaded.store(kernel.function.handle, std::memory_order_release);
-  return kernel.function.handle;
+  loaded.put(kernel.ready);
+  return kernel.function.handle();
 }
 
 void LibraryKernel::launch(Device device, std::int64_t blocks, std::span<const std::uint64_t> words, unsigned pointers,
                            std::span<const runtime::Use> uses) const {
   const runtime::DefaultFloats floats;
+  const Reading reading;
   void* const loaded = function(device);
   const runtime::Ordered ordered(device, uses);
   runtime::gpu(device.index())
-      .launch({.function = {loaded},
+      .launch({.function = loaded,
                .grid = static_cast<unsigned>(blocks),
                .block = block_threads,
                .shared = 0,

@@ -1,6 +1,5 @@
 // A GPU kernel whose text is written by hand: what is no elementwise graph.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/order.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
+#include "../cache/kernel_place.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -36,7 +36,7 @@ class LibraryKernel {
 
   const runtime::KernelSource source_;
   const std::size_t device_count_;
-  const std::unique_ptr<std::atomic<void*>[]> loaded_;  // by GPU
+  const std::unique_ptr<KernelPlace[]> loaded_;  // by GPU
   mutable runtime::PerProcess<std::mutex> loading_;
 };
 

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 #include <runtime/fork.hpp>
 #include <runtime/log.hpp>
+#include "../cache/readers.hpp"
 #include "../graph/arguments.hpp"
 #include "../graph/shapes.hpp"
 #include "../inspect/stats.hpp"
@@ -26,12 +28,24 @@ constexpr std::size_t max_keys = 32;
 
 struct EntryItem {
   std::vector<std::uint16_t> key;
-  const Recipe* recipe;
+  std::shared_ptr<const Recipe> recipe;
 };
 
-/// What an Entry points to. Immutable once published.
+/// Immutable once published.
 struct EntryTable {
   std::vector<EntryItem> items;
+};
+
+/// What an Entry points to, and which outlives it: a plugin's may be gone when the recipes are dropped.
+struct EntryRecipes {
+  std::atomic<const EntryTable*> table{nullptr};
+  std::shared_ptr<const EntryTable> owner;
+
+  void put(std::shared_ptr<const EntryTable> next) {
+    table.store(next.get(), std::memory_order_seq_cst);
+    owner.swap(next);
+    if (next) destroy_later(std::move(next));
+  }
 };
 
 bool equal(RecipeKey a, const std::vector<std::uint16_t>& b) noexcept {
@@ -55,8 +69,8 @@ struct Recipes {
   std::unordered_multimap<std::uint64_t, Kept> by_hash;
   std::size_t of_no_type = 0;
   std::uint64_t uses = 0;
-  std::mutex entries;
-  std::vector<std::unique_ptr<const EntryTable>> tables;  // those replaced too: readers may still look at them
+  std::mutex changing_entries;
+  std::deque<EntryRecipes> entries;
 };
 
 /// What static entries point to outlives everything.
@@ -242,23 +256,41 @@ Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes) {
 }
 
 const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept {
-  const auto* table = static_cast<const EntryTable*>(entry.plans.load(std::memory_order_acquire));
+  const auto* known = static_cast<const EntryRecipes*>(entry.plans.load(std::memory_order_acquire));
+  const EntryTable* const table = known ? known->table.load(std::memory_order_seq_cst) : nullptr;
   if (!table) return nullptr;
   for (const EntryItem& item : table->items)
-    if (equal(key, item.key)) return item.recipe;
+    if (equal(key, item.key)) return item.recipe.get();
   return nullptr;
 }
 
 void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe) {
   Recipes& r = recipes.get();
-  const runtime::ForkSafeLock lock(r.entries);
+  const runtime::ForkSafeLock lock(r.changing_entries);
   if (find_recipe(entry, key)) return;
-  const auto* old = static_cast<const EntryTable*>(entry.plans.load(std::memory_order_relaxed));
+  if (!entry.plans.load(std::memory_order_relaxed))
+    entry.plans.store(&r.entries.emplace_back(), std::memory_order_release);
+  auto& recipes_of_entry = *static_cast<EntryRecipes*>(const_cast<void*>(entry.plans.load(std::memory_order_relaxed)));
+  const EntryTable* const old = recipes_of_entry.owner.get();
   if (old && old->items.size() >= max_keys) return;
-  auto next = std::make_unique<EntryTable>(old ? *old : EntryTable());
-  next->items.push_back({std::vector<std::uint16_t>(key.begin(), key.end()), &recipe});
-  r.tables.push_back(std::move(next));
-  entry.plans.store(r.tables.back().get(), std::memory_order_release);
+  auto next = std::make_shared<EntryTable>(old ? *old : EntryTable());
+  next->items.push_back({std::vector<std::uint16_t>(key.begin(), key.end()), recipe.shared_from_this()});
+  recipes_of_entry.put(std::move(next));
+}
+
+void drop_recipes() {
+  Recipes& r = recipes.get();
+  {
+    const runtime::ForkSafeLock lock(r.changing_entries);
+    for (EntryRecipes& e : r.entries) e.put(nullptr);
+  }
+  auto dropped = std::make_shared<std::unordered_multimap<std::uint64_t, Kept>>();
+  {
+    const runtime::ForkSafeLock lock(r.mutex);
+    dropped->swap(r.by_hash);
+    r.of_no_type = 0;
+  }
+  destroy_later(std::move(dropped));  // an evaluation that found no room in its entry has a reference
 }
 
 }  // namespace sinter::inline v1::jit

@@ -28,7 +28,7 @@ using ShapeKey = boost::container::small_vector<std::uint16_t, 24>;
 ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves);
 
 /// What is known of one recorded graph. Plans are made when first asked for.
-class Recipe {
+class Recipe : public std::enable_shared_from_this<Recipe> {
  public:
   Recipe(Graph recorded, bool eager);
 
@@ -114,8 +114,8 @@ class Recipe {
   mutable std::vector<std::unique_ptr<const ShapedPlan>> all_shaped_;
 };
 
-/// The recipe of a graph, found by its content: equal graphs share one. Thread-safe. Those of types stay for good, of
-/// the others the recently used.
+/// The recipe of a graph, found by its content: equal graphs share one. Thread-safe. Those of types stay until
+/// drop_recipes, of the others the recently used.
 std::shared_ptr<const Recipe> recipe_for(Graph recorded, bool eager, bool of_type);
 
 /// The graph with its outputs converted; dtypes[i] is the dtype of output i, or absent (any_dtype) to leave it.
@@ -124,9 +124,12 @@ Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);
 /// What, beside its type, an evaluation's recipe depends on, as words that are compared.
 using RecipeKey = std::span<const std::uint16_t>;
 
-/// The recipe that an entry holds for a key, or null. Lock-free.
+/// The recipe that an entry holds for a key, or null; it stays until the caller's Reading ends. Lock-free.
 const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept;
 /// Adds one; does nothing when another thread did, or when the entry is full (then the global table still serves).
 void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe);
+
+/// Takes all recipes out, of entries too. Those that are in use stay for as long as they are.
+void drop_recipes();
 
 }  // namespace sinter::inline v1::jit

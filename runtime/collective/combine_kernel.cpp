@@ -62,18 +62,18 @@ std::string_view expression_of(Combine how) {
   return all[static_cast<std::size_t>(how)];
 }
 
-/// The kernel, compiled once for a device.
-Function function_for(GpuBackend& gpu, DType dtype, Combine how) {
+/// The kernel, compiled once for a device and kept.
+void* function_for(GpuBackend& gpu, DType dtype, Combine how) {
   using Key = std::tuple<int, DType, Combine>;
   static constinit PerProcess<std::mutex> mutex;
   static constinit Immortal<std::map<Key, Function>> functions;
   const std::lock_guard lock(mutex.get());  // for long: a compiler runs
   Function& f = functions.get()[{gpu.device().index(), dtype, how}];
-  if (!f.handle) {
+  if (!f.handle()) {
     const KernelSource source = combine_kernel(dtype, how);
     f = gpu.load(gpu.compile(source), source.name);
   }
-  return f;
+  return f.handle();
 }
 
 }  // namespace

@@ -48,6 +48,23 @@ int CudaContext::attribute(int which) const {
   return driver_.cuDeviceGetAttribute(&value, which, device_) == driver::success ? value : 0;
 }
 
+void CudaContext::forget(const std::string& kernel) const noexcept try {
+  const ForkSafeLock lock(naming_, std::nothrow);
+  const std::string* last = &kernel;
+  if (last_.load(std::memory_order_acquire) != last) return;
+  std::string name = kernel;
+  last_.compare_exchange_strong(last, nullptr);
+  unloaded_ = std::move(name);
+} catch (...) {  // no memory for the name
+  last_ = nullptr;
+}
+
+std::string CudaContext::last_launched() const {
+  const ForkSafeLock lock(naming_);
+  if (const std::string* last = last_.load(std::memory_order_acquire)) return *last;
+  return unloaded_.empty() ? "none" : unloaded_;
+}
+
 std::string CudaContext::failure(const char* call, driver::CUresult result, std::string_view detail) const {
   std::string message =
       fmt::format("CUDA error: {} on cuda:{}{} failed with {}", call, index_,
@@ -55,13 +72,12 @@ std::string CudaContext::failure(const char* call, driver::CUresult result, std:
   auto out = std::back_inserter(message);
   if (!detail.empty()) fmt::format_to(out, "; {}", detail);
   if (is_late(result)) {
-    const std::string* last = last_.load(std::memory_order_acquire);
     fmt::format_to(
         out,
         ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
         "with CUDA_LAUNCH_BLOCKING=1 to see which). The device's context is lost: it cannot be used any more in this "
         "process",
-        last ? *last : "none");
+        last_launched());
   }
   if (result >= driver::first_capture_error && result <= driver::last_capture_error)
     message +=

@@ -1,6 +1,7 @@
 // One GPU's context, and what its errors say.
 #pragma once
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -43,8 +44,12 @@ class CudaContext {
   [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
   /// Errors of kernels show up in later calls, which name the last kernel launched.
   void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_release); }
+  /// To be called before a kernel's name goes, which nobody launches any more: errors still name it.
+  void forget(const std::string& kernel) const noexcept;
 
  private:
+  std::string last_launched() const;
+
   const driver::Driver& driver_;
   unsigned process_;  // whose driver it is
   int index_;
@@ -52,6 +57,8 @@ class CudaContext {
   std::string name_;
   driver::CUcontext handle_ = nullptr;
   mutable std::atomic<const std::string*> last_{nullptr};
+  mutable std::mutex naming_;     // while the last kernel's name is read, or goes
+  mutable std::string unloaded_;  // the last kernel, where it is gone
 };
 
 /// Makes a context this thread's current one for a scope. A thread without a context keeps it; another library's

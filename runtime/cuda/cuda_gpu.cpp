@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <iterator>
 #include <limits>
-#include <mutex>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
 
 #include "../pool.hpp"
+#include "../retired_kernels.hpp"
 #include "../waits.hpp"
+#include "captures.hpp"
 #include "context.hpp"
 #include "cublas_products.hpp"
 #include "cuda_memory.hpp"
@@ -42,9 +44,24 @@ bool is_of_the_binary(CUresult result) noexcept {
 }
 
 /// What Function::handle points to.
-struct LoadedKernel {
-  driver::CUfunction function;
-  std::string name;
+struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
+  LoadedKernel(const CudaContext& c, std::string n) : context(c), name(std::move(n)) {}
+  LoadedKernel(const LoadedKernel&) = delete;
+  LoadedKernel& operator=(const LoadedKernel&) = delete;
+  ~LoadedKernel() {
+    context.forget(name);
+    if (module) try {
+        const Current current(context);
+        const MayAsk in_any_capture(context.driver());
+        context.driver().cuModuleUnload(module);
+      } catch (...) {  // the driver has gone already
+      }
+  }
+
+  const CudaContext& context;
+  const std::string name;
+  driver::CUmodule module = nullptr;
+  driver::CUfunction function = nullptr;
 };
 
 class CudaGpu final : public GpuBackend {
@@ -94,7 +111,7 @@ class CudaGpu final : public GpuBackend {
   Function load(const std::string& binary, const std::string& name) override;
   std::uint64_t fault_word() override { return fault_word_.address(context_); }
   void raise_fault() const override { fault_word_.raise(device_); }
-  int resident_blocks(Function function, int threads) override;
+  int resident_blocks(const Function& function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
@@ -104,6 +121,8 @@ class CudaGpu final : public GpuBackend {
   template <class F>
   CUresult with_room(F call);
   CUresult load_module(driver::CUmodule& module, const std::string& binary, std::string& log);
+  void* workspace_for(std::size_t bytes, StreamImpl& stream, Capture* capture);
+  void release(const std::vector<std::shared_ptr<Capture>>& captures) noexcept;
   CUresult allow_shared(driver::CUfunction function);
   [[noreturn]] void load_failed(const char* call, CUresult result, const std::string& detail) const;
   [[noreturn]] void launch_failed(const Launch& launch, CUresult result) const;
@@ -124,9 +143,8 @@ class CudaGpu final : public GpuBackend {
   int multiprocessors_ = 0;
   int shared_per_block_ = 0;
   double bandwidth_ = 0;
-  std::mutex loading_;
-  std::vector<driver::CUmodule> modules_;
-  std::deque<LoadedKernel> kernels_;  // whose addresses stay
+  Captures captures_{context_};
+  const std::shared_ptr<RetiredKernels> retired_ = std::make_shared<RetiredKernels>(streams_);
 };
 
 CudaGpu::~CudaGpu() {
@@ -136,9 +154,10 @@ CudaGpu::~CudaGpu() {
     staging_.clear();
     fault_word_.clear();
     products_.close();
-    for (const driver::CUmodule module : modules_) d_.cuModuleUnload(module);
+    release(captures_.take_all());
   } catch (...) {  // the driver has gone already
   }
+  retired_->close();
 }
 
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
@@ -194,18 +213,18 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
 void CudaGpu::multiply(const MatrixProduct& product) {
   const Current current(context_);
   StreamImpl& used = streams_.current();
-  const bool captured = streams_.is_capturing(used);
+  const std::shared_ptr<Capture> capture = used.may_capture ? captures_.of(stream()) : nullptr;
+  if (!capture) release(captures_.take_ended());
   const std::shared_ptr<const cublas::ProductPlan> plan =
-      captured ? products_.known_plan(product) : products_.plan(product);
+      capture ? products_.known_plan(product) : products_.plan(product);
   if (!plan)
     throw CudaError(
         fmt::format("CUDA error: a matrix product would have to be planned while the stream of cuda:{} captures a "
                     "graph. Evaluate the expression once before the capture begins",
                     context_.index()));
-  void* const workspace = plan->workspace ? allocate(plan->workspace, &used) : nullptr;
+  void* const workspace = plan->workspace ? workspace_for(plan->workspace, used, capture.get()) : nullptr;
   const auto give_back = [&] {
-    // Each launch of a captured graph writes there: nobody else may have it again.
-    if (workspace && !captured) deallocate(workspace, plan->workspace, &used, {});
+    if (workspace && !capture) deallocate(workspace, plan->workspace, &used, {});
   };
   try {
     products_.multiply(*plan, product, workspace, stream());
@@ -216,12 +235,33 @@ void CudaGpu::multiply(const MatrixProduct& product) {
   give_back();
 }
 
+/// Each launch of a graph writes to its workspace, which nobody else may have meanwhile.
+void* CudaGpu::workspace_for(std::size_t bytes, StreamImpl& stream, Capture* capture) {
+  if (!capture) return allocate(bytes, &stream);
+  if (void* const known = capture->workspace(bytes, stream)) return known;
+  void* const data = allocate(bytes, &stream);
+  capture->add({data, bytes, &stream});
+  return data;
+}
+
+/// What graphs had that are gone.
+void CudaGpu::release(const std::vector<std::shared_ptr<Capture>>& captures) noexcept {
+  for (const std::shared_ptr<Capture>& c : captures) {
+    for (const Capture::Workspace& w : c->workspaces()) deallocate(w.data, w.bytes, w.stream, {});
+    retired_->add(c);
+  }
+}
+
 void CudaGpu::synchronize() {
   streams_.synchronize();
+  release(captures_.take_ended());
+  retired_->unload_done();
   fault_word_.raise(device_);
 }
 
 std::size_t CudaGpu::trim() {
+  release(captures_.take_ended());
+  retired_->unload_done();
   const std::size_t returned = pool_.trim();
   if (returned) memory_.settle();
   return returned;
@@ -275,30 +315,26 @@ void CudaGpu::load_failed(const char* call, CUresult result, const std::string& 
 Function CudaGpu::load(const std::string& binary, const std::string& name) {
   refuse_in_capture(name, "loaded");
   const Current current(context_);
-  driver::CUmodule module = nullptr;
+  release(captures_.take_ended());
+  retired_->unload_done();
+  const auto kernel = std::make_shared<LoadedKernel>(context_, name);
   std::string log;
-  CUresult result = with_room([&] { return load_module(module, binary, log); });
+  CUresult result = with_room([&] { return load_module(kernel->module, binary, log); });
   if (result != driver::success)
     load_failed("cuModuleLoadDataEx", result,
                 fmt::format("kernel {}{}{}", name, log.empty() ? "" : ", the driver's log: ", log));
-  driver::CUfunction function = nullptr;
   const char* call = "cuModuleGetFunction";
-  result = with_room([&] { return d_.cuModuleGetFunction(&function, module, name.c_str()); });
+  result = with_room([&] { return d_.cuModuleGetFunction(&kernel->function, kernel->module, name.c_str()); });
   if (result == driver::success) {
     call = "cuFuncSetAttribute";
-    result = with_room([&] { return allow_shared(function); });
+    result = with_room([&] { return allow_shared(kernel->function); });
   }
-  if (result != driver::success) {
-    d_.cuModuleUnload(module);
-    load_failed(call, result, "kernel " + name);
-  }
-  const std::lock_guard lock(loading_);
-  modules_.push_back(module);
-  return {&kernels_.emplace_back(LoadedKernel{function, name})};
+  if (result != driver::success) load_failed(call, result, "kernel " + name);
+  return retired_->share(kernel);
 }
 
-int CudaGpu::resident_blocks(Function function, int threads) {
-  const auto& kernel = *static_cast<const LoadedKernel*>(function.handle);
+int CudaGpu::resident_blocks(const Function& function, int threads) {
+  const auto& kernel = *static_cast<const LoadedKernel*>(function.handle());
   const Current current(context_);
   int blocks = 0;
   context_.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -308,8 +344,10 @@ int CudaGpu::resident_blocks(Function function, int threads) {
 }
 
 void CudaGpu::launch(const Launch& launch) {
-  const auto& kernel = *static_cast<const LoadedKernel*>(launch.function.handle);
+  auto& kernel = *static_cast<LoadedKernel*>(launch.function);
   const Current current(context_);
+  if (streams_.current().may_capture.load(std::memory_order_relaxed)) [[unlikely]]
+    if (const std::shared_ptr<Capture> capture = captures_.of(stream())) capture->keep(kernel.shared_from_this());
   std::size_t bytes = launch.words.size_bytes();
   void* extra[] = {driver::launch_buffer, const_cast<std::uint64_t*>(launch.words.data()), driver::launch_buffer_size,
                    &bytes, driver::launch_end};
@@ -323,7 +361,7 @@ void CudaGpu::launch(const Launch& launch) {
 }
 
 void CudaGpu::launch_failed(const Launch& launch, CUresult result) const {
-  const auto& kernel = *static_cast<const LoadedKernel*>(launch.function.handle);
+  const auto& kernel = *static_cast<const LoadedKernel*>(launch.function);
   context_.fail("cuLaunchKernel", result,
                 fmt::format("kernel {}, {} blocks of {} threads, {} bytes of shared memory, {} bytes of parameters",
                             kernel.name, launch.grid, launch.block, launch.shared, launch.words.size_bytes()));

@@ -2,6 +2,7 @@
 // header of CUDA's is needed.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace sinter::inline v1::runtime::driver {
@@ -16,12 +17,19 @@ struct Event;
 struct Module;
 struct Kernel;
 struct MemoryPool;
+struct Graph;
+struct GraphNode;
+struct UserObject;
 using CUcontext = Context*;
 using CUstream = Stream*;
 using CUevent = Event*;
 using CUmodule = Module*;
 using CUfunction = Kernel*;
 using CUmemoryPool = MemoryPool*;
+using CUgraph = Graph*;
+using CUgraphNode = GraphNode*;
+using CUuserObject = UserObject*;
+using CUhostFn = void (*)(void*);
 
 /// CUmemAccessDesc.
 struct MemoryAccess {
@@ -65,7 +73,10 @@ inline constexpr CUresult error_not_ready = 600;
 inline constexpr CUresult first_capture_error = 900;
 inline constexpr CUresult last_capture_error = 908;
 inline constexpr int capture_status_none = 0;
+inline constexpr int capture_status_active = 1;
 inline constexpr int capture_mode_relaxed = 2;
+inline constexpr unsigned user_object_no_destructor_sync = 1;
+inline constexpr unsigned graph_user_object_move = 1;
 inline constexpr unsigned host_portable = 1;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
@@ -91,56 +102,60 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
 
 // The functions used: REQUIRED or OPTIONAL (name, suffix of its current version, argument types...). An optional one is
 // null with a driver that lacks it.
-#define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                            \
-  REQUIRED(cuInit, , unsigned)                                                                                 \
-  REQUIRED(cuDriverGetVersion, , int*)                                                                         \
-  REQUIRED(cuGetErrorName, , CUresult, const char**)                                                           \
-  REQUIRED(cuGetErrorString, , CUresult, const char**)                                                         \
-  REQUIRED(cuDeviceGetCount, , int*)                                                                           \
-  REQUIRED(cuDeviceGet, , CUdevice*, int)                                                                      \
-  REQUIRED(cuDeviceGetName, , char*, int, CUdevice)                                                            \
-  REQUIRED(cuDeviceGetAttribute, , int*, int, CUdevice)                                                        \
-  REQUIRED(cuDevicePrimaryCtxRetain, , CUcontext*, CUdevice)                                                   \
-  REQUIRED(cuDevicePrimaryCtxRelease, _v2, CUdevice)                                                           \
-  REQUIRED(cuCtxGetCurrent, , CUcontext*)                                                                      \
-  REQUIRED(cuCtxSetCurrent, , CUcontext)                                                                       \
-  REQUIRED(cuCtxPushCurrent, _v2, CUcontext)                                                                   \
-  REQUIRED(cuCtxPopCurrent, _v2, CUcontext*)                                                                   \
-  REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                              \
-  REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                     \
-  REQUIRED(cuStreamSynchronize, , CUstream)                                                                    \
-  REQUIRED(cuStreamQuery, , CUstream)                                                                          \
-  REQUIRED(cuStreamIsCapturing, , CUstream, int*)                                                              \
-  REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                   \
-  REQUIRED(cuThreadExchangeStreamCaptureMode, , int*)                                                          \
-  REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                \
-  REQUIRED(cuEventDestroy, _v2, CUevent)                                                                       \
-  REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                 \
-  REQUIRED(cuEventSynchronize, , CUevent)                                                                      \
-  REQUIRED(cuEventQuery, , CUevent)                                                                            \
-  REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                      \
-  REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                         \
-  REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                        \
-  REQUIRED(cuMemHostAlloc, , void**, std::size_t, unsigned)                                                    \
-  REQUIRED(cuMemFreeHost, , void*)                                                                             \
-  REQUIRED(cuMemcpyHtoDAsync, _v2, CUdeviceptr, const void*, std::size_t, CUstream)                            \
-  REQUIRED(cuMemcpyDtoHAsync, _v2, void*, CUdeviceptr, std::size_t, CUstream)                                  \
-  REQUIRED(cuMemcpyDtoDAsync, _v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                            \
-  REQUIRED(cuMemcpyPeerAsync, , CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, std::size_t, CUstream)         \
-  REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                               \
-  REQUIRED(cuModuleUnload, , CUmodule)                                                                         \
-  REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                          \
-  REQUIRED(cuFuncGetAttribute, , int*, int, CUfunction)                                                        \
-  REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                         \
-  REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, , int*, CUfunction, int, std::size_t)                  \
-  REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
-           CUstream, void**, void**)                                                                           \
-  REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                     \
-  REQUIRED(cuDeviceCanAccessPeer, , int*, CUdevice, CUdevice)                                                  \
-  REQUIRED(cuCtxEnablePeerAccess, , CUcontext, unsigned)                                                       \
-  OPTIONAL(cuDeviceGetDefaultMemPool, , CUmemoryPool*, CUdevice)                                               \
-  OPTIONAL(cuMemPoolSetAccess, , CUmemoryPool, const MemoryAccess*, std::size_t)                               \
-  OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                             \
+#define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                                  \
+  REQUIRED(cuInit, , unsigned)                                                                                       \
+  REQUIRED(cuDriverGetVersion, , int*)                                                                               \
+  REQUIRED(cuGetErrorName, , CUresult, const char**)                                                                 \
+  REQUIRED(cuGetErrorString, , CUresult, const char**)                                                               \
+  REQUIRED(cuDeviceGetCount, , int*)                                                                                 \
+  REQUIRED(cuDeviceGet, , CUdevice*, int)                                                                            \
+  REQUIRED(cuDeviceGetName, , char*, int, CUdevice)                                                                  \
+  REQUIRED(cuDeviceGetAttribute, , int*, int, CUdevice)                                                              \
+  REQUIRED(cuDevicePrimaryCtxRetain, , CUcontext*, CUdevice)                                                         \
+  REQUIRED(cuDevicePrimaryCtxRelease, _v2, CUdevice)                                                                 \
+  REQUIRED(cuCtxGetCurrent, , CUcontext*)                                                                            \
+  REQUIRED(cuCtxSetCurrent, , CUcontext)                                                                             \
+  REQUIRED(cuCtxPushCurrent, _v2, CUcontext)                                                                         \
+  REQUIRED(cuCtxPopCurrent, _v2, CUcontext*)                                                                         \
+  REQUIRED(cuStreamCreate, , CUstream*, unsigned)                                                                    \
+  REQUIRED(cuStreamDestroy, _v2, CUstream)                                                                           \
+  REQUIRED(cuStreamSynchronize, , CUstream)                                                                          \
+  REQUIRED(cuStreamQuery, , CUstream)                                                                                \
+  REQUIRED(cuStreamIsCapturing, , CUstream, int*)                                                                    \
+  REQUIRED(cuStreamGetCaptureInfo, _v2, CUstream, int*, std::uint64_t*, CUgraph*, const CUgraphNode**, std::size_t*) \
+  REQUIRED(cuUserObjectCreate, , CUuserObject*, void*, CUhostFn, unsigned, unsigned)                                 \
+  REQUIRED(cuUserObjectRelease, , CUuserObject, unsigned)                                                            \
+  REQUIRED(cuGraphRetainUserObject, , CUgraph, CUuserObject, unsigned, unsigned)                                     \
+  REQUIRED(cuStreamWaitEvent, , CUstream, CUevent, unsigned)                                                         \
+  REQUIRED(cuThreadExchangeStreamCaptureMode, , int*)                                                                \
+  REQUIRED(cuEventCreate, , CUevent*, unsigned)                                                                      \
+  REQUIRED(cuEventDestroy, _v2, CUevent)                                                                             \
+  REQUIRED(cuEventRecord, , CUevent, CUstream)                                                                       \
+  REQUIRED(cuEventSynchronize, , CUevent)                                                                            \
+  REQUIRED(cuEventQuery, , CUevent)                                                                                  \
+  REQUIRED(cuMemGetInfo, _v2, std::size_t*, std::size_t*)                                                            \
+  REQUIRED(cuMemAlloc, _v2, CUdeviceptr*, std::size_t)                                                               \
+  REQUIRED(cuMemFree, _v2, CUdeviceptr)                                                                              \
+  REQUIRED(cuMemHostAlloc, , void**, std::size_t, unsigned)                                                          \
+  REQUIRED(cuMemFreeHost, , void*)                                                                                   \
+  REQUIRED(cuMemcpyHtoDAsync, _v2, CUdeviceptr, const void*, std::size_t, CUstream)                                  \
+  REQUIRED(cuMemcpyDtoHAsync, _v2, void*, CUdeviceptr, std::size_t, CUstream)                                        \
+  REQUIRED(cuMemcpyDtoDAsync, _v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                                  \
+  REQUIRED(cuMemcpyPeerAsync, , CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, std::size_t, CUstream)               \
+  REQUIRED(cuModuleLoadDataEx, , CUmodule*, const void*, unsigned, int*, void**)                                     \
+  REQUIRED(cuModuleUnload, , CUmodule)                                                                               \
+  REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                                \
+  REQUIRED(cuFuncGetAttribute, , int*, int, CUfunction)                                                              \
+  REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                               \
+  REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, , int*, CUfunction, int, std::size_t)                        \
+  REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
+           CUstream, void**, void**)                                                                                 \
+  REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                           \
+  REQUIRED(cuDeviceCanAccessPeer, , int*, CUdevice, CUdevice)                                                        \
+  REQUIRED(cuCtxEnablePeerAccess, , CUcontext, unsigned)                                                             \
+  OPTIONAL(cuDeviceGetDefaultMemPool, , CUmemoryPool*, CUdevice)                                                     \
+  OPTIONAL(cuMemPoolSetAccess, , CUmemoryPool, const MemoryAccess*, std::size_t)                                     \
+  OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                                   \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 
 /// The driver's functions, under the names of its manual.

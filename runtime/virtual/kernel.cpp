@@ -10,10 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <sinter/runtime/error.hpp>
 #include <string_view>
-#include <vector>
 
 #include "../fork.hpp"
 #include "../write.hpp"
@@ -59,14 +58,6 @@ void open_mathematics() {
   static_cast<void>(library);
 }
 
-/// Until the process ends.
-const Kernel& keep(std::unique_ptr<Kernel> kernel) {
-  static constinit std::mutex mutex;
-  static constinit Immortal<std::vector<std::unique_ptr<Kernel>>> kernels;
-  const ForkSafeLock lock(mutex);
-  return *kernels.get().emplace_back(std::move(kernel));
-}
-
 /// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
@@ -88,26 +79,31 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
   return line_of(kernel.binary, instruction - reinterpret_cast<std::uintptr_t>(of_kernel.dli_fbase));
 }
 
-const Kernel& load_kernel(const std::string& binary, const std::string& name) {
+Kernel::~Kernel() {
+  if (!object) return;
+  const NoFork no_fork(std::nothrow);  // a child cannot use the loader when another thread was in it
+  ::dlclose(object);
+}
+
+std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
     throw BinaryRefused(
         fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
   const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   open_mathematics();
-  auto kernel = std::make_unique<Kernel>();
+  auto kernel = std::make_shared<Kernel>();
   kernel->name = name;
   kernel->binary = binary;
-  void* handle = open_object(binary, name);
+  void* const handle = kernel->object = open_object(binary, name);
   const auto* info = static_cast<const sinter_virtual::KernelInfo*>(::dlsym(handle, "sinter_virtual_kernel"));
   if (!info || name != info->name) {
     const std::string holds = info ? info->name : "no kernel";
-    ::dlclose(handle);
     throw BinaryRefused(fmt::format("Cannot load kernel {}: the binary holds {}.", name, holds));
   }
   kernel->info = *info;
   kernel->has_barriers = ::dlsym(handle, "sinter_virtual_barrier") || ::dlsym(handle, "sinter_virtual_warp");
   connect(*kernel);
-  return keep(std::move(kernel));
+  return kernel;
 }
 
 }  // namespace sinter::inline v1::runtime::vgpu

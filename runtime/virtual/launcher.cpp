@@ -142,7 +142,7 @@ void run_strictly(Grid& grid, const Launch& launch, const StreamImpl& stream, Ar
 }  // namespace
 
 void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s) {
-  const Kernel& kernel = *static_cast<const Kernel*>(launch.function.handle);
+  const Kernel& kernel = *static_cast<const Kernel*>(launch.function);
   check_geometry(launch, kernel, arena.device());
   check_pointers(launch, kernel, arena);
   if (limit_s > 0) keep_watch();

@@ -18,6 +18,7 @@
 #include "../cpu/host_memory.hpp"
 #include "../cpu/host_product.hpp"
 #include "../environment.hpp"
+#include "../retired_kernels.hpp"
 #include "arena.hpp"
 #include "copy_check.hpp"
 #include "happens_before.hpp"
@@ -71,6 +72,8 @@ class VirtualGpu final : public GpuBackend {
     install_signal_handlers();
     if (is_strict()) HappensBefore::instance();  // made here, where no lock is held: its making waits for a fork
   }
+
+  ~VirtualGpu() override { retired_->close(); }
 
   Device device() const noexcept override { return device_; }
   std::string name() const override { return fmt::format("Virtual GPU {}", arena_.device()); }
@@ -161,12 +164,14 @@ class VirtualGpu final : public GpuBackend {
   }
   void synchronize() override {
     streams_.synchronize();
+    retired_->unload_done();
     raise_fault();
   }
 
   std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
   Function load(const std::string& binary, const std::string& kernel) override {
-    return {const_cast<Kernel*>(&load_kernel(binary, kernel))};
+    retired_->unload_done();
+    return retired_->share(load_kernel(binary, kernel));
   }
   std::uint64_t fault_word() override {
     if (!fault_word_.load(std::memory_order_acquire)) [[unlikely]]
@@ -180,7 +185,7 @@ class VirtualGpu final : public GpuBackend {
     std::atomic_ref word(*static_cast<std::uint32_t*>(memory_of(address)));
     if (const std::uint32_t code = word.exchange(0)) throw_fault(code, to_string(device_));
   }
-  int resident_blocks(Function, int) override { return 1; }
+  int resident_blocks(const Function&, int) override { return 1; }
   void launch(const Launch& launch) override {
     if (!is_late()) return run_launch(launch, streams_.current(), arena_, limit_s_);
     issue([this, launch, words = std::vector<std::uint64_t>(launch.words.begin(), launch.words.end())] {
@@ -268,6 +273,7 @@ class VirtualGpu final : public GpuBackend {
   mutable LateErrors late_errors_;  // of the strict tier, and of late work
   VirtualStreams stream_calls_{device_.index()};
   Streams streams_{device_, stream_calls_};
+  const std::shared_ptr<RetiredKernels> retired_ = std::make_shared<RetiredKernels>(streams_);
   HostMemory host_;
   double limit_s_;
   PerProcess<std::mutex> making_fault_word_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -18,10 +19,11 @@ class FakeGpu : public runtime::GpuBackend {
 
   std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, most_compiling{0};
   std::chrono::milliseconds compile_time{0};
-  std::function<void()> while_compiling, while_loading;
+  std::function<void()> while_compiling, while_loading, while_launching;
   bool refuses = false;
   std::int64_t shared = 48 << 10;
 
+  int unloads() const { return *unloads_; }
   std::vector<runtime::KernelSource> sources() {
     const std::lock_guard lock(mutex_);
     return sources_;
@@ -69,17 +71,22 @@ class FakeGpu : public runtime::GpuBackend {
     if (while_loading) while_loading();
     if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos)
       throw runtime::BinaryRefused("a wrong binary");
-    return {this};
+    return runtime::Function(std::shared_ptr<void>(new char, [gone = unloads_](void* kernel) {
+      delete static_cast<char*>(kernel);
+      ++*gone;
+    }));
   }
-  int resident_blocks(runtime::Function, int) override { return 6; }
+  int resident_blocks(const runtime::Function&, int) override { return 6; }
   void launch(const runtime::Launch& l) override {
     ++launches;
+    if (while_launching) while_launching();
     const std::lock_guard lock(mutex_);
     last_ = {l.grid, l.block, l.pointers, l.shared, {l.words.begin(), l.words.end()}};
   }
 
  private:
   std::string tag_;
+  const std::shared_ptr<std::atomic<int>> unloads_ = std::make_shared<std::atomic<int>>(0);  // kernels may outlive it
   std::mutex mutex_;
   std::vector<runtime::KernelSource> sources_;
   Seen last_{};

@@ -153,7 +153,7 @@ void launch(const Kernelled& k, const KernelClass& c, const jit::LoopNest& nest,
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   words.insert(words.end(), scalars.begin(), scalars.end());
-  gpu.launch({.function = gpu.load(jit::compiled(source, gpu).binary, source.name),
+  gpu.launch({.function = gpu.load(jit::compiled(source, gpu).binary, source.name).handle(),
               .grid = 2,
               .block = 256,
               .words = words,

@@ -1,4 +1,5 @@
 // The virtual GPU as a backend: memory, copies, compilation, loading, what a launch checks.
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -228,10 +229,10 @@ TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
   EXPECT_EQ(error({1, 32, 227 << 10}), "no error");
   EXPECT_THAT(error_of([&] { k({1, 32}, y, x); }), HasSubstr("16 bytes of parameters; the kernel's struct has 24"));
   const std::vector<std::uint64_t> wide(4096);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = wide}); }),
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0).handle(), .words = wide}); }),
               HasSubstr("32768 bytes of parameters; at most 32764"));
   const std::vector<std::uint64_t> words(3);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0), .words = words, .pointers = 4}); }),
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0).handle(), .words = words, .pointers = 4}); }),
               HasSubstr("4 pointers among 3 parameters"));
 }
 
@@ -313,6 +314,32 @@ TEST(VirtualGpu, LoadRefusesWhatItCannotRun) {
                                     binary.substr(0, binary.size() / 2), binary.substr(0, binary.size() - 1)})
     EXPECT_THAT(error_of([&] { gpu.load(broken, "copy_words"); }), HasSubstr("Cannot load kernel copy_words"))
         << broken.size();
+}
+
+TEST(VirtualGpu, TheLastCopyOfAFunctionUnloadsIt) {
+  GpuBackend& gpu = virtual_gpu(0);
+  const std::string binary = gpu.compile(copy_source());
+  gpu.synchronize();
+  const auto loaded = [] {
+    int count = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* sum) {
+          *static_cast<int*>(sum) += std::strstr(info->dlpi_name, "/proc/self/fd") != nullptr;
+          return 0;
+        },
+        &count);
+    return count;
+  };
+  const int before = loaded();
+  Array<float> y(4), x(std::vector<float>{1, 2, 3, 4});
+  {
+    const Function f = gpu.load(binary, "copy_words"), copy = f;
+    EXPECT_EQ(loaded(), before + 1);
+    launch(gpu, copy, {1, 4}, y, x, 4LL);
+  }
+  gpu.synchronize();
+  EXPECT_EQ(loaded(), before);
+  EXPECT_EQ(y.get(), (std::vector<float>{1, 2, 3, 4}));
 }
 
 TEST(VirtualGpu, EachLoadIsAnObjectOfItsOwn) {

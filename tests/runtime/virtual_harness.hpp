@@ -88,12 +88,12 @@ struct Geometry {
 
 /// Launches with the arguments as parameters; leading arrays and pointers count as pointers.
 template <class... A>
-void launch(GpuBackend& gpu, Function function, Geometry g, const A&... arguments) {
+void launch(GpuBackend& gpu, const Function& function, Geometry g, const A&... arguments) {
   const std::vector<std::uint64_t> words{word(arguments)...};
   const bool is_pointer[] = {is_pointer_argument<A>..., false};
   unsigned pointers = 0;
   while (is_pointer[pointers]) ++pointers;
-  gpu.launch({.function = function,
+  gpu.launch({.function = function.handle(),
               .grid = g.grid,
               .block = g.block,
               .shared = g.shared,
@@ -112,7 +112,7 @@ class TestKernel {
   void operator()(Geometry g, const A&... arguments) const {
     launch(virtual_gpu(0), function_[0], g, arguments...);
   }
-  Function on(int gpu) const { return function_[gpu]; }
+  const Function& on(int gpu) const { return function_[gpu]; }
 
  private:
   Function function_[2];

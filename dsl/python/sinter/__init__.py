@@ -10,9 +10,9 @@ Operations and their rules are those of the C++ library. See docs/python.md.
 import builtins as _builtins
 
 from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, IndexError,
-                    Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, device,
-                    device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy, jit_stats,
-                    parse, synchronize, tensor)
+                    Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, clear_cache,
+                    device, device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy,
+                    jit_stats, parse, synchronize, tensor)
 from . import _operations
 
 _operations.add_to(globals(), Operand)

@@ -43,9 +43,11 @@ TEST_F(CaptureOnAMesh, EachDeviceCapturesItsPart) {
   sn::prepare(x + x * 3);
   for (int i = 0; i < 2; ++i) sn::synchronize(sn::Device(i));
   begin();
+  out.assign(x + x * 3);  // the graphs are told what they keep
   const auto calls = calls_of([&] { out.assign(x + x * 3); });
   EXPECT_EQ(calls.at("cuLaunchKernel"), 2);
-  EXPECT_EQ(calls.size() - calls.count("cuCtxPushCurrent_v2") - calls.count("cuCtxPopCurrent_v2"), 1u);
+  EXPECT_EQ(calls.at("cuStreamGetCaptureInfo_v2"), 2);
+  EXPECT_EQ(calls.size() - calls.count("cuCtxPushCurrent_v2") - calls.count("cuCtxPopCurrent_v2"), 2u);
 }
 
 TEST_F(CaptureOnAMesh, WhatPositionsTellOneAnotherIsNotCaptured) {

@@ -33,7 +33,9 @@ TEST_F(Capture, AReadyKernelIsCaptured) {
   Array x = array(), out = array();
   sn::prepare(x + x * 3);
   begin(sn::default_stream(0));
-  EXPECT_EQ(calls_of([&] { out.assign(x + x * 3); }), (std::map<std::string, int>{{"cuLaunchKernel", 1}}));
+  out.assign(x + x * 3);  // the graph is told what it keeps
+  EXPECT_EQ(calls_of([&] { out.assign(x + x * 3); }),
+            (std::map<std::string, int>{{"cuLaunchKernel", 1}, {"cuStreamGetCaptureInfo_v2", 1}}));
 }
 
 TEST_F(Capture, AKernelThatIsNotReadySaysWhatToDo) {
@@ -64,7 +66,17 @@ TEST_F(Capture, AProductThatWasPlannedIsCaptured) {
   out.assign(sn::matmul(a, x));
   EXPECT_EQ(blas.calls["cublasLtMatmulAlgoGetHeuristic"], planned);
   // Each launch of the graph writes to the workspace, so nobody else gets it.
-  EXPECT_GE(sn::memory_stats(sn::Device(0)).in_use, before + 5000);
+  const std::size_t captured = sn::memory_stats(sn::Device(0)).in_use;
+  EXPECT_GE(captured, before + 5000);
+  out.assign(sn::matmul(a, x));
+  EXPECT_EQ(sn::memory_stats(sn::Device(0)).in_use, captured) << "products of one stream share it";
+  end(sn::default_stream(0));
+  std::shared_ptr<fake_cuda::Graph> graph = std::exchange(fake().graphs[sn::default_stream(0).native()], nullptr);
+  sn::synchronize();
+  EXPECT_EQ(sn::memory_stats(sn::Device(0)).in_use, captured);
+  graph.reset();
+  sn::synchronize();
+  EXPECT_EQ(sn::memory_stats(sn::Device(0)).in_use, before);
 }
 
 TEST_F(Capture, MemoryOfTheDriverSaysWhatToDo) {

@@ -23,6 +23,8 @@ struct Declared {
 // Newer headers mean a second version, which drivers before 12.8 lack.
 #undef cuEventElapsedTime
 extern "C" CUresult cuEventElapsedTime(float*, CUevent, CUevent);
+extern "C" CUresult cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                              const CUgraphNode**, std::size_t*);
 
 namespace {
 

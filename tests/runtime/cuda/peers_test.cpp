@@ -17,7 +17,7 @@ TEST_F(Peers, CopiesBetweenGpusInOrderWithBoth) {
     void *x = a.allocate(4 * n), *y = b.allocate(4 * n);
     const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
     a.upload(x, counted(n).data(), 4 * n);
-    a.launch({.function = add, .words = words});
+    a.launch({.function = add.handle(), .words = words});
     wait_for(on_b, on_a);  // the copy is after the kernel on a
     b.copy(y, x, 4 * n, a);
     wait_for(on_a, on_b);

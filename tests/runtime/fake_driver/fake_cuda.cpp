@@ -32,8 +32,14 @@ struct Event {
 };
 struct Module {
   std::string text;
+  int pending = 0;  // launches that are not done
+};
+struct UserObject {
+  std::function<void()> destroy;
+  unsigned references;
 };
 struct Kernel {
+  Module* module = nullptr;
   std::string name;
   int static_shared = 0;
   int most_shared = 48 * 1024 - static_shared;  // that a launch may ask for
@@ -310,6 +316,40 @@ CUresult cuStreamIsCapturing(CUstream stream, int* status) {
   *status = captures(stream);
   return success;
 }
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint64_t* id, CUgraph* graph,
+                                   const CUgraphNode** nodes, std::size_t* count) {
+  ENTER(true);
+  if (const CUresult result = on_stream(stream)) return result;
+  *status = captures(stream);
+  if (!*status) return success;
+  static std::uint64_t last = 0;
+  std::shared_ptr<fake_cuda::Graph>& known = state().control.graphs[stream];
+  if (!known) known = std::make_shared<fake_cuda::Graph>(++last);
+  *id = known->id;
+  *graph = reinterpret_cast<CUgraph>(known.get());
+  *nodes = nullptr, *count = 0;
+  return success;
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned references, unsigned flags) {
+  ENTER();
+  if (flags != user_object_no_destructor_sync) return invalid_value;
+  *object = new UserObject{[=] { destroy(data); }, references};
+  return success;
+}
+CUresult cuUserObjectRelease(CUuserObject object, unsigned count) {
+  ENTER();
+  object->references -= count;
+  if (object->references == 0) object->destroy(), delete object;
+  return success;
+}
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
+  ENTER();
+  if (flags != graph_user_object_move || count != 1) return invalid_value;
+  reinterpret_cast<fake_cuda::Graph*>(graph)->at_end.push_back([object] {
+    if (--object->references == 0) object->destroy(), delete object;
+  });
+  return success;
+}
 CUresult cuStreamSynchronize(CUstream stream) {
   ENTER(true);
   if (const CUresult result = on_stream(stream)) return result;
@@ -481,6 +521,9 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* data, unsigned count, 
 }
 CUresult cuModuleUnload(CUmodule module) {
   ENTER(true);
+  if (may_not_ask()) return capture_unsupported;
+  if (module->pending > 0) return ++state().control.busy_unloads, error_not_ready;
+  std::erase_if(state().kernels, [&](const auto& k) { return k.first.first == module; });
   delete module;
   --state().control.objects;
   return success;
@@ -490,7 +533,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   std::istringstream words(module->text);
   for (std::string word; words >> word;)
     if (word == name || state().control.any_binary) {
-      *function = &(state().kernels[{module, name}] = Kernel{name, state().control.static_shared});
+      *function = &(state().kernels[{module, name}] = Kernel{module, name, state().control.static_shared});
       return success;
     }
   return not_found;
@@ -523,7 +566,11 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   fake_cuda::Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, shared, std::vector<std::uint64_t>(bytes / 8)};
   if (bytes) std::memcpy(launch.words.data(), extra[1], bytes);
   state().control.launches.push_back(launch);
-  issue(stream, [launch] { run_kernel(launch); });
+  ++function->module->pending;
+  issue(stream, [launch, module = function->module] {
+    --module->pending;
+    run_kernel(launch);
+  });
   return success;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,18 @@ struct Launch {
   unsigned block[3];
   unsigned shared;
   std::vector<std::uint64_t> words;
+};
+
+/// A graph that a stream captured, as others keep it; its end is that of all that was made of it.
+struct Graph {
+  explicit Graph(std::uint64_t n) : id(n) {}
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() {
+    for (const auto& end : at_end) end();
+  }
+  std::uint64_t id;
+  std::vector<std::function<void()>> at_end;
 };
 
 /// What a test sets and reads, while no other thread calls the driver.
@@ -37,9 +50,12 @@ struct Control {
   bool goes_on = false;       // while it is asked what is done, and where a copy waits, as a GPU does by itself
   int hangs = 0;              // waits that would never end
   std::set<void*> capturing;  // streams that capture a graph: their work is kept and never done
-  std::size_t used[8] = {};   // bytes of each device
-  int blocks = 0;             // allocations that live
-  int objects = 0;            // streams, events, modules and contexts that live
+  // What the driver was asked about while a stream captured it. Who takes a graph out ends its capture.
+  std::map<void*, std::shared_ptr<Graph>> graphs;
+  int busy_unloads = 0;      // modules that were unloaded while work or a capture needed them: refused
+  std::size_t used[8] = {};  // bytes of each device
+  int blocks = 0;            // allocations that live
+  int objects = 0;           // streams, events, modules and contexts that live
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
   std::function<void(const Launch&)> run;  // does what a kernel would, when its turn comes

@@ -153,7 +153,7 @@ EXPORTED int cuModuleGetFunction(void** function, void* module, const char* name
   if (m.name != name) return not_found;
   runtime::GpuBackend& gpu = runtime::gpu(m.device);
   const runtime::Function loaded = gpu.load(gpu.compile({m.name, m.text}), m.name);
-  const auto& kernel = *static_cast<const runtime::vgpu::Kernel*>(loaded.handle);
+  const auto& kernel = *static_cast<const runtime::vgpu::Kernel*>(loaded.handle());
   const std::lock_guard lock(state().mutex);
   *function = &state().functions.emplace_back(Function{loaded, &m, count_pointers(m), kernel.info.parameter_bytes / 8});
   return 0;
@@ -182,7 +182,7 @@ EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, u
   }
   try {
     runtime::gpu(f.module->device)
-        .launch({.function = f.function,
+        .launch({.function = f.function.handle(),
                  .grid = grid,
                  .block = block,
                  .shared = shared,

@@ -9,15 +9,18 @@
 
 namespace sinter::inline v1 {
 
-/// Counters of this process, all threads.
+/// Counters of this process, all threads, and what it holds now.
 struct JitStats {
-  std::uint64_t compiles;       // kernels compiled from text
-  std::uint64_t disk_hits;      // kernels that were found on disk instead
-  std::uint64_t memory_hits;    // kernels that were found ready
-  std::uint64_t plans;          // graphs scheduled
-  std::uint64_t launches;       // kernels started, on GPUs and on the CPU
-  std::uint64_t waits;          // times that the host waited for a GPU: read from it, synchronized, ...
-  double compile_milliseconds;  // in the compiler, summed over kernels: some compile at the same time
+  std::uint64_t compiles;         // kernels compiled from text
+  std::uint64_t disk_hits;        // kernels that were found on disk instead
+  std::uint64_t memory_hits;      // kernels that were found ready
+  std::uint64_t plans;            // graphs scheduled
+  std::uint64_t launches;         // kernels started, on GPUs and on the CPU
+  std::uint64_t waits;            // times that the host waited for a GPU: read from it, synchronized, ...
+  double compile_milliseconds;    // in the compiler, summed over kernels: some compile at the same time
+  std::uint64_t kernels_held;     // kernels loaded on GPUs now, counted for each
+  std::uint64_t kernel_bytes;     // what these take: texts, and binaries here and on GPUs
+  std::uint64_t kernels_evicted;  // kernels that made room for others, or left with clear_cache()
 };
 JitStats jit_stats() noexcept;
 

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <sinter/runtime/device.hpp>
 #include <sinter/runtime/error.hpp>
@@ -47,8 +49,8 @@ class Backend {
   /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
   /// no particular order. Nothing orders the copy with the source's work.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
-  /// Asynchronous where the device is. Throws DeviceError where there is no BLAS for the device, ShapeError for extents
-  /// that it does not take, CudaError.
+  /// Asynchronous where the device is. Throws DeviceError where there is no
+  /// BLAS for the device, ShapeError for extents that it does not take, CudaError.
   virtual void multiply(const MatrixProduct& product) = 0;
   /// Waits for all streams.
   virtual void synchronize() = 0;
@@ -60,18 +62,26 @@ struct KernelSource {
   std::string text;
 };
 
-/// A kernel loaded on one device. Lives until the process ends.
-struct Function {
-  void* handle = nullptr;
+/// A kernel loaded on one device, shared by its copies. Where the last one is gone, nobody may launch it any more, and
+/// it is unloaded as soon as the work that was issued by then is done and no CUDA graph holds it.
+class Function {
+ public:
+  Function() = default;
+  explicit Function(std::shared_ptr<void> kernel) noexcept : kernel_(std::move(kernel)) {}
+  /// What Launch takes.
+  void* handle() const noexcept { return kernel_.get(); }
+
+ private:
+  std::shared_ptr<void> kernel_;
 };
 
 /// One launch. `words` is the kernel's parameter struct: 8-byte words, of which the first `pointers` are pointers to
 /// device memory, outputs first (a word may be null where the operand has no memory).
 struct Launch {
-  Function function;
-  unsigned grid = 1;    // blocks
-  unsigned block = 1;   // threads
-  unsigned shared = 0;  // bytes of dynamic shared memory
+  void* function = nullptr;  // Function::handle, of one that lives as long as the call
+  unsigned grid = 1;         // blocks
+  unsigned block = 1;        // threads
+  unsigned shared = 0;       // bytes of dynamic shared memory
   std::span<const std::uint64_t> words;
   unsigned pointers = 0;
 };
@@ -85,6 +95,8 @@ class BinaryRefused : public CudaError {
 /// A device that runs CUDA text.
 class GpuBackend : public Backend {
  public:
+  /// Another number for each object of this process.
+  std::uint64_t serial() const noexcept { return serial_; }
   /// Page-locked memory of the host, for all GPUs.
   virtual MemorySource* pinned_memory() { return nullptr; }
   /// The architecture to compile for, as 10 * major + minor: 90.
@@ -110,9 +122,14 @@ class GpuBackend : public Backend {
   /// To be called by whoever waited for work otherwise: throws the fault that is in the word.
   virtual void raise_fault() const {}
   /// How many blocks of so many threads one multiprocessor runs at once. Throws CudaError.
-  virtual int resident_blocks(Function function, int threads) = 0;
+  virtual int resident_blocks(const Function& function, int threads) = 0;
   /// Asynchronous where the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
+
+ private:
+  static std::uint64_t next_serial() noexcept;
+
+  const std::uint64_t serial_ = next_serial();
 };
 
 /// The backend of a device. Throws DeviceError ("CUDA error: invalid device ordinal", then what there is).

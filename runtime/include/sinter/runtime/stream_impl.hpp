@@ -16,7 +16,7 @@ class Streams;
 struct StreamImpl {
   enum class Kind : std::uint8_t { Default, Own, Foreign };
 
-  StreamImpl(Streams& o, void* n, Kind k) noexcept : owner(o), native(n), kind(k) {}
+  StreamImpl(Streams& o, void* n, Kind k) noexcept : owner(o), native(n), kind(k), may_capture(k == Kind::Foreign) {}
   void retain() const noexcept { handles.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept;
 
@@ -24,18 +24,21 @@ struct StreamImpl {
   void* const native;  // the driver's handle
   const Kind kind;
   mutable std::atomic<std::uint32_t> handles{0};
+  std::atomic<bool> may_capture;  // others know the handle: the driver is asked whether a launch goes to a graph
 };
 
 using StreamRef = Ref<StreamImpl>;
 
 /// A point in a stream's work.
 struct EventImpl : Counted<EventImpl> {
-  EventImpl(Streams& o, void* n, bool t) noexcept : owner(o), native(n), timed(t) {}
+  EventImpl(Streams& o, void* n, bool t, bool captured) noexcept
+      : owner(o), native(n), timed(t), may_be_captured(captured) {}
   static void destroy(EventImpl* event) noexcept;
 
   Streams& owner;
   void* const native;
   const bool timed;
+  const bool may_be_captured;  // as the stream that it was recorded on
 };
 
 using EventRef = Ref<EventImpl>;

@@ -1,0 +1,58 @@
+// Where a kernel of one expression and device is found again, without a lock.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "readers.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// Counts the kernels that were loaded: the time by which uses are compared.
+extern constinit std::atomic<std::uint64_t> kernel_clock;
+
+/// A kernel that is loaded, or was.
+class ReadyKernel {
+ public:
+  explicit ReadyKernel(void* handle) noexcept : handle_(handle) { touch(); }
+
+  /// Function::handle; null where it was evicted.
+  void* handle() const noexcept { return evicted_.load(std::memory_order_seq_cst) ? nullptr : handle_; }
+  /// Writes only where something was loaded since the last use, so that threads share what they read.
+  void touch() const noexcept {
+    const std::uint64_t now = kernel_clock.load(std::memory_order_relaxed);
+    if (last_use_.load(std::memory_order_relaxed) != now) last_use_.store(now, std::memory_order_relaxed);
+  }
+  std::uint64_t last_use() const noexcept { return last_use_.load(std::memory_order_relaxed); }
+  void evict() noexcept { evicted_.store(true, std::memory_order_seq_cst); }
+
+ private:
+  void* const handle_;
+  mutable std::atomic<std::uint64_t> last_use_{0};
+  std::atomic<bool> evicted_{false};
+};
+
+class KernelPlace {
+ public:
+  /// Function::handle, to be launched before the caller's Reading ends. Null where the kernel must be loaded.
+  void* find() const noexcept {
+    const ReadyKernel* const ready = ready_.load(std::memory_order_seq_cst);
+    void* const handle = ready ? ready->handle() : nullptr;
+    if (handle) [[likely]]
+      ready->touch();
+    return handle;
+  }
+  /// By one thread at a time.
+  void put(std::shared_ptr<const ReadyKernel> kernel) {
+    ready_.store(kernel.get(), std::memory_order_seq_cst);
+    owner_.swap(kernel);
+    if (kernel) destroy_later(std::move(kernel));
+  }
+
+ private:
+  std::atomic<const ReadyKernel*> ready_{nullptr};
+  std::shared_ptr<const ReadyKernel> owner_;
+};
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,106 @@
+#include "readers.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <runtime/fork.hpp>
+#include <runtime/per_thread.hpp>
+
+namespace sinter::inline v1::jit {
+namespace {
+
+constinit std::atomic<std::uint64_t> epoch{1};
+
+struct Waiting {
+  std::uint64_t epoch;  // all who began before it may be using the object
+  std::shared_ptr<const void> object;
+};
+
+struct Readers {
+  struct Known {
+    const Reader* reader;
+    pthread_t thread;
+  };
+  std::mutex mutex;
+  std::vector<Known> all;
+  std::vector<Waiting> waiting;
+  runtime::ForkHandler fork_handler{*this};
+
+  void before_fork() noexcept {}
+  /// The parent's other threads are not here to end.
+  void after_fork(bool in_child) noexcept {
+    if (in_child) std::erase_if(all, [](const Known& k) { return !pthread_equal(k.thread, pthread_self()); });
+  }
+};
+
+/// Threads may end after main.
+constinit runtime::Immortal<Readers> readers;
+
+}  // namespace
+
+constinit std::atomic<std::uint64_t> Reading::awaited_{0};
+
+Reader::Reader() {
+  Readers& r = readers.get();
+  const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
+  r.all.push_back({this, pthread_self()});
+}
+
+Reader::~Reader() {
+  Readers& r = readers.get();
+  const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
+  std::erase_if(r.all, [this](const Readers::Known& k) { return k.reader == this; });
+}
+
+Reading::Reading() noexcept : reader_(runtime::per_thread<Reader>()) {
+  if (reader_.depth++ == 0) reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_seq_cst);
+}
+
+/// Only who may have been waited for looks at what waits.
+void Reading::end() noexcept {
+  const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
+  reader_.since.store(0, std::memory_order_release);
+  if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
+    destroy_what_nobody_reads();
+}
+
+void destroy_later(std::shared_ptr<const void> object) noexcept {
+  Readers& r = readers.get();
+  try {
+    const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
+    Waiting& added = r.waiting.emplace_back();
+    added.epoch = epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+    added.object = std::move(object);
+    Reading::awaited_.store(added.epoch, std::memory_order_relaxed);
+  } catch (...) {  // no memory to remember it: it stays
+    alignas(std::shared_ptr<const void>) std::byte place[sizeof object];
+    new (place) std::shared_ptr(std::move(object));
+  }
+  destroy_what_nobody_reads();
+}
+
+void destroy_what_nobody_reads() noexcept try {
+  Readers& r = readers.get();
+  std::vector<Waiting> destroyed;  // without the lock
+  const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
+  destroyed.reserve(r.waiting.size());
+  std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+  for (const Readers::Known& k : r.all)
+    if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);
+  const auto first =
+      std::ranges::find_if(r.waiting, [&](const Waiting& w) { return w.epoch > oldest; });  // the oldest come first
+  std::move(r.waiting.begin(), first, std::back_inserter(destroyed));
+  r.waiting.erase(r.waiting.begin(), first);
+  if (r.waiting.empty()) Reading::awaited_.store(0, std::memory_order_relaxed);
+} catch (...) {  // no memory: next time
+}
+
+}  // namespace sinter::inline v1::jit
