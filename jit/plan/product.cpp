@@ -223,6 +223,26 @@ void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* ad
   for_each_product(p, outer, [&](const MatrixProduct& one) { device.multiply(one); });
 }
 
+/// Rounded once, as by a BLAS that adds up in float32.
+void multiply_as(DType dtype, TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct factors) {
+  const auto converted = [&](TensorImpl& t) { return to(t, dtype, t.device); };
+  const TensorRef made = runtime::empty(out.shape, dtype, out.device), left = converted(a), right = converted(b);
+  const TensorRef third = added ? converted(*added) : TensorRef();
+  factors.dtype = dtype;
+  multiply_into(*made, *left, *right, third.get(), factors);
+  copy(out, *made);
+}
+
+/// By factors that are not 0.
+void multiply_arrays(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, const MatrixProduct& factors) {
+  const DType dtype = runtime::backend(out.device).multiplied_as(factors.dtype);
+  if (dtype != factors.dtype) return multiply_as(dtype, out, a, b, added, factors);
+  if (is_writable(out, a, b)) return multiply_into(out, a, b, added, factors);
+  const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);
+  multiply_into(*made, a, b, added, factors);
+  copy(out, *made);
+}
+
 /// A BLAS does not read what it multiplies by 0, of which a NaN would be left.
 void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct factors) {
   const TensorRef product = runtime::empty(out.shape, out.dtype, out.device);
@@ -231,7 +251,7 @@ void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl*
     return lazy(Op::mul, operands);
   };
   const double alpha = std::exchange(factors.alpha, 1), beta = std::exchange(factors.beta, 1);
-  multiply_into(*product, a, b, nullptr, factors);
+  multiply_arrays(*product, a, b, nullptr, factors);
   LazyRef result = times(*product, alpha);
   if (added) {
     const LazyRef terms[] = {result, times(*added, beta)};
@@ -259,10 +279,7 @@ void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const
   if (out.numel == 0) return;
   const MatrixProduct factors = factors_of(kernel, scalars);
   if (factors.alpha == 0 || (added && factors.beta == 0)) return multiply_by_zero(out, a, b, added, factors);
-  if (is_writable(out, a, b)) return multiply_into(out, a, b, added, factors);
-  const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);
-  multiply_into(*made, a, b, added, factors);
-  copy(out, *made);
+  multiply_arrays(out, a, b, added, factors);
 }
 
 }  // namespace sinter::inline v1::jit

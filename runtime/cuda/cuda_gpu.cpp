@@ -32,7 +32,8 @@ namespace {
 using driver::CUdeviceptr;
 using driver::CUresult;
 
-constexpr int oldest_architecture = 70;  // that takes __grid_constant__ parameters
+constexpr int oldest_architecture = 70;   // that takes __grid_constant__ parameters
+constexpr int oldest_with_bfloat16 = 80;  // that cuBLAS multiplies
 
 /// Whether another binary may load: not where memory is lacking, a graph is captured or the context is lost.
 bool is_of_the_binary(CUresult result) noexcept {
@@ -96,6 +97,9 @@ class CudaGpu final : public GpuBackend {
   void upload_pinned(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override;
+  DType multiplied_as(DType dtype) const noexcept override {
+    return dtype == DType::BFloat16 && architecture_ < oldest_with_bfloat16 ? DType::Float32 : dtype;
+  }
   void multiply(const MatrixProduct& product) override;
   void synchronize() override;
 

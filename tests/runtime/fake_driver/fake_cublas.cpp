@@ -189,6 +189,8 @@ Status cublasLtMatmulAlgoGetHeuristic(Handle, Operation o, Layout a, Layout b, L
                                       int requested, Heuristic* results, int* found) {
   ENTER();
   if (requested < 1 || !go_together(*o, *a, *b, *c, *d)) return invalid_value;
+  control().element_type = d->type;
+  if (d->type == real_16bf && fake_cuda_control()->capability < 80) return not_supported;
   *found = control().found;
   *results = {{}, std::min<std::size_t>(control().workspace, p->workspace), success, 1, {}};
   return success;

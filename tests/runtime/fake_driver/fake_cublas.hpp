@@ -16,6 +16,7 @@ struct Control {
   std::string fail_call;         // this call gives fail_result
   int fail_result = 0;
   int compute_type = 0, scale_type = 0;     // of the last operation made
+  int element_type = 0;                     // of the last product asked for
   std::map<int, std::uint32_t> alignments;  // that the last product promised, by the preference's attribute
   std::uint32_t reductions = ~0u;           // that it allowed
   int objects = 0;                          // handles, operations, layouts and preferences that live

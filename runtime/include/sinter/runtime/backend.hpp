@@ -49,7 +49,9 @@ class Backend {
   /// Within this device, or from `source`, another device of the same kind. The ranges do not overlap: a GPU copies in
   /// no particular order. Nothing orders the copy with the source's work.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
-  /// Asynchronous where the device is. Throws DeviceError where there is no
+  /// The dtype that matrices are to have where the device's BLAS does not multiply those of `dtype`.
+  virtual DType multiplied_as(DType dtype) const noexcept { return dtype; }
+  /// Of a dtype that is multiplied as itself. Asynchronous where the device is. Throws DeviceError where there is no
   /// BLAS for the device, ShapeError for extents that it does not take, CudaError.
   virtual void multiply(const MatrixProduct& product) = 0;
   /// Waits for all streams.
