@@ -6,6 +6,7 @@
 #pragma once
 #include <benchmark/benchmark.h>
 
+#include <sinter/runtime/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -37,18 +38,29 @@ struct Register {
 /// Evaluations between two waits: a wait takes as long as many launches, and programs do not wait after each.
 inline int batch() { return !options().on_gpu() ? 1 : options().virtual_gpu ? 2 : 32; }
 
+/// Batches on a GPU, whose events tell what each took there: "gpu_ns", of an evaluation.
+template <class Subject>
+void repeat_on_gpu(benchmark::State& state, Subject& subject) {
+  const sinter::Stream stream = sinter::current_stream();
+  double ms = 0;
+  long evaluations = 0;
+  while (state.KeepRunningBatch(batch())) {
+    const sinter::Event begin = stream.record(sinter::Timing::On);
+    for (int i = 0; i < batch(); ++i) subject.run();
+    const sinter::Event end = stream.record(sinter::Timing::On);
+    subject.wait();
+    ms += begin.elapsed_ms(end);
+    evaluations += batch();
+  }
+  state.counters["gpu_ns"] = 1e6 * ms / static_cast<double>(evaluations);
+}
+
 template <class Subject>
 void repeat(benchmark::State& state, Subject& subject) {
-  if (batch() == 1) {
-    for (auto _ : state) {
-      subject.run();
-      benchmark::ClobberMemory();
-    }
-  } else {
-    while (state.KeepRunningBatch(batch())) {
-      for (int i = 0; i < batch(); ++i) subject.run();
-      subject.wait();
-    }
+  if (options().on_gpu()) return repeat_on_gpu(state, subject);
+  for (auto _ : state) {
+    subject.run();
+    benchmark::ClobberMemory();
   }
 }
 

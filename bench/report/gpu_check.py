@@ -1,21 +1,115 @@
-"""All GPU tests and the suite on this machine's GPUs, in a folder that bench/report/carry.py gathered."""
+"""What a machine with a GPU has to tell, in a folder that bench/report/carry.py gathered: phases that share the time.
+
+libraries and one kernel of each kind; tests; the suite, beside the Python peers; ncu; compute-sanitizer. What is known is
+written as it comes: check.json, result.json, page.html, logs, and all of them as one archive.
+"""
 
 import argparse
-import concurrent.futures
+import json
 import os
 import pathlib
-import re
+import signal
 import subprocess
 import sys
 import time
 
-from . import programs, run
-from .result import ROOT, Unreadable
+from . import gpu_tests, gpu_tools, machine, programs, rows, run
+from .archive import Archive
+from .clocks import Clocks
+from .deadline import Deadline
+from .result import ROOT, Unreadable, commit
 
-TEST_SHARE = 0.4  # of all the time, at most
 END_S = 10  # for the page and the table
-AT_ONCE = 4  # test files that share the GPU
+PROBE_S = 30  # it takes some 10 s
 SIZES = [30_000_000, 100_000, 1000, 3]  # the most telling first, should time run out
+SHARES = {"probe": 0.5, "tests": 3.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # of the time, in this order
+
+
+def use_libraries_of_this_python():
+    """NVRTC and cuBLASLt are found in the folders of packages of a VIRTUAL_ENV: that is what this interpreter is in."""
+    if "VIRTUAL_ENV" not in os.environ and any(pathlib.Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/lib")):
+        os.environ["VIRTUAL_ENV"] = sys.prefix
+
+
+class Check:
+    def __init__(self, out, seconds):
+        self.out, self.deadline = out, Deadline(seconds - END_S)
+        self.known = {"commit": commit(), "machine": machine.describe(), "python": sys.version.split()[0], "phases": []}
+
+    def save(self):
+        text = json.dumps(self.known, indent=1) + "\n"
+        (self.out / "check.json").write_text(text, encoding="utf-8")
+
+    def phase(self, name, clocks, work):
+        """Its share of what is left; what goes wrong in it is told, and the next one follows."""
+        waiting = list(SHARES)[list(SHARES).index(name) :]
+        deadline = self.deadline.share(sum(SHARES[each] for each in waiting), SHARES[name])
+        print(f"{name}: {deadline.left():.0f} s at most", file=sys.stderr, flush=True)
+        begin = time.monotonic()
+        entry = {"phase": name, "status": "began"}
+        self.known["phases"].append(entry)
+        self.save()
+        try:
+            found = work(deadline) or {}
+            entry.update({"status": "done", **found})
+        except (programs.ProgramFailed, Unreadable, OSError, subprocess.SubprocessError) as error:
+            entry["status"] = f"failed: {programs.brief(error)}"
+            print(f"  {entry['status']}", file=sys.stderr, flush=True)
+        finally:
+            end = time.monotonic()
+            entry.update(seconds=round(end - begin, 1), clocks=clocks.between(begin, end))
+            self.save()
+        return entry
+
+    def is_right(self):
+        phases = {entry["phase"]: entry for entry in self.known["phases"]}
+        return (
+            phases["probe"]["status"] == "done"
+            and all(step["ok"] for step in phases["probe"]["steps"])
+            and all(test["status"] == "passed" for test in phases["tests"]["files"])
+            and not any(entry["status"].startswith("failed") for entry in phases.values())
+        )
+
+
+def probe(deadline, out):
+    """The steps of bench/probe, of which each is known when it is done."""
+    log = out / "probe.jsonl"
+    status = gpu_tools.ended([ROOT / "bench/probe"], min(PROBE_S, deadline.left()), log)
+    steps = []
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            steps.append(json.loads(line))
+        except ValueError:
+            print(f"  {line}", file=sys.stderr)
+    for step in steps:
+        mark = "" if step["ok"] else "FAILED: "
+        print(f"  {step['step']:9} {step['seconds']:6.2f} s  {mark}{step['said']}", file=sys.stderr, flush=True)
+    if status is None:
+        return {"steps": steps, "status": "ran out of time"}
+    return {"steps": steps} if status in (0, 1) and steps else {"steps": steps, "status": f"failed ({status})"}
+
+
+def tests(deadline, out, gpus):
+    found = gpu_tests.run_all(deadline, out, gpus)
+    print(f"  {gpu_tests.summary(found)}", file=sys.stderr)
+    left_out = gpu_tests.needing_two_gpus() if gpus < 2 else []
+    return {"files": found, "left_out_with_one_gpu": left_out}
+
+
+def suite(deadline, out, gpus, found):
+    arguments = argparse.Namespace(
+        build=ROOT,
+        out=out,
+        short=False,
+        seconds=deadline.left(),
+        only=["expressions", "rows", "products", "hits", "first"],
+        executors=[f"cuda:{i}" for i in range(gpus)] + ["cpu"],
+        sizes=SIZES,
+        columns=rows.ALL_COLUMNS,
+        elements=None,
+        no_peers=False,
+    )
+    run.run(arguments, found)
 
 
 def gpus():
@@ -25,115 +119,48 @@ def gpus():
     return [name for name in context["gpus"].split(", ") if name]
 
 
-def run_test(suite, file, seconds, logs):
-    """{program, status, seconds, passed, skipped, failed: names} of a suite's tests of one file."""
-    name = file.replace("/", "_")
-    if seconds <= 0:
-        return {
-            "program": name,
-            "status": "not run: no time was left",
-            "seconds": 0,
-            "passed": 0,
-            "skipped": 0,
-            "failed": [],
-        }
-    begin = time.monotonic()
-    environment = {**os.environ, "SINTER_TEST_GPU": "1", "SINTER_CACHE": "memory"}
-    try:
-        done = subprocess.run(
-            [str(ROOT / "bin" / suite), file],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
-        output, status = done.stdout, "passed" if done.returncode == 0 else f"failed ({done.returncode})"
-    except subprocess.TimeoutExpired as late:
-        output, status = (late.stdout or b"").decode(errors="replace"), "ran out of time"
-    (logs / f"{name}.log").write_text(output, encoding="utf-8")
-    counted = {
-        word: sum(map(int, re.findall(rf"^\[  {word} +\] (\d+) tests?", output, re.MULTILINE)))
-        for word in ("PASSED", "SKIPPED")
-    }
-    failed = sorted(set(re.findall(r"^\[  FAILED  \] (\S+?),? *(?:where .*)?(?:\(\d+ ms\))?$", output, re.MULTILINE)))
-    return {
-        "program": name,
-        "status": status,
-        "seconds": round(time.monotonic() - begin, 1),
-        "passed": counted["PASSED"],
-        "skipped": counted["SKIPPED"],
-        "failed": failed,
-    }
+def check(arguments, found, clocks):
+    all_of_it = Check(arguments.out, arguments.seconds)
+    all_of_it.phase("probe", clocks, lambda deadline: probe(deadline, arguments.out))
+    tested = all_of_it.phase("tests", clocks, lambda deadline: tests(deadline, arguments.out, len(found)))
+    files = tested.setdefault("files", [])
+    all_of_it.phase("suite", clocks, lambda deadline: suite(deadline, arguments.out, len(found), files))
+    all_of_it.phase("ncu", clocks, lambda deadline: gpu_tools.counters(deadline, arguments.out))
+    all_of_it.phase("sanitizer", clocks, lambda deadline: gpu_tools.sanitizer(deadline, arguments.out, gpu_tests.files()))
+    print(gpu_tests.summary(files))
+    return all_of_it
 
 
-def run_tests(seconds, out):
-    logs = out / "tests"
-    logs.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        tests = [line.split() for line in (ROOT / "tests/files.txt").read_text(encoding="utf-8").splitlines()]
-        found = list(pool.map(lambda test: run_test(*test, min(120, end - time.monotonic()), logs), tests))
-    for test in found:
-        if test["status"] != "passed":
-            print(f"  {test['program']}: {test['status']}", *test["failed"], sep="\n    ", file=sys.stderr)
-    return found
-
-
-def summary(tests):
-    """One line."""
-    passed = sum(1 for t in tests if t["status"] == "passed")
-    return (
-        f"GPU tests: {passed} of {len(tests)} files passed, {sum(t['passed'] for t in tests)} tests passed, "
-        f"{sum(t['skipped'] for t in tests)} were skipped"
-    )
-
-
-def arguments_for_run(seconds, out, devices):
-    executors = [f"cuda:{i}" for i in range(devices)] + ["cpu"]
-    return argparse.Namespace(
-        build=ROOT,
-        out=out,
-        short=False,
-        seconds=seconds,
-        only=["expressions", "rows", "products", "hits", "first"],
-        executors=executors,
-        sizes=SIZES,
-        elements=None,
-        no_peers=False,
-    )
+def end(_signal, _frame):
+    raise SystemExit("ended by a signal; the archive has what was known")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/gpu-check", description=__doc__)
-    parser.add_argument(
-        "--out", type=pathlib.Path, default=pathlib.Path("gpu-check"), help="where result.json, page.html and logs go"
-    )
+    out = pathlib.Path("gpu-check")
+    parser.add_argument("--out", type=pathlib.Path, default=out, help="where check.json, result.json, page.html and logs go")
+    parser.add_argument("--archive", type=pathlib.Path, help="all of these as one file; OUT.tar.gz otherwise")
     parser.add_argument("--seconds", type=float, default=540, help="all of it, at most")
     arguments = parser.parse_args()
-    begin = time.monotonic()
+    signal.signal(signal.SIGTERM, end)
+    use_libraries_of_this_python()
     try:
         found = gpus()
-        if not found:
-            print(
-                "error: there is no GPU that Sinter can use here: no CUDA driver (libcuda.so.1), or no device; see"
-                " nvidia-smi",
-                file=sys.stderr,
-            )
-            return 2
-        print(f"GPUs: {', '.join(found)}", file=sys.stderr)
-        tests = run_tests(arguments.seconds * TEST_SHARE, arguments.out)
-        print(summary(tests), file=sys.stderr)
-        left = arguments.seconds - (time.monotonic() - begin) - END_S
-        run.run(arguments_for_run(left, arguments.out, len(found)), tests)
-    except (programs.ProgramFailed, Unreadable) as error:
+    except programs.ProgramFailed as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(summary(tests))
-    return 0 if all(t["status"] == "passed" for t in tests) else 1
+    if not found:
+        print(
+            "error: there is no GPU that Sinter can use here: no CUDA driver (libcuda.so.1), or no device; see nvidia-smi",
+            file=sys.stderr,
+        )
+        return 2
+    print(f"GPUs: {', '.join(found)}", file=sys.stderr)
+    archive = arguments.archive or arguments.out.with_name(arguments.out.name + ".tar.gz")
+    with Archive(arguments.out, archive), Clocks(arguments.out / "clocks.csv") as clocks:
+        done = check(arguments, found, clocks)
+    print(f"written: {archive}")
+    return 0 if done.is_right() else 1
 
 
 if __name__ == "__main__":

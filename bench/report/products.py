@@ -5,7 +5,7 @@ import tempfile
 
 from . import peers, programs
 from .rows import FEW, name_of
-from .spread import spread
+from .spread import spread, without_events
 from .suite import describe, threads_of
 
 # The most telling first, should time run out. What the extents are says bench/products/cases.hpp.
@@ -138,7 +138,7 @@ class Products:
             "dtype": dtype,
             "operations": measurement.counters["operations"],
             "implementation": implementation,
-            **spread(measurement.times),
+            **measurement.spread(),
             "threads": threads_of(executor, self.processors),
         }
 
@@ -146,7 +146,7 @@ class Products:
         """What the peers take for what Sinter was measured with."""
         ours = {name_of(row): row for row in rows if row["implementation"] == "sinter"}
         return [
-            {**ours[name], "implementation": implementation, **spread(repetitions)}
+            {**without_events(ours[name]), "implementation": implementation, **spread(repetitions)}
             for some in dtypes_apart(ours)
             for (name, implementation), repetitions in peers.measure(
                 workers, some, shape, self.settings, deadline, self.result

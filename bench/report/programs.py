@@ -4,7 +4,10 @@ import dataclasses
 import json
 import os
 import pathlib
+import statistics
 import subprocess
+
+from .spread import spread
 
 ASK_S = 60  # for a question that takes a moment, unless the driver hangs
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -31,6 +34,12 @@ class Measurement:
     counters: dict
     order: int  # as the program registered it; random interleaving mixes them up
     times: list = dataclasses.field(default_factory=list)
+    gpu_times: list = dataclasses.field(default_factory=list)  # by events, where a GPU was measured
+
+    def spread(self):
+        """The keys of time that a row has."""
+        on_gpu = {"gpu_ns": statistics.median(self.gpu_times)} if self.gpu_times else {}
+        return {**spread(self.times), **on_gpu}
 
 
 @dataclasses.dataclass
@@ -150,4 +159,6 @@ def gather(entries, errors=None):
         counters = {key: value for key, value in entry.items() if key not in STANDARD}
         measurement = found.setdefault(name, Measurement(name, entry.get("label", ""), counters, entry["family_index"]))
         measurement.times.append(entry["real_time"] * UNITS[entry["time_unit"]])
+        if entry.get("gpu_ns"):
+            measurement.gpu_times.append(entry["gpu_ns"])
     return dict(sorted(((k, m) for k, m in found.items() if k not in failed), key=lambda item: item[1].order))

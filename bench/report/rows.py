@@ -4,12 +4,13 @@ import sys
 import tempfile
 
 from . import machine, peers, programs
-from .spread import spread
+from .spread import spread, without_events
 from .suite import describe, threads_of
 
 COLUMNS = [1024, 32_768, 64, 262_144, 8192]  # the most telling first, should time run out
+ALL_COLUMNS = [*COLUMNS, 65_536, 4096, 16_384]  # of scripts/gpu-check
 SHORT_COLUMNS, SHORT_ELEMENTS = [64, 8192], 65_536
-PEERS = ("torch", "jax", "cupy")  # NumPy takes one thread, and has no bfloat16
+PEERS = ("torch", "triton", "jax", "cupy")  # NumPy takes one thread, and has no bfloat16
 FEW = 3  # repetitions where time is limited
 # On virtual GPUs, which are there for values and not for speed: what is of a matrix, of all, of columns.
 VIRTUAL = "^(copy2|softmax|cross_entropy|sum_columns_bfloat16)/(limit|sinter)/"
@@ -108,7 +109,7 @@ class Rows:
             "rows": int(measurement.counters["rows"]),
             "dtype": dtype,
             "implementation": implementation,
-            **spread(measurement.times),
+            **measurement.spread(),
             "bytes": measurement.counters["bytes"],
             "threads": threads_of(executor, self.processors),
         }
@@ -118,7 +119,7 @@ class Rows:
         ours = {name_of(row): row for row in rows if row["implementation"] == "sinter"}
         times = peers.measure(workers, list(ours), size, self.settings, deadline, self.result)
         return [
-            {**ours[name], "implementation": implementation, **spread(repetitions)}
+            {**without_events(ours[name]), "implementation": implementation, **spread(repetitions)}
             for (name, implementation), repetitions in times.items()
         ]
 

@@ -154,7 +154,7 @@ def along_rows(arguments, context, new, keep):
     measured = rows.Rows(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
     elements = arguments.elements or (rows.SHORT_ELEMENTS if arguments.short else None)
-    columns = rows.SHORT_COLUMNS if arguments.short else rows.COLUMNS
+    columns = rows.SHORT_COLUMNS if arguments.short else getattr(arguments, "columns", None) or rows.COLUMNS
     measured.measure(rows.chosen(executors, deadline), columns, elements, keep)
     if not context.real_gpus:
         say("rows on a virtual GPU: values alone")

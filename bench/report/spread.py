@@ -10,3 +10,8 @@ def spread(times):
     else:
         first, median, third = statistics.quantiles(times, n=4, method="inclusive")
     return {"median_ns": median, "q1_ns": first, "q3_ns": third, "repetitions": len(times)}
+
+
+def without_events(row):
+    """A row that others are measured beside: they have no events of the GPU."""
+    return {key: value for key, value in row.items() if key != "gpu_ns"}

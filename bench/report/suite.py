@@ -3,10 +3,11 @@
 import sys
 
 from . import machine, peers, programs
-from .spread import spread
+from .spread import spread, without_events
 
 SIZES = [3, 100, 1000, 10_000, 100_000, 1_000_000]
 SHORT_SIZES = [3, 1000, 100_000]
+PEERS = ("numpy", "torch", "jax", "cupy")  # Triton is written by hand, for rows alone
 # On virtual GPUs, which are there for values and not for speed: an expression of each family.
 VIRTUAL = "^(limit|chain_5|example|every_second|normalise|gelu_half|residual_bfloat16|image)/"
 
@@ -52,7 +53,7 @@ class Suite:
         self.beside_gpu = executors[0].startswith("cuda")
         left = [weight(executor, n) for executor in executors for n in sizes]
         for executor in executors:
-            workers = peers.start(executor, self.result, self.deadline) if self.peers_wanted else []
+            workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
             try:
                 for n in sizes:
                     self.block(executor, n, workers, 2 * sum(left))
@@ -128,7 +129,7 @@ class Suite:
             "dtype": dtype,
             "executor": executor,
             "implementation": implementation,
-            **spread(measurement.times),
+            **measurement.spread(),
             "bytes": moved,
             "threads": threads_of(executor, self.processors),
         }
@@ -145,7 +146,7 @@ class Suite:
         for row in ours:
             for (expression, implementation), repetitions in times.items():
                 if expression == row["expression"]:
-                    new = {**row, "implementation": implementation, **spread(repetitions)}
+                    new = {**without_events(row), "implementation": implementation, **spread(repetitions)}
                     new["limit_share"] = limits[row["bytes"]] / new["median_ns"] if row["bytes"] in limits else None
                     found.append(one_thread(new))
         return found

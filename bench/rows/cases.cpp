@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 
@@ -49,6 +50,22 @@ std::vector<double> rms_norm(const Line& l) {
   const double squares = sum_of(l.x, [](double v) { return v * v; }) / length_of(l);
   return each(l, [&, by = 1 / std::sqrt(squares + 1e-5)](std::size_t i) { return l.x[i] * by * l.gain[i]; });
 }
+std::vector<double> logsumexp(const Line& l) { return {std::log(exponentials(l))}; }
+std::vector<double> argmax(const Line& l) { return {static_cast<double>(std::ranges::max_element(l.x) - l.x.begin())}; }
+std::vector<double> cumsum(const Line& l) {
+  std::vector<double> sums(l.x.size());
+  std::partial_sum(l.x.begin(), l.x.end(), sums.begin());
+  return sums;
+}
+std::vector<double> sort(const Line& l) {
+  std::vector<double> values = l.x;
+  std::ranges::sort(values);
+  return values;
+}
+std::vector<double> dropout(const Line& l) {
+  return each(l, [&](std::size_t i) { return 2 * l.x[i]; });
+}
+std::vector<double> embedding(const Line& l) { return l.x; }
 std::vector<double> cross_entropy(const Line& l) { return {std::log(exponentials(l)) - l.x[l.of_class]}; }
 std::vector<double> sum(const Line& l) { return {sum_of(l.x, std::identity())}; }
 
@@ -106,7 +123,9 @@ std::size_t step_through(std::size_t lines, std::size_t length) {
 
 std::size_t RowCase::elements(const Extent& of) const {
   switch (result) {
-    case Kind::Matrix: return of.rows * of.columns;
+    case Kind::Matrix:
+    case Kind::Scan:
+    case Kind::Gathered: return of.rows * of.columns;
     case Kind::Rows: return of.rows;
     case Kind::Columns: return of.columns;
     default: return 1;
@@ -115,7 +134,7 @@ std::size_t RowCase::elements(const Extent& of) const {
 
 double RowCase::bytes(const Extent& of, std::size_t element) const {
   const auto vector = static_cast<std::size_t>(vectors) * of.columns;
-  const std::size_t classes = result == Kind::Mean ? 8 * of.rows : 0;
+  const std::size_t classes = result == Kind::Mean || result == Kind::Gathered ? 8 * of.rows : 0;
   return static_cast<double>((of.rows * of.columns + vector + elements(of)) * element + classes);
 }
 
@@ -129,6 +148,12 @@ const std::vector<RowCase>& row_cases() {
       {"sum_all", Kind::Sum, 0, sum, true},
       {"sum_rows", Kind::Rows, 0, sum, true},
       {"sum_columns", Kind::Columns, 0, sum, true},
+      {"logsumexp", Kind::Rows, 0, logsumexp, false},
+      {"argmax", Kind::Rows, 0, argmax, false},
+      {"cumsum", Kind::Scan, 0, cumsum, true},
+      {"sort", Kind::Matrix, 0, sort, false},
+      {"dropout", Kind::Matrix, 0, dropout, false, true},
+      {"embedding", Kind::Gathered, 0, embedding, false},
   };
   return all;
 }
@@ -146,18 +171,21 @@ std::string fault_of(const RowCase& c, bool bfloat16, const Extent& of, std::spa
   const double tolerance = bfloat16 ? 3e-2 : 2e-4;  // where each operation is rounded, in eager mode
   // A sum is as exact as what it is made of, uniform in [-3, 3], is likely to be large.
   const bool one = c.result == Kind::Sum || c.result == Kind::Mean, across = c.result == Kind::Columns;
-  const std::size_t terms = c.result == Kind::Matrix ? 1 : one ? of.rows * of.columns : across ? of.rows : of.columns;
+  const bool by_element = is_matrix(c.result) && c.result != Kind::Scan;
+  const std::size_t terms = by_element ? 1 : one ? of.rows * of.columns : across ? of.rows : of.columns;
   const double least = c.cancels ? std::sqrt(static_cast<double>(terms)) : 0;
   const auto check = [&](std::size_t i, double right) -> std::string {
     if (i < result.size() && std::abs(result[i] - right) <= tolerance * std::max(least, std::abs(right))) return {};
+    if (i < result.size() && c.drops && result[i] == 0) return {};
     return std::string(c.name) + ": element " + std::to_string(i) + " of " + std::to_string(result.size()) + " is " +
            (i < result.size() ? std::to_string(result[i]) : "missing") + ", not " + std::to_string(right);
   };
   if (one) return check(0, right_of_all(c, operands));
   const std::size_t lines = across ? of.columns : of.rows, step = step_through(lines, across ? of.rows : of.columns);
   for (std::size_t line = 0, place = 0; line < lines; line += step) {
-    const std::vector<double> right = c.right(across ? operands.column(line) : operands.row(line));
-    place = c.result == Kind::Matrix ? place : line;
+    const std::size_t row = c.result == Kind::Gathered ? class_of(line, of.rows) : line;
+    const std::vector<double> right = c.right(across ? operands.column(line) : operands.row(row));
+    place = is_matrix(c.result) ? place : line;
     for (const double value : right)
       if (std::string fault = check(place++, value); !fault.empty()) return fault;
   }

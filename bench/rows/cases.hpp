@@ -9,7 +9,10 @@
 
 namespace bench {
 
-enum class Kind { Matrix, Rows, Columns, Mean, Sum };  // of the result: the last two are one number of all rows
+/// Of the result. A scan is a matrix of running results, Gathered one of the rows that indices choose; the last two are
+/// one number of all rows.
+enum class Kind { Matrix, Scan, Gathered, Rows, Columns, Mean, Sum };
+inline bool is_matrix(Kind kind) { return kind <= Kind::Gathered; }
 
 /// A row or column in double precision, as the dtype holds it, with what stands beside it.
 struct Line {
@@ -23,9 +26,10 @@ struct RowCase {
   int vectors;                                  // operands with an element for each column
   std::vector<double> (*right)(const Line& l);  // as long as the line, or one number; independent of all libraries
   bool cancels;                                 // values may be nearly 0 beside what they are made of
+  bool drops = false;                           // elements may be 0 instead, by chance
 
   std::size_t elements(const Extent& of) const;
-  /// Inputs once and the result once: elements of so many bytes, classes of eight.
+  /// Inputs once and the result once: elements of so many bytes, classes and indices of eight.
   double bytes(const Extent& of, std::size_t element) const;
 };
 const std::vector<RowCase>& row_cases();

@@ -16,10 +16,11 @@ template <class D, bool Fused, class T>
 class RowsOfSinter {
  public:
   using Array = sn::Tensor<T, D>;
+  using Element = T;
   static constexpr bool narrow = std::is_same_v<T, sn::bfloat16>;
 
   RowsOfSinter(const RowCase& c, const Extent& of, void (*formula)(RowsOfSinter&))
-      : extent_(of), formula_(formula), is_matrix_(c.result == Kind::Matrix) {
+      : extent_(of), formula_(formula), is_matrix_(is_matrix(c.result)) {
     const auto n = static_cast<std::int64_t>(c.elements(of));
     if (is_matrix_)
       result_ = sn::empty<T>({rows(), columns()}, D{});
@@ -43,22 +44,24 @@ class RowsOfSinter {
     else
       result_ = sn::eager(e);
   }
+  void keep(const Array& result) { result_ = result; }  // of what evaluates by itself
   const Array& x() { return in(Operand::X, x_, {rows(), columns()}); }
   const Array& gain() { return in(Operand::Gain, gain_, {columns()}); }
   const Array& shift() { return in(Operand::Shift, shift_, {columns()}); }
-  const sn::Tensor<std::int64_t, D>& classes() {
-    if (!classes_.defined()) {
-      std::vector<std::int64_t> values(extent_.rows);
-      for (std::size_t r = 0; r < extent_.rows; ++r)
-        values[r] = static_cast<std::int64_t>(class_of(r, extent_.columns));
-      classes_ = sn::tensor(values, {values.size()}).to(D{});
-    }
-    return classes_;
-  }
+  const sn::Tensor<std::int64_t, D>& classes() { return indices(extent_.columns); }
+  const sn::Tensor<std::int64_t, D>& places() { return indices(extent_.rows); }
   std::int64_t rows() const { return static_cast<std::int64_t>(extent_.rows); }
   std::int64_t columns() const { return static_cast<std::int64_t>(extent_.columns); }
 
  private:
+  const sn::Tensor<std::int64_t, D>& indices(std::size_t below) {
+    if (!indices_.defined()) {
+      std::vector<std::int64_t> values(extent_.rows);
+      for (std::size_t r = 0; r < extent_.rows; ++r) values[r] = static_cast<std::int64_t>(class_of(r, below));
+      indices_ = sn::tensor(values, {values.size()}).to(D{});
+    }
+    return indices_;
+  }
   /// An operand is shared by all cases of a shape.
   const Array& in(Operand operand, Array& held, const sn::Shape& shape) {
     static std::map<std::pair<Operand, std::size_t>, Array> made;
@@ -73,7 +76,7 @@ class RowsOfSinter {
   void (*formula_)(RowsOfSinter&);
   bool is_matrix_;
   Array result_, x_, gain_, shift_;
-  sn::Tensor<std::int64_t, D> classes_;
+  sn::Tensor<std::int64_t, D> indices_;
 };
 
 template <class M>
@@ -109,6 +112,31 @@ void sum_columns(M& m) {
   m.store(sn::sum(m.x(), 0));
 }
 
+template <class M>
+void logsumexp(M& m) {
+  m.store(sn::logsumexp(m.x(), 1));
+}
+template <class M>
+void argmax(M& m) {
+  m.store(sn::cast<typename M::Element>(sn::argmax(m.x(), 1)));
+}
+template <class M>
+void cumsum(M& m) {
+  m.keep(sn::cumsum(m.x(), 1));
+}
+template <class M>
+void sort(M& m) {
+  m.keep(sn::sort(m.x(), 1).values);
+}
+template <class M>
+void dropout(M& m) {
+  m.store(sn::dropout(m.x(), 0.5));
+}
+template <class M>
+void embedding(M& m) {
+  m.store(sn::embedding(m.x(), m.places()));
+}
+
 template <class D, bool Fused, class T>
 void add_rows() {
   using M = RowsOfSinter<D, Fused, T>;
@@ -131,6 +159,14 @@ void add_rows() {
   add("sum_all", sum_all<M>);
   add("sum_rows", sum_rows<M>);
   add("sum_columns", sum_columns<M>);
+  add("logsumexp", logsumexp<M>);
+  add("dropout", dropout<M>);
+  add("embedding", embedding<M>);
+  if (!M::narrow) add("argmax", argmax<M>);  // places are no numbers of bfloat16
+  if (Fused) {                               // the same in both
+    add("cumsum", cumsum<M>);
+    add("sort", sort<M>);
+  }
 }
 
 /// The most telling first, should time run out.

@@ -124,6 +124,12 @@ class Reference(unittest.TestCase):
             "sum_all": sum(map(sum, self.x)),
             "sum_rows": [sum(row) for row in self.x],
             "sum_columns": [sum(column) for column in zip(*self.x)],
+            "logsumexp": [math.log(sum(map(math.exp, row))) for row in self.x],
+            "argmax": [row.index(max(row)) for row in self.x],
+            "cumsum": [[sum(row[: i + 1]) for i in range(4)] for row in self.x],
+            "sort": [sorted(row) for row in self.x],
+            "dropout": [[2 * v if i % 2 else 0 for i, v in enumerate(row)] for row in self.x],
+            "embedding": [self.x[r * 7919 % 3] for r in range(3)],
         }
 
     def test_right_and_wrong(self):

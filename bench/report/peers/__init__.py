@@ -9,6 +9,7 @@ from .worker import Worker, WorkerFailed
 PEERS = {
     "numpy": ("numpy", True, False),
     "torch": ("torch", True, True),
+    "triton": ("triton", False, True),
     "jax": ("jax", True, True),
     "cupy": ("cupy", False, True),
 }

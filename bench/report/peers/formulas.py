@@ -57,6 +57,12 @@ ROWS = {  # of bench/rows, for which a library has functions of its own
     "sum_all": lambda m, matrix_x: m.sum(matrix_x, None),
     "sum_rows": lambda m, matrix_x: m.sum(matrix_x, 1),
     "sum_columns": lambda m, matrix_x: m.sum(matrix_x, 0),
+    "logsumexp": lambda m, matrix_x: m.logsumexp(matrix_x),
+    "argmax": lambda m, matrix_x: m.argmax(matrix_x),
+    "cumsum": lambda m, matrix_x: m.cumsum(matrix_x),
+    "sort": lambda m, matrix_x: m.sort(matrix_x),
+    "dropout": lambda m, matrix_x: m.dropout(matrix_x),
+    "embedding": lambda m, matrix_x, places: m.embedding(matrix_x, places),
 }
 
 FORMULAS = {

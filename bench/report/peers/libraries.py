@@ -66,6 +66,25 @@ class Library:
     def sum(self, x, axis):
         return x.sum(axis)
 
+    def logsumexp(self, x):
+        most = x.max(1, keepdims=True)
+        return self.log(self.exp(x - most).sum(1)) + most[:, 0]
+
+    def argmax(self, x):
+        return self.to_float32(self.module.argmax(x, 1))
+
+    def cumsum(self, x):
+        return self.module.cumsum(x, 1)
+
+    def sort(self, x):
+        return self.module.sort(x, 1)
+
+    def dropout(self, x):
+        return self.module.where(self.module.random.random(x.shape, dtype="float32") >= 0.5, x * 2, 0)
+
+    def embedding(self, x, places):
+        return self.module.take(x, places, 0)
+
     def wait(self, _result):
         pass
 
@@ -141,6 +160,18 @@ class Torch(Library):
     def sum(self, x, axis):
         return x.sum() if axis is None else x.sum(axis)
 
+    def logsumexp(self, x):
+        return self.module.logsumexp(x, 1)
+
+    def sort(self, x):
+        return self.module.sort(x, 1).values
+
+    def dropout(self, x):
+        return self.functional.dropout(x, 0.5, True)
+
+    def embedding(self, x, places):
+        return self.functional.embedding(places, x)
+
     # Of networks.
     def linear(self, x, weight, bias):
         return self.functional.linear(x, weight, bias)
@@ -166,6 +197,52 @@ class Torch(Library):
     def forget(self):
         if "torch.compile" in self.implementations:
             self.module._dynamo.reset()
+
+
+class Triton(Torch):
+    """Kernels by hand for what goes along rows; what there is none for is left out."""
+
+    def __init__(self, executor):
+        super().__init__(executor)
+        import triton
+
+        from . import triton_kernels
+
+        self.kernels = triton_kernels
+        self.versions = {"triton": triton.__version__}
+        self.implementations, self.notes = {"triton": lambda f: f}, []
+
+    def unwritten(self, *_):
+        raise RuntimeError("there is no kernel by hand")
+
+    cross_entropy = argmax = cumsum = sort = dropout = embedding = unwritten
+
+    def along(self, kernel, x, *vectors, result=None, **constants):
+        result = self.module.empty_like(x) if result is None else result
+        rows, columns = x.shape
+        kernel[(rows,)](x, *vectors, result, columns, **constants, **self.kernels.block(columns))
+        return result
+
+    def of_rows(self, x):
+        return self.module.empty(x.shape[0], dtype=x.dtype, device=x.device)
+
+    def softmax(self, x):
+        return self.along(self.kernels.softmax, x, LOG=False)
+
+    def log_softmax(self, x):
+        return self.along(self.kernels.softmax, x, LOG=True)
+
+    def layer_norm(self, x, gain, shift):
+        return self.along(self.kernels.layer_norm, x, gain, shift)
+
+    def rms_norm(self, x, gain):
+        return self.along(self.kernels.rms_norm, x, gain)
+
+    def logsumexp(self, x):
+        return self.along(self.kernels.logsumexp, x, result=self.of_rows(x))
+
+    def sum(self, x, axis):
+        return self.along(self.kernels.sum_rows, x, result=self.of_rows(x)) if axis == 1 else self.unwritten()
 
 
 class Jax(Library):
@@ -209,6 +286,12 @@ class Jax(Library):
     def log_softmax(self, x):
         return self.jax.nn.log_softmax(x, 1)
 
+    def logsumexp(self, x):
+        return self.jax.nn.logsumexp(x, 1)
+
+    def dropout(self, x):
+        raise RuntimeError("its random numbers need a key, which would be the same each time")
+
     def wait(self, result):
         result.block_until_ready()
 
@@ -232,4 +315,4 @@ class CuPy(Library):
         self.device.synchronize()
 
 
-LIBRARIES = {"numpy": NumPy, "torch": Torch, "jax": Jax, "cupy": CuPy}
+LIBRARIES = {"numpy": NumPy, "torch": Torch, "triton": Triton, "jax": Jax, "cupy": CuPy}

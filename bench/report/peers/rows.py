@@ -7,11 +7,15 @@ from .formulas import EPSILON, dtype
 SOME = 1 << 20  # elements that are looked at
 AT_ONCE = 1 << 22  # elements in double precision
 TOLERANCE = {"bfloat16": 3e-2, "float32": 2e-4}  # where each operation is rounded
-CANCEL = {"layer_norm", "rms_norm", "sum_all", "sum_rows", "sum_columns"}  # nearly 0 beside what they are made of
+CANCEL = {"layer_norm", "rms_norm", "sum_all", "sum_rows", "sum_columns", "cumsum"}  # nearly 0 beside what they are made of
 
 
 def classes(rows, columns):
     return numpy.arange(rows, dtype=numpy.int64) * 7919 % columns
+
+
+def places(rows, _columns):
+    return numpy.arange(rows, dtype=numpy.int64) * 7919 % rows
 
 
 def held(values, kind):
@@ -33,11 +37,20 @@ def right_of_rows(name, x, gain, shift, of_class):
         return (x - x.mean(1, keepdims=True)) / numpy.sqrt(x.var(1, keepdims=True) + EPSILON) * gain + shift
     if name == "rms_norm":
         return x / numpy.sqrt((x * x).mean(1, keepdims=True) + EPSILON) * gain
-    return x.sum(1)
+    of = {
+        "logsumexp": lambda: numpy.log(numpy.exp(x).sum(1)),
+        "argmax": lambda: numpy.argmax(x, 1).astype(numpy.float64),
+        "cumsum": lambda: numpy.cumsum(x, 1),
+        "sort": lambda: numpy.sort(x, 1),
+        "dropout": lambda: 2 * x,
+        "embedding": lambda: x,
+    }
+    return of.get(name, lambda: x.sum(1))()
 
 
 def shape_of(name, rows, columns):
     shapes = {"sum_all": (), "cross_entropy": (), "sum_rows": (rows,), "sum_columns": (columns,)}
+    shapes.update(logsumexp=(rows,), argmax=(rows,))
     return shapes.get(name, (rows, columns))
 
 
@@ -68,10 +81,12 @@ class Reference:
         right = self.right(name, kind, host, rows, columns)
         if str(part.dtype) != "float32":
             return f"it gives {part.dtype}"
-        terms = {"sum_all": rows * columns, "sum_rows": columns, "sum_columns": rows}.get(name, 1)
+        terms = {"sum_all": rows * columns, "sum_rows": columns, "sum_columns": rows, "cumsum": columns}.get(name, 1)
         # A sum is as exact as what it is made of, uniform in [-3, 3], is likely to be large.
         least = terms**0.5 if name in CANCEL else 0
         off = numpy.abs(part.astype(numpy.float64) - right) - TOLERANCE[kind] * numpy.maximum(least, abs(right))
+        if name == "dropout":
+            off = numpy.where(part == 0, 0, off)
         if numpy.all(off <= 0):
             return None
         worst = numpy.unravel_index(numpy.argmax(numpy.nan_to_num(off, nan=numpy.inf)), off.shape)
@@ -84,7 +99,8 @@ class Reference:
 
         def of(some):
             gain, shift = (held(host(vector), kind) for vector in ("gain", "shift"))
-            lines = held(numpy.ascontiguousarray(x[some]), kind)
+            chosen = places(rows, columns)[some] if name == "embedding" else some
+            lines = held(numpy.ascontiguousarray(x[chosen]), kind)
             return right_of_rows(name, lines, gain, shift, classes(rows, columns)[some])
 
         if name in ("sum_all", "cross_entropy"):

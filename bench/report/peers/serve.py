@@ -27,7 +27,8 @@ class Server:
     def host(self, name, shape):
         name = {"tall": "x", "matrix_x": "x", "matrix_y": "y"}.get(name, name)
         if name not in self.drawn:
-            self.drawn[name] = rows.classes(*shape) if name == "classes" else draw(name, *shape)
+            chosen = {"classes": rows.classes, "places": rows.places}.get(name)
+            self.drawn[name] = chosen(*shape) if chosen else draw(name, *shape)
         return self.drawn[name]
 
     def operand(self, name, shape, dtype):
