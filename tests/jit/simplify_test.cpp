@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include <jit/graph/lower.hpp>
+#include <jit/plan/faults.hpp>
+#include "golden.hpp"
 #include "programs.hpp"
 
 namespace sinter::testing {
@@ -193,6 +195,66 @@ void expect_same_values(const Written& p, const Graph& before, const Graph& afte
           << to_text(before) << "\n"
           << to_text(after);
   }
+}
+
+/// What is left of `op` of the leaf x and a constant, x or y, as one line; empty where the operation is.
+std::string what_is_left(const Written& p, const Graph& after) {
+  if (operations(after) > 0 && to_text(after) == to_text(jit::lower(p.record()))) return {};
+  std::string line = to_text(after);
+  for (std::size_t at = 0; (at = line.find('\n', at)) != line.npos;) line.replace(at, 1, "; ");
+  return line;
+}
+
+TEST(Simplify, IdentitiesOfEveryOperationWithNumbersAndWithItself) {
+  constexpr Op of_two[] = {Op::add,          Op::sub,          Op::mul,         Op::div,        Op::pow,
+                           Op::floor_divide, Op::trunc_divide, Op::remainder,   Op::fmod,       Op::maximum,
+                           Op::minimum,      Op::fmax,         Op::fmin,        Op::eq,         Op::ne,
+                           Op::lt,           Op::le,           Op::gt,          Op::ge,         Op::logical_and,
+                           Op::logical_or,   Op::logical_xor,  Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor};
+  WithoutFma off;
+  std::mt19937_64 random(1);
+  std::string table;
+  const auto check = [&](const std::string& what, const Written& p) {
+    try {
+      const Graph before = p.record(), after = jit::simplify(before);
+      if (const std::string left = what_is_left(p, after); !left.empty()) table += what + ": " + left + "\n";
+      if (what.find("pow") == what.npos) expect_same_values(p, before, after, random);
+    } catch (const sinter::Error&) {  // not of this dtype
+    }
+  };
+  for (const Op op : of_two)
+    for (const DType t : {DType::Bool, i32, i64, f32, f64}) {
+      const std::string title = fmt::format("{} {}", name(op), name(t));
+      for (const double value : {-8., -3., -2., -1., -0., 0., 0.5, 1., 2., 3., 4., 8.}) {
+        if (category(t) != Category::Float && (std::trunc(value) != value || (value == 0 && std::signbit(value))))
+          continue;
+        if (t == DType::Bool && value != 0 && value != 1) continue;
+        if (category(t) == Category::Int && value == 0 && jit::has_divisor(op)) continue;  // an error
+        check(fmt::format("{} x, {}", title, value), with_constant(t, op, value));
+        check(fmt::format("{} {}, x", title, value), with_constant(t, op, value, true));
+      }
+      Written twice, two;
+      twice.leaf(t).leaf(t, 0).op(op);
+      two.leaf(t).leaf(t).op(op);
+      check(title + " x, x", twice);
+      check(title + " x, y", two);
+    }
+  constexpr Op of_one[] = {Op::neg,   Op::logical_not, Op::bitwise_not, Op::abs,   Op::relu,   Op::floor,   Op::ceil,
+                           Op::trunc, Op::round,       Op::isnan,       Op::isinf, Op::square, Op::isfinite};
+  for (const DType t : {DType::Bool, i32, f32})
+    for (const Op outer : of_one) {
+      for (const Op inner : of_one) {
+        Written p;
+        p.leaf(t).op(inner).op(outer);
+        check(fmt::format("{} {}({} x)", name(outer), name(inner), name(t)), p);
+      }
+      for (const Op inner : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge, Op::add, Op::sub, Op::mul, Op::div}) {
+        Written p;
+        p.leaf(t).leaf(t).op(inner).op(outer);
+        check(fmt::format("{} {}({} x, y)", name(outer), name(inner), name(t)), p);
+      }
+    }
+  test::expect_golden("identities.txt", table);
 }
 
 TEST(Simplify, RandomProgramsKeepTheirValuesBitForBit) {
