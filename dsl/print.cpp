@@ -163,8 +163,7 @@ std::string format_float(double v, Notation notation, int precision) {
   __builtin_unreachable();
 }
 
-/// What PyTorch's _Formatter finds out about the elements. The width is that of the notation that the elements ask
-/// for, even where sci_mode then overrules it.
+/// What PyTorch's _Formatter finds out about the elements.
 struct FloatFormat {
   Notation notation = Notation::Integer;
   std::int64_t width = 1;
@@ -179,14 +178,12 @@ struct FloatFormat {
         high = std::max(high, std::abs(v));
         integers = integers && v == std::ceil(v);
       }
-    const Notation plain = integers ? Notation::Integer : Notation::Fixed;
     if (high != 0) {
-      const bool scientific = high / low > 1000.0 || high > 1.0e8 || (!integers && low < 1.0e-4);
-      notation = scientific ? Notation::Scientific : plain;
+      const bool scientific = s.sci_mode.value_or(high / low > 1000.0 || high > 1.0e8 || (!integers && low < 1.0e-4));
+      notation = scientific ? Notation::Scientific : integers ? Notation::Integer : Notation::Fixed;
       for (double v : values)
         if (counts(v))
           width = std::max(width, static_cast<std::int64_t>(format_float(v, notation, s.precision).size()));
-      if (s.sci_mode) notation = *s.sci_mode ? Notation::Scientific : plain;
     }
   }
 };

@@ -3,7 +3,7 @@
 
     /usr/bin/python3 scripts/torch_tables.py [folder, tests/data by default]
 
-Needs python3-torch and python3-numpy (made with PyTorch 1.13, NumPy 1.24 of Debian 12). Two runs on the same versions
+Needs PyTorch and NumPy; each table's first line names those that it was made with. Two runs on the same versions
 give the same bytes: every random number comes from one seed, and PyTorch is told to use its portable kernels.
 
 print.tsv           what PyTorch prints. Columns: dtype, device, shape, print options, elements, text.
@@ -288,7 +288,7 @@ SCALARS = {"*bool": True, "*int": 1, "*float": 1.0}
 
 
 def result_dtype(op, operands, parameters=()):
-    args = [SCALARS[o] if o[0] == "*" else torch.ones(2, dtype=DTYPES[o]) for o in operands]
+    args = [SCALARS[o] if o[0] == "*" else torch.ones(2, dtype=(DTYPES | COMPLEX)[o]) for o in operands]
     try:
         try:
             return NAMES[OPS[op](*args, *parameters).dtype]
@@ -325,7 +325,6 @@ def complex_promotion_rows():
     dtypes = ["bool", "int64", "float16", "bfloat16", "float32", "float64"]
     operands = dtypes + list(COMPLEX) + ["*bool", "*int", "*float", "*complex"]
     some = ["int64", "float16", "float64", *COMPLEX, "*int", "*complex"]
-    DTYPES.update(COMPLEX)
     SCALARS["*complex"] = 1j
     rows = []
     for op in OPS:
