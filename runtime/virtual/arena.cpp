@@ -77,6 +77,9 @@ ShadowByte* make_shadow(std::size_t bytes) {
   return static_cast<ShadowByte*>(std::calloc(bytes, sizeof(ShadowByte)));
 }
 
+/// With the guard page before them.
+Pages with_guard(Pages pages) noexcept { return {pages.first - page_bytes, pages.bytes + page_bytes}; }
+
 // All arenas of the process, to say whose memory an address is.
 struct Registry {
   std::mutex mutex;
@@ -103,10 +106,17 @@ Arena::Arena(int device) : device_(device) {
                     "the address space (ulimit -v)",
                     to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
-  ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);   // large allocations take fewer page faults
-  give_back({range_.first, range_.bytes - page_bytes});  // the last page stays a guard
-  const ForkSafeLock lock(registry.get().mutex);
-  registry.get().arenas.push_back(this);
+  ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);  // large allocations take fewer page faults
+  try {
+    const std::size_t bytes = range_.bytes - page_bytes;  // the last page stays a guard
+    free_.emplace(range_.first, bytes);
+    free_by_size_.emplace(bytes, range_.first);
+    const ForkSafeLock lock(registry.get().mutex);
+    registry.get().arenas.push_back(this);
+  } catch (...) {
+    ::munmap(p, all_bytes);
+    throw;
+  }
 }
 
 Arena::~Arena() {
@@ -169,40 +179,64 @@ void Arena::reset_peak() noexcept {
   peak_ = in_use_;
 }
 
-std::optional<Pages> Arena::take(std::size_t bytes) {
+/// Allocates nothing: what is left of the free pages stays where they are known.
+std::optional<Pages> Arena::take(std::size_t bytes) noexcept {
   const auto it = free_by_size_.lower_bound({bytes, 0});
   if (it == free_by_size_.end()) return std::nullopt;
-  const Pages found{it->second, it->first};
-  free_by_size_.erase(it);
-  free_.erase(found.first);
-  if (found.bytes > bytes) give_back({found.first + bytes, found.bytes - bytes});
-  return Pages{found.first, bytes};
+  auto by_size = free_by_size_.extract(it);
+  const auto [size, first] = by_size.value();
+  auto by_page = free_.extract(first);
+  if (size > bytes) {
+    by_page.key() = first + bytes, by_page.mapped() = size - bytes;
+    by_size.value() = {size - bytes, first + bytes};
+    free_.insert(std::move(by_page));
+    free_by_size_.insert(std::move(by_size));
+  }
+  return Pages{first, bytes};
 }
 
-void Arena::give_back(Pages pages) {
+/// Pages that there is no memory to remember by are never used again.
+void Arena::give_back(Pages pages) noexcept {
+  decltype(free_)::node_type by_page;
+  decltype(free_by_size_)::node_type by_size;
+  const auto join = [&](auto neighbour) {
+    by_size = free_by_size_.extract({neighbour->second, neighbour->first});
+    by_page = free_.extract(neighbour);
+  };
   auto next = free_.lower_bound(pages.first);
-  if (next != free_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == pages.first) {
-      pages = {before->first, before->second + pages.bytes};
-      free_by_size_.erase({before->second, before->first});
-      free_.erase(before);
-    }
-  }
   if (next != free_.end() && pages.end() == next->first) {
-    pages.bytes += next->second;
-    free_by_size_.erase({next->second, next->first});
-    free_.erase(next);
+    const auto after = next++;
+    pages.bytes += after->second;
+    join(after);
   }
-  free_.emplace(pages.first, pages.bytes);
-  free_by_size_.emplace(pages.bytes, pages.first);
+  if (next != free_.begin())
+    if (const auto before = std::prev(next); before->first + before->second == pages.first) {
+      pages = {before->first, before->second + pages.bytes};
+      join(before);
+    }
+  if (by_page) {
+    by_page.key() = pages.first, by_page.mapped() = pages.bytes;
+    by_size.value() = {pages.bytes, pages.first};
+    free_.insert(std::move(by_page));
+    free_by_size_.insert(std::move(by_size));
+    return;
+  }
+  try {
+    const auto known = free_.emplace(pages.first, pages.bytes).first;
+    try {
+      free_by_size_.emplace(pages.bytes, pages.first);
+    } catch (...) {
+      free_.erase(known);
+    }
+  } catch (...) {
+  }
 }
 
 void Arena::release_oldest() {
   const Pages pages = quarantine_.front().pages;
   quarantine_.pop_front();
   quarantined_ -= pages.bytes;
-  give_back({pages.first - page_bytes, pages.bytes + page_bytes});  // with the guard page before it
+  give_back(with_guard(pages));
 }
 
 void* Arena::allocate(std::size_t bytes) {
@@ -223,14 +257,21 @@ void* Arena::allocate(std::size_t bytes) {
                     "mappings. Raise vm.max_map_count for more",
                     out_of_memory(bytes), std::strerror(error), live_.size()));
   }
-  fill_fresh(a.pages);
   a.bytes = bytes;
   a.data = a.pages.end() - round_up(std::max<std::size_t>(bytes, 1), allocation_alignment);
-  a.number = ++count_;
-  a.shadow = make_shadow(bytes);
+  a.number = count_ + 1;
+  try {
+    live_.emplace(a.pages.first, a);
+  } catch (...) {
+    protect(a.pages, PROT_NONE);
+    give_back(*taken);
+    throw;
+  }
+  fill_fresh(a.pages);
+  live_.at(a.pages.first).shadow = make_shadow(bytes);
+  ++count_;
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
-  live_.emplace(a.pages.first, a);
   return reinterpret_cast<void*>(a.data);
 }
 
@@ -249,7 +290,11 @@ void Arena::deallocate(void* data) noexcept {
   if (a.pages.bytes >= discard_bytes)
     ::madvise(reinterpret_cast<void*>(memory_of(a.pages.first)), a.pages.bytes, MADV_DONTNEED);
   protect(a.pages, PROT_NONE);
-  quarantine_.push_back(a);
+  try {
+    quarantine_.push_back(a);
+  } catch (...) {  // free at once
+    return give_back(with_guard(a.pages));
+  }
   quarantined_ += a.pages.bytes;
   while (quarantine_.size() > quarantine_entries || quarantined_ > quarantine_bytes) release_oldest();
 }

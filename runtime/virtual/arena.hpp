@@ -98,8 +98,8 @@ class Arena {
   friend ForkHandler;
   void before_fork() noexcept { mutex_.lock(); }
   void after_fork(bool) noexcept { mutex_.unlock(); }
-  std::optional<Pages> take(std::size_t bytes);
-  void give_back(Pages pages);
+  std::optional<Pages> take(std::size_t bytes) noexcept;
+  void give_back(Pages pages) noexcept;
   void release_oldest();
   const Allocation* find_locked(std::uintptr_t address) const;
   MemoryStats stats_locked() const;

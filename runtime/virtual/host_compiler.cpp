@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,7 @@ std::vector<std::string> all_flags() {
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream words(text);
+  words.exceptions(std::ios::badbit);  // lack of memory is no end of the text
   std::vector<std::string> result;
   for (std::string w; words >> w;) result.push_back(w);
   return result;
@@ -84,6 +86,7 @@ std::vector<std::string> split(const std::string& text) {
 
 std::string cpu_features() {
   std::ifstream info("/proc/cpuinfo");
+  info.exceptions(std::ios::badbit);
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("flags") || line.starts_with("Features")) return line;
   return "";
@@ -100,10 +103,11 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 constexpr const char* why = "Virtual GPUs compile kernels with the host's C++ compiler";
 
-std::string missing(const std::string& chosen) {
+std::string missing(const std::string& chosen, int error) {
   const char* path = trusted_getenv("PATH");
   return fmt::format(
-      "{}, and none was found. Searched: {}{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", why,
+      "{}, and none was found{}. Searched: {}{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", why,
+      error ? fmt::format(" ({})", std::strerror(error)) : "",
       chosen.empty() ? "c++, g++, clang++ in PATH: " : "SINTER_HOST_CXX=",
       !chosen.empty() ? chosen
       : path          ? path
@@ -112,9 +116,11 @@ std::string missing(const std::string& chosen) {
 
 /// The first lines that a program printed, for an error.
 std::string printed(const ProcessResult& result) {
+  if (result.error) return "";  // it printed nothing because it did not run
   constexpr std::size_t most_lines = 5, most_characters = 200;
   std::string lines;
   std::istringstream text(result.output);
+  text.exceptions(std::ios::badbit);
   std::size_t n = 0;
   for (std::string line; std::getline(text, line) && n < most_lines; ++n)
     lines += "\n  " + line.substr(0, most_characters);
@@ -207,11 +213,18 @@ HostCompiler::HostCompiler() {
   const std::string chosen = environment("SINTER_HOST_CXX");
   const std::vector<std::string> candidates =
       chosen.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector<std::string>{chosen};
+  int problem_with_file = 0;
   for (const std::string& candidate : candidates) {
     std::vector<std::string> command = split(candidate);
-    if (command.empty() || find_program(command[0]).empty()) continue;
+    int error = 0;
+    if (command.empty() || find_program(command[0], error).empty()) {
+      if (error) problem_with_file = error;
+      continue;
+    }
     command.emplace_back("--version");
     const ProcessResult version = run_process(command);
+    if (version.error && is_lack(version.error))  // not remembered: who asks later tries again
+      throw DeviceError(failed(fmt::format("{}", fmt::join(command, " ")), version));
     if (version.failed()) {
       if (problem_.empty()) problem_ = failed(fmt::format("{}", fmt::join(command, " ")), version);
       continue;
@@ -220,16 +233,18 @@ HostCompiler::HostCompiler() {
     take(std::move(command), version.output);
     return;
   }
-  if (problem_.empty()) problem_ = missing(chosen);
+  if (problem_.empty()) problem_ = missing(chosen, problem_with_file);
+  if (problem_with_file) throw DeviceError(problem_);
   tag_ = "host (no compiler)";
 }
 
 void HostCompiler::take(std::vector<std::string> command, const std::string& version) {
   command_ = std::move(command);
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "), identity(find_program(command_[0])),
-                  version, fmt::join(all_flags(), " "), cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
-                  embedded::virtual_shim_math, embedded::virtual_shim_strict);
+  int error = 0;
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "),
+                                      identity(find_program(command_[0], error)), version, fmt::join(all_flags(), " "),
+                                      cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
+                                      embedded::virtual_shim_math, embedded::virtual_shim_strict);
   const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
   tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version), hash.high64, hash.low64);
 }
@@ -243,7 +258,8 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   std::ranges::copy(all_flags(), std::back_inserter(command));
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
-  const bool made = ::access(output.c_str(), R_OK) == 0;
+  if (result.error) throw DeviceError(failed(fmt::format("{}", fmt::join(command_, " ")), result));
+  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // reading it says why it cannot be
   if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
   if (result.failed() || !made)  // how it ended may be unknown, and a compiler that fails leaves no file
     throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}{}).", source.name,

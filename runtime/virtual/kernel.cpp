@@ -14,9 +14,11 @@
 #include <sinter/runtime/error.hpp>
 #include <string_view>
 
+#include "../descriptor.hpp"
 #include "../fork.hpp"
 #include "../write.hpp"
 #include "host_compiler.hpp"
+#include "process.hpp"
 #include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {
@@ -31,31 +33,35 @@ std::string unique_path(int fd) {
   return fmt::format("{}/{}", path, fd);
 }
 
-/// Whether the system lacks something, so that the binary may be in order.
-bool is_lack(int error) noexcept { return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN; }
+/// Closed with its scope, unless it is released.
+struct CloseObject {
+  void operator()(void* handle) const noexcept { ::dlclose(handle); }
+};
+using Object = std::unique_ptr<void, CloseObject>;
 
-void* open_object(const std::string& binary, const std::string& name) {
-  const int fd = ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
-  if (fd < 0) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
-  const int unwritten = write_all(fd, binary);
+Object open_object(const std::string& binary, const std::string& name) {
+  const Descriptor file(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
+  if (!file) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
+  const int unwritten = write_all(file.get(), binary);
+  const std::string path = unique_path(file.get());
   errno = 0;
-  void* handle = unwritten == 0 ? ::dlopen(unique_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  Object handle(unwritten == 0 ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr);
   const int error = errno;
+  if (handle) return handle;
   const std::string problem =
       fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name,
-                  handle      ? ""
-                  : unwritten ? "its file in memory cannot be written: " + write_problem(unwritten)
-                              : ::dlerror());
-  ::close(fd);
-  if (handle) return handle;
+                  unwritten ? "its file in memory cannot be written: " + write_problem(unwritten) : ::dlerror());
   if (unwritten || is_lack(error)) throw CudaError(problem);
   throw BinaryRefused(problem);
 }
 
-/// Kernels name functions of the C library without linking to it, and see what is global only.
+/// Kernels name functions of the C library without linking to it, and see what is global only. Throws CudaError.
 void open_mathematics() {
-  static void* const library = ::dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
-  static_cast<void>(library);
+  static constinit std::atomic<bool> opened{false};
+  if (opened) return;
+  if (!::dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL))
+    throw CudaError(fmt::format("Virtual GPUs cannot open the C library's functions: {}.", ::dlerror()));
+  opened = true;
 }
 
 /// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
@@ -94,7 +100,7 @@ std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string
   auto kernel = std::make_shared<Kernel>();
   kernel->name = name;
   kernel->binary = binary;
-  void* const handle = kernel->object = open_object(binary, name);
+  void* const handle = kernel->object = open_object(binary, name).release();
   const auto* info = static_cast<const sinter_virtual::KernelInfo*>(::dlsym(handle, "sinter_virtual_kernel"));
   if (!info || name != info->name) {
     const std::string holds = info ? info->name : "no kernel";

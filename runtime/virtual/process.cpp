@@ -14,7 +14,9 @@
 #include <fstream>
 #include <sinter/runtime/error.hpp>
 #include <sstream>
+#include <utility>
 
+#include "../descriptor.hpp"
 #include "../environment.hpp"
 #include "../fork.hpp"
 #include "../write.hpp"
@@ -24,10 +26,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-int spawn(const std::vector<std::string>& arguments, int output, pid_t& child) {
-  std::vector<char*> argv;
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
+int spawn(const std::vector<char*>& argv, int output, pid_t& child) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -67,39 +66,61 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// Waited for, whatever happens.
+struct Child {
+  pid_t id = 0;
+  ~Child() {
+    if (id > 0) wait_for(id);
+  }
+};
+
 }  // namespace
 
 std::string ProcessResult::ending() const {
-  if (status == -1) return "it did not start";
+  if (status == -1) return fmt::format("it did not start: {}", std::strerror(error));
   return status == unknown ? "exit status unknown" : fmt::format("exit status {}", status);
 }
 
-ProcessResult run_process(const std::vector<std::string>& arguments) noexcept {
-  int pipe[2];
-  pid_t child = 0;
-  int error = 0;
+ProcessResult run_process(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  ProcessResult result;
+  if (arguments.empty()) return result.error = EINVAL, result;
+  Child child;
+  Descriptor reading;  // closed before the child is waited for, which may write more than anyone reads
   {
     const NoFork no_fork(std::nothrow);  // a child that kept the writing end would keep it open
-    if (arguments.empty() || ::pipe2(pipe, O_CLOEXEC) != 0) return {-1, "no pipe"};
-    error = spawn(arguments, pipe[1], child);
-    ::close(pipe[1]);
+    int pipe[2];
+    if (::pipe2(pipe, O_CLOEXEC) != 0) return result.error = errno, result;
+    reading = Descriptor(pipe[0]);
+    const Descriptor writing(pipe[1]);
+    result.error = spawn(argv, writing.get(), child.id);
   }
-  ProcessResult result{-1, error ? std::strerror(error) : ""};
-  if (!error) {
-    result.output = read_all(pipe[0]);
-    result.status = wait_for(child);
-  }
-  ::close(pipe[0]);
+  if (result.error) return child.id = 0, result;
+  result.output = read_all(reading.get());
+  result.status = wait_for(std::exchange(child.id, 0));
   return result;
 }
 
-std::string find_program(const std::string& program) {
-  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? program : "";
+bool is_lack(int error) noexcept { return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN; }
+
+std::string find_program(const std::string& program, int& error) {
+  error = 0;
+  const auto is_there = [&](const std::string& file) {
+    if (::access(file.c_str(), X_OK) == 0) return true;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
+      error = errno;
+    return false;
+  };
+  if (program.find('/') != std::string::npos) return is_there(program) ? program : "";
   const char* path = trusted_getenv("PATH");
   std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  folders.exceptions(std::ios::badbit);  // lack of memory is no end of the list
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::string file = (folder.empty() ? "." : folder) + "/" + program;
-    if (::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file)) return file;
+    std::error_code ignored;
+    if (is_there(file) && std::filesystem::is_regular_file(file, ignored)) return file;
   }
   return "";
 }

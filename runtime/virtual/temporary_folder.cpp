@@ -14,6 +14,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include <sinter/runtime/error.hpp>
@@ -77,8 +78,14 @@ TemporaryFolder::TemporaryFolder() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  // What is usually there goes without memory or another descriptor, of which the process may have no more.
+  for (const char* name : {"kernel.cpp", "kernel.so"})
+    if (in_use_ >= 0) ::unlinkat(in_use_, name, 0);
+  if (::rmdir(path_.c_str()) != 0) try {
+      std::error_code ignored;
+      std::filesystem::remove_all(path_, ignored);
+    } catch (const std::bad_alloc&) {  // a later process removes it
+    }
   if (in_use_ >= 0) ::close(in_use_);
 }
 

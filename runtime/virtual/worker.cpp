@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include <sinter/runtime/float_environment.hpp>
 #include "arena.hpp"
@@ -26,13 +27,13 @@ thread_local Worker* worker __attribute__((tls_model("initial-exec"))) = nullptr
 
 /// Ends a worker with its thread. One that is asked for even later, by a destructor, is never freed.
 struct WorkerOwner {
-  Worker* owned = new Worker;
-  static thread_local bool over;
+  WorkerOwner() : owned(new Worker) {}
   ~WorkerOwner() {
     over = true;
     worker = nullptr;
-    delete owned;
   }
+  const std::unique_ptr<Worker> owned;
+  static thread_local bool over;
 };
 thread_local bool WorkerOwner::over = false;
 
@@ -45,7 +46,7 @@ Worker& Worker::get() {
   if (!worker && WorkerOwner::over) worker = new Worker;
   if (!worker) {
     thread_local WorkerOwner owner;
-    worker = owner.owned;
+    worker = owner.owned.get();
   }
   return *worker;
 }
