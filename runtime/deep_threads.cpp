@@ -147,12 +147,14 @@ void run_deep_later(std::function<void()> work) {
   const ForkSafeLock lock(q.mutex);
   q.waiting.push_back(std::move(work));
   if (q.workers >= std::max(std::thread::hardware_concurrency(), 2u)) return;
-  ++q.workers;
-  if (start(q, work_off)) return;
-  --q.workers;
-  if (q.workers > 0) return;  // another will take it
-  q.waiting.pop_back();
-  throw_no_thread();
+  try {
+    if (!start(q, work_off)) throw_no_thread();
+    ++q.workers;
+  } catch (...) {
+    if (q.workers > 0) return;  // another will take it
+    q.waiting.pop_back();
+    throw;
+  }
 }
 
 void wait_for_deep_work() noexcept {

@@ -23,7 +23,7 @@ constexpr LogCategory categories[] = {
     {Log::Jit, "jit"}, {Log::Cache, "cache"}, {Log::Schedule, "schedule"}, {Log::Memory, "memory"}};
 
 /// One call of write, so that lines of several threads and processes stay whole.
-void write_line(std::string line) noexcept {
+void write_line(std::string line) {
   line += '\n';
   write_some(STDERR_FILENO, std::as_bytes(std::span(line)));
 }

@@ -257,6 +257,23 @@ EventRef end_of(const Entry& e, bool& captured) noexcept {
   }
 }
 
+/// Of all streams but the home one. Where a graph may use the buffer, or it cannot be known, it counts as captured.
+void wait_for_uses(Buffer& buffer, bool& captured) noexcept try {
+  UseRecord record(buffer);
+  for (const Entry& e : record.list().entries) {
+    if (e.stream == record.home()) continue;
+    Streams& owner = e.stream->owner;
+    if (e.done)
+      owner.synchronize(*e.done);
+    else if (owner.is_capturing(*e.stream))
+      captured = true;
+    else
+      owner.synchronize(*e.stream);
+  }
+} catch (...) {
+  captured = true;
+}
+
 }  // namespace
 
 Fence last_uses(Buffer& buffer, bool& captured) noexcept try {
@@ -269,8 +286,8 @@ Fence last_uses(Buffer& buffer, bool& captured) noexcept try {
     if (EventRef done = end_of(e, captured)) events->push_back(std::move(done));
   }
   return events->empty() ? Fence() : std::move(events);
-} catch (...) {
-  captured = true;  // no memory for the list: the block is never used again
+} catch (...) {  // no memory for the list
+  wait_for_uses(buffer, captured);
   return {};
 }
 

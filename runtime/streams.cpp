@@ -58,8 +58,7 @@ void EventImpl::destroy(EventImpl* event) noexcept {
 }
 
 Streams::Streams(Device device, StreamCalls& calls) : device_(device), calls_(calls) {
-  default_ = new StreamImpl(*this, calls_.create_stream(), StreamImpl::Kind::Default);
-  streams_.emplace_back(default_);
+  default_ = &add_new(StreamImpl::Kind::Default);
 }
 
 Streams::~Streams() {
@@ -80,6 +79,20 @@ Streams::Known& Streams::known(const StreamImpl& stream) {
   return *std::ranges::find_if(streams_, [&](const Known& k) { return k.stream.get() == &stream; });
 }
 
+StreamImpl& Streams::add(void* native, StreamImpl::Kind kind) {
+  return *streams_.emplace_back(std::make_unique<StreamImpl>(*this, native, kind)).stream;
+}
+
+StreamImpl& Streams::add_new(StreamImpl::Kind kind) {
+  void* const native = calls_.create_stream();
+  try {
+    return add(native, kind);
+  } catch (...) {
+    calls_.destroy_stream(native);
+    throw;
+  }
+}
+
 StreamRef Streams::create() {
   order_matters.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
@@ -89,8 +102,7 @@ StreamRef Streams::create() {
       k->retired = false;
       return StreamRef::share(k->stream.get());
     }
-  void* native = calls_.create_stream();
-  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Own)).stream.get());
+  return StreamRef::share(&add_new(StreamImpl::Kind::Own));
 }
 
 StreamRef Streams::wrap(void* native) {
@@ -105,7 +117,7 @@ StreamRef Streams::wrap(void* native) {
     k.retired = false;
     return StreamRef::share(k.stream.get());
   }
-  return StreamRef::share(streams_.emplace_back(new StreamImpl(*this, native, StreamImpl::Kind::Foreign)).stream.get());
+  return StreamRef::share(&add(native, StreamImpl::Kind::Foreign));
 }
 
 void Streams::retire(StreamImpl& stream) noexcept {
@@ -159,7 +171,13 @@ EventRef Streams::record(const StreamImpl& stream, bool timed) {
     if (!idle_events_.empty()) native = idle_events_.back(), idle_events_.pop_back();
   }
   if (!native) native = calls_.create_event(timed);
-  EventRef event = EventRef::adopt(new EventImpl(*this, native, timed, stream.may_capture));
+  EventRef event;
+  try {
+    event = EventRef::adopt(new EventImpl(*this, native, timed, stream.may_capture));
+  } catch (...) {
+    calls_.destroy_event(native);
+    throw;
+  }
   calls_.record(native, stream.native);
   return event;
 }

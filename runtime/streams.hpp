@@ -77,11 +77,14 @@ class Streams {
  private:
   friend ForkHandler;
   struct Known {
-    explicit Known(StreamImpl* s) : stream(s) {}
+    explicit Known(std::unique_ptr<StreamImpl> s) : stream(std::move(s)) {}
     std::unique_ptr<StreamImpl> stream;
     bool retired = false;
     EventRef last;  // of a retired foreign stream
   };
+  /// Under the lock, or in the making.
+  StreamImpl& add(void* native, StreamImpl::Kind kind);
+  StreamImpl& add_new(StreamImpl::Kind kind);
   void before_fork() noexcept {
     mutex_.lock();
     events_mutex_.lock();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <unordered_map>
 
@@ -111,12 +112,12 @@ std::optional<Op> reduction_named(std::string_view name) noexcept {
 
 std::span<const std::string_view> operation_names() {
   static const auto& all = *[] {
-    auto* names = new std::vector<std::string_view>;
+    auto names = std::make_unique<std::vector<std::string_view>>();
     for (const auto& [name, operation] : operations()) names->push_back(name);
     for (int i = op_count; i < all_op_count; ++i)
       if (is_reduction(Op(i))) names->push_back(info(Op(i)).name);
     std::ranges::sort(*names);
-    return names;
+    return names.release();
   }();
   return all;
 }

@@ -160,18 +160,18 @@ struct ProcessCache {
   std::unique_ptr<DiskCache> disk;
 };
 
-ProcessCache* from_environment() {
+std::unique_ptr<ProcessCache> from_environment() {
   CacheSettings settings = cache_settings();
   auto made = std::make_unique<ProcessCache>();
   made->mode = settings.mode;
   if (!settings.folder.empty()) made->disk = std::make_unique<DiskCache>(std::move(settings));
-  return made.release();
+  return made;
 }
 
 /// Kernels may be compiled while the process ends.
-ProcessCache*& process_cache() {
-  static constinit runtime::Immortal<ProcessCache*> cache;
-  return cache.get([] { return new ProcessCache*(from_environment()); });
+std::unique_ptr<ProcessCache>& process_cache() {
+  static constinit runtime::Immortal<std::unique_ptr<ProcessCache>> cache;
+  return cache.get([] { return std::make_unique<std::unique_ptr<ProcessCache>>(from_environment()).release(); });
 }
 
 }  // namespace
@@ -179,9 +179,6 @@ ProcessCache*& process_cache() {
 DiskCache* disk_cache() { return process_cache()->disk.get(); }
 CacheMode cache_mode() { return process_cache()->mode; }
 
-void reset_disk_cache() {
-  ProcessCache*& cache = process_cache();
-  delete std::exchange(cache, from_environment());
-}
+void reset_disk_cache() { process_cache() = from_environment(); }
 
 }  // namespace sinter::inline v1::jit

@@ -168,7 +168,8 @@ Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
   const Binary* const ready = slot->binary.load(std::memory_order_acquire);
   if (ready && ready != refused) return {slot, ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
-  progress.attempt = mine;
+  if (ready) slot->refused.reserve(slot->refused.size() + 1);
+  progress.attempt = mine;  // from here on it ends, whatever is thrown
   if (ready) slot->refused.emplace_back(slot->binary.exchange(nullptr));
   lock.unlock();
   try {

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 #include <runtime/environment.hpp>
-#include <runtime/fork.hpp>
 #include <sinter/runtime/error.hpp>
 #include "rows.hpp"
 #include "tile_program.hpp"
@@ -23,34 +23,41 @@ Isa best() noexcept {
   return avx512 ? Isa::Avx512 : avx2 ? Isa::Avx2 : Isa::Sse4;
 }
 
-Isa chosen() {
+void report(const char* wish, std::string_view most) noexcept try {
+  runtime::report_unreadable("SINTER_CPU_ISA", wish,
+                             fmt::format("sse4, avx2 or avx512, at most {} on this processor", most),
+                             fmt::format("taking it as {}", most));
+} catch (const std::bad_alloc&) {
+}
+
+Isa chosen() noexcept {
   const Isa has = best();
   const char* wish = runtime::trusted_getenv("SINTER_CPU_ISA");
   if (wish == nullptr || *wish == '\0') return has;
   for (int i = 0; i < 3; ++i)
     if (runtime::same_word(names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);
-  const std::string_view most = names[static_cast<int>(has)];
-  runtime::report_unreadable("SINTER_CPU_ISA", wish,
-                             fmt::format("sse4, avx2 or avx512, at most {} on this processor", most),
-                             fmt::format("taking it as {}", most));
+  report(wish, names[static_cast<int>(has)]);
   return has;
 }
 
-std::atomic<Isa>& current() {
-  static constinit runtime::Immortal<std::atomic<Isa>> isa;
-  return isa.get([] { return new std::atomic<Isa>(chosen()); });
-}
+constexpr int unknown = -1;
+constinit std::atomic<int> current{unknown};
 
 }  // namespace
 
-Isa isa() noexcept { return current().load(std::memory_order_relaxed); }
+Isa isa() noexcept {
+  int known = current.load(std::memory_order_relaxed);
+  if (known == unknown) [[unlikely]]
+    if (const int fresh = static_cast<int>(chosen()); current.compare_exchange_strong(known, fresh)) known = fresh;
+  return static_cast<Isa>(known);
+}
 
 void set_isa(Isa isa) {
   const Isa has = best();
   if (isa > has)
     throw Error(fmt::format("set_isa({}): this processor has {} at most", names[static_cast<int>(isa)],
                             names[static_cast<int>(has)]));
-  current().store(isa, std::memory_order_relaxed);
+  current.store(static_cast<int>(isa), std::memory_order_relaxed);
 }
 
 const RowTable& row_table() noexcept {

@@ -83,9 +83,9 @@ bool RowFunctions::is_row_input(std::size_t input) const noexcept {
   return std::ranges::none_of(graph_.nodes(), [&](const Node& n) { return n.op == Op::array && n.attribute == input; });
 }
 
-bool RowFunctions::has_row_outputs() const noexcept { return !row_outputs().empty(); }
+bool RowFunctions::has_row_outputs() const { return !row_outputs().empty(); }
 
-bool RowFunctions::has_row_function(int stage) const noexcept {
+bool RowFunctions::has_row_function(int stage) const {
   if (!members_of(stage).empty()) return true;
   if (stage == 0) return false;
   const auto is_used = [&](Operand o) { return used_[static_cast<std::size_t>(o.node)]; };

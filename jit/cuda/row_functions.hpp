@@ -20,13 +20,13 @@ class RowFunctions {
   std::string structs() const;
   std::string functions() const;
 
-  bool has_row_function(int stage) const noexcept;
+  bool has_row_function(int stage) const;
   bool gives_position(int stage) const noexcept { return parts_.gives_position(stage); }
   /// Whether parts have float sums, which add up with less error by add_long and settle.
   bool has_float_sum(int stage) const noexcept { return parts_.has_float_sum(stage); }
   /// Whether the stage has online sums: leadS and nearS instead of stageS.
   bool is_online(int stage) const noexcept { return !walk(stage).online.empty(); }
-  bool has_row_outputs() const noexcept;
+  bool has_row_outputs() const;
   /// Whether a value of no element may harm: it is not computed then.
   bool must_be_inside() const noexcept { return must_be_inside_; }
   /// Whether the input is a member of Row.

@@ -1,7 +1,9 @@
 #include "stats.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include <runtime/fork.hpp>
@@ -37,9 +39,13 @@ void add(JitStats& sum, const ThreadStats& t) noexcept {
 
 }  // namespace
 
+/// Nobody asks for counters that there is no memory to remember by.
 ThreadStats::ThreadStats() {
-  const runtime::ForkSafeLock lock(registry().mutex, std::nothrow);
-  registry().threads.push_back(this);
+  try {
+    const runtime::ForkSafeLock lock(registry().mutex, std::nothrow);
+    registry().threads.push_back(this);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 ThreadStats::~ThreadStats() {
@@ -48,11 +54,16 @@ ThreadStats::~ThreadStats() {
   std::erase(registry().threads, this);
 }
 
-ThreadStats& stats() noexcept { return runtime::per_thread<ThreadStats>(); }
+/// Threads that there is no memory for count together, and may lose some.
+ThreadStats& stats() noexcept try { return runtime::per_thread<ThreadStats>(); } catch (const std::bad_alloc&) {
+  alignas(ThreadStats) static std::byte memory[sizeof(ThreadStats)];
+  static ThreadStats* const shared = new (memory) ThreadStats;  // never destroyed
+  return *shared;
+}
 
 }  // namespace jit
 
-JitStats jit_stats() noexcept {
+JitStats jit_stats() noexcept try {
   jit::Registry& r = jit::registry();
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   JitStats sum = r.ended;
@@ -61,6 +72,8 @@ JitStats jit_stats() noexcept {
   const jit::KernelFigures kernels = jit::kernel_figures();
   sum.kernels_held = kernels.loaded, sum.kernel_bytes = kernels.bytes, sum.kernels_evicted = kernels.evicted;
   return sum;
+} catch (const std::bad_alloc&) {  // nothing was counted yet
+  return {};
 }
 
 }  // namespace sinter::inline v1

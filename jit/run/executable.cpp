@@ -135,12 +135,12 @@ Executable::Variant& Executable::add_variant(const ClassKey& key) const {
   if (Variant* known = find_variant(key)) return *known;
   Variants next = *variants_.load(std::memory_order_relaxed);
   const bool own = has_key() && next.count < max_variants;
-  Variant* added = own ? new Variant(traits_, key, key.decode(traits_.operands.size()))
-                       : new Variant(traits_, {}, generic_class(traits_));
-  next.items[own ? next.count++ : max_variants] = added;
+  auto added = own ? std::make_unique<Variant>(traits_, key, key.decode(traits_.operands.size()))
+                   : std::make_unique<Variant>(traits_, ClassKey(), generic_class(traits_));
+  next.items[own ? next.count++ : max_variants] = added.get();
   retired_.push_back(std::make_unique<const Variants>(next));
   variants_.store(retired_.back().get(), std::memory_order_release);
-  return *added;
+  return *added.release();
 }
 
 runtime::KernelSource Executable::text(const KernelClass& c) const {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -146,6 +147,11 @@ bool is_loaded(const std::string& candidate) {
   return library != nullptr;
 }
 
+struct CloseLibrary {
+  void operator()(void* library) const noexcept { dlclose(library); }
+};
+using Library = std::unique_ptr<void, CloseLibrary>;
+
 Blas open_blas() {
   const NoFork no_fork;  // a child cannot use the loader when another thread was in it
   const std::optional<std::size_t> left = address_space_left();
@@ -154,18 +160,18 @@ Blas open_blas() {
   bool all_missing = true;
   for (const std::string& candidate : candidates()) {
     Blas table;
-    void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library && resolve(library, table)) {
-      // Handlers that come later run earlier: before OpenBLAS's own.
-      pthread_atfork(before_fork, after_fork, after_fork_in_child);
-      look_at_core(library, table);
+    Library library(dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (library && resolve(library.get(), table)) {
+      look_at_core(library.get(), table);
       if (left) take_buffer(table), one_at_a_time = true;
+      // Last, for it cannot be undone. Handlers that come later run earlier: before OpenBLAS's own.
+      pthread_atfork(before_fork, after_fork, after_fork_in_child);
+      static_cast<void>(library.release());
       return table;
     }
     const char* const why = library ? nullptr : dlerror();
     all_missing &= !why || is_missing(candidate, why);
     problems += fmt::format("\n  {}", why ? why : candidate + ": it has no C interface (cblas_sgemm)");
-    if (library) dlclose(library);
   }
   if (!all_missing)
     throw DeviceError(

@@ -33,19 +33,13 @@ std::string unique_path(int fd) {
   return fmt::format("{}/{}", path, fd);
 }
 
-/// Closed with its scope, unless it is released.
-struct CloseObject {
-  void operator()(void* handle) const noexcept { ::dlclose(handle); }
-};
-using Object = std::unique_ptr<void, CloseObject>;
-
-Object open_object(const std::string& binary, const std::string& name) {
+void* open_object(const std::string& binary, const std::string& name) {
   const Descriptor file(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
   if (!file) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
   const int unwritten = write_all(file.get(), binary);
   const std::string path = unique_path(file.get());
   errno = 0;
-  Object handle(unwritten == 0 ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr);
+  void* const handle = unwritten == 0 ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const int error = errno;
   if (handle) return handle;
   const std::string problem =
@@ -100,7 +94,7 @@ std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string
   auto kernel = std::make_shared<Kernel>();
   kernel->name = name;
   kernel->binary = binary;
-  void* const handle = kernel->object = open_object(binary, name).release();
+  void* const handle = kernel->object = open_object(binary, name);
   const auto* info = static_cast<const sinter_virtual::KernelInfo*>(::dlsym(handle, "sinter_virtual_kernel"));
   if (!info || name != info->name) {
     const std::string holds = info ? info->name : "no kernel";
