@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "complex_functions.hpp"
+#include "shapes.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -51,7 +52,7 @@ bool meets_complex(const Graph& graph, const Node& n) {
 
 class Splitting {
  public:
-  explicit Splitting(const Graph& graph) : graph_(graph) {
+  explicit Splitting(const Graph& graph) : graph_(graph), shapes_matter_(reshapes(graph)) {
     values_.reserve(graph.nodes().size());
     out_.reserve(4 * graph.nodes().size(), 8 * graph.all_operands().size());
   }
@@ -76,42 +77,51 @@ class Splitting {
 
   Complex split(const Node& n) {
     switch (n.op) {
-      case Op::array:
-      case Op::count: return copied(n);
+      case Op::array: return copied(n);
+      case Op::count: return reduced_part(n, n.dtype, whole_re(n));
       case Op::leaf:
       case Op::load: {
         const Operand whole = copied(n).re.operand;
         return {part(Op::real, whole), part(Op::imag, whole)};
       }
       case Op::cast: return cast(at(graph_.operands(n)[0]), n.dtype);
-      case Op::real: return at(graph_.operands(n)[0]).re;
+      case Op::real: return whole_re(n);
+      case Op::imag: return whole_im(n);
       case Op::sum:
       case Op::mean: return reduced(n);
       default: return body(n);
     }
   }
 
+  Term reduced_part(const Node& n, DType dtype, Term part) {
+    return term(out_.node(n.op, dtype, {&part.operand, 1}, n.attribute));
+  }
   Complex reduced(const Node& n) {
-    const Complex& a = at(graph_.operands(n)[0]);
-    const auto of = [&](Term part) { return term(out_.node(n.op, real_of(n.dtype), {&part.operand, 1}, n.attribute)); };
-    return a.is_real() ? Complex(of(a.re)) : Complex(of(in_shape_of(a.re, a.im())), of(in_shape_of(a.im(), a.re)));
+    const auto of = [&](Term part) { return reduced_part(n, real_of(n.dtype), part); };
+    const bool is_real =
+        n.op == Op::sum && at(graph_.operands(n)[0]).is_real();  // the mean of no element is NaN in both
+    return is_real ? Complex(of(whole_re(n))) : Complex(of(whole_re(n)), of(whole_im(n)));
   }
 
-  /// A part that is a number, as 0 times a scalar is, in the shape of the other one: as many are combined.
-  Term in_shape_of(Term part, Term other) {
-    if (has_shape(part.operand) || !has_shape(other.operand)) return part;
-    const Operand operands[] = {part.operand, other.operand};
-    return term(out_.node(Op::like, part.dtype(), operands));
+  /// A part of a node's operand in the shape of both: of x + z, x real, the imaginary part has that of z alone.
+  Term whole_re(const Node& n) {
+    const Complex& a = at(graph_.operands(n)[0]);
+    return a.is_real() ? a.re : in_shape_of(a.re, a.im());
   }
-  bool has_shape(Operand o) {
-    for (std::size_t id = has_shape_.size(); id < out_.nodes().size(); ++id) {
-      const Node& n = out_.nodes()[id];
-      const auto operands = out_.operands(n);
-      has_shape_.push_back(n.op == Op::leaf || n.op == Op::index || std::ranges::any_of(operands, [&](Operand x) {
-                             return has_shape_[static_cast<std::size_t>(x.node)];
-                           }));
+  Term whole_im(const Node& n) {
+    const Complex& a = at(graph_.operands(n)[0]);
+    return in_shape_of(a.im(), a.re);
+  }
+  Term in_shape_of(Term part, Term other) {
+    if (!shapes_matter_) return part;
+    const auto has_own_shape = [&](NodeId id) { return is_reshaping(out_.nodes()[static_cast<std::size_t>(id)].op); };
+    std::vector<NodeId> there = shape_sources(out_, part.operand.node, seen_, has_own_shape);
+    for (const NodeId source : shape_sources(out_, other.operand.node, seen_, has_own_shape)) {
+      if (std::ranges::find(there, source) != there.end()) continue;
+      const Operand operands[] = {part.operand, Operand{source}};
+      part = term(out_.node(Op::like, part.dtype(), operands));
     }
-    return has_shape_[static_cast<std::size_t>(o.node)];
+    return part;
   }
 
   Complex cast(const Complex& a, DType to) {
@@ -144,7 +154,8 @@ class Splitting {
   const Graph& graph_;
   Graph out_;
   std::vector<Complex> values_;
-  std::vector<bool> has_shape_;  // by node of out_: whether a tensor is part of it
+  const bool shapes_matter_;
+  NodeSet seen_;
 };
 
 }  // namespace

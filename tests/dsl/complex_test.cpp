@@ -227,6 +227,37 @@ TEST_P(Complex, LogicComparisonsAndConversions) {
   EXPECT_EQ(Tensor(cast<c128>(sinter::tensor({3, 4}, GetParam())) * 1.i).to_vector(), (std::vector<c128>{3.i, 4.i}));
 }
 
+// Of x - z, x real, the imaginary part is one of z alone, and has its shape.
+TEST_P(Complex, PartsHaveTheShapeOfTheWhole) {
+  const auto x = sinter::ones({2, 3}, GetParam());
+  const Tensor z = sinter::complex(sinter::ones({3}, GetParam()), sinter::ones({3}, GetParam()));
+  EXPECT_EQ(Tensor((x - z).sum()).item(), c64(0, -6));
+  EXPECT_EQ(Tensor((-(x - z).sum()).mean()).item(), c64(0, 6));
+  EXPECT_EQ(Tensor((x - z).sum(0)).to_vector(), (std::vector<c64>{c64(0, -2), c64(0, -2), c64(0, -2)}));
+  EXPECT_EQ(Tensor(sinter::imag(z - x).sum()).item(), 6);
+  EXPECT_EQ(Tensor(sinter::imag(x - z) + x.sum()).to_vector(), (std::vector<float>(6, 5)));
+  EXPECT_EQ(Tensor(sinter::imag(cast<c64>(x)).sum(0)).to_vector(), (std::vector<float>(3, 0)));
+  const c64 none = Tensor(cast<c64>(sinter::ones({0}, GetParam())).mean()).item();
+  EXPECT_TRUE(std::isnan(none.real()) && std::isnan(none.imag())) << none;
+  const auto column = sinter::ones({2, 1}, GetParam()), row = sinter::ones({3}, GetParam());
+  EXPECT_EQ(Tensor(sinter::real(sinter::complex(row, column)).sum()).item(), 6);
+  EXPECT_EQ(Tensor(sinter::complex(row, column).mean(0)).to_vector(), (std::vector<c64>(3, c64(1, 1))));
+  EXPECT_EQ(Tensor(sinter::complex(row, column).count_nonzero(0)).to_vector(), (std::vector<std::int64_t>{2, 2, 2}));
+}
+
+TEST_P(Complex, ConvertedNumbersLieOnTheSameSideOfBranchCuts) {
+  const auto x = sinter::tensor({2., -2.}, GetParam());
+  const Tensor z = cast<c128>(x);
+  expect_near(Tensor(sinter::acos(cast<c128>(x))).to_vector(), {std::acos(c128(2)), std::acos(c128(-2))}, 8);
+  expect_near(Tensor(sinter::asin(cast<c128>(x))).to_vector(), {std::asin(c128(2)), std::asin(c128(-2))}, 8);
+  expect_near(Tensor(sinter::acosh(cast<c128>(x))).to_vector(), {std::acosh(c128(2)), std::acosh(c128(-2))}, 8);
+  for (const auto& [fused, alone] : {std::pair(Tensor(sinter::atanh(cast<c128>(x))), Tensor(sinter::atanh(z))),
+                                     std::pair(Tensor(sinter::asinh(cast<c128>(x))), Tensor(sinter::asinh(z))),
+                                     std::pair(Tensor(sinter::log(cast<c128>(x))), Tensor(sinter::log(z))),
+                                     std::pair(Tensor(sinter::sqrt(cast<c128>(x))), Tensor(sinter::sqrt(z)))})
+    expect_near(fused.to_vector(), alone.to_vector(), 8);
+}
+
 TEST_P(Complex, EqualAndClose) {
   const auto z = numbers<c64>({50}, 7);
   EXPECT_TRUE(equal(z, z.clone()));
