@@ -275,6 +275,7 @@ TEST_F(ExportModulesTest, TakesDlpackTensors) {
   EXPECT_EQ(with([](auto& t) { t.shape[0] = 7; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.strides[0] = 2; }), bad_tensor);
   EXPECT_EQ(with([](auto& t) { t.tensor.byte_offset = 2; }), misaligned);
+  EXPECT_EQ(with([](auto& t) { t.tensor.byte_offset = UINT64_MAX - 15; }), bad_size);
   EXPECT_EQ(with([](auto& t) { t.tensor.data = nullptr; }), null_pointer);
   // Four elements in.
   const Tensor<float> longer = randn<float>({12});

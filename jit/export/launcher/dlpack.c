@@ -33,6 +33,7 @@ static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int l
   if (t->rank < least || t->rank > rank || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
   if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
   if (t->rank > 0 && !t->shape) return sinter_bad_tensor;
+  if (t->byte_offset > UINTPTR_MAX - (uintptr_t)t->data) return sinter_bad_size;
   if (t->device_type != pinned && t->device_type != managed && t->device_type != (is_launch ? cuda : cpu))
     return sinter_wrong_device;
   return is_launch && t->device_type == cuda ? sinter_check_device(t->device_id) : sinter_ok;
