@@ -10,7 +10,7 @@ namespace {
 
 namespace sn = sinter;
 namespace cublas = sn::runtime::cublas;
-using Array = sn::Tensor<sn::bfloat16, sn::Cuda<>>;
+using BFloats = sn::Tensor<sn::bfloat16, sn::Cuda<>>;
 
 struct CublasOldGpu : ::testing::Test {
   CublasOldGpu() {
@@ -29,8 +29,8 @@ struct CublasOldGpu : ::testing::Test {
 
 // The fake runs no kernel, so how many there are is all that is seen of conversions.
 TEST_F(CublasOldGpu, BFloat16IsMultipliedInFloat32) {
-  const Array a = sn::ones<sn::bfloat16>({2, 3}, sn::cuda<>), b = sn::ones<sn::bfloat16>({3, 4}, sn::cuda<>);
-  Array out = sn::empty<sn::bfloat16>({2, 4}, sn::cuda<>);
+  const BFloats a = sn::ones<sn::bfloat16>({2, 3}, sn::cuda<>), b = sn::ones<sn::bfloat16>({3, 4}, sn::cuda<>);
+  BFloats out = sn::empty<sn::bfloat16>({2, 4}, sn::cuda<>);
   EXPECT_EQ(kernels_of([&] { out.assign(sn::matmul(a, b)); }), 3u);
   EXPECT_EQ(blas.element_type, cublas::real_32f);
   EXPECT_EQ(blas.calls["cublasLtMatmul"], 1);
