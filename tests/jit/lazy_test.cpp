@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "arrays.hpp"
@@ -78,7 +80,21 @@ TEST(Lazy, NumbersLiftTheCategoryOnly) {
   const LazyRef quotient = apply(Op::div, {number(std::int64_t{1}), number(std::int64_t{4})});
   EXPECT_THAT(evaluated_to<std::int32_t>(apply(Op::maximum, {i, number(std::int64_t{2})})), ElementsAre(2, 2));
   EXPECT_THAT(evaluated_to<float>(i * quotient), ElementsAre(0.25f, 0.5f));
-  EXPECT_THROW(apply(Op::remainder, {number(std::int64_t{1}), number(std::int64_t{0})}), Error);
+  // As C++ and Python divide; by 0 integers are refused, and doubles give infinity or NaN.
+  const auto divided = [](Op op, auto x, auto y) {
+    return evaluated_to<double>(jit::lazy_cast(apply(op, {number(x), number(y)}), DType::Float64))[0];
+  };
+  const std::int64_t zero = 0, two = 2, seven = 7;
+  EXPECT_EQ(divided(Op::floor_divide, -seven, two), -4);
+  EXPECT_EQ(divided(Op::trunc_divide, -seven, two), -3);
+  EXPECT_EQ(divided(Op::remainder, -seven, two), 1);
+  EXPECT_EQ(divided(Op::fmod, -seven, two), -1);
+  EXPECT_EQ(divided(Op::floor_divide, -7.5, 2.0), -4);
+  EXPECT_EQ(divided(Op::div, 1.0, 0.0), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(divided(Op::remainder, 1.0, 0.0)));
+  EXPECT_EQ(divided(Op::mul, seven, zero), 0);
+  for (const Op op : {Op::floor_divide, Op::trunc_divide, Op::remainder, Op::fmod})
+    EXPECT_THROW(divided(op, seven, zero), Error) << name(op);
 }
 
 TEST(Lazy, CastsAreStrong) {
