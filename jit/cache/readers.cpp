@@ -1,6 +1,9 @@
 #include "readers.hpp"
 
+#include <linux/membarrier.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +21,19 @@ namespace sinter::inline v1::jit {
 namespace {
 
 constinit std::atomic<std::uint64_t> epoch{1};
+
+bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+/// Whether who destroys can order the accesses of all other threads, so that a Reading, of which there are many more,
+/// needs no fence. Sandboxes may forbid it.
+const bool orders_others = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+
+void order_others() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (orders_others && !membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
 
 struct Waiting {
   std::uint64_t epoch;  // all who began before it may be using the object
@@ -60,8 +76,13 @@ Reader::~Reader() {
   std::erase_if(r.all, [this](const Readers::Known& k) { return k.reader == this; });
 }
 
-Reading::Reading() noexcept : reader_(runtime::per_thread<Reader>()) {
-  if (reader_.depth++ == 0) reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_seq_cst);
+Reading::Reading() : reader_(runtime::per_thread<Reader>()) {
+  if (reader_.depth++ > 0) return;
+  reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_relaxed);
+  if (orders_others) [[likely]]
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 /// Only who may have been waited for looks at what waits.
@@ -92,6 +113,7 @@ void destroy_what_nobody_reads() noexcept try {
   std::vector<Waiting> destroyed;  // without the lock
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   destroyed.reserve(r.waiting.size());
+  order_others();
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (const Readers::Known& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);

@@ -21,7 +21,8 @@ struct Reader {
 /// are read with memory_order_seq_cst, and taken out so.
 class Reading {
  public:
-  Reading() noexcept;
+  /// Throws std::bad_alloc in a thread's first one.
+  Reading();
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
   ~Reading() {
