@@ -106,14 +106,14 @@ bool decide_copy(const DLPackImport& options, bool read_only, bool aligned, DTyp
     throw Error(
         fmt::format("from_dlpack: the elements do not lie at multiples of {} bytes, where a GPU reads {}: have the "
                     "producer copy it",
-                    size_of(real_of(dtype)), name(dtype)));
+                    size_of(dtype), name(dtype)));
   if (read_only && options.copy == false)
     throw Error("from_dlpack: the tensor may not be written to, and Sinter's may: leave copy out, or set it to true");
   if (!aligned && options.copy == false)
     throw Error(
         fmt::format("from_dlpack: the elements do not lie at multiples of {} bytes, where {} has them: leave copy "
                     "out, or set it to true",
-                    size_of(real_of(dtype)), name(dtype)));
+                    size_of(dtype), name(dtype)));
   return read_only || !aligned || options.copy == true;
 }
 

@@ -26,7 +26,7 @@ TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& sh
   if (range->span == 0) return runtime::over_memory(shape, dtype, memory.first, std::move(owner));
   if (!memory.first || !runtime::is_aligned(memory.first, dtype))
     throw Error(fmt::format("{}: cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
-                            what, to_string(shape), fmt::ptr(memory.first), name(dtype), size_of(real_of(dtype))));
+                            what, to_string(shape), fmt::ptr(memory.first), name(dtype), size_of(dtype)));
   const TensorRef whole = runtime::over_memory(Shape(range->span), dtype, memory.first - before, std::move(owner));
   whole->buffer->expose();
   return runtime::view(*whole, shape, steps, range->before);

@@ -394,7 +394,7 @@ TensorRef view_as_complex(const TensorImpl& x) {
         fmt::format("view_as_complex: {} are no parts of complex numbers: convert it with .to<float>()", describe(x)));
   const int last = x.rank() - 1;
   bool pairs = last >= 0 && x.shape[last] == 2 && x.strides[last] == 1;
-  pairs = pairs && reinterpret_cast<std::uintptr_t>(x.data) % (2 * size_of(x.dtype)) == 0;
+  pairs = pairs && runtime::is_aligned(x.data, complex_of(x.dtype));
   Shape shape, strides;
   for (int axis = 0; axis < last; ++axis) {
     shape.push_back(x.shape[axis]);

@@ -83,7 +83,7 @@ TensorRef empty_pinned(const Shape& shape, DType dtype) {
 }
 
 bool is_aligned(const std::byte* data, DType dtype) noexcept {
-  return reinterpret_cast<std::uintptr_t>(data) % size_of(real_of(dtype)) == 0;
+  return reinterpret_cast<std::uintptr_t>(data) % size_of(dtype) == 0;
 }
 
 TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
@@ -91,7 +91,7 @@ TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::sha
   TensorRef t = laid_out(shape, dtype, device);
   if (t->numel > 0 && (!data || !is_aligned(data, dtype)))
     throw Error(fmt::format("cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
-                            to_string(shape), fmt::ptr(data), name(dtype), size_of(real_of(dtype))));
+                            to_string(shape), fmt::ptr(data), name(dtype), size_of(dtype)));
   t->buffer = Buffer::over(data, static_cast<std::size_t>(t->numel) * size_of(dtype), std::move(owner), device);
   t->data = data;
   return t;

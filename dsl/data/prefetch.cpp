@@ -81,6 +81,9 @@ Prefetch::Prefetch(std::int64_t count, int threads, Make make)
     state_->stop();
     throw Error(fmt::format("DataLoader: of {} workers, threads, {} could be started: {}", threads,
                             state_->threads.size(), error.what()));
+  } catch (...) {  // no memory
+    state_->stop();
+    throw;
   }
 }
 

@@ -63,6 +63,9 @@ TEST(FromBlob, Refuses) {
   alignas(8) std::byte bytes[32] = {};
   auto* odd = reinterpret_cast<double*>(bytes + 4);
   EXPECT_THAT(message_of<Error>([&] { from_blob(odd, {2}); }), HasSubstr("multiples of 8"));
+  auto* between = reinterpret_cast<std::complex<float>*>(bytes + 4);  // GPUs read both parts at once
+  EXPECT_THAT(message_of<Error>([&] { from_blob(between, {2}); }),
+              HasSubstr("complex64 elements lie at multiples of 8"));
   EXPECT_THAT(message_of<Error>([] { from_blob(static_cast<float*>(nullptr), {2}); }), HasSubstr("float32"));
   EXPECT_EQ(from_blob(static_cast<float*>(nullptr), {0, 2}).numel(), 0);
   float x = 0;

@@ -59,9 +59,6 @@ struct Producer {
     tensor.dtype.lanes = static_cast<std::uint16_t>(choices.often(95) ? 1 : choices.below(256));
     tensor.byte_offset =
         choices.often(80) ? 0 : choices.pick<std::uint64_t>({1, 4, 16, 100, UINT64_MAX, UINT64_MAX - 15});
-    // Complex numbers lie at multiples of their size, not of their parts' alone.
-    if (tensor.dtype.code == dlpack::TypeCode::Complex) tensor.data = memory().data() + half_bytes;
-    if (tensor.dtype.code == dlpack::TypeCode::Complex && tensor.byte_offset <= 100) tensor.byte_offset &= 16;
     tensor.shape = choices.often(96) ? shape.data() : nullptr;
     tensor.strides = choices.often(60) ? strides.data() : nullptr;
     if (choices.often(4)) tensor.data = nullptr;

@@ -131,7 +131,7 @@ TEST(TensorImpl, OverMemoryCopiesNothing) {
 TEST(TensorImpl, OverMemoryWantsAligned) {
   alignas(16) std::byte memory[64];
   for (const auto& [dtype, alignment] : {std::pair(DType::Bool, 1), std::pair(DType::BFloat16, 2),
-                                         std::pair(DType::Complex64, 4), std::pair(DType::Complex128, 8)})
+                                         std::pair(DType::Complex64, 8), std::pair(DType::Complex128, 16)})
     for (int offset = 0; offset < 16; ++offset) {
       EXPECT_EQ(is_aligned(memory + offset, dtype), offset % alignment == 0);
       if (offset % alignment == 0)
