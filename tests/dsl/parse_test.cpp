@@ -1,6 +1,7 @@
 // Expressions as text against the same ones in C++.
 #include <sinter/dsl/parse.hpp>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

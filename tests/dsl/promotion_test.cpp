@@ -1,6 +1,7 @@
 // The dtypes of results against PyTorch's (tests/data/promotion.tsv).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
