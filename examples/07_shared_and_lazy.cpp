@@ -13,7 +13,7 @@ int main() {
   const auto x = sn::tensor({1.f, 2.f, 3.f, 4.f}).cuda();
 
   // [let]
-  // In a type, a part that is used twice is there twice, though it is computed once; let keeps types short.
+  // A part that is used twice appears twice in the type, though it is computed once; let keeps the type short.
   sn::Tensor r = sn::let((x + 1).log(), [](const auto& part) { return part * part - part; });
   std::cout << r << "\n";
   // [/let]

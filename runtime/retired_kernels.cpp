@@ -46,9 +46,14 @@ void RetiredKernels::find_uses() {
     if (!r.uses) r.uses = uses;
 }
 
-bool RetiredKernels::is_done(const Retired& retired) {
+bool RetiredKernels::is_done(Retired& retired) {
   if (!retired.uses) return false;
-  std::erase_if(*retired.uses, [&](const EventRef& e) { return streams_.is_done(*e); });
+  try {
+    while (!retired.uses->empty() && streams_.is_past(*retired.uses->back())) retired.uses->pop_back();
+  } catch (...) {  // an event may have become part of a graph: ask for others
+    retired.uses = nullptr;
+    throw;
+  }
   return retired.uses->empty();
 }
 
@@ -57,10 +62,11 @@ void RetiredKernels::unload_done() noexcept try {
   const ForkSafeLock lock(mutex_, std::nothrow);
   if (retired_.empty()) return;
   find_uses();
-  done.reserve(retired_.size());
-  const auto first = std::partition(retired_.begin(), retired_.end(), [&](const Retired& r) { return !is_done(r); });
-  std::move(first, retired_.end(), std::back_inserter(done));
-  retired_.erase(first, retired_.end());
+  // Those that came later are done later.
+  const auto last = std::ranges::find_if_not(retired_, [&](Retired& r) { return is_done(r); });
+  done.reserve(static_cast<std::size_t>(last - retired_.begin()));
+  std::move(retired_.begin(), last, std::back_inserter(done));
+  retired_.erase(retired_.begin(), last);
 } catch (...) {  // no memory, a device that is lost, or a parent's
 }
 

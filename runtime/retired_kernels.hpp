@@ -17,7 +17,7 @@ class RetiredKernels : public std::enable_shared_from_this<RetiredKernels> {
   /// What a device's load() gives: `kernel`, whose destructor unloads it, is let go of when the last copy of the
   /// function is gone and the streams' work until then is done.
   Function share(std::shared_ptr<void> kernel);
-  /// For whoever held a kernel beside its function, or several.
+  /// Also for what else kept kernels, as a graph's Capture.
   void add(std::shared_ptr<void> kernel) noexcept;
   /// Lets go of those whose work is done by now.
   void unload_done() noexcept;
@@ -31,7 +31,7 @@ class RetiredKernels : public std::enable_shared_from_this<RetiredKernels> {
     std::shared_ptr<Uses> uses;  // null: not known yet
   };
   void find_uses();
-  bool is_done(const Retired& retired);
+  bool is_done(Retired& retired);
 
   Streams& streams_;
   std::mutex mutex_;

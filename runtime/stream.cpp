@@ -46,7 +46,10 @@ float Event::elapsed_ms(const Event& end) const {
 
 Device Event::device() const { return impl().owner.device(); }
 
-void* Event::native() const { return impl().native; }
+void* Event::native() const {
+  impl().may_be_captured = true;
+  return impl().native;
+}
 
 Stream::Stream(Device device) : impl_(streams_of(device).create()) {}
 

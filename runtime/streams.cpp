@@ -239,8 +239,9 @@ void wait_for(StreamImpl& stream, StreamImpl& other) {
 }
 
 void wait_for(StreamImpl& stream, const EventImpl& event) {
-  if (event.may_be_captured) stream.may_capture = true;  // the stream becomes part of the graph
   stream.owner.wait(stream, event);
+  if (event.may_be_captured && !stream.may_capture)  // the stream may have become part of the graph
+    stream.may_capture = stream.owner.is_capturing(stream);
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -30,6 +30,8 @@ class StreamCalls {
   /// The event may be of another device.
   virtual void wait(void* stream, void* event) = 0;
   virtual bool is_done(void* event) = 0;
+  /// The same for housekeeping: the program does not learn by it that the work before is done.
+  virtual bool is_past(void* event) { return is_done(event); }
   virtual void synchronize_event(void* event) = 0;
   virtual float elapsed_ms(void* begin, void* end) = 0;
 };
@@ -69,6 +71,7 @@ class Streams {
   std::optional<std::vector<EventRef>> ends();
   void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
   bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }
+  bool is_past(const EventImpl& event) { return calls_.is_past(event.native); }
   void synchronize(const EventImpl& event);
   float elapsed_ms(const EventImpl& begin, const EventImpl& end) { return calls_.elapsed_ms(begin.native, end.native); }
   /// Its last handle is gone.

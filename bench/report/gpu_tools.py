@@ -90,4 +90,5 @@ def sanitizer(deadline, out, files):
         command = [tool, "--tool=memcheck", "--error-exitcode=86", ROOT / "bin" / suites[file], file]
         found[file] = said(ended(command, deadline.left() / 2, log, environment), log)
         print(f"  compute-sanitizer, {file}: {found[file]}", file=sys.stderr, flush=True)
-    return {"status": "done", "files": found, "compute-sanitizer": tool}
+    bad = [file for file, status in found.items() if status.startswith("failed")]
+    return {"status": f"failed: {', '.join(bad)}" if bad else "done", "files": found, "compute-sanitizer": tool}

@@ -86,30 +86,21 @@ constinit runtime::Immortal<Slots> slots;
 
 std::atomic<int> waiting{0};
 
-SlotRef slot_for(const std::string& target, const std::string& text) {
-  const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
-  Slots& s = slots.get();
-  const runtime::ForkSafeLock lock(s.mutex);
-  const auto [first, last] = s.found.equal_range(hash);
-  if (cache_mode() != CacheMode::Off)
-    for (auto i = first; i != last; ++i)
-      if (i->second->target == target && i->second->text == text) return i->second;
-  return s.found.emplace(hash, std::make_shared<CacheSlot>(target, text))->second;
-}
+using Evicted = std::shared_ptr<std::vector<SlotRef>>;
 
 /// Takes those out that nobody is at work with, the ones used longest ago first, until the others take no more than
 /// `most` bytes.
-std::vector<SlotRef> evict(Slots& s, std::uint64_t most) {
+Evicted evict(Slots& s, std::uint64_t most) {
   using Place = decltype(s.found)::iterator;
   std::vector<std::pair<std::uint64_t, Place>> idle;
   for (Place i = s.found.begin(); i != s.found.end(); ++i)
     if (i->second.use_count() == 1) idle.emplace_back(i->second->last_use(), i);
   std::ranges::sort(idle, {}, [](const auto& p) { return p.first; });
-  std::vector<SlotRef> evicted;
-  evicted.reserve(idle.size());
+  const auto evicted = std::make_shared<std::vector<SlotRef>>();
+  evicted->reserve(idle.size());  // before anything is taken out
   for (const auto& [last_use, place] : idle) {
     if (s.bytes <= most) break;
-    CacheSlot& slot = *evicted.emplace_back(std::move(place->second));
+    CacheSlot& slot = *evicted->emplace_back(std::move(place->second));
     s.found.erase(place);
     s.bytes -= slot.counted;
     s.loaded -= slot.loaded.size();
@@ -120,21 +111,38 @@ std::vector<SlotRef> evict(Slots& s, std::uint64_t most) {
 }
 
 /// Functions among them may be just launched.
-void let_go_of(std::vector<SlotRef> evicted) {
-  if (!evicted.empty()) destroy_later(std::make_shared<const std::vector<SlotRef>>(std::move(evicted)));
+void unload_unread(Evicted evicted) noexcept {
+  if (evicted && !evicted->empty()) destroy_later(std::move(evicted));
 }
 
 /// Counts what a slot has come to, and makes room for it: an eighth more, since looking for it takes a while.
 void keep_within_bound(CacheSlot& slot) {
-  std::vector<SlotRef> evicted;
-  {
+  Evicted evicted;
+  try {
     Slots& s = slots.get();
     const runtime::ForkSafeLock lock(s.mutex);
     slot.last_asked = kernel_clock.load(std::memory_order_relaxed);
     s.count(slot);
     if (s.bytes > s.most_bytes) evicted = evict(s, s.most_bytes - s.most_bytes / 8);
+  } catch (const std::bad_alloc&) {  // the next one makes room
   }
-  let_go_of(std::move(evicted));
+  unload_unread(std::move(evicted));
+}
+
+SlotRef slot_for(const std::string& target, const std::string& text) {
+  const XXH64_hash_t hash = XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(target.data(), target.size()));
+  SlotRef made;
+  {
+    Slots& s = slots.get();
+    const runtime::ForkSafeLock lock(s.mutex);
+    const auto [first, last] = s.found.equal_range(hash);
+    if (cache_mode() != CacheMode::Off)
+      for (auto i = first; i != last; ++i)
+        if (i->second->target == target && i->second->text == text) return i->second;
+    made = s.found.emplace(hash, std::make_shared<CacheSlot>(target, text))->second;
+  }
+  keep_within_bound(*made);  // its text counts, should nothing come of it
+  return made;
 }
 
 void wait_for(const std::shared_ptr<Attempt>& attempt, Progress& progress, std::unique_lock<std::mutex>& lock) {
@@ -201,6 +209,7 @@ std::optional<LoadedKernel> find_loaded(const CacheSlot& slot, const runtime::Gp
   const runtime::ForkSafeLock lock(slots.get().mutex);
   const OnGpu* const known = on_gpu(slot, device);
   if (!known) return std::nullopt;
+  known->ready->touch();
   return LoadedKernel{known->function, known->ready, KernelOrigin::Memory};
 }
 
@@ -257,13 +266,13 @@ KernelFigures kernel_figures() noexcept {
 }
 
 void evict_kernels() {
-  std::vector<SlotRef> evicted;
+  Evicted evicted;
   {
     Slots& s = slots.get();
     const runtime::ForkSafeLock lock(s.mutex);
     evicted = evict(s, 0);
   }
-  let_go_of(std::move(evicted));
+  unload_unread(std::move(evicted));
 }
 
 void set_most_kernel_bytes(std::uint64_t bytes) noexcept {

@@ -26,13 +26,21 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 /// Whether who destroys can order the accesses of all other threads, so that a Reading, of which there are many more,
 /// needs no fence. Sandboxes may forbid it.
-const bool orders_others = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+const bool has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 
-void order_others() noexcept {
+/// False where the accesses of others cannot be ordered now.
+bool fence_all_threads() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (orders_others && !membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
-    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  return !has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+
+/// The part of it that a thread that reads has to do.
+void fence_own_thread() noexcept {
+  if (has_membarrier) [[likely]]
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 struct Waiting {
@@ -78,17 +86,15 @@ Reader::~Reader() {
 
 Reading::Reading() : reader_(runtime::per_thread<Reader>()) {
   if (reader_.depth++ > 0) return;
-  reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_relaxed);
-  if (orders_others) [[likely]]
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  else
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+  reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_release);
+  fence_own_thread();
 }
 
 /// Only who may have been waited for looks at what waits.
 void Reading::end() noexcept {
   const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
   reader_.since.store(0, std::memory_order_release);
+  fence_own_thread();
   if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
     destroy_what_nobody_reads();
 }
@@ -113,7 +119,7 @@ void destroy_what_nobody_reads() noexcept try {
   std::vector<Waiting> destroyed;  // without the lock
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   destroyed.reserve(r.waiting.size());
-  order_others();
+  if (!fence_all_threads()) return;  // next time
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (const Readers::Known& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);

@@ -1,4 +1,4 @@
-// What threads find in caches without a lock stays until none of them can be using it.
+// Epoch-based reclamation: what threads find in caches without a lock stays until none of them can be using it.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../graph/common.hpp"
+#include "../graph/common_subexpressions.hpp"
 #include "../graph/shapes.hpp"
 #include "../plan/faults.hpp"
 #include "../plan/nest.hpp"
@@ -183,12 +183,12 @@ TensorRef stand_in(const Positions& positions) {
   return t;
 }
 
-/// Numbers that the library holds for good, and that are equal, are one number where this saves work.
-void merge_equal_numbers(Model& m, const Export& from) {
+/// Parts that are equal for the numbers that the library holds for good are computed once.
+void merge_equal_scalars(Model& m, const Export& from) {
   std::set<std::uint32_t> vary;
   for (const Number& n : m.numbers)
     if (!n.name.empty() || n.extent != 0) vary.insert(n.number);
-  const EqualNumbers equal(m.recorded, vary);
+  const EqualScalars equal(m.recorded, vary);
   if (std::optional<Graph> merged = equal.merged(m.recorded, equal.pattern(from.expression.scalars.data())))
     m.recorded = std::move(*merged);
 }
@@ -206,7 +206,7 @@ void add_plan(Model& m, const Export& from) {
   const TensorRef other = runtime::index_tensor({}, Device());
   for (TensorImpl*& leaf : leaves)
     if (!leaf) leaf = other.get();
-  merge_equal_numbers(m, from);
+  merge_equal_scalars(m, from);
   m.recipe = std::make_shared<const Recipe>(m.recorded, false);
   const Recipe& recipe = *m.recipe;
   std::vector<Shape> shapes;

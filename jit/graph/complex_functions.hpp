@@ -240,7 +240,7 @@ struct Roots {
 };
 inline Term is_far(const Complex& a) { return abs(a).re > a.re.number(is_double(a.re) ? 0x1p500 : 0x1p60); }
 inline Term log_of_twice(const Complex& a) { return log_size(a.re, a.im()) + a.re.number(numbers::ln2); }
-/// Of a real number converted, too, the imaginary part of 1 - a is -0: the other side of the branch cut than +0.
+/// Even of a converted real number, the imaginary part of 1 - a is -0, on the other side of the branch cut than +0.
 inline Roots roots_beside_one(const Complex& a) {
   const Complex one = a.re.number(1), whole(a.re, a.im());
   return {sqrt(one - whole), sqrt(one + whole), is_far(a)};

@@ -52,7 +52,7 @@ bool meets_complex(const Graph& graph, const Node& n) {
 
 class Splitting {
  public:
-  explicit Splitting(const Graph& graph) : graph_(graph), shapes_matter_(reshapes(graph)) {
+  Splitting(const Graph& graph, bool keeps_shapes) : graph_(graph), keeps_shapes_(keeps_shapes) {
     values_.reserve(graph.nodes().size());
     out_.reserve(4 * graph.nodes().size(), 8 * graph.all_operands().size());
   }
@@ -113,7 +113,7 @@ class Splitting {
     return in_shape_of(a.im(), a.re);
   }
   Term in_shape_of(Term part, Term other) {
-    if (!shapes_matter_) return part;
+    if (!keeps_shapes_) return part;
     const auto has_own_shape = [&](NodeId id) { return is_reshaping(out_.nodes()[static_cast<std::size_t>(id)].op); };
     std::vector<NodeId> there = shape_sources(out_, part.operand.node, seen_, has_own_shape);
     for (const NodeId source : shape_sources(out_, other.operand.node, seen_, has_own_shape)) {
@@ -154,15 +154,15 @@ class Splitting {
   const Graph& graph_;
   Graph out_;
   std::vector<Complex> values_;
-  const bool shapes_matter_;
+  const bool keeps_shapes_;
   NodeSet seen_;
 };
 
 }  // namespace
 
-Graph with_complex_parts(const Graph& graph) {
+Graph with_complex_parts(const Graph& graph, bool keeps_shapes) {
   const bool any = std::ranges::any_of(graph.nodes(), [&](const Node& n) { return meets_complex(graph, n); });
-  return any ? Splitting(graph).run() : graph;
+  return any ? Splitting(graph, keeps_shapes || reshapes(graph)).run() : graph;
 }
 
 }  // namespace sinter::inline v1::jit

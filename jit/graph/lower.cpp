@@ -7,8 +7,8 @@
 namespace sinter::inline v1::jit {
 
 /// Bodies are computed in the carrier, so that their constants are not rounded to half; but for limits of the dtype.
-Graph lower(const Graph& graph) {
-  const Graph real = with_complex_parts(graph);
+Graph lower(const Graph& graph, bool keeps_shapes) {
+  const Graph real = with_complex_parts(graph, keeps_shapes);
   return expand_composites(with_carriers(expand_composites(real, Composites::WithLimits)), Composites::All);
 }
 

@@ -211,9 +211,10 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
 
 Graph simplify(const Graph& graph, bool keeps_shapes) {
   keeps_shapes |= reshapes(graph);
-  Graph once = rebuild(lower(graph), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
-    return b.make(n.op, n.dtype, operands, n.attribute);
-  });
+  Graph once =
+      rebuild(lower(graph, keeps_shapes), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
+        return b.make(n.op, n.dtype, operands, n.attribute);
+      });
   return contracts() ? Contraction(once).run(keeps_shapes) : once;
 }
 

@@ -158,7 +158,7 @@ class Explanation {
         leaves_(expression.leaves),
         device_(expression.device),
         evaluation_(inspect(expression)),
-        row_plans_(reshapes(expression.graph) ? row_plans(expression) : std::vector<RowPlan>()),
+        row_plans_(reshapes(expression.graph) ? row_plans(expression, evaluation_) : std::vector<RowPlan>()),
         lowered_(lower(expression.graph)),
         written_(Operations(recorded_).count()),
         in_all_(Operations(lowered_, true).count()),
@@ -304,11 +304,11 @@ class Explanation {
     line("temporaries: {} ({}), the values that pass from one kernel to a later one", count, in_bytes(bytes));
   }
 
-  /// What would be computed once if it had a name of its own.
+  /// Values that would be computed once if stored in a Tensor.
   void repeated() {
     constexpr std::size_t shown = 5;
     for (const Part& part : evaluation_.parts) {
-      const std::vector<Repeated> all = computed_again(part.plan(), part.shapes);
+      const std::vector<Repeated> all = recomputed_values(part.plan(), part.shapes);
       for (std::size_t i = 0; i < std::min(all.size(), shown); ++i) {
         const Repeated& r = all[i];
         const double bytes = static_cast<double>(r.shape.numel()) * static_cast<double>(size_of(r.dtype));
@@ -316,8 +316,8 @@ class Explanation {
              r.operations == 0
                  ? ""
                  : ", with " + counted(static_cast<std::size_t>(r.operations), "operation") + " before it");
-        line("        a Tensor of it would be computed once: {} to write, and to read {} times", in_bytes(bytes),
-             r.kernels);
+        line("        a Tensor of it would be computed once, for at most {} to write and to read {} times",
+             in_bytes(bytes), r.kernels);
       }
       if (all.size() > shown) line("        and {}", counted(all.size() - shown, "more value"));
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "../graph/common.hpp"
+#include "../graph/common_subexpressions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -70,10 +70,15 @@ class Repetitions {
     values_.push_back({.node = &n, .operands = {}});
     values_.back().of_elements = of_elements;
     for (const Operand o : operands) {
-      values_.back().operands.push_back(o.node);
-      values_[static_cast<std::size_t>(o.node)].readers.push_back(id);
-      values_.back().of_elements |= value(o.node).of_elements;
+      const NodeId operand = without_casts(o.node);
+      values_.back().operands.push_back(operand);
+      values_[static_cast<std::size_t>(operand)].readers.push_back(id);
+      values_.back().of_elements |= value(operand).of_elements;
     }
+    return id;
+  }
+  NodeId without_casts(NodeId id) const {
+    while (value(id).node->op == Op::cast) id = value(id).operands[0];
     return id;
   }
 
@@ -103,7 +108,7 @@ class Repetitions {
 
 }  // namespace
 
-std::vector<Repeated> computed_again(const Plan& plan, const PlanShapes& shapes) {
+std::vector<Repeated> recomputed_values(const Plan& plan, const PlanShapes& shapes) {
   return Repetitions(plan, shapes).found();
 }
 

@@ -1,4 +1,4 @@
-// What several kernels of a plan compute, each for itself.
+// Values that several kernels of a plan recompute.
 #pragma once
 #include <vector>
 
@@ -15,6 +15,6 @@ struct Repeated {
 };
 
 /// Values that more than one kernel computes, without those that only lead to another of them; in the plan's order.
-std::vector<Repeated> computed_again(const Plan& plan, const PlanShapes& shapes);
+std::vector<Repeated> recomputed_values(const Plan& plan, const PlanShapes& shapes);
 
 }  // namespace sinter::inline v1::jit

@@ -39,7 +39,7 @@ void add(JitStats& sum, const ThreadStats& t) noexcept {
 
 }  // namespace
 
-/// Nobody asks for counters that there is no memory to remember by.
+/// Without memory to register it, this thread is not counted.
 ThreadStats::ThreadStats() {
   try {
     const runtime::ForkSafeLock lock(registry().mutex, std::nothrow);
@@ -54,7 +54,7 @@ ThreadStats::~ThreadStats() {
   std::erase(registry().threads, this);
 }
 
-/// Threads that there is no memory for count together, and may lose some.
+/// Threads without memory for counters of their own share one set, which may lose counts.
 ThreadStats& stats() noexcept try { return runtime::per_thread<ThreadStats>(); } catch (const std::bad_alloc&) {
   alignas(ThreadStats) static std::byte memory[sizeof(ThreadStats)];
   static ThreadStats* const shared = new (memory) ThreadStats;  // never destroyed

@@ -22,7 +22,7 @@ Shape output_shape(const Kernel& kernel, std::size_t output, const Shape& shape)
 PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves);
 
 /// Throws Error where an output of what was recorded has another shape than what stands for it, a plan or a graph that
-/// is left, would give: a bug of this library, which must not become a result.
+/// is left, would give: a bug in this library, which must not become a result.
 void check_same_shapes(const Graph& recorded, Leaves leaves, std::span<const Shape> found);
 
 }  // namespace sinter::inline v1::jit

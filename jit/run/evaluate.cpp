@@ -125,12 +125,21 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .runs = mode != Mode::Prepare};
 }
 
-void run_anywhere(const Recipe& found, const Call& call) {
-  const Recipe& recipe = found.for_numbers(call.scalars, call.runs);
+/// Processes of a mesh must cut the same graph, whatever each of them evaluated before.
+const Recipe& specialized(const Recipe& found, const Scalar* scalars, Device device, bool runs) {
+  if (device.is_mesh() && Mesh::of(device).local() < Mesh::of(device).size()) return found;
+  return found.specialized_for(scalars, runs);
+}
+
+void run_recipe(const Recipe& recipe, const Call& call) {
   if (!call.device.is_mesh()) [[likely]]
     return run(recipe, call);
   if (!call.runs) return run_on_mesh(recipe, call);
   runtime::together(Mesh::of(call.device), [&] { run_on_mesh(recipe, call); });
+}
+
+void run_anywhere(const Recipe& found, const Call& call) {
+  run_recipe(specialized(found, call.scalars, call.device, call.runs), call);
 }
 
 /// The parts of an evaluation on a mesh are known one after another.
@@ -203,17 +212,17 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
   return texts;
 }
 
-std::vector<RowPlan> row_plans(const Recorded& recorded) {
+std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation) {
   std::vector<RowPlan> plans;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.row_plans = &plans;
-  run_anywhere(*recipe_of(recorded, nullptr, fusion_is_off()), call);
+  run_recipe(*evaluation.recipe, call);
   return plans;
 }
 
 Evaluation inspect(const Recorded& recorded) {
   Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off()), nullptr};
-  const Recipe& recipe = *(e.recipe = &e.found->for_numbers(recorded.scalars.data(), false));
+  const Recipe& recipe = *(e.recipe = &specialized(*e.found, recorded.scalars.data(), recorded.device, false));
   const Leaves leaves = recorded.leaves;
   if (recipe.reshapes()) {
     const ReadyPlan& ready = recipe.plan_for(leaves);

@@ -25,9 +25,6 @@ void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 /// The CUDA text of every kernel that an evaluation would run, in order, for new outputs.
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded);
 
-/// How a GPU would walk the rows of each kernel of an expression that reduces; empty ones of kernels that do not.
-std::vector<RowPlan> row_plans(const Recorded& recorded);
-
 /// How an evaluation would go, without running it. Outputs of one shape share a part, and so do all of an expression
 /// that reduces.
 struct Evaluation {
@@ -41,14 +38,17 @@ struct Evaluation {
   };
   std::vector<Part> parts;
   std::shared_ptr<const Recipe> found;  // keeps what would run
-  const Recipe* recipe;                 // for these numbers
+  const Recipe* recipe;                 // for these scalars
 
-  /// With what is there several times once.
+  /// Without common subexpressions.
   const Graph& graph() const noexcept { return recipe->graph(); }
 };
 
 /// Throws what evaluate(Bound) throws before it runs anything.
 Evaluation inspect(const Recorded& recorded);
+
+/// How a GPU would walk the rows of each kernel of an expression that reduces; empty ones of kernels that do not.
+std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation);
 
 /// Numbers of leaves, in order, each once.
 struct LeafSets {

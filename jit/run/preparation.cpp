@@ -60,7 +60,7 @@ struct Preparation {
 std::future<void> start_preparing(const std::shared_ptr<const Recipe>& recipe, Call call) {
   std::vector<std::function<void()>> kernels;
   call.later = &kernels;
-  run(recipe->for_numbers(call.scalars, false), call);
+  run(recipe->specialized_for(call.scalars, false), call);
   const auto all = std::make_shared<Preparation>(kernels.size() + 1);
   std::future<void> result = all->ready.get_future();
   for (std::function<void()>& kernel : kernels) {

@@ -41,10 +41,11 @@ struct EntryRecipes {
   std::atomic<const EntryTable*> table{nullptr};
   std::shared_ptr<const EntryTable> owner;
 
-  void put(std::shared_ptr<const EntryTable> next) {
+  /// Gives the table that was there, to be destroyed later, without a lock.
+  [[nodiscard]] std::shared_ptr<const EntryTable> put(std::shared_ptr<const EntryTable> next) noexcept {
     table.store(next.get(), std::memory_order_seq_cst);
     owner.swap(next);
-    if (next) destroy_later(std::move(next));
+    return next;
   }
 };
 
@@ -119,8 +120,10 @@ Recipe::LimitedOperation limited(const Graph& graph, const Node& n) {
   return made;
 }
 
+const Graph no_graph;
+
 std::optional<Graph> merged(const Graph& recorded) {
-  Graph once = merge_common(recorded);
+  Graph once = eliminate_common_subexpressions(recorded);
   return once.nodes().size() == recorded.nodes().size() ? std::nullopt : std::optional(std::move(once));
 }
 
@@ -129,7 +132,7 @@ std::optional<Graph> merged(const Graph& recorded) {
 Recipe::Recipe(Graph recorded, bool eager)
     : recorded_(std::move(recorded)),
       merged_(eager ? std::nullopt : merged(recorded_)),
-      numbers_(eager ? Graph() : graph()),
+      specialized_(eager ? no_graph : graph()),
       eager_(eager),
       reshapes_(jit::reshapes(recorded_)),
       plans_(1 + recorded_.outputs().size()) {
@@ -264,26 +267,40 @@ const Recipe* find_recipe(const Entry& entry, RecipeKey key) noexcept {
   return nullptr;
 }
 
-void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe) {
+namespace {
+
+/// Gives the table that it replaced, if any.
+std::shared_ptr<const EntryTable> replace_table(Entry& entry, RecipeKey key, const Recipe& recipe) {
   Recipes& r = recipes.get();
   const runtime::ForkSafeLock lock(r.changing_entries);
-  if (find_recipe(entry, key)) return;
+  if (find_recipe(entry, key)) return nullptr;
   if (!entry.plans.load(std::memory_order_relaxed))
     entry.plans.store(&r.entries.emplace_back(), std::memory_order_release);
   auto& recipes_of_entry = *static_cast<EntryRecipes*>(const_cast<void*>(entry.plans.load(std::memory_order_relaxed)));
   const EntryTable* const old = recipes_of_entry.owner.get();
-  if (old && old->items.size() >= max_keys) return;
+  if (old && old->items.size() >= max_keys) return nullptr;
   auto next = std::make_shared<EntryTable>(old ? *old : EntryTable());
   next->items.push_back({std::vector<std::uint16_t>(key.begin(), key.end()), recipe.shared_from_this()});
-  recipes_of_entry.put(std::move(next));
+  return recipes_of_entry.put(std::move(next));
+}
+
+}  // namespace
+
+void add_recipe(Entry& entry, RecipeKey key, const Recipe& recipe) {
+  if (std::shared_ptr<const EntryTable> replaced = replace_table(entry, key, recipe))
+    destroy_later(std::move(replaced));
 }
 
 void drop_recipes() {
   Recipes& r = recipes.get();
+  std::vector<std::shared_ptr<const EntryTable>> tables;
   {
     const runtime::ForkSafeLock lock(r.changing_entries);
-    for (EntryRecipes& e : r.entries) e.put(nullptr);
+    tables.reserve(r.entries.size());
+    for (EntryRecipes& e : r.entries) tables.push_back(e.put(nullptr));
   }
+  for (std::shared_ptr<const EntryTable>& table : tables)
+    if (table) destroy_later(std::move(table));
   auto dropped = std::make_shared<std::unordered_multimap<std::uint64_t, Kept>>();
   {
     const runtime::ForkSafeLock lock(r.mutex);

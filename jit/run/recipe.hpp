@@ -10,7 +10,7 @@
 
 #include "../plan/plan.hpp"
 #include "executable.hpp"
-#include "number_recipes.hpp"
+#include "specialized_recipes.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -34,13 +34,12 @@ class Recipe : public std::enable_shared_from_this<Recipe> {
 
   /// What it is found by.
   const Graph& recorded() const noexcept { return recorded_; }
-  /// What it evaluates: unless it is eager, with equal nodes once.
+  /// What it evaluates: unless it is eager, without common subexpressions.
   const Graph& graph() const noexcept { return merged_ ? *merged_ : recorded_; }
   bool eager() const noexcept { return eager_; }
-  /// What to run for these numbers, itself or one in which equal ones are one. Looking ahead changes nothing for later
-  /// evaluations, a run does (NumberRecipes::choose).
-  const Recipe& for_numbers(const Scalar* scalars, bool runs) const {
-    return numbers_.none() ? *this : numbers_.choose(*this, scalars, runs);
+  /// What to run for these scalars (SpecializedRecipes::choose).
+  const Recipe& specialized_for(const Scalar* scalars, bool runs) const {
+    return specialized_.none() ? *this : specialized_.choose(*this, scalars, runs);
   }
   std::size_t outputs() const noexcept { return recorded_.outputs().size(); }
   DType dtype(std::size_t output) const noexcept { return recorded_[recorded_.outputs()[output]].dtype; }
@@ -100,7 +99,7 @@ class Recipe : public std::enable_shared_from_this<Recipe> {
 
   Graph recorded_;
   std::optional<Graph> merged_;
-  NumberRecipes numbers_;
+  SpecializedRecipes specialized_;
   bool eager_, reshapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<NarrowScalar> narrow_scalars_;

@@ -46,11 +46,6 @@ std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) 
   const driver::Driver& d = context_.driver();
   auto owner = std::make_unique<Owner>(Owner{known_, id});
   auto capture = std::make_shared<Capture>();
-  {
-    const ForkSafeLock lock(known_->mutex);
-    known_->ended.reserve(known_->by_id.size() + known_->ended.size() + 2);
-    capture = known_->by_id.try_emplace(id, std::move(capture)).first->second;
-  }
   driver::CUuserObject object = nullptr;
   driver::CUresult result =
       d.cuUserObjectCreate(&object, owner.get(), [](void* o) { ended(o); }, 1, driver::user_object_no_destructor_sync);
@@ -60,11 +55,12 @@ std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) 
     call = "cuGraphRetainUserObject";
     result = d.cuGraphRetainUserObject(graph, object, 1, driver::graph_user_object_move);
     if (result != driver::success) d.cuUserObjectRelease(object, 1);
-  } else {
-    ended(owner.release());
   }
   context_.check(call, result, "what a graph needs is to live as long as it does");
-  return capture;
+  const ForkSafeLock lock(known_->mutex);
+  known_->ended.reserve(known_->ended.size() +
+                        2 * (known_->by_id.size() + 1));  // two streams may be here for one graph
+  return known_->by_id.try_emplace(id, std::move(capture)).first->second;
 }
 
 /// Called by the driver, from any thread, and calls none of its functions.

@@ -52,6 +52,8 @@ bool VirtualStreams::is_done(void* event) {
   if (is_late()) return late().is_over(mark(event));
   return !is_strict() || order().is_seen_over(event_at(event).over, event_at(event).asked);
 }
+/// What is not late is done at once.
+bool VirtualStreams::is_past(void* event) { return !is_late() || late().is_over(mark(event)); }
 void VirtualStreams::synchronize_event(void* event) {
   if (is_late()) late().finish(mark(event));
   if (is_strict()) order().host_waits(event_at(event).over);

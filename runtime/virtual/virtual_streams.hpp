@@ -20,6 +20,7 @@ class VirtualStreams final : public StreamCalls {
   void record(void* event, void* stream) override;
   void wait(void* stream, void* event) override;
   bool is_done(void* event) override;
+  bool is_past(void* event) override;
   void synchronize_event(void* event) override;
   float elapsed_ms(void* begin, void* end) override;
 

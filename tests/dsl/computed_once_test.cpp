@@ -1,4 +1,4 @@
-// What an expression says twice is computed once: products, gathers, reductions, and parts whose numbers are equal.
+// Repeated subexpressions are computed once: products, gathers, reductions, and parts whose scalars are equal.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -45,9 +45,10 @@ TEST(ComputedOnce, AProductThatIsReadFourTimes) {
 TEST(ComputedOnce, ExplainSaysWhatIsNot) {
   const auto x = waves({100, 6}, sn::Device()), v = waves({6, 6}, sn::Device());
   const auto q = gelu(relu(matmul(x, v)));
-  EXPECT_THAT(sn::explain(matmul(exp(q), v) + q),
-              HasSubstr("computed again: gelu in 2 kernels, with 1 operation before it\n"
-                        "        a Tensor of it would be computed once: 2.4 KB to write, and to read 2 times\n"));
+  EXPECT_THAT(
+      sn::explain(matmul(exp(q), v) + q),
+      HasSubstr("computed again: gelu in 2 kernels, with 1 operation before it\n"
+                "        a Tensor of it would be computed once, for at most 2.4 KB to write and to read 2 times\n"));
   EXPECT_EQ(occurrences(sn::explain(matmul(q, v) + q), "computed again"), 0u);  // stored for the product
   EXPECT_EQ(occurrences(sn::explain(exp(x) * 2), "computed again"), 0u);
 }
@@ -62,7 +63,7 @@ TEST(ComputedOnce, ProductsOfProducts) {
   }
 }
 
-TEST(ComputedOnce, EqualNumbersAreOne) {
+TEST(ComputedOnce, EqualScalarsAreOne) {
   for (const sn::Device& d : devices()) {
     const auto x = waves({100}, d);
     const auto twice = exp(x * 2 + 1) * exp(x * 2 + 1), apart = exp(x * 2 + 1) * exp(x * 3 + 1);
@@ -116,8 +117,8 @@ TEST(ComputedOnce, TwoDrawsAreTwo) {
 }
 
 /// What a loop in which two numbers meet computes and compiles.
-struct MeetingNumbers {
-  explicit MeetingNumbers(const sn::Tensor<float>& x) : x(x) {}
+struct MeetingScalars {
+  explicit MeetingScalars(const sn::Tensor<float>& x) : x(x) {}
   std::uint64_t compiled_by_run() {
     std::uint64_t compiled = 0;
     for (int i = 0; i < 4; ++i) {
@@ -132,12 +133,58 @@ struct MeetingNumbers {
   sn::Tensor<float> x;
 };
 
-TEST(ComputedOnce, NumbersThatMeetByChanceCompileNothing) {
+TEST(ComputedOnce, ScalarsThatMeetByChanceCompileNothing) {
   if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
-  MeetingNumbers loop(waves({100}, devices()[1]));
+  MeetingScalars loop(waves({100}, devices()[1]));
   EXPECT_EQ(loop.compiled_by_run(), 1u);
   EXPECT_EQ(loop.compiled_by_run(), 1u);  // they meet again
   EXPECT_EQ(loop.compiled_by_run(), 0u);
+}
+
+// The loop's base has equal scalars as well: what was made for them serves those that meet in other ways.
+TEST(ComputedOnce, OthersMeetWhereSomeAreMeantToBeEqual) {
+  if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
+  const auto x = waves({100}, devices()[1]);
+  std::uint64_t compiled = 0;
+  for (int i = 0; i < 9; ++i) {
+    const auto before = sn::jit_stats().compiles;
+    const sn::Tensor got = erfc(x * 2) * erfc(x * 2) * erfc(x * i) * erfc(x * 7);
+    compiled += sn::jit_stats().compiles - before;
+    const sn::Tensor a = erfc(x * 2), b = erfc(x * i), c = erfc(x * 7);
+    EXPECT_TRUE(allclose(got, sn::Tensor(a * a * b * c), 1e-5)) << i;
+  }
+  EXPECT_EQ(compiled, 1u);
+}
+
+TEST(ComputedOnce, WhatIsPreparedIsWhatRuns) {
+  if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
+  const auto x = waves({100}, devices()[1]);
+  const auto e = [&](int i) { return sinh(x * i + 0.5f) * sinh(x * 7 + 0.5f); };
+  sn::Tensor(e(6)), sn::Tensor(e(7));
+  for (int time = 0; time < 3; ++time) {
+    sn::prepare(e(7));
+    const auto before = sn::jit_stats().compiles;
+    sn::Tensor(e(7));
+    EXPECT_EQ(sn::jit_stats().compiles, before) << time;
+  }
+}
+
+// Only the costly part that is equal becomes one: the others round as they did, by an fma each.
+TEST(ComputedOnce, WhatElseIsEqualRoundsAsBefore) {
+  const auto x = waves({100}, sn::Device());
+  const auto e = [&](float a, float c) { return exp(x * a + 1.5f) * exp(x * 3.f + 2.5f) * exp(x * c) * exp(x * 5.f); };
+  EXPECT_EQ(occurrences(sn::explain(e(3, 5)), "contracted"), 1u);
+  EXPECT_THAT(sn::explain(e(3, 5)), HasSubstr("2 products contracted to fma"));
+}
+
+TEST(ComputedOnce, ComplexPartsBesideProducts) {
+  for (const sn::Device& d : devices()) {
+    const auto x = waves({3, 4}, d), w = waves({4, 2}, d);
+    const auto z = sn::Tensor(complex(waves({4}, d), waves({4}, d) * 2.f));
+    const sn::Tensor part = imag(x + z);
+    EXPECT_EQ(part.shape(), sn::Shape(3, 4));
+    EXPECT_TRUE(allclose(sn::Tensor(matmul(imag(x + z), w)), sn::Tensor(matmul(part, w)), 1e-5)) << to_string(d);
+  }
 }
 
 TEST(ComputedOnce, ExplainChangesNothing) {
@@ -150,7 +197,7 @@ TEST(ComputedOnce, ExplainChangesNothing) {
   EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 1u);
 }
 
-TEST(ComputedOnce, ManyPatternsOfNumbers) {
+TEST(ComputedOnce, ManyPatternsOfScalars) {
   const auto x = waves({50}, sn::Device());
   for (int round = 0; round < 3; ++round)
     for (int pattern = 0; pattern < 243; ++pattern) {

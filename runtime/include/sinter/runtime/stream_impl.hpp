@@ -38,7 +38,7 @@ struct EventImpl : Counted<EventImpl> {
   Streams& owner;
   void* const native;
   const bool timed;
-  const bool may_be_captured;  // as the stream that it was recorded on
+  std::atomic<bool> may_be_captured;  // as the stream that it was recorded on, or others know the handle
 };
 
 using EventRef = Ref<EventImpl>;

@@ -1,4 +1,4 @@
-#include "common.hpp"
+#include "common_subexpressions.hpp"
 
 #include <xxhash.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 /// For each node, the first that is equal to it. `attribute(node)` is what of its attribute counts.
 template <class F>
-std::vector<NodeId> first_equals(const Graph& graph, F attribute) {
+std::vector<NodeId> representatives(const Graph& graph, F attribute) {
   ValueNumbers numbers;
   std::vector<NodeId> first;
   std::vector<Operand> operands;
@@ -41,27 +41,48 @@ std::vector<NodeId> first_equals(const Graph& graph, F attribute) {
   return first;
 }
 
-std::vector<NodeId> first_equals(const Graph& graph) {
-  return first_equals(graph, [](const Node& n) { return n.attribute; });
+std::vector<NodeId> representatives(const Graph& graph) {
+  return representatives(graph, [](const Node& n) { return n.attribute; });
 }
 
 /// Calls, and what reads or combines many elements. A few additions cost less than the loads beside them.
 bool is_costly(Op op) noexcept { return is_function(op) || is_reduction(op) || op == Op::matmul || op == Op::load; }
 
-std::ptrdiff_t costly_nodes(const Graph& graph) { return std::ranges::count_if(graph.nodes(), is_costly, &Node::op); }
+/// The graph with each node that `is_merged` as its representative.
+template <class F>
+Graph with_representatives(const Graph& graph, std::span<const NodeId> representative, F is_merged) {
+  Graph merged;
+  merged.reserve(graph.nodes().size(), graph.all_operands().size());
+  std::vector<NodeId> moved;
+  const auto map = [&](Operand o) { return Operand{moved[static_cast<std::size_t>(o.node)], o.output}; };
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < representative.size(); ++i) {
+    const Node& n = graph.nodes()[i];
+    if (const auto first = static_cast<std::size_t>(representative[i]); first != i && is_merged(n)) {
+      moved.push_back(moved[first]);
+      continue;
+    }
+    operands.clear();
+    for (const Operand o : graph.operands(n)) operands.push_back(map(o));
+    moved.push_back(merged.node(n.op, n.dtype, operands, n.attribute).node);
+  }
+  for (const Operand o : graph.outputs()) merged.output(map(o));
+  return merged;
+}
 
-/// Finds which numbers stand at equal places: two parts that are equal but for their numbers are walked side by side.
-class EqualPlaces {
+/// Finds which scalars are in corresponding positions: two subgraphs that differ in scalars alone are walked side by
+/// side.
+class EqualPositions {
  public:
-  explicit EqualPlaces(const Graph& graph)
-      : graph_(graph), exact_(first_equals(graph)), alike_(first_equals(graph, [](const Node& n) {
+  explicit EqualPositions(const Graph& graph)
+      : graph_(graph), same_value_(representatives(graph)), same_structure_(representatives(graph, [](const Node& n) {
           return n.op == Op::scalar ? static_cast<std::uint64_t>(scalar_use(n).arrives_as) : n.attribute;
         })) {
     for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes().size()); ++id)
-      if (is_costly(node(id).op) && at(alike_, id) != id) compare(at(alike_, id), id);
+      if (is_costly(node(id).op) && at(same_structure_, id) != id) compare(at(same_structure_, id), id);
   }
 
-  /// Numbers by group, each ascending; groups of one are left out.
+  /// Numbers of scalars by group, each ascending.
   std::vector<std::vector<std::uint32_t>> groups() {
     std::map<std::uint32_t, std::vector<std::uint32_t>> by_first;
     for (const auto& [number, parent] : parents_) by_first[root(number)].push_back(number);
@@ -80,7 +101,8 @@ class EqualPlaces {
     while (!open.empty()) {
       const auto [x, y] = open.back();
       open.pop_back();
-      if (at(exact_, x) == at(exact_, y) || !seen_.emplace(at(exact_, x), at(exact_, y)).second) continue;
+      if (at(same_value_, x) == at(same_value_, y) || !seen_.emplace(at(same_value_, x), at(same_value_, y)).second)
+        continue;
       if (node(x).op == Op::scalar) unite(scalar_use(node(x)).number, scalar_use(node(y)).number);
       const auto left = graph_.operands(node(x)), right = graph_.operands(node(y));
       for (std::size_t i = 0; i < left.size(); ++i) open.emplace_back(left[i].node, right[i].node);
@@ -97,46 +119,31 @@ class EqualPlaces {
   }
 
   const Graph& graph_;
-  const std::vector<NodeId> exact_, alike_;
+  const std::vector<NodeId> same_value_, same_structure_;
   std::set<std::pair<NodeId, NodeId>> seen_;
   std::map<std::uint32_t, std::uint32_t> parents_;
 };
 
 }  // namespace
 
-Graph merge_common(const Graph& graph) {
-  const std::vector<NodeId> first = first_equals(graph);
-  Graph merged;
-  merged.reserve(graph.nodes().size(), graph.all_operands().size());
-  std::vector<NodeId> moved;
-  const auto map = [&](Operand o) { return Operand{moved[static_cast<std::size_t>(o.node)], o.output}; };
-  std::vector<Operand> operands;
-  for (NodeId id = 0; id < static_cast<NodeId>(first.size()); ++id) {
-    const auto i = static_cast<std::size_t>(id);
-    if (first[i] != id) {
-      moved.push_back(moved[static_cast<std::size_t>(first[i])]);
-      continue;
-    }
-    const Node& n = graph.nodes()[i];
-    operands.clear();
-    for (const Operand o : graph.operands(n)) operands.push_back(map(o));
-    moved.push_back(merged.node(n.op, n.dtype, operands, n.attribute).node);
-  }
-  for (const Operand o : graph.outputs()) merged.output(map(o));
-  return merged;
+Graph eliminate_common_subexpressions(const Graph& graph) {
+  return with_representatives(graph, representatives(graph), [](const Node&) { return true; });
 }
 
-EqualNumbers::EqualNumbers(const Graph& graph, const std::set<std::uint32_t>& vary) {
-  constexpr std::size_t most_compared = 128;  // comparing takes time at every evaluation
-  for (std::vector<std::uint32_t>& group : EqualPlaces(graph).groups()) {
+EqualScalars::EqualScalars(const Graph& graph, const std::set<std::uint32_t>& vary) {
+  constexpr std::size_t most_comparisons = 120;  // at every evaluation
+  std::size_t comparisons = 0;
+  for (std::vector<std::uint32_t>& group : EqualPositions(graph).groups()) {
     std::erase_if(group, [&](std::uint32_t number) { return vary.contains(number); });
-    if (compared_.size() + group.size() > most_compared) continue;
+    const std::size_t of_group = group.size() * (group.size() - 1) / 2;
+    if (group.size() < 2 || comparisons + of_group > most_comparisons) continue;
+    comparisons += of_group;
     const auto begin = static_cast<std::uint8_t>(compared_.size());
     for (const std::uint32_t number : group) compared_.push_back({number, begin});
   }
 }
 
-EqualNumbers::Pattern EqualNumbers::pattern(const Scalar* scalars) const {
+EqualScalars::Pattern EqualScalars::pattern(const Scalar* scalars) const {
   Pattern pattern(compared_.size(), boost::container::default_init);
   for (std::size_t i = 0; i < compared_.size(); ++i) {
     std::size_t equal = compared_[i].first;
@@ -146,30 +153,31 @@ EqualNumbers::Pattern EqualNumbers::pattern(const Scalar* scalars) const {
   return pattern;
 }
 
-bool EqualNumbers::all_differ(const Pattern& pattern) noexcept {
+bool EqualScalars::all_differ(const Pattern& pattern) noexcept {
   for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[i] != i) return false;
   return true;
 }
 
-std::optional<Graph> EqualNumbers::merged(const Graph& graph, const Pattern& pattern) const {
+bool EqualScalars::holds(const Pattern& assumed, const Pattern& pattern) noexcept {
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    if (pattern[assumed[i]] != pattern[i]) return false;
+  return true;
+}
+
+std::optional<Graph> EqualScalars::merged(const Graph& graph, const Pattern& pattern) const {
   std::map<std::uint32_t, std::uint32_t> first;
   for (std::size_t i = 0; i < pattern.size(); ++i) first[compared_[i].number] = compared_[pattern[i]].number;
-  Graph united;
-  united.reserve(graph.nodes().size(), graph.all_operands().size());
-  for (const Node& n : graph.nodes()) {
-    if (n.op != Op::scalar) {
-      united.node(n.op, n.dtype, graph.operands(n), n.attribute);
-      continue;
-    }
-    const ScalarUse use = scalar_use(n);
-    const auto known = first.find(use.number);
-    united.scalar(n.dtype, use.arrives_as, known == first.end() ? use.number : known->second);
-  }
-  for (const Operand o : graph.outputs()) united.output(o);
-  united = merge_common(united);
-  if (costly_nodes(united) == costly_nodes(graph)) return std::nullopt;
-  return united;
+  const std::vector<NodeId> same = representatives(graph, [&](const Node& n) {
+    const auto known = n.op == Op::scalar ? first.find(scalar_use(n).number) : first.end();
+    return known == first.end() ? n.attribute : known->second | std::uint64_t{n.attribute >> 32} << 32;
+  });
+  const auto merges = [](const Node& n) { return is_costly(n.op); };
+  Graph merged = with_representatives(graph, same, merges);
+  if (merged.nodes().size() == graph.nodes().size()) return std::nullopt;
+  std::vector<std::uint32_t> all(merged.outputs().size());
+  std::iota(all.begin(), all.end(), 0u);
+  return part_of(merged, all);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -1,0 +1,68 @@
+#include "specialized_recipes.hpp"
+
+#include <runtime/fork.hpp>
+#include "recipe.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+/// Patterns that are remembered; scalars that are equal in yet another way run what is known.
+constexpr int most_patterns = 8;
+
+}  // namespace
+
+SpecializedRecipes::SpecializedRecipes(const Graph& graph) : equal_(graph) {}
+SpecializedRecipes::~SpecializedRecipes() = default;
+
+const Recipe& SpecializedRecipes::choose(const Recipe& general, const Scalar* scalars, bool runs) const {
+  const EqualScalars::Pattern pattern = equal_.pattern(scalars);
+  if (EqualScalars::all_differ(pattern)) {
+    if (runs && !general_ran_.load(std::memory_order_relaxed)) general_ran_.store(true, std::memory_order_relaxed);
+    return general;
+  }
+  const bool first = !newest_.load(std::memory_order_acquire) && !general_ran_.load(std::memory_order_relaxed);
+  const Known* known = find(pattern);
+  if (known && !known->seen_once) return known->recipe ? *known->recipe : general;
+  if (first || known) return add(general, pattern);
+  if (runs && patterns_.load(std::memory_order_relaxed) < most_patterns) remember(pattern);
+  return nearest(general, pattern);
+}
+
+const SpecializedRecipes::Known* SpecializedRecipes::find(const EqualScalars::Pattern& pattern) const noexcept {
+  const Known* known = newest_.load(std::memory_order_acquire);
+  while (known && known->pattern != pattern) known = known->next;
+  return known;
+}
+
+const Recipe& SpecializedRecipes::nearest(const Recipe& general, const EqualScalars::Pattern& pattern) const noexcept {
+  for (const Known* k = newest_.load(std::memory_order_acquire); k; k = k->next)
+    if (k->recipe && EqualScalars::holds(k->pattern, pattern)) return *k->recipe;
+  return general;
+}
+
+void SpecializedRecipes::remember(const EqualScalars::Pattern& pattern) const {
+  const runtime::ForkSafeLock lock(mutex_);
+  if (!find(pattern) && patterns_.load(std::memory_order_relaxed) < most_patterns) publish(pattern, true, nullptr);
+}
+
+const Recipe& SpecializedRecipes::add(const Recipe& general, const EqualScalars::Pattern& pattern) const {
+  const runtime::ForkSafeLock lock(mutex_);
+  const Known* known = find(pattern);
+  if (!known || known->seen_once) {
+    std::optional<Graph> merged = equal_.merged(general.graph(), pattern);
+    known = &publish(pattern, false, merged ? std::make_unique<const Recipe>(std::move(*merged), false) : nullptr);
+  }
+  return known->recipe ? *known->recipe : general;
+}
+
+/// In front of what was known of the pattern. Under the mutex.
+const SpecializedRecipes::Known& SpecializedRecipes::publish(EqualScalars::Pattern pattern, bool seen_once,
+                                                             std::unique_ptr<const Recipe> recipe) const {
+  if (!find(pattern)) patterns_.fetch_add(1, std::memory_order_relaxed);
+  all_.push_back(std::make_unique<const Known>(
+      Known{std::move(pattern), seen_once, std::move(recipe), newest_.load(std::memory_order_relaxed)}));
+  newest_.store(all_.back().get(), std::memory_order_release);
+  return *all_.back();
+}
+
+}  // namespace sinter::inline v1::jit
