@@ -40,22 +40,27 @@ inline std::vector<TensorRef> ones(std::size_t n) {
   return all;
 }
 
-/// Reports `text` to the test that started this process, and waits until `reporters` processes have: mpirun ends all of
-/// them when one leaves after an error, and may lose what they print.
-inline void report_and_leave(const std::string& text, int reporters) {
+/// Leaves a file for the test that started this process, and waits until `processes` have left one with this extension:
+/// no word goes by MPI.
+inline void leave_file(const std::string& text, const std::string& extension, int processes) {
   const char* const folder = std::getenv("CHILD_REPORTS");
   if (!folder) return;
   const std::filesystem::path path = std::filesystem::path(folder) / std::getenv("OMPI_COMM_WORLD_RANK");
   std::ofstream(path.string() + ".part") << text;
-  std::filesystem::rename(path.string() + ".part", path);
-  const auto reports = [&] {
+  std::filesystem::rename(path.string() + ".part", path.string() + extension);
+  const auto there = [&] {
     int count = 0;
-    for (const auto& file : std::filesystem::directory_iterator(folder)) count += !file.path().has_extension();
+    for (const auto& file : std::filesystem::directory_iterator(folder)) count += file.path().extension() == extension;
     return count;
   };
-  for (int waited = 0; reports() < reporters && waited < 3000; ++waited)
+  for (int waited = 0; there() < processes && waited < 3000; ++waited)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
+/// Waits until so many processes are here. In a barrier, some would hear of an error of others that have left it.
+inline void meet(int processes) { leave_file("", ".here", processes); }
+/// Reports `text`, and waits until `reporters` processes have: mpirun ends all of them when one leaves after an error,
+/// and may lose what they print.
+inline void report_and_leave(const std::string& text, int reporters) { leave_file(text, "", reporters); }
 
 // Of what starts them.
 
