@@ -1,10 +1,7 @@
 // What the process's kernels may take, what goes when it is reached, and clear_cache().
-#include <link.h>
-
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstring>
 #include <random>
 #include <thread>
 
@@ -16,6 +13,7 @@
 #include "../scratch.hpp"
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
+#include "mapped_kernels.hpp"
 #include "setup.hpp"
 #include "trees.hpp"
 
@@ -149,18 +147,6 @@ TEST_F(KernelBoundFake, ExpressionsOfOneTextShareAKernel) {
   EXPECT_EQ(gpu.loads, 1);
 }
 
-/// Kernels that the loader holds for virtual GPUs.
-int mapped_kernels() {
-  int count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* sum) {
-        *static_cast<int*>(sum) += std::strstr(info->dlpi_name, "/proc/self/fd") != nullptr;
-        return 0;
-      },
-      &count);
-  return count;
-}
-
 struct KernelBoundVirtual : KernelBound {
   static std::vector<std::uint64_t> evaluated(const TensorRef& x, std::int64_t number) {
     Tree tree(scaled(number), {x});
@@ -175,16 +161,16 @@ TEST_F(KernelBoundVirtual, ResultsAreRightWhateverWasUnloaded) {
   const TensorRef x = device_array(DType::Int32, {3}, Device(0), {1, 2, 3});
   evaluated(x, 2);
   const std::uint64_t one = jit_stats().kernel_bytes;
-  const int mapped = mapped_kernels();
+  const int mapped = sinter::test::mapped_kernels();
   jit::set_most_kernel_bytes(3 * one);
   for (int round = 0; round < 2; ++round)
     for (std::uint64_t number = 2; number < 6; ++number) {
       EXPECT_EQ(evaluated(x, static_cast<std::int64_t>(number)), right(number));
-      EXPECT_LE(mapped_kernels(), mapped + 2);
+      EXPECT_LE(sinter::test::mapped_kernels(), mapped + 2);
     }
   sinter::synchronize();
   clear_cache();
-  EXPECT_EQ(mapped_kernels(), mapped - 1);
+  EXPECT_EQ(sinter::test::mapped_kernels(), mapped - 1);
 }
 
 TEST_F(KernelBoundVirtual, ThreadsEvaluateWhileKernelsGo) {

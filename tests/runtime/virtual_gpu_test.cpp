@@ -1,5 +1,4 @@
 // The virtual GPU as a backend: memory, copies, compilation, loading, what a launch checks.
-#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <sinter/runtime/device.hpp>
 #include <stdexcept>
 
+#include "mapped_kernels.hpp"
 #include "virtual_harness.hpp"
 
 namespace sinter::test {
@@ -320,25 +320,15 @@ TEST(VirtualGpu, TheLastCopyOfAFunctionUnloadsIt) {
   GpuBackend& gpu = virtual_gpu(0);
   const std::string binary = gpu.compile(copy_source());
   gpu.synchronize();
-  const auto loaded = [] {
-    int count = 0;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* sum) {
-          *static_cast<int*>(sum) += std::strstr(info->dlpi_name, "/proc/self/fd") != nullptr;
-          return 0;
-        },
-        &count);
-    return count;
-  };
-  const int before = loaded();
+  const int before = sinter::test::mapped_kernels();
   Array<float> y(4), x(std::vector<float>{1, 2, 3, 4});
   {
     const Function f = gpu.load(binary, "copy_words"), copy = f;
-    EXPECT_EQ(loaded(), before + 1);
+    EXPECT_EQ(sinter::test::mapped_kernels(), before + 1);
     launch(gpu, copy, {1, 4}, y, x, 4LL);
   }
   gpu.synchronize();
-  EXPECT_EQ(loaded(), before);
+  EXPECT_EQ(sinter::test::mapped_kernels(), before);
   EXPECT_EQ(y.get(), (std::vector<float>{1, 2, 3, 4}));
 }
 
