@@ -1,22 +1,14 @@
 #include "retired_kernels.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "never_destroy.hpp"
+
 namespace sinter::inline v1::runtime {
-namespace {
-
-/// Never unloads it. Takes no memory.
-void leave_loaded(std::shared_ptr<void> kernel) noexcept {
-  alignas(std::shared_ptr<void>) std::byte place[sizeof kernel];
-  new (place) std::shared_ptr(std::move(kernel));
-}
-
-}  // namespace
 
 Function RetiredKernels::share(std::shared_ptr<void> kernel) {
   void* const handle = kernel.get();
@@ -31,7 +23,7 @@ void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
   } catch (...) {  // no memory to remember it
   }
   if (kernel)
-    leave_loaded(std::move(kernel));
+    never_destroy(std::move(kernel));
   else
     unload_done();
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include <runtime/fork.hpp>
+#include <runtime/never_destroy.hpp>
 #include <runtime/per_thread.hpp>
 
 namespace sinter::inline v1::jit {
@@ -108,8 +108,7 @@ void destroy_later(std::shared_ptr<const void> object) noexcept {
     added.object = std::move(object);
     Reading::awaited_.store(added.epoch, std::memory_order_relaxed);
   } catch (...) {  // no memory to remember it: it stays
-    alignas(std::shared_ptr<const void>) std::byte place[sizeof object];
-    new (place) std::shared_ptr(std::move(object));
+    runtime::never_destroy(std::move(object));
   }
   destroy_what_nobody_reads();
 }
