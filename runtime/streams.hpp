@@ -67,7 +67,7 @@ class Streams {
   EventRef record(const StreamImpl& stream, bool timed = false);
   /// After all that was issued to a stream until now: its last event where it is gone, null where that is done.
   EventRef end_of(const StreamImpl& stream);
-  /// After all that every stream was given until now; nothing while one captures a graph, which nobody may ask.
+  /// Events after the work that streams have now; nullopt while a stream captures: the driver cannot be asked then.
   std::optional<std::vector<EventRef>> ends();
   void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
   bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }

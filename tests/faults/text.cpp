@@ -1,4 +1,4 @@
-// Expressions as text, and what is told of them and made of them.
+// Expressions as text, explained and exported.
 #include <filesystem>
 
 #include "scenario.hpp"
