@@ -1,7 +1,7 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Makes the tables in tests/data from PyTorch and NumPy, which the tests hold Sinter against.
 
-    /usr/bin/python3 scripts/torch_tables.py [folder, tests/data by default]
+    scripts/torch_tables.py [folder, tests/data by default]
 
 Needs PyTorch and NumPy; each table's first line names those that it was made with. Two runs on the same versions
 give the same bytes: every random number comes from one seed, and PyTorch is told to use its portable kernels.

@@ -51,9 +51,8 @@ inline Term operator==(const Complex& a, const Complex& b) {
 inline Term operator!=(const Complex& a, const Complex& b) {
   return a.is_real() && b.is_real() ? a.re != b.re : (a.re != b.re) | (a.im() != b.im());
 }
-/// Of magnitudes, for bodies that choose by them.
-inline Term operator<(const Complex& a, const Complex& b) { return abs(a).re < abs(b).re; }
-/// Of two that are real.
+/// Order, of two that are real.
+inline Term operator<(const Complex& a, const Complex& b) { return a.re < b.re; }
 inline Term operator<=(const Complex& a, const Complex& b) { return a.re <= b.re; }
 inline Complex operator&(const Complex& a, const Complex& b) { return a.re & b.re; }
 inline Complex operator|(const Complex& a, const Complex& b) { return a.re | b.re; }

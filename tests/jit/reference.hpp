@@ -120,7 +120,7 @@ T real(Op op, const std::array<T, 5>& v) {
     case Op::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
     case Op::square: return a * a;
     case Op::reciprocal: return 1 / a;
-    case Op::lerp: return c < T(0.5) ? std::fma(c, b - a, a) : std::fma(-(b - a), T(1) - c, b);
+    case Op::lerp: return std::fabs(c) < T(0.5) ? std::fma(c, b - a, a) : std::fma(c - T(1), b - a, b);
     case Op::sqrt: return std::sqrt(a);
     case Op::rsqrt: return 1 / std::sqrt(a);
     case Op::exp: return r(std::exp(x));
