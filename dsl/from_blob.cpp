@@ -24,9 +24,14 @@ TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& sh
         fmt::format("{}: a tensor of shape {} and strides {} has elements {} to {} of the span, which has {}", what,
                     to_string(shape), to_string(steps), -range->before, range->span - range->before - 1, room / size));
   if (range->span == 0) return runtime::over_memory(shape, dtype, memory.first, std::move(owner));
-  if (!memory.first || !runtime::is_aligned(memory.first, dtype))
-    throw Error(fmt::format("{}: cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
-                            what, to_string(shape), fmt::ptr(memory.first), name(dtype), size_of(dtype)));
+  if (!memory.first)
+    throw Error(fmt::format("{}: a {} tensor of shape {} needs memory, and the pointer is null", what, name(dtype),
+                            to_string(shape)));
+  if (!runtime::is_aligned(memory.first, dtype))
+    throw Error(
+        fmt::format("{}: the memory at {} is not aligned for {}, whose elements start at multiples of {} bytes. "
+                    "Copy the elements to aligned memory, sn::empty for example, and use that",
+                    what, fmt::ptr(memory.first), name(dtype), size_of(dtype)));
   const TensorRef whole = runtime::over_memory(Shape(range->span), dtype, memory.first - before, std::move(owner));
   whole->buffer->expose();
   return runtime::view(*whole, shape, steps, range->before);

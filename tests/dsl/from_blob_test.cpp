@@ -62,11 +62,12 @@ TEST(FromBlob, OwnersGoWithTheLastTensor) {
 TEST(FromBlob, Refuses) {
   alignas(8) std::byte bytes[32] = {};
   auto* odd = reinterpret_cast<double*>(bytes + 4);
-  EXPECT_THAT(message_of<Error>([&] { from_blob(odd, {2}); }), HasSubstr("multiples of 8"));
+  EXPECT_THAT(message_of<Error>([&] { from_blob(odd, {2}); }), AllOf(HasSubstr("multiples of 8"), HasSubstr("Copy")));
   auto* between = reinterpret_cast<std::complex<float>*>(bytes + 4);  // GPUs read both parts at once
   EXPECT_THAT(message_of<Error>([&] { from_blob(between, {2}); }),
-              HasSubstr("complex64 elements lie at multiples of 8"));
-  EXPECT_THAT(message_of<Error>([] { from_blob(static_cast<float*>(nullptr), {2}); }), HasSubstr("float32"));
+              HasSubstr("aligned for complex64, whose elements start at multiples of 8 bytes"));
+  EXPECT_THAT(message_of<Error>([] { from_blob(static_cast<float*>(nullptr), {2}); }),
+              AllOf(HasSubstr("float32"), HasSubstr("null")));
   EXPECT_EQ(from_blob(static_cast<float*>(nullptr), {0, 2}).numel(), 0);
   float x = 0;
   EXPECT_THAT(message_of<ShapeError>([&] { from_blob(&x, {2, 3}, {1}); }), HasSubstr("1 strides"));

@@ -128,6 +128,65 @@ Step scattering(Choices& choices, std::size_t v, const Known& known) {
   return step;
 }
 
+/// w = x.clone(); w.index_put_({positions}, x, accumulate), along the first axis.
+Step putting(Choices& choices, std::size_t v, const Known& known) {
+  const std::int64_t extent = known.shape[0];
+  const bool adds = choices.often(50) && known.exact && !is_complex(known.dtype);
+  const std::int64_t turn = choices.below(static_cast<int>(std::clamp<std::int64_t>(extent, 1, 100)));
+  // Of several writes to one place only sums are defined.
+  const auto place = [=](std::int64_t i) {
+    return (i + turn) % std::max<std::int64_t>(extent, 1) - (adds ? 0 : extent);
+  };
+  Step step{fmt::format("w = {0}.clone(); w.index_put_({{(arange({1}) + {2}) % {1}{4}}}, {0}, {3})", name_of(v), extent,
+                        turn, boolean(adds), adds ? "" : fmt::format(" - {}", extent)),
+            {v},
+            adds ? Kind::Adds : Kind::Moves,
+            adds ? 2. : 1.};
+  step.run = [=](std::span<const Any> values) {
+    const AnyTensor x = tensor(values[0]);
+    Plain places{DType::Int64, Shape(extent), {}};
+    for (std::int64_t i = 0; i < extent; ++i) places.cells.push_back({static_cast<Bits>(place(i)), 0});
+    AnyTensor w = x.clone();
+    w.index_put_({tensor_of(places).to(x.device())}, x, adds);
+    return Any(w);
+  };
+  step.reference = [=](std::span<const Plain> values) -> Reference {
+    const Plain& x = values[0];
+    const Plain turned = moved(x, x.shape, [&](Position at) { return at[0] = (at[0] + extent - turn) % extent, at; });
+    if (!adds) return turned;
+    const ReferenceOperand operands[] = {{&x}, {&turned}};
+    return elementwise(Op::add, operands);
+  };
+  return step;
+}
+
+Step stacking(Choices& choices, std::size_t a, std::span<const Known> known) {
+  const Shape shape = known[a].shape;
+  std::size_t b = any_value(choices, known.size());
+  for (std::size_t tried = 0; tried < known.size() && known[b].shape != shape; ++tried) b = (b + 1) % known.size();
+  const int axis = choices.between(-shape.rank() - 1, shape.rank());
+  const int at_axis = axis < 0 ? axis + shape.rank() + 1 : axis;
+  Step step{fmt::format("stack({}, {}, {})", axis, name_of(a), name_of(b)), {a, b}, Kind::Moves};
+  step.run = [=](std::span<const Any> values) { return Any(stack(axis, values[0], values[1])); };
+  step.reference = [=](std::span<const Plain> values) -> Reference {
+    if (values[0].shape != values[1].shape || values[0].shape.rank() == max_rank) return {};
+    const DType dtype = promote(values[0].dtype, values[1].dtype);
+    const Plain parts[] = {converted(values[0], dtype), converted(values[1], dtype)};
+    Plain whole{dtype, {}, {}};
+    for (int i = 0; i <= shape.rank(); ++i) {
+      if (i == at_axis) whole.shape.push_back(2);
+      if (i < shape.rank()) whole.shape.push_back(shape[i]);
+    }
+    for_each_position(whole.shape, [&](Position at) {
+      const auto part = static_cast<std::size_t>(at[static_cast<std::size_t>(at_axis)]);
+      at.erase(at.begin() + at_axis);
+      whole.cells.push_back(parts[part].cells[number_of(shape, at)]);
+    });
+    return whole;
+  };
+  return step;
+}
+
 }  // namespace
 
 Step ordering_step(Choices& choices, std::span<const Known> known) {
@@ -168,6 +227,7 @@ Step ordering_step(Choices& choices, std::span<const Known> known) {
 
 Step joining_step(Choices& choices, std::span<const Known> known) {
   const std::size_t a = any_value(choices, known.size());
+  if (choices.often(30)) return stacking(choices, a, known);
   const Shape& shape = known[a].shape;
   const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
   if (choices.often(40)) {
@@ -208,9 +268,10 @@ Step joining_step(Choices& choices, std::span<const Known> known) {
 Step writing_step(Choices& choices, std::span<const Known> known) {
   const std::size_t v = exact_value(choices, known);
   if (known[v].shape.empty()) return joining_step(choices, known);
-  switch (choices.below(3)) {
+  switch (choices.below(4)) {
     case 0: return shifted_write(choices, v, known[v]);
     case 1: return scattering(choices, v, known[v]);
+    case 2: return putting(choices, v, known[v]);
     default: return compound_write(v, exact_value(choices, known), known);
   }
 }

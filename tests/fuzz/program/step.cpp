@@ -47,8 +47,9 @@ Step random_step(Choices& choices, std::span<const Known> known) {
   if (what < 67) return product_step(choices, known);
   if (what < 83) return view_step(choices, known);
   if (what < 89) return gathering_step(choices, known);
-  if (what < 93) return ordering_step(choices, known);
-  if (what < 96) return joining_step(choices, known);
+  if (what < 91) return ordering_step(choices, known);
+  if (what < 94) return selection_step(choices, known);
+  if (what < 97) return joining_step(choices, known);
   return writing_step(choices, known);
 }
 

@@ -51,6 +51,7 @@ Step product_step(Choices& choices, std::span<const Known> known);
 Step view_step(Choices& choices, std::span<const Known> known);
 Step gathering_step(Choices& choices, std::span<const Known> known);
 Step ordering_step(Choices& choices, std::span<const Known> known);
+Step selection_step(Choices& choices, std::span<const Known> known);
 Step joining_step(Choices& choices, std::span<const Known> known);
 Step writing_step(Choices& choices, std::span<const Known> known);
 
