@@ -207,7 +207,7 @@ std::uint64_t* Executable::write_scalars(std::uint64_t* words, const Scalar* sca
 }
 
 RunFaults Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
-  if (device.is_cpu()) return runtime::traces() ? traced_on_cpu(nest, scalars) : run_on_cpu(nest, scalars);
+  if (device.is_cpu()) return runtime::may_trace() ? traced_on_cpu(nest, scalars) : run_on_cpu(nest, scalars);
   launch(nest, aliased, scalars, device);
   return {};
 }

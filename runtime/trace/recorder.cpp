@@ -145,13 +145,14 @@ std::uint32_t Recorder::new_track(std::string name) {
   return first_track + static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
-void Recorder::flush() noexcept {
+void Recorder::flush() noexcept try {
   const ForkSafeLock lock(mutex_, std::nothrow);
   if (process_ != generation() + 1) open();
   if (file_) write_all();
+} catch (...) {  // no memory to name the file by
 }
 
-void Recorder::write_all() noexcept {
+void Recorder::write_all() {
   try {
     TraceText names(::getpid());
     for (std::size_t i = 0; i < tracks_.size(); ++i)

@@ -67,7 +67,7 @@ class Recorder {
   static void at_exit() noexcept;
   // Under the lock:
   void open();
-  void write_all() noexcept;
+  void write_all();
   void stop(const std::string& path, std::string_view problem, std::string_view then) noexcept;
 
   const std::string name_;  // SINTER_TRACE

@@ -16,10 +16,10 @@ extern std::atomic<unsigned> trace_sinks;
 bool start_trace() noexcept;
 }  // namespace detail
 
-/// Whether anything takes spans: one load and a branch where nothing does.
-inline bool traces() noexcept {
-  return detail::trace_sinks.load(std::memory_order_relaxed) != 0 && detail::start_trace();
-}
+/// False where nothing takes spans, as is known after the first one. For where a call of a function would count.
+inline bool may_trace() noexcept { return detail::trace_sinks.load(std::memory_order_relaxed) != 0; }
+/// Whether anything takes spans.
+inline bool traces() noexcept { return may_trace() && detail::start_trace(); }
 
 /// Where spans go. They are written to the file, or are ranges of a profiler's, or both.
 enum class TraceSink : unsigned { File = 1, Nvtx = 2 };
