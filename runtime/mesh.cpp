@@ -12,6 +12,7 @@
 #include "collective/collective.hpp"
 #include "fork.hpp"
 #include "registry.hpp"
+#include "trace/traced_communicator.hpp"
 
 namespace sinter::inline v1 {
 
@@ -76,10 +77,10 @@ bool may_use_nccl(const std::vector<Device>& devices) {
 }
 
 std::unique_ptr<runtime::Communicator> make_communicator(const runtime::World& positions, bool is_world) {
-  if (is_world) return runtime::make_world_communicator(positions);
+  if (is_world) return runtime::traced(runtime::make_world_communicator(positions));
   if (may_use_nccl(positions.all))
-    if (auto nccl = runtime::make_nccl(positions.all)) return nccl;
-  return runtime::make_loopback(positions.all);
+    if (auto nccl = runtime::make_nccl(positions.all)) return runtime::traced(std::move(nccl));
+  return runtime::traced(runtime::make_loopback(positions.all));
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 #include "cuda/cuda_gpu.hpp"
 #include "environment.hpp"
 #include "fork.hpp"
+#include "trace/span.hpp"
+#include "trace/traced_gpu.hpp"
 #include "virtual/virtual_gpu.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -72,7 +74,8 @@ std::string what_there_is(const Gpus& found) {
 std::unique_ptr<Backend> start(Device device) {
   if (device.is_cpu()) return make_cpu_backend();
   require_gpu(device.index());
-  return gpus().are_virtual ? make_virtual_gpu(device.index()) : make_cuda_gpu(device.index());
+  auto gpu = gpus().are_virtual ? make_virtual_gpu(device.index()) : make_cuda_gpu(device.index());
+  return traces() ? make_traced_gpu(std::move(gpu)) : std::move(gpu);
 }
 
 Backend& start_once(Device device) {

@@ -66,7 +66,8 @@ Streams::~Streams() {
     k.last = EventRef();
     if (k.stream->kind != StreamImpl::Kind::Foreign) calls_.destroy_stream(k.stream->native);
   }
-  for (void* event : idle_events_) calls_.destroy_event(event);
+  for (const std::vector<void*>& idle : idle_events_)
+    for (void* const event : idle) calls_.destroy_event(event);
 }
 
 StreamImpl& Streams::innermost() noexcept {
@@ -150,7 +151,7 @@ Streams::All Streams::all() {
 }
 
 void Streams::synchronize() {
-  count_wait();
+  const Wait wait("synchronize the device");
   const All streams = all();
   for (const StreamRef& s : streams.open) calls_.synchronize(s->native);
   for (const EventRef& e : streams.last) calls_.synchronize_event(e->native);
@@ -166,9 +167,10 @@ std::optional<std::vector<EventRef>> Streams::ends() {
 
 EventRef Streams::record(const StreamImpl& stream, bool timed) {
   void* native = nullptr;
-  if (!timed) {
+  {
     const std::lock_guard lock(events_mutex_);
-    if (!idle_events_.empty()) native = idle_events_.back(), idle_events_.pop_back();
+    std::vector<void*>& idle = idle_events_[timed];
+    if (!idle.empty()) native = idle.back(), idle.pop_back();
   }
   if (!native) native = calls_.create_event(timed);
   EventRef event;
@@ -211,12 +213,12 @@ bool Streams::is_capturing(const StreamImpl& stream) {
 }
 
 void Streams::synchronize(const EventImpl& event) {
-  count_wait();
+  const Wait wait("synchronize an event");
   calls_.synchronize_event(event.native);
 }
 
 void Streams::synchronize(const StreamImpl& stream) {
-  count_wait();
+  const Wait wait("synchronize a stream");
   EventRef last;
   if (!alive_or_retired(stream, [] { return false; }, [&](const EventRef& e) { return last = e, true; }))
     calls_.synchronize(stream.native);  // without the lock
@@ -225,12 +227,12 @@ void Streams::synchronize(const StreamImpl& stream) {
 }
 
 void Streams::recycle(EventImpl& event) noexcept {
-  if (!event.timed) try {
-      const std::lock_guard lock(events_mutex_);
-      return idle_events_.push_back(event.native);
-    } catch (...) {
-    }
-  calls_.destroy_event(event.native);
+  try {
+    const std::lock_guard lock(events_mutex_);
+    idle_events_[event.timed].push_back(event.native);
+  } catch (...) {  // no memory to remember it
+    calls_.destroy_event(event.native);
+  }
 }
 
 void wait_for(StreamImpl& stream, StreamImpl& other) {

@@ -1,5 +1,6 @@
 // The streams of one device: its default one, those that users made, those that they brought along.
 #pragma once
+#include <array>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -113,7 +114,7 @@ class Streams {
   std::deque<Known> streams_;  // the default one first
   StreamImpl* default_;
   std::mutex events_mutex_;
-  std::vector<void*> idle_events_;  // without timing
+  std::array<std::vector<void*>, 2> idle_events_;  // without timing, with it
   ForkHandler fork_handler_{*this};
 };
 

@@ -9,7 +9,9 @@ constinit std::atomic<std::uint64_t> count{0};
 
 }  // namespace
 
-void count_wait() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+Wait::Wait(std::string_view call) noexcept : span_(TraceCategory::Wait, call) {
+  count.fetch_add(1, std::memory_order_relaxed);
+}
 
 std::uint64_t waits() noexcept { return count.load(std::memory_order_relaxed); }
 

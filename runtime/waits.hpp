@@ -1,12 +1,22 @@
 // How often the host waited for a GPU.
 #pragma once
 #include <cstdint>
+#include <string_view>
+
+#include "trace/span.hpp"
 
 namespace sinter::inline v1::runtime {
 
-/// To be called by what makes its caller wait, once for each call. A wait takes microseconds at least, this
-/// nanoseconds.
-void count_wait() noexcept;
+/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes
+/// microseconds at least, this nanoseconds.
+class Wait {
+ public:
+  /// "synchronize a stream".
+  explicit Wait(std::string_view call) noexcept;
+
+ private:
+  TraceSpan span_;
+};
 
 /// Since the process began, all threads.
 std::uint64_t waits() noexcept;

@@ -7,6 +7,7 @@
 
 #include <runtime/deep_threads.hpp>
 #include <runtime/log.hpp>
+#include <runtime/trace/span.hpp>
 #include "../inspect/stats.hpp"
 #include "disk_cache.hpp"
 #include "dump.hpp"
@@ -15,6 +16,7 @@ namespace sinter::inline v1::jit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using runtime::TraceCategory;
 using std::chrono::milliseconds;
 
 std::atomic<milliseconds> patience{milliseconds(1000)};
@@ -29,6 +31,7 @@ void tell_once(const KernelKey& key) {
 }
 
 std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
+  const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "the compiler"}});
   const Clock::time_point begin = Clock::now();
   const milliseconds limit = patience.load();
   bool told = false;
@@ -57,6 +60,13 @@ Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
   return {std::move(binary), KernelOrigin::Compiled};
 }
 
+std::optional<std::string> find_on_disk(DiskCache& disk, const KernelKey& key) {
+  runtime::TraceSpan span(TraceCategory::Compile, key.name);
+  std::optional<std::string> found = disk.find(key);
+  span.add({"by", 0, found ? "the cache on disk" : "the cache on disk, without success"});
+  return found;
+}
+
 }  // namespace
 
 void set_compile_patience(milliseconds p) noexcept { patience = p; }
@@ -64,7 +74,7 @@ void set_compile_patience(milliseconds p) noexcept { patience = p; }
 Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
   dump_text(key);  // first, for the text that does not compile is the one to look at
   if (DiskCache* const disk = disk_cache())
-    if (std::optional<std::string> found = disk->find(key)) {
+    if (std::optional<std::string> found = find_on_disk(*disk, key)) {
       count_disk_hit();
       dump_binary(key, *found);
       return {std::move(*found), KernelOrigin::Disk};

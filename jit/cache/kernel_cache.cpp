@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <runtime/fork.hpp>
+#include <runtime/trace/span.hpp>
 #include "cache_settings.hpp"
 #include "compile.hpp"
 #include "disk_cache.hpp"
@@ -146,6 +147,7 @@ SlotRef slot_for(const std::string& target, const std::string& text) {
 }
 
 void wait_for(const std::shared_ptr<Attempt>& attempt, Progress& progress, std::unique_lock<std::mutex>& lock) {
+  const runtime::TraceSpan span(runtime::TraceCategory::Wait, "wait for another thread's kernel");
   ++waiting;
   progress.changed.wait(lock, [&] { return attempt->ended; });
   --waiting;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <runtime/fork.hpp>
+#include <runtime/trace/span.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/fault.hpp>
 #include <sinter/runtime/order.hpp>
@@ -206,7 +207,7 @@ std::uint64_t* Executable::write_scalars(std::uint64_t* words, const Scalar* sca
 }
 
 RunFaults Executable::run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
-  if (device.is_cpu()) return run_on_cpu(nest, scalars);
+  if (device.is_cpu()) return runtime::may_trace() ? traced_on_cpu(nest, scalars) : run_on_cpu(nest, scalars);
   launch(nest, aliased, scalars, device);
   return {};
 }
@@ -221,6 +222,11 @@ RunFaults Executable::run_on_cpu(const LoopNest& nest, const Scalar* scalars) co
       std::visit([&](const auto& program) { return program.run(nest, {words.data(), words.size()}); }, cpu.program);
   ThreadStats::count(counters.launches);
   return met;
+}
+
+RunFaults Executable::traced_on_cpu(const LoopNest& nest, const Scalar* scalars) const {
+  const runtime::TraceSpan span(runtime::TraceCategory::Kernel, kernel_.name, {{"elements", nest.numel}});
+  return run_on_cpu(nest, scalars);
 }
 
 /// Made when first needed: most kernels have none.

@@ -70,6 +70,7 @@ class Executable {
   std::uint64_t* write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept;
   std::uint32_t fault_code(Fault fault) const;
   RunFaults run_on_cpu(const LoopNest& nest, const Scalar* scalars) const;
+  RunFaults traced_on_cpu(const LoopNest& nest, const Scalar* scalars) const;
   void launch(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   void launch_rows(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   void* function(Variant& v, runtime::GpuBackend& gpu, Device device) const;

@@ -150,9 +150,14 @@ Recipe::Recipe(Graph recorded, bool eager)
   limits_scalars_ = !narrow_scalars_.empty() || !limited_.empty();
 }
 
+runtime::TraceSpan Recipe::planning() const noexcept {
+  return runtime::TraceSpan(runtime::TraceCategory::Plan, "plan", {{"nodes", std::ssize(graph().nodes())}});
+}
+
 const ReadyPlan& Recipe::make(std::size_t which) const {
   const runtime::ForkSafeLock lock(mutex_);
   if (const ReadyPlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
+  runtime::TraceSpan span = planning();
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
     if (which == 0 || which == 1 + i) outputs.push_back(i);
@@ -160,6 +165,7 @@ const ReadyPlan& Recipe::make(std::size_t which) const {
   owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();
+  span.add({"kernels", std::ssize(owned_.back()->plan.kernels)});
   if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : graph(), owned_.back()->plan);
   return *owned_.back();
 }
@@ -181,6 +187,7 @@ const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::Tensor
   const runtime::ForkSafeLock lock(mutex_);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
     if (p->key == key) return *p->plan;
+  runtime::TraceSpan span = planning();
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
   Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager_)
               : eager_            ? schedule_rows_eager(graph(), shapes)
@@ -194,6 +201,7 @@ const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::Tensor
   shaped_.store(all_shaped_.back().get(), std::memory_order_release);
   count_plan();
   const Plan& made = all_shaped_.back()->plan->plan;
+  span.add({"kernels", std::ssize(made.kernels)});
   if (runtime::logs(runtime::Log::Schedule)) log_plan(made.graph, made);
   return *all_shaped_.back()->plan;
 }

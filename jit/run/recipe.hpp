@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <runtime/trace/span.hpp>
 #include "../plan/plan.hpp"
 #include "executable.hpp"
 #include "specialized_recipes.hpp"
@@ -83,6 +84,7 @@ class Recipe : public std::enable_shared_from_this<Recipe> {
   }
 
  private:
+  runtime::TraceSpan planning() const noexcept;
   const ReadyPlan& make(std::size_t which) const;
   const Graph& simplified() const;  // under the mutex
 

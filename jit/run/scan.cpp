@@ -9,6 +9,7 @@
 #include "../cuda/scan.hpp"
 #include "../mesh/each_piece.hpp"
 #include "axis_rows.hpp"
+#include "library_span.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -51,6 +52,7 @@ TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
     return on_pieces(name_of(what), x, along, true,
                      [&](TensorImpl& own) { return ValuesAndIndices{scan(own, along, what), {}}; })
         .values;
+  const runtime::TraceSpan span = library_span(name_of(what), x.numel);
   const TensorRef counted = to(x, category(x.dtype) <= Category::Int ? DType::Int64 : x.dtype, x.device);
   const TensorRef from = contiguous(*counted), result = runtime::empty(x.shape, from->dtype, x.device);
   if (x.numel == 0) return result;
@@ -70,6 +72,7 @@ ValuesAndIndices scan(TensorImpl& x, std::int64_t axis, Extreme what) {
   const int along = checked_axis(name_of(what), x, axis);
   if (x.device.is_mesh())
     return on_pieces(name_of(what), x, along, true, [&](TensorImpl& own) { return scan(own, along, what); });
+  const runtime::TraceSpan span = library_span(name_of(what), x.numel);
   const TensorRef from = contiguous(x);
   const ValuesAndIndices result{runtime::empty(x.shape, x.dtype, x.device),
                                 runtime::empty(x.shape, DType::Int64, x.device)};

@@ -10,6 +10,7 @@
 #include "../cuda/scatter.hpp"
 #include "../plan/overlap.hpp"
 #include "checks.hpp"
+#include "library_span.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -77,6 +78,7 @@ void write_indexed(TensorImpl& x, const Shape& over, const Shape& own, std::span
                    TensorImpl& values, Write how, const char* what) {
   check_output(x, x.shape, x.device);
   if (over.numel() == 0) return;
+  const runtime::TraceSpan span = library_span(what, over.numel());
   const TensorRef from = apart_from(x, values);
   small_vector<TensorRef, 2> arrays{from};
   small_vector<runtime::Use, 4> uses{{x.buffer.get(), true}, {from->buffer.get(), false}};
@@ -96,6 +98,7 @@ void write_indexed(TensorImpl& x, const Shape& over, const Shape& own, std::span
 void write_at(TensorImpl& x, TensorImpl& places, TensorImpl& values, Write how, const char* what) {
   check_output(x, x.shape, x.device);
   if (places.numel == 0) return;
+  const runtime::TraceSpan span = library_span(what, places.numel);
   const TensorRef from = apart_from(x, values);
   if (how == Write::Add && !cuda::adds_in_place(x.dtype)) return add_as_int32(x, places, *from, what);
   cuda::write_at(x, places, *from, how, fault(what));

@@ -8,6 +8,7 @@
 #include <sinter/runtime/order.hpp>
 #include "../cpu/compact.hpp"
 #include "../cuda/compact.hpp"
+#include "library_span.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -98,6 +99,7 @@ TensorRef nonzero(TensorImpl& mask) {
   check_mask("nonzero", mask);
   runtime::refuse_mesh("nonzero", mask);
   if (mask.numel == 0) return runtime::empty(Shape(0, mask.rank()), DType::Int64, mask.device);
+  const runtime::TraceSpan span = library_span("nonzero", mask.numel);
   const TensorRef whole = contiguous(mask);
   return mask.device.is_cpu() ? positions_on_cpu(*whole) : positions_on_gpu(*whole);
 }
@@ -108,6 +110,7 @@ TensorRef masked_select(TensorImpl& x, TensorImpl& mask) {
   runtime::refuse_mesh("masked_select", x);
   const Shape shape = common_shape(x, mask);
   if (shape.numel() == 0) return runtime::empty(Shape(0), x.dtype, x.device);
+  const runtime::TraceSpan span = library_span("masked_select", shape.numel());
   const TensorRef elements = spread(x, shape), chosen = spread(mask, shape);
   return x.device.is_cpu() ? select_on_cpu(*elements, *chosen) : select_on_gpu(*elements, *chosen);
 }

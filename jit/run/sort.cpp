@@ -10,6 +10,7 @@
 #include "../cuda/sort.hpp"
 #include "../mesh/each_piece.hpp"
 #include "axis_rows.hpp"
+#include "library_span.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -62,6 +63,7 @@ ValuesAndIndices sort_along(const char* call, TensorImpl& x, std::int64_t axis, 
   if (x.device.is_mesh())
     return on_pieces(call, x, along, true,
                      [&](TensorImpl& own) { return sort_along(call, own, along, descending, with_values); });
+  const runtime::TraceSpan span = library_span(call, x.numel);
   const TensorRef rows = rows_along(x, along);
   const ValuesAndIndices found = sort_rows(*rows, descending, rows->shape[-1], with_values);
   return {with_values ? axis_back(*found.values, along, x.rank()) : TensorRef(),
@@ -73,6 +75,7 @@ ValuesAndIndices pick(const char* call, TensorImpl& x, int axis, bool keepdim, c
   if (x.device.is_mesh())
     return on_pieces(call, x, axis, keepdim,
                      [&](TensorImpl& own) { return pick(call, own, axis, keepdim, rank, position); });
+  const runtime::TraceSpan span = library_span(call, x.numel);
   const TensorRef rows = rows_along(x, axis);
   const Shape shape = with_last(rows->shape, 1);
   const ValuesAndIndices found{runtime::empty(shape, x.dtype, x.device), runtime::empty(shape, DType::Int64, x.device)};
@@ -119,6 +122,7 @@ ValuesAndIndices topk(TensorImpl& x, std::int64_t k, std::int64_t axis, bool lar
         fmt::format("topk: k is {}, but dimension {} of {} has {} elements", k, along, runtime::describe(x), extent));
   if (x.device.is_mesh())
     return on_pieces("topk", x, along, true, [&](TensorImpl& own) { return topk(own, k, along, largest); });
+  const runtime::TraceSpan span = library_span("topk", x.numel);
   const TensorRef rows = rows_along(x, along);
   const ValuesAndIndices found = sort_rows(*rows, largest, x.rank() > 0 ? k : 1, true);
   return {axis_back(*found.values, along, x.rank()), axis_back(*found.indices, along, x.rank())};

@@ -40,6 +40,12 @@ int launched_processes() {
   return environment("PMIX_RANK").empty() ? 1 : number_in("SLURM_NTASKS", 2);
 }
 
+std::optional<int> launched_rank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const int rank = number_in(variable, -1); rank >= 0) return rank;
+  return std::nullopt;
+}
+
 Processes& Processes::get() {
   static constinit Immortal<Processes> processes;
   return processes.get([] { return new Processes; });

@@ -20,6 +20,8 @@ namespace sinter::inline v1::runtime {
 
 /// The number of processes that mpirun, or srun, says it started; 1 without. Asks the environment alone.
 int launched_processes();
+/// This process's number among them, as its environment says: MPI need not be started. None without one.
+std::optional<int> launched_rank();
 
 /// Operations under way, and their memory, which stays for ever where they do not end.
 struct Exchange {

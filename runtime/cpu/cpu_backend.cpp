@@ -7,6 +7,8 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "../trace/product_record.hpp"
+#include "../trace/span.hpp"
 #include "host_memory.hpp"
 #include "host_product.hpp"
 
@@ -42,7 +44,11 @@ class CpuBackend final : public Backend {
                                     bytes, to_string(source.device())));
     move(to, from, bytes);
   }
-  void multiply(const MatrixProduct& product) override { multiply_on_host(product); }
+  void multiply(const MatrixProduct& product) override {
+    if (!traces()) return multiply_on_host(product);
+    const TraceSpan span(record_of(product));
+    multiply_on_host(product);
+  }
   void synchronize() override {}
 
  private:

@@ -191,7 +191,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   watch(d_, stream());
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, device_address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
-  count_wait();
+  const Wait wait("wait for the copy");
   context_.check("cuStreamSynchronize", runtime::synchronize(d_, stream()));
   fault_word_.raise(device_);
 }

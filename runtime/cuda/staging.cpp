@@ -39,7 +39,7 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
 CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   watch(driver_, stream);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream); result != success) return result;
-  count_wait();
+  const Wait wait("wait for the copy");
   return runtime::synchronize(driver_, stream);
 }
 
@@ -73,7 +73,7 @@ CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::by
 CUresult Staging::make_room(std::uint64_t end) {
   while (!pieces_.empty() && pieces_.front().begin + ring_bytes < end) {
     const driver::CUevent done = pieces_.front().done;
-    count_wait();
+    const Wait wait("wait for staging memory");
     if (const CUresult result = runtime::synchronize(driver_, done); result != success) return result;
     idle_events_.push_back(done);
     pieces_.pop_front();

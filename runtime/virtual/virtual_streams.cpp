@@ -1,6 +1,7 @@
 #include "virtual_streams.hpp"
 
 #include <chrono>
+#include <memory>
 
 #include "memory_check.hpp"
 
@@ -10,7 +11,10 @@ namespace {
 using Time = std::chrono::steady_clock;
 
 struct Event {
-  Time::time_point recorded;
+  explicit Event(bool t) : timed(t) {}
+
+  const bool timed;
+  std::shared_ptr<Time::time_point> reached{};
   Clock over;
   bool asked = false;
   LateWork::Mark mark{};
@@ -38,11 +42,16 @@ void VirtualStreams::synchronize(void* stream) {
   if (is_strict()) order().host_waits(named(stream));
 }
 
-void* VirtualStreams::create_event(bool) { return new Event; }
+void* VirtualStreams::create_event(bool timed) { return new Event(timed); }
 void VirtualStreams::destroy_event(void* event) noexcept { delete static_cast<Event*>(event); }
 void VirtualStreams::record(void* event, void* stream) {
-  event_at(event) = {Time::now(), is_strict() ? order().before_next(named(stream)) : Clock(), false,
-                     is_late() ? late().end_of(named(stream)) : LateWork::Mark()};
+  Event& e = event_at(event);
+  e.reached = std::make_shared<Time::time_point>(Time::now());
+  if (e.timed && is_late())  // when the stream's work comes to it, and it may be gone
+    late().issue(named(stream), [reached = e.reached] { *reached = Time::now(); });
+  e.over = is_strict() ? order().before_next(named(stream)) : Clock();
+  e.asked = false;
+  e.mark = is_late() ? late().end_of(named(stream)) : LateWork::Mark();
 }
 void VirtualStreams::wait(void* stream, void* event) {
   if (is_late()) late().wait(named(stream), mark(event));
@@ -63,7 +72,7 @@ const Clock& VirtualStreams::over(void* event) { return event_at(event).over; }
 const LateWork::Mark& VirtualStreams::mark(void* event) { return event_at(event).mark; }
 
 float VirtualStreams::elapsed_ms(void* begin, void* end) {
-  const auto elapsed = event_at(end).recorded - event_at(begin).recorded;
+  const auto elapsed = *event_at(end).reached - *event_at(begin).reached;
   return std::chrono::duration<float, std::milli>(elapsed).count();
 }
 

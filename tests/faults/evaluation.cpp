@@ -1,4 +1,7 @@
 // Expressions, on the CPU and on virtual GPUs: the first time, and again.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include <sinter/data.hpp>
@@ -84,6 +87,17 @@ void streams() {
   expect_values(y, {4, 6}, "through two streams and two GPUs");
 }
 
+/// A trace that cannot be written is no error.
+void trace() {
+  ::setenv("SINTER_TRACE", "trace.json", 1);
+  cpu_elementwise(), gpu_rows(), gpu_order();
+}
+void trace_is_whole() {
+  std::ifstream file("trace.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  expect(text.empty() || (text.starts_with("[\n{") && text.ends_with("}\n]\n")), "the trace that is left");
+}
+
 struct Squares {
   std::int64_t size() const { return 4; }
   sn::Tensor<float, sn::Cpu> operator[](std::int64_t i) const { return sn::full({1}, static_cast<float>(i * i)); }
@@ -118,6 +132,7 @@ std::vector<Scenario> evaluation_scenarios() {
       {"gpu-order", gpu_order},
       {"gpu-order-again", gpu_order, gpu_order},
       {"streams", streams},
+      {"trace", trace, nullptr, trace_is_whole},
       {"loader", loader},
       {"print", print},
   };

@@ -77,16 +77,17 @@ TEST_F(StreamsOfADevice, AForeignStreamWhoseEndCannotBeRecordedIsWaitedFor) {
   EXPECT_TRUE(streams_.is_idle(gone));
 }
 
-TEST_F(StreamsOfADevice, EventsAreUsedAgainButForTimedOnes) {
+TEST_F(StreamsOfADevice, EventsAreUsedAgainForThoseOfTheirKind) {
   streams_.record(streams_.standard());
   calls_.taken();
   const EventRef held = streams_.record(streams_.standard());
   EXPECT_THAT(calls_.taken(), ElementsAre("record"));
   streams_.record(streams_.standard());
   EXPECT_THAT(calls_.taken(), ElementsAre("create_event", "record"));
-  const int before = calls_.alive;
   streams_.record(streams_.standard(), true);
-  EXPECT_EQ(calls_.alive, before);
+  EXPECT_THAT(calls_.taken(), ElementsAre("create_timed", "record"));
+  streams_.record(streams_.standard(), true);
+  EXPECT_THAT(calls_.taken(), ElementsAre("record"));
   calls_.failing = {"record"};
   EXPECT_THROW(streams_.record(streams_.standard()), sinter::CudaError);
   calls_.failing.clear();

@@ -1,0 +1,12 @@
+// A communicator whose calls are traced.
+#pragma once
+#include <memory>
+
+#include <sinter/runtime/communicator.hpp>
+
+namespace sinter::inline v1::runtime {
+
+/// The communicator itself where nothing is traced.
+std::unique_ptr<Communicator> traced(std::unique_ptr<Communicator> communicator);
+
+}  // namespace sinter::inline v1::runtime
