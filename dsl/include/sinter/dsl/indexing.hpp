@@ -185,8 +185,7 @@ auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
   return detail::read_along(detail::Reading::Along, x, axis, std::forward<I>(positions));
 }
 
-/// The rows of a matrix selected by `ids`. Shape: that of `ids`, then the number of columns. Throws ShapeError,
-/// IndexError.
+/// The rows of a matrix selected by `ids`. Shape: that of `ids`, then the columns. Throws ShapeError, IndexError.
 template <expression X, class I>
 auto embedding(const X& weight, I&& ids) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);

@@ -35,8 +35,7 @@ struct FillCheck;
 template <class Self>
 class IndexingMethods {
  public:
-  /// The elements at row-major positions. If x is an expression or is not contiguous enough for a flat view, it is
-  /// copied now.
+  /// The elements at row-major positions. An x that is an expression or has no flat view is copied now.
   template <class I>
   auto take(I&& positions) const {
     static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
