@@ -22,8 +22,7 @@ class Prefetch {
   Prefetch(std::int64_t count, int threads, Make make);
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
-  /// Waits for the items being made and makes no more. In the child of a fork, where the threads do not exist, does
-  /// nothing.
+  /// Waits for the items being made and makes no more. Does nothing in the child of a fork, which lacks the threads.
   ~Prefetch();
 
   /// Waits for the next item; rethrows what making it threw. Throws Error in the child of a fork.
