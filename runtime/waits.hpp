@@ -1,14 +1,13 @@
-// How often the host waited for a GPU.
+// The number of times that the host waited for a GPU.
 #pragma once
 #include <cstdint>
 
 namespace sinter::inline v1::runtime {
 
-/// To be called by what makes its caller wait, once for each call. A wait takes microseconds at least, this
-/// nanoseconds.
+/// Called once by each function that makes its caller wait. A wait takes at least microseconds, this call nanoseconds.
 void count_wait() noexcept;
 
-/// Since the process began, all threads.
+/// Waits in all threads since the process began.
 std::uint64_t waits() noexcept;
 
 }  // namespace sinter::inline v1::runtime
