@@ -28,7 +28,7 @@ class Replacement {
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
   /// Overwrites.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Closes the file. Of several files, finish all before committing the first: most errors then come before any change.
+  /// Closes the file. Finish all of several files before committing the first: errors then mostly precede any change.
   void finish();
   /// Renames the file into place, finished or not.
   void commit();
