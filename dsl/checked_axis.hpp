@@ -1,4 +1,4 @@
-// Axes as users name them: negative ones count from the end.
+// User-specified axes: negative ones count from the end.
 #pragma once
 #include <cstdint>
 
@@ -6,8 +6,8 @@
 
 namespace sinter::inline v1::detail {
 
-/// The axis counted from 0, of `rank` axes: those of what `of` is, or that it gets. Throws IndexError that names the
-/// operation, the axis, the axes that there are and the operand.
+/// The axis counted from 0, among the `rank` axes that `of` has or gets. Throws IndexError naming the operation, the
+/// axis, the valid axes and the operand.
 int checked_axis(const char* what, std::int64_t axis, int rank, const runtime::TensorImpl& of);
 int checked_axis(const char* what, std::int64_t axis, int rank, const Shape& of);
 

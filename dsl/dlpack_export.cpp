@@ -13,13 +13,13 @@
 namespace sinter::inline v1::detail {
 namespace {
 
-/// What the structure points to. Deleting it lets the tensor go.
+/// What the structure points to. Deleting it releases the tensor.
 template <class M>
 struct Exported {
   M managed{};
   std::array<std::int64_t, max_rank> shape{}, strides{};
   TensorRef tensor;
-  std::optional<Stream> stream;  // whose work the memory's next user waits for
+  std::optional<Stream> stream;  // the memory's next user waits for its work
 
   static void destroy(M* m) { delete static_cast<Exported*>(m->manager_ctx); }
 };
@@ -43,7 +43,7 @@ M* exported(TensorRef t, const DLPackExport& options) {
   return &e.release()->managed;
 }
 
-/// The consumer's work comes after ours, and the other way round.
+/// Orders the consumer's work after ours, and ours after the consumer's.
 void order_before(const TensorImpl& t, const Stream& stream) {
   if (stream.device() != t.device)
     throw DeviceError(fmt::format("to_dlpack: the consumer's stream is one of {}, and the tensor is {}{}",
@@ -54,7 +54,7 @@ void order_before(const TensorImpl& t, const Stream& stream) {
   const runtime::Ordered ordered(t.device, {&written, 1});
 }
 
-/// Until whoever looks finds the elements there.
+/// Waits until the elements are visible to any reader.
 void await(const TensorImpl& t) {
   if (t.device.is_cpu()) return;
   if (runtime::order_matters.load(std::memory_order_relaxed)) {

@@ -11,7 +11,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// Calls the deleter where it holds something.
+/// Calls the deleter if it holds a structure.
 struct DLPackImporter::Owner {
   Owner() = default;
   Owner(const Owner&) = delete;
@@ -25,7 +25,7 @@ struct DLPackImporter::Owner {
 
 namespace {
 
-/// Where the elements lie, in Sinter's terms.
+/// The layout of the elements in Sinter's terms.
 struct MemoryLayout {
   Shape shape;
   Shape strides;
@@ -52,7 +52,7 @@ MemoryLayout layout_of(const dlpack::Tensor& t, std::size_t element_size) {
   check_shape(layout.shape, element_size);
   layout.strides = contiguous_strides(layout.shape);
   for (int axis = 0; t.strides && layout.shape.numel() > 0 && axis < t.ndim; ++axis)
-    if (layout.shape[axis] != 1) layout.strides[axis] = t.strides[axis];  // else it may be anything
+    if (layout.shape[axis] != 1) layout.strides[axis] = t.strides[axis];  // for other axes it may be anything
   const std::optional<StridedRange> range = strided_range(layout.shape, layout.strides, element_size);
   if (!range) throw_too_large(layout.shape, layout.strides);
   layout.range = *range;
@@ -74,7 +74,7 @@ std::byte* first_element(const dlpack::Tensor& t, const MemoryLayout& layout, st
   return reinterpret_cast<std::byte*>(first);
 }
 
-/// Element by element, each wherever it lies.
+/// Copies element by element, from any addresses.
 TensorRef gathered(const MemoryLayout& layout, DType dtype, const std::byte* first) {
   TensorRef dense = runtime::empty(layout.shape, dtype, Device());
   const std::size_t size = size_of(dtype);
@@ -100,7 +100,7 @@ TensorRef copy_of(const TensorImpl& t) {
   return copy;
 }
 
-/// Whether the tensor is copied. Throws where it must be and must not.
+/// Whether the tensor is copied. Throws if a copy is necessary but not allowed.
 bool decide_copy(const DLPackImport& options, bool read_only, bool aligned, DType dtype, Device device) {
   if (!aligned && device.is_cuda())
     throw Error(
@@ -117,7 +117,7 @@ bool decide_copy(const DLPackImport& options, bool read_only, bool aligned, DTyp
   return read_only || !aligned || options.copy == true;
 }
 
-/// The producer's work comes before ours.
+/// Orders our work after the producer's.
 void order_after(const Stream& stream, dlpack::DeviceType memory, runtime::TensorImpl& t) {
   if (memory == dlpack::DeviceType::CudaHost) return stream.synchronize();
   if (stream.device() != t.device)
@@ -135,7 +135,7 @@ void order_after(const Stream& stream, dlpack::DeviceType memory, runtime::Tenso
 
 DLPackImporter::DLPackImporter(const dlpack::ManagedTensorVersioned* managed, const DLPackImport& options) {
   if (!managed) throw_null();
-  // Nothing behind the deleter may be looked at in another version.
+  // In another version no field after the deleter may be read.
   if (managed->version.major != dlpack::version.major)
     throw Error(
         fmt::format("from_dlpack: the tensor is one of DLPack {}.{}, and this library reads {}.x: ask the "
@@ -157,7 +157,7 @@ void DLPackImporter::import(const dlpack::Tensor& t, bool read_only, const DLPac
   const bool aligned = runtime::is_aligned(first, dtype);
   const bool copied = decide_copy(options, read_only, aligned, dtype, device);
   owner_ = std::make_shared<Owner>();
-  // Aligned for bytes at least, so that the stream has a buffer to come before.
+  // Aligned at least for bytes, to have a buffer for ordering after the stream.
   std::byte* const lowest = first ? first - layout.range.before * static_cast<std::int64_t>(size_of(dtype)) : nullptr;
   const TensorRef whole =
       runtime::over_memory(Shape(layout.range.span * (aligned ? 1 : static_cast<std::int64_t>(size_of(dtype)))),

@@ -24,7 +24,7 @@ TypeCode code_of(DType dtype) noexcept {
 }
 
 std::string name_of(TypeCode code) {
-  // Those from 7 on are floats of 8, 6 and 4 bits.
+  // Codes from 7 on are floats of 8, 6 and 4 bits.
   constexpr const char* names[] = {"int",
                                    "uint",
                                    "float",
@@ -69,7 +69,7 @@ std::string name_of(DeviceType type) {
   return fmt::format("unknown device type {}", static_cast<std::int32_t>(type));
 }
 
-/// A GPU of the kind that this process has.
+/// A GPU of the kind, real or virtual, that this process has.
 Device gpu_from(dlpack::Device device, bool is_virtual) {
   if (!runtime::gpus_are_virtual() && is_virtual)
     throw DeviceError(

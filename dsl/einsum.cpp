@@ -21,7 +21,7 @@ namespace {
 
 using runtime::is_digit;
 
-/// A character for each axis: letters, and digits for the axes of "...", of which 0 is the last.
+/// A character for each axis: letters, and digits for the axes of "...", counted from 0 for the last.
 using Labels = std::string;
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -67,11 +67,11 @@ class Equation {
     for (const TensorRef& t : operands_) lines += fmt::format("\n    {}", runtime::describe(*t));
     return lines;
   }
-  /// Shows where.
+  /// The message shows the place.
   [[noreturn]] void refuse_at(std::size_t place, std::string_view why) const {
     refuse(std::string(why) + pointed(text_, {place}));
   }
-  /// Refuses what is neither letter, comma, space, "..." nor the one arrow.
+  /// Rejects anything but letters, commas, spaces, "..." and one arrow.
   void check_characters() const {
     bool had_arrow = false;
     for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -94,7 +94,7 @@ class Equation {
       }
     }
   }
-  /// "..." becomes as many digits as axes are left for it.
+  /// Replaces "..." by one digit for each remaining axis.
   Labels expanded(const std::string& term, int rank) {
     const std::size_t dots = term.find("...");
     const auto letters = static_cast<int>(std::ranges::count_if(term, [](char c) { return c != '.'; }));
@@ -149,7 +149,7 @@ struct Labelled {
   std::int64_t extent(char label) const { return x.shape()[static_cast<int>(labels.find(label))]; }
 };
 
-/// Takes the diagonal of axes with one label.
+/// Takes the diagonal of axes with the same label.
 Labelled without_repeats(const Equation& equation, Labelled of) {
   for (std::size_t i = 0; i < of.labels.size();) {
     const std::size_t j = of.labels.find(of.labels[i], i + 1);
@@ -167,7 +167,7 @@ Labelled without_repeats(const Equation& equation, Labelled of) {
   return of;
 }
 
-/// In the dtype of the operands, which sums of integers leave.
+/// In the operands' dtype, which differs from that of a sum of integers.
 AnyTensor summed(const AnyTensor& x, const std::vector<std::int64_t>& axes) {
   const AnyTensor sums = sum(x, axes);
   return AnyTensor(jit::to(sums.impl(), x.dtype(), x.device()));
@@ -185,7 +185,7 @@ Labelled without(const Labelled& of, const Labels& kept) {
   return axes.empty() ? of : Labelled{summed(of.x, axes), left};
 }
 
-/// The axes in this order; a label that is not there is an axis of one element.
+/// The axes in this order; a missing label becomes an axis of extent 1.
 AnyTensor arranged(const Labelled& of, const Labels& order) {
   AnyTensor x = of.x;
   std::vector<std::int64_t> axes;
@@ -197,7 +197,7 @@ AnyTensor arranged(const Labelled& of, const Labels& order) {
   return AnyTensor(permute(x.impl(), axes));
 }
 
-/// The labels of two operands, of which those in `later` stay.
+/// The labels of two operands, split by use; those in `later` are kept.
 struct Split {
   Split(const Labels& a, const Labels& b, const Labels& later) {
     for (const char label : a)
@@ -212,7 +212,7 @@ struct Split {
   bool multiplies(DType dtype) const {
     return !inner.empty() && !(left.empty() && right.empty()) && category(dtype) >= Category::Float;
   }
-  /// How many axes the tensors on the way have.
+  /// Number of axes of the intermediate tensors.
   std::size_t axes(DType dtype) const {
     const std::size_t made = product().size();
     return multiplies(dtype) ? std::max(batch.size() + 2, made) : made + inner.size();
@@ -221,7 +221,7 @@ struct Split {
   Labels batch, left, right, inner;
 };
 
-/// The product of two operands, with the labels that the result or later operands name.
+/// The product of two operands, with the labels that the result or later operands need.
 class Pair {
  public:
   Pair(const Labelled& a, const Labelled& b, const Labels& later)
@@ -240,7 +240,7 @@ class Pair {
     return n;
   }
 
-  /// As a stack of matrices: each label's axes are joined to one, and what is 1 along an inner axis is spread.
+  /// As a batch of matrices: the axes of each group of labels are merged, and an inner axis of extent 1 is broadcast.
   AnyTensor matrices(const Labelled& of, const Labels& rows, const Labels& columns) const {
     AnyTensor x = arranged(of, split_.batch + rows + columns);
     Shape spread, joined;
@@ -255,7 +255,7 @@ class Pair {
     for (const char label : split_.product()) shape.push_back(extent(label));
     return made.reshape(shape);
   }
-  /// Where no BLAS multiplies, or there are no matrices: one kernel.
+  /// If there is no BLAS for the dtype, or no matrix product: one kernel.
   AnyTensor by_sum() const {
     const Labels all = split_.product() + split_.inner;
     const AnyTensor made = arranged(a_, all) * arranged(b_, all);
@@ -268,10 +268,10 @@ class Pair {
   Labelled a_, b_;
 };
 
-/// Which two of several operands are multiplied, one step after the other; the product takes the place of the first.
+/// Which two operands to multiply in each step; the product replaces the first.
 using Order = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// What must stay of two operands when they are multiplied.
+/// The labels of two operands to keep when they are multiplied.
 Labels later(std::span<const Labels> terms, std::size_t i, std::size_t k, const Labels& result) {
   Labels labels = result;
   for (std::size_t other = 0; other < terms.size(); ++other)
@@ -279,7 +279,7 @@ Labels later(std::span<const Labels> terms, std::size_t i, std::size_t k, const 
   return labels;
 }
 
-/// Finds an order in which no step takes more axes than tensors have: from the left as far as that does.
+/// Finds an order in which no step exceeds the maximum number of axes: from the left as far as possible.
 class OrderSearch {
  public:
   OrderSearch(const Labels& result, DType dtype) : result_(result), dtype_(dtype) {}
@@ -299,7 +299,7 @@ class OrderSearch {
   const Order& order() const noexcept { return order_; }
 
  private:
-  static constexpr int most_tried = 1000;  // of five operands, all orders are fewer
+  static constexpr int most_tried = 1000;  // five operands have fewer orders
   static std::vector<Labels> joined(std::vector<Labels> terms, std::size_t i, std::size_t k, Labels product) {
     terms[i] = std::move(product);
     terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));

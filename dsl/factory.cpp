@@ -31,7 +31,7 @@ void throw_wrong_count(std::size_t values, const Shape& shape) {
 TensorRef full(const Shape& shape, DType dtype, Device device, Number value) {
   const runtime::DefaultFloats floats;
   TensorRef t = runtime::empty(shape, dtype, device);
-  // A float into an integer tensor truncates, which fill() as an in-place result would refuse.
+  // Floats are truncated for an integer tensor; fill(), an in-place operation, would reject them.
   if (!can_cast(default_dtype(value.category), dtype))
     value = visit(dtype, [&]<class T>(std::type_identity<T>) { return Number(element_of<T>(value)); });
   fill(*t, value);
@@ -78,8 +78,8 @@ TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, De
   if (steps < 0) throw ShapeError(fmt::format("linspace: the number of steps is {}, which is negative", steps));
   const double intervals = steps > 1 ? static_cast<double>(steps - 1) : 1;
   double step = (end - start) / intervals;
-  if (!std::isfinite(step)) step = end / intervals - start / intervals;  // the difference alone is too large
-  // From both ends, so that the last element is `end` itself.
+  if (!std::isfinite(step)) step = end / intervals - start / intervals;  // the difference alone overflows
+  // From both ends, so that the last element is exactly `end`.
   const auto i = index(Shape(steps), device);
   const auto from_start = cast<double>(i) * step + start;
   const auto from_end = cast<double>(i - (steps - 1)) * step + end;

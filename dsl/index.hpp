@@ -1,4 +1,4 @@
-// Expressions over element positions, of which factories are made.
+// Expressions of element positions, from which factories are built.
 #pragma once
 #include <sinter/dsl/tensor.hpp>
 
@@ -12,7 +12,7 @@ inline IndexExpression index(const Shape& shape, Device device) {
   return IndexExpression(runtime::index_tensor(shape, device).release());
 }
 
-/// Evaluates an expression as `dtype`.
+/// Evaluates an expression in `dtype`.
 template <class E>
 TensorRef convert(const E& e, DType dtype) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) { return evaluate_one(apply_cast<T>(e)); });

@@ -53,7 +53,7 @@ void check_operands(const char* what, const TensorImpl& x, const Facts& i) {
                                operands(x, i)));
 }
 
-/// What shapes must be for each way of reading.
+/// Checks the shapes that each way of reading requires.
 void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
   const char* const what = name_of(how);
   if (how == Reading::Embedding && x.rank() != 2)
@@ -80,14 +80,14 @@ TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) 
   return runtime::view(*runtime::index_tensor(shape, x.device), shape, strides);
 }
 
-/// A 0-d tensor has one axis of one position, as PyTorch sees it.
+/// For a 0-d tensor: one axis of one position, as in PyTorch.
 Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& i) {
   const char* const what = name_of(how);
   checked_axis(what, axis, 1, x);
   const int rank = i.shape.rank();
   if (rank > 1 || (rank == 1 && how == Reading::Along))
     throw_shape(what, "the index has more dimensions than x, which has none", x, i);
-  const bool drops = rank == 1 && how == Reading::Select;  // the result is 0-d as well
+  const bool drops = rank == 1 && how == Reading::Select;  // the result is 0-d too
   if (drops && i.shape[0] != 1) throw_shape(what, "x has no dimensions, so the index must name one element", x, i);
   return {1, 1, runtime::index_tensor(Shape(), x.device), drops ? -1 : 0};
 }

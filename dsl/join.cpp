@@ -19,7 +19,7 @@ std::string list(std::span<const Shape> shapes) {
   return out + (shapes.size() > most ? fmt::format("\n    ... {} in all", shapes.size()) : "");
 }
 
-/// What cat leaves out, as PyTorch does: a list that has nothing yet.
+/// Whether cat skips an operand, as PyTorch does: an empty one-dimensional tensor.
 bool is_nothing(const Shape& shape) { return shape.rank() == 1 && shape[0] == 0; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A port of PyTorch's _tensor_str.py: first the shown elements are gathered, then each is formatted, then laid out.
+// A port of PyTorch's _tensor_str.py: gathers the shown elements, then formats each, then lays them out.
 #include <sinter/dsl/array.hpp>
 #include <sinter/dsl/print.hpp>
 
@@ -20,7 +20,7 @@ namespace sinter::inline v1 {
 
 namespace {
 
-/// The options with every number known.
+/// The options without missing values.
 struct Settings {
   int precision = 4;
   std::int64_t threshold = 1000;
@@ -46,7 +46,7 @@ void check_range(const char* name, std::int64_t value, std::int64_t last) {
     throw Error(fmt::format("set_printoptions: {} is {}, but must be in [0, {}]", name, value, last));
 }
 
-/// The positions of one axis that are shown, as runs.
+/// A range of an axis's shown positions.
 struct Run {
   std::int64_t first;
   std::int64_t count;
@@ -78,7 +78,7 @@ std::int64_t offset_at(const Shape& index, const Shape& strides) {
   return sum;
 }
 
-/// The shown elements on the host, row-major. Each axis is one run or two, so they are at most 2^rank boxes.
+/// The shown elements on the host, row-major. Each axis has one or two ranges, so they are at most 2^rank boxes.
 class ShownElements {
  public:
   ShownElements(const runtime::TensorImpl& t, bool summarize, const Settings& s) : size_(size_of(t.dtype)) {
@@ -163,7 +163,7 @@ std::string format_float(double v, Notation notation, int precision) {
   __builtin_unreachable();
 }
 
-/// What PyTorch's _Formatter finds out about the elements.
+/// What PyTorch's _Formatter determines from the elements.
 struct FloatFormat {
   Notation notation = Notation::Integer;
   std::int64_t width = 1;
@@ -197,8 +197,8 @@ Cells format_floats(const std::vector<double>& values, const Settings& s) {
   return cells;
 }
 
-/// Of real and imaginary parts in turn. Each kind has its notation; imaginary parts are not padded, and their sign
-/// joins the two.
+/// Formats alternating real and imaginary parts. Real and imaginary parts each have one notation; imaginary parts are
+/// not padded, and their sign joins the two.
 Cells format_complex(const std::vector<double>& values, const Settings& s) {
   std::vector<double> parts[2];
   for (std::size_t i = 0; i < values.size(); ++i) parts[i % 2].push_back(values[i]);
@@ -289,7 +289,7 @@ class NestedLists {
     out_ += ']';
   }
 
-  /// Calls f(false) for each position of the axis that is shown, and f(true) where others are left out.
+  /// Calls f(false) for each shown position of the axis, and f(true) where positions are omitted.
   template <class F>
   void walk(int axis, F&& f) {
     const std::vector<Run> runs = shown_runs(shape_[axis], summarize_, settings_);
@@ -307,10 +307,10 @@ class NestedLists {
   std::string out_;
 };
 
-/// A suffix goes on the last line where it fits, else on a new one under the first element.
+/// A suffix goes on the last line if it fits, else on a new line below the first element.
 void add_suffixes(std::string& text, const std::vector<std::string>& suffixes, std::int64_t indent, const Settings& s) {
   const std::size_t last_break = text.rfind('\n');
-  // One more than the line's length, and two more for a text of one line: so PyTorch counts, and wraps accordingly.
+  // One more than the line's length, or three more for a single-line text: PyTorch counts and wraps this way.
   auto line =
       static_cast<std::int64_t>(last_break == std::string::npos ? text.size() + 2 : text.size() - last_break + 1);
   for (const std::string& suffix : suffixes) {
@@ -331,7 +331,7 @@ std::vector<std::string> suffixes_of(const runtime::TensorImpl& t) {
   if (!t.device.is_cpu()) suffixes.push_back(fmt::format("device='{}'", to_string(t.device)));
   const bool empty = t.numel == 0;
   if (empty && t.rank() != 1) suffixes.push_back("size=" + to_string(t.shape));
-  // Elements show int64 and bool by themselves; an empty tensor has none that could.
+  // The elements themselves show int64 and bool, except in an empty tensor.
   const bool usual = t.dtype == DType::Float32 ||
                      (!empty && (t.dtype == DType::Int64 || t.dtype == DType::Bool || t.dtype == DType::Complex64));
   if (!usual) suffixes.push_back(fmt::format("dtype={}", name(t.dtype)));

@@ -14,7 +14,7 @@ namespace sinter::inline v1 {
 
 namespace {
 
-/// A place in the process's sequence of random numbers.
+/// A position in the process's sequence of random numbers.
 struct RandomPlace {
   std::int64_t seed;
   std::int64_t first;
@@ -52,7 +52,7 @@ namespace detail {
 
 namespace {
 
-/// Whether all integers of [least, most] are numbers of the dtype.
+/// Checks that the dtype holds all integers of [least, most].
 void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     bool fits;
@@ -74,7 +74,7 @@ void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
   });
 }
 
-/// Throws ShapeError or OutOfMemory with the bytes that the result takes: its positions, int64, take others.
+/// Throws ShapeError or OutOfMemory with the size of the result, not of its int64 positions.
 void check_room(const Shape& shape, DType dtype, Device device) {
   check_shape(shape, size_of(dtype));
   if (shape.numel() > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(std::int64_t)))
@@ -100,7 +100,7 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
   if (low >= high)
     throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
   check_bounds(low, high - 1, dtype);
-  // The distance of two int64 fits when read as unsigned.
+  // The distance of two int64 fits into an unsigned one.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
   check_room(shape, dtype, device);
   const IndexExpression i = index(shape, device);

@@ -15,11 +15,11 @@ namespace {
 
 using Places = Lazy<std::int64_t>;
 
-/// An axis of x that an index, which broadcasts to what is walked, says the position along.
+/// An axis of x whose positions an index gives; the index broadcasts to the iterated shape.
 struct Indexed {
   int axis;
   Source index;
-  bool from_end = false;  // negative ones count from the end
+  bool from_end = false;  // negative indices count from the end
 };
 
 std::string describe(const Source& s) {
@@ -28,13 +28,13 @@ std::string describe(const Source& s) {
 }
 Shape shape_of(const Source& s) { return s.array ? s.array->shape : result_shape(jit::Recorded(s.node)); }
 
-/// What a message ends with.
+/// The end of messages.
 std::string operand_lines(const TensorImpl& x, const Source& index, const Source& source) {
   return fmt::format("\n    x: {}\n    index: {}\n    source: {}", runtime::describe(x), describe(index),
                      source.number ? "a number" : describe(source));
 }
 
-/// A 0-d array counts as one of one element.
+/// Treats a 0-d array as one with one element.
 Shape at_least_1d(const Shape& a) { return a.rank() > 0 ? a : Shape(1); }
 
 void check_integers(const char* what, const Source& index) {
@@ -60,8 +60,8 @@ TensorRef array_of(const Source& s) {
   return result;
 }
 
-/// The places of x for each position of `over`: `own` are x's strides along the axes of `over`, 0 along those that
-/// indices stand for.
+/// The offsets in x for each position of `over`. `own` holds x's strides along the axes of `over`, 0 along those that
+/// indices replace.
 Places places(const TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed) {
   const Shape extents = at_least_1d(x.shape), strides = x.rank() > 0 ? x.strides : Shape(0);
   Places all(jit::lazy(*runtime::view(*runtime::index_tensor(over, x.device), over, own)));
@@ -78,7 +78,7 @@ void write_on_gpu(const char* what, TensorImpl& x, const Shape& over, const Shap
                   std::span<const Indexed> indexed, const Source& source, jit::Write how) {
   std::vector<jit::LazyRef> nodes{places(x, over, own, indexed).node()};
   TensorRef results[] = {runtime::empty(over, DType::Int64, x.device), source.array};
-  // Kernels read the values where they lie, or where they are written beside the places.
+  // Kernels read the values in place, or where they are written next to the offsets.
   const TensorRef& a = source.array;
   const bool ready = a && a->dtype == x.dtype && a->data && a->contiguous && (a->shape == over || a->numel == 1);
   if (!ready) {
@@ -102,7 +102,7 @@ void write_on_cpu(const char* what, TensorImpl& x, const Shape& over, const Shap
   jit::write_indexed(x, over, own, axes, *values, how, what);
 }
 
-/// `over` are the positions that are walked; the indices and the source broadcast to them.
+/// `over` is the iterated shape; the indices and the source broadcast to it.
 void write(const char* what, TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed,
            const Source& source, jit::Write how) {
   if (over.numel() == 0) return;
@@ -110,7 +110,7 @@ void write(const char* what, TensorImpl& x, const Shape& over, const Shape& own,
                            : write_on_gpu(what, x, over, own, indexed, source, how);
 }
 
-/// x's strides with none along one axis.
+/// x's strides, with 0 along one axis.
 Shape own_strides(const TensorImpl& x, int but) {
   Shape own = x.rank() > 0 ? x.strides : Shape(0);
   own[but] = 0;
@@ -119,7 +119,7 @@ Shape own_strides(const TensorImpl& x, int but) {
 
 Source source_of(TensorRef array) { return {jit::lazy(*array), array}; }
 
-/// A number becomes an element of x.
+/// Converts a number to an element of x.
 void make_element(const char* what, const TensorImpl& x, Source& source) {
   if (!source.number) return;
   check_number(what, x, *source.number);
@@ -127,7 +127,7 @@ void make_element(const char* what, const TensorImpl& x, Source& source) {
   source.node = jit::lazy(*source.array);
 }
 
-/// The part of a source that an index of this shape asks for.
+/// The part of a source that an index of this shape uses.
 Source part_for(const Shape& index, const Source& source) {
   const Shape shape = shape_of(source);
   if (source.number || shape.rank() == 0 || shape == index) return source;
@@ -150,11 +150,11 @@ void check_scatter(const char* what, const TensorImpl& x, int axis, const Shape&
           what, axis, d, operand_lines(x, index, source)));
 }
 
-/// The slices of x along an axis that a list of positions names.
+/// The slices of x along an axis, selected by a list of positions.
 struct Slices {
   int axis;
   Shape over;
-  Indexed indexed;  // the list laid along the axis
+  Indexed indexed;  // the list, placed along the axis
 };
 
 Slices slices_of(const char* what, const TensorImpl& x, std::int64_t along, const Source& index, const Source& source) {
@@ -249,7 +249,7 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
   std::vector<Indexed> indexed;
   for (int axis = 0; axis < count; ++axis) {
     Source index = indices[static_cast<std::size_t>(axis)];
-    if (count < x.rank()) {  // the other axes follow the index's own
+    if (count < x.rank()) {  // the other axes follow the indices' own
       const TensorRef array = array_of(index);
       Shape shape = array->shape, strides = array->strides;
       for (int d = count; d < x.rank(); ++d) shape.push_back(1), strides.push_back(1);

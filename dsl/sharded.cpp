@@ -16,7 +16,7 @@ void throw_many_addresses(const TensorImpl& t) {
 TensorRef shard_at(const TensorImpl& t, int i) {
   const Mesh mesh = Mesh::of(t.device);
   if (mesh.is_local(i)) return runtime::piece(t, i);
-  const Device device = mesh.device(i);  // IndexError where there is no such position
+  const Device device = mesh.device(i);  // throws IndexError for an invalid position
   throw IndexError(fmt::format(
       "shard({}) of {}: position {}, {}, is of another process, and this one has positions {} to {}; gather(x) brings "
       "all of it here",

@@ -13,7 +13,7 @@ namespace sinter::inline v1 {
 
 namespace {
 
-/// How many characters must be put in, left out or changed to make one text of the other (Levenshtein).
+/// The number of insertions, deletions and changes that turn one text into the other (Levenshtein distance).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -28,7 +28,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The few names that may have been meant, quoted, the nearest first; the first few names where none is near.
+/// A few similar names, quoted, the nearest first; the first few names if none is similar.
 std::string suggestions(const StateDict& state, std::string_view asked) {
   constexpr std::size_t most = 4, longest = 200;
   std::vector<std::pair<std::size_t, std::string_view>> near;
@@ -90,7 +90,7 @@ const AnyTensor& StateDict::at(std::string_view name) const {
 AnyTensor& StateDict::operator[](std::string_view name) {
   const std::size_t p = place(name);
   if (is_at(p, name)) return entries_[by_name_[p]].tensor;
-  // The second insertion must not fail behind the first.
+  // The second insertion must not fail after the first.
   if (by_name_.size() == by_name_.capacity()) by_name_.reserve(2 * by_name_.size() + 1);
   entries_.push_back({std::string(name), {}});
   by_name_.insert(by_name_.begin() + static_cast<std::ptrdiff_t>(p), entries_.size() - 1);
@@ -115,7 +115,7 @@ StateDict StateDict::without_prefix(std::string_view prefix) const {
 }
 
 std::string to_string(const StateDict& state) {
-  constexpr std::size_t widest = 48;  // longer names stand out, and do not push the others apart
+  constexpr std::size_t widest = 48;  // longer names stick out instead of widening the column
   std::size_t width = 0, bytes = 0;
   for (const StateDict::Entry& e : state) {
     if (e.name.size() <= widest) width = std::max(width, e.name.size());

@@ -1,4 +1,4 @@
-// Which elements a strided array reaches, of shapes and strides that anybody may have made up.
+// The range of elements that a strided array covers, for untrusted shapes and strides.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace sinter::inline v1::detail {
 
 struct StridedRange {
-  std::int64_t before = 0;  // elements that lie before the one whose indices are all 0
-  std::int64_t span = 0;    // elements from the lowest address to the highest; 0 of no element
+  std::int64_t before = 0;  // elements before the one whose indices are all 0
+  std::int64_t span = 0;    // elements from the lowest address to the highest; 0 without elements
 };
-/// Nothing where they take more than 2^63 - 1 bytes. The shape has been checked.
+/// nullopt if they take more than 2^63 - 1 bytes. The shape must have been checked.
 std::optional<StridedRange> strided_range(const Shape& shape, const Shape& strides, std::size_t element_size) noexcept;
 
 }  // namespace sinter::inline v1::detail

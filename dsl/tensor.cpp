@@ -75,13 +75,13 @@ void check_accessor_rank(const TensorImpl& t, int rank) {
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
 TensorRef on_one_device(const TensorImpl& t) {
-  auto& x = const_cast<TensorImpl&>(t);  // only its count is written to
+  auto& x = const_cast<TensorImpl&>(t);  // only its reference count changes
   return t.device.is_mesh() ? jit::gather(x, Device()) : TensorRef::share(&x);
 }
 
 namespace {
 
-/// The elements of a contiguous array.
+/// Copies the elements of a contiguous array to the host.
 void download(void* to, const TensorImpl& t) {
   const std::size_t bytes = static_cast<std::size_t>(t.numel) * size_of(t.dtype);
   runtime::download(to, {t.buffer.get(), t.data}, bytes);

@@ -22,7 +22,7 @@ void check_rank(const char* what, const TensorImpl& x, int rank) {
                   describe(x), rank, max_rank));
 }
 
-/// The shape with its one -1 replaced by what is left of so many elements; of() says whose they are.
+/// The shape with its single -1 computed from the number of elements; of() describes the tensor.
 template <class Of>
 Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
   int hole = -1;
@@ -40,12 +40,12 @@ Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
   return shape;
 }
 
-/// The axis in pieces of a view that has all axes but one.
+/// The sharded axis of a view without axis `axis`.
 int without(const TensorImpl& x, int axis) noexcept {
   return x.split == axis ? runtime::taken_away : x.split - (x.split > axis);
 }
 
-/// Strides of `shape` over the memory of x without moving an element, by walking groups of dims that x lays out as one.
+/// Strides of `shape` over x's memory without moving an element, by walking groups of dims that are contiguous in x.
 bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
   strides = contiguous_strides(shape);
   if (x.numel == 0 || x.contiguous) return true;
@@ -83,7 +83,7 @@ TensorRef t(const TensorImpl& x) {
 }
 
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
-  const int rank = std::max(x.rank(), 1);  // a 0-d tensor takes the axes of a 1-d one, as PyTorch's do
+  const int rank = std::max(x.rank(), 1);  // a 0-d tensor accepts the axes of a 1-d one, as in PyTorch
   const int a = checked_axis("transpose", axis0, rank, x), b = checked_axis("transpose", axis1, rank, x);
   if (a == b) return runtime::view(x, x.shape, x.strides);
   Shape shape = x.shape, strides = x.strides;
@@ -113,7 +113,7 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   const int a = checked_axis("slice", axis, x);
   if (r.step == 0) throw IndexError(fmt::format("slice: the step is 0 on axis {} of {}", axis, describe(x)));
   const std::int64_t n = x.shape[a];
-  // Python's rule: a negative bound counts from the end; then both are cut to what the walk can reach.
+  // Python's rule: a negative bound counts from the end; then both are clamped to what the steps can reach.
   const bool forwards = r.step > 0;
   const std::int64_t low = forwards ? 0 : -1, high = forwards ? n : n - 1;
   const auto cut = [&](std::int64_t i, std::int64_t otherwise) {
@@ -121,7 +121,7 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   };
   const std::int64_t first = cut(r.first, forwards ? low : high), last = cut(r.last, forwards ? high : low);
   const std::int64_t span = forwards ? last - first : first - last;
-  // The step may be any int64, so its magnitude is taken unsigned.
+  // The step may be any int64, so its magnitude is unsigned.
   const std::uint64_t magnitude = forwards ? static_cast<std::uint64_t>(r.step) : -static_cast<std::uint64_t>(r.step);
   const std::int64_t count =
       span <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(span) - 1) / magnitude + 1);
@@ -205,7 +205,7 @@ TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
 
 namespace {
 
-/// Null where the shape needs a copy.
+/// Null if the shape needs a copy.
 TensorRef try_view(const TensorImpl& x, const Shape& full) {
   Shape strides;
   return regroup(x, full, strides) ? runtime::view(x, full, strides) : TensorRef{};
@@ -285,7 +285,7 @@ TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1) {
   const int a = checked_axis("diagonal", axis0, x), b = checked_axis("diagonal", axis1, x);
   if (a == b) throw IndexError(fmt::format("diagonal: axis {} is named twice for {}", axis0, describe(x)));
-  // How far the diagonal begins along each axis; past an axis it is empty.
+  // Where the diagonal begins along each axis; beyond an axis it is empty.
   const std::int64_t down = offset < 0 ? -std::max(offset, -x.shape[a]) : 0,
                      right = offset > 0 ? std::min(offset, x.shape[b]) : 0;
   const std::int64_t length = std::min(x.shape[a] - down, x.shape[b] - right);
@@ -350,7 +350,7 @@ std::vector<TensorImpl*> walked_leaves(const jit::Recorded& e) {
 
 namespace {
 
-/// The same memory as elements of another dtype: `scale` new ones for each old one.
+/// The same memory as elements of another dtype: `scale` new elements for each old one.
 TensorRef reinterpreted(const TensorImpl& x, DType dtype, const Shape& shape, const Shape& strides,
                         std::int64_t offset) {
   if (x.device.is_mesh())

@@ -1,5 +1,4 @@
-// Bools in memory. Memory that comes from elsewhere may hold any byte, and all but 0 are true; a bool of C++ must be 0
-// or 1.
+// Bools in memory. Memory from outside may hold any byte, and all but 0 are true; a C++ bool must be 0 or 1.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,7 +6,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// An element as a value, whatever the byte of a bool.
+/// An element's value, for a bool with any byte.
 template <class T>
 T element_at(const T* place) noexcept {
   if constexpr (std::is_same_v<T, bool>)
@@ -16,7 +15,7 @@ T element_at(const T* place) noexcept {
     return *place;
 }
 
-/// Makes the bytes of bools 0 or 1. Only what is neither is written to.
+/// Makes the bytes of bools 0 or 1. Only other bytes are written to.
 inline void make_bools(std::span<std::byte> bytes) noexcept {
   for (std::byte& b : bytes)
     if (b > std::byte{1}) b = std::byte{1};

@@ -35,7 +35,7 @@ struct Buffer::Pieced final : Buffer {
   const std::unique_ptr<const Pieces> pieces;
 };
 
-/// The exposed buffers that there are, by address.
+/// All exposed buffers, by address.
 class Buffer::Exposed {
  public:
   static Exposed& all() {
@@ -86,7 +86,7 @@ class Buffer::Exposed {
   ByAddress& of_size(const Buffer& b) noexcept { return by_size_[static_cast<std::size_t>(std::bit_width(b.bytes_))]; }
 
   std::mutex mutex_;
-  /// By the bits that a size takes, which say how far before an address a buffer over it may begin.
+  /// By the bit width of their size, which bounds how far before an address a buffer containing it may begin.
   std::array<ByAddress, std::numeric_limits<std::size_t>::digits> by_size_;
 };
 
@@ -118,7 +118,7 @@ Ref<Buffer> Buffer::allocate_pinned(std::size_t bytes) {
 }
 
 Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner, Device device) {
-  if (device.is_cuda()) order_matters.store(true, std::memory_order_relaxed);  // the owner knows no stream of ours
+  if (device.is_cuda()) order_matters.store(true, std::memory_order_relaxed);  // the owner does not know our streams
   return Ref<Buffer>::adopt(new Foreign(device, data, bytes, std::move(owner)));
 }
 
@@ -136,7 +136,7 @@ void await(const Fence& fence) noexcept {
   if (!fence) return;
   for (const EventRef& event : *fence) try {
       event->owner.synchronize(*event);
-    } catch (...) {  // the device is lost, and nothing runs on it
+    } catch (...) {  // the device is lost, so nothing runs on it
     }
 }
 
@@ -145,24 +145,24 @@ void await(const Fence& fence) noexcept {
 void Buffer::destroy(Buffer* buffer) noexcept {
   if (buffer->is_exposed()) [[unlikely]]
     Exposed::all().remove(*buffer);
-  // The backend exists, since it gave the memory: this lookup cannot throw.
+  // The backend exists, since it allocated the memory: this lookup cannot throw.
   if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
     if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);
     delete buffer;
     return;
   }
   if (buffer->kind_ == Kind::Pieced) return delete static_cast<Pieced*>(buffer);
-  // No stream uses the host's: copies from such memory are over when they return.
+  // Streams do not use host memory: copies from it are done when they return.
   const bool foreign = buffer->kind_ == Kind::Foreign;
   if (foreign && buffer->device_.is_cpu()) return delete static_cast<Foreign*>(buffer);
   bool captured = false;
   Fence fence = last_uses(*buffer, captured);
   if (foreign) {
-    if (captured) return;  // a graph may use it whenever it is launched: its owner keeps it
+    if (captured) return;  // a graph that may be launched later uses it: leak the owner
     await(fence);
     return delete static_cast<Foreign*>(buffer);
   }
-  if (buffer->data_ && !captured) {  // what a graph may use whenever it is launched is given to nobody else
+  if (buffer->data_ && !captured) {  // memory that a graph may still use is not reused
     if (buffer->is_pinned())
       pinned_pool().deallocate(buffer->data_, buffer->bytes_, nullptr, std::move(fence));
     else

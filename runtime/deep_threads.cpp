@@ -24,15 +24,15 @@ constexpr std::size_t stack_bytes = std::size_t(16) << 20;
 
 constinit thread_local bool is_deep = false;
 
-/// Work that waits for a thread, and the threads that there are.
+/// Work that waits for a thread, and the current threads.
 struct Queue {
   std::mutex mutex;
   std::condition_variable ended;
   std::deque<std::function<void()>> waiting;
-  unsigned workers = 0;  // that take from `waiting`
-  unsigned running = 0;  // threads of either kind
+  unsigned workers = 0;  // threads that take from `waiting`
+  unsigned running = 0;  // threads of both kinds
 };
-/// The parent's threads are not the child's. Threads may outlive main.
+/// A child does not have its parent's threads. Threads may outlive main.
 PerProcess<Queue>& queues() {
   static constinit Immortal<PerProcess<Queue>> all;
   return all.get();
@@ -52,7 +52,7 @@ bool start(Queue& q, std::function<void()> body) {
   const auto entry = [](void* data) -> void* {
     is_deep = true;
     {
-      const DefaultFloats floats;  // threads inherit their creator's settings, and compilers fold constants
+      const DefaultFloats floats;  // threads inherit floating-point settings, and compilers fold constants
       const std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(data));
       (*mine)();
     }
@@ -76,7 +76,7 @@ bool start(Queue& q, std::function<void()> body) {
   throw Error("no thread can be started to compile a kernel on: the process is at its limit of threads");
 }
 
-/// What a caller waits for.
+/// Work that a caller waits for.
 struct Job {
   std::mutex mutex;
   std::condition_variable changed;
@@ -106,7 +106,7 @@ struct Job {
   }
 };
 
-/// Takes work until there is none.
+/// Runs queued work until there is none.
 void work_off() {
   Queue& q = queue();
   for (;;) {
@@ -129,7 +129,7 @@ void work_off() {
 void run_deep(const std::function<void()>& work, std::chrono::milliseconds patience,
               const std::function<void()>& impatient) {
   if (is_deep) return work();
-  // Shared: the thread may still leave the job's lock when the caller has seen it done.
+  // Shared: the thread may still be unlocking the job's mutex when the caller sees it done.
   const auto job = std::make_shared<Job>();
   {
     Queue& q = queue();
@@ -151,7 +151,7 @@ void run_deep_later(std::function<void()> work) {
     if (!start(q, work_off)) throw_no_thread();
     ++q.workers;
   } catch (...) {
-    if (q.workers > 0) return;  // another will take it
+    if (q.workers > 0) return;  // another worker will take it
     q.waiting.pop_back();
     throw;
   }
@@ -159,8 +159,8 @@ void run_deep_later(std::function<void()> work) {
 
 void wait_for_deep_work() noexcept {
   Queue* const q = queues().find();
-  if (!q) return;                             // the threads, if any, are a parent's
-  std::deque<std::function<void()>> dropped;  // destroyed without the lock
+  if (!q) return;                             // any threads are the parent's
+  std::deque<std::function<void()>> dropped;  // destroyed after unlocking
   std::unique_lock lock(q->mutex);
   dropped.swap(q->waiting);
   if (!is_deep) q->ended.wait(lock, [&] { return q->running == 0; });

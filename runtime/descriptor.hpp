@@ -1,4 +1,4 @@
-// File descriptors that are closed with their scope.
+// File descriptors that are closed at the end of a scope.
 #pragma once
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ class Descriptor {
   explicit operator bool() const noexcept { return fd_ >= 0; }
   int get() const noexcept { return fd_; }
   int release() noexcept { return std::exchange(fd_, -1); }
-  /// 0, or the error: the system may report only now that something was not written.
+  /// Returns 0 or the error: the system may report a failed write only now.
   int close() noexcept { return fd_ < 0 || ::close(release()) == 0 ? 0 : errno; }
 
  private:

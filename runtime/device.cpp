@@ -20,7 +20,7 @@ constexpr int max_index = std::numeric_limits<std::int16_t>::max();
 
 constinit thread_local int current = 0;
 
-/// N of "cuda:N", or -1: decimal digits without sign, blank or leading zero.
+/// N of "cuda:N", or -1. N is decimal, without sign, blanks or leading zeros.
 int parse_index(std::string_view digits) noexcept {
   int index = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
@@ -82,7 +82,7 @@ void synchronize() {
   int failed = 0;
   for (int index = 0, count = device_count(); index < count; ++index) try {
       if (runtime::Backend* started = runtime::started_backend(Device(index))) started->synchronize();
-    } catch (const std::exception& e) {  // the others are waited for all the same
+    } catch (const std::exception& e) {  // still wait for the others
       if (!first) first = std::current_exception();
       all += (failed++ ? "\n" : "") + std::string(e.what());
     }

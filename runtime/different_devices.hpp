@@ -1,4 +1,4 @@
-// What is said where tensors on different devices meet.
+// Error messages for tensors on different devices.
 #pragma once
 #include <string_view>
 
@@ -6,13 +6,13 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Throws DeviceError: the devices, `where` they meet - "in add(a, b), where" and a line for each operand - and what
-/// to do: to move either, or `otherwise`.
+/// Throws DeviceError naming the devices, `where` they meet ("in add(a, b), where" and a line for each operand), and
+/// what to do: move either, or `otherwise`.
 [[noreturn]] void throw_different_devices(Device one, Device other, std::string_view where,
                                           std::string_view otherwise = {});
 
 struct TensorImpl;
-/// Throws DeviceError for a tensor on a mesh: `what` is done on one device alone.
+/// Throws DeviceError for a tensor on a mesh: `what` works on a single device only.
 void refuse_mesh(std::string_view what, const TensorImpl& t);
 
 }  // namespace sinter::inline v1::runtime

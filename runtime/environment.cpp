@@ -21,7 +21,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> w
   return std::ranges::any_of(words, [&](std::string_view word) { return same_word(value, word); });
 }
 
-/// What the variable says; `otherwise` where it says nothing.
+/// The variable's value; `otherwise` if it has none.
 bool switched(const char* variable, bool otherwise) noexcept {
   const char* value = trusted_getenv(variable);
   if (!value || !*value) return otherwise;

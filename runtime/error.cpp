@@ -7,7 +7,7 @@
 namespace sinter::inline v1 {
 namespace {
 
-/// "  12 | text" for every line, as compilers show source.
+/// "  12 | text" for every line, as compilers print source.
 std::string numbered(std::string_view source) {
   std::string out;
   for (int line = 1; !source.empty(); ++line) {

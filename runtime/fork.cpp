@@ -13,11 +13,11 @@ constinit std::atomic<unsigned> process_generation{0};
 
 namespace {
 
-// A fork that waits for longer may be waited for itself.
+// A thread inside a NoFork may itself be waiting for the fork.
 constinit std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseconds(5000)};
 
-constinit Gate gate;                        // of those in a NoFork; a fork closes it
-constinit std::atomic<bool> broken{false};  // this is a child whose parent's thread was inside
+constinit Gate gate;                        // for threads in a NoFork; a fork closes it
+constinit std::atomic<bool> broken{false};  // this is a child whose parent had a thread inside
 constinit thread_local int no_fork_depth = 0;
 
 int own() noexcept { return no_fork_depth > 0; }
@@ -46,7 +46,7 @@ NoFork::~NoFork() {
 struct ForkHandlers {
   static constinit std::mutex mutex;
   static constinit ForkHandler* first;
-  static constinit bool all_well;  // of the fork that is going on
+  static constinit bool all_well;  // of the fork in progress
 
   static void before() noexcept {
     gate.close();

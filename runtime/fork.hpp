@@ -1,4 +1,4 @@
-// What the child of a fork finds: no change half made, no lock held, and nothing that it would wait for in vain.
+// Protects the child of a fork: it finds no half-made change, no held lock, and nothing that it would wait for forever.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -7,27 +7,27 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Another number in the child of a fork than in its parent.
+/// Differs between the child of a fork and its parent.
 extern constinit std::atomic<unsigned> process_generation;
 inline unsigned generation() noexcept { return process_generation.load(std::memory_order_relaxed); }
 
-/// A fork waits while another thread has one of these, so the child never finds half of what is done meanwhile. They
-/// nest. For short work that does not wait for others: a lock is taken after it, or never with it.
+/// A fork waits while another thread holds one of these, so the child never sees the work inside half done. They nest.
+/// For short work that does not wait for others: take a lock after it, or never with it.
 class NoFork {
  public:
-  /// Throws Error in a child that was forked all the same, since its parent's thread did not come to an end.
+  /// Throws Error in a child that was forked anyway, because its parent's thread did not finish in time.
   NoFork();
-  /// For what must go on: never throws.
+  /// For work that must go on: never throws.
   explicit NoFork(std::nothrow_t) noexcept;
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
   ~NoFork();
 };
 
-/// For tests: how long a fork waits, five seconds at first.
+/// For tests: how long a fork waits; initially five seconds.
 void set_fork_patience(std::chrono::milliseconds patience) noexcept;
 
-/// A lock that no child of a fork finds held.
+/// A lock that is never held in the child of a fork.
 class ForkSafeLock {
  public:
   explicit ForkSafeLock(std::mutex& mutex) : lock_(mutex) {}
@@ -39,11 +39,11 @@ class ForkSafeLock {
 };
 
 /// Calls an object's before_fork() in the parent and after_fork(bool in_child) in both, while no other thread is in a
-/// NoFork, or has been for too long. For short locks that are taken without one, because that would take time where it
-/// counts; then no NoFork is made under them. To be the object's last member.
+/// NoFork, or after one has been for too long. For short locks on hot paths, taken without a NoFork; no NoFork may be
+/// constructed while such a lock is held. Must be the object's last member.
 class ForkHandler {
  public:
-  /// Inner locks are those that others take while they hold an outer one.
+  /// Inner locks are taken while an outer one is held.
   enum class Order { Outer, Inner };
 
   template <class T>
@@ -67,15 +67,15 @@ class ForkHandler {
   ForkHandler* next_ = nullptr;
 };
 
-/// A T for each process: the child of a fork gets a new one. For locks and conditions that are held or waited for
-/// longer than a fork may be kept waiting.
+/// A T for each process: the child of a fork gets a new one. For locks and condition variables that are held or waited
+/// for longer than a fork may wait.
 template <class T>
 class PerProcess {
  public:
   constexpr PerProcess() = default;
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
-  /// A parent's stays: its threads may hold it.
+  /// The parent's object is kept: its threads may hold it.
   ~PerProcess() {
     if (T* own = find()) delete static_cast<Own*>(own);
   }
@@ -89,7 +89,7 @@ class PerProcess {
     delete fresh;  // another thread was faster
     return *known;
   }
-  /// Null where this process has not asked for it.
+  /// Null if this process has not used it.
   T* find() noexcept {
     Own* known = own_.load(std::memory_order_acquire);
     return known && known->made_in == generation() ? known : nullptr;
@@ -102,21 +102,20 @@ class PerProcess {
   std::atomic<Own*> own_{nullptr};
 };
 
-/// A T that is made when first asked for and never destroyed: like a static variable of a function, whose making a
-/// child could wait for for ever. Here the child makes its own what its parent was just making. Put it into static
-/// storage.
+/// A T created on first use and never destroyed, like a function's static variable. But a child could wait forever for
+/// a static variable that its parent was initializing; here the child creates its own. For static storage only.
 template <class T>
 class Immortal {
  public:
   T& get() {
     return get([] { return new T; });
   }
-  /// `make` gives a new T*. What it throws is thrown, and the next call tries again.
+  /// `make` returns a new T*. Its exceptions propagate, and the next call tries again.
   template <class F>
   T& get(F make) {
     if (T* made = made_.load(std::memory_order_acquire)) [[likely]]
       return *made;
-    const std::lock_guard lock(making_.lock.get());  // for long, perhaps
+    const std::lock_guard lock(making_.lock.get());  // possibly for long
     if (!made_.load(std::memory_order_relaxed)) made_.store(make(), std::memory_order_release);
     return *made_.load(std::memory_order_relaxed);
   }

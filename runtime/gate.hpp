@@ -1,4 +1,4 @@
-// What threads do together, and what one does alone.
+// A gate that many threads pass together and that one thread can close.
 #pragma once
 #include <time.h>
 
@@ -8,12 +8,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Threads go in and out as they like until one closes it: who comes then waits, so that newcomers never keep the one
-/// that closes it from its turn, as readers of a lock may keep its writer.
+/// Threads enter and leave freely until one closes the gate; newcomers then wait. So they cannot starve the closing
+/// thread as a lock's readers can starve its writer.
 class Gate {
  public:
   void enter() noexcept {
-    // Either this thread sees that it is closed, or who closed it sees this thread.
+    // Either this thread sees that the gate is closed, or the closing thread sees this one.
     while (inside_.fetch_add(1), closed_.load() != 0) {
       inside_.fetch_sub(1);
       closed_.wait(1);
@@ -26,7 +26,7 @@ class Gate {
     closing_.lock();
     closed_.store(1);
   }
-  /// Of the thread that closed it. False: after `patience` more than `own` are still inside.
+  /// For the thread that closed it. False if, after `patience`, more than `own` are still inside.
   bool wait_for_others(int own, std::chrono::nanoseconds patience) const noexcept {
     const auto begin = std::chrono::steady_clock::now();
     while (inside_.load() > own) {
@@ -41,7 +41,7 @@ class Gate {
     closed_.notify_all();
     closing_.unlock();
   }
-  /// In the child of a fork, before it is opened: the threads that may have been inside are not there.
+  /// In the child of a fork, before opening: other threads that were inside do not exist there.
   void forget_others(int own) noexcept { inside_.store(own); }
 
  private:

@@ -22,7 +22,7 @@ struct LogCategory {
 constexpr LogCategory categories[] = {
     {Log::Jit, "jit"}, {Log::Cache, "cache"}, {Log::Schedule, "schedule"}, {Log::Memory, "memory"}};
 
-/// One call of write, so that lines of several threads and processes stay whole.
+/// A single write, so that lines of several threads and processes are not interleaved.
 void write_line(std::string line) {
   line += '\n';
   write_some(STDERR_FILENO, std::as_bytes(std::span(line)));
@@ -57,7 +57,7 @@ namespace detail {
 constinit std::atomic<unsigned> log_categories{log_not_read};
 
 unsigned read_log_categories() noexcept try {
-  static_cast<void>(is_on("SINTER_QUIET"));  // else what it cannot mean is found when there is something to say
+  static_cast<void>(is_on("SINTER_QUIET"));  // otherwise an invalid value is found only at the first notice
   const unsigned wanted = parse(environment("SINTER_LOG"));
   log_categories.store(wanted, std::memory_order_relaxed);
   return wanted;

@@ -1,4 +1,4 @@
-// What happens inside, one line for each event, for who asks: SINTER_LOG=jit,cache.
+// The log of internal events, one line per event, on request: SINTER_LOG=jit,cache.
 #pragma once
 #include <atomic>
 #include <string_view>
@@ -13,7 +13,7 @@ extern std::atomic<unsigned> log_categories;
 unsigned read_log_categories() noexcept;
 }  // namespace detail
 
-/// Whether SINTER_LOG names the category. Callers ask before they make a text: one load where it does not.
+/// Whether SINTER_LOG names the category. Check it before building a message: it costs one load if not.
 inline bool logs(Log category) noexcept {
   unsigned wanted = detail::log_categories.load(std::memory_order_relaxed);
   if (wanted == detail::log_not_read) [[unlikely]]
@@ -24,7 +24,7 @@ inline bool logs(Log category) noexcept {
 /// Writes "sinter[jit]: text" to stderr, as one line. Thread-safe.
 void log(Log category, std::string_view text) noexcept;
 
-/// Writes "sinter: text" to stderr unless SINTER_QUIET is on: for what users should know and no error tells.
+/// Writes "sinter: text" to stderr unless SINTER_QUIET is on: what users should know although it is not an error.
 void notice(std::string_view text) noexcept;
 
 }  // namespace sinter::inline v1::runtime

@@ -32,7 +32,7 @@ struct MeshAccess {
     return d;
   }
 
-  /// All meshes that were ever made: few, and named by their numbers for as long as the process lives.
+  /// All meshes ever made: few, and identified by number for the life of the process.
   struct Table {
     std::mutex mutex;
     std::vector<const State*> states;
@@ -68,7 +68,7 @@ runtime::World of_this_process(std::vector<Device> devices) {
   return {.rank = 0, .all = std::move(devices), .first = 0, .local = count};
 }
 
-/// NCCL is for GPUs that are real, and wants each once.
+/// NCCL requires real GPUs, each used once.
 bool may_use_nccl(const std::vector<Device>& devices) {
   if (devices.size() < 2 || runtime::gpus_are_virtual()) return false;
   for (std::size_t i = 0; i < devices.size(); ++i)

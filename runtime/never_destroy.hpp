@@ -1,4 +1,4 @@
-// What must outlive everything, where no memory is left to remember it by.
+// For objects that must outlive everything when no memory is left to record them.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Keeps an object alive for good. Takes no memory.
+/// Keeps an object alive forever. Allocates no memory.
 template <class T>
 void never_destroy(std::shared_ptr<T> object) noexcept {
   alignas(std::shared_ptr<T>) std::byte place[sizeof object];

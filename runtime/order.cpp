@@ -11,8 +11,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// What a buffer knows of its users. `user_` is the only stream, null where there is none, or `several`: then `uses_`
-/// lists them. A list is read and changed under the lock `ordering`, `user_` is read without.
+/// A buffer's record of its users. `user_` is the only stream, null if there is none, or `several`: then `uses_` lists
+/// them. The list is accessed with the lock `ordering` held, `user_` is read without it.
 class UseRecord {
  public:
   explicit UseRecord(Buffer& buffer) noexcept : buffer_(buffer) {}
@@ -21,19 +21,19 @@ class UseRecord {
   StreamImpl* home() const noexcept { return buffer_.home_; }
   bool has_list() const noexcept { return only() == several(); }
 
-  /// The list, made where there is only one user or none.
+  /// The list, created if there is at most one user.
   Uses& list() {
     if (has_list()) return *buffer_.uses_;
     auto uses = std::make_unique<Uses>();
-    // What the only one did was not noted, and another thread may just be about to read. Pinned memory is written by
-    // the host alone.
+    // The only user's accesses were not recorded, and another thread may be about to read. Pinned memory is written
+    // only by the host.
     if (StreamImpl* user = only())
       uses->entries.push_back({.stream = user, .wrote = !buffer_.is_pinned(), .read = true});
     buffer_.uses_ = std::move(uses);
     buffer_.user_.store(several(), std::memory_order_release);
     return *buffer_.uses_;
   }
-  /// Back to one user where that is all that the list says.
+  /// Goes back to a single user if the list has no more.
   void shorten() noexcept {
     const auto& entries = buffer_.uses_->entries;
     if (buffer_.uses_->marking > 0) return;
@@ -56,9 +56,9 @@ namespace {
 using Entry = Uses::Entry;
 
 constinit std::mutex ordering;
-std::uint64_t ends = 0;  // of uses, so far; under the lock
+std::uint64_t ends = 0;  // number of ends so far; protected by the lock
 
-/// Whom to wait for, each once.
+/// The streams and events to wait for, each once.
 class Waits {
  public:
   void add_for(const StreamImpl* stream, Uses& uses, bool writes) {
@@ -114,7 +114,7 @@ void mark(Uses& uses, StreamImpl* stream, bool writes) {
   own.done = {};
 }
 
-/// After the work was issued: another thread may have put itself behind the stream, or taken its place, in between.
+/// After the work was issued: meanwhile another thread may have ordered itself after the stream, or replaced it.
 Entry& mark_again(Uses& uses, StreamImpl* stream, bool writes) {
   Entry& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
@@ -154,8 +154,8 @@ void begin_on_host(std::span<const Use> uses) {
   }
 }
 
-/// Around the recording of an event that stands for the end of uses. It does for no use that another thread issued to
-/// the stream meanwhile: then only the stream's end will do.
+/// Surrounds the recording of an event for the end of uses. The event does not cover uses that another thread issued to
+/// the stream meanwhile: those need the stream's end.
 class Marking {
  public:
   explicit Marking(std::span<const Use> uses) noexcept : uses_(uses) {}
@@ -221,7 +221,7 @@ void Ordered::end() noexcept try {
     record.shorten();
   }
 } catch (...) {
-  // No memory to remember this use: it is over before anybody else's begins.
+  // No memory to record this use: wait until it is done, before any other use begins.
   try {
     stream_->owner.synchronize(*stream_);
   } catch (...) {  // the device is lost
@@ -238,7 +238,7 @@ void Ordered::mark_end() {
 
 namespace {
 
-/// The event after an entry's last use; null where it is done. `captured` is set where there is none.
+/// The event after an entry's last use; null if it is done. `captured` is set if there can be none.
 EventRef end_of(const Entry& e, bool& captured) noexcept {
   Streams& owner = e.stream->owner;
   try {
@@ -257,7 +257,7 @@ EventRef end_of(const Entry& e, bool& captured) noexcept {
   }
 }
 
-/// Of all streams but the home one. Where a graph may use the buffer, or it cannot be known, it counts as captured.
+/// Waits for all streams except the home one. The buffer counts as captured if a graph may use it or that is unknown.
 void wait_for_uses(Buffer& buffer, bool& captured) noexcept try {
   UseRecord record(buffer);
   for (const Entry& e : record.list().entries) {

@@ -1,4 +1,4 @@
-// What OutOfMemory says, of every device in the same words.
+// The message of OutOfMemory, the same for all devices.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// `bytes` were asked for, after `returned` bytes of cached memory had been returned.
+/// `bytes` were requested, after `returned` bytes of cached memory had been freed.
 std::string out_of_memory(Device device, std::size_t bytes, std::size_t returned, const MemoryStats& now,
                           const MemoryInfo& memory);
 

@@ -1,4 +1,4 @@
-// Work in parts, each by one thread.
+// Work in parts, each done by one thread.
 #pragma once
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -11,21 +11,21 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Calls f(part) for every part, on several threads where there are several parts.
+/// Calls f(part) for every part, on several threads if there are several parts.
 template <class F>
 void for_each_part(std::int64_t parts, F f) {
   const auto run = [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) f(part);
   };
   if (parts < 2 || !claim_shared_work()) return run(0, parts);
-  // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
+  // Isolated: while this thread waits it must not run another task of the caller, who may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, parts),
                       [&](const tbb::blocked_range<std::int64_t>& some) { run(some.begin(), some.end()); });
   });
 }
 
-/// The same, compiled once: for functions that there are many of.
+/// The same, compiled only once: for code with many different functions.
 inline void run_parts(std::int64_t parts, const std::function<void(std::int64_t)>& f) {
   for_each_part(parts, [&f](std::int64_t part) { f(part); });
 }

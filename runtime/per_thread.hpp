@@ -1,4 +1,4 @@
-// One object for each thread, for code that may run while the thread ends.
+// One object per thread, for code that may run while the thread ends.
 #pragma once
 #include <mutex>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Where objects stay that were made while their thread ended.
+/// Keeps objects that were created while their thread ended.
 template <class T>
 void keep_for_good(T* object) {
   static constinit std::mutex mutex;
@@ -17,7 +17,7 @@ void keep_for_good(T* object) {
   kept.get().push_back(object);
 }
 
-/// This thread's T. It goes with the thread; destructors that run later still get one, which then stays for good.
+/// This thread's T, destroyed with the thread. Destructors that run later get a new one, which is never destroyed.
 template <class T>
 T& per_thread() {
   static constinit thread_local T* mine = nullptr;

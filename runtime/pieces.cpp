@@ -14,7 +14,7 @@ constexpr int none = -2;
 
 const Pieces& pieces_of(const TensorImpl& t) { return *t.buffer->pieces(); }
 
-/// Elements of a row that the other axes reach, from and to: all within one row.
+/// Whether the elements that the other axes reach, in both directions, are within one row.
 bool stays_in_row(const TensorImpl& t, int split, std::int64_t row_size) noexcept {
   std::int64_t low = t.first, high = t.first;
   for (int axis = 0; axis < t.rank(); ++axis) {
@@ -25,8 +25,8 @@ bool stays_in_row(const TensorImpl& t, int split, std::int64_t row_size) noexcep
   return low >= 0 && high < row_size;
 }
 
-/// The axis that walks over the rows, from the first one; `none` where there is none, or not over all of them. Of one
-/// row, and of none, it is `known`, unless strides have to tell.
+/// The axis that iterates over the rows, counted from the first; `none` if there is none or it does not cover all. With
+/// at most one row it is `known`, unless strides have to tell.
 int row_axis(const TensorImpl& t, const Pieces& p, int known) noexcept {
   int found = none, candidate = none;
   for (int axis = 0; axis < t.rank(); ++axis) {
@@ -60,7 +60,7 @@ std::unique_ptr<Pieces> pieces_for(const Mesh& mesh, std::int64_t rows, std::int
   return pieces;
 }
 
-/// Row-major, but the axis in pieces steps over all others.
+/// Row-major, except that the sharded axis has the largest stride.
 Shape strides_around(const Shape& shape, int split) {
   Shape strides = shape;
   std::int64_t step = 1;
@@ -136,7 +136,7 @@ TensorRef replicated_over(std::vector<TensorRef> local, Device device) {
 }
 
 std::uint64_t version_of_pieces(const Buffer& buffer) noexcept {
-  std::uint64_t sum = buffer.version();  // numbers that only grow: equal where each of them is
+  std::uint64_t sum = buffer.version();  // a sum of numbers that only grow: equal only if each is equal
   for (const TensorRef& t : buffer.pieces()->local) sum += t->buffer->version();
   return sum;
 }
@@ -169,7 +169,7 @@ TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int posi
 void place_view(TensorImpl& view, const TensorImpl& of, int split) {
   const Pieces& p = pieces_of(of);
   if (p.replicated) return;
-  // A view of the same axes has the same one in pieces.
+  // A view with the same axes has the same sharded axis.
   const bool alike = split == by_strides && view.rank() == of.rank() && view.strides[of.split] == of.strides[of.split];
   const int found = row_axis(view, p, alike && view.shape[of.split] == p.rows ? of.split : split);
   view.split = static_cast<std::int8_t>(found);

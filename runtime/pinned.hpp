@@ -1,10 +1,10 @@
-// Page-locked memory of the host, which GPUs read and write by themselves.
+// Page-locked host memory, which GPUs read and write asynchronously.
 #pragma once
 #include "pool.hpp"
 
 namespace sinter::inline v1::runtime {
 
-/// One for all GPUs. Throws DeviceError when there is none.
+/// One pool for all GPUs. Throws DeviceError if there is no GPU.
 Pool& pinned_pool();
 /// The same if something has used it already, else null.
 Pool* started_pinned_pool() noexcept;

@@ -31,12 +31,12 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-// Classes 0 to 7 are 256 to 2048 bytes in steps of 256; then eight to each doubling, up to 2^47 bytes.
+// Classes 0 to 7 are 256 to 2048 bytes in steps of 256; then eight classes per doubling, up to 2^47 bytes.
 constexpr int smallest_log2 = 11;
 constexpr int largest_log2 = 47;
 constexpr int class_count = 8 * (1 + largest_log2 - smallest_log2);
 
-/// The class of a request; class_count or more when none is large enough.
+/// The class of a request; class_count or more if it is too large.
 constexpr int class_of(std::size_t bytes) noexcept {
   const int log2 = std::max(static_cast<int>(std::bit_width(bytes - 1)) - 1, smallest_log2 - 1);
   if (log2 >= largest_log2) return class_count;
@@ -54,8 +54,8 @@ static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(1
 static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
 static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
 
-/// Puts a stream behind a fence, where it can wait: the host should not, a graph that is being captured cannot. Else
-/// says whether the fence is done.
+/// Makes a stream wait behind a fence if it can: the host should not wait, and a stream that captures cannot. Otherwise
+/// returns whether the fence is done.
 bool pass(const std::vector<EventRef>& fence, StreamImpl* stream) {
   if (!stream || stream->owner.is_capturing(*stream))
     return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
@@ -74,7 +74,7 @@ Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache
 
 Pool::~Pool() { trim(); }
 
-/// A class that a thread of the parent was changing begins anew; the few blocks that it had cached are lost.
+/// A class that a thread of the parent was changing is reset; the few blocks cached in it are lost.
 void Pool::after_fork(bool in_child) noexcept {
   if (!in_child) return;
   for (int c = 0; c < class_count; ++c) {
@@ -84,7 +84,7 @@ void Pool::after_fork(bool in_child) noexcept {
       continue;
     }
     const std::size_t live = bin.live, requests = bin.requests;
-    Bin* const fresh = new (&bin) Bin;  // the old one is not destroyed: it may be in any state
+    Bin* const fresh = new (&bin) Bin;  // the old one may be in any state and is not destroyed
     fresh->live = live;
     fresh->requests = requests;
   }
@@ -108,7 +108,7 @@ void* Pool::allocate(std::size_t bytes, StreamImpl* stream) {
   }
   count_use(size);
   if (memory_ == Memory::Host) {
-    ASAN_POISON_MEMORY_REGION(data, size);  // the rest of the block is out of bounds
+    ASAN_POISON_MEMORY_REGION(data, size);  // accesses to the rest of the block are errors
     ASAN_UNPOISON_MEMORY_REGION(data, bytes);
   }
   return data;
@@ -127,7 +127,7 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
   const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
-    // Past the limit everything cached goes: what is left over from other sizes would stay for ever.
+    // Beyond the limit, everything cached is freed: leftovers of other sizes would stay forever.
     if (held_.load(std::memory_order_relaxed) - in_use > cache_limit_) trim();
     if (keep(bins_[c], data, stream, fence)) return;
   }
@@ -154,7 +154,7 @@ void* Pool::take(Bin& bin, StreamImpl* stream) {
   return data;
 }
 
-/// The first block that nobody else used, else the one whose other users have had most time; null when the stream
+/// The first block that no other stream used, else the one whose other users have had the most time; null if the stream
 /// cannot wait for them.
 void* Pool::take_fenced(std::vector<Block>& blocks, StreamImpl* stream) {
   auto block = std::ranges::find_if(blocks, [](const Block& b) { return !b.fence; });
@@ -174,7 +174,7 @@ bool Pool::keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept
     if (!blocks) [[unlikely]]
       blocks = &bin.lists.emplace_back(List{stream, {}}).blocks;
     if (blocks->size() == blocks->capacity())
-      blocks->reserve(2 * blocks->size() + 8);  // may throw: before the fence moves
+      blocks->reserve(2 * blocks->size() + 8);  // may throw: before the fence is moved
     blocks->push_back({data, std::move(fence)});
   } catch (...) {
     return false;
@@ -200,7 +200,7 @@ void* Pool::acquire(std::size_t size, std::size_t bytes, StreamImpl* stream) {
 
 void Pool::log_trimmed(std::size_t bytes) const noexcept try {
   log(Log::Memory, fmt::format("{}: {} of cached memory returned", to_string(device_), format_bytes(bytes)));
-} catch (...) {  // a line less
+} catch (...) {  // the log lacks a line
 }
 
 std::size_t Pool::trim() noexcept {

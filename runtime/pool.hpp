@@ -1,4 +1,4 @@
-// Memory that is given back is kept and handed out again: asking a device or the operating system takes microseconds.
+// Caches freed memory for reuse: allocating from a device or the operating system takes microseconds.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -15,44 +15,44 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Where a pool's memory comes from.
+/// A pool's source of memory.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  /// `bytes` bytes aligned to 256, or null when there are none left. `stream` is the one whose work may use them; null
-  /// where there are no streams.
+  /// `bytes` bytes aligned to 256, or null if there is no memory left. `stream` is the one whose work may use them;
+  /// null without streams.
   virtual void* acquire(std::size_t bytes, StreamImpl* stream) = 0;
-  /// Once the work of `stream`, and the fence, are done.
+  /// Frees the memory after the work of `stream` and the fence are done.
   virtual void release(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept = 0;
-  /// Waits until all that was released can be acquired again.
+  /// Waits until all released memory can be acquired again.
   virtual void settle() {}
   virtual MemoryInfo memory() const = 0;
 };
 
-/// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than what was asked for.
-/// Thread-safe, one lock per class. A block belongs to the stream that it was first allocated for, and is handed out
-/// again in that stream's order: at once, or behind a fence where other streams used it. Without streams (null) a block
-/// is handed out again when its fence is done.
+/// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than the request. Thread-safe,
+/// one lock per class. A block belongs to the stream that it was first allocated for and is reused in that stream's
+/// order: at once, or behind a fence if other streams used it. Without streams (null), a block is reused when its fence
+/// is done.
 class Pool {
  public:
-  enum class Memory { Host, Device };  // host memory is poisoned while it is free, when built with AddressSanitizer
+  enum class Memory { Host, Device };  // free host memory is poisoned in builds with AddressSanitizer
 
-  /// Keeps at most `cache_limit` bytes for later. `device` is named in errors.
+  /// Caches at most `cache_limit` bytes. `device` is named in errors.
   Pool(MemorySource& source, Device device, Memory memory, std::size_t cache_limit);
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
-  /// At least `bytes` (> 0) bytes aligned to 256. Throws OutOfMemory once nothing cached is left.
+  /// At least `bytes` (> 0) bytes aligned to 256. Throws OutOfMemory if that fails even after freeing the cache.
   void* allocate(std::size_t bytes, StreamImpl* stream = nullptr);
-  /// `bytes` and `stream` must be what allocate was asked for.
+  /// `bytes` and `stream` must be those passed to allocate.
   void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence&& fence = {}) noexcept;
-  /// Returns what is cached to the source; gives the number of bytes.
+  /// Returns cached memory to the source; returns the number of bytes.
   std::size_t trim() noexcept;
   MemoryStats stats() const;
   void reset_peak() noexcept;
 
-  /// The bytes that a request really takes; 0 when no class is large enough.
+  /// The bytes that a request takes after rounding; 0 if no size class is large enough.
   static std::size_t rounded(std::size_t bytes) noexcept;
 
  private:
@@ -67,7 +67,7 @@ class Pool {
   };
   struct alignas(64) Bin {
     std::mutex mutex;
-    std::vector<List> lists;  // a stream each
+    std::vector<List> lists;  // one per stream
     std::size_t live = 0;     // blocks in use
     std::size_t requests = 0;
 
@@ -94,10 +94,10 @@ class Pool {
   Memory memory_;
   std::size_t cache_limit_;
   std::unique_ptr<Bin[]> bins_;
-  std::atomic<std::size_t> held_{0};  // bytes of the source's
+  std::atomic<std::size_t> held_{0};  // bytes acquired from the source
   std::atomic<std::size_t> in_use_{0};
   std::atomic<std::size_t> peak_{0};
-  std::atomic<std::uint64_t> acquired_{0};  // how often the source was asked
+  std::atomic<std::uint64_t> acquired_{0};  // number of acquisitions from the source
   ForkHandler fork_handler_{*this};
 };
 

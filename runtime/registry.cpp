@@ -23,7 +23,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// The CPU's backend, then the GPUs'. Filled on first use and never freed: tensors with static storage may outlive
+/// The CPU's backend, then the GPUs'. Created on first use and never freed: tensors with static storage may outlive
 /// everything else.
 constinit std::array<std::atomic<Backend*>, 1 + max_gpus> backends{};
 
@@ -31,11 +31,11 @@ constexpr std::size_t slot(Device device) noexcept {
   return device.is_cpu() ? 0 : static_cast<std::size_t>(1 + device.index());
 }
 
-/// What SINTER_VIRTUAL_GPUS and the driver say, asked once.
+/// SINTER_VIRTUAL_GPUS and the driver's answer, read once.
 struct Gpus {
   int count = 0;
   bool are_virtual = false;
-  std::string problem;  // why SINTER_VIRTUAL_GPUS cannot be read
+  std::string problem;  // why SINTER_VIRTUAL_GPUS is invalid
 };
 
 constexpr std::string_view virtual_gpus_expected =
@@ -49,7 +49,7 @@ Gpus find_gpus() {
       found.are_virtual = true;
     } catch (const DeviceError& e) {
       found.problem = e.what();
-      // device_count() and its kin throw nothing.
+      // device_count() and similar functions do not throw.
       report_unreadable("SINTER_VIRTUAL_GPUS", value, virtual_gpus_expected, "there are no GPUs");
     }
   } else {
@@ -80,7 +80,7 @@ std::unique_ptr<Backend> start(Device device) {
 
 Backend& start_once(Device device) {
   static constinit PerProcess<std::mutex> starting;
-  const std::lock_guard lock(starting.get());  // for long: a driver starts
+  const std::lock_guard lock(starting.get());  // possibly for long: a driver starts
   if (Backend* started = started_backend(device)) return *started;
   std::unique_ptr<Backend> fresh = start(device);
   backends[slot(device)].store(fresh.get(), std::memory_order_release);

@@ -1,4 +1,4 @@
-// Which devices there are.
+// The existing devices.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,10 +13,10 @@ inline constexpr int max_gpus = 256;
 /// The value of SINTER_VIRTUAL_GPUS, 1 to 64. Throws DeviceError for anything else.
 int parse_virtual_gpus(std::string_view value);
 
-/// The number of GPUs, virtual ones when SINTER_VIRTUAL_GPUS is set. Throws DeviceError when its value cannot be read.
+/// The number of GPUs, virtual ones if SINTER_VIRTUAL_GPUS is set. Throws DeviceError if its value is invalid.
 int gpu_count();
 
-/// Whether SINTER_VIRTUAL_GPUS is set. Throws as gpu_count() does.
+/// Whether SINTER_VIRTUAL_GPUS is set. Throws what gpu_count() throws.
 bool gpus_are_virtual();
 
 /// Throws DeviceError unless there is a GPU `index`. Does not start it.

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
   throw FormatError(fmt::format("cannot write '{}': {}", shortened(path.string(), 1000), write_problem(error)));
 }
 
-/// Where the file is that `path` names, links followed. A directory or a device is not replaced.
+/// The file that `path` names after following links. Directories and devices are not replaced.
 fs::path real_target(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -37,7 +37,7 @@ fs::path real_target(const fs::path& path) {
                                   fs::is_directory(status) ? "a directory" : "a pipe or a device"));
   fs::path target = fs::canonical(path, error);
   if (error) fail_to_write(path, error.value());
-  // A rename would replace a file that its owner protected from writing.
+  // A rename would replace a write-protected file.
   if (::access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
   return target;
 }
@@ -83,7 +83,7 @@ Descriptor Replacement::create() {
     temporary_ = folder / fmt::format(".sinter-{}-{}.tmp", ::getpid(), counter++);
     const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
-      // Who could not read the old file shall not read the new one.
+      // Users who could not read the old file must not be able to read the new one.
       struct stat old{};
       if (::stat(target_.c_str(), &old) == 0) std::ignore = ::fchmod(fd, old.st_mode & 07777);
       return Descriptor(fd);

@@ -1,4 +1,4 @@
-// Files that appear when they are complete: written beside the old one, whose place they then take.
+// Atomic file replacement: a file is written beside the old one and then renamed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The same path. Throws FormatError where it contains a NUL byte: the system would end the name there, and open
-/// another file.
+/// Returns the path. Throws FormatError if it contains a NUL byte, at which the system would cut it and open another
+/// file.
 const std::filesystem::path& checked_name(const std::filesystem::path& path);
 
-/// A new file beside the one that it is to replace; removed unless it took that one's place. Follows a symbolic link;
-/// replaces files only. All throw FormatError with the path and the system's reason.
+/// A new file beside the one that it replaces; removed unless committed. Follows a symbolic link; replaces regular
+/// files only. All functions throw FormatError with the path and the system's reason.
 class Replacement {
  public:
   explicit Replacement(const std::filesystem::path& path);
@@ -23,14 +23,14 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
   ~Replacement();
 
-  /// Behind what was written so far.
+  /// Appends.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  /// Over what was written before.
+  /// Overwrites.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Closes the file. Of several, all are finished before the first is committed: what can go wrong then has.
+  /// Closes the file. Finish all of several files before committing the first: errors then mostly precede any change.
   void finish();
-  /// Puts it in its place, finished or not.
+  /// Renames the file into place, finished or not.
   void commit();
 
  private:

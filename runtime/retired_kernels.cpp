@@ -20,7 +20,7 @@ void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
   try {
     const ForkSafeLock lock(mutex_, std::nothrow);
     if (!closed_) retired_.emplace_back().kernel = std::move(kernel);
-  } catch (...) {  // no memory to remember it
+  } catch (...) {  // no memory to record it
   }
   if (kernel)
     never_destroy(std::move(kernel));
@@ -42,7 +42,7 @@ bool RetiredKernels::is_done(Retired& retired) {
   if (!retired.uses) return false;
   try {
     while (!retired.uses->empty() && streams_.is_past(*retired.uses->back())) retired.uses->pop_back();
-  } catch (...) {  // an event may have become part of a graph: ask for others
+  } catch (...) {  // an event may have become part of a graph: record new ones
     retired.uses = nullptr;
     throw;
   }
@@ -50,16 +50,16 @@ bool RetiredKernels::is_done(Retired& retired) {
 }
 
 void RetiredKernels::unload_done() noexcept try {
-  std::vector<Retired> done;  // destroyed without the lock
+  std::vector<Retired> done;  // destroyed after unlocking
   const ForkSafeLock lock(mutex_, std::nothrow);
   if (retired_.empty()) return;
   find_uses();
-  // Those that came later are done later.
+  // Kernels retired later are done later.
   const auto last = std::ranges::find_if_not(retired_, [&](Retired& r) { return is_done(r); });
   done.reserve(static_cast<std::size_t>(last - retired_.begin()));
   std::move(retired_.begin(), last, std::back_inserter(done));
   retired_.erase(retired_.begin(), last);
-} catch (...) {  // no memory, a device that is lost, or a parent's
+} catch (...) {  // no memory, a lost device, or a parent's
 }
 
 void RetiredKernels::close() noexcept {

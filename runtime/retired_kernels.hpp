@@ -1,4 +1,4 @@
-// Kernels that nobody launches any more, kept until no work can be running them.
+// Kernels that are no longer launched, kept until no work can be running them.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -9,19 +9,19 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Those of one device, whose work its streams order. Thread-safe.
+/// The retired kernels of one device, whose streams order its work. Thread-safe.
 class RetiredKernels : public std::enable_shared_from_this<RetiredKernels> {
  public:
   explicit RetiredKernels(Streams& streams) noexcept : streams_(streams) {}
 
-  /// What a device's load() gives: `kernel`, whose destructor unloads it, is let go of when the last copy of the
-  /// function is gone and the streams' work until then is done.
+  /// The result of a device's load(). `kernel`, whose destructor unloads it, is released when the last copy of the
+  /// function is destroyed and the streams' work until then is done.
   Function share(std::shared_ptr<void> kernel);
-  /// Also for what else kept kernels, as a graph's Capture.
+  /// Also for other owners of kernels, such as a graph's Capture.
   void add(std::shared_ptr<void> kernel) noexcept;
-  /// Lets go of those whose work is done by now.
+  /// Releases those whose work is done.
   void unload_done() noexcept;
-  /// Lets go of all. The device must be idle, and is gone after this: kernels that come later stay.
+  /// Releases all. The device must be idle and is destroyed after this: kernels added later are leaked.
   void close() noexcept;
 
  private:

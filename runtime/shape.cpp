@@ -38,7 +38,7 @@ std::string to_string(const Shape& shape) {
 void check_shape(const Shape& shape, std::size_t element_size) {
   if (std::ranges::any_of(shape, [](std::int64_t e) { return e < 0; }))
     throw ShapeError(fmt::format("shape {} has a negative extent", to_string(shape)));
-  // Extents of 0 are left out, so that strides cannot overflow either.
+  // Skips extents of 0, so that strides cannot overflow either.
   std::int64_t bytes = static_cast<std::int64_t>(element_size);
   for (std::int64_t e : shape) {
     if (e == 0 || !__builtin_mul_overflow(bytes, e, &bytes)) continue;
@@ -52,7 +52,7 @@ void check_shape(const Shape& shape, std::size_t element_size) {
 
 Shape contiguous_strides(const Shape& shape) noexcept {
   Shape strides = shape;
-  std::uint64_t step = 1;  // unsigned: shapes that were not checked may overflow
+  std::uint64_t step = 1;  // unsigned: unchecked shapes may overflow
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = static_cast<std::int64_t>(step);
     step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));
@@ -69,7 +69,7 @@ bool broadcast(Shape& into, const Shape& with) noexcept {
     return true;
   }
   const std::int64_t *a = into.begin() + lead, *b = with.begin();
-  for (int axis = 0; axis < with.rank(); ++axis)  // first, so that `into` is kept where they differ
+  for (int axis = 0; axis < with.rank(); ++axis)  // checked first, so that `into` is unchanged on failure
     if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) return false;
   for (int axis = 0; axis < with.rank(); ++axis)
     if (a[axis] == 1) into[lead + axis] = b[axis];

@@ -8,7 +8,7 @@ namespace sinter::inline v1::runtime {
 
 bool claim_shared_work() noexcept {
   constexpr unsigned nobody = ~0u;
-  static constinit std::atomic<unsigned> user{nobody};  // the process that was first
+  static constinit std::atomic<unsigned> user{nobody};  // the first process that used it
   const unsigned self = generation();
   unsigned known = user.load(std::memory_order_relaxed);
   if (known == nobody && user.compare_exchange_strong(known, self, std::memory_order_relaxed)) return true;

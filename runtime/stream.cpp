@@ -18,7 +18,7 @@ runtime::Streams& streams_of(Device device) {
       to_string(device)));
 }
 
-/// What kernels reported before the wait that just ended.
+/// Throws what kernels reported before the wait that just ended.
 void raise_fault(Device device) { runtime::gpu(device.index()).raise_fault(); }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constinit thread_local CurrentStream* innermost_guard = nullptr;
 
-/// Whether `stream` need not wait for `other` because of a capture. Throws when it could not.
+/// Whether `stream` need not wait for `other` because of a capture. Throws if it must but cannot.
 bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
   const bool captures = stream.owner.is_capturing(stream), other_captures = other.owner.is_capturing(other);
   if (captures == other_captures) return false;
@@ -45,7 +45,7 @@ CurrentStream::CurrentStream(StreamRef s) noexcept
 CurrentStream::~CurrentStream() {
   CurrentStream** link = &innermost_guard;  // guards on the heap may end in any order
   while (*link && *link != this) link = &(*link)->outer;
-  if (*link) *link = outer;  // else it was made by another thread, whose it stays
+  if (*link) *link = outer;  // otherwise another thread made it, and it remains with that thread
 }
 
 void StreamImpl::release() const noexcept {
@@ -97,7 +97,7 @@ StreamImpl& Streams::add_new(StreamImpl::Kind kind) {
 StreamRef Streams::create() {
   order_matters.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  // The last one that was let go, so that its cached memory is used.
+  // The most recently freed one, so that its cached memory is used.
   for (auto k = streams_.rbegin(); k != streams_.rend(); ++k)
     if (k->retired && k->stream->kind == StreamImpl::Kind::Own) {
       k->retired = false;
@@ -111,7 +111,7 @@ StreamRef Streams::wrap(void* native) {
   const std::lock_guard lock(mutex_);
   for (Known& k : streams_) {
     if (k.stream->native != native) continue;
-    if (k.retired && k.last) {  // perhaps another stream with the same address
+    if (k.retired && k.last) {  // possibly another stream with the same address
       calls_.wait(native, k.last->native);
       k.last = EventRef();
     }
@@ -131,7 +131,7 @@ void Streams::retire(StreamImpl& stream) noexcept {
   try {
     if (!calls_.is_capturing(stream.native)) k.last = record(stream);
   } catch (...) {
-    // Without an event nobody could wait later. A device that cannot do this either is lost.
+    // Without an event nobody could wait later. A device that cannot synchronize either is lost.
     try {
       calls_.synchronize(stream.native);
     } catch (...) {
@@ -184,7 +184,7 @@ EventRef Streams::record(const StreamImpl& stream, bool timed) {
   return event;
 }
 
-/// The handle of a retired foreign stream may be invalid: its last event stands for it.
+/// A retired foreign stream's handle may be invalid: its last event represents it.
 template <class F, class G>
 auto Streams::alive_or_retired(const StreamImpl& stream, F alive, G retired) {
   if (stream.kind != StreamImpl::Kind::Foreign) return alive();
@@ -221,7 +221,7 @@ void Streams::synchronize(const StreamImpl& stream) {
   const Wait wait("synchronize a stream");
   EventRef last;
   if (!alive_or_retired(stream, [] { return false; }, [&](const EventRef& e) { return last = e, true; }))
-    calls_.synchronize(stream.native);  // without the lock
+    calls_.synchronize(stream.native);  // after unlocking
   else if (last)
     calls_.synchronize_event(last->native);
 }

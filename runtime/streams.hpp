@@ -1,4 +1,4 @@
-// The streams of one device: its default one, those that users made, those that they brought along.
+// The streams of one device: the default stream, Sinter's own and foreign ones.
 #pragma once
 #include <array>
 #include <deque>
@@ -14,8 +14,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// What a device offers for streams and events, whose handles are its own. Thread-safe. All but those that are noexcept
-/// throw CudaError.
+/// A device's functions for streams and events, on its own handles. Thread-safe. All except noexcept ones throw
+/// CudaError.
 class StreamCalls {
  public:
   virtual ~StreamCalls() = default;
@@ -28,16 +28,16 @@ class StreamCalls {
   virtual void* create_event(bool timed) = 0;
   virtual void destroy_event(void* event) noexcept = 0;
   virtual void record(void* event, void* stream) = 0;
-  /// The event may be of another device.
+  /// The event may belong to another device.
   virtual void wait(void* stream, void* event) = 0;
   virtual bool is_done(void* event) = 0;
-  /// The same for housekeeping: the program does not learn by it that the work before is done.
+  /// The same for internal bookkeeping: the program is not told that the work before is done.
   virtual bool is_past(void* event) { return is_done(event); }
   virtual void synchronize_event(void* event) = 0;
   virtual float elapsed_ms(void* begin, void* end) = 0;
 };
 
-/// Thread-safe. What throws, throws CudaError.
+/// Thread-safe. Functions that throw throw CudaError.
 class Streams {
  public:
   Streams(Device device, StreamCalls& calls);
@@ -48,34 +48,34 @@ class Streams {
 
   Device device() const noexcept { return device_; }
   StreamImpl& standard() noexcept { return *default_; }
-  /// Of this thread.
+  /// This thread's current stream.
   StreamImpl& current() noexcept { return order_matters.load(std::memory_order_relaxed) ? innermost() : *default_; }
 
   StreamRef create();
-  /// The stream with this handle, which its owner keeps alive while there are handles to it.
+  /// The stream with this handle. Its owner must keep it valid while handles to it exist.
   StreamRef wrap(void* native);
-  /// The last handle is gone.
+  /// Called when the last handle is destroyed.
   void retire(StreamImpl& stream) noexcept;
 
   bool is_idle(const StreamImpl& stream);
   bool is_capturing(const StreamImpl& stream);
-  /// Whether it is a foreign stream that nobody holds any more: its handle may be invalid.
+  /// Whether it is a foreign stream without handles: its native handle may be invalid.
   bool is_retired(const StreamImpl& stream);
   void synchronize(const StreamImpl& stream);
-  /// All streams that have handles, and all of Sinter's own.
+  /// Waits for all streams with handles, and for all of Sinter's own.
   void synchronize();
 
   EventRef record(const StreamImpl& stream, bool timed = false);
-  /// After all that was issued to a stream until now: its last event where it is gone, null where that is done.
+  /// An event after everything issued to a stream so far: for a retired stream its last event, or null if that is done.
   EventRef end_of(const StreamImpl& stream);
-  /// Events after the work that streams have now; nullopt while a stream captures: the driver cannot be asked then.
+  /// Events after all current work of the streams; nullopt while a stream captures, when the driver cannot be queried.
   std::optional<std::vector<EventRef>> ends();
   void wait(const StreamImpl& stream, const EventImpl& event) { calls_.wait(stream.native, event.native); }
   bool is_done(const EventImpl& event) { return calls_.is_done(event.native); }
   bool is_past(const EventImpl& event) { return calls_.is_past(event.native); }
   void synchronize(const EventImpl& event);
   float elapsed_ms(const EventImpl& begin, const EventImpl& end) { return calls_.elapsed_ms(begin.native, end.native); }
-  /// Its last handle is gone.
+  /// Called when its last handle is destroyed.
   void recycle(EventImpl& event) noexcept;
 
  private:
@@ -86,7 +86,7 @@ class Streams {
     bool retired = false;
     EventRef last;  // of a retired foreign stream
   };
-  /// Under the lock, or in the making.
+  /// Called with the lock held, or from the constructor.
   StreamImpl& add(void* native, StreamImpl::Kind kind);
   StreamImpl& add_new(StreamImpl::Kind kind);
   void before_fork() noexcept {
@@ -98,7 +98,7 @@ class Streams {
     mutex_.unlock();
   }
   StreamImpl& innermost() noexcept;
-  /// The streams that have handles and all of Sinter's own; what is left of others.
+  /// The streams with handles and all of Sinter's own, and the last events of the others.
   struct All {
     std::vector<StreamRef> open;
     std::vector<EventRef> last;
@@ -111,7 +111,7 @@ class Streams {
   Device device_;
   StreamCalls& calls_;
   std::mutex mutex_;
-  std::deque<Known> streams_;  // the default one first
+  std::deque<Known> streams_;  // the default stream first
   StreamImpl* default_;
   std::mutex events_mutex_;
   std::array<std::vector<void*>, 2> idle_events_;  // without timing, with it
@@ -121,8 +121,8 @@ class Streams {
 /// For messages: "stream 0x1234 of cuda:0".
 std::string describe(const StreamImpl& stream);
 
-/// Work issued to `stream` from now on waits for all that was issued to `other`. Throws CudaError, and says what to do
-/// when one of them captures a graph that the other is not part of.
+/// Makes future work on `stream` wait for everything issued to `other`. Throws CudaError, with advice if one of them
+/// captures a graph that does not include the other.
 void wait_for(StreamImpl& stream, StreamImpl& other);
 void wait_for(StreamImpl& stream, const EventImpl& event);
 

@@ -1,10 +1,10 @@
-// A function of a library that was opened at run time.
+// Functions of libraries loaded at run time.
 #pragma once
 #include <dlfcn.h>
 
 namespace sinter::inline v1::runtime {
 
-/// Whether the library has it.
+/// Returns whether the library has the function.
 template <class F>
 bool find_symbol(void* library, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(library, name));

@@ -10,7 +10,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// The elements that a view reaches, before and after its first: {-3, 5} is elements -3 to 4.
+/// The range of elements that a view reaches, relative to its first: {-3, 5} is elements -3 to 4.
 std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Shape& strides) noexcept {
   std::int64_t low = 0, high = 0;
   for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -22,7 +22,7 @@ std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Sh
 }
 
 void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t offset) {
-  if (result.numel == 0 || !of.buffer) return;  // positions of an index tensor have no bounds
+  if (result.numel == 0 || !of.buffer) return;  // positions in an index tensor have no bounds
   const std::int64_t size = static_cast<std::int64_t>(size_of(of.dtype));
   const std::int64_t first = of.data ? of.data - of.buffer->data() : 0;
   const auto [low, high] = element_range(result.shape, result.strides);
@@ -34,14 +34,14 @@ void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t off
                                describe(of)));
 }
 
-/// A contiguous tensor that has no memory yet.
+/// A contiguous tensor without memory.
 TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
   check_shape(shape, size_of(dtype));
   TensorRef t = TensorRef::adopt(new TensorImpl);
   t->dtype = dtype;
   t->device = device;
   t->shape = shape;
-  t->strides = shape;  // written in place: copying strides just computed would wait for their stores
+  t->strides = shape;  // stored directly: copying freshly computed strides would wait for their stores
   std::int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     t->strides[axis] = step;
@@ -113,7 +113,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
     return t;
   }
   check_view(of, *t, offset);
-  const bool inside = of.data && t->numel != 0;  // an offset past the end of nothing is not computed
+  const bool inside = of.data && t->numel != 0;  // no address is computed past the end of an empty array
   t->data = inside ? of.data + offset * static_cast<std::int64_t>(size_of(of.dtype)) : of.data;
   t->first = of.first + (of.data ? 0 : offset);
   return t;

@@ -9,13 +9,13 @@ namespace sinter::inline v1::runtime {
 /// "512 B", "1.50 GiB".
 std::string format_bytes(std::size_t bytes);
 
-/// In double quotes, cut after 60 characters, with \x escapes for what does not print.
+/// In double quotes, cut after 60 characters, with \x escapes for unprintable ones.
 std::string quote(std::string_view text);
 
-/// What a message quotes of a text of the user's: at most so many bytes, cut in the middle, between characters.
+/// A user's text as quoted in a message: at most this many bytes, shortened in the middle, between characters.
 std::string shortened(std::string_view text, std::size_t most = 120);
 
-/// Of ASCII, whatever the locale.
+/// For ASCII digits, in any locale.
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 }  // namespace sinter::inline v1::runtime

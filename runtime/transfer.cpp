@@ -20,7 +20,7 @@ void upload_buffer(Span to, Span from, std::size_t bytes) {
 
 void copy_on_device(Span to, Span from, std::size_t bytes) {
   const Device target = to.buffer->device(), source = from.buffer->device();
-  // Between GPUs the order of two default streams begins to matter.
+  // With copies between GPUs, the order of two default streams begins to matter.
   if (target != source) order_matters.store(true, std::memory_order_relaxed);
   const Use uses[] = {{to.buffer, true}, {from.buffer, false}};
   Ordered ordered(target, uses);

@@ -1,4 +1,4 @@
-// How often the host waited for a GPU.
+// Waits of the host for a GPU.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes
-/// microseconds at least, this nanoseconds.
+/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes at least
+/// microseconds, this nanoseconds.
 class Wait {
  public:
   /// "synchronize a stream".
@@ -18,7 +18,7 @@ class Wait {
   TraceSpan span_;
 };
 
-/// Since the process began, all threads.
+/// Waits in all threads since the process began.
 std::uint64_t waits() noexcept;
 
 }  // namespace sinter::inline v1::runtime

@@ -14,8 +14,8 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// While it lives, a SIGXFSZ that this thread's own calls raise waits, and is taken away after a call that the limit
-/// ended. The kernel sends it to the thread that writes, so that blocking it there is enough.
+/// During its lifetime, a SIGXFSZ from this thread's own calls stays pending; it is discarded after a call that the
+/// limit ended. The kernel sends it to the writing thread, so blocking it there is enough.
 class NoFileLimitSignal {
  public:
   NoFileLimitSignal() noexcept {
@@ -23,7 +23,7 @@ class NoFileLimitSignal {
     sigaddset(&signal_, SIGXFSZ);
     sigset_t pending;
     sigpending(&pending);
-    waited_before_ = sigismember(&pending, SIGXFSZ) == 1;  // somebody else's, who blocks it
+    waited_before_ = sigismember(&pending, SIGXFSZ) == 1;  // already pending: sent by somebody else
     pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
   NoFileLimitSignal(const NoFileLimitSignal&) = delete;
@@ -34,7 +34,7 @@ class NoFileLimitSignal {
     errno = error;
   }
 
-  /// What `call` gives, a write.
+  /// The result of `call`, a write.
   template <class Call>
   ssize_t result_of(Call call) noexcept {
     const ssize_t n = call();
@@ -54,7 +54,7 @@ class NoFileLimitSignal {
   bool waited_before_;
 };
 
-/// Calls write(rest, done so far) until all is written.
+/// Calls write(rest, done so far) until everything is written.
 template <class Write>
 int until_written(std::span<const std::byte> bytes, Write write) noexcept {
   NoFileLimitSignal none;
@@ -67,7 +67,7 @@ int until_written(std::span<const std::byte> bytes, Write write) noexcept {
   return 0;
 }
 
-/// In bytes, where there is one.
+/// In bytes; nullopt if there is no limit.
 std::optional<rlim_t> file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};

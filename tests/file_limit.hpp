@@ -1,4 +1,4 @@
-// What happens under a limit on the size of files.
+// Runs code under a limit on file size.
 #pragma once
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,8 +10,8 @@
 
 namespace sinter::testing {
 
-/// What `f` gives as the exit status of a child that may write no more bytes to a file; -1 where a signal ended it, as
-/// SIGXFSZ does where nothing holds it back.
+/// The exit status f() of a child with this file-size limit; -1 if a signal killed it, as SIGXFSZ does unless it is
+/// blocked.
 template <class F>
 int under_file_limit(rlim_t bytes, F f) {
   const pid_t child = ::fork();
@@ -31,7 +31,7 @@ int under_file_limit(rlim_t bytes, F f) {
   return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// The limits that tests try: nothing, less than most files, more than some.
+/// The limits used by tests: nothing, less than most files, more than some.
 inline constexpr rlim_t file_limits[] = {0, 4096, 100'000};
 
 }  // namespace sinter::testing

@@ -1,4 +1,4 @@
-// Texts that are kept under tests/golden, for review.
+// Texts kept under tests/golden, for review.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 namespace sinter::test {
 
-/// Holds a text against the file of this name; SINTER_UPDATE_GOLDEN=1 writes the file instead.
+/// Compares a text with the file of this name; SINTER_UPDATE_GOLDEN=1 writes the file instead.
 inline void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = SINTER_TEST_DATA "/../golden/" + name;
   if (std::getenv("SINTER_UPDATE_GOLDEN")) {

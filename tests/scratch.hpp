@@ -1,4 +1,4 @@
-// Folders and environment variables that go with their scope.
+// Folders and environment variables that last for a scope.
 #pragma once
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 
 namespace sinter::testing {
 
-/// A new folder, this user's alone.
+/// A new folder, accessible only to this user.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -33,7 +33,7 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// Sets a variable, or unsets it where there is no value.
+/// Sets a variable, or unsets it if there is no value.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, std::optional<std::string> value) : name_(name) {

@@ -1,4 +1,4 @@
-// For references that compute with bits of real numbers alone.
+// For references that only compute with bits of real numbers.
 #pragma once
 #include <stdexcept>
 #include <type_traits>
@@ -7,7 +7,7 @@
 
 namespace sinter::test {
 
-/// As visit(), of dtypes that are not complex.
+/// Like visit(), for real dtypes.
 template <class F>
 constexpr decltype(auto) visit_real(DType t, F&& f) {
   switch (t) {

@@ -28,7 +28,7 @@ std::int64_t batch_count(std::int64_t samples, const DataLoaderOptions& options)
 
 Tensor<std::int64_t, Cpu> order_of_pass(std::int64_t samples, const DataLoaderOptions& options, std::int64_t epoch) {
   if (!options.shuffle) return sinter::arange(samples);
-  // Not the numbers that a dataset of the same seed may be made of.
+  // Keeps the order independent of a dataset generated with the same seed.
   constexpr std::uint64_t other = 0x9E3779B97F4A7C15;
   const auto first = static_cast<std::int64_t>(static_cast<std::uint64_t>(epoch) * static_cast<std::uint64_t>(samples));
   return argsort(

@@ -22,7 +22,7 @@ namespace detail::idx {
 
 namespace {
 
-/// A file's content from its start to its end, unpacked where it is packed.
+/// A file's content from start to end, decompressed if necessary.
 class Content {
  public:
   explicit Content(ByteSource& file) : file_(file) {
@@ -33,14 +33,14 @@ class Content {
   }
   [[noreturn]] void fail(std::string_view what) const { throw FormatError(fmt::format("{}: {}", file_.name(), what)); }
   bool is_packed() const { return inflater_.has_value(); }
-  /// How many bytes there can be, behind those that were read.
+  /// The maximum number of bytes that can follow those already read.
   std::uint64_t most_left() const {
     std::uint64_t most = file_.size();
     if (inflater_ && __builtin_mul_overflow(most, most_inflated, &most))
       most = std::numeric_limits<std::uint64_t>::max();
     return most - std::min(most, at_);
   }
-  /// How many bytes there were.
+  /// Returns the number of bytes read.
   std::size_t read_some(std::span<std::byte> to) {
     const std::uint64_t there = std::min<std::uint64_t>(to.size(), most_left());
     const std::size_t done = inflater_ ? inflater_->read(to) : (file_.read(at_, to.first(there)), there);
@@ -93,7 +93,7 @@ Shape read_shape(Content& content, int rank) {
   return shape;
 }
 
-/// Throws where the file cannot hold them; extents of 0 do not excuse the others.
+/// Throws if the file cannot hold the elements; an extent of 0 does not excuse the others.
 void check_room(const Content& content, const Shape& shape, DType dtype) {
   std::int64_t most = static_cast<std::int64_t>(size_of(dtype));
   for (const std::int64_t extent : shape)
@@ -107,7 +107,7 @@ void check_room(const Content& content, const Shape& shape, DType dtype) {
                              content.is_packed() ? "are the most that it can unpack to" : "follow"));
 }
 
-/// The first four bytes. Throws where they are no IDX file's.
+/// The first four bytes. Throws if they are not those of an IDX file.
 std::array<std::byte, 4> read_magic(Content& content) {
   std::array<std::byte, 4> magic{};
   const std::size_t there = content.read_some(magic);
@@ -149,7 +149,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file of that name, or a packed one. Throws FormatError where it is no array of uint8 with so many axes.
+/// The file of that name, or its gzipped form. Throws FormatError unless it is an array of uint8 with `axes` axes.
 Tensor<std::uint8_t, Cpu> read_bytes(const fs::path& folder, const std::string& file, int axes) {
   const fs::path plain = folder / file, packed = folder / (file + ".gz");
   std::error_code ignored;

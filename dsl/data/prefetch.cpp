@@ -81,7 +81,7 @@ Prefetch::Prefetch(std::int64_t count, int threads, Make make)
     state_->stop();
     throw Error(fmt::format("DataLoader: of {} workers, threads, {} could be started: {}", threads,
                             state_->threads.size(), error.what()));
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     state_->stop();
     throw;
   }
@@ -91,7 +91,7 @@ Prefetch::~Prefetch() {
   if (state_->made_in == runtime::generation())
     state_->stop();
   else
-    std::ignore = state_.release();  // its locks may be held by threads that are not here
+    std::ignore = state_.release();  // its locks may be held by threads that do not exist here
 }
 
 void Prefetch::next(const Take& take) {

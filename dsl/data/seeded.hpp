@@ -1,4 +1,4 @@
-// Random numbers of a seed of their own, beside the process's sequence.
+// Random numbers with their own seed, independent of the process's sequence.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// Those that the generator gives from its number `first` on: one for each element.
+/// The generator's numbers from `first` on: one per element.
 template <Op op, class... Parameters>
 auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t first, Parameters... parameters) {
   using Positions = Expression<std::int64_t, Cpu, IndexLeaf, 1, 0, index_bytes>;

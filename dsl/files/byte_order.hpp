@@ -1,4 +1,4 @@
-// Numbers whose bytes are in the other order than this machine's.
+// Numbers in the opposite byte order to this machine's.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ void reverse_each(std::span<std::byte> bytes) {
   }
 }
 
-/// Turns the bytes of each number of `size` bytes round.
+/// Reverses the bytes of each number of `size` bytes.
 inline void reverse_bytes(std::span<std::byte> bytes, std::size_t size) {
   if (size == 2) reverse_each<2>(bytes);
   if (size == 4) reverse_each<4>(bytes);

@@ -1,4 +1,4 @@
-// A tensor's elements on their way to a file.
+// Writing a tensor's elements to a file.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace sinter::inline v1::detail {
 
-/// Calls write(bytes) with the bytes of a tensor without gaps, from its first element on: all at once from the CPU, in
-/// chunks from a GPU. Throws CudaError, and what `write` throws.
+/// Calls write(bytes) with the bytes of a tensor without gaps, beginning with its first element: all at once from the
+/// CPU, in chunks from a GPU. Throws CudaError, and what `write` throws.
 void for_each_part(const runtime::TensorImpl& t, const std::function<void(std::span<const std::byte>)>& write);
 
 }  // namespace sinter::inline v1::detail

@@ -1,4 +1,4 @@
-// Parts of files in messages.
+// Excerpts of files in messages.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// Part of a file as a message shows it: short, and printable.
+/// An excerpt of a file for a message: short and printable.
 std::string excerpt(std::string_view text, std::size_t most = 60);
 
 }  // namespace sinter::inline v1::detail

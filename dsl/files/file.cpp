@@ -29,7 +29,7 @@ Mapping::~Mapping() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-// O_NONBLOCK: opening a pipe that nobody writes to must not hang.
+// O_NONBLOCK: opening a pipe without a writer must not hang.
 FileSource::FileSource(fs::path path)
     : path_(std::move(path)), file_(::open(runtime::checked_name(path_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status{};
@@ -54,7 +54,7 @@ void FileSource::read(std::uint64_t offset, std::span<std::byte> to) {
 
 Mapping FileSource::map() const {
   if (size_ == 0) return Mapping(nullptr, 0);
-  // MAP_NORESERVE: a file may be larger than memory, of which it takes what is written to.
+  // MAP_NORESERVE: a file may be larger than memory; only pages written to take memory.
   void* const data = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_.get(), 0);
   if (data == MAP_FAILED) fail("map", path_, errno);
   return Mapping(static_cast<std::byte*>(data), size_);

@@ -1,4 +1,4 @@
-// Files that are read in place or mapped.
+// Files that are read or mapped.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace sinter::inline v1::detail {
 
-/// A file's bytes as memory. What is written there stays there: the file keeps its own, and pages are copied one by one
-/// when they are written to. The file may be removed or replaced; who makes it shorter ends the process that reads on.
+/// A file's bytes as memory. Writes stay in memory: pages are copied when they are first written to, and the file is
+/// unchanged. The file may be removed or replaced; truncating it kills a process that reads beyond its new end.
 class Mapping {
  public:
   Mapping(std::byte* data, std::size_t bytes) noexcept : bytes_(data, bytes) {}
@@ -27,12 +27,12 @@ class Mapping {
 
 class FileSource final : public ByteSource {
  public:
-  /// Throws FormatError where there is no file that can be read.
+  /// Throws FormatError if the file cannot be read.
   explicit FileSource(std::filesystem::path path);
   std::string name() const override { return "'" + path_.string() + "'"; }
   std::uint64_t size() const override { return size_; }
   void read(std::uint64_t offset, std::span<std::byte> to) override;
-  /// All of it. Throws FormatError with the system's reason.
+  /// The whole file. Throws FormatError with the system's reason.
   Mapping map() const;
 
  private:

@@ -12,7 +12,7 @@ namespace sinter::inline v1::detail {
 namespace {
 
 constexpr int window_bits(Inflater::Wrapping wrapping) {
-  return wrapping == Inflater::Wrapping::Gzip ? 16 + 15 : -15;  // as inflateInit2 documents them
+  return wrapping == Inflater::Wrapping::Gzip ? 16 + 15 : -15;  // as documented for inflateInit2
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ std::size_t Inflater::read(std::span<std::byte> to) {
   return done;
 }
 
-/// Makes some of the bytes, or none, where input is missing yet or it ended.
+/// Produces some bytes, or none if it needs input or the data has ended.
 std::size_t Inflater::step(std::span<std::byte> to) {
   const auto fail = [&](std::string_view what) { throw FormatError(fmt::format("{}: {}", name_, what)); };
   const bool fed = feed();
@@ -47,7 +47,7 @@ std::size_t Inflater::step(std::span<std::byte> to) {
   return to.size() - stream_.avail_out;
 }
 
-/// Whether there is input.
+/// Returns whether there is input.
 bool Inflater::feed() {
   if (stream_.avail_in > 0) return true;
   const std::size_t bytes = std::min<std::uint64_t>(buffer_.size(), packed_ - taken_);

@@ -1,4 +1,4 @@
-// What zlib unpacks, from its start to its end.
+// Sequential decompression by zlib.
 #pragma once
 #include <zlib.h>
 
@@ -11,22 +11,22 @@
 
 namespace sinter::inline v1::detail {
 
-/// As many bytes one packed byte can stand for: a pair of a length and a distance is two bits at least, and stands for
-/// 258 bytes at most.
+/// The most bytes that one compressed byte can expand to: a pair of length and distance takes at least two bits and
+/// expands to at most 258 bytes.
 inline constexpr std::uint64_t most_inflated = 258 * 8 / 2;
 
 class Inflater {
  public:
-  /// Deflate alone, as in zip archives, or .gz files of it, of which several may follow each other.
+  /// Raw deflate, as in zip archives, or .gz members, of which several may follow each other.
   enum class Wrapping : std::uint8_t { None, Gzip };
 
-  /// The `packed` bytes at `offset` of the file, which must live as long; `name` is for messages.
+  /// The `packed` bytes at `offset` of the file, which must outlive this object; `name` is for messages.
   Inflater(ByteSource& file, std::uint64_t offset, std::uint64_t packed, Wrapping wrapping, std::string name);
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Fills `to`, as far as there are bytes; how many there were. Throws FormatError.
+  /// Fills `to` as far as there are bytes, and returns their number. Throws FormatError.
   std::size_t read(std::span<std::byte> to);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// The same memory with its axes in reverse.
+/// The same memory with its axes reversed.
 TensorRef reversed_view(const TensorImpl& t) {
   Shape shape, strides;
   for (int axis = t.rank(); axis-- > 0;) shape.push_back(t.shape[axis]), strides.push_back(t.strides[axis]);

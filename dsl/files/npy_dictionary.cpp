@@ -24,12 +24,12 @@ constexpr struct {
              {"i4", DType::Int32},   {"i8", DType::Int64},     {"f2", DType::Float16},    {"f4", DType::Float32},
              {"f8", DType::Float64}, {"c8", DType::Complex64}, {"c16", DType::Complex128}};
 
-/// What NumPy calls an element type that Sinter lacks, for messages; empty where the code means nothing here.
+/// NumPy's name of an element type that Sinter lacks, for messages; empty for an unknown code.
 std::string foreign_name(std::string_view code) {
   static constexpr struct {
     char kind;
     std::string_view name;
-    bool sized;  // the number behind the letter is a size in bytes
+    bool sized;  // the number after the letter is a size in bytes
   } kinds[] = {{'i', "int", true},     {'u', "uint", true},        {'f', "float", true},       {'c', "complex", true},
                {'O', "object", false}, {'S', "bytes", false},      {'a', "bytes", false},      {'U', "str", false},
                {'V', "void", false},   {'M', "datetime64", false}, {'m', "timedelta64", false}};
@@ -44,14 +44,14 @@ std::string foreign_name(std::string_view code) {
   return {};
 }
 
-/// What NumPy calls the dtype that holds most of such elements.
+/// NumPy's name of the dtype that holds most such elements.
 std::string_view nearest(std::string_view foreign) noexcept {
   if (foreign.starts_with("complex")) return "complex128";
   if (foreign == "uint16") return "int32";
   return foreign.starts_with("uint") || foreign.starts_with("int") ? "int64" : "float64";
 }
 
-/// A strict reader of the one literal that the format allows. Nothing recurses, so nothing can be nested too deep.
+/// A strict parser of the one literal that the format allows. It does not recurse, so no nesting can be too deep.
 class Parser {
  public:
   Parser(std::string_view text, std::uint64_t offset, const std::string& file)
@@ -135,7 +135,7 @@ class Parser {
     const auto [end, error] = std::from_chars(text_.data() + start, text_.data() + at_, value);
     if (error != std::errc() || (at_ - start > 1 && text_[start] == '0'))
       at_ = start, fail("an extent: a whole number from 0 to 2^63 - 1");
-    if (peek() == 'L') ++at_;  // Python 2 wrote long integers so
+    if (peek() == 'L') ++at_;  // how Python 2 wrote long integers
     return value;
   }
 
@@ -222,7 +222,7 @@ std::string header_text(const Header& header) {
   std::string text =
       fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", size_of(header.dtype) == 1 ? '|' : native,
                   code, header.fortran_order ? "True" : "False", to_string(header.shape));
-  // NumPy leaves room for the axis that appending would grow to take 21 digits.
+  // NumPy leaves room for the axis that grows by appending to have 21 digits.
   if (const int rank = header.shape.rank(); rank > 0)
     text.append(21 - std::to_string(header.shape[header.fortran_order ? rank - 1 : 0]).size(), ' ');
   // The elements begin at a multiple of 64.

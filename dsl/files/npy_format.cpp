@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr std::string_view reads = "Sinter reads the .npy formats 1.0, 2.0 and 3.0";
-/// Far more than any header of an array of numbers takes, and little to read.
+/// Far more than the header of any array of numbers needs, and still small.
 constexpr std::uint64_t longest_header = 1 << 20;
 
-/// `count` bytes at `offset`, which hold `what`. Throws FormatError where the source ends before.
+/// `count` bytes at `offset`, which hold `what`. Throws FormatError if the source ends before.
 std::vector<std::byte> read_part(ByteSource& source, std::uint64_t offset, std::uint64_t count, std::string_view what) {
   if (offset + count > source.size())
     throw FormatError(fmt::format("{}: truncated: {} takes {} bytes from byte {}, but the file ends at byte {}. {}",
@@ -32,8 +32,8 @@ std::vector<std::byte> read_part(ByteSource& source, std::uint64_t offset, std::
   return bytes;
 }
 
-/// The bytes that the elements take. Throws FormatError past what any tensor holds; extents of 0 do not excuse the
-/// others.
+/// Number of bytes of the elements. Throws FormatError beyond the maximum size of a tensor; an extent of 0 does not
+/// excuse the others.
 std::uint64_t payload_bytes(const Header& header, const std::string& file) {
   std::int64_t most = sizeof(std::complex<double>);
   for (std::int64_t extent : header.shape)
@@ -43,9 +43,9 @@ std::uint64_t payload_bytes(const Header& header, const std::string& file) {
   return static_cast<std::uint64_t>(header.shape.numel()) * size_of(header.dtype);
 }
 
-/// From the file's representation to the machine's.
+/// Converts from the file's representation to the machine's.
 void convert(std::span<std::byte> bytes, const Header& header) {
-  const std::size_t number_bytes = size_of(real_of(header.dtype));  // of complex numbers each part is a number
+  const std::size_t number_bytes = size_of(real_of(header.dtype));  // each part of a complex number is a number
   if (header.dtype == DType::Bool)
     runtime::make_bools(bytes);
   else if (header.swapped)
@@ -111,7 +111,7 @@ runtime::TensorRef read(ByteSource& source, Device device) {
     return jit::to(*here, here->dtype, device);
   }
   const Header header = read_header(source);
-  // Fortran order is row-major order of the reversed shape: a view turns it round.
+  // Fortran order is row-major order of the reversed shape: a view reverses it.
   const Shape stored = header.fortran_order ? reversed(header.shape) : header.shape;
   runtime::TensorRef t = runtime::empty(stored, header.dtype, device);
   if (t->numel > 0) read_elements(source, header, *t);

@@ -1,4 +1,4 @@
-// The .npy format over any source of bytes; load_npy and save_npy put files under it.
+// The .npy format over any source of bytes; load_npy and save_npy apply it to files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace sinter::inline v1::detail::npy {
 
-/// What a file says about its array.
+/// The description of a file's array.
 struct Header {
   DType dtype = DType::Float32;
-  bool swapped = false;        // the elements' bytes are in the other order than this machine's
+  bool swapped = false;        // the elements have the opposite byte order to this machine's
   bool fortran_order = false;  // the first axis varies fastest
   Shape shape;
-  std::uint64_t data_offset = 0;  // where the elements begin, in bytes from the file's start
+  std::uint64_t data_offset = 0;  // start of the elements, in bytes from the file's start
 };
 
-/// Checks everything that can be known without the elements: also that the source holds all of them.
+/// Checks everything that can be checked without reading the elements, including that the source holds all of them.
 /// Throws FormatError, DtypeError.
 Header read_header(ByteSource& source);
 
@@ -28,12 +28,12 @@ runtime::TensorRef read(ByteSource& source, Device device);
 /// Magic, version, length, dictionary and padding of a format 1.0 file, as NumPy writes them.
 std::string header_text(const Header& header);
 
-/// What a file of a tensor consists of.
+/// The parts of a tensor's file.
 struct Contents {
   std::string header;
-  runtime::TensorRef elements;  // whose memory follows, from its first element on
+  runtime::TensorRef elements;  // its memory follows, beginning with its first element
 };
-/// A tensor that is laid out in Fortran order is stored so; another view is copied. Throws DtypeError, OutOfMemory.
+/// A tensor in Fortran order is stored that way; other non-contiguous views are copied. Throws DtypeError, OutOfMemory.
 Contents contents_of(const runtime::TensorImpl& t);
 
 /// Parses the dictionary, `text`, whose first byte is at `offset` of the file; sets all but data_offset.

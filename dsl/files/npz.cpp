@@ -44,7 +44,7 @@ bool is_utf8(const std::string& text) try {
   return false;
 }
 
-/// Python's zipfile, by which NumPy reads, decodes names as UTF-8 and ends them at a byte of 0.
+/// NumPy reads through Python's zipfile, which decodes names as UTF-8 and cuts them at a zero byte.
 void check_name(const std::string& name) {
   const bool ends_early = name.find('\0') != std::string::npos;
   if (!ends_early && is_utf8(name)) return;

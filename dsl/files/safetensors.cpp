@@ -36,7 +36,7 @@ static_assert(std::endian::native == std::endian::little, "the elements lie in m
 TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
                     Device device) {
   if (device.is_mesh()) return jit::to(*tensor_at(part, bytes, std::move(mapping), Device()), part.dtype, device);
-  if (part.dtype == DType::Bool) runtime::make_bools(bytes);  // pages that it leaves alone stay the file's
+  if (part.dtype == DType::Bool) runtime::make_bools(bytes);  // pages without other bytes stay shared with the file
   if (device.is_cpu() && runtime::is_aligned(bytes.data(), part.dtype))
     return runtime::over_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));
   TensorRef t = runtime::empty(part.shape, part.dtype, device);
@@ -48,7 +48,7 @@ TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_pt
   return t;
 }
 
-/// The tensors in the order in which the file holds them, with their places.
+/// The tensors in file order, with their offsets.
 std::vector<Part> laid_out(const StateDict& state) {
   std::vector<Part> parts;
   for (const auto& [name, tensor] : state) {

@@ -12,7 +12,7 @@ namespace sinter::inline v1::detail::safetensors {
 
 namespace {
 
-/// In the order of their ranks.
+/// In rank order.
 constexpr struct {
   std::string_view code;
   DType dtype;
@@ -20,7 +20,7 @@ constexpr struct {
              {"F16", DType::Float16},   {"BF16", DType::BFloat16}, {"I32", DType::Int32}, {"F32", DType::Float32},
              {"C64", DType::Complex64}, {"F64", DType::Float64},   {"I64", DType::Int64}};
 
-/// What to convert an element type to that Sinter lacks, for messages.
+/// A dtype to convert an unsupported element type to, for messages.
 std::string_view nearest(std::string_view code) noexcept {
   if (code == "U16") return "torch.int32";
   if (code.starts_with("U")) return "torch.int64";
@@ -29,7 +29,7 @@ std::string_view nearest(std::string_view code) noexcept {
 
 std::uint64_t bytes_of(const Part& part, const std::string& file) {
   std::int64_t all = static_cast<std::int64_t>(size_of(part.dtype));
-  for (std::int64_t extent : part.shape)  // extents of 0 do not excuse the others
+  for (std::int64_t extent : part.shape)  // an extent of 0 does not excuse the others
     if (extent > 0 && __builtin_mul_overflow(all, extent, &all))
       throw FormatError(fmt::format("{}: tensor '{}' has shape {} of {}, which is too large: 2^63 bytes or more", file,
                                     excerpt(part.name), to_string(part.shape), name(part.dtype)));
@@ -44,7 +44,7 @@ void check_size(const Part& part, const std::string& file) {
                     excerpt(part.name), to_string(part.shape), name(part.dtype), bytes, part.begin, part.end));
 }
 
-/// That each tensor begins where the one before ends. Gives the end of the last one.
+/// Checks that each tensor begins where the previous one ends. Returns the end of the last one.
 std::uint64_t check_order(const std::vector<Part>& parts, const std::string& file) {
   std::vector<const Part*> in_order;
   for (const Part& part : parts) in_order.push_back(&part);

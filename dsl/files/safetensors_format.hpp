@@ -1,4 +1,4 @@
-// The safetensors format: eight bytes of length, a header in JSON, then the elements of all tensors without a gap.
+// The safetensors format: eight bytes of length, a JSON header, then the elements of all tensors without gaps.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,39 +11,39 @@
 
 namespace sinter::inline v1::detail::safetensors {
 
-/// As the reference library has it.
+/// The reference library's limit.
 inline constexpr std::uint64_t longest_header = 100'000'000;
 
-/// What the header says of one tensor.
+/// The header's entry for one tensor.
 struct Part {
   std::string name;
   DType dtype = DType::Float32;
   Shape shape{};
-  std::uint64_t begin = 0, end = 0;  // its elements, in bytes from the header's end
+  std::uint64_t begin = 0, end = 0;  // its elements, in bytes from the end of the header
 };
 
 struct Header {
   std::vector<Part> parts;
   Metadata metadata;
-  std::uint64_t data_offset = 0;  // where the elements begin, in bytes from the file's start
+  std::uint64_t data_offset = 0;  // start of the elements, in bytes from the file's start
 };
 
-/// Checks all that can be known without the elements: that the tensors are as large as their shapes, lie one behind the
-/// other, and that the file ends behind the last one. Throws FormatError, DtypeError.
+/// Checks everything that can be checked without reading the elements: that tensors have the size of their shapes and
+/// follow each other without gaps, and that the file ends after the last one. Throws FormatError, DtypeError.
 Header read_header(ByteSource& source);
 
-/// Parses the JSON; sets all but data_offset and compares nothing. Throws FormatError, DtypeError.
+/// Parses the JSON; sets everything except data_offset and checks nothing. Throws FormatError, DtypeError.
 Header parse_header(std::string_view json, const std::string& file);
 
-/// What stands before the elements: length and JSON, padded to eight bytes. Throws Error for a text that is not UTF-8,
-/// FormatError where the header gets too long.
+/// The bytes before the elements: length and JSON, padded to eight bytes. Throws Error for a string that is not UTF-8,
+/// FormatError if the header is too long.
 std::string header_text(std::span<const Part> parts, const Metadata& metadata);
 
-/// What the format calls a dtype; empty where it lacks it.
+/// The format's name for a dtype; empty if it lacks the dtype.
 std::string_view dtype_code(DType dtype) noexcept;
-/// Where a dtype's tensors stand in a file: those with the higher rank before the others.
+/// The order of dtypes in a file: tensors with a higher rank come first.
 int dtype_rank(DType dtype) noexcept;
-/// Throws DtypeError for what Sinter lacks, or nobody has.
+/// Throws DtypeError for a dtype that Sinter lacks or that does not exist.
 DType dtype_of_code(std::string_view code, std::string_view tensor, const std::string& file);
 
 }  // namespace sinter::inline v1::detail::safetensors

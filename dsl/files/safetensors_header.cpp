@@ -18,8 +18,8 @@ using nlohmann::json;
 
 constexpr std::string_view metadata_key = "__metadata__";
 
-/// Takes the header's values as they are read, and refuses what does not belong there at once: nothing is kept that is
-/// not used, and nothing can be nested too deep.
+/// A SAX handler: takes the header's values as they are parsed and rejects unexpected ones at once. Unused values are
+/// not stored, and no nesting can be too deep.
 class Reader final : public nlohmann::json_sax<json> {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -84,7 +84,7 @@ class Reader final : public nlohmann::json_sax<json> {
   bool binary(binary_t&) override { refuse("bytes"); }
   bool parse_error(std::size_t position, const std::string&, const json::exception& error) override {
     std::string_view what = error.what();
-    // Behind the library's own name for the error and the position.
+    // After the library's own name for the error and the position.
     if (const std::size_t at = what.find(": "); at != std::string_view::npos) what.remove_prefix(at + 2);
     throw FormatError(fmt::format("{}: the header of this safetensors file is malformed at byte {}: {}", file_,
                                   8 + position - (position > 0), excerpt(what, 200)));
@@ -148,10 +148,10 @@ class Reader final : public nlohmann::json_sax<json> {
   std::string name_;
   bool had_metadata_ = false, had_dtype_ = false, had_shape_ = false, had_offsets_ = false;
   bool inside_ = false;  // a list
-  int count_ = 0;        // of its offsets
+  int count_ = 0;        // number of its offsets
 };
 
-/// In double quotes, escaped as JSON wants it.
+/// In double quotes, escaped as in JSON.
 std::string json_text(const std::string& text) try { return json(text).dump(); } catch (const json::exception&) {
   throw Error(fmt::format("'{}' cannot stand in a safetensors file: it is not UTF-8", excerpt(text)));
 }
@@ -159,7 +159,7 @@ std::string json_text(const std::string& text) try { return json(text).dump(); }
 }  // namespace
 
 Header parse_header(std::string_view text, const std::string& file) {
-  const runtime::DefaultFloats floats;  // the library converts what no header should have
+  const runtime::DefaultFloats floats;  // the library also converts numbers that are not valid in a header
   Reader reader(file);
   json::sax_parse(text, &reader);
   return std::move(reader.header);

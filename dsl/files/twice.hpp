@@ -1,4 +1,4 @@
-// Names that must differ.
+// Checks that names are unique.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// The first in order of the names that several entries have; null where all differ.
+/// The first repeated name in sort order; null if all are different.
 template <class Entries, class NameOf>
 const std::string* twice(const Entries& entries, NameOf name_of) {
   std::vector<const std::string*> names;

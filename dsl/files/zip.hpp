@@ -1,4 +1,4 @@
-// Zip archives, of arrays (.npz) and of packed kernels: entries stored or deflated, of any size.
+// Zip archives, of arrays (.npz) and of compressed kernels: entries stored or deflated, of any size.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,34 +15,34 @@ class Inflater;
 }
 namespace sinter::inline v1::detail::zip {
 
-/// In a field of 16 or 32 bits: the number is in a field of 64 bits instead.
+/// Values of 16-bit and 32-bit fields that refer to a 64-bit field instead.
 inline constexpr std::uint64_t unset16 = 0xFFFF, unset32 = 0xFFFFFFFF;
 
-/// What the directory says of one entry.
+/// The directory's record of one entry.
 struct Entry {
   std::string name;
   bool deflated = false;
-  std::uint32_t crc = 0;     // of the content
-  std::uint64_t size = 0;    // of the content
-  std::uint64_t packed = 0;  // as it lies in the file
-  std::uint64_t offset = 0;  // where it lies
+  std::uint32_t crc = 0;     // of the uncompressed content
+  std::uint64_t size = 0;    // of the uncompressed content
+  std::uint64_t packed = 0;  // size in the file
+  std::uint64_t offset = 0;  // offset in the file
 };
 
-/// The entries, in the order of the directory. Checks that they lie in the file, apart from each other, and that none
-/// is said to unpack to more than deflate can: what they take is justified by the file's size. Throws FormatError.
+/// The entries, in directory order. Checks that they lie within the file without overlap, and that none claims to
+/// expand to more than deflate allows, so memory use is bounded by the file's size. Throws FormatError.
 std::vector<Entry> read_directory(ByteSource& file);
 
-/// The content of an entry, meant to be read from its start to its end.
+/// The content of an entry, meant to be read from start to end.
 class EntrySource final : public ByteSource {
  public:
-  /// Both must live as long.
+  /// Both must outlive this object.
   EntrySource(ByteSource& file, const Entry& entry);
   ~EntrySource() override;
   std::string name() const override;
   std::uint64_t size() const override { return entry_.size; }
-  /// Reading what is before the last byte that was read begins anew.
+  /// Reading before the last byte read starts over.
   void read(std::uint64_t offset, std::span<std::byte> to) override;
-  /// Reads what is left. Throws FormatError where the content is not what was stored.
+  /// Reads the rest. Throws FormatError if the content is not what was stored.
   void check();
 
  private:
@@ -52,17 +52,17 @@ class EntrySource final : public ByteSource {
 
   ByteSource& file_;
   const Entry& entry_;
-  std::unique_ptr<Inflater> inflater_;  // where it is deflated
+  std::unique_ptr<Inflater> inflater_;  // if it is deflated
   std::uint64_t at_ = 0;
-  std::uint32_t crc_ = 0;  // of what was read so far
+  std::uint32_t crc_ = 0;  // of the bytes read so far
 };
 
-/// Writes an archive of stored entries. Each record has fields of 64 bits, so that no size is a special one.
+/// Writes an archive of stored entries. All records use 64-bit fields, so no size needs special treatment.
 class Writer {
  public:
   explicit Writer(runtime::Replacement& file) : file_(file) {}
-  /// Begins an entry of `size` bytes, to be handed to write(). Throws Error for a name past 65535 bytes; all throw
-  /// FormatError.
+  /// Begins an entry of `size` bytes, which are passed to write(). Throws Error for a name of more than 65535 bytes;
+  /// all functions throw FormatError.
   void begin(const std::string& name, std::uint64_t size);
   void write(std::span<const std::byte> bytes);
   void end();
@@ -73,7 +73,7 @@ class Writer {
   void put(const std::string& record);
 
   runtime::Replacement& file_;
-  std::vector<Entry> entries_;  // with the offsets of their headers
+  std::vector<Entry> entries_;  // with their headers' offsets
   std::uint64_t at_ = 0;
 };
 

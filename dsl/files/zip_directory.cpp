@@ -1,4 +1,4 @@
-// What is where in a zip archive: the end record, the directory that it points to, the headers that this one points to.
+// Parses a zip archive: the end record, the directory that it points to, and the headers that the directory points to.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::uint64_t longest_comment = 0xFFFF;
   throw FormatError(fmt::format("{}: this zip archive is malformed: {}", file.name(), what));
 }
 
-/// Part of the file, whose fields are read by their places.
+/// Part of the file, whose fields are read by offset.
 class Record {
  public:
   Record(ByteSource& file, std::uint64_t offset, std::uint64_t bytes, std::string_view what)
@@ -84,7 +84,7 @@ Directory find_directory(ByteSource& file) {
   fail(file, "it is truncated, there is no end record");
 }
 
-/// The fields of 64 bits that a record has for those of 32 bits that are unset.
+/// The 64-bit fields of a record, which replace its 32-bit fields that are unset.
 void read_extra(const Record& directory, std::uint64_t at, std::uint64_t end, std::span<std::uint64_t* const> fields,
                 const ByteSource& file, const std::string& name) {
   std::vector<std::uint64_t*> missing;
@@ -116,7 +116,7 @@ void check_entry(const Entry& e, std::uint64_t flags, std::uint64_t method, cons
     fail(file, fmt::format("entry '{}' has {} bytes, more than {} deflated ones can hold", name, e.size, e.packed));
 }
 
-/// The header that stands before the content. Gives where this begins.
+/// Reads the header before the content. Returns the offset of the content.
 std::uint64_t content_offset(ByteSource& file, std::uint64_t at, const std::string& name) {
   const std::string what = fmt::format("the header of entry '{}'", excerpt(name));
   const Record header(file, at, header_bytes, what);
@@ -129,7 +129,7 @@ std::uint64_t content_offset(ByteSource& file, std::uint64_t at, const std::stri
   return at + header_bytes + name_bytes + extra_bytes;
 }
 
-/// Entries that share bytes would unpack to any size.
+/// Entries that share bytes could unpack to any size.
 void check_apart(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges, const ByteSource& file) {
   std::ranges::sort(ranges);
   for (std::size_t i = 1; i < ranges.size(); ++i)

@@ -11,12 +11,12 @@ namespace sinter::inline v1::detail::zip {
 
 namespace {
 
-constexpr std::uint64_t version = 45;          // that knows fields of 64 bits
-constexpr std::uint64_t first_of_1980 = 0x21;  // there is no earlier date; archives of equal tensors are equal
-constexpr std::uint64_t utf8 = 1 << 11;        // of names that are not ASCII
+constexpr std::uint64_t version = 45;          // the first version with 64-bit fields
+constexpr std::uint64_t first_of_1980 = 0x21;  // the earliest possible date; archives of equal tensors are equal
+constexpr std::uint64_t utf8 = 1 << 11;        // for names that are not ASCII
 constexpr std::uint64_t crc_offset = 14;
 
-/// Numbers of so many bytes, the lowest byte first.
+/// Numbers of the given sizes in bytes, lowest byte first.
 std::string fields(std::initializer_list<std::pair<std::uint64_t, int>> numbers) {
   std::string text;
   for (const auto& [number, bytes] : numbers)
@@ -28,7 +28,7 @@ std::uint64_t flags(const std::string& name) {
   return std::ranges::all_of(name, [](char c) { return c >= 0; }) ? 0 : utf8;
 }
 
-/// What the header of an entry and its record in the directory have in common.
+/// The fields that an entry's header and its directory record share.
 std::string common(const Entry& e, int extra_bytes) {
   return fields({{version, 2},
                  {flags(e.name), 2},
@@ -71,7 +71,7 @@ void Writer::end() {
 
 void Writer::finish() {
   const std::uint64_t start = at_, count = entries_.size();
-  if (count == 0) return put("PK\5\6" + std::string(18, '\0'));  // the end record by itself is what NumPy looks for
+  if (count == 0) return put("PK\5\6" + std::string(18, '\0'));  // NumPy looks for a lone end record
   for (const Entry& e : entries_)
     put("PK\1\2" + fields({{version, 2}}) + common(e, 28) + fields({{0, 2}, {0, 2}, {0, 2}, {0, 4}, {unset32, 4}}) +
         e.name + fields({{1, 2}, {24, 2}, {e.size, 8}, {e.packed, 8}, {e.offset, 8}}));

@@ -23,7 +23,7 @@ Tensors state_tensors(const ModuleNode& module) {
   return all;
 }
 
-/// A parameter may be replaced by another of its kind.
+/// Whether one parameter may be replaced by the other.
 bool are_alike(const ModuleTensor* a, const ModuleTensor* b) {
   return a->name == b->name && a->value->shape == b->value->shape && a->value->dtype == b->value->dtype;
 }
@@ -62,9 +62,9 @@ bool trains_alike(const ModuleNode& leader, const ModuleNode& follower) {
 }  // namespace
 
 struct Replicas::State {
-  /// A parameter as the followers have it.
+  /// The state of a parameter that the followers have.
   struct Seen {
-    TensorRef value;  // kept, so that no other array takes its address
+    TensorRef value;  // kept alive, so that no other array gets its address
     std::uint64_t version = 0;
 
     bool is(const TensorRef& now) const {
@@ -74,7 +74,7 @@ struct Replicas::State {
     static std::uint64_t version_of(const TensorImpl& t) { return t.buffer ? t.buffer->version() : 0; }
   };
 
-  std::shared_mutex mutex;  // shared while copies are called, held alone while they are written to
+  std::shared_mutex mutex;  // shared while copies are called, exclusive while they are written to
   std::vector<ModuleNode> followers;
   std::vector<Seen> seen;
   bool has_followers = false;
@@ -119,7 +119,7 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
   lock.unlock();
   {
     const std::lock_guard alone(state_->mutex);
-    state_->followers = describe_followers();  // a net may have replaced what it has
+    state_->followers = describe_followers();  // the net may have replaced parameters
     state_->has_followers = true;
     state_->update(leader, own);
   }

@@ -1,4 +1,4 @@
-// load_state_dict: all of what does not fit is told at once, in PyTorch's words, before anything is written.
+// load_state_dict: reports all mismatches at once, in PyTorch's words, before anything is written.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view wrapper = "module.";
 
-/// Leaves out the prefix that nets for several GPUs put before every name.
+/// Removes the prefix that nets for several GPUs put before every name.
 void unwrap(nn::NamedTensors& state, const nn::NamedTensors& own) {
   const auto wrapped = [](const auto& named) { return named.first.starts_with(wrapper); };
   if (!std::ranges::all_of(state, wrapped) || std::ranges::any_of(own, wrapped)) return;
@@ -31,7 +31,7 @@ std::string quoted(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Why a tensor cannot be copied into a parameter; empty where it can.
+/// Why a tensor cannot be copied into a parameter; empty if it can.
 std::string mismatch(const std::string& name, const AnyTensor& to, const AnyTensor& from) {
   if (!(to.shape() == from.shape()))
     return fmt::format(
@@ -59,14 +59,14 @@ void check(const ModuleNode& module, const nn::IncompatibleKeys& keys, const std
   throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{}", module.kind, fmt::join(errors, "\n\t")));
 }
 
-/// A tensor and what it gets.
+/// A tensor and its new value.
 struct Writing {
   AnyTensor to, from;
 
   bool changes() const { return to.impl().data != from.impl().data || !(to.strides() == from.strides()); }
 };
 
-/// As if all were read before any is written: what is changed is copied first, as where layers are swapped.
+/// As if all were read before any is written (layers may be swapped): values about to change are copied first.
 void write(const std::vector<Writing>& writings) {
   std::unordered_set<const runtime::Buffer*> changed;
   for (const Writing& w : writings)

@@ -17,14 +17,14 @@ namespace detail {
 
 namespace {
 
-/// Calls f(name, tensor) for those of the module, then for those of the modules in it.
+/// Calls f(name, tensor) for the module's tensors, then for those of its submodules.
 template <class F>
 void for_each_tensor(const ModuleNode& module, const std::string& prefix, const F& f) {
   for (const ModuleTensor& tensor : module.tensors) f(prefix + tensor.name, tensor);
   for (const ModuleNode& inner : module.modules) for_each_tensor(inner, prefix + inner.name + ".", f);
 }
 
-/// Every line but the first two spaces further in.
+/// Indents every line but the first by two spaces.
 std::string indented(std::string text) {
   for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 1)) text.insert(i + 1, "  ");
   return text;
@@ -104,7 +104,7 @@ void move_module(const ModuleNode& module, Device device) {
     if (!there) there = jit::to(*tensor.value, tensor.value->dtype, device);
     tensor.check(*there);
   });
-  // Only now that all are there: an error leaves the module where it was.
+  // Only after all copies succeeded: an error leaves the module unchanged.
   for_each_tensor(module, "", [&](const std::string&, const ModuleTensor& tensor) {
     tensor.assign(tensor.tensor, moved.at(tensor.value.get()));
   });

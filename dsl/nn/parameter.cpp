@@ -40,7 +40,7 @@ bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last
 
 namespace {
 
-/// "Linear(in_features=3, out_features=1, bias=True)", with a net's modules left out.
+/// "Linear(in_features=3, out_features=1, bias=True)", without a net's submodules.
 std::string called(const ModuleNode& module) { return fmt::format("{}({})", module.kind, module.arguments); }
 
 std::string both(const Facts& input, const TensorImpl& weight) {

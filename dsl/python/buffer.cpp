@@ -1,4 +1,4 @@
-// Python's buffer protocol, by which NumPy and its like share memory: in both directions.
+// Python's buffer protocol, through which NumPy and others share memory, in both directions.
 #include <fmt/format.h>
 
 #include <bit>
@@ -14,10 +14,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// A buffer as the DLPack tensor that the library reads.
+/// A buffer as the DLPack tensor that the library imports.
 struct Held {
   Py_buffer view{};
-  std::vector<std::byte> dense;  // the elements, where they do not lie as Sinter's do
+  std::vector<std::byte> dense;  // the elements, if their layout had to change
   std::vector<std::int64_t> shape, strides;
   dlpack::ManagedTensorVersioned managed{};
 
@@ -59,7 +59,7 @@ dlpack::DataType type_of(const Py_buffer& view) {
   return {code, static_cast<std::uint8_t>(8 * view.itemsize), 1};
 }
 
-/// Throws what Python has raised; of arrays that have no buffer, DtypeError.
+/// Throws Python's current exception; DtypeError for arrays without a buffer.
 std::unique_ptr<Held> get_buffer(py::handle object) {
   auto held = std::make_unique<Held>();
   if (PyObject_GetBuffer(object.ptr(), &held->view, PyBUF_FULL_RO) == 0) return held;
@@ -100,7 +100,7 @@ void describe_memory(Held& held) {
   held.managed.flags = view.readonly ? dlpack::flag_read_only : 0;
 }
 
-/// Takes the elements out of where Sinter cannot read them.
+/// Copies elements that Sinter cannot read in place.
 void make_dense(Held& held, std::optional<bool> copy) {
   if (copy == false)
     throw Error(
@@ -135,7 +135,7 @@ const char* format_of(DType dtype) {
   return nullptr;
 }
 
-/// Why the tensor cannot be had so; null where it can.
+/// Why the tensor cannot be exported with these flags; null if it can.
 const char* obstacle(const TensorImpl& t, int flags) {
   if (!t.device.is_cpu()) return "the tensor is on a GPU: x.to(\"cpu\") is a copy that others can read";
   if (!format_of(t.dtype)) return "NumPy has no bfloat16: convert with x.to(sinter.float32)";

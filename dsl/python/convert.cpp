@@ -10,7 +10,7 @@ namespace {
 
 constexpr int max_list_depth = 16;
 
-/// Without PyTorch's names, of which Python's own ones mean other widths.
+/// Without PyTorch's names, since some of Python's own names mean other widths.
 std::optional<DType> dtype_of_name(std::string_view name) {
   for (int i = 0; i < dtype_count; ++i)
     if (name == sinter::name(DType(i)) || name == detail::short_name(DType(i))) return DType(i);

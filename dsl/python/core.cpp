@@ -1,4 +1,4 @@
-// The module sinter._core. The package's Python files put operators and operations on top of it.
+// The module sinter._core. The package's Python files add operators and operations.
 #include <sinter/jit/cache.hpp>
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/device.hpp>

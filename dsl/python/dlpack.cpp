@@ -1,4 +1,4 @@
-// DLPack as Python has it: capsules, __dlpack__ and __dlpack_device__.
+// Python's DLPack interface: capsules, __dlpack__ and __dlpack_device__.
 #include <fmt/format.h>
 
 #include <dsl/dlpack_types.hpp>
@@ -21,7 +21,7 @@ struct Names<dlpack::ManagedTensor> {
   static constexpr const char *fresh = "dltensor", *used = "used_dltensor";
 };
 
-/// Of a capsule that nobody took.
+/// The destructor of a capsule that was not consumed.
 template <class M>
 void destroy_capsule(PyObject* capsule) {
   if (!PyCapsule_IsValid(capsule, Names<M>::fresh)) return;
@@ -41,7 +41,7 @@ py::object capsule_of(M* managed) {
 
 bool is_real_gpu(Device device) { return device.is_cuda() && !runtime::gpus_are_virtual(); }
 
-/// The consumer's stream, as the array API's standard numbers them. Without one the host waits.
+/// The consumer's stream, numbered as in the array API standard. Without one the host waits.
 std::optional<Stream> stream_from(const py::object& stream, Device device) {
   if (!device.is_cuda()) {
     if (stream.is_none()) return {};
@@ -62,13 +62,13 @@ py::tuple device_tuple(const TensorImpl& t) {
   return py::make_tuple(static_cast<int>(d.device_type), d.device_id);
 }
 
-/// Of an expression, where its result will be.
+/// For an expression, the device of its result.
 py::tuple dlpack_device(const Operand& x) {
   if (const auto* t = dynamic_cast<const TensorObject*>(&x)) return device_tuple(*t->tensor);
   return device_tuple(*runtime::empty({0}, x.dtype(), x.device()));
 }
 
-/// A flipped view, as x[::-1].
+/// A flipped view, such as x[::-1].
 bool has_negative_strides(const TensorImpl& t) {
   for (int i = 0; i < t.rank(); ++i)
     if (t.shape[i] > 1 && t.strides[i] < 0) return t.numel > 0;
@@ -109,7 +109,7 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
   return capsule_of(detail::to_dlpack_unversioned(std::move(source), options));
 }
 
-/// A producer's structure until nothing uses its tensor any more.
+/// A producer's structure, kept until its tensor is no longer used.
 template <class M>
 void release(void* managed) {
   release_with_gil(managed, [](void* m) { detail::CallDeleter()(static_cast<M*>(m)); });
@@ -136,7 +136,7 @@ TensorRef take_capsule(py::handle capsule, const DLPackImport& options) {
                           name ? name : ""));
 }
 
-/// As new producers have it, or as old ones.
+/// From new producers or old ones.
 py::object capsule_from(py::handle producer, const py::object& stream) {
   py::dict arguments;
   if (!stream.is_none()) arguments["stream"] = stream;
@@ -162,7 +162,7 @@ TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
     const auto type = static_cast<dlpack::DeviceType>(integer_from("from_dlpack", on[0]));
     if (type == dlpack::DeviceType::Cuda || type == dlpack::DeviceType::CudaManaged) {
       const Device device = detail::device_from({type, static_cast<std::int32_t>(integer_from("from_dlpack", on[1]))});
-      stream = py::int_(1);  // what the producer does comes before what CUDA's default stream does, and that before us
+      stream = py::int_(1);  // orders the producer's work before CUDA's default stream's, and that before ours
       options.stream = Stream::from_native(nullptr, device);
     }
   }

@@ -1,11 +1,11 @@
-// Errors as Python's exceptions: each also one of Python's own, as who never saw Sinter expects.
+// Errors as Python exceptions, each also derived from the built-in exception that users expect.
 #include <sinter/dsl/parse.hpp>
 #include "object.hpp"
 
 namespace sinter::python {
 namespace {
 
-// Kept until the process ends: exceptions may be thrown while modules are already gone.
+// Kept until the process ends: exceptions may be thrown after modules are gone.
 struct Errors {
   PyObject *base, *device, *shape, *dtype, *index, *memory, *cuda, *format, *compile, *parse;
 };
@@ -16,7 +16,7 @@ PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* firs
       second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
   PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter.") + name).c_str(), doc, bases.ptr(), nullptr);
   if (!type) throw py::error_already_set();
-  m.add_object(name, type);  // borrows
+  m.add_object(name, type);  // borrows the reference
   return type;
 }
 
@@ -28,14 +28,14 @@ void set(PyObject* type, const std::exception& e) {
   Py_DECREF(text);
 }
 
-/// Texts of compilers and of users need not be UTF-8.
+/// Texts of compilers and users may not be valid UTF-8.
 py::object text_of(std::string_view text) {
   PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
   if (!decoded) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(decoded);
 }
 
-/// With further facts as attributes.
+/// With additional facts as attributes.
 template <class... Fact>
 void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
   const py::object error = py::handle(type)(text_of(e.what()));

@@ -51,7 +51,7 @@ bool is_same_array(const TensorImpl& a, const TensorImpl& b) {
                       a.buffer == b.buffer);
 }
 
-/// Names and sizes of the expression's tensors, in its order.
+/// The names and sizes of the expression's tensors, in the expression's order.
 void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const py::dict& sizes) {
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : kernel.expression.graph.nodes())

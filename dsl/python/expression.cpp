@@ -1,4 +1,4 @@
-// Operations by name, text, evaluation, and looking at what an expression becomes.
+// Operations by name, text, evaluation, and inspection of expressions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 struct ArgumentValues {
   std::vector<TextValue> values;
-  std::vector<std::string> names;  // of the last ones
+  std::vector<std::string> names;  // names of the last values
 };
 
 ArgumentValues read_arguments(std::string_view function, const py::tuple& positional, const py::dict& keywords) {
@@ -31,7 +31,7 @@ bool is_view(std::string_view name) {
   return std::ranges::find(detail::text_views(), name, &detail::TextFunction::name) != detail::text_views().end();
 }
 
-/// A view of a tensor is one; any other value an expression.
+/// A view of a tensor is a tensor; any other value is an expression.
 std::unique_ptr<Operand> view_of(const TextValue& made) {
   const jit::Recorded recorded(made.node);
   if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1)
@@ -48,14 +48,14 @@ std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py:
       const std::vector<std::string_view> names(a.names.begin(), a.names.end());
       return detail::call({"", detail::nowhere, name, is_method}, a.values, names);
     });
-  } catch (const ParseError& e) {  // as of a function of Python's
+  } catch (const ParseError& e) {  // like a Python function
     throw_type_error(e.what());
   }
   if (!made) throw py::attribute_error(fmt::format("there is no operation '{}'", name));
   return is_view(name) ? view_of(*made) : object_of(*made);
 }
 
-/// An operator's result; NotImplemented where the other side is to be asked.
+/// An operator's result; NotImplemented if Python should ask the other operand.
 py::object operated(const std::string& name, const py::object& a, const py::object& b) {
   for (const py::object* operand : {&a, &b})
     if (!py::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
@@ -64,7 +64,7 @@ py::object operated(const std::string& name, const py::object& a, const py::obje
   return py::cast(call(name, false, py::make_tuple(a, b), {}));
 }
 
-/// Together, in one kernel where shapes agree; tensors stay themselves.
+/// Evaluates together, in one kernel if shapes agree; tensors are returned unchanged.
 py::object evaluate(const py::args& operands) {
   std::vector<jit::LazyRef> nodes;
   std::vector<std::size_t> places;
@@ -124,7 +124,7 @@ TensorRef ExpressionObject::evaluated() const {
 std::unique_ptr<Operand> object_of(const TextValue& v) {
   TextValue operand = v;
   operand.place = detail::nowhere;
-  if (operand.kind == TextValue::Kind::Number)  // as C++ has them
+  if (operand.kind == TextValue::Kind::Number)  // as in C++
     operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(v), .place = detail::nowhere};
   return std::make_unique<ExpressionObject>(std::move(operand));
 }

@@ -1,4 +1,4 @@
-// Tensors of nested lists of numbers.
+// Tensors from nested lists of numbers.
 #include <fmt/format.h>
 
 #include <sinter/dsl/value.hpp>
@@ -85,7 +85,7 @@ class Reader {
   }
 
   Shape shape_;
-  int rank_ = -1;  // of the first number
+  int rank_ = -1;  // nesting depth of the first number
   Category highest_ = Category::Bool;
   std::vector<TextNumber> numbers_;
 };

@@ -1,4 +1,4 @@
-// What Python holds: tensors, and expressions that are not evaluated yet.
+// The objects that Python holds: tensors, and unevaluated expressions.
 #pragma once
 #include <pybind11/pybind11.h>
 
@@ -16,13 +16,13 @@ using detail::TextValue;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// Either of them, immutable as an object. Used by several threads without the GIL.
+/// A tensor or an expression, immutable as an object. Used by several threads without the GIL.
 class Operand {
  public:
   virtual ~Operand() = default;
-  /// As operations take it.
+  /// As an operand of operations.
   virtual TextValue value() const = 0;
-  /// The tensor, or what the expression evaluates to. Called without the GIL.
+  /// The tensor, or the expression's value. Called without the GIL.
   virtual TensorRef evaluated() const = 0;
   virtual const Shape& shape() const noexcept = 0;
   virtual DType dtype() const noexcept = 0;
@@ -55,7 +55,7 @@ class ExpressionObject final : public Operand {
 };
 
 inline std::unique_ptr<Operand> object_of(TensorRef t) { return std::make_unique<TensorObject>(std::move(t)); }
-/// Of a value that is_operand().
+/// For a value that is_operand().
 std::unique_ptr<Operand> object_of(const TextValue& v);
 
 /// The dtypes are objects: sinter.float32.
@@ -63,11 +63,11 @@ struct DTypeObject {
   DType dtype;
 };
 
-/// Takes the GIL once more. A thread that finds the interpreter gone stays here: Python would end it by unwinding a
-/// stack whose destructors need Python.
+/// Takes the GIL again. If the interpreter has ended, the thread blocks here forever: Python would end it by unwinding
+/// a stack whose destructors need Python.
 void take_gil(PyThreadState* state);
 
-/// What f gives, with the GIL let go meanwhile: f touches nothing of Python's.
+/// Returns f() and releases the GIL meanwhile; f must not use any Python object.
 template <class F>
 auto without_gil(F&& f) {
   PyThreadState* const state = PyEval_SaveThread();

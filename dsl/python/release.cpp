@@ -40,15 +40,15 @@ int release_waiting(void*) {
 }  // namespace
 
 void release_with_gil(void* object, void (*release)(void*)) noexcept {
-  if (!Py_IsInitialized()) return;  // the process ends
+  if (!Py_IsInitialized()) return;  // the process is ending
   if (PyGILState_Check()) return release(object);
   try {
     const std::lock_guard lock(queue().mutex);
     queue().waiting.push_back({object, release});
   } catch (...) {
-    return;  // no memory to remember it: it stays
+    return;  // no memory to queue it: it is leaked
   }
-  // Where Python's own queue is full, who filled it takes this along or the next one does.
+  // If Python's own queue is full, the call that filled it, or the next one, releases this too.
   Py_AddPendingCall(release_waiting, nullptr);
 }
 

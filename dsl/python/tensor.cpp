@@ -1,4 +1,4 @@
-// Tensors: made, moved, read and printed.
+// Tensors: creation, moving, reading and printing.
 #include <fmt/format.h>
 
 #include <complex>
@@ -15,7 +15,7 @@ TensorRef evaluated(const Operand& x) {
   return without_gil([&] { return x.evaluated(); });
 }
 
-/// Of asarray: over the same memory where it can be.
+/// For asarray: over the same memory if possible.
 TensorRef tensor_over(py::handle data, std::optional<bool> copy) {
   if (py::isinstance<Operand>(data)) return evaluated(data.cast<const Operand&>());
   if (PyObject_CheckBuffer(data.ptr())) return tensor_of_buffer(data, copy);
@@ -78,7 +78,7 @@ py::object moved(const py::object& self, const py::object& target, py::object dt
   const auto& x = self.cast<const Operand&>();
   const DType into = dtype.is_none() ? x.dtype() : dtype_from(dtype);
   const bool is_expression = !py::isinstance<TensorObject>(self);
-  if (is_expression && device.is_none()) {  // stays one
+  if (is_expression && device.is_none()) {  // remains an expression
     TextValue v = x.value();
     v.node = jit::lazy_cast(v.node, into);
     if (v.kind == TextValue::Kind::Number) return self;
@@ -118,7 +118,7 @@ py::object item(const Operand& x) {
   return element(*wide(x), 0);
 }
 
-/// A number for Python's bool(), float() and int().
+/// The value for Python's bool(), float() and int().
 py::object number(const Operand& x, const char* what) {
   if (x.shape().numel() == 1) return element(*wide(x), 0);
   throw py::type_error(fmt::format("{} takes one element, and here is {}; for all of them there are all(x) and any(x)",

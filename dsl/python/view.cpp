@@ -1,4 +1,4 @@
-// Views and indices: x[1:, None, ..., -1], x[mask], x[indices]; writing to them.
+// Views and indexing: x[1:, None, ..., -1], x[mask], x[indices]; writing to them.
 #include <fmt/format.h>
 #include <algorithm>
 #include <limits>
@@ -11,14 +11,14 @@
 namespace sinter::python {
 namespace {
 
-/// An index as it is read; what is taken of an axis, or a new one.
+/// A parsed index: what is taken of an axis, or a new axis.
 struct Index {
   enum class Kind { Position, Range, NewAxis } kind;
   std::int64_t position = 0;
   sinter::range part{};
 };
 
-/// Past 64 bits it is cut, as every position past the end is.
+/// Clamped to 64 bits, like any position past the end.
 std::int64_t bound(py::handle object) {
   if (object.is_none()) return sinter::range::none;
   if (is_bool(object) || py::isinstance<Operand>(object)) return integer_from("a slice", object);
@@ -42,7 +42,7 @@ Index read_index(py::handle object) {
   return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
 }
 
-/// With whole axes in the place of `...`, and of what is not named.
+/// With whole axes in place of `...` and for the axes that are not indexed.
 std::vector<Index> read_indices(const py::object& key, const Shape& shape) {
   const py::tuple items = PyTuple_Check(key.ptr()) ? py::tuple(key) : py::make_tuple(key);
   std::int64_t axes = 0;

@@ -51,7 +51,7 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
       throw Error("matmul takes two tensors: multiply by a number with *");
     const Lazy<AnyType> product(jit::lazy(op, nodes));
     const std::optional<Shape> shape = jit::product_shape(operands[0].shape, operands[1].shape);
-    return shape ? TextValue::tensor(product, *shape) : TextValue::tensor(product);  // which throws
+    return shape ? TextValue::tensor(product, *shape) : TextValue::tensor(product);  // throws
   }
   const Shape shape = common_shape(op, operands);
   return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)), shape);
@@ -85,7 +85,7 @@ TextValue reduced(Op op, const Arguments& a) {
 
 namespace {
 
-/// Throws what is handled once more, with the place in the text.
+/// Rethrows the current exception with the place in the text.
 [[noreturn]] void rethrow_at(std::string_view text, Place place) {
   const auto placed = [&](const std::exception& e) { return e.what() + pointed(text, place); };
   try {
@@ -111,7 +111,7 @@ namespace {
   }
 }
 
-/// Walks the nodes, with what they make on a stack.
+/// Walks the nodes, keeping their values on a stack.
 class Builder {
  public:
   Builder(const SyntaxTree& tree, std::span<const NamedOperand> operands)
@@ -175,7 +175,7 @@ class Builder {
                      did_you_mean(node.name, known), given.empty() ? "none" : runtime::shortened(given, 1000)));
   }
 
-  /// Its shape is found once.
+  /// Its shape is computed once.
   const TextValue& operand(std::size_t i) {
     const NamedOperand& o = operands_[i];
     if (!known_[i].node)
@@ -213,10 +213,10 @@ class Builder {
          fmt::format("there is no function '{}'{}", runtime::shortened(node.name), did_you_mean(node.name, known)));
   }
 
-  const runtime::DefaultFloats floats_;  // numbers among themselves are computed here
+  const runtime::DefaultFloats floats_;  // arithmetic on numbers alone happens here
   const SyntaxTree& tree_;
   std::span<const NamedOperand> operands_;
-  std::vector<TextValue> known_;  // of the operands that were used
+  std::vector<TextValue> known_;  // values of the operands used so far
   std::vector<TextValue> stack_;
 };
 

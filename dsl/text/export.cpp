@@ -25,13 +25,13 @@ struct Stand {
 
 constexpr int trials = 7;
 
-/// The number of this name has this one of its other values; all others have their first.
+/// Gives the number of this name its `value`-th trial value; all others keep their first.
 struct Trial {
   std::string_view number;
   int value = 0;
 };
 
-/// The signature's arguments as operands without memory worth speaking of: extents are examples.
+/// The signature's arguments as operands without significant memory: extents are examples.
 class Parameters {
  public:
   explicit Parameters(std::vector<ArgumentType> types) : types_(std::move(types)) {
@@ -42,7 +42,7 @@ class Parameters {
       if (!type.is_number) tensors_.push_back({type.name, stand_in(type)});
   }
 
-  /// The expression of them, with the numbers of a trial.
+  /// The expression of these operands, with a trial's numbers.
   Lazy<AnyType> expression(const ParsedExpression& parsed, const Trial& trial = {}) const {
     std::vector<NamedOperand> named;
     for (const Stand& t : tensors_) named.emplace_back(t.name, t.tensor);
@@ -50,13 +50,13 @@ class Parameters {
       if (type.is_number) named.push_back(number(type, trial));
     return parsed(named);
   }
-  /// Those of a number in a trial, in the category as which it arrives.
+  /// The bits of a number in a trial, in its category.
   std::uint64_t number_bits(const ArgumentType& type, const Trial& trial) const {
     return jit::Recorded(number(type, trial).value.node()).scalars.at(0).bits;
   }
 
   const std::vector<ArgumentType>& types() const noexcept { return types_; }
-  /// Of the leaf; null for one that is no argument.
+  /// The type of a leaf; null if it is not an argument.
   const ArgumentType* type_of(const runtime::TensorImpl* leaf) const {
     const auto t = std::ranges::find_if(tensors_, [&](const Stand& n) { return &n.tensor.impl() == leaf; });
     return t == tensors_.end() ? nullptr : &*std::ranges::find(types_, t->name, &ArgumentType::name);
@@ -69,7 +69,7 @@ class Parameters {
   }
 
  private:
-  /// Each number has a value of its own, that of a trial others in turn.
+  /// Each number has a distinct value, and other ones in its trials.
   NamedOperand number(const ArgumentType& type, const Trial& trial) const {
     constexpr double inf = std::numeric_limits<double>::infinity();
     constexpr double floats[trials] = {
@@ -105,7 +105,7 @@ class Parameters {
     return AnyTensor(runtime::view(*one, shape, strides));
   }
 
-  /// Each another one, none of them 1 or one that the signature holds.
+  /// Each one is new, and neither 1 nor an extent in the signature.
   std::int64_t next() {
     while (written_.contains(next_)) ++next_;
     return next_++;
@@ -114,7 +114,7 @@ class Parameters {
   std::vector<ArgumentType> types_;
   std::set<std::int64_t> written_;
   std::vector<Stand> tensors_;
-  std::map<std::string, std::int64_t> extents_;  // of symbols
+  std::map<std::string, std::int64_t> extents_;  // values of symbols
   std::int64_t next_ = 2;
 };
 
@@ -126,7 +126,7 @@ class Parameters {
       shown_type(type)));
 }
 
-/// The expression with other numbers. A number that leads to an error, or to other operations, is no parameter.
+/// The expression with a trial's numbers. A number that causes an error or changes the operations is not a parameter.
 jit::Recorded tried(const ParsedExpression& parsed, const Parameters& parameters, const Trial& trial,
                     const ArgumentType& type, const jit::Recorded& recorded) {
   std::optional<jit::Recorded> found;
@@ -139,8 +139,8 @@ jit::Recorded tried(const ParsedExpression& parsed, const Parameters& parameters
   return std::move(*found);
 }
 
-/// Which of the expression's numbers, in the order in which options.numbers names them, are which arguments: those
-/// that have the argument's value, whatever all arguments are. What is computed of one has it at some of them alone.
+/// Which of the expression's numbers, in the order of options.numbers, are arguments: those that equal the argument for
+/// all values of all arguments. A number computed from an argument equals it only for some.
 std::vector<std::string> number_names(const ParsedExpression& parsed, const Parameters& parameters,
                                       const jit::Export& kernel) {
   const jit::Recorded& recorded = kernel.expression;

@@ -1,4 +1,4 @@
-// Kernels of expressions that are text.
+// Exporting kernels of expressions written as text.
 #pragma once
 #include <vector>
 
@@ -10,10 +10,10 @@ namespace sinter::inline v1::detail {
 /// A number of the dtype's category: 1, 1.5 or false. Throws Error for a complex one.
 NamedOperand number_operand(const ArgumentType& type);
 
-/// The expression as a kernel whose parameters are arguments of these types: tensors of any extents, named as the
-/// shapes name them, and numbers. Extents that the signature holds as numbers stay as they are. The options' inputs,
-/// sizes and numbers follow from these. Throws what the expression throws, and Error for a number that the kernel
-/// cannot take, as one that the expression computes with other numbers alone.
+/// The expression as a kernel whose parameters have these types: numbers, and tensors of any extents, with the names
+/// that their shapes give. Extents that are numbers in the signature stay fixed. The options' inputs, sizes and numbers
+/// are set accordingly. Throws what the expression throws, and Error for a number that cannot be a parameter, such as
+/// one that the expression combines only with other numbers.
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options);
 
 }  // namespace sinter::inline v1::detail

@@ -11,7 +11,7 @@ namespace {
 
 using Any = Lazy<AnyType>;
 
-/// Calls use() with the order as the constant that has a formula of its own, or as a number.
+/// Calls use() with the order as a constant if it has a formula of its own, else as a number.
 template <class F>
 Any with_order(double p, F use) {
   if (p == 0) return use(std::integral_constant<int, 0>());
@@ -37,7 +37,7 @@ TextValue similarity(const Arguments& a) {
   return TextValue::tensor(cosine_similarity(a.tensor(0).lazy(), a.tensor(1).lazy(), a.axes(2, 1), a.real(3, 1e-8)));
 }
 
-/// x weight + bias over the normalized axes, of those that are given.
+/// x weight + bias over the normalized axes; either may be missing.
 Any scaled(std::string_view operation, Any x, const Arguments& a, std::size_t weight, std::size_t bias) {
   const auto parameter = [&](std::string_view called, std::size_t i) {
     Any given = a.tensor(i).lazy();
@@ -69,7 +69,7 @@ TextValue product_of(const Arguments& a) {
   return TextValue::tensor(Any(product(a.tensor(0).lazy(), a.tensor(1).lazy())));
 }
 
-/// The largest element, or the larger of two tensors: which one torch.max is depends on the second argument.
+/// The largest element, or the larger of two tensors: torch.max chooses by its second argument.
 template <Op of_all, Op of_two>
 TextValue extreme(const Arguments& a) {
   if (!a[1]) {

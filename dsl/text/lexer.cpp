@@ -17,11 +17,11 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 constexpr std::size_t longest_text = 1 << 20;
 
-// The longer ones first.
+// Longer ones first.
 constexpr std::string_view symbols[] = {"...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+",
                                         "-",   "*",  "/",  "%",  "@",  "&",  "|",  "^",  "~",  "<",
                                         ">",   "(",  ")",  "[",  "]",  ",",  ".",  ":",  "="};
-/// What others write, and what to write here.
+/// Symbols of other languages, and what to write instead.
 struct Foreign {
   std::string_view symbol, instead;
 };

@@ -1,4 +1,4 @@
-// Text as tokens.
+// Splits a text into tokens.
 #pragma once
 #include <sinter/runtime/float_environment.hpp>
 #include "number.hpp"
@@ -12,14 +12,14 @@ struct Token {
   std::string_view text;
   std::size_t at = 0;
   TextNumber number{};
-  bool needs_minus = false;  // 2^63, whose negative alone is an integer of 64 bits: `number` is that one
+  bool needs_minus = false;  // 2^63, which fits into 64 bits only when negated: `number` holds the negative
 
   bool is(std::string_view symbol) const noexcept { return kind == Kind::Symbol && text == symbol; }
   bool is_word(std::string_view word) const noexcept { return kind == Kind::Name && text == word; }
   Place place() const noexcept { return {at, std::max<std::size_t>(text.size(), 1)}; }
 };
 
-/// Reads a token ahead. Throws ParseError for what is none.
+/// Reads one token ahead. Throws ParseError for invalid tokens.
 class Lexer {
  public:
   explicit Lexer(std::string_view text);
@@ -32,15 +32,15 @@ class Lexer {
   Token number();
   Token symbol();
 
-  const runtime::DefaultFloats floats_;  // std::from_chars rounds as the program has set it
+  const runtime::DefaultFloats floats_;  // std::from_chars rounds by the program's floating-point mode
   std::string_view text_;
   std::size_t at_ = 0;
   Token now_;
 };
 
-/// Of an integer.
+/// For an integer.
 [[noreturn]] void throw_too_large(std::string_view text, const Token& number);
-/// How a message calls a token.
+/// A token's name in messages.
 std::string to_string(const Token& token);
 
 }  // namespace sinter::inline v1::detail

@@ -13,7 +13,7 @@ struct DTypeName {
   std::string_view name;
   DType dtype;
 };
-/// PyTorch's other names.
+/// PyTorch's alternative names.
 constexpr DTypeName dtype_names[] = {{"float", DType::Float32},    {"double", DType::Float64},
                                      {"half", DType::Float16},     {"int", DType::Int32},
                                      {"long", DType::Int64},       {"short", DType::Int16},
@@ -32,7 +32,7 @@ std::vector<TextNumber> numbers(N... n) {
 
 using Operations = std::unordered_map<std::string_view, TextOperation>;
 
-/// The operations of ops.def that users have.
+/// The public operations of ops.def.
 Operations operations_of_table() {
   Operations all;
 #define SINTER_INTERNAL_OP(name, arity, rule)

@@ -1,4 +1,4 @@
-// What names mean in texts: constants, dtypes, operations.
+// The built-in names of texts: constants, dtypes, operations.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace sinter::inline v1::detail {
 
-/// and, or, not, if, else, ...: words that are no names.
+/// and, or, not, if, else, ...: words that cannot be names.
 bool is_keyword(std::string_view word) noexcept;
-/// pi, inf, True: nothing for other names.
+/// pi, inf, True: nullopt for other names.
 std::optional<TextNumber> constant_named(std::string_view name) noexcept;
 /// float32, f32, and PyTorch's float, double, half, int, long, short.
 std::optional<DType> dtype_named(std::string_view name) noexcept;
@@ -20,19 +20,19 @@ bool has_meaning(std::string_view name) noexcept;
 /// f32, bf16, i64, u8, c64, bool.
 std::string short_name(DType dtype);
 
-/// An operation of ops.def as a call takes it.
+/// An operation of ops.def, with the defaults of its calls.
 struct TextOperation {
   std::string_view name;
   Op op;
   std::vector<std::string_view> parameters;
   std::vector<TextNumber> defaults;  // of the last operands
 };
-/// Null where there is none that users have.
+/// Null if there is no public operation of this name.
 const TextOperation* operation_named(std::string_view name);
-/// The operation that a call with so many operands is.
+/// The operation that a call with this many operands names.
 Op overload_of(Op op, std::size_t operands) noexcept;
 std::optional<Op> reduction_named(std::string_view name) noexcept;
-/// Of all operations and reductions.
+/// Names of all operations and reductions.
 std::span<const std::string_view> operation_names();
 
 }  // namespace sinter::inline v1::detail

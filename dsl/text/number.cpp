@@ -75,13 +75,13 @@ std::optional<TextNumber> fold_integers(Op op, std::int64_t a, std::int64_t b) {
   }
 }
 
-/// With the divisor's sign.
+/// Has the divisor's sign.
 double remainder_of(double a, double b) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Python's: a / b alone may round up to a whole number that b does not go into a so often.
+/// Python's algorithm: floor(a / b) alone may be one too large, since a / b may round up to an integer.
 double floor_divided(double a, double b) {
   if (b == 0 || !std::isfinite(a) || !std::isfinite(b)) return std::floor(a / b);
   const double quotient = (a - remainder_of(a, b)) / b, floor = std::floor(quotient);

@@ -1,5 +1,4 @@
-// Numbers of texts, which are Python's: what is computed of them alone is computed as Python does, but that integers
-// end at 64 bits.
+// Numbers in texts. Arithmetic on numbers alone follows Python, except that integers are limited to 64 bits.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -11,7 +10,7 @@ namespace sinter::inline v1::detail {
 
 struct TextNumber {
   Category category = Category::Int;
-  std::int64_t whole = 0;  // of a bool or an integer
+  std::int64_t whole = 0;  // for a bool or an integer
   std::complex<double> value{};
 
   static TextNumber of(bool b) { return {Category::Bool, b, double(b)}; }
@@ -22,7 +21,7 @@ struct TextNumber {
   bool is_int() const noexcept { return category == Category::Int; }
 };
 
-/// The operator's result; nothing where it is left to the operation. Throws Error for integers past 64 bits, and for a
+/// The operator's result; nullopt if the operation must compute it. Throws Error for integers beyond 64 bits, and for
 /// division by the integer 0.
 std::optional<TextNumber> fold(Op op, const TextNumber& a, const TextNumber& b);
 std::optional<TextNumber> fold(Op op, const TextNumber& a);

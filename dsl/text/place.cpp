@@ -8,7 +8,7 @@
 namespace sinter::inline v1::detail {
 namespace {
 
-constexpr std::size_t width = 96;  // of a line that is shown
+constexpr std::size_t width = 96;  // of a displayed line
 constexpr std::size_t longest_compared = 64;
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
@@ -16,7 +16,7 @@ std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
 }
 
-/// Damerau and Levenshtein's distance without a transposition's inner edits.
+/// Optimal string alignment: the Damerau-Levenshtein distance without edits inside a transposition.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});

@@ -15,7 +15,7 @@ namespace {
 
 struct BinaryOperator {
   std::string_view symbol;
-  int precedence;  // a larger one binds closer
+  int precedence;  // higher binds tighter
   Op op;
 };
 constexpr BinaryOperator binary_operators[] = {{"|", 1, Op::bitwise_or},
@@ -39,26 +39,26 @@ const BinaryOperator* find(std::span<const BinaryOperator> operators, const Toke
   return nullptr;
 }
 
-constexpr int of_not = -1;  // which takes a whole comparison
+constexpr int of_not = -1;  // whose operand is a whole comparison
 constexpr int of_comparison = 0, of_sign = 7, of_power = 8;
 constexpr BinaryOperator signs[] = {
     {"-", of_sign, Op::neg}, {"+", of_sign, Op::positive}, {"~", of_sign, Op::bitwise_not}};
 
-/// What was begun and waits for its end: an operator for its last operand, a bracket for what closes it.
+/// A construct waiting for its end: an operator for its last operand, a bracket for its closing one.
 struct Open {
   enum class Kind { Text, Operator, Parenthesis, Call, Index };
   Kind kind;
-  Token token{};      // which began it
-  SyntaxNode node{};  // what it becomes
+  Token token{};      // its first token
+  SyntaxNode node{};  // the node that it becomes
   int precedence = 0;
-  bool is_list = false;    // of a parenthesis
-  Token part{};            // of a call or an index: what its last part begins with
-  std::size_t before = 0;  // of a call: nodes before its last argument
-  bool is_named = false;   // of a call: its last argument has a name
-  int bounds = 0;          // of an index: those of its last part
+  bool is_list = false;    // for a parenthesis
+  Token part{};            // for a call or an index: the first token of its last part
+  std::size_t before = 0;  // for a call: number of nodes before its last argument
+  bool is_named = false;   // for a call: its last argument is a keyword argument
+  int bounds = 0;          // for an index: number of bounds in its last part
 };
 
-/// Operator precedence with a stack of its own: a text takes no more of the thread's stack for being nested.
+/// Operator-precedence parser with an explicit stack, so nesting takes no more of the thread's stack.
 class Parser {
   using Kind = SyntaxNode::Kind;
 
@@ -97,7 +97,7 @@ class Parser {
     return is_here;
   }
 
-  /// Operators of two operands but ** wait for those that bind closer only, which are few.
+  /// Binary operators except ** wait only for those that bind tighter, which are few.
   static bool nests(const Open& o) noexcept {
     return o.kind != Open::Kind::Operator || o.precedence == of_not || o.precedence >= of_sign;
   }
@@ -133,7 +133,7 @@ class Parser {
       refuse(max_calls, "calls and indices");
     tree_.nodes.push_back(std::move(node));
   }
-  /// The last that was begun becomes an operand.
+  /// Makes the innermost open construct an operand.
   void end(bool becomes_node = true) {
     depth_ -= nests(open_.back());
     if (becomes_node) push(std::move(open_.back().node));
@@ -177,7 +177,7 @@ class Parser {
     }
   }
 
-  /// -9223372036854775808; nothing may bind its digits closer than the minus does.
+  /// -9223372036854775808; nothing may bind tighter to its digits than the minus.
   void least_integer() {
     const Token digits = lexer_.take();
     const Open& minus = open_.back();
@@ -261,7 +261,7 @@ class Parser {
     call.is_named = false;
     expects_operand_ = true;
   }
-  /// f(a, name=b): whether a name is a keyword's shows behind it.
+  /// f(a, name=b): only the next token tells whether a name is a keyword.
   void end_argument() {
     Open& call = open_.back();
     SyntaxNode& node = call.node;
@@ -292,7 +292,7 @@ class Parser {
     end();
   }
 
-  /// x[1, 2:, ..., None]: as far as a part that is an expression.
+  /// x[1, 2:, ..., None]: up to a part that is an expression.
   void index_parts() {
     do {
       Open& index = open_.back();
@@ -312,7 +312,7 @@ class Parser {
     } while (took(","));
     end_index();
   }
-  /// Reads on behind a bound of a slice, or behind an index. False where an expression is next.
+  /// Continues after a bound of a slice, or after an index. False if an expression comes next.
   bool index_bounds() {
     Open& index = open_.back();
     if (index.bounds == 1 && !now().is(":")) return true;

@@ -1,4 +1,4 @@
-// What a part of a text is, once its names stand for something.
+// The value of a part of a text, once its names have values.
 #pragma once
 #include <vector>
 
@@ -12,11 +12,11 @@ namespace sinter::inline v1::detail {
 struct TextValue {
   enum class Kind { Tensor, Scalar, Number, List, Slice, Ellipsis, DType, None };
   Kind kind = Kind::None;
-  jit::LazyRef node{};  // of a tensor, and of a scalar: a number that operations made, or an operand
-  Shape shape{};        // of a tensor
+  jit::LazyRef node{};  // for a tensor, and for a scalar: a number from operations, or an operand
+  Shape shape{};        // for a tensor
   TextNumber number{};  //
   std::vector<TextValue>
-      items{};  // of a list; of a slice the first position, the last and the step, each of which may be None
+      items{};  // the elements of a list; for a slice start, stop and step, each of which may be None
   sinter::DType dtype{};
   Place place{};
 
@@ -25,26 +25,26 @@ struct TextValue {
   Lazy<AnyType> lazy() const { return Lazy<AnyType>(node); }
 
   static TextValue tensor(Lazy<AnyType> e, Shape shape);
-  /// Of an expression of tensors.
+  /// For an expression of tensors.
   static TextValue tensor(const Lazy<AnyType>& e) { return tensor(e, shape_of(e)); }
   static TextValue of(const TextNumber& n);
 };
 
 /// "a list", for messages.
 std::string describe(const TextValue& v);
-/// The operand as a lazy node. The value is_operand().
+/// The operand as a lazy node. The value must be is_operand().
 jit::LazyRef node_of(const TextValue& v);
 
-/// The arguments of a call by the names of its parameters; null where one was left out, or is None.
+/// The arguments of a call by parameter; null if an argument is omitted or None.
 class Arguments {
  public:
-  /// Throws ParseError for too many, unknown and repeated ones. `dim` may stand for `axis`, `keepdims` for `keepdim`.
+  /// Throws ParseError for too many, unknown or repeated ones. `dim` may stand for `axis`, `keepdims` for `keepdim`.
   Arguments(std::string_view text, Place call, std::string_view name, std::span<const std::string_view> parameters,
             std::span<const TextValue> values, std::span<const std::string_view> keywords);
 
   const TextValue* operator[](std::size_t parameter) const noexcept { return given_[parameter]; }
   std::size_t size() const noexcept { return given_.size(); }
-  /// These throw ParseError where the argument is something else; without a default also where it is missing.
+  /// These throw ParseError for an argument of another kind, and, if there is no default, for a missing one.
   const TextValue& required(std::size_t parameter) const;
   const TextValue& tensor(std::size_t parameter) const;
   const TextValue& operand(std::size_t parameter) const;
@@ -65,26 +65,26 @@ class Arguments {
   std::vector<const TextValue*> given_;
 };
 
-/// A function beyond the tables.
+/// A function that is not in the tables of operations.
 struct TextFunction {
   std::string_view name;
   std::vector<std::string_view> parameters;
-  std::vector<std::string_view> defaults;  // of the last parameters, as Python writes them
+  std::vector<std::string_view> defaults;  // for the last parameters, in Python syntax
   std::string_view doc;
   TextValue (*call)(const Arguments& arguments);
   bool gathers = false;  // f(x, 2, 3) is f(x, (2, 3))
 };
-/// Norms, products of matrices, max and min.
+/// Norms, matrix products, max and min.
 std::span<const TextFunction> text_functions();
-/// Views, and elements at computed places.
+/// Views and gathers.
 std::span<const TextFunction> text_views();
-/// The first value at the others: x[1, 2:, None]. Throws ParseError.
+/// Indexes the first value with the others: x[1, 2:, None]. Throws ParseError.
 TextValue indexed(std::span<const TextValue> values, std::string_view text);
 
-/// Applies an operation to operands, a reduction along axes.
+/// Applies an operation to operands, or a reduction along axes.
 TextValue applied(Op op, std::span<const TextValue> operands);
 TextValue reduced(Op op, const Arguments& arguments);
-/// What reduced takes.
+/// The parameters of a reduction.
 std::vector<std::string_view> parameters_of_reduction(Op op);
 
 }  // namespace sinter::inline v1::detail

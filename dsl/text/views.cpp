@@ -1,4 +1,4 @@
-// Views and elements in texts: x.t(), x[1:, None], embedding(w, ids).
+// Views and gathers in texts: x.t(), x[1:, None], embedding(w, ids).
 #include <fmt/format.h>
 
 #include <jit/graph/lazy_node.hpp>
@@ -42,7 +42,7 @@ TextValue diagonal_of(const Arguments& a) {
   return TextValue::tensor(viewed(a).diagonal(a.integer(1, 0), a.integer(2, 0), a.integer(3, 1)));
 }
 
-/// What is read at computed places: an operand as it lies, anything else evaluated.
+/// The source of a gather: a tensor as it is; anything else is evaluated.
 AnyTensor source_of(const TextValue& v) {
   const jit::LazyAccess::Content content = jit::LazyAccess::snapshot(v.node);
   return content.op == Op::leaf && content.leaf.is_current() ? AnyTensor(content.leaf.tensor)
@@ -60,7 +60,7 @@ TextValue embedded(const Arguments& a) {
   return TextValue::tensor(Any(embedding(source_of(a.tensor(0)), a.tensor(1).lazy())));
 }
 
-/// One index after the other, each at the axis that those before it leave.
+/// Applies one index after another, each to the axis that the previous ones left.
 class Indexing {
  public:
   Indexing(const TextValue& x, std::span<const TextValue> indices, std::string_view text)
@@ -94,7 +94,7 @@ class Indexing {
            "masked_select(x, mask)");
     return TextValue::tensor(Any(source_of(x_)[ids.lazy()]));
   }
-  /// How many axes of x the index names.
+  /// The number of x's axes that the index covers.
   std::size_t named() const {
     return static_cast<std::size_t>(std::ranges::count_if(
         indices_, [](const TextValue& i) { return i.kind == Kind::Number || i.kind == Kind::Slice; }));

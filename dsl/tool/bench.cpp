@@ -17,7 +17,7 @@ constexpr int warm_ups = 3;
 class Times {
  public:
   void add(double seconds) { seconds_.insert(std::ranges::upper_bound(seconds_, seconds), seconds); }
-  /// The time that so much of all is below; between two of them in proportion.
+  /// The given quantile of the times, linearly interpolated.
   double quantile(double part) const {
     const double at = part * static_cast<double>(seconds_.size() - 1);
     const auto below = static_cast<std::size_t>(at);
@@ -29,10 +29,10 @@ class Times {
   std::vector<double> seconds_;  // ascending
 };
 
-/// One evaluation, from the call until the result is there.
+/// Times one evaluation, from the call until the result is ready.
 double measure(const ParsedExpression& expression, const Operands& operands, jit::Mode mode, Device device,
                runtime::TensorRef& result) {
-  const Lazy<AnyType> e = expression(operands.named);  // which keeps its value: each evaluation has its own
+  const Lazy<AnyType> e = expression(operands.named);  // an expression keeps its value: each evaluation needs a new one
   result = {};
   synchronize(device);
   const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// sinter cache: the folder of compiled kernels.
+// sinter cache: the disk cache of compiled kernels.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,8 +31,8 @@ constexpr std::string_view too_large = "it is larger than a kernel";
 
 class Cache {
  public:
-  /// Throws Error where no kernels are kept on disk, where the folder is not trusted, and where it `changes` what may
-  /// not be.
+  /// Throws Error if there is no disk cache, if its folder is not trusted, or if a command that `changes` it is not
+  /// allowed to.
   explicit Cache(bool changes) : settings_(jit::cache_settings()) {
     if (settings_.folder.empty())
       throw Error("no kernels are kept on disk: SINTER_CACHE says memory or off, or there is no home folder");
@@ -53,7 +53,7 @@ class Cache {
     return sum;
   }
 
-  /// The bytes of an entry that is whole; else nothing, with what is wrong with it.
+  /// The bytes of an intact entry; otherwise nullopt, and `problem` says what is wrong.
   std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const try {
     const runtime::Descriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
@@ -73,12 +73,12 @@ class Cache {
     return problem = "there is not enough memory to read it", std::nullopt;
   }
 
-  /// Whether the file is gone.
+  /// Returns whether the file is gone.
   bool remove(const std::string& name) const { return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 || errno == ENOENT; }
 
  private:
   jit::CacheSettings settings_;
-  runtime::Descriptor fd_;  // invalid where there is no folder yet
+  runtime::Descriptor fd_;  // invalid if the folder does not exist yet
   jit::CacheFiles files_;
 };
 
@@ -144,7 +144,7 @@ int pack(const std::string& path) {
   return 0;
 }
 
-/// The kernel of an entry that is whole; else nothing, with what is wrong with it.
+/// The kernel of an intact entry; otherwise nullopt, and `problem` says what is wrong.
 std::optional<jit::DiskEntry> unpacked(detail::ByteSource& file, const detail::zip::Entry& e, std::string& problem) {
   if (e.size > jit::max_entry_bytes) return problem = too_large, std::nullopt;
   std::string bytes(static_cast<std::size_t>(e.size), '\0');
@@ -174,7 +174,7 @@ int unpack(const std::string& path) {
       ++refused;
       continue;
     }
-    disk.store(entry->key, entry->binary);  // says why where it cannot
+    disk.store(entry->key, entry->binary);  // reports failures itself
     disk.find(entry->key) ? ++stored : ++lost;
   }
   fmt::print("unpacked {}\n", kernels(stored));

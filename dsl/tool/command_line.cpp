@@ -169,7 +169,7 @@ int run(std::span<const char* const> arguments) {
 }
 
 int report(std::string_view what, int status) {
-  std::fputs(fmt::format("error: {}\n", what).c_str(), stderr);  // which may be closed
+  std::fputs(fmt::format("error: {}\n", what).c_str(), stderr);  // stderr may be closed
   return status;
 }
 
@@ -178,7 +178,7 @@ int report(std::string_view what, int status) {
 int main(std::span<const char* const> arguments) {
   try {
     const int status = run(arguments);
-    // A full disk behind stdout is seen no earlier.
+    // A full disk behind stdout shows up only now.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return report("cannot write to the standard output", 1);
     return status;
   } catch (const UsageError& e) {

@@ -1,4 +1,4 @@
-// The commands of `sinter`. Each gives the exit status.
+// The commands of `sinter`. Each returns the exit status.
 #pragma once
 #include "command_line.hpp"
 

@@ -87,6 +87,6 @@ std::span<const Command> commands() {
 }  // namespace sinter::tool
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of what is printed into is an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file-size limit of the output becomes an error like a full disk
   return sinter::tool::main({argv, static_cast<std::size_t>(argc)});
 }

@@ -20,7 +20,7 @@ namespace {
 
 using runtime::quote;
 
-/// Whether all of the text is a number of T. Throws UsageError for one that T has not.
+/// Whether all of the text is a number of type T. Throws UsageError for a number that T cannot hold.
 template <class T>
 bool is_number(const std::string& name, std::string_view text, T& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,7 +58,7 @@ Shape shape_of(const ArgumentType& type, const std::map<std::string, std::int64_
   return shape;
 }
 
-/// From 0 to 1, integers from 1 to 100: what every operation takes.
+/// From 0 to 1, integers from 1 to 100: values that every operation accepts.
 AnyTensor random_tensor(const Shape& shape, DType dtype, Device device) {
   if (category(dtype) >= Category::Float)
     return AnyTensor(detail::random(detail::Distribution::Uniform, shape, dtype, device));

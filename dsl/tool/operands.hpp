@@ -1,4 +1,4 @@
-// What an expression's names stand for: files, numbers, and types alone.
+// The values of an expression's names: files, numbers, or only types.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@ namespace sinter::tool {
 /// An --arg: `NAME=FILE`, `NAME=NUMBER`, or a part of a signature, `NAME: TYPE`.
 struct Argument {
   std::string name;
-  std::variant<ArgumentType, std::string, bool, std::int64_t, double> value;  // the string is the name of a file
+  std::variant<ArgumentType, std::string, bool, std::int64_t, double> value;  // a string is the name of a file
 
   bool is_type() const noexcept { return value.index() == 0; }
 };
@@ -21,10 +21,10 @@ struct Argument {
 /// Throws UsageError, ParseError for a signature.
 std::vector<Argument> read_arguments(const std::vector<std::string>& texts);
 
-/// Throws Error for an argument that the expression does not name. What has no argument its evaluation tells.
+/// Throws Error for an argument that the expression does not use. Missing arguments are reported by evaluation.
 void check_used(const ParsedExpression& expression, const std::vector<Argument>& arguments);
 
-/// `n=1000`: a symbol of signatures. Throws UsageError.
+/// `n=1000`: the value of a signature's symbol. Throws UsageError.
 std::map<std::string, std::int64_t> read_sizes(const std::vector<std::string>& texts);
 
 struct NamedTensor {
@@ -33,14 +33,14 @@ struct NamedTensor {
 };
 struct Operands {
   std::vector<NamedOperand> named;
-  std::vector<NamedTensor> tensors;  // those of them that are tensors
+  std::vector<NamedTensor> tensors;  // those that are tensors
 
   void add(const std::string& name, AnyTensor tensor);
 };
 
 enum class Fill { None, Random };
-/// Reads the files; makes tensors of types, whose symbols have these sizes. Throws what reading throws, Error for a
-/// symbol without a size and a size without a symbol, OutOfMemory.
+/// Reads the files and makes tensors of the types, whose symbols have these sizes. Throws what reading throws, Error
+/// for a symbol without a size or a size without a symbol, OutOfMemory.
 Operands make_operands(const std::vector<Argument>& arguments, const std::map<std::string, std::int64_t>& sizes,
                        Fill fill, Device device);
 

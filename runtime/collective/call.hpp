@@ -1,4 +1,4 @@
-// A collective call as processes compare it: what it is, of what, how many.
+// A description of a collective call that processes compare: which operation, on what, and how many elements.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,19 +24,19 @@ enum class CallKind : std::int64_t {
 struct Call {
   CallKind kind = CallKind::Barrier;
   std::int64_t dtype = 0;
-  std::int64_t how = 0;   // of those that combine
-  std::int64_t from = 0;  // a position: the root, the sender
+  std::int64_t how = 0;   // Combine of operations that combine
+  std::int64_t from = 0;  // a position: the root or the sender
   std::int64_t to = 0;
-  std::int64_t count = 0;    // elements; of several pieces all together
+  std::int64_t count = 0;    // elements; for several shards the total
   std::int64_t pieces = 0;   // a hash of the counts
   std::int64_t subject = 0;  // of this thread's Subject
-  std::int64_t errors = 0;   // that the process had before it: Processes::abandon
+  std::int64_t errors = 0;   // of the process before this call: Processes::abandon
 
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// What this thread's calls are for until the end of its scope, as hash_of() numbers that are the same in every process
-/// of a correct program: processes compare it in each call.
+/// Identifies the purpose of this thread's calls until the end of the scope: hash_of() of numbers that are the same in
+/// every process of a correct program. Processes compare it in each call.
 class Subject {
  public:
   explicit Subject(std::span<const std::int64_t> numbers) noexcept;
@@ -48,10 +48,10 @@ class Subject {
   const std::int64_t before_;
 };
 
-/// Elements of each position.
+/// Number of elements at each position.
 using Counts = std::span<const std::int64_t>;
 
-/// What a communicator is asked, before it is checked: with the dtype of the first array, where there is one.
+/// Calls as requested, before they are checked; the dtype is that of the first array, if any.
 Call all_reduce_call(LocalArrays arrays, Combine how);
 Call all_gather_call(LocalArrays from, Counts counts);
 Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how);
@@ -65,10 +65,10 @@ Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
 /// A hash of counts, never negative.
 std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept;
 
-/// The process of a position, where `locals` are the positions of each.
+/// The process that has a position; `locals` gives the number of positions of each process.
 int rank_of(int position, std::span<const std::int64_t> locals);
 
-/// "all_reduce, sum, of 1000 float32", for messages; and after how many errors, where there were any.
+/// "all_reduce, sum, of 1000 float32", for messages; with the number of earlier errors, if any.
 std::string describe(const Call& call);
 
 }  // namespace sinter::inline v1::runtime

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 constexpr bool is_complex_v = is_complex(dtype_of<T>);
 
-/// One NaN for all, so that the order of operands does not show.
+/// A single NaN, so that the result does not depend on the order of operands.
 template <class T>
 T canonical(T x) {
   if constexpr (is_complex_v<T>)
@@ -48,7 +48,7 @@ T product(T a, T b) {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// Of two zeros +0 is the larger. Without branches, for the compiler to take several at once.
+/// +0 is larger than -0. Branch-free, so that the compiler vectorizes it.
 template <class T>
 T maximum(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -71,7 +71,7 @@ T minimum(T a, T b) {
   }
 }
 
-/// Calls f with the function of two elements.
+/// Calls f with the function that combines two elements.
 template <class T, class F>
 void with_operation(Combine how, F f) {
   if (how == Combine::Sum) return f([](T a, T b) { return sum(a, b); });
@@ -82,9 +82,9 @@ void with_operation(Combine how, F f) {
   }
 }
 
-constexpr std::int64_t part_size = 1 << 15;  // elements: those of float32 fit a core's cache several times
+constexpr std::int64_t part_size = 1 << 15;  // elements: several such parts of float32 fit into a core's cache
 
-/// Calls f(first, last) for ranges of all elements, on several threads where there are many.
+/// Calls f(first, last) for ranges of all elements, on several threads if there are many.
 template <class F>
 void in_parts(std::int64_t count, F f) {
   run_parts((count + part_size - 1) / part_size, [&](std::int64_t part) {
@@ -122,7 +122,7 @@ void combine(DType dtype, Combine how, std::byte* to, std::span<const std::byte*
 void narrow(DType dtype, std::byte* to, const std::byte* from, std::int64_t count) {
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-      // In order: a result is never written over what is still to be read.
+      // In order: results never overwrite elements still to be read.
       for (std::int64_t i = 0; i < count; ++i) {
         float value;
         std::memcpy(&value, from + i * 4, sizeof(value));

@@ -15,7 +15,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// As half.hpp converts them.
+/// Converts like half.hpp.
 constexpr std::string_view float16_text = R"(
 __device__ float wide(unsigned short bits) {
   const unsigned sign = (bits & 0x8000u) << 16, magnitude = bits & 0x7FFFu;
@@ -56,18 +56,18 @@ Types types_of(DType dtype) {
               stored, wide)};
 }
 
-/// Of r, what there is so far, and the next one, x. A NaN of either makes a NaN.
+/// Combines r, the result so far, with the next element, x. NaN in either gives NaN.
 std::string_view expression_of(Combine how) {
   constexpr std::string_view all[] = {"r + x", "r * x", "r < x || x != x ? x : r", "r > x || x != x ? x : r"};
   return all[static_cast<std::size_t>(how)];
 }
 
-/// The kernel, compiled once for a device and kept.
+/// The kernel, compiled once per device and kept.
 void* function_for(GpuBackend& gpu, DType dtype, Combine how) {
   using Key = std::tuple<int, DType, Combine>;
   static constinit PerProcess<std::mutex> mutex;
   static constinit Immortal<std::map<Key, Function>> functions;
-  const std::lock_guard lock(mutex.get());  // for long: a compiler runs
+  const std::lock_guard lock(mutex.get());  // possibly for long: a compiler runs
   Function& f = functions.get()[{gpu.device().index(), dtype, how}];
   if (!f.handle()) {
     const KernelSource source = combine_kernel(dtype, how);

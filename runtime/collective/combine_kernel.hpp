@@ -1,4 +1,4 @@
-// Combines elements on a GPU: what a library for collective operations cannot, or not as Sinter does.
+// Combines elements on a GPU, for combinations that a collective library lacks or defines differently from Sinter.
 #pragma once
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The kernel's text. Its parameters: to, from, arrays, count. bool and complex dtypes have none.
+/// The kernel's source. Its parameters: to, from, arrays, count. There is none for bool and complex dtypes.
 KernelSource combine_kernel(DType dtype, Combine how);
 
-/// The `count` elements at `to` become the combination of as many at `from`, at from + count and so on, of so many
-/// arrays, in their order, as combine() has it but for the signs of zeros. On the current stream; the caller keeps it
-/// in order. Throws what compiling and launching throw.
+/// The `count` elements at `to` are combined with those of `arrays` arrays at from, from + count and so on, in order,
+/// like combine() except for the signs of zeros. On the current stream; the caller orders the uses. Throws what
+/// compiling and launching throw.
 void combine_on_gpu(GpuBackend& gpu, DType dtype, Combine how, std::byte* to, const std::byte* from,
                     std::int64_t arrays, std::int64_t count);
 

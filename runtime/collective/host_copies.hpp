@@ -1,4 +1,4 @@
-// Elements of arrays in the memory of the host.
+// Copies between arrays and host memory.
 #pragma once
 #include <memory>
 
@@ -10,18 +10,18 @@ inline std::size_t bytes_of(const TensorImpl& array) noexcept {
   return static_cast<std::size_t>(array.numel) * size_of(array.dtype);
 }
 
-/// Memory for `bytes`, uninitialised. Throws std::bad_alloc.
+/// Uninitialized memory for `bytes`. Throws std::bad_alloc.
 inline std::unique_ptr<std::byte[]> scratch(std::size_t bytes) {
   return std::make_unique_for_overwrite<std::byte[]>(bytes);
 }
 
-/// Copies `bytes` from `offset` bytes into an array; waits for its device.
+/// Copies `bytes` bytes, from byte `offset` of an array; waits for its device.
 void read(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::byte* host);
-/// Where the same bytes are on the host: in the array itself, or in `host`.
+/// A host pointer to the same bytes: into the array itself, or `host` after a copy.
 const std::byte* read_or_borrow(const TensorImpl& array, std::size_t offset, std::size_t bytes, std::byte* host);
-/// The other way; `host` may be reused at once.
+/// The reverse; `host` may be reused at once.
 void write(const TensorImpl& array, std::size_t offset, std::size_t bytes, const std::byte* host);
-/// From one array to another, which does not share memory with it, or all of it.
+/// From one array to another; they must share no memory, or all of it.
 void copy(const TensorImpl& to, std::size_t to_offset, const TensorImpl& from, std::size_t from_offset,
           std::size_t bytes);
 

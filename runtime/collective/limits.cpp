@@ -29,7 +29,7 @@ Deadline::Deadline()
       end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_))) {}
 
 void pause_after(int polls) {
-  constexpr int eager = 2000;  // most waits are short
+  constexpr int eager = 2000;  // most waits are shorter
   if (polls < eager) {
     sched_yield();
     return;

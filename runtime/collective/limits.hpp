@@ -1,10 +1,10 @@
-// How long a collective call waits for the others.
+// How long a collective call waits for other processes.
 #pragma once
 #include <chrono>
 
 namespace sinter::inline v1::runtime {
 
-/// SINTER_COLLECTIVE_TIMEOUT in seconds, from the moment that it is made; 300 without.
+/// SINTER_COLLECTIVE_TIMEOUT seconds from its construction; 300 by default.
 class Deadline {
  public:
   Deadline();
@@ -17,7 +17,7 @@ class Deadline {
   Clock::time_point end_;
 };
 
-/// Waits a moment before something is asked again, after so many times.
+/// Pauses before polling again, depending on the number of polls so far.
 void pause_after(int polls);
 
 }  // namespace sinter::inline v1::runtime

@@ -1,4 +1,4 @@
-// Positions of one process, through the memory of the host.
+// Positions of one process, through host memory.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -12,7 +12,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Elements of each array that are on the host at a time.
+/// Number of elements of each array on the host at a time.
 constexpr std::int64_t block_size = 1 << 18;
 
 class Loopback final : public Communicator {

@@ -16,7 +16,7 @@ constinit std::atomic<std::int64_t> mpi_part_size{std::int64_t{1} << 26};
 
 constexpr int data_tag = 3;
 
-/// Elements of one process among all.
+/// One process's elements among all.
 struct Share {
   std::int64_t first, count;
 };
@@ -65,11 +65,11 @@ class Mpi final : public Communicator {
 
   Processes& processes_;
   Positions positions_;
-  std::vector<std::int64_t> locals_;  // positions of each process
+  std::vector<std::int64_t> locals_;  // number of positions of each process
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
 
-/// What is of each process where counts are of each position.
+/// Each process's share, from the counts of each position.
 Shares Mpi::per_process(Counts counts) const {
   Shares all;
   std::int64_t first = 0;
@@ -83,7 +83,7 @@ Shares Mpi::per_process(Counts counts) const {
   return all;
 }
 
-/// Counts and places as MPI takes them, in the memory of `e`.
+/// Counts and offsets as MPI takes them, in the memory of `e`.
 std::pair<int*, int*> as_integers(Exchange& e, const Shares& pieces) {
   int* const counts = reinterpret_cast<int*>(e.allocate(2 * pieces.size() * sizeof(int)));
   int* const places = counts + pieces.size();
@@ -94,7 +94,7 @@ std::pair<int*, int*> as_integers(Exchange& e, const Shares& pieces) {
   return {counts, places};
 }
 
-/// Calls f(first, elements, request) for parts of no more elements than an operation takes, one after another.
+/// Calls f(first, elements, request) for consecutive parts, each small enough for one MPI operation.
 template <class F>
 void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f, int peer) {
   const std::int64_t step = mpi_part_size.load();
@@ -147,7 +147,7 @@ void Mpi::all_reduce(LocalArrays arrays, Combine how) {
   });
 }
 
-/// `all` has this process's elements at their place, and receives those of the others.
+/// `all` holds this process's elements at their place and receives those of the others.
 void Mpi::gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts) {
   const mpi::Library& mpi = processes_.mpi();
   const std::size_t size = size_of(static_cast<DType>(call.dtype));
@@ -169,7 +169,7 @@ void Mpi::gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts co
   }
 }
 
-/// Gives this process's elements of the combination.
+/// Returns this process's elements of the combination.
 const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts) {
   const mpi::Library& mpi = processes_.mpi();
   const DType wide = combined_in(static_cast<DType>(call.dtype));
@@ -280,7 +280,7 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
   const int peer = exist ? rank_of(sends ? to : from) : processes_.rank();
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
-    if (!exist) positions_.send(source, from, target, to);  // throws: there is nobody to tell
+    if (!exist) positions_.send(source, from, target, to);  // throws: there is no other process to tell
     processes_.agree_with(peer, call, [&] {
       positions_.send(source, from, target, to);
       all = e.allocate(bytes_of(*own));

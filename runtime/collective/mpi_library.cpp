@@ -20,9 +20,9 @@ std::vector<std::string> candidates() {
   return {"libmpi.so.40", "libmpi.so"};
 }
 
-/// The library's own words, up to the first comma or line: "Open MPI v4.1.4".
+/// The library's version text, up to the first comma or line break: "Open MPI v4.1.4".
 std::string version_of(const Library& table) {
-  char text[8192] = {};  // MPICH's is longer than Open MPI's
+  char text[8192] = {};  // MPICH's version text is longer than Open MPI's
   int length = 0;
   if (table.MPI_Get_library_version(text, &length) != success) return "unknown";
   const std::string_view all(text);
@@ -32,8 +32,8 @@ std::string version_of(const Library& table) {
   return first;
 }
 
-/// Why it cannot be used; empty where it can. Other implementations have the functions, but other types: integers
-/// where Open MPI has the addresses of objects.
+/// Why the library cannot be used; empty if it can. Other implementations have the same functions but other types:
+/// integers where Open MPI has addresses of objects.
 std::string resolve(void* opened, Library& table) {
   if (!find_symbol(opened, "MPI_Get_library_version", table.MPI_Get_library_version)) return "it is no MPI library";
   table.version = version_of(table);
@@ -51,10 +51,10 @@ std::string resolve(void* opened, Library& table) {
 
 Library open_library() {
   std::string problems;
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
   for (const std::string& candidate : candidates()) {
     Library table;
-    // Global: Open MPI's components, which it opens itself, expect its symbols there.
+    // RTLD_GLOBAL: Open MPI's components, which it loads itself, expect its symbols there.
     void* const opened = dlopen(candidate.c_str(), RTLD_NOW | RTLD_GLOBAL);
     const char* const why = opened ? nullptr : dlerror();
     const std::string problem = opened ? resolve(opened, table) : std::string(why ? why : "it cannot be opened");

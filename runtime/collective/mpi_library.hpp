@@ -1,4 +1,4 @@
-// MPI, opened at run time: Open MPI's binary interface, whose few types are declared here.
+// MPI, loaded at run time: Open MPI's ABI, whose few types are declared here.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -51,7 +51,7 @@ inline void* const no_status = nullptr;
   FUNCTION(MPI_Ireduce, const void*, void*, int, Datatype, Op, int, Comm, Request*)                              \
   FUNCTION(MPI_Ireduce_scatter, const void*, void*, const int*, Datatype, Op, Comm, Request*)
 
-/// The library's functions, under the names of the standard, and its objects.
+/// The library's functions, with the standard's names, and its objects.
 struct Library {
 #define SINTER_MPI_MEMBER(name, ...) int (*name)(__VA_ARGS__) = nullptr;
   SINTER_MPI_FUNCTIONS(SINTER_MPI_MEMBER)
@@ -63,8 +63,8 @@ struct Library {
   std::string path, version;
 };
 
-/// Opens `$SINTER_MPI`, else libmpi.so.40 or libmpi.so. Throws DeviceError, which also says where another
-/// implementation's interface was found.
+/// Loads `$SINTER_MPI`, else libmpi.so.40 or libmpi.so. Throws DeviceError, which mentions a library with another
+/// implementation's ABI if it found one.
 const Library& library();
 
 /// "MPI_ERR_TRUNCATE: message truncated (15)".

@@ -1,4 +1,4 @@
-// Elements and operations of MPI's for Sinter's dtypes.
+// MPI datatypes and operations for Sinter's dtypes.
 #include <utility>
 
 #include "combine.hpp"
@@ -7,7 +7,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constexpr std::size_t ways = 4;  // of combining
+constexpr std::size_t ways = 4;  // number of Combine values
 
 template <std::size_t Index>
 void combine_elements(void* in, void* in_out, int* count, mpi::Datatype*) {
@@ -37,7 +37,7 @@ mpi::Datatype Processes::element(std::size_t bytes) {
 mpi::Op Processes::operation(DType dtype, Combine how) {
   const std::size_t index = static_cast<std::size_t>(dtype) * ways + static_cast<std::size_t>(how);
   mpi::Op& op = operations_.at(index);
-  constexpr int commutes = 1;  // in every bit: combine.hpp
+  constexpr int commutes = 1;  // bit for bit: combine.hpp
   if (!op) check({.kind = CallKind::Setup}, "MPI_Op_create", mpi_.MPI_Op_create(functions[index], commutes, &op));
   return op;
 }

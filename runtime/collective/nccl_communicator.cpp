@@ -23,13 +23,13 @@ namespace {
 using nccl::Result;
 using Lane = NcclLanes::Lane;
 
-/// How NCCL combines elements of a dtype.
+/// NCCL's way to combine elements of a dtype.
 struct Native {
   int type, op;
-  std::size_t factor = 1;  // NCCL's elements in one of ours
+  std::size_t factor = 1;  // number of NCCL elements per element
 };
 
-/// None where NCCL lacks the dtype, rounds 16-bit floats at each addition, or passes over NaNs.
+/// nullopt if NCCL lacks the dtype, rounds 16-bit floats at each addition, or ignores NaNs.
 std::optional<Native> native(DType dtype, Combine how) {
   constexpr int ops[] = {nccl::sum, nccl::product, nccl::maximum, nccl::minimum};
   const int op = ops[static_cast<std::size_t>(how)];
@@ -92,8 +92,8 @@ class Nccl final : public Communicator {
   const nccl::Library& library_;
   Positions positions_;
   NcclLanes lanes_;
-  Processes* processes_;              // null where this is the only one
-  std::vector<std::int64_t> locals_;  // positions of each process
+  Processes* processes_;              // null if this is the only process
+  std::vector<std::int64_t> locals_;  // number of positions of each process
   PerProcess<std::mutex> calls_;
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
@@ -116,7 +116,7 @@ void Nccl::count_messages(LocalArrays arrays) noexcept {
   }
 }
 
-/// One group of NCCL's calls, in order with what else uses the arrays.
+/// One group of NCCL calls, ordered with the arrays' other uses.
 void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const NcclLanes::Start& start) {
   std::vector<std::vector<Use>> uses(static_cast<std::size_t>(local()));
   for (std::size_t i = 0; i < uses.size(); ++i) {
@@ -131,7 +131,7 @@ void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const Nc
     if (array) array->buffer->touch();
 }
 
-/// Where each position here receives its piece of all the others.
+/// Memory in which each position here receives its part from all others.
 std::vector<TensorRef> Nccl::parcels_for(LocalArrays arrays, Counts counts) const {
   std::vector<TensorRef> parcels;
   for (int i = 0; i < local(); ++i) {
@@ -141,7 +141,7 @@ std::vector<TensorRef> Nccl::parcels_for(LocalArrays arrays, Counts counts) cons
   return parcels;
 }
 
-/// Each position receives its piece of all, and combines them in their order: into `to`, or its own array's piece.
+/// Each position receives its part from all and combines them in order: into `to`, or into its own part of its array.
 void Nccl::combine_pieces(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
                           bool in_place) {
   const std::size_t element = size_of(from[0]->dtype);
@@ -171,7 +171,7 @@ void Nccl::combine_pieces(const Call& call, LocalArrays from, LocalArrays parcel
   }
 }
 
-/// Every position's piece goes to the same place of all others.
+/// Copies every position's part to the same place at all others.
 void Nccl::spread_pieces(const Call& call, LocalArrays arrays, Counts counts) {
   const std::size_t element = size_of(arrays[0]->dtype);
   run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
@@ -350,7 +350,7 @@ std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library&
     std::int64_t words[sizeof(id) / sizeof(std::int64_t)];
     std::memcpy(words, &id, sizeof(id));
     const std::vector<std::int64_t> ids = processes.gather(setup, words);
-    std::memcpy(&id, ids.data(), sizeof(id));  // rank 0's
+    std::memcpy(&id, ids.data(), sizeof(id));  // from rank 0
   }
   return std::make_unique<Nccl>(library, id, world, &processes, std::move(locals));
 }

@@ -17,11 +17,11 @@ NcclLanes::NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, con
     : library_(library), devices_(devices), comms_(devices.size()) {
   const std::lock_guard lock(state_.get());
   for (const Device d : devices) {
-    backend(d);  // says what is wrong with a GPU that cannot be used
+    backend(d);  // reports a GPU that cannot be used
     contexts_.emplace_back(d.index());
   }
   group("ncclCommInitRankConfig", [&](std::size_t i) {
-    nccl::Config config;  // calls return at once, so that no wait is longer than ours
+    nccl::Config config;  // nonblocking calls, so that no wait exceeds our limit
     return library_.ncclCommInitRankConfig(&comms_[i], size, id, first + static_cast<int>(i), &config);
   });
 }
@@ -86,10 +86,10 @@ void NcclLanes::forget_done() {
   expect(static_cast<int>(pending_.size()));
 }
 
-/// As NCCL's manual has it: who waits asks for errors, and aborts. After it a communicator is not touched again.
+/// As NCCL's manual requires: the waiting thread polls for errors and aborts; then the communicator is dead.
 std::string NcclLanes::look() {
   const std::unique_lock lock(state_.get(), std::try_to_lock);
-  if (!lock || process_ != generation() || !broken_.empty()) return {};  // a call is being made, which has its limit
+  if (!lock || process_ != generation() || !broken_.empty()) return {};  // a call is in progress, with its own limit
   forget_done();
   if (pending_.empty()) return {};
   Pending& first = pending_.front();
@@ -122,7 +122,7 @@ void NcclLanes::group(const std::string& call, const std::function<nccl::Result(
   settle(call);
 }
 
-/// Until NCCL has issued, or set up, what it was given.
+/// Waits until NCCL has issued or set up what it was given.
 void NcclLanes::settle(const std::string& call) {
   const Deadline deadline;
   for (const nccl::Comm comm : comms_) {

@@ -1,4 +1,4 @@
-// This process's GPUs as NCCL sees them: a communicator of NCCL's for each, and calls of all of them as one group.
+// This process's GPUs in NCCL: one NCCL communicator for each, and calls of all of them as one group.
 #pragma once
 #include <deque>
 #include <functional>
@@ -17,12 +17,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Not thread-safe, but for look(). What throws, throws Error where NCCL reports something or takes longer than
-/// SINTER_COLLECTIVE_TIMEOUT, and then for every further call: NCCL is not used any more. Whoever
-/// waits for a stream on which a call began and does not end within that time throws it, too.
+/// Not thread-safe, except for look(). Functions throw Error if NCCL reports an error or takes longer than
+/// SINTER_COLLECTIVE_TIMEOUT; after that every further call throws, and NCCL is not used any more. Waiting for a stream
+/// also throws it if a call started on the stream and does not end in time.
 class NcclLanes final : private StreamWatch {
  public:
-  /// One for each device, as positions first, first + 1, ... of `size`. Collective over all that have the id.
+  /// One lane per device, as positions first, first + 1, ... of `size`. Collective over all processes with the id.
   NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
             int size);
   NcclLanes(const NcclLanes&) = delete;
@@ -33,10 +33,10 @@ class NcclLanes final : private StreamWatch {
     nccl::Comm comm;
     nccl::Stream stream;
   };
-  /// Gives what NCCL gave.
+  /// Returns NCCL's result.
   using Start = std::function<nccl::Result(std::size_t local, const Lane& lane)>;
-  /// Calls `start` for all of this process's positions in one group, each with its GPU as the current one, and
-  /// uses[local] kept in order on its current stream.
+  /// Calls `start` for all of this process's positions in one group, each with its GPU current, and orders uses[local]
+  /// on its current stream.
   void run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start);
 
   const nccl::Library& library() const noexcept { return library_; }
@@ -47,7 +47,7 @@ class NcclLanes final : private StreamWatch {
   struct Pending {
     std::string call;
     std::vector<EventRef> begins, ends;  // of each stream
-    std::optional<Deadline> since;       // when the work before it was seen to be over
+    std::optional<Deadline> since;       // when the work before it was found done
   };
   std::string look() override;
   void forget_done();
@@ -62,7 +62,7 @@ class NcclLanes final : private StreamWatch {
   std::vector<Device> devices_;
   std::deque<CudaContext> contexts_;
   std::vector<nccl::Comm> comms_;
-  mutable PerProcess<std::mutex> state_;  // held while NCCL is called, and what follows is used
+  mutable PerProcess<std::mutex> state_;  // held during NCCL calls and while the members below are used
   std::string broken_;
   std::deque<Pending> pending_;
 };

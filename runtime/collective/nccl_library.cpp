@@ -26,8 +26,8 @@ bool resolve(void* opened, Library& table) {
 
 std::optional<Library> open_library() {
   std::string problems;
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
-  // What the process has loaded already comes first: two versions of one library in a process are trouble.
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
+  // Prefer what the process has already loaded: two versions of one library in a process cause trouble.
   for (const int flags : {RTLD_NOW | RTLD_NOLOAD, RTLD_NOW | RTLD_LOCAL})
     for (const std::string& candidate : library_candidates("SINTER_NCCL", "libnccl.so", sonames)) {
       Library table;

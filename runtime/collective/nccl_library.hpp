@@ -1,4 +1,4 @@
-// NCCL, opened at run time. Its few types are declared here, so that none of its headers is needed.
+// NCCL, loaded at run time. Its few types are declared here, so no NCCL header is needed.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -21,7 +21,7 @@ struct UniqueId {
   alignas(8) char bytes[128];
 };
 
-/// ncclConfig_t of NCCL 2.14, which later ones take.
+/// ncclConfig_t of NCCL 2.14, which later versions accept.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
@@ -29,7 +29,7 @@ struct Config {
   int blocking = 0;
 };
 
-// The functions used: FUNCTION(type of the result, name, argument types...).
+// The functions used: FUNCTION(result type, name, argument types...).
 #define SINTER_NCCL_FUNCTIONS(FUNCTION)                                                                     \
   FUNCTION(Result, ncclGetVersion, int*)                                                                    \
   FUNCTION(Result, ncclGetUniqueId, UniqueId*)                                                              \
@@ -50,7 +50,7 @@ struct Config {
   FUNCTION(Result, ncclSend, const void*, std::size_t, int type, int peer, Comm, Stream)                    \
   FUNCTION(Result, ncclRecv, void*, std::size_t, int type, int peer, Comm, Stream)
 
-/// The library's functions, under the names of its manual.
+/// The library's functions, with the manual's names.
 struct Library {
 #define SINTER_NCCL_MEMBER(result, name, ...) result (*name)(__VA_ARGS__) = nullptr;
   SINTER_NCCL_FUNCTIONS(SINTER_NCCL_MEMBER)
@@ -58,9 +58,9 @@ struct Library {
   std::string path;
 };
 
-/// The process's NCCL, opened on first use: `$SINTER_NCCL`, a file or a folder, else what is in the loader's path,
-/// toolkits and Python's wheels. Null where there is none, or it is older than 2.14. Throws DeviceError where that
-/// which SINTER_NCCL names is none.
+/// The process's NCCL, loaded on first use: `$SINTER_NCCL`, a file or a folder, else found in the loader's path,
+/// toolkits and Python's wheels. Null if there is none or it is older than 2.14. Throws DeviceError if SINTER_NCCL does
+/// not name an NCCL.
 const Library* library();
 
 /// "invalid usage (5): Duplicate GPU detected".

@@ -1,4 +1,4 @@
-// What a process tells all others when it gives up, so that they do not wait for it, and it learns who is still there.
+// Notices that a process sends when it gives up, so that others do not wait for it and it learns who is still alive.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,28 +14,28 @@ namespace sinter::inline v1::runtime {
 /// "rank 2", "ranks 0, 2, 3".
 std::string rank_list(const std::vector<int>& ranks);
 
-/// Not thread-safe. Never throws but std::bad_alloc: where something is wrong already, what is wrong with this is
-/// passed over.
+/// Not thread-safe. Throws nothing but std::bad_alloc: its own failures are ignored, since an error is already being
+/// handled.
 class Notices {
  public:
   Notices(const mpi::Library& mpi, mpi::Comm comm, int rank, int size);
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  /// What another process gave up, if one did: "rank 1 gave up: ..."
+  /// Another process's notice that it gave up, if one did: "rank 1 gave up: ..."
   std::optional<std::string> heard();
-  /// Tells all others of an error, this process's `errors`-th, after so many waits of all processes together. Waits for
-  /// nobody.
+  /// Tells all others about an error, this process's `errors`-th, after `waits` waits of all processes together. Does
+  /// not wait.
   void tell_error(int errors, std::int64_t waits, std::string_view what);
-  /// Why another process, or this very `peer` unless it is negative, will not do its part where this one waits, after
-  /// `waits` waits and `errors` errors of its own: "rank 1 does not take part, for an error of its own: ..."
+  /// Why another process, or only `peer` unless it is negative, will not take part in the call that this one waits in,
+  /// after `waits` waits and `errors` errors of its own: "rank 1 does not take part, for an error of its own: ..."
   std::optional<std::string> missing(int errors, std::int64_t waits, int peer);
-  /// Tells all others that this process gave up. Waits for nobody.
+  /// Tells all others that this process gave up. Does not wait.
   void tell_only(std::string_view what);
-  /// The same to all others, who answer in the same way when they come to listen. Gives the ranks of which none was
-  /// heard within a second.
+  /// The same, and waits for the others' replies, which they send when they next listen. Returns the ranks that did not
+  /// reply within a second.
   std::vector<int> tell(std::string_view what);
-  /// To be called before MPI ends.
+  /// Must be called before MPI ends.
   void stop();
 
  private:
@@ -46,7 +46,7 @@ class Notices {
     char text[1008];
   };
   struct Sent {
-    Notice* notice;  // stays until all have received it, which may be never
+    Notice* notice;  // kept until all have received it, possibly forever
     std::vector<mpi::Request> requests;
   };
   void send(int errors, std::int64_t waits, std::string_view what);
@@ -56,7 +56,7 @@ class Notices {
   const mpi::Library& mpi_;
   mpi::Comm comm_;
   int rank_;
-  Notice* arriving_;  // stays for ever: where MPI does not end, it may write there as long as the process lives
+  Notice* arriving_;  // never freed: MPI may write to it until the process ends
   mpi::Request request_ = nullptr;
   std::vector<bool> heard_of_;
   std::vector<Notice> errors_;  // of others

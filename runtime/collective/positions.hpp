@@ -1,4 +1,4 @@
-// The positions that a communicator is over, and what it takes of the arrays that it is given.
+// A communicator's positions, and the checks of its arguments.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,8 +11,8 @@ namespace sinter::inline v1::runtime {
 /// "sum", "product", "maximum", "minimum".
 std::string_view name(Combine how) noexcept;
 
-/// The checks of a communicator's arguments, each for the call of its name. They throw DeviceError for arrays on other
-/// devices, DtypeError, ShapeError for numbers of elements, IndexError for positions that do not exist, else Error.
+/// Checks of a communicator's arguments, each named after its call. They throw DeviceError for arrays on other devices,
+/// DtypeError, ShapeError for numbers of elements, IndexError for positions that do not exist, else Error.
 class Positions {
  public:
   Positions(std::string_view communicator, std::vector<Device> all, int first, int local);
@@ -29,7 +29,7 @@ class Positions {
   void broadcast(LocalArrays arrays, int root) const;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) const;
 
-  /// "position 2 (cuda:2)", with the process where there are several.
+  /// "position 2 (cuda:2)", with the process if there are several.
   std::string describe(int position) const;
   /// "all_reduce, sum, by loopback over 4 positions", for messages.
   std::string describe(std::string_view call) const;

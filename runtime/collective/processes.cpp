@@ -36,7 +36,7 @@ std::atomic<Processes*> started_processes{nullptr};
 int launched_processes() {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const int n = number_in(variable, 0); n > 0) return n;
-  // PMIx gives the rank alone; srun says the number.
+  // PMIx sets only the rank; srun sets the number.
   return environment("PMIX_RANK").empty() ? 1 : number_in("SLURM_NTASKS", 2);
 }
 
@@ -53,7 +53,7 @@ Processes& Processes::get() {
 
 namespace {
 
-/// Calls f in a thread of its own; null where it takes longer than the limit, and goes on.
+/// Calls f in its own thread; null if it takes longer than the limit, in which case it goes on.
 template <class F>
 auto within(double seconds, F f) -> std::shared_ptr<decltype(f())> {
   auto result = std::make_shared<std::promise<decltype(f())>>();
@@ -65,9 +65,9 @@ auto within(double seconds, F f) -> std::shared_ptr<decltype(f())> {
 
 }  // namespace
 
-/// What starting MPI gave.
+/// The result of starting MPI.
 struct Processes::Start {
-  const char* function = "";  // that failed, with
+  const char* function = "";  // that failed, with `result`
   int result = mpi::success;
   bool ours = false;
   int level = 0, rank = 0, size = 1;
@@ -92,14 +92,14 @@ Processes::Start Processes::start_mpi(const mpi::Library& mpi, bool ours) {
   return s;
 }
 
-/// The start, which all processes make together, has no limit of its own.
+/// All processes start together; the start has no time limit of its own.
 Processes::Processes() : mpi_(mpi::library()) {
   const double limit = Deadline().seconds();
   int initialized = 0, finalized = 0;
   mpi_.MPI_Initialized(&initialized);
   mpi_.MPI_Finalized(&finalized);
   if (finalized) throw DeviceError("the program has ended MPI, which cannot be started again");
-  // Where the program started it, this may be the only thread that may call it.
+  // If the program started MPI, this may be the only thread that may call it.
   const std::shared_ptr<Start> s = initialized ? std::make_shared<Start>(start_mpi(mpi_, false))
                                                : within(limit, [&mpi = mpi_] { return start_mpi(mpi, true); });
   lost_ = !s || s->result != mpi::success;
@@ -152,7 +152,7 @@ void Processes::give_up(const Call& call, const std::string& why) {
   throw Error(broken_);
 }
 
-/// Since when a peer is known not to come.
+/// The time since a peer is known not to come.
 struct Processes::Grace {
   std::optional<std::chrono::steady_clock::time_point> since;
 };
@@ -167,7 +167,7 @@ void Processes::wait(Exchange& exchange, const Call& call, int peer) {
         mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done, mpi::no_status));
     if (done) break;
     look_around(call, peer, grace);
-    // That others go on for long when a program ends here is no error.
+    // When a program ends here, others may go on for long: that is not an error.
     if (call.kind != CallKind::End && deadline.passed())
       give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
                                 deadline.seconds()));
@@ -176,8 +176,8 @@ void Processes::wait(Exchange& exchange, const Call& call, int peer) {
   waits_ += peer == of_all;
 }
 
-/// Throws where another process gave up, or will not come. What all wait for is over for none before each has done its
-/// part; a peer may have done it just before its error, and what it sent may be on its way.
+/// Throws if another process gave up or will not come. A call of all processes is incomplete until each has done its
+/// part; but a peer may have done its part just before its error, and its message may still be on the way.
 void Processes::look_around(const Call& call, int peer, Grace& grace) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds on_its_way{200};
@@ -189,7 +189,7 @@ void Processes::look_around(const Call& call, int peer, Grace& grace) {
   if (peer == of_all || Clock::now() > *grace.since + on_its_way) give_up(call, *other);
 }
 
-/// Others that send to this process at its end, or want to receive, hear that it is.
+/// Tells others that send to or receive from this process at its end that it has ended.
 void Processes::tell_end(const Call& call) {
   if (told_end_) return;
   int sends = 0;
@@ -207,7 +207,7 @@ void Processes::abandon(std::string_view why) noexcept try {
 } catch (...) {  // nobody can be told
 }
 
-/// The least of each word and of its complement: they are of one word where all are equal.
+/// The minimum of each word and of its complement: they belong to one word only if all are equal.
 void Processes::compare(const Call& call) {
   const Words words = words_of(call);
   bool equal = true;
@@ -274,8 +274,8 @@ void Processes::at_exit() noexcept {
   if (Processes* const p = started_processes) p->end();
 }
 
-/// MPI's end waits for all processes. So does this, but not for those that will never come to it; mpirun ends the
-/// others where one leaves without it.
+/// MPI's finalization waits for all processes. So does this, except for processes that will never arrive; mpirun ends
+/// the others if one exits without finalizing.
 void Processes::end() noexcept try {
   if (process_ != generation() || lost_ || !notices_) return;
   const std::lock_guard lock(mutex_.get());
@@ -287,7 +287,7 @@ void Processes::end() noexcept try {
   notices_->stop();
   mpi_.MPI_Finalize();
 } catch (...) {
-  // The others say now why they gave up, and mpirun ends them when this process leaves without ending MPI.
+  // Gives the others time to report why they gave up: mpirun ends them when this process exits without finalizing MPI.
   std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 

@@ -1,5 +1,5 @@
-// The processes that mpirun started, as one of them sees the others: calls that are compared, that wait no longer than
-// a limit, and that fail for all once they failed for one.
+// The processes that mpirun started, seen from one of them: calls that are compared across processes, that wait no
+// longer than a limit, and that fail in all processes once they failed in one.
 #pragma once
 #include <array>
 #include <exception>
@@ -18,12 +18,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The number of processes that mpirun, or srun, says it started; 1 without. Asks the environment alone.
+/// The number of processes started by mpirun or srun, or 1. Reads only the environment.
 int launched_processes();
 /// This process's number among them, as its environment says: MPI need not be started. None without one.
 std::optional<int> launched_rank();
 
-/// Operations under way, and their memory, which stays for ever where they do not end.
+/// Operations in progress, and their memory, which is never freed if they do not end.
 struct Exchange {
   std::vector<mpi::Request> requests;
   std::vector<std::unique_ptr<std::byte[]>> memory;
@@ -33,8 +33,8 @@ struct Exchange {
   }
 };
 
-/// One for each process. What is called under its lock throws Error where the processes differ, where one gives no
-/// answer, and from then on.
+/// One per process. Functions called under its lock throw Error if processes make different calls or if one does not
+/// respond, and always after that.
 class Processes {
  public:
   /// Starts MPI on its first call, which is collective. Throws DeviceError.
@@ -46,33 +46,33 @@ class Processes {
   mpi::Comm comm() const noexcept { return comm_; }
 
   std::mutex& mutex() { return mutex_.get(); }
-  /// Throws Error where nothing can be exchanged any more.
+  /// Throws Error if communication is no longer possible.
   void check_usable() const;
 
-  /// Runs `prepare`, which checks and reads what this process brings; then returns where every process makes this very
-  /// call. An error of `prepare` is thrown here, and the others learn of it.
+  /// Runs `prepare`, which checks and reads this process's part; returns when every process makes the same call. An
+  /// error in `prepare` is thrown here and reported to the others.
   template <class F>
   void agree(const Call& call, F prepare) {
     agree_after(call, prepare, [this](const Call& c) { compare(c); });
   }
-  /// The same between this process and another alone.
+  /// The same between this process and one other.
   template <class F>
   void agree_with(int peer, const Call& call, F prepare) {
     agree_after(call, prepare, [this, peer](const Call& c) { compare_with(peer, c); });
   }
 
-  /// This process has an error where all evaluate together, and will not make the call that the others wait in, or
-  /// make next: they hear so, and it is an error for them. Only where all had one too do they go on together. Never
+  /// Reports that this process failed in an evaluation by all processes and will not make the call in which the others
+  /// wait, or the next one; that is an error for them. They can continue together only if all of them failed. Never
   /// throws.
   void abandon(std::string_view why) noexcept;
 
-  /// Starts an operation of `exchange`: f is given where its request goes, and gives MPI's result.
+  /// Starts an operation of `exchange`: f receives the place for its request and returns MPI's result.
   template <class F>
   void start(Exchange& exchange, const Call& call, const char* function, F f) {
     exchange.requests.push_back(nullptr);
     check(call, function, f(&exchange.requests.back()));
   }
-  /// Until all operations are done, which are of all processes, or of this one and a peer.
+  /// Waits until all operations are done; they involve all processes, or this one and a peer.
   void wait(Exchange& exchange, const Call& call, int peer = of_all);
   static constexpr int of_all = -1;
 
@@ -83,17 +83,17 @@ class Processes {
     try {
       f(*operations);
     } catch (...) {
-      if (!operations->requests.empty()) operations.release();  // MPI may still use it
+      if (!operations->requests.empty()) operations.release();  // MPI may still use them
       throw;
     }
   }
 
-  /// As many numbers of every process, in the order of ranks.
+  /// The same number of integers from every process, in rank order.
   std::vector<std::int64_t> gather(const Call& call, std::span<const std::int64_t> own);
 
-  /// Of elements of so many bytes.
+  /// The MPI type of elements of this many bytes.
   mpi::Datatype element(std::size_t bytes);
-  /// combine() on such elements, as an operation of MPI.
+  /// combine() on such elements, as an MPI operation.
   mpi::Op operation(DType dtype, Combine how);
 
  private:
@@ -134,12 +134,12 @@ class Processes {
   const unsigned process_ = generation();
   int rank_ = 0, size_ = 1;
   mpi::Comm comm_ = nullptr;
-  bool of_main_thread_ = false;  // the program started MPI for calls of its main thread alone
+  bool of_main_thread_ = false;  // the program initialized MPI for calls of its main thread only
   std::optional<Notices> notices_;
-  std::string broken_;      // why nothing can be exchanged any more
-  bool lost_ = false;       // MPI itself is not where all others are
-  std::int64_t waits_ = 0;  // of all processes together that are over
-  int errors_ = 0;          // that abandon() told
+  std::string broken_;      // why communication is no longer possible
+  bool lost_ = false;       // MPI has lost step with the other processes
+  std::int64_t waits_ = 0;  // finished waits of all processes together
+  int errors_ = 0;          // reported by abandon()
   bool told_end_ = false;
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};

@@ -16,7 +16,7 @@ Together::Together(const Mesh& mesh) noexcept
 Together::~Together() { together_depth -= is_of_several_; }
 
 void Together::abandon(std::string_view why) const noexcept {
-  if (tells_) Processes::get().abandon(why);  // which the mesh has started
+  if (tells_) Processes::get().abandon(why);  // already started by the mesh
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -1,4 +1,4 @@
-// What all processes of a mesh do together: an error that one of them has is told to the others.
+// Work that all processes of a mesh do together: an error in one is reported to the others.
 #pragma once
 #include <exception>
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The outermost one of a thread tells.
+/// The outermost one in a thread reports.
 class Together {
  public:
   explicit Together(const Mesh& mesh) noexcept;
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
   ~Together();
-  /// That this process will not make the calls in which the others wait for it.
+  /// Reports that this process will not make the calls in which the others wait for it.
   void abandon(std::string_view why) const noexcept;
 
  private:
   bool is_of_several_, tells_;
 };
 
-/// f(), whose error is thrown here, and the other processes of the mesh hear of it at once: whoever waits for this one
-/// in a call throws an Error with the rank and the text.
+/// Calls f(). Its error is thrown here and reported at once to the other processes of the mesh: waiting for this one in
+/// a call throws an Error with the rank and the message.
 template <class F>
 decltype(auto) together(const Mesh& mesh, F f) {
   const Together scope(mesh);

@@ -1,4 +1,4 @@
-// The processes of mpirun and their devices.
+// The processes that mpirun started, and their devices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// A device as a number, for other processes.
+/// A device as a number to send to other processes.
 std::int64_t code_of(Device device) { return device.is_cpu() ? -1 : device.index(); }
 Device device_of(std::int64_t code) { return code < 0 ? Device() : Device(code); }
 
-/// Everybody's devices, in the order of ranks. Each process gives as many numbers as the largest has devices.
+/// The devices of all processes, in rank order. Each process sends as many numbers as the largest device count.
 World joined(Processes& processes, std::vector<Device> own) {
   const std::lock_guard lock(processes.mutex());
   const Call setup{.kind = CallKind::Setup};
@@ -38,7 +38,7 @@ World joined(Processes& processes, std::vector<Device> own) {
   return world;
 }
 
-/// Of all processes' numbers. Collective.
+/// The minimum over all processes. Collective.
 std::int64_t least(std::int64_t own) {
   Processes& processes = Processes::get();
   const std::lock_guard lock(processes.mutex());

@@ -56,7 +56,7 @@ VectorUnits vector_units() noexcept {
 
 constexpr std::string_view cores_with_small_kernels[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
 
-/// What follows from the processor that OpenBLAS takes this one for.
+/// Sets what depends on the processor that OpenBLAS detects.
 void look_at_core(void* library, Blas& table) {
   const char* (*name)() = nullptr;
   if (!find_symbol(library, "openblas_get_corename", name)) return;
@@ -72,8 +72,8 @@ constexpr std::string_view cores_before_avx2[] = {
 
 constinit Gate calls;
 
-/// OpenBLAS's own handler ends its threads: a product that is being computed would wait for them for ever. So a fork
-/// waits for it, however long it takes.
+/// OpenBLAS's own handler ends its threads: a product in progress would wait for them forever. So a fork waits for the
+/// product, however long it takes.
 void before_fork() {
   calls.close();
   calls.wait_for_others(0, std::chrono::nanoseconds::max());
@@ -84,7 +84,7 @@ void after_fork_in_child() {
   after_fork();
 }
 
-/// Bytes of address space that a limit (ulimit -v) leaves this process; nothing without a limit.
+/// Bytes of address space left under a limit (ulimit -v); nullopt without a limit.
 std::optional<std::size_t> address_space_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
@@ -94,7 +94,7 @@ std::optional<std::size_t> address_space_left() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
-/// As OpenBLAS counts them: what its variables say, and no more than there are processors for this process.
+/// Counted like OpenBLAS: from its variables, but at most the number of processors available to this process.
 std::size_t blas_threads() {
   cpu_set_t allowed;
   const int processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
@@ -105,10 +105,10 @@ std::size_t blas_threads() {
   return static_cast<std::size_t>(processors);
 }
 
-/// Where it gets no memory, OpenBLAS asks for it again and again for ever, and raises SIGINT for a thread that it
-/// cannot start: it is not opened unless there is room for all of it. Throws OutOfMemory.
+/// If OpenBLAS gets no memory, it retries forever, and it raises SIGINT if it cannot start a thread. So it is not
+/// loaded unless there is enough room. Throws OutOfMemory.
 void check_address_space(std::size_t left) {
-  constexpr std::size_t library = std::size_t{48} << 20, buffer = std::size_t{128} << 20;  // the largest of its builds
+  constexpr std::size_t library = std::size_t{48} << 20, buffer = std::size_t{128} << 20;  // of its largest build
   rlimit stack{};
   const bool is_limited = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
   const std::size_t each = buffer + (is_limited ? stack.rlim_cur : std::size_t{8} << 20), threads = blas_threads();
@@ -122,9 +122,9 @@ void check_address_space(std::size_t left) {
                                  format_bytes(library + each))));
 }
 
-/// With a limit, the buffer of a calling thread is taken while there is room, and no second thread asks for another.
+/// Under a limit, allocates a calling thread's buffer while there is room; no second thread will need another.
 void take_buffer(Blas& table) {
-  constexpr int n = 128;  // no small kernel takes it
+  constexpr int n = 128;  // large enough that no small-matrix kernel is used
   std::vector<float> zeros(std::size_t{n} * n), result(zeros.size());
   table.cblas_sgemm(blas_row_major, blas_as_it_is, blas_as_it_is, n, n, n, 1, zeros.data(), n, zeros.data(), n, 0,
                     result.data(), n);
@@ -133,14 +133,14 @@ void take_buffer(Blas& table) {
 constinit std::mutex one_call;
 constinit std::atomic<bool> one_at_a_time{false};
 
-/// Whether the loader found no such library, rather than one that it cannot load: its reasons are in the user's
-/// language, and begin with what is missing, by its full path where it is there.
+/// Whether the loader found no such library, rather than one that it cannot load. Its messages are localized, but begin
+/// with what is missing: the full path if the library itself was found.
 bool is_missing(const std::string& candidate, std::string_view why) {
   if (candidate.find('/') != std::string::npos) return ::access(candidate.c_str(), F_OK) != 0;
   return why.starts_with(candidate + ": ");
 }
 
-/// The program may have opened it by itself, and all that it takes with it.
+/// The program may have loaded it, with all that it needs.
 bool is_loaded(const std::string& candidate) {
   void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (library) dlclose(library);
@@ -153,7 +153,7 @@ struct CloseLibrary {
 using Library = std::unique_ptr<void, CloseLibrary>;
 
 Blas open_blas() {
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
   const std::optional<std::size_t> left = address_space_left();
   if (left && std::ranges::none_of(candidates(), is_loaded)) check_address_space(*left);
   std::string problems;
@@ -164,7 +164,7 @@ Blas open_blas() {
     if (library && resolve(library.get(), table)) {
       look_at_core(library.get(), table);
       if (left) take_buffer(table), one_at_a_time = true;
-      // Last, for it cannot be undone. Handlers that come later run earlier: before OpenBLAS's own.
+      // Last, since it cannot be undone. Handlers registered later run earlier: before OpenBLAS's own.
       pthread_atfork(before_fork, after_fork, after_fork_in_child);
       static_cast<void>(library.release());
       return table;

@@ -1,14 +1,14 @@
-// OpenBLAS, opened at run time: a program that multiplies no matrices runs without it, and starts without its threads.
+// OpenBLAS, loaded at run time: a program without matrix products runs without it and without its threads.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace sinter::inline v1::runtime {
 
-/// Of the C interface: CBLAS_ORDER, CBLAS_TRANSPOSE.
+/// Constants of the C interface: CBLAS_ORDER, CBLAS_TRANSPOSE.
 inline constexpr int blas_row_major = 101, blas_as_it_is = 111, blas_transposed = 112;
 
-/// The functions used, under the names of the C interface. Integers have 32 bits.
+/// The functions used, with the names of the C interface. Integers have 32 bits.
 struct Blas {
   void (*cblas_sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a,
                       int lda, const float* b, int ldb, float beta, float* c, int ldc) = nullptr;
@@ -18,15 +18,15 @@ struct Blas {
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
   void (*cblas_zgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha,
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
-  double unpacked = 0;  // multiplications up to which its gemm of real matrices copies no operand
+  double unpacked = 0;  // multiplications up to which its real gemm does not copy operands
   void (*cblas_sgemv)(int order, int transpose, int m, int n, float alpha, const float* a, int lda, const float* x,
                       int incx, float beta, float* y, int incy) = nullptr;
   void (*cblas_dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda, const double* x,
                       int incx, double beta, double* y, int incy) = nullptr;
 };
 
-/// Around each call: a fork, for which OpenBLAS ends its threads, waits until no thread is in one. Where the address
-/// space is limited, one thread at a time.
+/// Surrounds each call. A fork, before which OpenBLAS ends its threads, waits until no thread is in a call. If the
+/// address space is limited, only one thread calls at a time.
 class InBlas {
  public:
   InBlas() noexcept;
@@ -40,12 +40,12 @@ class InBlas {
 
 enum class VectorUnits { Older, Avx2, Avx512 };
 
-/// What to say where OpenBLAS, which takes a processor that it does not know for an old one, uses less than this
-/// processor has; empty where it does not. `core` is the name that OpenBLAS gives.
+/// A message for when OpenBLAS does not recognize the processor and uses fewer vector units than it has; otherwise
+/// empty. `core` is OpenBLAS's name for the processor.
 std::string core_advice(std::string_view core, VectorUnits has);
 
-/// The process's OpenBLAS, opened on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError that says
-/// what was searched and how to get it, and OutOfMemory where a limit of the address space leaves too little for it.
+/// The process's OpenBLAS, loaded on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError listing
+/// what was searched and how to install it, and OutOfMemory if a limit on the address space leaves too little for it.
 const Blas& blas();
 
 }  // namespace sinter::inline v1::runtime

@@ -53,7 +53,7 @@ class CpuBackend final : public Backend {
 
  private:
   static void move(void* to, const void* from, std::size_t bytes) noexcept {
-    if (bytes) std::memmove(to, from, bytes);  // null where there is nothing
+    if (bytes) std::memmove(to, from, bytes);  // pointers may be null otherwise
   }
 
   HostMemory source_;

@@ -14,14 +14,14 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
-constexpr std::size_t map_from = 2 * huge_page;  // bytes from which memory is mapped
+constexpr std::size_t map_from = 2 * huge_page;  // sizes from which memory is mapped
 
 std::size_t cgroup_limit() {
   std::size_t limit = 0;
   return std::ifstream("/sys/fs/cgroup/memory.max") >> limit ? limit : std::numeric_limits<std::size_t>::max();
 }
 
-/// What /proc/meminfo says of `key`, in bytes; 0 where it says nothing.
+/// The value of `key` in /proc/meminfo in bytes; 0 if absent.
 std::size_t meminfo(const std::string& key) {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
@@ -29,7 +29,7 @@ std::size_t meminfo(const std::string& key) {
   return 0;
 }
 
-/// Pages that start on a huge page's boundary, so that large arrays take few page faults.
+/// Pages aligned to a huge page, so that large arrays cause few page faults.
 void* map_huge(std::size_t bytes) {
   void* raw = mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
@@ -38,7 +38,7 @@ void* map_huge(std::size_t bytes) {
   if (aligned != start) munmap(raw, aligned - start);
   if (const std::size_t rest = start + huge_page - aligned) munmap(reinterpret_cast<void*>(aligned + bytes), rest);
   void* data = reinterpret_cast<void*>(aligned);
-  madvise(data, bytes, MADV_HUGEPAGE);  // a hint: kernels without huge pages refuse it
+  madvise(data, bytes, MADV_HUGEPAGE);  // a hint: kernels without huge pages reject it
   return data;
 }
 

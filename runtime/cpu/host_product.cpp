@@ -39,14 +39,14 @@ double multiplications(const MatrixProduct& p) noexcept {
   return static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.inner);
 }
 
-/// Whether it is a row or a column of which gemm would pack the whole matrix first. Those of complex numbers stay with
-/// gemm: OpenBLAS 0.3.21's zgemv for SkylakeX reads past the end of its operands.
+/// Whether the product is with a row or a column, for which gemm would pack the whole matrix first. Complex products
+/// use gemm: OpenBLAS 0.3.21's zgemv for SkylakeX reads past the end of its operands.
 bool goes_to_gemv(const MatrixProduct& p) {
   return (p.rows == 1 || p.columns == 1) && category(p.dtype) == Category::Float &&
          multiplications(p) > blas().unpacked;
 }
 
-/// The one that T is multiplied by.
+/// The BLAS function for T.
 template <class T, class S, class D, class C, class Z>
 auto function_of(S of_float, D of_double, C of_complex_float, Z of_complex_double) noexcept {
   if constexpr (std::is_same_v<T, float>)
@@ -59,7 +59,7 @@ auto function_of(S of_float, D of_double, C of_complex_float, Z of_complex_doubl
     return of_complex_double;
 }
 
-/// A factor as these functions take it.
+/// A factor in the form that these functions take.
 template <class T>
 class Factor {
  public:
@@ -76,15 +76,15 @@ class Factor {
   T number_;
 };
 
-/// A row or a column: c = alpha m x + beta c.
+/// For a row or a column: c = alpha m x + beta c.
 template <class T>
 void multiply_vector(const MatrixProduct& p, const T* a, const T* b, T* c) {
   const bool is_column = p.columns == 1;
   const Matrix& m = is_column ? p.a : p.b;
-  const bool adds_lines = m.transposed == is_column;  // else an element of c is what a line of m adds up to
+  const bool adds_lines = m.transposed == is_column;  // else each element of c is the sum over a line of m
   const std::int64_t results = is_column ? p.rows : p.columns, step = is_column ? p.c.leading : 1;
   const std::int64_t step_of_x = is_column ? (p.b.transposed ? 1 : p.b.leading) : p.a.transposed ? p.a.leading : 1;
-  if (!p.addend.data)  // not every version loses a NaN that beta = 0 multiplies
+  if (!p.addend.data)  // not every version clears a NaN for beta = 0
     for (std::int64_t i = 0; i < results; ++i) c[i * step] = 0;
   const Factor<T> alpha(p.alpha), beta(p.addend.data ? p.beta : 1);
   const Blas& f = blas();
@@ -107,7 +107,7 @@ void multiply_one(const MatrixProduct& p, const T* a, const T* b, T* c) {
        alpha.get(), a, as_int(p.a.leading), b, as_int(p.b.leading), beta.get(), c, as_int(p.c.leading));
 }
 
-/// BLAS adds to what is in c already.
+/// BLAS adds to the old content of c.
 template <class T>
 void place_addend(const MatrixProduct& p, std::int64_t number) {
   if (p.addend.data == p.c.data) return;
@@ -124,9 +124,9 @@ void multiply_all(const MatrixProduct& p) {
   }
 }
 
-constexpr std::int64_t lines_at_once = 16;  // that a thread converts
+constexpr std::int64_t lines_at_once = 16;  // converted by one thread at a time
 
-/// `line_count` lines of `length` elements each; from(i) and to(i) are where line i is.
+/// Converts `line_count` lines of `length` elements each, from from(i) to to(i).
 template <class From, class To>
 void convert_lines(std::int64_t line_count, std::int64_t length, From from, To to) {
   for_each_part((line_count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
@@ -137,7 +137,7 @@ void convert_lines(std::int64_t line_count, std::int64_t length, From from, To t
   });
 }
 
-/// A matrix of 16-bit floats as one of floats without gaps.
+/// A matrix of 16-bit floats, converted to contiguous floats.
 template <class T>
 class Widened {
  public:
@@ -164,7 +164,7 @@ class Widened {
   std::vector<float> floats_;
 };
 
-/// Through float32, as OpenBLAS has no products of 16-bit floats on every processor.
+/// Through float32, since OpenBLAS does not support 16-bit products on every processor.
 template <class T>
 void multiply_widened(const MatrixProduct& p) {
   Widened<T> a(p.a, p.rows, p.inner), b(p.b, p.inner, p.columns), c(p.c, p.rows, p.columns);

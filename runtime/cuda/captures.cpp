@@ -33,7 +33,7 @@ std::shared_ptr<Capture> Captures::of(driver::CUstream stream) {
   std::size_t count = 0;
   context_.check("cuStreamGetCaptureInfo",
                  context_.driver().cuStreamGetCaptureInfo(stream, &status, &id, &graph, &nodes, &count));
-  if (status != driver::capture_status_active) return nullptr;  // what failed makes no graph
+  if (status != driver::capture_status_active) return nullptr;  // a failed capture makes no graph
   {
     const ForkSafeLock lock(known_->mutex);
     if (const auto known = known_->by_id.find(id); known != known_->by_id.end()) return known->second;
@@ -41,7 +41,7 @@ std::shared_ptr<Capture> Captures::of(driver::CUstream stream) {
   return add(graph, id);
 }
 
-/// No lock is held when the driver is called: it may call ended().
+/// Calls the driver without holding a lock, since it may call ended().
 std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) {
   const driver::Driver& d = context_.driver();
   auto owner = std::make_unique<Owner>(Owner{known_, id});
@@ -51,7 +51,7 @@ std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) 
       d.cuUserObjectCreate(&object, owner.get(), [](void* o) { ended(o); }, 1, driver::user_object_no_destructor_sync);
   const char* call = "cuUserObjectCreate";
   if (result == driver::success) {
-    owner.release();  // the driver's from here on
+    owner.release();  // the driver owns it from here on
     call = "cuGraphRetainUserObject";
     result = d.cuGraphRetainUserObject(graph, object, 1, driver::graph_user_object_move);
     if (result != driver::success) d.cuUserObjectRelease(object, 1);
@@ -59,11 +59,11 @@ std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) 
   context_.check(call, result, "what a graph needs is to live as long as it does");
   const ForkSafeLock lock(known_->mutex);
   known_->ended.reserve(known_->ended.size() +
-                        2 * (known_->by_id.size() + 1));  // two streams may be here for one graph
+                        2 * (known_->by_id.size() + 1));  // two streams may arrive here for one graph
   return known_->by_id.try_emplace(id, std::move(capture)).first->second;
 }
 
-/// Called by the driver, from any thread, and calls none of its functions.
+/// Called by the driver from any thread; must not call any driver function.
 void Captures::ended(void* owner) noexcept {
   const std::unique_ptr<Owner> of_graph(static_cast<Owner*>(owner));
   const ForkSafeLock lock(of_graph->known->mutex, std::nothrow);
@@ -78,7 +78,7 @@ std::vector<std::shared_ptr<Capture>> Captures::take_ended() noexcept try {
     if (auto found = known_->by_id.extract(id)) taken.push_back(std::move(found.mapped()));
   known_->ended.clear();
   return taken;
-} catch (...) {  // no memory: next time
+} catch (...) {  // no memory: retried next time
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What CUDA graphs need for as long as they can be launched: kernels, and memory that library calls work in.
+// Resources that CUDA graphs need while they can be launched: kernels, and workspaces of library calls.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,22 +12,22 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Of one graph and those that are made of it, by copying or instantiating.
+/// Resources of one graph and of those made from it by copying or instantiating.
 class Capture {
  public:
-  /// Memory of the pool.
+  /// Memory from the pool.
   struct Workspace {
     void* data;
     std::size_t bytes;
-    StreamImpl* stream;  // that works in it, one piece of work after the other
+    StreamImpl* stream;  // the stream that uses it, one piece of work after another
   };
 
   void keep(std::shared_ptr<void> kernel);
-  /// One of at least so many bytes that the stream works in; null where there is none.
+  /// A workspace of at least this many bytes that the stream uses; null if there is none.
   void* workspace(std::size_t bytes, const StreamImpl& stream);
   void add(const Workspace& workspace);
 
-  /// For when the graphs are gone.
+  /// For use when the graphs are destroyed.
   const std::vector<Workspace>& workspaces() const noexcept { return workspaces_; }
 
  private:
@@ -41,21 +41,21 @@ class Captures {
  public:
   explicit Captures(const CudaContext& context) noexcept : context_(context) {}
 
-  /// Of the graph that is being captured from a stream; null where none is. The context must be current. Throws
-  /// CudaError.
+  /// The resources of the graph being captured from a stream; null if there is none. The context must be current.
+  /// Throws CudaError.
   std::shared_ptr<Capture> of(driver::CUstream stream);
-  /// Those whose graphs are gone since the last call.
+  /// Those whose graphs were destroyed since the last call.
   std::vector<std::shared_ptr<Capture>> take_ended() noexcept;
-  /// All, where no graph is launched any more.
+  /// All of them; no graph may be launched any more.
   std::vector<std::shared_ptr<Capture>> take_all() noexcept;
 
  private:
   struct Known {
     std::mutex mutex;
     std::map<std::uint64_t, std::shared_ptr<Capture>> by_id;
-    std::vector<std::uint64_t> ended;  // has room for all of them
+    std::vector<std::uint64_t> ended;  // with capacity for all of them
   };
-  struct Owner {  // the graph's
+  struct Owner {  // owned by the graph
     std::shared_ptr<Known> known;
     std::uint64_t id;
   };

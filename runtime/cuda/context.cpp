@@ -8,7 +8,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Errors after which a context is lost, and which a kernel before the failing call may have caused.
+/// Errors after which a context is lost, possibly caused by a kernel before the failing call.
 bool is_late(driver::CUresult result) {
   using namespace driver;
   switch (result) {

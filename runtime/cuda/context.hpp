@@ -1,4 +1,4 @@
-// One GPU's context, and what its errors say.
+// One GPU's context, and its error messages.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The primary context of a GPU, shared with the CUDA runtime's users in this process.
+/// The primary context of a GPU, shared with users of the CUDA runtime in this process.
 class CudaContext {
  public:
   /// Throws CudaError.
@@ -32,37 +32,37 @@ class CudaContext {
     if (result != driver::success) [[unlikely]]
       fail(call, result, detail);
   }
-  /// What fail says.
+  /// The message that fail() throws.
   std::string failure(const char* call, driver::CUresult result, std::string_view detail) const;
-  /// Whether this is a child of the process that started the driver, which then is not even called: it might wait for
-  /// a thread that is not here.
+  /// Whether this is a child of the process that started the driver. The driver must not even be called then: it might
+  /// wait for a thread that does not exist here.
   bool is_of_parent() const noexcept { return process_ != generation(); }
   void check_process() const {
     if (is_of_parent()) [[unlikely]]
       fail("the first call after a fork", driver::error_not_initialized, {});
   }
   [[noreturn]] void fail(const char* call, driver::CUresult result, std::string_view detail) const;
-  /// Errors of kernels show up in later calls, which name the last kernel launched.
+  /// Kernel errors appear in later calls; their messages name the last kernel launched.
   void launched(const std::string& kernel) const noexcept { last_.store(&kernel, std::memory_order_release); }
-  /// To be called before a kernel's name goes, which nobody launches any more: errors still name it.
+  /// Must be called before the name of a kernel that is no longer launched is freed: errors can still name it.
   void forget(const std::string& kernel) const noexcept;
 
  private:
   std::string last_launched() const;
 
   const driver::Driver& driver_;
-  unsigned process_;  // whose driver it is
+  unsigned process_;  // in which the driver was started
   int index_;
   driver::CUdevice device_ = 0;
   std::string name_;
   driver::CUcontext handle_ = nullptr;
   mutable std::atomic<const std::string*> last_{nullptr};
-  mutable std::mutex naming_;     // while the last kernel's name is read, or goes
-  mutable std::string unloaded_;  // the last kernel, where it is gone
+  mutable std::mutex naming_;     // held while the last kernel's name is read or freed
+  mutable std::string unloaded_;  // the last kernel, if it is unloaded
 };
 
-/// Makes a context this thread's current one for a scope. A thread without a context keeps it; another library's
-/// context is put back.
+/// Makes a context this thread's current one for a scope. A thread that had no context keeps it afterwards; another
+/// library's context is restored.
 class Current {
  public:
   explicit Current(const CudaContext& context);

@@ -11,7 +11,7 @@
 namespace sinter::inline v1::runtime::cublas {
 namespace {
 
-/// As the loader knows them, newest first.
+/// Sonames, newest first.
 constexpr const char* sonames[] = {"libcublasLt.so.14", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
 
 bool resolve(void* opened, Library& table) {
@@ -22,7 +22,7 @@ bool resolve(void* opened, Library& table) {
   return complete;
 }
 
-/// Minor versions run on each other's drivers, major ones on newer drivers alone.
+/// Minor versions are compatible with each other's drivers, major ones only with newer drivers.
 bool runs_on_driver(const Library& table) {
   return driver::version() == 0 ||
          static_cast<int>(table.cublasLtGetCudartVersion()) / 1000 <= driver::version() / 1000;
@@ -30,8 +30,8 @@ bool runs_on_driver(const Library& table) {
 
 Library open_library() {
   std::string problems;
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
-  // What the process has loaded already comes first: two versions of one library in a process are trouble.
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
+  // Prefer what the process has already loaded: two versions of one library in a process cause trouble.
   for (const int flags : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY | RTLD_LOCAL})
     for (const std::string& candidate : library_candidates("SINTER_CUBLAS", "libcublasLt.so", sonames)) {
       Library table;

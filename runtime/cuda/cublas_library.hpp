@@ -1,5 +1,5 @@
-// cuBLASLt, opened at run time: a program that multiplies no matrices on a GPU runs without it. Its few types and
-// constants are declared here, so that no header of CUDA's is needed.
+// cuBLASLt, loaded at run time: a program without matrix products on a GPU runs without it. Its few types and constants
+// are declared here, so no CUDA header is needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +61,7 @@ inline constexpr int preference_alignment_a = 5, preference_alignment_b = 6, pre
     const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace, std::size_t bytes, \
     driver::CUstream)
 
-/// The library's functions, under the names of its manual.
+/// The library's functions, with the manual's names.
 struct Library {
 #define SINTER_CUBLAS_MEMBER(name, ...) Status (*name)(__VA_ARGS__) = nullptr;
   SINTER_CUBLAS_FUNCTIONS(SINTER_CUBLAS_MEMBER)
@@ -69,8 +69,8 @@ struct Library {
   std::size_t (*cublasLtGetCudartVersion)() = nullptr;
 };
 
-/// The process's cuBLASLt, opened on first use: `$SINTER_CUBLAS`, a file or a folder, else the newest that the driver
-/// runs, in the loader's path, toolkits and Python's wheels. Throws DeviceError that lists what was searched.
+/// The process's cuBLASLt, loaded on first use: `$SINTER_CUBLAS`, a file or a folder, else the newest that the driver
+/// supports in the loader's path, toolkits and Python's wheels. Throws DeviceError listing what was searched.
 const Library& library();
 
 /// "CUBLAS_STATUS_NOT_SUPPORTED (15)".

@@ -14,11 +14,11 @@ namespace sinter::inline v1::runtime::cublas {
 namespace {
 
 constexpr std::size_t most_plans = 1024;
-/// What cuBLAS's manual recommends for the largest GPUs; algorithms that need less take less.
+/// cuBLAS's recommendation for the largest GPUs; algorithms that need less use less.
 constexpr std::size_t most_workspace = std::size_t{32} << 20;
 constexpr std::int64_t widest_alignment = 256;
 
-/// The dtype of elements, of alpha and beta, and what sums are made in.
+/// The dtype of elements, of alpha and beta, and of accumulation.
 struct Types {
   int elements, scale, compute;
 };
@@ -51,10 +51,10 @@ std::int64_t alignment_of(const Matrix& m) {
                       : std::min<std::int64_t>(widest_alignment, std::int64_t{1} << std::countr_zero(address));
 }
 
-/// Without one, what cuBLAS is to add 0 times.
+/// Without an addend, the matrix that cuBLAS adds 0 times.
 const Matrix& addend_of(const MatrixProduct& p) { return p.addend.data ? p.addend : p.c; }
 
-/// A row-major matrix is a transposed one to cuBLAS, whose order is by columns: so are its extents.
+/// cuBLAS's order is column-major, so a row-major matrix is a transposed one with swapped extents.
 void make_layout(Layout& layout, const Matrix& m, std::int64_t rows, std::int64_t columns, const MatrixProduct& p) {
   const Library& d = library();
   const auto lines = static_cast<std::uint64_t>(m.transposed ? columns : rows),
@@ -91,7 +91,7 @@ class Preferences {
 void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) {
   Preferences preferences(p);
   preferences.set(preference_workspace, static_cast<std::uint64_t>(most_workspace));
-  preferences.set(preference_reductions, reduce_in_compute_type);  // parts of sums are not rounded to 16 bits
+  preferences.set(preference_reductions, reduce_in_compute_type);  // partial sums are not rounded to 16 bits
   preferences.set(preference_alignment_a, static_cast<std::uint32_t>(alignment_of(p.b)));
   preferences.set(preference_alignment_b, static_cast<std::uint32_t>(alignment_of(p.a)));
   preferences.set(preference_alignment_c, static_cast<std::uint32_t>(alignment_of(addend_of(p))));
@@ -140,7 +140,7 @@ ProductPlan::~ProductPlan() {
 }
 
 Products::~Products() {
-  for (auto& [key, plan] : plans_) new std::shared_ptr(std::move(plan));  // what close() left: the library may be gone
+  for (auto& [key, plan] : plans_) new std::shared_ptr(std::move(plan));  // left by close(): the library may be gone
 }
 
 void Products::close() {
@@ -175,14 +175,14 @@ std::shared_ptr<const ProductPlan> Products::plan(const MatrixProduct& p) {
 }
 
 void Products::multiply(const ProductPlan& plan, const MatrixProduct& p, void* workspace, driver::CUstream stream) {
-  // By the scale type: a complex number begins with its real part.
+  // Typed by the scale type; a complex number begins with its real part.
   const double beta = p.addend.data ? p.beta : 0;
   const std::complex<double> wide[] = {p.alpha, beta};
   const std::complex<float> narrow[] = {static_cast<float>(p.alpha), static_cast<float>(beta)};
   const bool is_wide = p.dtype == DType::Float64 || p.dtype == DType::Complex128;
   const auto factor = [&](int i) { return is_wide ? static_cast<const void*>(wide + i) : narrow + i; };
   const Matrix& added = addend_of(p);
-  const bool in_place = added.data == p.c.data;  // then cuBLAS wants one layout for both
+  const bool in_place = added.data == p.c.data;  // then cuBLAS requires the same layout for both
   check("cublasLtMatmul",
         library().cublasLtMatmul(handle_, plan.operation, factor(0), p.b.data, plan.b, p.a.data, plan.a, factor(1),
                                  added.data, in_place ? plan.c : plan.addend, p.c.data, plan.c, &plan.algorithm,

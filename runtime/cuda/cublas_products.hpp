@@ -11,7 +11,7 @@
 
 namespace sinter::inline v1::runtime::cublas {
 
-/// How products of one kind are computed: extents, layouts and alignments decide. Lives as long as its Products.
+/// How products with given extents, layouts and alignments are computed. Lives as long as its Products.
 struct ProductPlan {
   Operation operation = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, addend = nullptr;  // as cuBLAS sees them: transposed
@@ -30,13 +30,13 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
   ~Products();
-  /// Gives everything back. What is not given back by then stays: at the end of a process the library may be gone.
+  /// Frees everything. Plans that still exist then are leaked: at the end of a process the library may be unloaded.
   void close();
 
-  /// The plan of such products, asked of cuBLASLt once; it does not depend on what was measured, so results do not vary
-  /// from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
+  /// The plan for such products, requested from cuBLASLt once. It does not depend on measurements, so results do not
+  /// vary from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
   std::shared_ptr<const ProductPlan> plan(const MatrixProduct& product);
-  /// The same where it was asked for before; else null.
+  /// The same if it was requested before; else null.
   std::shared_ptr<const ProductPlan> known_plan(const MatrixProduct& product);
 
   /// Asynchronous. `workspace` has the plan's bytes. Throws CudaError.

@@ -32,10 +32,10 @@ namespace {
 using driver::CUdeviceptr;
 using driver::CUresult;
 
-constexpr int oldest_architecture = 70;   // that takes __grid_constant__ parameters
-constexpr int oldest_with_bfloat16 = 80;  // that cuBLAS multiplies
+constexpr int oldest_architecture = 70;   // that supports __grid_constant__ parameters
+constexpr int oldest_with_bfloat16 = 80;  // that cuBLAS supports
 
-/// Whether another binary may load: not where memory is lacking, a graph is captured or the context is lost.
+/// Whether another binary may load: not if memory is lacking, a graph is being captured or the context is lost.
 bool is_of_the_binary(CUresult result) noexcept {
   using namespace driver;
   constexpr CUresult all[] = {error_invalid_value,    error_invalid_image,      error_no_binary_for_gpu,
@@ -44,7 +44,7 @@ bool is_of_the_binary(CUresult result) noexcept {
   return std::ranges::find(all, result) != std::end(all);
 }
 
-/// What Function::handle points to.
+/// The object behind Function::handle.
 struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
   LoadedKernel(const CudaContext& c, std::string n) : context(c), name(std::move(n)) {}
   LoadedKernel(const LoadedKernel&) = delete;
@@ -55,7 +55,7 @@ struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
         const Current current(context);
         const MayAsk in_any_capture(context.driver());
         context.driver().cuModuleUnload(module);
-      } catch (...) {  // the driver has gone already
+      } catch (...) {  // the driver is already gone
       }
   }
 
@@ -77,7 +77,7 @@ class CudaGpu final : public GpuBackend {
     multiprocessors_ = context_.attribute(driver::attribute_multiprocessors);
     shared_per_block_ = context_.attribute(driver::attribute_shared_per_block);
     const double clock = 1e3 * context_.attribute(driver::attribute_memory_clock);
-    bandwidth_ = 2 * clock * context_.attribute(driver::attribute_memory_bus_width) / 8;  // at both edges of the clock
+    bandwidth_ = 2 * clock * context_.attribute(driver::attribute_memory_bus_width) / 8;  // on both clock edges
   }
   ~CudaGpu() override;
 
@@ -159,7 +159,7 @@ CudaGpu::~CudaGpu() {
     fault_word_.clear();
     products_.close();
     release(captures_.take_all());
-  } catch (...) {  // the driver has gone already
+  } catch (...) {  // the driver is already gone
   }
   retired_->close();
 }
@@ -167,7 +167,7 @@ CudaGpu::~CudaGpu() {
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Current current(context_);
-  if (streams_.is_capturing(streams_.current()))  // the graph would read what the staging memory holds by then
+  if (streams_.is_capturing(streams_.current()))  // the graph would read whatever the staging memory holds at launch
     throw CudaError(
         fmt::format("CUDA error: {} bytes of the host's memory cannot be uploaded to cuda:{} while its stream captures "
                     "a graph. Upload them before the capture begins, or from a pinned tensor (x.pin_memory()), which "
@@ -239,7 +239,7 @@ void CudaGpu::multiply(const MatrixProduct& product) {
   give_back();
 }
 
-/// Each launch of a graph writes to its workspace, which nobody else may have meanwhile.
+/// Each launch of a graph writes to its workspace, which must not be reused meanwhile.
 void* CudaGpu::workspace_for(std::size_t bytes, StreamImpl& stream, Capture* capture) {
   if (!capture) return allocate(bytes, &stream);
   if (void* const known = capture->workspace(bytes, stream)) return known;
@@ -248,7 +248,7 @@ void* CudaGpu::workspace_for(std::size_t bytes, StreamImpl& stream, Capture* cap
   return data;
 }
 
-/// What graphs had that are gone.
+/// Frees the workspaces of graphs that are gone.
 void CudaGpu::release(const std::vector<std::shared_ptr<Capture>>& captures) noexcept {
   for (const std::shared_ptr<Capture>& c : captures) {
     for (const Capture::Workspace& w : c->workspaces()) deallocate(w.data, w.bytes, w.stream, {});
@@ -271,7 +271,7 @@ std::size_t CudaGpu::trim() {
   return returned;
 }
 
-/// A capture ends with an error when a module is loaded: this one is clearer, and comes first.
+/// Loading a module makes a capture fail: this error is clearer and comes first.
 void CudaGpu::refuse_in_capture(const std::string& kernel, const char* what) {
   if (streams_.is_capturing(streams_.current()))
     throw CudaError(fmt::format(
@@ -280,8 +280,8 @@ void CudaGpu::refuse_in_capture(const std::string& kernel, const char* what) {
         kernel, what, context_.index()));
 }
 
-/// Calls again when memory was lacking, which cached blocks may hold. A module takes some when it is loaded, or, as
-/// CUDA loads lazily, when its kernel is first asked for or launched.
+/// Retries after freeing cached blocks if memory was lacking. A module takes memory when it is loaded or, with CUDA's
+/// lazy loading, when its kernel is first queried or launched.
 template <class F>
 CUresult CudaGpu::with_room(F call) {
   const CUresult result = call();
@@ -301,7 +301,7 @@ CUresult CudaGpu::load_module(driver::CUmodule& module, const std::string& binar
   return result;
 }
 
-/// Lets launches have all the shared memory that the kernel's variables leave: set once, since threads launch together.
+/// Allows launches all shared memory that the kernel's variables leave. Set once, since threads launch together.
 CUresult CudaGpu::allow_shared(driver::CUfunction function) {
   int variables = 0;
   if (const CUresult result = d_.cuFuncGetAttribute(&variables, driver::function_static_shared, function);

@@ -30,7 +30,7 @@ void* CudaMemory::acquire(std::size_t bytes, StreamImpl* stream) {
   return reinterpret_cast<void*>(data);
 }
 
-/// The handle of a foreign stream may have become invalid; the default stream takes its place behind its last work.
+/// A foreign stream's handle may have become invalid; the default stream, ordered after its last work, replaces it.
 StreamImpl& CudaMemory::alive(StreamImpl* stream) {
   if (!stream) return streams_.standard();
   if (!streams_.is_retired(*stream)) return *stream;
@@ -40,7 +40,7 @@ StreamImpl& CudaMemory::alive(StreamImpl* stream) {
 
 void CudaMemory::release(void* data, std::size_t, StreamImpl* stream, Fence fence) noexcept try {
   const Current current(context_);
-  // A failure has no one to tell: the device is lost, or the process is about to end.
+  // A failure cannot be reported: the device is lost, or the process is about to end.
   if (!in_order_) {
     d_.cuMemFree(device_address(data));  // waits for the device itself
     return;

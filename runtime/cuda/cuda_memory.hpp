@@ -1,4 +1,4 @@
-// Where a GPU's pool, and the pool of pinned memory, get theirs.
+// The memory sources of a GPU's pool and of the pool of pinned memory.
 #pragma once
 #include "../cpu/host_memory.hpp"
 #include "../pool.hpp"
@@ -10,7 +10,7 @@ inline driver::CUdeviceptr device_address(const void* data) noexcept {
   return reinterpret_cast<driver::CUdeviceptr>(data);
 }
 
-/// A GPU's memory in the order of its streams, where the driver knows how.
+/// A GPU's memory, in stream order if the driver supports it.
 class CudaMemory final : public MemorySource {
  public:
   CudaMemory(const CudaContext& context, Streams& streams);
@@ -30,7 +30,7 @@ class CudaMemory final : public MemorySource {
   bool in_order_;
 };
 
-/// Page-locked memory of the host, for every GPU.
+/// Page-locked host memory, for every GPU.
 class PinnedMemory final : public MemorySource {
  public:
   explicit PinnedMemory(const CudaContext& context) : context_(context), d_(context.driver()) {}

@@ -28,14 +28,14 @@ void* open_library(std::string& problem) {
   return nullptr;
 }
 
-/// Where a library was found, which its name alone may not say.
+/// The file of a loaded library, which its name alone may not tell.
 std::string path_of(void* library) {
   Dl_info info{};
   const void* known = dlsym(library, "cuDriverGetVersion");
   return known && dladdr(known, &info) && info.dli_fname ? info.dli_fname : "that was found";
 }
 
-/// Fills the table; names the first required function that the library lacks.
+/// Fills the table; returns the first required function that the library lacks.
 const char* resolve(void* library, Driver& driver) {
   const char* missing = nullptr;
 #define SINTER_DRIVER_OPTIONAL(name, suffix, ...) \
@@ -53,7 +53,7 @@ Opened find() {
   Opened found;
   void* library = nullptr;
   {
-    const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+    const NoFork no_fork;  // a child cannot use the loader if another thread was in it
     library = open_library(found.problem);
   }
   if (!library) return found;
@@ -77,7 +77,7 @@ Opened find() {
 Opened start(Opened found) {
   if (!found.problem.empty()) return found;
   const Driver& driver = found.functions;
-  // A child of the process that began cannot, whether that came to an end or not.
+  // A child of the process that began cannot initialize the driver, whether or not that finished.
   constexpr unsigned nobody = ~0u;
   static constinit std::atomic<unsigned> begun{nobody};
   unsigned first = nobody;

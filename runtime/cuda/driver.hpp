@@ -1,5 +1,5 @@
-// The CUDA driver, opened at run time: one binary runs with and without it. Its few types are declared here, so that no
-// header of CUDA's is needed.
+// The CUDA driver, loaded at run time: one binary runs with and without it. Its few types are declared here, so no CUDA
+// header is needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace sinter::inline v1::runtime::driver {
 using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
-// Declared here, whatever else has such a name: Stream and Event are the users' classes too.
+// Declared in this namespace, since Stream and Event are also names of public classes.
 struct Context;
 struct Stream;
 struct Event;
@@ -38,14 +38,14 @@ struct MemoryAccess {
   int flags;
 };
 
-/// CUDA 12.1, of driver and NVRTC: kernels of many operands take more than the 4096 bytes of parameters of older ones.
+/// CUDA 12.1, for driver and NVRTC: kernels with many operands exceed older versions' 4096 bytes of parameters.
 inline constexpr int oldest_version = 12010;
 
 inline constexpr CUresult success = 0;
 inline constexpr CUresult error_invalid_value = 1;
 inline constexpr CUresult error_out_of_memory = 2;
 inline constexpr CUresult error_not_initialized = 3;
-// A binary that a device does not take.
+// The device rejects the binary.
 inline constexpr CUresult error_invalid_image = 200;
 inline constexpr CUresult error_no_binary_for_gpu = 209;
 inline constexpr CUresult error_invalid_ptx = 218;
@@ -54,7 +54,7 @@ inline constexpr CUresult error_invalid_source = 300;
 inline constexpr CUresult error_symbol_not_found = 302;
 inline constexpr CUresult error_symbol_init_failed = 303;
 inline constexpr CUresult error_not_found = 500;
-// After these a context is lost, and a kernel before the failing call may be the cause.
+// After these errors a context is lost, and a kernel before the failing call may be the cause.
 inline constexpr CUresult error_ecc_uncorrectable = 214;
 inline constexpr CUresult error_nvlink_uncorrectable = 220;
 inline constexpr CUresult error_contained = 226;
@@ -69,7 +69,7 @@ inline constexpr CUresult error_invalid_pc = 718;
 inline constexpr CUresult error_launch_failed = 719;
 inline constexpr CUresult error_tensor_memory_leak = 721;
 inline constexpr CUresult error_not_ready = 600;
-// A call that a capture of a graph does not allow, here or, as the capture's mode says, in any thread.
+// A call that a graph capture does not allow, in this thread or, depending on the capture's mode, in any thread.
 inline constexpr CUresult first_capture_error = 900;
 inline constexpr CUresult last_capture_error = 908;
 inline constexpr int capture_status_none = 0;
@@ -100,8 +100,8 @@ inline void* const launch_end = nullptr;
 inline void* const launch_buffer = reinterpret_cast<void*>(1);
 inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
 
-// The functions used: REQUIRED or OPTIONAL (name, suffix of its current version, argument types...). An optional one is
-// null with a driver that lacks it.
+// The functions used: REQUIRED or OPTIONAL (name, suffix of its current version, argument types...). An optional
+// function is null if the driver lacks it.
 #define SINTER_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                                  \
   REQUIRED(cuInit, , unsigned)                                                                                       \
   REQUIRED(cuDriverGetVersion, , int*)                                                                               \
@@ -158,26 +158,26 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   OPTIONAL(cuMemAllocAsync, , CUdeviceptr*, std::size_t, CUstream)                                                   \
   OPTIONAL(cuMemFreeAsync, , CUdeviceptr, CUstream)
 
-/// The driver's functions, under the names of its manual.
+/// The driver's functions, with the manual's names.
 struct Driver {
 #define SINTER_DRIVER_MEMBER(name, suffix, ...) CUresult (*name)(__VA_ARGS__) = nullptr;
   SINTER_DRIVER_FUNCTIONS(SINTER_DRIVER_MEMBER, SINTER_DRIVER_MEMBER)
 #undef SINTER_DRIVER_MEMBER
 };
 
-/// What became of opening the driver: `$SINTER_CUDA_DRIVER`, else libcuda.so.1. Done once.
+/// The result of loading the driver, done once: `$SINTER_CUDA_DRIVER`, else libcuda.so.1.
 struct Opened {
   Driver functions;
   int version = 0;       // CUDA version as 1000 * major + 10 * minor; 0 without a driver
   int devices = 0;       // GPUs that the driver reports
   std::string path;      // of the library
-  unsigned process = 0;  // the generation() in which it was initialised: a forked child cannot use it
+  unsigned process = 0;  // the generation() that initialized it: a forked child cannot use it
   std::string problem;   // why there are no devices
 };
 
-/// Finds the driver without starting it, for its version. Never throws but std::bad_alloc.
+/// The driver's version, without starting it. Throws nothing but std::bad_alloc.
 int version();
-/// Finds and starts the driver.
+/// Loads and starts the driver.
 const Opened& opened();
 
 /// "CUDA_ERROR_INVALID_VALUE (1): invalid argument".

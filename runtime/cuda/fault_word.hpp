@@ -1,4 +1,4 @@
-// Where a GPU's kernels report faults.
+// The word in which a GPU's kernels report faults.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The word that kernels report in: host memory that the device reaches, so that looking costs no copy. With unified
-/// addresses, which every driver on 64 bits has, both sides use one address.
+/// Host memory that the device can access, so that reading it needs no copy. With unified addressing, which every
+/// 64-bit driver has, both sides use the same address.
 class FaultWord {
  public:
   explicit FaultWord(const driver::Driver& d) : d_(d) {}
@@ -21,7 +21,7 @@ class FaultWord {
       allocate(context);
     return reinterpret_cast<std::uint64_t>(word_.load(std::memory_order_relaxed));
   }
-  /// To be called when the device has been waited for.
+  /// Must be called after waiting for the device.
   void raise(Device device) const;
   void clear() noexcept;
 

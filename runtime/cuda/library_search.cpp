@@ -14,7 +14,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// The files that match, newest version first; links to the same file are kept.
+/// The matching files, newest version first; links to the same file are kept.
 std::vector<std::string> matches(const std::string& pattern) {
   std::vector<std::string> found;
   glob_t result{};

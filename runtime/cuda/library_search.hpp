@@ -1,4 +1,4 @@
-// Where libraries of the CUDA toolkit may be.
+// Where to find libraries of the CUDA toolkit.
 #pragma once
 #include <span>
 #include <string>
@@ -10,12 +10,13 @@ namespace sinter::inline v1::runtime {
 /// Folders of toolkits and of Python's wheels, as patterns.
 std::vector<std::string> toolkit_folders();
 
-/// Best first: names for the loader's own search, then absolute paths of files that exist. What the environment
-/// variable names, a file or a folder, replaces the list. `stem` is the file's name up to the version: libnvrtc.so
+/// Candidates, best first: names for the loader's own search, then absolute paths of existing files. If the environment
+/// variable is set to a file or a folder, that replaces the list. `stem` is the file's name up to the version:
+/// libnvrtc.so
 std::vector<std::string> library_candidates(const char* variable, std::string_view stem,
                                             std::span<const char* const> sonames);
 
-/// "the loader's path, ...", or what the variable names: for errors.
+/// "the loader's path, ...", or the variable's value: for errors.
 std::string searched_places(const char* variable);
 
 }  // namespace sinter::inline v1::runtime

@@ -23,7 +23,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Flags that make compiling faster or keep it from changing the process; older versions lack some.
+/// Flags that speed up compilation or keep it from changing the process; older versions lack some.
 constexpr std::array optional_flags{"--minimal", "--no-cache", "--modify-stack-limit=false"};
 constexpr unsigned all_flags = (1u << optional_flags.size()) - 1;
 std::atomic<unsigned> known_flags{all_flags};
@@ -35,7 +35,7 @@ struct Compiled {
   std::string log;
 };
 
-/// An NVRTC program that is destroyed with its scope.
+/// An NVRTC program, destroyed at the end of its scope.
 class Program {
  public:
   Program(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
@@ -86,7 +86,7 @@ std::vector<std::string> flags_for(std::string_view architecture, unsigned optio
   return flags;
 }
 
-/// Tries each optional flag by itself on an empty program; gives those that this NVRTC knows.
+/// Tries each optional flag alone on an empty program; returns those that this NVRTC supports.
 unsigned probe_flags(const Nvrtc& nvrtc) {
   unsigned known = 0;
   for (std::size_t i = 0; i < optional_flags.size(); ++i)
@@ -129,7 +129,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
       Program program(library, source);
       const nvrtcResult result = program.compile(flags_for(architecture, optional, more));
       out.log = program.log();
-      // Against what this attempt used: another thread may have probed in between.
+      // Compared with what this attempt used: another thread may have probed meanwhile.
       again = result == nvrtc_invalid_option && probe_flags(library) != optional;
       if (again) continue;
       if (result != nvrtc_success)
@@ -149,7 +149,7 @@ bool is_debug() {
   return on.get([] { return new bool(is_on("SINTER_CUDA_DEBUG")); });
 }
 
-/// The number before `words` in ptxas' log; 0 where they do not occur.
+/// The number before `words` in ptxas's log; 0 if they do not occur.
 int number_before(std::string_view log, std::string_view words) {
   const std::size_t end = log.find(words);
   if (end == std::string_view::npos) return 0;

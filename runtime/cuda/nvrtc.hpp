@@ -1,4 +1,4 @@
-// NVRTC, the compiler of CUDA text, opened at run time. It needs no GPU.
+// NVRTC, the CUDA compiler, loaded at run time. It needs no GPU.
 #pragma once
 #include <span>
 #include <string>
@@ -8,13 +8,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Compiles for an architecture: "sm_90" gives a cubin, "compute_90" PTX. With SINTER_CUDA_DEBUG=1 in the
-/// environment the code has line numbers and the compiler's log, with registers and spills, goes to stderr.
-/// Thread-safe. Throws CompileError; DeviceError when NVRTC cannot be found (with the places searched) or does not know
-/// the architecture.
+/// Compiles for an architecture: "sm_90" gives a cubin, "compute_90" PTX. With SINTER_CUDA_DEBUG=1 in the environment
+/// the code has line numbers and the compiler's log, with registers and spills, goes to stderr. Thread-safe. Throws
+/// CompileError; DeviceError if NVRTC cannot be found (with the places searched) or does not know the architecture.
 std::string nvrtc_compile(const KernelSource& source, std::string_view architecture);
 
-/// What ptxas says of a kernel.
+/// ptxas's report on a kernel.
 struct KernelReport {
   int registers = 0;     // per thread
   int stack = 0;         // bytes per thread
@@ -25,17 +24,17 @@ struct KernelReport {
   std::string binary;
   std::string ptx;
 };
-/// Compiles for an architecture such as "sm_90" to learn that. Throws as nvrtc_compile.
+/// Compiles for an architecture such as "sm_90" to get the report. Throws what nvrtc_compile throws.
 KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture);
 
-/// What to give nvrtc_compile for a device: its own architecture, or PTX of the newest one that NVRTC knows. `device`
-/// is 10 * major + minor. Throws DeviceError when there is nothing that the device could run.
+/// nvrtc_compile's argument for a device: its own architecture, or PTX for the newest one that NVRTC knows. `device` is
+/// 10 * major + minor. Throws DeviceError if the device could run neither.
 std::string nvrtc_target(int device);
-/// The same from `known`, the architectures that an NVRTC knows; `ptx_loads` says whether the driver takes its PTX.
+/// The same for an NVRTC that knows the architectures `known`; `ptx_loads`: whether the driver accepts its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
-/// What binaries for a device depend on, to tell them apart: the architecture, the driver's version, the identity of
-/// the NVRTC (found without loading it), the flags.
+/// Everything that a device's binaries depend on, to tell them apart: the architecture, the driver's version, the
+/// NVRTC's identity (found without loading it), the flags.
 std::string nvrtc_tag(int device);
 
 }  // namespace sinter::inline v1::runtime

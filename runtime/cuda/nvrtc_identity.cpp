@@ -20,7 +20,7 @@ struct CloseLibrary {
 };
 using Library = std::unique_ptr<void, CloseLibrary>;
 
-/// The object that this code is in, whose search path dlopen uses.
+/// The shared object or program that contains this code, whose search path dlopen uses.
 Library own_library() {
   Dl_info self{};
   void* library = nullptr;
@@ -28,7 +28,7 @@ Library own_library() {
   return Library(library ? library : dlopen(nullptr, RTLD_LAZY));
 }
 
-/// The folders that the loader searches for a name: run paths, LD_LIBRARY_PATH, its defaults.
+/// The folders that the loader searches: run paths, LD_LIBRARY_PATH, its defaults.
 std::vector<std::string> loader_folders() {
   const Library self = own_library();
   Dl_serinfo size{};
@@ -44,7 +44,7 @@ std::vector<std::string> loader_folders() {
   return folders;
 }
 
-/// The files of NVRTC that the loader's cache names. Its strings end with zeros, whatever the format around them is.
+/// NVRTC's files in the loader's cache. Its strings are zero-terminated, whatever the format around them.
 std::vector<std::string> files_in_loader_cache() {
   std::ifstream in("/etc/ld.so.cache", std::ios::binary);
   const std::string cache(std::istreambuf_iterator<char>(in), {});
@@ -57,14 +57,14 @@ std::vector<std::string> files_in_loader_cache() {
   return files;
 }
 
-/// The description grows by a file that exists.
+/// Appends a file to the description if it exists.
 void describe(std::string& text, const std::string& file) {
   struct stat s{};
   if (stat(file.c_str(), &s) != 0) return;
   text += fmt::format("{} {} {} {}.{:09}\n", file, s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 
-/// What the process has loaded already comes first, so it decides.
+/// A library that the process has already loaded takes precedence, so it determines the identity.
 void describe_loaded(std::string& text, const std::string& candidate) {
   const Library loaded(dlopen(candidate.c_str(), RTLD_LAZY | RTLD_NOLOAD));
   link_map* map = nullptr;

@@ -23,16 +23,16 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// As the loader knows them, newest first.
+/// Sonames, newest first.
 constexpr const char* sonames[] = {"libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-/// The identity that the process's NVRTC had when it was opened; null before.
+/// The identity of the process's NVRTC when it was loaded; null before.
 constinit std::atomic<const std::string*> opened_identity{nullptr};
 
 Nvrtc& open_once() {
   const auto& identity = *new std::string(nvrtc_identity(nvrtc_candidates()));
   Nvrtc& opened = *new Nvrtc(open_nvrtc(nvrtc_candidates(), driver::version()));
-  // A compilation that still runs when the process ends must end before NVRTC's own statics do.
+  // A compilation that is running when the process ends must finish before NVRTC's static objects are destroyed.
   std::atexit(wait_for_deep_work);
   opened_identity.store(&identity, std::memory_order_release);
   return opened;
@@ -48,11 +48,11 @@ bool resolve(void* library, Nvrtc& table) {
   return complete && table.nvrtcVersion(&table.major, &table.minor) == nvrtc_success;
 }
 
-/// NVRTC looks for its builtins by name alone, which fails unless they are in the loader's path or loaded already.
+/// NVRTC looks for its builtins by name only, which fails unless they are in the loader's path or already loaded.
 void load_builtins(void* library, const Nvrtc& table) {
   char folder[PATH_MAX] = "";
   if (dlinfo(library, RTLD_DI_ORIGIN, folder) != 0) return;
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
   dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", folder, table.major, table.minor).c_str(), RTLD_LAZY);
 }
 
@@ -65,7 +65,7 @@ void ask_architectures(Nvrtc& table) {
   std::ranges::sort(table.architectures);
 }
 
-/// As the driver counts.
+/// In the driver's numbering.
 int cuda_version(const Nvrtc& table) { return 1000 * table.major + 10 * table.minor; }
 
 struct Attempt {
@@ -94,7 +94,7 @@ Attempt attempt(const std::string& candidate, int flags) {
   return result;
 }
 
-/// Whether a driver of that version takes this NVRTC's PTX. 0 is any.
+/// Whether a driver of that version accepts this NVRTC's PTX. 0: any driver.
 bool is_for(const Nvrtc& table, int driver) { return driver == 0 || cuda_version(table) <= driver; }
 
 Nvrtc finish(Attempt chosen, int driver) {
@@ -111,7 +111,7 @@ std::vector<std::string> nvrtc_candidates() { return library_candidates("SINTER_
 Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
   std::optional<Attempt> newer;  // than the driver
   std::string problems;
-  // What the process has loaded already comes first: two versions of one library in a process are trouble.
+  // Prefer what the process has already loaded: two versions of one library in a process cause trouble.
   for (const int flags : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY | RTLD_LOCAL})
     for (const std::string& candidate : candidates) {
       Attempt opened = attempt(candidate, flags);

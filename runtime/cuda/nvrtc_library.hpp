@@ -1,4 +1,4 @@
-// Finding NVRTC. Its few types are declared here, so that no header of CUDA's is needed.
+// Finding NVRTC. Its few types are declared here, so no CUDA header is needed.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -35,19 +35,19 @@ struct Nvrtc {
 #undef SINTER_NVRTC_MEMBER
   int major = 0;
   int minor = 0;
-  bool ptx_loads = true;           // the driver, if there is one, is not older than this NVRTC
-  std::vector<int> architectures;  // that it knows, ascending: 75, 80, ...; empty where it cannot say
+  bool ptx_loads = true;           // the driver, if any, is not older than this NVRTC
+  std::vector<int> architectures;  // supported ones, ascending: 75, 80, ...; empty if NVRTC cannot tell
 };
 
-/// Where NVRTC may be, best first: names for the loader's own search, then absolute paths of files that exist.
+/// Candidates for NVRTC, best first: names for the loader's own search, then absolute paths of existing files.
 /// `$SINTER_NVRTC`, a file or a folder, replaces the list.
 std::vector<std::string> nvrtc_candidates();
 
-/// Opens the first candidate from 12.1 on that is not newer than the driver, else the first that opens. `driver` is
-/// 1000 * major + 10 * minor, 0 for any. Throws DeviceError that lists what was searched.
+/// Loads the first candidate of version 12.1 or later that is not newer than the driver, else the first that loads.
+/// `driver` is 1000 * major + 10 * minor, 0 for any. Throws DeviceError listing what was searched.
 Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver);
 
-/// The process's NVRTC, opened on first use. Throws DeviceError.
+/// The process's NVRTC, loaded on first use. Throws DeviceError.
 const Nvrtc& nvrtc();
 
 }  // namespace sinter::inline v1::runtime

@@ -7,12 +7,12 @@ void Peers::reach(const CudaContext& other) {
   if (asked_.insert(other.index()).second) open(other);
 }
 
-// What fails here costs speed and nothing else: the copy that follows reports a device that is lost.
+// A failure here only costs speed: a lost device is reported by the copy that follows.
 void Peers::open(const CudaContext& other) const noexcept {
   int can = 0;
   if (d_.cuDeviceCanAccessPeer(&can, context_.device(), other.device()) != driver::success || !can) return;
-  d_.cuCtxEnablePeerAccess(other.handle(), 0);  // another library may have done it already
-  // Memory of the driver's pool is opened by itself.
+  d_.cuCtxEnablePeerAccess(other.handle(), 0);  // another library may have enabled it already
+  // The driver's memory pool needs its own permission.
   driver::CUmemoryPool pool = nullptr;
   if (!d_.cuDeviceGetDefaultMemPool || !d_.cuMemPoolSetAccess) return;
   if (d_.cuDeviceGetDefaultMemPool(&pool, other.device()) != driver::success) return;

@@ -1,4 +1,4 @@
-// Direct access of one GPU to the memory of others.
+// Direct access from one GPU to the memory of others.
 #pragma once
 #include <mutex>
 #include <set>
@@ -7,12 +7,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Copies between GPUs work without it: then the driver sends them through the host. Thread-safe.
+/// Optional: without it, the driver sends copies between GPUs through the host. Thread-safe.
 class Peers {
  public:
   explicit Peers(const CudaContext& context) : context_(context), d_(context.driver()) {}
 
-  /// Opens the other's memory to this GPU where the hardware can, on the first call. The context must be current.
+  /// The first call enables this GPU's access to the other's memory, if supported. The context must be current.
   void reach(const CudaContext& other);
 
  private:

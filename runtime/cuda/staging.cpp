@@ -45,7 +45,7 @@ CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::siz
 
 CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   const std::size_t offset = head_ % ring_bytes;
-  if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a piece does not wrap
+  if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a piece does not wrap around
   const std::uint64_t end = head_ + (bytes + grain - 1) / grain * grain;
   if (const CUresult result = make_room(end); result != success) return result;
   Piece sent{head_, nullptr};

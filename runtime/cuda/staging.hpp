@@ -1,4 +1,4 @@
-// Uploads pass through page-locked memory: the caller's buffer is free at once, whatever kind of memory it is.
+// Staging memory for uploads: the caller's buffer is free at once, whatever kind of memory it is.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A ring of page-locked memory, shared by a device's streams. Thread-safe. The device's context must be current in
-/// every call.
+/// A ring of page-locked memory, shared by a device's streams. Thread-safe. Every call needs the device's context to be
+/// current.
 class Staging {
  public:
   explicit Staging(const driver::Driver& driver) : driver_(driver) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Issues the copy of `bytes` bytes; waits only while the ring is full. Gives the first call's error.
+  /// Issues the copy of `bytes` bytes; waits only while the ring is full. Returns the first error.
   driver::CUresult upload(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
   /// Frees the ring. The streams must be idle.
   void clear() noexcept;
 
  private:
   struct Piece {
-    std::uint64_t begin;  // in the ring's endless numbering
+    std::uint64_t begin;  // position in the ring, counted without wrapping
     driver::CUevent done;
   };
   driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
@@ -38,7 +38,7 @@ class Staging {
   const driver::Driver& driver_;
   std::mutex mutex_;
   std::byte* ring_ = nullptr;
-  bool refused_ = false;    // the driver has no page-locked memory to give
+  bool refused_ = false;    // the driver has no page-locked memory left
   std::uint64_t head_ = 0;  // where the next piece may begin
   std::deque<Piece> pieces_;
   std::vector<driver::CUevent> idle_events_;

@@ -29,7 +29,7 @@ std::uint64_t failures_so_far() {
   return watches().failures;
 }
 
-/// Throws where a watch gave something up since there were so many failures.
+/// Throws if a watch gave up work since the failure count was `failures`.
 void look_around(std::uint64_t failures) {
   Watches& w = watches();
   const std::lock_guard lock(w.mutex.get());
@@ -41,7 +41,7 @@ void look_around(std::uint64_t failures) {
   if (w.failures != failures) throw Error(w.last_failure);
 }
 
-/// Until `ask` says something else than that it is not done.
+/// Polls until `ask` returns something other than "not ready".
 template <class F>
 void watch_until_done(const driver::Driver& d, F ask) {
   if (expected.load(std::memory_order_acquire) == 0) return;

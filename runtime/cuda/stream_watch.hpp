@@ -1,4 +1,4 @@
-// Waits for work of other libraries that may never end, as NCCL's where a peer has died.
+// Waiting for work of other libraries that may never end, such as NCCL's when a peer has died.
 #pragma once
 #include <string>
 
@@ -6,23 +6,23 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Something that knows why work on streams does not end. While some is expected, whoever waits for a stream asks now
-/// and then, in place of a driver's wait that nothing ends.
+/// An object that knows why work on streams does not end. While it expects work, threads that wait for a stream poll it
+/// instead of entering a driver wait that nothing can interrupt.
 class StreamWatch {
  public:
   StreamWatch(const StreamWatch&) = delete;
   StreamWatch& operator=(const StreamWatch&) = delete;
 
-  /// Called from any thread that waits, by one at a time. Ends work that nothing else ends, and gives why; empty where
-  /// there is nothing to say.
+  /// Called from any waiting thread, by one at a time. Aborts work that cannot end by itself and returns the reason;
+  /// empty if there is nothing to report.
   virtual std::string look() = 0;
 
  protected:
   StreamWatch() = default;
-  /// To be called before what look() uses goes.
+  /// Must be called before the data that look() uses is destroyed.
   void end_watch() noexcept;
   ~StreamWatch() { end_watch(); }
-  /// How many pieces of work are expected to end, from now on. The first time that some are, others begin to ask.
+  /// Sets how many pieces of work are expected to end. From the first nonzero number on, waiting threads poll it.
   void expect(int pieces);
 
  private:
@@ -30,16 +30,15 @@ class StreamWatch {
   int expected_ = 0;
 };
 
-/// As the driver's calls. Throw Error where a watch ended what is waited for; then what the work was to write is
-/// undefined.
+/// Like the driver's calls. Throw Error if a watch aborted the work; its results are then undefined.
 driver::CUresult synchronize(const driver::Driver& d, driver::CUstream stream);
 driver::CUresult synchronize(const driver::Driver& d, driver::CUevent event);
 
-/// Where something is watched, until the stream's work is done: before a driver's call that would wait for it itself,
-/// as copies to memory that is not pinned do.
+/// While something is watched, waits until the stream's work is done. For use before driver calls that would wait
+/// themselves, such as copies to memory that is not pinned.
 void watch(const driver::Driver& d, driver::CUstream stream);
 
-/// Lets this thread ask what is done while a graph is being captured somewhere: that disturbs no capture.
+/// Allows this thread to query the driver while a graph is being captured elsewhere, without disturbing the capture.
 class MayAsk {
  public:
   explicit MayAsk(const driver::Driver& d) : d_(d) { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -49,7 +48,7 @@ class MayAsk {
 
  private:
   const driver::Driver& d_;
-  int mode_ = driver::capture_mode_relaxed;  // the thread's own one, in between
+  int mode_ = driver::capture_mode_relaxed;  // in between, the thread's own mode
 };
 
 }  // namespace sinter::inline v1::runtime

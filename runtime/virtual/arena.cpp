@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::size_t quarantine_entries = 512;
 constexpr std::size_t quarantine_bytes = arena_bytes / 4;
-// Freed pages of this size go back to the system; smaller ones are kept, since a page fault costs more than a fill.
+// Freed ranges from this size on go back to the system; smaller ones stay, since a page fault costs more than a fill.
 constexpr std::size_t discard_bytes = 256 << 10;
-// Larger allocations are poisoned at both ends only: filling them would make them resident.
+// Larger allocations are poisoned only at both ends: filling them would make them resident.
 constexpr std::size_t poison_limit = std::size_t{256} << 20;
 constexpr std::size_t poison_ends = std::size_t{1} << 20;
-// Larger allocations are checked by their guard pages only: a byte of shadow takes 40.
+// Larger allocations are checked only by their guard pages: a byte of shadow takes 40.
 constexpr std::size_t shadow_limit = std::size_t{256} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -48,7 +48,7 @@ int protect(Pages pages, int protection) {
   return ::mprotect(reinterpret_cast<void*>(memory_of(pages.first)), pages.bytes, protection);
 }
 
-/// Poison as it lies from any address on.
+/// The poison pattern at any address.
 const std::byte* poison_at(std::uintptr_t address) {
   static constexpr auto pattern = [] {
     std::array<std::uint32_t, allocation_alignment / sizeof poison + 1> words{};
@@ -58,7 +58,7 @@ const std::byte* poison_at(std::uintptr_t address) {
   return reinterpret_cast<const std::byte*>(pattern.data()) + address % sizeof poison;
 }
 
-/// The part of [first, last), at most 256 bytes, that no longer holds poison; repaired.
+/// The part of [first, last), at most 256 bytes, that no longer holds poison; it is repaired.
 Pages repair(std::uintptr_t first, std::uintptr_t last) {
   auto* bytes = reinterpret_cast<std::byte*>(memory_of(first));
   const std::byte* expected = poison_at(first);
@@ -71,16 +71,16 @@ Pages repair(std::uintptr_t first, std::uintptr_t last) {
   return {first + begin, end - begin};
 }
 
-/// Untouched pages of it take no memory.
+/// Its untouched pages take no memory.
 ShadowByte* make_shadow(std::size_t bytes) {
   if (!is_strict() || bytes == 0 || bytes > shadow_limit) return nullptr;
   return static_cast<ShadowByte*>(std::calloc(bytes, sizeof(ShadowByte)));
 }
 
-/// With the guard page before them.
+/// Includes the guard page before the pages.
 Pages with_guard(Pages pages) noexcept { return {pages.first - page_bytes, pages.bytes + page_bytes}; }
 
-// All arenas of the process, to say whose memory an address is.
+// All arenas of the process, to find the owner of an address.
 struct Registry {
   std::mutex mutex;
   std::vector<const Arena*> arenas;
@@ -106,7 +106,7 @@ Arena::Arena(int device) : device_(device) {
                     "the address space (ulimit -v)",
                     to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
-  ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);  // large allocations take fewer page faults
+  ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);  // large allocations cause fewer page faults
   try {
     const std::size_t bytes = range_.bytes - page_bytes;  // the last page stays a guard
     free_.emplace(range_.first, bytes);
@@ -179,7 +179,7 @@ void Arena::reset_peak() noexcept {
   peak_ = in_use_;
 }
 
-/// Allocates nothing: what is left of the free pages stays where they are known.
+/// Allocates no memory: the rest of the free pages keeps its map entry.
 std::optional<Pages> Arena::take(std::size_t bytes) noexcept {
   const auto it = free_by_size_.lower_bound({bytes, 0});
   if (it == free_by_size_.end()) return std::nullopt;
@@ -195,7 +195,7 @@ std::optional<Pages> Arena::take(std::size_t bytes) noexcept {
   return Pages{first, bytes};
 }
 
-/// Pages that there is no memory to remember by are never used again.
+/// If there is no memory to record pages, they are never reused.
 void Arena::give_back(Pages pages) noexcept {
   decltype(free_)::node_type by_page;
   decltype(free_by_size_)::node_type by_size;
@@ -292,7 +292,7 @@ void Arena::deallocate(void* data) noexcept {
   protect(a.pages, PROT_NONE);
   try {
     quarantine_.push_back(a);
-  } catch (...) {  // free at once
+  } catch (...) {  // freed at once
     return give_back(with_guard(a.pages));
   }
   quarantined_ += a.pages.bytes;
@@ -317,12 +317,12 @@ std::string Arena::locate(std::uintptr_t address) const {
   if (const Allocation* a = find_locked(address)) return relative(address, *a);
   for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
     if (it->contains(address)) return relative(address, *it);
-  // In a gap: of the two neighbours the nearer one was meant.
+  // In a gap, the nearer of the two neighbors was meant.
   const auto next = live_.upper_bound(address);
   const Allocation* after = next == live_.end() ? nullptr : &next->second;
   const Allocation* before = next == live_.begin() ? nullptr : &std::prev(next)->second;
   if (!before && !after) return "where nothing is allocated";
-  if (before && address < before->data) return relative(address, *before);  // in the page that it starts in
+  if (before && address < before->data) return relative(address, *before);  // in the page in which it begins
   const bool nearer_after = after && (!before || after->data - address < address - (before->data + before->bytes));
   return relative(address, nearer_after ? *after : *before);
 }

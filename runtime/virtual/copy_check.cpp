@@ -9,7 +9,7 @@
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-/// Null for an allocation too large to have one.
+/// Null for an allocation too large to have a shadow.
 ShadowByte* shadow_of(Arena& arena, const void* address) {
   const auto a = arena.find(address);
   return a && a->shadow ? a->shadow + (reinterpret_cast<std::uintptr_t>(address) - a->data) : nullptr;

@@ -1,4 +1,4 @@
-// Copies from, to and between virtual GPUs, in the strict tier: in order with the work before them?
+// For the strict tier: checks that copies from, to and between virtual GPUs are ordered after earlier work.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// One copy on a stream, for as long as it runs. Throws CudaError where nothing orders it after an access before.
+/// One copy on a stream, while it runs. Throws CudaError if nothing orders it after an earlier access.
 class CopyCheck {
  public:
   CopyCheck(const StreamImpl& stream, std::string what) : what_(std::move(what)), order_(stream, what_) {}
 
   void read(Arena& arena, const void* from, std::size_t bytes);
   void write(Arena& arena, const void* to, std::size_t bytes);
-  /// Bytes that nobody has written stay so where they are copied.
+  /// Bytes that were never written still count as unwritten after the copy.
   void copy(Arena& to_arena, const void* to, Arena& from_arena, const void* from, std::size_t bytes);
 
  private:

@@ -13,7 +13,7 @@
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-/// What the CUDA driver calls it.
+/// The CUDA driver's name for it.
 std::string_view driver_name(const Fault& f) {
   switch (f.kind) {
     case Fault::Kind::Timeout: return "the launch timed out and was terminated (CUDA_ERROR_LAUNCH_TIMEOUT)";
@@ -77,11 +77,11 @@ std::string what_happened(const Fault& f, const Launch& launch, const Kernel& ke
   return memory_fault(f, launch, kernel);
 }
 
-/// Of the instruction, else of the first caller in the kernel's text.
+/// The line of the instruction, else of the first caller in the kernel's source.
 int find_line(const Fault& f, const Kernel& kernel) {
   int line = f.line ? f.line : f.instruction ? line_of(kernel, f.instruction) : 0;
   for (std::uintptr_t word : f.stack_words)
-    if (!line && f.instruction) line = line_of(kernel, word - 1);  // of the call, not of what follows
+    if (!line && f.instruction) line = line_of(kernel, word - 1);  // the call itself, not the instruction after it
   return line;
 }
 

@@ -1,4 +1,4 @@
-// What went wrong inside a kernel.
+// What went wrong in a kernel.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace sinter::inline v1::runtime::vgpu {
 
 struct Kernel;
 
-/// Filled where it happens, on the kernel's stack or in a signal handler: plain data only.
+/// Filled at the fault, on the kernel's stack or in a signal handler: plain data only.
 struct Fault {
   enum class Kind : std::uint8_t {
     None,
@@ -46,8 +46,8 @@ struct Fault {
   explicit operator bool() const noexcept { return kind != Kind::None; }
 };
 
-/// The message of the CudaError that a launch raises: the driver's name for it, kernel, block, thread, line and what
-/// happened, with the allocation and the device that an address belongs to.
+/// The message of the CudaError that a launch throws: the driver's error name, kernel, block, thread, line and what
+/// happened, with the allocation and device of an address.
 std::string describe(const Fault& fault, const Kernel& kernel, const Launch& launch, int device, double limit_s);
 
 }  // namespace sinter::inline v1::runtime::vgpu

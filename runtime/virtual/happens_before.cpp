@@ -145,7 +145,7 @@ void HappensBefore::forget(StreamName stream) noexcept {
 namespace {
 
 std::mutex& turns() {
-  static constinit Immortal<PerProcess<std::mutex>> mutex;  // held as long as a kernel runs
+  static constinit Immortal<PerProcess<std::mutex>> mutex;  // held while a kernel runs
   return mutex.get().get();
 }
 

@@ -1,6 +1,6 @@
-// Which work on streams happens before which, for the strict tier: virtual GPUs do everything at once, in the order of
-// the calls, while on a GPU only what events and waits put in order is in order. Vector clocks: Mattern 1989, "Virtual
-// Time and Global States of Distributed Systems".
+// The happens-before order of work on streams, for the strict tier. Virtual GPUs do everything at once in call order,
+// while on a real GPU only events and waits order work. Vector clocks: Mattern 1989, "Virtual Time and Global States of
+// Distributed Systems".
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Of each stream, how much of its work is over.
+/// For each stream, how much of its work is done.
 class Clock {
  public:
   void merge(const Clock& other);
@@ -28,7 +28,7 @@ class Clock {
   std::vector<std::uint32_t> ticks_;  // by stream
 };
 
-/// The driver's handle of a stream and its GPU: each has a stream without a handle, the legacy default one.
+/// The driver's handle of a stream, and its GPU. Each GPU has a stream without a handle: the legacy default stream.
 struct StreamName {
   int gpu;
   const void* native;
@@ -37,32 +37,32 @@ struct StreamName {
   auto operator<=>(const StreamName&) const = default;
 };
 
-/// A launch or a copy, or several of them that nothing puts in order.
+/// A launch or a copy, or several that nothing orders.
 enum class Work : std::uint32_t { None };
 
-/// Of all virtual GPUs. Thread-safe. The program's threads count as one, which knows what each of them waited for.
+/// For all virtual GPUs. Thread-safe. The program's threads count as one that knows what each of them waited for.
 class HappensBefore {
  public:
   static HappensBefore& instance();
 
   struct Issued {
     Work work;
-    Clock before;  // what is over when it begins, itself included
+    Clock before;  // what is done when it begins, including itself
   };
-  /// The stream's next piece of work. `what` names it in messages.
+  /// Issues the stream's next piece of work. `what` names it in messages.
   Issued issue(const StreamImpl& stream, std::string what);
-  /// What is over when the stream's next piece of work begins, or an event that is recorded now.
+  /// What is done when the stream's next piece of work begins, or when an event recorded now is.
   Clock before_next(StreamName stream);
   bool is_before(Work work, const Clock& now);
-  /// Both, less what of `a` is before `b`.
+  /// Both, without the work of `a` that is before `b`.
   Work joined(Work a, const Issued& b);
-  /// One of `work` that is not before `now`: "kernel f on the default stream of cuda:0".
+  /// A piece of `work` that is not before `now`: "kernel f on the default stream of cuda:0".
   std::string describe(Work work, const Clock& now);
 
   void wait(StreamName stream, const Clock& event);
   void host_waits(StreamName stream);
   void host_waits(const Clock& event);
-  /// As a driver's query: that work nobody waited for is over is seen when it is asked for the second time.
+  /// Like a driver query: work that nobody waited for is reported as done on the second query.
   bool is_seen_over(StreamName stream);
   bool is_seen_over(const Clock& event, bool& asked);
   void forget(StreamName stream) noexcept;
@@ -93,23 +93,23 @@ class HappensBefore {
   std::map<StreamName, Timeline> streams_;
   std::uint32_t numbers_ = 0;
   Clock host_;
-  // What follows grows with every launch, by some 30 bytes.
+  // The members below grow with every launch, by some 30 bytes.
   std::vector<Point> points_;
   std::vector<Points> works_{1};  // by Work
   std::map<std::string, std::uint32_t> numbers_of_names_;
   std::vector<std::string> names_;
   std::map<std::pair<Work, Work>, Work> joined_;
-  ForkHandler fork_handler_{*this, ForkHandler::Order::Inner};  // arenas' and streams' locks are taken before this one
+  ForkHandler fork_handler_{*this, ForkHandler::Order::Inner};  // locks of arenas and streams are taken before this one
 };
 
-/// One launch or copy against what touched its memory before. They take turns: it lives as long as the work runs.
+/// Checks one launch or copy against earlier accesses to its memory. These take turns: it lives while the work runs.
 class StreamOrder {
  public:
   StreamOrder(const StreamImpl& stream, std::string what);
 
   Work work() const noexcept { return issued_.work; }
   bool is_after(Work before);
-  /// What a byte's next user must come after, when this follows `before` or runs beside it.
+  /// The work that a byte's next user must come after if this one follows `before` or runs beside it.
   Work after(Work before) { return is_after(before) ? work() : joined(before); }
   /// "kernel f on the default stream of cuda:0: nothing makes stream 0x1234 of cuda:0 wait for it".
   std::string why_not_after(Work before) const;
@@ -120,7 +120,7 @@ class StreamOrder {
   std::unique_lock<std::mutex> turn_;
   std::string where_;
   HappensBefore::Issued issued_;
-  Work known_before_ = Work::None;  // asked for last
+  Work known_before_ = Work::None;  // the most recent query
   std::pair<Work, Work> known_joined_{};
 };
 

@@ -32,9 +32,9 @@ extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math, virt
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-constexpr std::size_t max_static_shared = 48 << 10;  // bytes; what ptxas accepts
+constexpr std::size_t max_static_shared = 48 << 10;  // bytes; ptxas's limit
 
-// Contraction, aliasing and overflow as NVRTC is told to do them; checks that report through the shim.
+// Contraction, aliasing and overflow as in NVRTC; checks that report through the shim.
 constexpr const char* flags[] = {"-xc++",
                                  "-std=gnu++17",
                                  "-O1",
@@ -62,12 +62,12 @@ constexpr const char* flags[] = {"-xc++",
                                  "-fno-rtti",
                                  "-fno-asynchronous-unwind-tables",
                                  "-fno-stack-protector",
-                                 "-fstack-clash-protection",  // no frame steps over a guard page
+                                 "-fstack-clash-protection",  // no stack frame can skip a guard page
                                  "-fno-threadsafe-statics",
                                  "-fvisibility=hidden",
                                  "-fsanitize=alignment,bounds",
                                  "-fno-sanitize-recover=all"};
-// Calls of shim_strict.h before every access.
+// Calls shim_strict.h before every access.
 constexpr const char* strict_flag = "-fsanitize=thread";
 
 std::vector<std::string> all_flags() {
@@ -78,7 +78,7 @@ std::vector<std::string> all_flags() {
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream words(text);
-  words.exceptions(std::ios::badbit);  // lack of memory is no end of the text
+  words.exceptions(std::ios::badbit);  // a lack of memory must not look like the end of the text
   std::vector<std::string> result;
   for (std::string w; words >> w;) result.push_back(w);
   return result;
@@ -92,7 +92,7 @@ std::string cpu_features() {
   return "";
 }
 
-/// A program's file, size and time: versions alone do not tell two builds of a compiler apart.
+/// A program's file, size and time: versions alone do not distinguish two builds of a compiler.
 std::string identity(const std::string& program) {
   struct stat s{};
   if (::stat(program.c_str(), &s) != 0) return program;
@@ -114,9 +114,9 @@ std::string missing(const std::string& chosen, int error) {
                       : "(not set)");
 }
 
-/// The first lines that a program printed, for an error.
+/// The first lines of a program's output, for an error.
 std::string printed(const ProcessResult& result) {
-  if (result.error) return "";  // it printed nothing because it did not run
+  if (result.error) return "";  // it did not run, so it printed nothing
   constexpr std::size_t most_lines = 5, most_characters = 200;
   std::string lines;
   std::istringstream text(result.output);
@@ -137,7 +137,7 @@ std::string made_nothing(const std::string& command, const ProcessResult& result
                      result.ending(), printed(result));
 }
 
-/// N of `__launch_bounds__(N`; 1024 when there is none or it is no number.
+/// N of `__launch_bounds__(N`; 1024 if there is none or it is not a number.
 unsigned launch_bound(std::string_view text) {
   constexpr std::string_view keyword = "__launch_bounds__";
   const std::size_t at = text.find(keyword);
@@ -150,7 +150,7 @@ unsigned launch_bound(std::string_view text) {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// NAME of `extern __shared__ T NAME[]`; empty when there is none.
+/// NAME of `extern __shared__ T NAME[]`; empty if there is none.
 std::string dynamic_shared_name(std::string_view text) {
   const std::size_t at = text.find("extern __shared__");
   const std::size_t bracket = at == std::string_view::npos ? at : text.find('[', at);
@@ -162,7 +162,7 @@ std::string dynamic_shared_name(std::string_view text) {
   return std::string(text.substr(begin, end - begin));
 }
 
-/// A C++ string literal, in pieces since compilers limit the length of one.
+/// A C++ string literal, split since compilers limit the length of one.
 std::string string_literal(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); i += 8000) result += fmt::format("R\"~~~({})~~~\"\n", text.substr(i, 8000));
@@ -189,7 +189,7 @@ long static_shared_bytes(std::string_view binary) noexcept {
   Elf64_Ehdr header;
   if (binary.size() < sizeof header || !binary.starts_with(ELFMAG)) return -1;
   std::memcpy(&header, binary.data(), sizeof header);
-  // The section headers come last: without them the object was cut short.
+  // The section headers come last: if they are missing, the file was truncated.
   if (header.e_shoff > binary.size() ||
       binary.size() - header.e_shoff < std::size_t{header.e_shnum} * header.e_shentsize)
     return -1;
@@ -223,7 +223,7 @@ HostCompiler::HostCompiler() {
     }
     command.emplace_back("--version");
     const ProcessResult version = run_process(command);
-    if (version.error && is_lack(version.error))  // not remembered: who asks later tries again
+    if (version.error && is_lack(version.error))  // not cached: the next query tries again
       throw DeviceError(failed(fmt::format("{}", fmt::join(command, " ")), version));
     if (version.failed()) {
       if (problem_.empty()) problem_ = failed(fmt::format("{}", fmt::join(command, " ")), version);
@@ -259,9 +259,9 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
   if (result.error) throw DeviceError(failed(fmt::format("{}", fmt::join(command_, " ")), result));
-  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // reading it says why it cannot be
+  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // reading it reports why it cannot be read
   if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
-  if (result.failed() || !made)  // how it ended may be unknown, and a compiler that fails leaves no file
+  if (result.failed() || !made)  // the exit status may be unknown, and a failed compiler leaves no file
     throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}{}).", source.name,
                                    fmt::join(command_, " "), result.ending(), under_file_limit()),
                        result.output, source.text);

@@ -1,4 +1,4 @@
-// The host's C++ compiler, which turns CUDA text into a shared object.
+// The host's C++ compiler, which compiles CUDA source into a shared object.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,37 +9,36 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Found once per process: $SINTER_HOST_CXX (a program, arguments may follow), else c++, g++, clang++ in PATH.
+/// Found once per process: $SINTER_HOST_CXX (a program, possibly with arguments), else c++, g++, clang++ in PATH.
 class HostCompiler {
  public:
   static const HostCompiler& instance();
 
-  /// The bytes of a shared object. Thread-safe. Throws CompileError with the compiler's log, DeviceError where
-  /// there is no compiler that works.
+  /// Returns the bytes of a shared object. Thread-safe. Throws CompileError with the compiler's log, DeviceError if
+  /// there is no working compiler.
   std::string compile(const KernelSource& source) const;
-  /// "host g++ (Debian 12.2.0-14) 12.2.0 9f3c...": version, and a hash of the compiler's file, the flags,
-  /// the shim and the CPU's features.
+  /// "host g++ (Debian 12.2.0-14) 12.2.0 9f3c...": the version, and a hash of the compiler's file, the flags, the shim
+  /// and the CPU's features.
   const std::string& tag() const noexcept { return tag_; }
 
  private:
   HostCompiler();
   void take(std::vector<std::string> command, const std::string& version);
-  std::vector<std::string> command_;  // empty when there is no compiler
-  std::string problem_;               // then: which there were, and what is wrong with them
+  std::vector<std::string> command_;  // empty if there is no compiler
+  std::string problem_;               // in that case: which were tried, and what is wrong with them
   std::string tag_;
 };
 
-/// What the compiler gets: the ABI, the shim, the unchanged text, the entry.
+/// The compiler's input: the ABI, the shim, the unchanged source, the entry.
 std::string translation_unit(const KernelSource& source);
 
-inline constexpr std::size_t dynamic_symbol_bytes = 16;  // of the shim's stand-in for `extern __shared__`
+inline constexpr std::size_t dynamic_symbol_bytes = 16;  // of the shim's replacement for `extern __shared__`
 
-/// Bytes of __shared__ variables and of that in a compiled kernel, from its program headers; -1 when it is no shared
-/// object.
+/// Bytes of __shared__ variables in a compiled kernel and of the area that holds them, from its program headers; -1 if
+/// it is not a shared object.
 long static_shared_bytes(std::string_view binary) noexcept;
 
-/// The line of the kernel's text that an address of a compiled kernel belongs to; 0 when it cannot be told. Runs
-/// addr2line, so it is for errors only.
+/// The source line of an address in a compiled kernel; 0 if unknown. Runs addr2line, so it is for errors only.
 int line_of(const std::string& binary, unsigned long address) noexcept;
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -24,8 +24,8 @@
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-/// A path to an open file that no other call gives: the loader takes two equal paths for one object, and descriptors
-/// are used again.
+/// A path to an open file that no other call returns: the loader treats equal paths as one object, and descriptors are
+/// reused.
 std::string unique_path(int fd) {
   static std::atomic<unsigned> serial{0};
   std::string path = "/proc/self/fd";
@@ -49,7 +49,7 @@ void* open_object(const std::string& binary, const std::string& name) {
   throw BinaryRefused(problem);
 }
 
-/// Kernels name functions of the C library without linking to it, and see what is global only. Throws CudaError.
+/// Kernels use functions of the C library without linking to it, and see only global symbols. Throws CudaError.
 void open_mathematics() {
   static constinit std::atomic<bool> opened{false};
   if (opened) return;
@@ -58,7 +58,7 @@ void open_mathematics() {
   opened = true;
 }
 
-/// Tells the kernel where the runtime keeps its state, and which of its variables is dynamic shared memory.
+/// Tells the kernel where the runtime's state is, and which of its variables is dynamic shared memory.
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
   const long shared = static_shared_bytes(kernel.binary);
@@ -81,7 +81,7 @@ int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept {
 
 Kernel::~Kernel() {
   if (!object) return;
-  const NoFork no_fork(std::nothrow);  // a child cannot use the loader when another thread was in it
+  const NoFork no_fork(std::nothrow);  // a child cannot use the loader if another thread was in it
   ::dlclose(object);
 }
 
@@ -89,7 +89,7 @@ std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string
   if (static_shared_bytes(binary) < 0)
     throw BinaryRefused(
         fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
-  const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+  const NoFork no_fork;  // a child cannot use the loader if another thread was in it
   open_mathematics();
   auto kernel = std::make_shared<Kernel>();
   kernel->name = name;

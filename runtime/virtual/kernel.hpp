@@ -1,4 +1,4 @@
-// A compiled kernel in this process.
+// A compiled kernel loaded into this process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,14 @@ struct Kernel {
   sinter_virtual::KernelInfo info{};
   bool has_barriers = false;      // its threads wait for each other, so each needs a stack
   std::size_t static_shared = 0;  // bytes of __shared__ variables
-  std::size_t static_area = 0;    // bytes that they lie in
+  std::size_t static_area = 0;    // bytes of the area that holds them
 };
 
-/// The line of the kernel's text that an instruction belongs to; 0 when it cannot be told. For errors: it is slow.
+/// The source line of an instruction; 0 if unknown. For errors only: it is slow.
 int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept;
 
-/// Loads what HostCompiler::compile gave. Throws CudaError when it is not that, or another kernel. The last share
-/// unloads it.
+/// Loads the result of HostCompiler::compile. Throws CudaError if it is something else or another kernel. The last
+/// reference unloads it.
 std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name);
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* variable = "SINTER_VIRTUAL_LATE";
 
-/// -1: there is none.
+/// -1 if there is none.
 std::int64_t seed_from_environment() {
   const std::string text = environment(variable);
   std::uint32_t seed = 0;
@@ -29,7 +29,7 @@ std::int64_t seed_from_environment() {
 }  // namespace
 
 bool is_late() noexcept {
-  static constinit std::atomic<int> known{-1};  // nobody waits for its making, the child of a fork neither
+  static constinit std::atomic<int> known{-1};  // constant-initialized: neither threads nor a fork's child wait for it
   int late = known.load(std::memory_order_relaxed);
   if (late < 0) known.store(late = !is_strict() && seed_from_environment() >= 0, std::memory_order_relaxed);
   return late;
@@ -88,12 +88,12 @@ void LateWork::finish(const Mark& mark) {
 void LateWork::do_first_of(Line& line) {
   const Item item = std::move(line.items.front());
   line.items.pop_front();
-  // Else a thread that waits for others' part of a kernel might take up a task that comes here.
+  // Otherwise a thread that waits for other parts of a kernel might run a task that enters here.
   if (item.work) tbb::this_task_arena::isolate(item.work);
   ++line.done;
 }
 
-/// The stream's next piece of work, or what that waits for.
+/// Does the stream's next piece of work, or the work that it waits for.
 void LateWork::do_needed(StreamName stream) {
   while (!is_ready(lines_[stream])) stream = lines_[stream].items.front().after.stream;
   do_first_of(lines_[stream]);

@@ -1,6 +1,6 @@
-// Work on streams of virtual GPUs that is put off: done when somebody waits for it, or at random before, in any order
-// that streams, events and waits allow. What nothing puts in order comes out wrong with some seed, as on a GPU that is
-// busy; the strict tier finds the same by what was touched, whatever the order.
+// Deferred work on streams of virtual GPUs: done when somebody waits for it, or at random before, in any order that
+// streams, events and waits allow. Missing ordering then gives wrong results with some seed, as on a busy GPU; the
+// strict tier finds it from the accesses, whatever the order.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -14,25 +14,25 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Whether SINTER_VIRTUAL_LATE has a seed. The strict tier does everything at once all the same.
+/// Whether SINTER_VIRTUAL_LATE has a seed. The strict tier does everything at once regardless.
 bool is_late() noexcept;
 
-/// Of all virtual GPUs. Thread-safe; one piece of work runs at a time, on the thread that waits or issues more.
+/// For all virtual GPUs. Thread-safe; one piece of work runs at a time, on the thread that waits or issues more.
 class LateWork {
  public:
   static LateWork& instance();
 
-  /// The end of what a stream was given so far.
+  /// The end of everything issued to a stream so far.
   struct Mark {
     StreamName stream{0, nullptr};
     std::uint64_t position = 0;
   };
 
-  /// `work` throws nothing and issues nothing.
+  /// `work` must not throw or issue work.
   void issue(StreamName stream, std::function<void()> work);
   Mark end_of(StreamName stream);
   void wait(StreamName stream, const Mark& other);
-  /// Does some of the work, so that asking again and again comes to an end.
+  /// Does some of the work, so that repeated queries terminate.
   bool is_over(const Mark& mark);
   void finish(const Mark& mark);
 
@@ -41,7 +41,7 @@ class LateWork {
 
  private:
   struct Item {
-    std::function<void()> work;  // null: it waits
+    std::function<void()> work;  // null: waits for another stream
     Mark after;
   };
   struct Line {
@@ -58,7 +58,7 @@ class LateWork {
 
   friend Immortal<LateWork>;
   PerProcess<std::mutex> mutex_;
-  std::map<StreamName, Line> lines_;  // for ever: another stream may get the same handle
+  std::map<StreamName, Line> lines_;  // kept forever: another stream may get the same handle
   std::mt19937 random_;
 };
 

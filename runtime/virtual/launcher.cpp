@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t max_parameter_bytes = 32764;
 constexpr unsigned max_grid = 2147483647;
-// Below this time a launch stays on its thread; above, it is cut into pieces that take about as long.
+// A launch shorter than this stays on its thread; longer ones are split into pieces of about this time.
 constexpr std::chrono::nanoseconds worth_sharing = std::chrono::microseconds(100);
 
 [[noreturn]] void refuse(const Kernel& kernel, int device, const std::string& why) {
@@ -68,7 +68,7 @@ void check_pointers(const Launch& l, const Kernel& k, const Arena& arena) {
                       i, l.pointers, pointer(l, i), arena.device(), Arena::whose(l.words[i])));
 }
 
-/// The parameters as the kernel gets them, with pointers to the memory behind the operands' addresses.
+/// The parameters for the kernel, with the operands' device addresses replaced by pointers to the memory.
 std::vector<std::uint64_t> kernel_words(const Launch& l) {
   std::vector<std::uint64_t> words(l.words.begin(), l.words.end());
   for (unsigned i = 0; i < l.pointers; ++i)
@@ -76,7 +76,7 @@ std::vector<std::uint64_t> kernel_words(const Launch& l) {
   return words;
 }
 
-/// Damage around the operands, which the guard pages are too coarse to catch; empty when there is none.
+/// Damage around the operands that the guard pages are too coarse to catch; empty if there is none.
 std::string check_edges(const Launch& l, Arena& arena) {
   for (unsigned i = 0; i < l.pointers; ++i)
     if (const auto allocation = pointer(l, i) ? arena.find(pointer(l, i)) : std::nullopt)
@@ -84,7 +84,7 @@ std::string check_edges(const Launch& l, Arena& arena) {
   return {};
 }
 
-/// The first fault of a launch, from whichever thread.
+/// The first fault of a launch, from any thread.
 class FirstFault {
  public:
   void run(Grid& grid, std::uint64_t first, std::uint64_t last) {
@@ -102,14 +102,14 @@ class FirstFault {
   Fault fault_;
 };
 
-/// For kernels whose threads need a stack each: on a large host all of its processors would run out of mappings.
+/// For kernels whose threads need their own stacks: with all processors of a large host, mappings would run out.
 tbb::task_arena& few_workers() {
   static constexpr int most = 16;
   static constinit Immortal<tbb::task_arena> arena;
   return arena.get([] { return new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency())); });
 }
 
-/// More and more blocks at a time on this thread, until the rest is known to be worth several threads.
+/// Runs growing numbers of blocks on this thread until the rest is known to be worth several threads.
 void run_blocks(Grid& grid, FirstFault& fault) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -131,7 +131,7 @@ void run_blocks(Grid& grid, FirstFault& fault) {
   }
 }
 
-/// One launch at a time, its blocks in their order: what the strict tier finds, it finds every time.
+/// One launch at a time, blocks in order: the strict tier's findings are reproducible.
 void run_strictly(Grid& grid, const Launch& launch, const StreamImpl& stream, Arena& arena, FirstFault& fault) {
   StreamOrder order(stream, "kernel " + grid.kernel->name);
   MemoryCheck check(launch, arena, order);

@@ -1,4 +1,4 @@
-// Launches on a virtual GPU: what a driver checks, then all blocks, then what the kernel left behind.
+// Launches on a virtual GPU: the driver's checks, then all blocks, then checks of what the kernel left behind.
 #pragma once
 #include <sinter/runtime/backend.hpp>
 
@@ -7,9 +7,9 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Returns when every block has run, on `stream`'s behalf. `limit_s` is the processor time that one block may take; 0:
-/// any. Throws CudaError for a launch that a GPU would refuse, for pointers that are not this device's, and for a fault
-/// of the kernel; then other blocks may have run, before and after.
+/// Runs every block before it returns, on behalf of `stream`. `limit_s` is a block's limit of processor time; 0: none.
+/// Throws CudaError for a launch that a GPU would refuse, for pointers of another device, and for a fault of the
+/// kernel; other blocks may have run by then, before and after the faulting one.
 void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s);
 
 }  // namespace sinter::inline v1::runtime::vgpu

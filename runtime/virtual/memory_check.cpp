@@ -20,12 +20,12 @@ constexpr unsigned lanes_of_warp = 32;
 
 unsigned warp_of(const Actor& a) noexcept { return a.thread / lanes_of_warp; }
 
-/// Whom the readers are when one more reads in the same interval.
+/// The set of readers after one more reads in the same interval.
 Readers joined(const ShadowByte& s, const Actor& now) noexcept {
   if (s.readers == Readers::None) return Readers::Thread;
   const Actor& before = s.reader;
   if (before.block != now.block || s.readers == Readers::Grid) return Readers::Grid;
-  if (before.interval != now.interval) return Readers::Thread;  // those before are behind a barrier
+  if (before.interval != now.interval) return Readers::Thread;  // earlier reads are before a barrier
   if (warp_of(before) != warp_of(now) || s.readers == Readers::Block) return Readers::Block;
   if (before.warp_interval != now.warp_interval) return Readers::Thread;
   return before.thread == now.thread ? s.readers : Readers::Warp;
@@ -34,7 +34,7 @@ Readers joined(const ShadowByte& s, const Actor& now) noexcept {
 }  // namespace
 
 bool is_strict() noexcept {
-  static constinit std::atomic<int> known{-1};  // nobody waits for its making, the child of a fork neither
+  static constinit std::atomic<int> known{-1};  // constant-initialized: neither threads nor a fork's child wait for it
   int strict = known.load(std::memory_order_relaxed);
   if (strict < 0) known.store(strict = is_on("SINTER_VIRTUAL_STRICT"), std::memory_order_relaxed);
   return strict;
@@ -84,7 +84,7 @@ void MemoryCheck::fence(const Actor& who) {
   fences_[who.thread] = who.interval + 1u;
 }
 
-/// What happens at an atomic variable happens in an order: who comes later sees what was fenced before.
+/// Operations on an atomic variable are ordered: later ones see what was fenced before.
 void MemoryCheck::synchronise(std::uintptr_t address, const Actor& who) {
   Releases& released = released_[address];
   for (const auto& [block, release] : released) seen_[block] = release;
@@ -93,8 +93,8 @@ void MemoryCheck::synchronise(std::uintptr_t address, const Actor& who) {
   released[who.block] = std::make_shared<const Release>(Release{who, fences_});
 }
 
-/// By a fence of the thread itself, followed by a barrier or by its own atomic operation; or by a barrier followed by a
-/// fence of the thread that did the atomic operation.
+/// Covered by a fence of the accessing thread, followed by a barrier or by its own atomic operation; or by a barrier
+/// followed by a fence of the thread that did the atomic operation.
 bool MemoryCheck::Release::covers(const Actor& before) const noexcept {
   const auto fenced = [&](std::uint16_t thread) { return thread < fences.size() ? fences[thread] : 0; };
   const std::uint32_t own = fenced(before.thread), last = fenced(by.thread);
@@ -111,7 +111,7 @@ bool MemoryCheck::is_ordered(const Actor& before, const Actor& now) const noexce
          (warp_of(before) == warp_of(now) && before.warp_interval != now.warp_interval);
 }
 
-/// Blocks run in their order.
+/// Blocks run in order.
 bool MemoryCheck::has_seen_all_before(std::uint32_t block) const noexcept {
   return std::ranges::count_if(seen_, [&](const auto& s) { return s.first < block; }) == block;
 }
@@ -160,7 +160,7 @@ void MemoryCheck::note(ShadowByte& s, Access kind, const Actor& who) {
   s.is_atomic = kind == Access::Atomic;
 }
 
-/// An access that is looked at, and where it goes: no region of the kernel's for a stray one.
+/// An access being checked, and its region: null for a stray access.
 struct MemoryCheck::Attempt {
   Access kind;
   std::uintptr_t address;
@@ -170,7 +170,7 @@ struct MemoryCheck::Attempt {
   bool is_shared;
 };
 
-/// False, for access() to return.
+/// Returns false, for access() to return.
 bool MemoryCheck::refuse(const Attempt& a, Fault::Kind why, std::uintptr_t at, const std::string& text,
                          Fault& fault) const {
   fault = Fault{};
@@ -218,7 +218,7 @@ bool MemoryCheck::check_bytes(const Attempt& a, ShadowByte* shadow, Fault& fault
 bool MemoryCheck::access(Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault) {
   const Region* region = find(address);
   if (!region && !is_device_memory(address) && !is_stray_shared(address))
-    return true;  // the kernel's own: stacks, parameters, constants
+    return true;  // the kernel's own memory: stacks, parameters, constants
   const bool is_shared = region ? region >= shared_ && region < shared_ + 2 : !is_device_memory(address);
   const Attempt attempt{kind, address, bytes, who, region, is_shared};
   if (!region && is_shared)

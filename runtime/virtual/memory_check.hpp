@@ -1,5 +1,4 @@
-// The strict tier: what a kernel's accesses to memory must obey. Plain tiers stop what meets a guard page; this one
-// knows each byte.
+// The strict tier: checks a kernel's memory accesses byte by byte. The other tiers catch only accesses to guard pages.
 //
 // access() and fence() run on kernels' stacks (see worker.hpp): compiled without sanitizers.
 #pragma once
@@ -24,19 +23,19 @@ class Arena;
 /// SINTER_VIRTUAL_STRICT, read once.
 bool is_strict() noexcept;
 
-/// One launch, whose blocks run one after the other.
+/// One launch, whose blocks run one after another.
 class MemoryCheck {
  public:
   MemoryCheck(const Launch& launch, Arena& arena, StreamOrder& order);
 
-  /// The block's variables, and the areas around them that are nobody's.
+  /// The block's variables, and the unused areas around them.
   struct SharedMemory {
     const char* begin;
     std::size_t bytes;
     const char* area_end;  // of WorkerMemory::shared_bytes
   };
   void begin_block(const SharedMemory& variables, const SharedMemory& dynamic);
-  /// False: `fault` says why, all but its instruction. Else it is left alone.
+  /// False: `fault` says why, except for its instruction. Otherwise `fault` is unchanged.
   bool access(sinter_virtual::Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault);
   /// __threadfence() of a thread.
   void fence(const Actor& who);
@@ -51,7 +50,7 @@ class MemoryCheck {
   /// What an atomic operation of a block publishes.
   struct Release {
     Actor by;
-    std::vector<std::uint32_t> fences;  // of each thread: the interval of its last __threadfence(), counted from 1
+    std::vector<std::uint32_t> fences;  // per thread: the interval of its last __threadfence(), counted from 1
     bool covers(const Actor& before) const noexcept;
   };
   using Releases = std::map<std::uint32_t, std::shared_ptr<const Release>>;  // the last one of each block
@@ -77,9 +76,9 @@ class MemoryCheck {
   Region shared_[2] = {};  // static and dynamic
   std::vector<ShadowByte> shared_shadow_[2];
   std::uintptr_t shared_areas_[2] = {};  // where they end
-  // Blocks talk to each other by __threadfence() and atomic operations alone.
-  std::vector<std::uint32_t> fences_;                      // of the block in hand, as in Release
-  Releases seen_;                                          // what it may rely on
+  // Blocks communicate only by __threadfence() and atomic operations.
+  std::vector<std::uint32_t> fences_;                      // of the current block, as in Release
+  Releases seen_;                                          // releases that it may rely on
   std::unordered_map<std::uintptr_t, Releases> released_;  // by address of an atomic variable
 };
 

@@ -32,7 +32,7 @@ int spawn(const std::vector<char*>& argv, int output, pid_t& child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_adddup2(&actions, output, 2);
-  // Compilers run programs of their own and wait for them: what this process does with signals is not theirs.
+  // Compilers run and wait for programs of their own, so they must not inherit this process's signal handling.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -66,7 +66,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Waited for, whatever happens.
+/// Always waited for.
 struct Child {
   pid_t id = 0;
   ~Child() {
@@ -88,9 +88,9 @@ ProcessResult run_process(const std::vector<std::string>& arguments) {
   ProcessResult result;
   if (arguments.empty()) return result.error = EINVAL, result;
   Child child;
-  Descriptor reading;  // closed before the child is waited for, which may write more than anyone reads
+  Descriptor reading;  // closed before waiting for the child, which may write more than is read
   {
-    const NoFork no_fork(std::nothrow);  // a child that kept the writing end would keep it open
+    const NoFork no_fork(std::nothrow);  // a child that inherited the writing end would keep it open
     int pipe[2];
     if (::pipe2(pipe, O_CLOEXEC) != 0) return result.error = errno, result;
     reading = Descriptor(pipe[0]);
@@ -116,7 +116,7 @@ std::string find_program(const std::string& program, int& error) {
   if (program.find('/') != std::string::npos) return is_there(program) ? program : "";
   const char* path = trusted_getenv("PATH");
   std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
-  folders.exceptions(std::ios::badbit);  // lack of memory is no end of the list
+  folders.exceptions(std::ios::badbit);  // a lack of memory must not look like the end of the list
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::string file = (folder.empty() ? "." : folder) + "/" + program;
     std::error_code ignored;

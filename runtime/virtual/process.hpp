@@ -1,4 +1,4 @@
-// Running another program and reading what it prints.
+// Running another program and reading its output.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,9 +6,9 @@
 namespace sinter::inline v1::runtime::vgpu {
 
 struct ProcessResult {
-  /// The program ran, and a process that ignores SIGCHLD, or waits for all its children, does not learn how it ended.
+  /// The program ran, but its status is unknown: this process ignores SIGCHLD or waits for all its children.
   static constexpr int unknown = -2;
-  int status = -1;     // exit status; 128 + signal; -1 when it did not start
+  int status = -1;     // exit status; 128 + signal; -1 if it did not start
   int error = 0;       // why it did not
   std::string output;  // stdout and stderr
 
@@ -17,14 +17,14 @@ struct ProcessResult {
   std::string ending() const;
 };
 
-/// Runs `arguments` (the program is looked up in PATH) with no input and waits for it. Throws bad_alloc alone.
+/// Runs `arguments` (the program is looked up in PATH) without input and waits for it. Throws only bad_alloc.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// Whether an error says that the system lacks something now: it may work the next time.
+/// Whether an error means that the system temporarily lacks a resource, so that a retry may succeed.
 bool is_lack(int error) noexcept;
 
-/// The file that PATH finds for a program, or the program itself where it names a folder; empty when there is none.
-/// Then `error` is why a file could not be looked at, 0 where there is none that could be run.
+/// The file that PATH gives for a program, or the program itself if it contains a slash; empty if there is none. Then
+/// `error` is why a file could not be examined, or 0 if there is none that could be run.
 std::string find_program(const std::string& program, int& error);
 
 /// Throw Error with the path and the reason.

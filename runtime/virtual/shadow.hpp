@@ -1,4 +1,4 @@
-// What the strict tier remembers of every byte that a kernel may touch.
+// The strict tier's record of every byte that a kernel may access.
 #pragma once
 #include <cstdint>
 
@@ -6,19 +6,19 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Who accesses memory, and what of its launch is ordered before.
+/// Who accesses memory, and what in its launch happened before.
 struct Actor {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
-  std::uint16_t interval = 0;       // barriers that the block has passed
-  std::uint16_t warp_interval = 0;  // __syncwarp()s of all its lanes that the warp has passed
+  std::uint16_t interval = 0;       // number of barriers that the block has passed
+  std::uint16_t warp_interval = 0;  // number of __syncwarp()s of all its lanes that the warp has passed
 };
 
 struct ShadowByte {
-  enum class Readers : std::uint8_t { None, Thread, Warp, Block, Grid };  // what `reader` stands for
+  enum class Readers : std::uint8_t { None, Thread, Warp, Block, Grid };  // meaning of `reader`
   Work written_by = Work::None;
-  Work read_by = Work::None;  // since it was written
-  // Of the launch that touched it last:
+  Work read_by = Work::None;  // since the last write
+  // For the launch that last accessed it:
   Work launch = Work::None;
   Actor writer, reader;
   Readers readers = Readers::None;

@@ -45,7 +45,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
     if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-    // The default: as if there were no handler. A fault happens again on return; a sent signal is sent again.
+    // The default action, as if there were no handler: a fault recurs on return; a sent signal is sent again.
     ::signal(signal, SIG_DFL);
     if (info->si_code <= 0) ::raise(signal);
     return;

@@ -1,14 +1,14 @@
-// Memory faults of kernels, without taking the process down.
+// Handles kernels' memory faults without ending the process.
 #pragma once
 #include <signal.h>
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL while a kernel runs on the thread that gets one, by ending the kernel;
-/// any other goes to the handler that was installed before. Once per process.
+/// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL by ending the kernel that runs on the signaled thread; without one, calls
+/// the previously installed handler. Once per process.
 void install_signal_handlers();
 
-/// Lets those signals reach the calling thread, which may have blocked them, for as long as the object lives.
+/// Unblocks those signals in the calling thread during the object's lifetime.
 class UnblockedSignals {
  public:
   UnblockedSignals() noexcept;
@@ -20,8 +20,8 @@ class UnblockedSignals {
   sigset_t before_;
 };
 
-/// Gives the calling thread a stack for signal handlers, so that a kernel's stack overflow can be handled; for as long
-/// as the object lives. A stack that is there already is used.
+/// Gives the calling thread a stack for signal handlers, so that a kernel's stack overflow can be handled, during the
+/// object's lifetime. Uses an existing one if there is one.
 class SignalStack {
  public:
   SignalStack();

@@ -24,13 +24,13 @@ namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 constexpr std::string_view prefix = "sinter-virtual-";
-constexpr std::string_view unknown = "XXXXXX";  // that mkdtemp fills in
+constexpr std::string_view unknown = "XXXXXX";  // replaced by mkdtemp
 constexpr std::time_t abandoned_s = 24 * 3600;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-/// Takes the descriptor.
+/// Takes over the descriptor.
 Folder reader(int fd) {
   DIR* stream = fd < 0 ? nullptr : ::fdopendir(fd);
   if (!stream && fd >= 0) ::close(fd);
@@ -40,7 +40,7 @@ Folder reader(int fd) {
 bool is_abandoned(int folder) {
   struct stat s{};
   return ::fstat(folder, &s) == 0 && s.st_uid == ::geteuid() && std::time(nullptr) - s.st_mtime > abandoned_s &&
-         ::flock(folder, LOCK_EX | LOCK_NB) == 0;  // whoever uses it holds a lock
+         ::flock(folder, LOCK_EX | LOCK_NB) == 0;  // its users hold a lock
 }
 
 void remove_if_abandoned(int base, const char* name) {
@@ -74,11 +74,11 @@ TemporaryFolder::TemporaryFolder() {
                     "written.",
                     path_, std::strerror(errno)));
   in_use_ = ::open(path_.c_str(), folder_flags);
-  if (in_use_ >= 0) ::flock(in_use_, LOCK_SH | LOCK_NB);  // where it cannot be locked its age must do
+  if (in_use_ >= 0) ::flock(in_use_, LOCK_SH | LOCK_NB);  // if it cannot be locked, its age protects it
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  // What is usually there goes without memory or another descriptor, of which the process may have no more.
+  // The usual files are removed without memory or another descriptor, which the process may not have.
   for (const char* name : {"kernel.cpp", "kernel.so"})
     if (in_use_ >= 0) ::unlinkat(in_use_, name, 0);
   if (::rmdir(path_.c_str()) != 0) try {

@@ -1,11 +1,11 @@
-// Folders for what the host's compiler reads and writes.
+// Folders for the host compiler's input and output.
 #pragma once
 #include <string>
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// A new folder in TMPDIR, else /tmp, that is removed with all that is in it. The first one of a process removes those
-/// that others left there.
+/// A new folder in TMPDIR, else /tmp, removed with all its content. The first one of a process removes folders
+/// abandoned by others.
 class TemporaryFolder {
  public:
   /// Throws Error with the reason.
@@ -18,11 +18,11 @@ class TemporaryFolder {
 
  private:
   std::string path_;
-  int in_use_ = -1;  // the folder, locked while this lives
+  int in_use_ = -1;  // the folder, locked during this object's lifetime
 };
 
-/// Removes the folders of this kind in `base` that killed processes left: this user's, older than a day, that no
-/// process holds. Follows no symbolic links, and leaves folders within them alone.
+/// Removes folders of this kind in `base` that killed processes left behind: owned by this user, older than a day, not
+/// locked by any process. Does not follow symbolic links and does not touch nested folders.
 void remove_abandoned(const std::string& base) noexcept;
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -49,7 +49,7 @@ double limit_from_environment() {
                           "10 or 0.5 (0: any)"));
 }
 
-/// Errors that are thrown at the next wait. Thread-safe.
+/// Errors to be thrown at the next wait. Thread-safe.
 class LateErrors {
  public:
   void add(std::string message) {
@@ -70,7 +70,7 @@ class VirtualGpu final : public GpuBackend {
  public:
   explicit VirtualGpu(int index) : device_(index), arena_(index), limit_s_(limit_from_environment()) {
     install_signal_handlers();
-    if (is_strict()) HappensBefore::instance();  // made here, where no lock is held: its making waits for a fork
+    if (is_strict()) HappensBefore::instance();  // created here, without locks held: its creation waits for forks
   }
 
   ~VirtualGpu() override { retired_->close(); }
@@ -140,7 +140,7 @@ class VirtualGpu final : public GpuBackend {
       copy_now(memory_of(to), memory_of(from), bytes);
     });
   }
-  /// As a library's kernel would, but on the host.
+  /// Like a library's kernel, but on the host.
   void multiply(const MatrixProduct& p) override {
     const auto turn = in_order("a product of matrices on");
     const auto check_lines = [&](const Matrix& m, std::int64_t rows, std::int64_t columns, bool writes) {
@@ -199,7 +199,7 @@ class VirtualGpu final : public GpuBackend {
   static void copy_now(void* to, const void* from, std::size_t bytes) {
     if (bytes) std::memcpy(to, from, bytes);
   }
-  /// Does work on the current stream, at once or late; then what it throws is thrown by a later wait.
+  /// Does work on the current stream, at once or late; a later wait throws the errors of late work.
   template <class F>
   void issue(F work) {
     if (!is_late()) return work();
@@ -215,7 +215,7 @@ class VirtualGpu final : public GpuBackend {
     if (fence)
       for (const EventRef& e : *fence) LateWork::instance().wait(stream, VirtualStreams::mark(e->native));
     LateWork::instance().issue(stream, [this, data] { arena_.deallocate(data); });
-  } catch (...) {  // no memory to remember it: it stays
+  } catch (...) {  // no memory to record it: it is leaked
   }
   void make_fault_word() {
     const std::lock_guard lock(making_fault_word_.get());  // in the strict tier, uploads wait for kernels
@@ -223,7 +223,7 @@ class VirtualGpu final : public GpuBackend {
     void* const word = arena_.allocate(sizeof(std::uint32_t));
     const std::uint32_t none = 0;
     upload(word, &none, sizeof none);
-    stream_calls_.synchronize(streams_.current().native);  // no wait of the user's
+    stream_calls_.synchronize(streams_.current().native);  // not counted as a wait of the user's
     fault_word_.store(word, std::memory_order_release);
   }
   void check(std::string_view what, const void* data, std::size_t bytes) const {
@@ -252,7 +252,7 @@ class VirtualGpu final : public GpuBackend {
     return std::make_unique<CopyCheck>(streams_.current(), fmt::format("{} {}", copy, to_string(device_)));
   }
 
-  /// Throws at the next wait: whoever releases may not throw.
+  /// Reports at the next wait, since releasing must not throw.
   void check_release(const void* data, const StreamImpl& stream, const Fence& fence) noexcept try {
     const auto allocation = arena_.find(data);
     if (!allocation) return;
@@ -265,12 +265,12 @@ class VirtualGpu final : public GpuBackend {
           "released for {} while {} may still use them: nothing makes the stream wait for it. The memory was {}.",
           allocation->bytes, arena_.device(), runtime::describe(stream), user,
           Arena::whose(reinterpret_cast<std::uintptr_t>(data))));
-  } catch (...) {  // no memory to say it
+  } catch (...) {  // no memory for the message
   }
 
   Device device_;
   Arena arena_;
-  mutable LateErrors late_errors_;  // of the strict tier, and of late work
+  mutable LateErrors late_errors_;  // for the strict tier and for late work
   VirtualStreams stream_calls_{device_.index()};
   Streams streams_{device_, stream_calls_};
   const std::shared_ptr<RetiredKernels> retired_ = std::make_shared<RetiredKernels>(streams_);

@@ -26,7 +26,7 @@ LateWork& late() { return LateWork::instance(); }
 
 }  // namespace
 
-// A stream is its address.
+// A stream is identified by its address.
 void* VirtualStreams::create_stream() { return new char; }
 void VirtualStreams::destroy_stream(void* stream) noexcept {
   if (is_strict()) order().forget(named(stream));
@@ -61,7 +61,7 @@ bool VirtualStreams::is_done(void* event) {
   if (is_late()) return late().is_over(mark(event));
   return !is_strict() || order().is_seen_over(event_at(event).over, event_at(event).asked);
 }
-/// What is not late is done at once.
+/// Without late work, everything is done at once.
 bool VirtualStreams::is_past(void* event) { return !is_late() || late().is_over(mark(event)); }
 void VirtualStreams::synchronize_event(void* event) {
   if (is_late()) late().finish(mark(event));

@@ -1,5 +1,5 @@
-// Streams and events of a virtual GPU, whose work is done when a call returns, or late. The strict tier notes what they
-// order.
+// Streams and events of a virtual GPU, whose work is done when a call returns, or late. The strict tier records the
+// order that they establish.
 #pragma once
 #include "../streams.hpp"
 #include "happens_before.hpp"
@@ -24,9 +24,9 @@ class VirtualStreams final : public StreamCalls {
   void synchronize_event(void* event) override;
   float elapsed_ms(void* begin, void* end) override;
 
-  /// What is over when the event is, in the strict tier.
+  /// What is done when the event is, in the strict tier.
   static const Clock& over(void* event);
-  /// What is before the event, where work is done late.
+  /// The work before the event, if work is done late.
   static const LateWork::Mark& mark(void* event);
 
  private:

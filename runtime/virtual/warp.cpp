@@ -1,4 +1,4 @@
-// Operations of a warp: each lane waits until every lane of its mask that has not returned is at the same one.
+// Warp operations: each lane waits until every lane of its mask that has not returned is at the same operation.
 #include <algorithm>
 #include <bit>
 
@@ -30,7 +30,7 @@ std::uint64_t Worker::wait_at_warp(const WarpCall& call) {
   return call_[me_].value;
 }
 
-/// Does the operation that `thread` waits for, if all are there: the last lane to arrive goes on, the others are woken.
+/// Does the operation that `thread` waits for if all lanes are there: the last one continues, the others are woken.
 bool Worker::complete_warp(unsigned thread) {
   const unsigned first = thread / warp_lanes * warp_lanes;
   Warp& w = warp_[thread / warp_lanes];
@@ -54,7 +54,7 @@ bool Worker::complete_warp(unsigned thread) {
   return true;
 }
 
-/// A lane has returned: those that waited for it may be complete now.
+/// A lane has returned: operations that waited for it may be complete now.
 void Worker::recheck_warp(unsigned warp) {
   for (unsigned l = 0; l < warp_lanes; ++l)
     if (has(warp_[warp].waiting, l)) complete_warp(warp * warp_lanes + l);

@@ -16,7 +16,7 @@ namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
 constexpr int period_us = 50'000;
-char mark;  // whose address the watchdog's signals carry
+char mark;  // the watchdog's signals carry its address
 
 struct Watch {
   std::mutex mutex;
@@ -48,7 +48,7 @@ void check(Watched& w) {
     w.since_ns = cpu_time_ns(w.clock);
   } else if (cpu_time_ns(w.clock) - w.since_ns > limit) {
     w.expired.store(block);
-    // Each time round: one that meets the thread in a handler of the program's is lost.
+    // Repeated: a signal that arrives while the thread is in one of the program's handlers is lost.
     ::pthread_sigqueue(w.thread, SIGBUS, {.sival_ptr = &mark});
   }
 }
@@ -61,7 +61,7 @@ void* run(void*) {
   }
 }
 
-// Signals for the process are not for this thread.
+// Blocks signals, so that this thread does not receive those sent to the process.
 void start() {
   sigset_t all, before;
   sigfillset(&all);

@@ -17,15 +17,15 @@ using boost::context::detail::make_fcontext;
 
 namespace {
 
-constexpr std::size_t usable_stack = WorkerMemory::stack_bytes / 2;  // at least; the guard page is the real limit
+constexpr std::size_t usable_stack = WorkerMemory::stack_bytes / 2;  // at least; the guard page is the actual limit
 
-// Initial-exec: at one offset from the thread pointer in every thread, which is how kernels reach it.
+// initial-exec: at the same offset from the thread pointer in every thread, through which kernels access it.
 thread_local sinter_virtual::State state __attribute__((tls_model("initial-exec")));
 thread_local Worker* worker __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
-/// Ends a worker with its thread. One that is asked for even later, by a destructor, is never freed.
+/// Destroys a worker with its thread. One requested even later, by a destructor, is never freed.
 struct WorkerOwner {
   WorkerOwner() : owned(new Worker) {}
   ~WorkerOwner() {
@@ -89,10 +89,10 @@ void Worker::prepare(const Grid& grid, std::uint64_t first, std::uint64_t last) 
   state.block_dim = {grid.threads, 1, 1};
   state.grid_dim = {grid.blocks, 1, 1};
   state.block = state.thread = {0, 0, 0};
-  state.static_shared = memory_.shared_end(0) - (grid.kernel->static_area + 255) / 256 * 256;  // as __align__ asks
+  state.static_shared = memory_.shared_end(0) - (grid.kernel->static_area + 255) / 256 * 256;  // as __align__ requires
   state.dynamic_shared = memory_.shared_end(1) - (grid.dynamic_shared + 15) / 16 * 16;
   watched_.limit_ns.store(static_cast<std::int64_t>(grid.limit_s * 1e9), std::memory_order_relaxed);
-  watched_.blocks.fetch_add(1, std::memory_order_relaxed);  // no time of an earlier run is held against this one
+  watched_.blocks.fetch_add(1, std::memory_order_relaxed);  // time of earlier runs does not count
 }
 
 void Worker::begin_block() {
@@ -108,7 +108,7 @@ void Worker::begin_block() {
                               {state.dynamic_shared, grid_->dynamic_shared, memory_.shared_end(1)});
 }
 
-/// Shared memory is rounded up, as its alignment asks: a write to the rest meets no guard page. False for a fault.
+/// Shared memory is rounded up to its alignment, so a write to the excess misses the guard page. False for a fault.
 bool Worker::check_shared_slack() noexcept {
   const auto* expected = reinterpret_cast<const char*>(&poison);
   for (int which : {0, 1}) {
@@ -164,7 +164,7 @@ void Worker::reset_threads() {
   }
 }
 
-/// Chooses who runs next and where its stack stands: threads that have not begun, then those that can go on, then
+/// Chooses what runs next and the top of its stack: threads that have not started, then those that can continue, then
 /// run().
 Worker::Context Worker::next_context() {
   if (fresh_ < count_) {
@@ -188,7 +188,7 @@ void Worker::become(unsigned thread) {
   state.thread.x = thread;
 }
 
-/// Stores where the one that jumped here can be resumed.
+/// Stores the context in which the thread that switched here can be resumed.
 void Worker::arrive(Transfer from) { *static_cast<Context*>(from.data) = from.fctx; }
 
 void Worker::fibre_main(Transfer from) {
@@ -205,7 +205,7 @@ void Worker::fibre_main(Transfer from) {
   jump_fcontext(w.next_context(), &w.nowhere_);
 }
 
-/// Runs the others until someone has woken this thread.
+/// Runs other threads until this one is woken.
 void Worker::suspend() {
   const unsigned self = me_;
   const Context next = next_context();
@@ -263,7 +263,7 @@ int Worker::wait_at_barrier(BarrierKind kind, bool predicate, int line) {
   return barrier_result_;
 }
 
-/// Called when a thread arrives or returns. The last one to arrive goes on at once; the others become ready.
+/// Called when a thread arrives or returns. The last one to arrive continues; the others become ready.
 void Worker::check_barrier_complete() {
   if (at_barrier_ == 0 || at_barrier_ + done_ < count_) return;
   const unsigned first = first_at_barrier_, other = other_at_barrier_;
@@ -290,7 +290,7 @@ void Worker::check_barrier_complete() {
 
 // ---- Faults
 
-/// Not amid a check, which may hold the heap's lock: the watchdog asks again.
+/// False during a check, which may hold the heap's lock: the watchdog asks again.
 bool Worker::is_timed_out() const noexcept { return !in_check_ && watched_.expired.load() == watched_.blocks.load(); }
 
 Fault& Worker::new_fault(Fault::Kind kind, unsigned thread, int line) noexcept {
@@ -303,7 +303,7 @@ Fault& Worker::new_fault(Fault::Kind kind, unsigned thread, int line) noexcept {
 }
 
 void Worker::record(const Fault& fault) noexcept {
-  running_ = false;  // a fault from here on is nobody's
+  running_ = false;  // later faults are not the kernel's
   Fault& f = new_fault(fault.kind, state.thread.x, 0);
   f.stack = memory_.is_stack_guard(fault.address);
   f.shared = memory_.is_shared(fault.address);
@@ -312,7 +312,7 @@ void Worker::record(const Fault& fault) noexcept {
   f.address = fault.address;
   f.instruction = fault.instruction;
   f.write = fault.write;
-  // Return addresses are among what lies on the stack: the line of a fault in a function of the C library.
+  // The stack words include return addresses: they give the line of a fault in a function of the C library.
   const std::size_t above = memory_.bytes_above(fault.stack_pointer);
   if (!f.stack)
     std::memcpy(f.stack_words, reinterpret_cast<const void*>(fault.stack_pointer),
@@ -327,7 +327,7 @@ void Worker::access(sinter_virtual::Access kind, unsigned long address, unsigned
   w.in_check_ = false;
   if (allowed) [[likely]]
     return;
-  w.fault_.instruction = instruction - 1;  // of the call, not of what follows
+  w.fault_.instruction = instruction - 1;  // the call itself, not the instruction after it
   w.leave();
 }
 
@@ -365,7 +365,7 @@ void Worker::fail_synchronisation(unsigned thread, int line, const char* format,
   leave();
 }
 
-/// After everybody has run as far as possible: where do they wait?
+/// After all threads have run as far as possible: reports where they wait.
 void Worker::explain_deadlock() {
   unsigned at_barrier = 0, at_warp = 0, barrier = 0, warp = 0;
   for (unsigned t = count_; t-- > 0;) {

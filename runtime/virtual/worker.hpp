@@ -1,7 +1,7 @@
 // One host thread that runs blocks of kernels.
 //
-// Everything here and in worker.cpp and warp.cpp runs on stacks that the sanitizers do not know, or switches to them;
-// these files are compiled without sanitizers.
+// Everything here and in worker.cpp and warp.cpp runs on, or switches to, stacks that the sanitizers do not know; these
+// files are compiled without sanitizers.
 #pragma once
 #include <array>
 #include <atomic>
@@ -18,29 +18,29 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-inline constexpr unsigned max_threads = 1024;  // of a block
+inline constexpr unsigned max_threads = 1024;  // per block
 inline constexpr unsigned warp_lanes = 32;
-inline constexpr std::size_t max_shared = 227 << 10;  // bytes of a block, static and dynamic
+inline constexpr std::size_t max_shared = 227 << 10;  // bytes per block, static and dynamic
 
 class MemoryCheck;
 struct Actor;
 
-/// What all blocks of a launch share.
+/// State shared by all blocks of a launch.
 struct Grid {
   const Kernel* kernel;
   const void* parameters;
   unsigned blocks;
   unsigned threads;
   std::size_t dynamic_shared;
-  double limit_s;                 // for one block; 0: none
-  MemoryCheck* check = nullptr;   // of the strict tier, where one worker runs all blocks
+  double limit_s;                 // per block; 0: none
+  MemoryCheck* check = nullptr;   // for the strict tier, in which one worker runs all blocks
   std::atomic<bool> stop{false};  // set by the first fault: no block starts after it
 };
 
-/// Memory of a worker: a stack for each thread of a block and two areas of shared memory, each ending at a guard page.
+/// A worker's memory: a stack for each thread of a block and two areas of shared memory, each ending at a guard page.
 class WorkerMemory {
  public:
-  static constexpr std::size_t stack_bytes = 64 << 10;  // of which the lowest page is the guard
+  static constexpr std::size_t stack_bytes = 64 << 10;  // the lowest page is the guard page
   static constexpr std::size_t shared_bytes = 256 << 10;
 
   /// Throws OutOfMemory.
@@ -49,17 +49,17 @@ class WorkerMemory {
   WorkerMemory(const WorkerMemory&) = delete;
   WorkerMemory& operator=(const WorkerMemory&) = delete;
 
-  /// Makes stacks 0 to n - 1 usable; each takes two of the process's memory mappings. False when there are none left.
+  /// Makes stacks 0 to n - 1 usable; each takes two of the process's memory mappings. False if no more are available.
   bool open_stacks(unsigned n) noexcept;
-  /// Where stack `i` begins (it grows down), and which stack an address lies in.
+  /// The start of stack `i`, which grows down; and the stack that contains an address.
   char* stack_top(unsigned i) const noexcept;
   unsigned stack_of(const void* address) const noexcept;
-  /// Bytes from a stack pointer to where its stack begins; 0 when it is in no stack.
+  /// Bytes from a stack pointer up to the start of its stack; 0 if it is in no stack.
   std::size_t bytes_above(std::uintptr_t stack_pointer) const noexcept;
   /// Whether a stack pointer is a kernel's.
   bool contains(std::uintptr_t address) const noexcept;
   char* escape_stack_top() const noexcept { return base_ + escape_bytes; }
-  /// The end of the static (0) or the dynamic (1) shared memory; the page from there on faults.
+  /// The end of the static (0) or the dynamic (1) shared memory; the page that begins there faults.
   char* shared_end(int which) const noexcept;
   bool is_stack_guard(std::uintptr_t address) const noexcept;
   bool is_shared(std::uintptr_t address) const noexcept;
@@ -73,23 +73,22 @@ class WorkerMemory {
   unsigned open_ = 0;
 };
 
-/// Threads of kernels without barriers run one after the other in a loop. Others get a stack each when they first
-/// block: a thread that returns without blocking hands its stack to the next one, with no switch.
+/// Threads of kernels without barriers run one after another in a loop. Others get a stack each when they first block:
+/// a thread that returns without blocking passes its stack on to the next one, without a switch.
 class Worker {
  public:
-  /// The calling thread's, made on first use. Throws OutOfMemory.
+  /// The calling thread's worker, created on first use. Throws OutOfMemory.
   static Worker& get();
-  /// The same, or null where there is none. Async-signal-safe.
+  /// The same, or null if there is none. Async-signal-safe.
   static Worker* of_this_thread() noexcept;
 
-  /// Runs blocks [first, last) until one has a fault or grid.stop is set; the fault goes to `fault`. Throws
-  /// OutOfMemory.
+  /// Runs blocks [first, last) until one faults, which fills `fault`, or grid.stop is set. Throws OutOfMemory.
   void run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault);
 
   // For the signal handler.
-  /// Whether the thread is inside a kernel, judged by its stack pointer too: run() may just have come back.
+  /// Whether the thread is inside a kernel. Also checks the stack pointer, since run() may just have returned.
   bool in_kernel(std::uintptr_t stack_pointer) const noexcept { return running_ && memory_.contains(stack_pointer); }
-  /// Whether the watchdog's signal is meant for the block in hand.
+  /// Whether the watchdog's signal is for the current block.
   bool is_timed_out() const noexcept;
   void record(const Fault& fault) noexcept;
   void* escape_stack() const noexcept { return memory_.escape_stack_top(); }
@@ -109,13 +108,13 @@ class Worker {
   struct WarpCall {
     WarpOp op;
     unsigned mask;
-    std::uint64_t value;  // what the lane gives, then what it gets
+    std::uint64_t value;  // the lane's argument, then its result
     int argument, width, line;
   };
   struct Warp {
     std::uint32_t present;   // lanes that exist and have not returned
     std::uint32_t waiting;   // lanes at a warp operation
-    std::uint16_t interval;  // __syncwarp()s of all its lanes that it has passed
+    std::uint16_t interval;  // number of __syncwarp()s of all its lanes that it has passed
   };
 
   // worker.cpp: blocks and scheduling
@@ -170,15 +169,15 @@ class Worker {
   Fault fault_;
   volatile bool running_ = false;
   volatile bool in_check_ = false;
-  Context root_ = nullptr;     // run()
-  Context nowhere_ = nullptr;  // contexts that nobody resumes
+  Context root_ = nullptr;     // of run()
+  Context nowhere_ = nullptr;  // for contexts that are never resumed
   const Grid* grid_ = nullptr;
   std::uint64_t next_block_ = 0, last_block_ = 0;
 
-  // The block in hand
+  // The current block
   unsigned count_ = 0;  // threads
   unsigned me_ = 0;
-  unsigned fresh_ = 0;  // the next thread that has not begun
+  unsigned fresh_ = 0;  // the next thread that has not started
   unsigned done_ = 0;
   unsigned stacks_used_ = 0, free_stacks_ = 0;
   unsigned ready_head_ = 0, ready_tail_ = 0;  // modulo max_threads
@@ -186,7 +185,7 @@ class Worker {
   BarrierKind barrier_kind_ = BarrierKind::Sync;
   unsigned barrier_votes_ = 0;
   int barrier_result_ = 0;
-  std::uint16_t interval_ = 0;  // barriers that it has passed
+  std::uint16_t interval_ = 0;  // number of barriers that it has passed
   std::array<Status, max_threads> status_;
   std::array<int, max_threads> line_;
   std::array<Context, max_threads> context_;

@@ -11,7 +11,7 @@
 namespace sinter::inline v1::runtime::vgpu {
 namespace {
 
-// Tops of stacks 64 KiB apart would share cache sets: each is moved by another number of cache lines.
+// Tops of stacks 64 KiB apart would share cache sets: each is offset by another number of cache lines.
 constexpr std::size_t stagger_bytes = 64;
 constexpr unsigned staggers = 128;
 

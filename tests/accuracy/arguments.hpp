@@ -1,5 +1,5 @@
-// The arguments that operations are measured at: all exponents with many fractions, neighbours of numbers where
-// functions have roots and their implementations change, special values in all combinations.
+// The arguments with which operations are measured: all exponents with many fractions, neighbors of roots and of points
+// where implementations change, and special values in all combinations.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -19,7 +19,7 @@ using Columns = std::vector<std::vector<Bits>>;
 
 class Arguments {
  public:
-  /// Hands tuples of `operands` numbers of a dtype to `use`, at most `chunk` at a time.
+  /// Passes tuples of `operands` numbers of a dtype to `use`, at most `chunk` at a time.
   Arguments(DType dtype, std::size_t operands, Depth depth, std::function<void(const Columns&)> use)
       : dtype_(dtype), full_(depth == Depth::Full), use_(std::move(use)), columns_(operands) {}
 
@@ -30,7 +30,7 @@ class Arguments {
       combinations(), random_tuples();
     flush();
   }
-  /// One more tuple.
+  /// Adds a tuple.
   void add(const std::vector<Bits>& tuple) {
     for (std::size_t k = 0; k < columns_.size(); ++k) columns_[k].push_back(quiet(tuple[k]));
     if (columns_[0].size() == chunk) flush();
@@ -43,7 +43,7 @@ class Arguments {
   static constexpr std::size_t chunk = 65536;
 
  private:
-  /// Signalling NaNs are none of any operation's promises.
+  /// No operation makes promises about signaling NaNs.
   Bits quiet(Bits b) const {
     const Bits infinity = bits(INFINITY), magnitude = b & ((Bits{1} << (8 * size_of(dtype_) - 1)) - 1);
     return magnitude > infinity ? infinity | infinity >> 1 : b;
@@ -119,7 +119,7 @@ class Arguments {
                             1e15};
     for (int i = 0; i <= 200; ++i) all.push_back(i), all.push_back(i + 0.5), all.push_back(i * M_PI_2);
     for (int i = 0; i <= 40; ++i) all.push_back(std::ldexp(1., i - 30)), all.push_back(std::ldexp(1., 10 * i - 200));
-    // Roots of digamma and lgamma between the poles, as far as double tells.
+    // Roots of digamma and lgamma between the poles, to double precision.
     for (const double root : {0.504083008264455, 1.573498473162390, 2.610720868444145, 3.635293366436901,
                               2.457024738220800, 2.747682646727413, 3.143580888349980, 3.955294284858598})
       all.push_back(root);
@@ -139,7 +139,7 @@ class Arguments {
       }
   }
 
-  /// 0, the ends of the ranges of normal numbers and denormals, infinity, NaN, and some numbers, of both signs.
+  /// 0, the ends of the ranges of normal numbers and denormals, infinity, NaN, and some other numbers, with both signs.
   std::vector<Bits> special_bits() const {
     const int fraction = is_double() ? 52 : dtype_ == DType::Float32 ? 23 : dtype_ == DType::Float16 ? 10 : 7;
     const Bits infinity = bits(INFINITY), sign = Bits{1} << (8 * size_of(dtype_) - 1), least = Bits{1} << fraction;
@@ -178,7 +178,7 @@ class Arguments {
           case 3:  // next to the first operand
             tuple.push_back(k == 0 ? bits(of_exponent(-10, 10)) : (tuple[0] + random_() % 64 - 32) & mask);
             break;
-          case 4:  // powers that are numbers
+          case 4:  // powers that do not overflow
             tuple.push_back(k == 0 ? bits(std::exp2(uniform(-range, range)))
                                    : bits(uniform(-range, range) / std::log2(test::as<double>(test::convert_bits(
                                                                        tuple[0], dtype_, DType::Float64)))));

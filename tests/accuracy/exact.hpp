@@ -1,5 +1,5 @@
-// What operations that round mean, in a wider float R: from their documentation, and in forms that lose nothing where
-// R is wider than what is judged by it.
+// The meaning of operations that round, in a wider float R: from their documentation, and in forms that lose no
+// precision if R is wider than the dtype under test.
 #pragma once
 #include <array>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace sinter::accuracy {
 
-/// By steps up to where the asymptotic series is good to 1e-35; reflected where x < 0.
+/// By recurrence to where the asymptotic series is accurate to 1e-35; reflected for x < 0.
 template <class R>
 R digamma(R x) {
   constexpr double far = std::is_same_v<R, Quad> ? 30 : 16;
@@ -32,7 +32,7 @@ R digamma(R x) {
   return sum + log(x) - 1 / (2 * x) - series;
 }
 
-/// Halley's steps on erf, or on erfc where its argument is far.
+/// Halley's method on erf, or on erfc if its argument is far from 0.
 template <class R>
 R erfinv(R y) {
   const R size = fabs(y), tail = 1 - size, slope = 2 / sqrt(pi<R>);
@@ -44,7 +44,7 @@ R erfinv(R y) {
     const R off = near ? size - erf(x) : erfc(x) - tail;
     const R step = off / (slope * exp(-x * x)), last = x;
     x += step / (1 - x * step);
-    if (fabs(x - last) <= x * R(1e-15)) break;  // the next step would be of the third power of this
+    if (fabs(x - last) <= x * R(1e-15)) break;  // the next step would be of the order of this to the third power
   }
   return copysign(x, y);
 }
@@ -98,7 +98,7 @@ R clamped(R x, R low, R high) {
 template <class R>
 using Operands = std::array<R, 5>;
 
-/// Sets `result` to the operation's value; false where the operation is exact, or defined by its steps.
+/// Sets `result` to the operation's value; false if the operation is exact, or defined by its steps.
 template <class R>
 bool exact(Op op, const Operands<R>& v, R& result) {
   const R a = v[0], b = v[1], c = v[2], d = v[3], half = R(0.5);
@@ -168,7 +168,7 @@ bool exact(Op op, const Operands<R>& v, R& result) {
   }
 }
 
-/// What an error is measured in the last place of, where it is not the result itself.
+/// The quantity whose last place is the unit of errors, if it is not the result itself.
 constexpr std::string_view measured_in(Op op) noexcept {
   switch (op) {
     case Op::addcmul:
@@ -187,8 +187,7 @@ constexpr std::string_view measured_in(Op op) noexcept {
   }
 }
 
-/// The largest of what the result is the sum of; 0 where the result itself counts. `least` is the smallest normal
-/// number.
+/// The largest of the summands of the result; 0 if the result itself counts. `least` is the smallest normal number.
 template <class R>
 R scale(Op op, const Operands<R>& v, R least) {
   const R a = fabs(v[0]), b = fabs(v[1]), c = fabs(v[2]), d = fabs(v[3]);
@@ -204,13 +203,13 @@ R scale(Op op, const Operands<R>& v, R least) {
     case Op::sinc: return 1;
     case Op::gelu:
     case Op::gelu_tanh: return a;
-    case Op::mish: return a * least;  // e^a is a denormal, of few digits
+    case Op::mish: return a * least;  // e^a is a denormal with few digits
     default: return 0;
   }
 }
 
-/// Whether the operation promises anything there. Those that are a formula of PyTorch's are not asked what they give
-/// where its parts leave the range of numbers; `most` is the largest of the dtype that computes.
+/// Whether the operation makes a promise for these operands. Formulas taken from PyTorch make none where one of their
+/// parts overflows; `most` is the largest number of the compute dtype.
 template <class R>
 bool in_domain(Op op, const Operands<R>& v, R most) {
   const auto moderate = [](R x) { return x == 0 || (fabs(x) > R(0x1p-30) && fabs(x) < R(0x1p30)); };
@@ -230,7 +229,7 @@ bool in_domain(Op op, const Operands<R>& v, R most) {
   }
 }
 
-/// What may become 0 on the way: e^-a overflows before its reciprocal underflows.
+/// Whether intermediate values may become 0: e^-a overflows before its reciprocal underflows.
 constexpr bool loses_smallest(Op op) noexcept { return op == Op::sigmoid || op == Op::silu; }
 
 }  // namespace sinter::accuracy

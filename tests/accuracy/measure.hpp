@@ -1,5 +1,5 @@
-// The largest error of every operation of a dtype: operations with as many operands are evaluated together, and each
-// result is held against the wider reference, or bit by bit against the plain one where an operation is exact.
+// The largest error of every operation of a dtype. Operations with equal numbers of operands are evaluated together;
+// each result is compared with the wider reference, or bit for bit with the plain one if an operation is exact.
 #pragma once
 #include <array>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace sinter::accuracy {
 
-/// What evaluates: the CPU's loops for an instruction set, or the CUDA text on a virtual GPU.
+/// What evaluates: the CPU's loops for an instruction set, or the CUDA source on a virtual GPU.
 struct Target {
   std::string name;
   Device device;
@@ -24,19 +24,19 @@ std::vector<Target> targets();
 
 struct Largest {
   double ulps = 0;
-  bool exact = false;          // no result is rounded but for the last step, if at all: compared bit by bit
-  std::vector<Bits> operands;  // where
+  bool exact = false;          // at most the last step rounds, so results are compared bit for bit
+  std::vector<Bits> operands;  // where it occurs
 };
-using Key = std::pair<Op, std::string>;  // of a target
+using Key = std::pair<Op, std::string>;  // on a target
 using Errors = std::map<Key, Largest>;
 
-/// The operations that take floats of this dtype, but for random numbers, choices and logic.
+/// The operations on floats of this dtype, except random numbers, choices and logic.
 std::vector<Op> measured_ops(DType dtype);
-/// Operands that are given; the others are the defaults.
+/// Number of operands to pass; the others have defaults.
 std::size_t given_operands(Op op);
 const std::vector<double>& defaults(Op op);
 
-/// `more` are further operands; `only` names operations, where not all are measured.
+/// `more` holds further operands; `only`, unless empty, names the operations to measure.
 Errors measure(DType dtype, Depth depth, const std::vector<Target>& on, const std::vector<std::vector<Bits>>& more = {},
                const std::vector<std::string>& only = {});
 

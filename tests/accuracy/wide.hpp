@@ -1,5 +1,5 @@
-// Two wider floats for references: long double, quick and 11 bits beyond float64, and quad precision with 113 bits, by
-// the C library's functions. Formulas are templates over both.
+// Two wider floats for references: long double, which is fast and has 11 more bits than float64, and quad precision
+// with 113 bits, by the C library's functions. Formulas are templates over both.
 #pragma once
 #include <cmath>
 

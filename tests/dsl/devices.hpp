@@ -1,5 +1,5 @@
-// The devices that a test of the DSL runs on: the CPU and two GPUs. Parameters of tests are made of them, in processes
-// of other files, too: virtual ones are named without looking whether they are there.
+// The devices that DSL tests run on: the CPU and two GPUs. Test parameters are made from them, also in processes of
+// other files, so virtual ones are named without checking that they exist.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -25,7 +25,7 @@ std::string printed(const E& e) {
   return out.str();
 }
 
-/// The message of the E that `f` throws; empty when it throws none.
+/// The message of the E that `f` throws; empty if it throws none.
 template <class E, class F>
 std::string message_of(F&& f) {
   try {

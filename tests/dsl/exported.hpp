@@ -1,4 +1,4 @@
-// Exported kernels as a program without Sinter has them: compiled by the C compiler, with a stand-in for the driver.
+// Exported kernels as a program without Sinter uses them: compiled by the C compiler, with a fake driver.
 #pragma once
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 namespace sinter::testing {
 
-/// The stand-in, opened after Sinter has looked for its own driver.
+/// The fake driver, loaded after Sinter has looked for its own driver.
 inline const virtual_cuda::Library& driver() {
   static const auto* const opened = [] {
     (void)device_count();
@@ -27,15 +27,15 @@ inline const virtual_cuda::Library& driver() {
   return *opened;
 }
 
-/// Images that the stand-in takes: the CUDA text.
+/// Images for the fake driver: the CUDA source.
 inline runtime::KernelReport text_image(const runtime::KernelSource& source, const std::string&) {
   runtime::KernelReport image;
   image.binary = fmt::format("{}{}\n{}", virtual_cuda::magic, source.name, source.text);
-  if (image.binary.size() % 8 == 0) image.binary += '\n';  // so that in a file of kernels a zero is behind it
+  if (image.binary.size() % 8 == 0) image.binary += '\n';  // so that a zero follows in a file of kernels
   return image;
 }
 
-/// Where the tests run on a real GPU, what that takes.
+/// An image for the driver in use; on a real GPU, its binary.
 inline runtime::KernelReport image(const runtime::KernelSource& source, const std::string& architecture) {
   if (test::virtual_gpus) return text_image(source, architecture);
   if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
@@ -123,7 +123,7 @@ std::vector<Stored<T>> values(const Tensor<T>& t) {
   return {host.data(), host.data() + host.numel()};
 }
 
-/// Bit for bit, NaN among them.
+/// Bit for bit, NaN included.
 template <class T>
 ::testing::AssertionResult same_bits(const Tensor<T>& a, const Tensor<T>& b) {
   const std::vector<Stored<T>> x = values(a), y = values(b);
@@ -135,7 +135,7 @@ template <class T>
   return ::testing::AssertionSuccess();
 }
 
-/// The stand-in as it was at first.
+/// Resets the fake driver.
 class ExportedTest : public ::testing::Test {
  protected:
   void SetUp() override {

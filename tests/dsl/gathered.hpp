@@ -1,4 +1,4 @@
-// Tensors on a mesh, compared where they are gathered.
+// Comparison of tensors on a mesh, after gathering them.
 #pragma once
 #include <sinter/dsl/sharded.hpp>
 

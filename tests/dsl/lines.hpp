@@ -1,4 +1,4 @@
-// Arrays of any dtype as numbers, and their lines along an axis: what references of sorts and scans walk.
+// Arrays of any dtype as numbers, and their lines along an axis, for the references of sorts and scans.
 #pragma once
 #include <random>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sinter_tests {
 
-/// Holds the values of every dtype that is not complex.
+/// Holds the values of every real dtype.
 using Number = long double;
 using Numbers = std::vector<Number>;
 
@@ -69,7 +69,7 @@ inline Numbers random_numbers(sinter::DType dtype, std::int64_t n, std::mt19937&
   return numbers;
 }
 
-/// Where a line of a contiguous array begins, and how far apart its elements are.
+/// The start of a line of a contiguous array, and the distance of its elements.
 struct Line {
   std::size_t first, step, length;
 

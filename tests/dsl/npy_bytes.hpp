@@ -15,7 +15,7 @@ class Bytes final : public detail::ByteSource {
   std::string name() const override { return name_; }
   std::uint64_t size() const override { return bytes_.size(); }
   void read(std::uint64_t offset, std::span<std::byte> to) override {
-    // Out of range means that a reader forgot to check.
+    // Out of range: a reader forgot to check.
     if (offset > bytes_.size() || to.size() > bytes_.size() - offset) __builtin_trap();
     if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
   }

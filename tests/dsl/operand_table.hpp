@@ -1,4 +1,4 @@
-// Operations and operands' dtypes as the tables of promotion name them.
+// Operations and operands' dtypes, as named in the tables of promotion.
 #pragma once
 #include <optional>
 #include <string>

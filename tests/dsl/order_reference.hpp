@@ -1,4 +1,4 @@
-// What sorts give, by a stable sort of positions.
+// The reference for sorts: a stable sort of positions.
 #pragma once
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline Positions in_order(const Numbers& x, const Line& line, bool descending) {
   return positions;
 }
 
-/// Whether a result holds, for each line of x, the elements at the first of some positions.
+/// Checks that a result holds, for each line of x, the elements at the first of some positions.
 inline void expect_found(const AnyResult& found, const Numbers& x, const std::vector<Line>& lines,
                          const std::vector<Line>& of_result, const std::vector<Positions>& expected) {
   const Numbers values = numbers_of(found.values), indices = numbers_of(found.indices);
@@ -53,7 +53,7 @@ inline void expect_found(const AnyResult& found, const Numbers& x, const std::ve
 
 inline Positions positions_of_one(std::int64_t position) { return {position}; }
 
-/// The element of each line that a median is.
+/// The position of each line's median.
 inline std::vector<Positions> medians(const Numbers& x, const std::vector<Line>& lines,
                                       const std::vector<Positions>& order, bool nan_wins) {
   std::vector<Positions> found;
@@ -68,7 +68,7 @@ inline std::vector<Positions> medians(const Numbers& x, const std::vector<Line>&
   return found;
 }
 
-/// All of them along one axis. `x` has these numbers, in whatever layout.
+/// Checks all functions along one axis. `x` holds these numbers, in any layout.
 inline void expect_order(const sinter::AnyTensor& x, const Numbers& numbers, int axis, std::int64_t k) {
   SCOPED_TRACE(fmt::format("{} {} on {}, axis {}", name(x.dtype()), to_string(x.shape()), to_string(x.device()), axis));
   const std::vector<Line> lines = lines_along(x.shape(), axis);

@@ -1,4 +1,4 @@
-// Reads the tables in tests/data: lines of fields between tabs, '#' begins a comment.
+// Reads the tables in tests/data: lines of tab-separated fields; '#' begins a comment.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ inline Shape parse_shape(const std::string& text) {
   return shape;
 }
 
-/// A contiguous host tensor. The elements, as bits, repeat where there are fewer than it holds.
+/// A contiguous host tensor. The elements, as bits, repeat if there are too few.
 inline runtime::TensorRef host_tensor(DType dtype, const Shape& shape, const std::vector<std::uint64_t>& bits) {
   runtime::TensorRef t = runtime::empty(shape, dtype, Device());
   const std::size_t size = size_of(dtype);
@@ -60,7 +60,7 @@ inline runtime::TensorRef host_tensor(DType dtype, const Shape& shape, const std
   return t;
 }
 
-/// Hexadecimal numbers between spaces.
+/// Hexadecimal numbers separated by spaces.
 inline std::vector<std::uint64_t> parse_bits(const std::string& text) {
   std::vector<std::uint64_t> bits;
   for (const std::string& token : split(text, ' ')) bits.push_back(std::stoull(token, nullptr, 16));

@@ -1,4 +1,4 @@
-// Files of several tensors against tables of what they hold (tests/data/safetensors, tests/data/npz).
+// Files of several tensors, compared with tables of their content (tests/data/safetensors, tests/data/npz).
 #pragma once
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace sinter::testing {
 
-/// The elements in row-major order as the tables have them: bits in hex.
+/// The elements in row-major order as in the tables: bits in hex.
 inline std::string hex_of(const AnyTensor& tensor) {
   const runtime::TensorRef t = jit::contiguous(tensor.to(cpu).impl());
   const std::size_t size = size_of(t->dtype);
@@ -27,7 +27,7 @@ inline std::string hex_of(const AnyTensor& tensor) {
   return text;
 }
 
-/// The rows of files.tsv of a folder that speak of one file.
+/// The rows about one file in a folder's files.tsv.
 inline std::vector<Row> rows_of(const std::string& folder, const std::string& file) {
   std::vector<Row> rows = read_table(folder + "/files.tsv");
   std::erase_if(rows, [&](const Row& row) { return row[0] != file; });
@@ -35,7 +35,7 @@ inline std::vector<Row> rows_of(const std::string& folder, const std::string& fi
   return rows;
 }
 
-/// The files of files.tsv, without those that are refused.
+/// The files in files.tsv that are not rejected.
 inline std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
   for (const Row& row : read_table(folder + "/files.tsv"))

@@ -1,4 +1,4 @@
-// Texts beside the expressions in C++ that they stand for.
+// Texts compared with the C++ expressions that they stand for.
 #pragma once
 #include <sinter/dsl/parse.hpp>
 
@@ -15,7 +15,7 @@ namespace sinter_tests {
 class TextTest : public ::testing::Test {
  protected:
   sinter::AnyTensor value(std::string_view text) const { return sinter::Tensor(sinter::parse(text, operands)); }
-  /// Whether the text is the expression: in dtype, shape and each bit.
+  /// Whether the text gives the expression: in dtype, shape and every bit.
   template <class E>
   void is(std::string_view text, const E& expected) const {
     const sinter::AnyTensor got = value(text), wanted{sinter::Tensor(expected)};

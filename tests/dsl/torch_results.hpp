@@ -1,4 +1,4 @@
-// The table of losses and layers: PyTorch's operands and what its calls give, by name.
+// The table of losses and layers: PyTorch's operands and the results of its calls, by name.
 #pragma once
 #include <cmath>
 #include <map>
@@ -22,7 +22,7 @@ class TorchResults {
   sinter::Tensor<T> operator[](const std::string& input) const {
     return sinter::AnyTensor(inputs_.at(input)).as<T>().to(device_);
   }
-  /// Whether an expression gives what PyTorch's call of that name does, but for a few roundings of float.
+  /// Whether an expression gives the result of the PyTorch call of that name, up to a few roundings of float.
   template <class E>
   void expect(const std::string& call, const E& e) {
     const sinter::Tensor<float> wanted = sinter::AnyTensor(results_.at(call)).as<float>();
@@ -31,7 +31,7 @@ class TorchResults {
     EXPECT_TRUE(sinter::allclose(got, wanted, 2e-6, 1e-6)) << call << "\n" << got << "\ninstead of\n" << wanted;
     seen_[call] = true;
   }
-  /// The calls of the table that begin so and were not made.
+  /// The calls in the table with this prefix that were not made.
   std::string left_out(const std::string& prefix) const {
     std::string names;
     for (const auto& [name, array] : results_)

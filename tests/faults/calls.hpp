@@ -1,5 +1,5 @@
-// The calls of the C and C++ libraries that a fault can be put into: this program's definitions take the place of the
-// libraries' own, count, and let one fail.
+// The calls of the C and C++ libraries that can be made to fail: this program's definitions replace the libraries' own,
+// count, and let one fail.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,41 +22,41 @@ enum class Kind : std::uint8_t {
   Rename,       // rename, renameat: EIO
   MakeFolder,   // mkdir: ENOSPC
   Status,       // stat, fstat, fstatat, lstat, access: EIO
-  OpenLibrary,  // dlopen, dlsym: as for a file that there is not
+  OpenLibrary,  // dlopen, dlsym: as for a missing file
   Thread,       // pthread_create: EAGAIN
   Process,      // posix_spawn: EAGAIN
   Count
 };
 inline constexpr int kinds = static_cast<int>(Kind::Count);
 const char* name_of(Kind kind) noexcept;
-/// What an error that such a fault causes has in its message: one of these.
+/// Strings of which the message of an error caused by such a fault contains one.
 std::vector<std::string> causes(Kind kind);
 
-/// One fault: of the calls of a kind the nth, counted from 0. None where nth is negative.
+/// One fault: the nth call of a kind, counted from 0. None if nth is negative.
 struct Fault {
   Kind kind = Kind::Allocate;
   long nth = -1;
 };
 
-/// What a run of a scenario leaves for whoever started its process.
+/// What a run of a scenario leaves for the process that started it.
 struct Trace {
   static constexpr int most_calls = 1 << 18, most_frames = 48;
-  long calls[kinds];                        // made while the fault was awaited
+  long calls[kinds];                        // made while waiting for the fault
   bool is_recorded;                         // whether `places` is filled
-  std::uint64_t places[kinds][most_calls];  // of each call a hash of the functions of the library that led to it
+  std::uint64_t places[kinds][most_calls];  // for each call, a hash of the library's functions that led to it
   bool happened;                            // the fault
   void* stack[most_frames];                 // of the call that failed
   int frames;
 };
 
-/// From here on calls are counted that the library makes, or the standard library for it, in any thread, and the fault
-/// happens. `trace` is memory that is 0.
+/// From here on counts the calls that the library makes, or the standard library for it, in any thread, and injects the
+/// fault. `trace` is zeroed memory.
 void await(Fault fault, Trace& trace) noexcept;
-/// To here.
+/// Ends counting.
 void stop() noexcept;
-/// Between the two: whether it has.
+/// Whether the fault has happened, between the two.
 bool fault_happened() noexcept;
-/// While it lives, this thread's calls are none of the library's.
+/// During its lifetime, this thread's calls do not count as the library's.
 class Uncounted {
  public:
   Uncounted() noexcept;

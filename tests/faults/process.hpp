@@ -1,4 +1,4 @@
-// A scenario in a process of its own, and what became of it.
+// Runs a scenario in its own process, and reports the outcome.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -10,9 +10,9 @@ namespace sinter::faults {
 
 enum class Ending : std::uint8_t { WentOn, Error, Finding };
 
-/// What a scenario's process has in the end that it had not at first.
+/// What a scenario's process has at the end that it did not have at the start.
 struct Remains {
-  long blocks = 0, files = 0;  // of memory; that are open
+  long blocks = 0, files = 0;  // blocks of memory; open files
 };
 
 struct Outcome {
@@ -21,7 +21,7 @@ struct Outcome {
   Remains remains;
 };
 
-/// Folders for scenarios and the kernels that they share, removed in the end.
+/// Folders for scenarios and their shared kernels, removed at the end.
 class Workplace {
  public:
   Workplace();
@@ -29,10 +29,10 @@ class Workplace {
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  /// Runs a scenario with the fault, then without it, which has to give what is right. `trace` is memory that both
-  /// processes see. Where more remains than is `usual`, it is looked for leaks.
+  /// Runs a scenario with the fault, then without it, when its results must be right. `trace` is memory shared by both
+  /// processes. If more remains than `usual`, checks for leaks.
   Outcome run(const Scenario& scenario, Fault fault, Trace& trace, Remains usual) const;
-  /// From now on kernels are found and nothing is stored.
+  /// From now on kernels are found on disk and nothing is stored.
   void kernels_are_compiled() { is_readonly_ = true; }
 
  private:
@@ -40,7 +40,7 @@ class Workplace {
   bool is_readonly_ = false;
 };
 
-/// Which lines of which functions made the call that failed, innermost first.
+/// The functions and lines that made the failed call, innermost first.
 std::string stack_of(const Trace& trace);
 
 }  // namespace sinter::faults

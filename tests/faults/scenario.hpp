@@ -1,4 +1,4 @@
-// What is done while a fault is awaited.
+// What runs while a fault is injected.
 #pragma once
 #include <initializer_list>
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace sinter::faults {
 
-/// Runs in a process of its own, in an empty folder.
+/// Runs in its own process, in an empty folder.
 struct Scenario {
   const char* name;
-  void (*run)();                // says of every result whether it is right
-  void (*prepare)() = nullptr;  // before, without a fault
-  void (*look)() = nullptr;     // after a fault: whether what is on disk is whole
+  void (*run)();                // checks every result
+  void (*prepare)() = nullptr;  // runs before, without a fault
+  void (*look)() = nullptr;     // runs after a fault: checks that files on disk are intact
 };
 
 std::vector<Scenario> file_scenarios();
@@ -23,7 +23,7 @@ std::vector<Scenario> text_scenarios();
 std::vector<Scenario> cache_scenarios();
 std::vector<Scenario> mesh_scenarios();
 
-/// A result that is wrong. No std::exception, so that nothing takes it for an error that the fault caused.
+/// A wrong result. Not a std::exception, so it is not mistaken for an error caused by the fault.
 struct Wrong {
   std::string what;
 };
@@ -32,7 +32,7 @@ inline void expect(bool is_right, const char* what) {
   if (!is_right) throw Wrong{what};
 }
 
-/// Compares with numbers that were computed by hand.
+/// Compares with numbers computed by hand.
 template <class T>
 void expect_values(const T& tensor, std::initializer_list<double> values, const char* what) {
   const auto found = tensor.to_vector();

@@ -1,5 +1,4 @@
-// Archives made by chance: entries whose names, sizes and content are what bytes choose, with checksums that are right
-// most often.
+// Random archives: bytes choose the entries' names, sizes and content; checksums are usually right.
 #pragma once
 #include <zlib.h>
 
@@ -59,7 +58,7 @@ inline std::string archive_of(std::span<const std::uint8_t> data) {
     const std::uint64_t size =
         choices.often(90) ? content.size() : choices.pick<std::uint64_t>({0, 1, 0xFFFFFFFF, 5000});
     const std::size_t offset = archive.size();
-    std::string about;  // what both headers say
+    std::string about;  // fields common to both headers
     put(about, 20, 2), put(about, 0, 2), put(about, packs ? 8 : 0, 2), put(about, 0, 4), put(about, crc, 4);
     put(about, packed.size(), 4), put(about, size, 4), put(about, name.size(), 2), put(about, 0, 2);
     put(archive, 0x04034B50, 4);
@@ -67,7 +66,7 @@ inline std::string archive_of(std::span<const std::uint8_t> data) {
     put(directory, 0x02014B50, 4), put(directory, 20, 2);
     directory += about;
     put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2);
-    // The kind of file that Unix makes of it: 0120777 is a link.
+    // The Unix file type and mode: 0120777 is a link.
     put(directory, choices.often(10) ? 0xA1FF0000u : 0x81A40000u, 4);
     put(directory, choices.often(95) ? offset : static_cast<std::size_t>(choices.below(200)), 4);
     directory += name;

@@ -1,4 +1,4 @@
-// Values of every dtype as bits, and conversions between dtypes: written from the definitions of the formats.
+// Values of every dtype as bits, and conversions between dtypes, written from the definitions of the formats.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -43,8 +43,8 @@ Bits to_bits(T v) noexcept {
     return std::bit_cast<std::uint8_t>(v);
 }
 
-/// float rounded to 16 bits: to a number of so many significant bits, none below `least`. In double, which holds the
-/// halves between them; ties go to even by its own rounding.
+/// Rounds a float to 16 bits: to a number with this many significant bits, or for small numbers to multiples of
+/// `least`. In double, which represents the midpoints; its own rounding breaks ties to even.
 template <class H>
 Bits narrow_float(float v) noexcept {
   constexpr bool is_half = std::is_same_v<H, half>;
@@ -58,12 +58,12 @@ Bits narrow_float(float v) noexcept {
   const double units = std::nearbyint(std::ldexp(magnitude, -unit)), value = std::ldexp(units, unit);
   if (units == 0) return sign;
   if (value >= std::ldexp(1.0, highest + 1)) return sign | infinity;
-  // Numbers in order have bits in order: so many units from the least number on.
+  // Ordered numbers have ordered bits: counts units from the smallest number.
   const int exponent = std::max(std::ilogb(value) - significant + 1, least);
   const auto digits = static_cast<Bits>(std::ldexp(value, -exponent));
   return sign | ((static_cast<Bits>(exponent - least) << (significant - 1)) + digits);
 }
-/// And back, from the definition of the format.
+/// The reverse, from the definition of the format.
 template <class H>
 float widen_float(Bits bits) noexcept {
   constexpr bool is_half = std::is_same_v<H, half>;
@@ -79,7 +79,7 @@ float widen_float(Bits bits) noexcept {
 template <class T>
 inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-/// What a node's value is held in: 16-bit floats in float, rounded where they are written and by casts.
+/// The dtype that holds a node's value: 16-bit floats are held in float, and rounded when written and by casts.
 constexpr DType held(DType t) noexcept { return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t; }
 
 template <class To, class From>
@@ -111,7 +111,7 @@ inline Bits convert_bits(Bits bits, DType from, DType to) {
   });
 }
 
-/// A value as {fmt} knows it.
+/// A value in a type that {fmt} supports.
 template <class T>
 auto shown(T value) {
   if constexpr (is_16_bit_float<T>)

@@ -1,4 +1,4 @@
-// How near results of executors must be to the reference's.
+// How close executors' results must be to the reference's.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -11,18 +11,18 @@
 
 namespace sinter::test {
 
-/// Units in the last place between two floats of one sign.
+/// Units in the last place between two floats of the same sign.
 template <std::floating_point T>
 double distance_in_ulp(T a, T b) noexcept {
   const auto ordered = [](T v) {
     using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     const I i = std::bit_cast<I>(v);
-    return static_cast<long double>(i < 0 ? std::numeric_limits<I>::min() - i : i);  // which holds all 64 bits
+    return static_cast<long double>(i < 0 ? std::numeric_limits<I>::min() - i : i);  // holds all 64 bits
   };
   return static_cast<double>(std::fabs(ordered(a) - ordered(b)));
 }
 
-/// How far an executor's result may be from the reference's, in units in the last place.
+/// The allowed error of an executor's result, in units in the last place of the reference's.
 inline double allowed_ulp(Op op) noexcept {
   switch (op) {
     case Op::sqrt:
@@ -50,7 +50,7 @@ inline double allowed_ulp(Op op) noexcept {
   return rounds || op == Op::pow ? 8 : 0;
 }
 
-/// The largest of what an operation sums, where it is sums that may cancel.
+/// The largest summand of an operation whose sums may cancel.
 template <class T>
 double cancelled(Op op, const std::vector<Bits>& operands) {
   const auto x = [&](std::size_t i) { return std::fabs(static_cast<double>(as<T>(operands[i]))); };
@@ -61,7 +61,7 @@ double cancelled(Op op, const std::vector<Bits>& operands) {
     case Op::logaddexp2: return std::max(x(0), x(1));
     case Op::logit:
     case Op::lgamma: return 1;
-    case Op::softplus: {  // e^x is a denormal, of few digits
+    case Op::softplus: {  // e^x is a denormal with few digits
       const double unit = static_cast<double>(std::numeric_limits<T>::denorm_min()), b = x(1);
       const bool tiny = std::exp(static_cast<double>(as<T>(operands[0]) * as<T>(operands[1]))) <
                         static_cast<double>(std::numeric_limits<T>::min());
@@ -76,8 +76,8 @@ double cancelled(Op op, const std::vector<Bits>& operands) {
   }
 }
 
-/// Whether a result is as good as the reference's: equal bits where an operation is exact, else within its bound. Sums
-/// that cancel are judged by the size of what they sum.
+/// Whether a result is as good as the reference's: equal bits if an operation is exact, else within its bound. Sums
+/// that cancel are judged by the size of their summands.
 inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType compute, Bits expected, Bits got) {
   if (expected == got) return true;
   if (category(result) != Category::Float) return false;
@@ -100,7 +100,7 @@ inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType 
         return true;
       if (op == Op::random_normal || op == Op::random_normal_double)
         return std::fabs(static_cast<double>(e) - static_cast<double>(g)) <= 16 * tiny;
-      // e^a is a denormal there, of few digits.
+      // e^a is a denormal there, with few digits.
       if (op == Op::mish && std::fabs(e) < std::numeric_limits<T>::min() * 512)
         return std::fabs(e - g) <= 1024 * std::numeric_limits<T>::denorm_min();
       return allowed_ulp(op) > 0 && distance_in_ulp(e, g) <= allowed_ulp(op);
@@ -111,7 +111,7 @@ inline bool close(Op op, DType result, const std::vector<Bits>& operands, DType 
           std::fabs(e - g) <= 0x1p-21f * std::fabs(widen_float<T>(operands[0])))
         return true;
       if ((op == Op::sigmoid || op == Op::silu) && size < 0x1p-117f && std::fabs(g) <= size) return true;
-      // What is off by some units of float may be rounded the other way.
+      // An error of a few float units may change the rounding.
       return allowed_ulp(op) > 0 && (expected > got ? expected - got : got - expected) <= 1;
     } else {
       return false;

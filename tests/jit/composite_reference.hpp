@@ -1,4 +1,4 @@
-// What the later operations mean, element by element: from their documentation, in long double where they round.
+// The meaning of composite operations, element by element: from their documentation, in long double if they round.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace sinter::test {
 
 using Exact = long double;
 
-/// By recurrence to where eight terms of the asymptotic series are enough.
+/// By recurrence to where eight terms of the asymptotic series suffice.
 inline Exact precise_digamma(Exact x) {
   const Exact pi = 3.14159265358979323846264338327950288L;
   if (std::isinf(x)) return x > 0 ? x : NAN;
@@ -28,7 +28,7 @@ inline Exact precise_digamma(Exact x) {
   return sum + std::log(x) - 0.5L / x - series;
 }
 
-/// Newton's steps on erfc, from the normal distribution's tail or from the tangent at 0.
+/// Newton's method on erfc, from the normal distribution's tail or from the tangent at 0.
 inline Exact precise_erfinv(Exact y) {
   if (!(std::fabs(y) < 1)) return std::fabs(y) == 1 ? y * INFINITY : NAN;
   const Exact root = 1.12837916709551257389615890312154517L, tail = 1 - std::fabs(y);  // 2 / sqrt(pi)
@@ -62,7 +62,7 @@ inline Exact precise_logaddexp(Exact a, Exact b, Exact log_of_base) {
 
 using Five = std::array<Exact, 5>;
 
-/// The value of an operation of floats that rounds; v holds its operands.
+/// The value of a float operation that rounds; v holds its operands.
 inline Exact precise_composite(Op op, const Five& v) {
   const Exact a = v[0], b = v[1];
   switch (op) {
@@ -89,14 +89,14 @@ inline Exact precise_composite(Op op, const Five& v) {
   }
 }
 
-/// Operations of floats that are exact, or that round where PyTorch rounds.
+/// Float operations that are exact, or that round where PyTorch rounds.
 template <std::floating_point T>
 T composite_real(Op op, const std::array<T, 5>& v) {
   const T a = v[0], b = v[1], c = v[2], d = v[3], inf = std::numeric_limits<T>::infinity();
   const auto replaced = [&](T positive, T negative) {
     return std::isnan(a) ? b : a == inf ? positive : a == -inf ? negative : a;
   };
-  // -0 is below +0.
+  // -0 is less than +0.
   const auto limited = [](T x, T low, T high) {
     if (std::isnan(x) || std::isnan(low) || std::isnan(high)) return std::numeric_limits<T>::quiet_NaN();
     const T raised = x < low || (x == low && std::signbit(x)) ? low : x;

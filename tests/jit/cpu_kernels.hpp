@@ -24,7 +24,7 @@ using jit::Operand;
 using jit::cpu::Isa;
 using jit::cpu::TileProgram;
 
-/// Fixed where SINTER_TEST_SEED names no other: bounds of rounding errors are measured, not proved.
+/// Fixed unless SINTER_TEST_SEED is set: bounds of rounding errors are measured, not proved.
 inline std::uint32_t seed_of_tests() {
   const char* named = std::getenv("SINTER_TEST_SEED");
   return named ? static_cast<std::uint32_t>(std::strtoul(named, nullptr, 10)) : 2026;
@@ -35,7 +35,7 @@ constexpr std::string_view isa_name(Isa isa) {
   return isa == Isa::Sse4 ? "sse4" : isa == Isa::Avx2 ? "avx2" : "avx512";
 }
 
-/// The instruction sets that this machine has; puts the chosen one back at the end.
+/// Iterates over the machine's instruction sets; restores the chosen one at the end.
 class EachIsa {
  public:
   EachIsa() : before_(jit::cpu::isa()) {
@@ -63,7 +63,7 @@ class EachIsa {
   std::vector<Isa> all_;
 };
 
-/// Memory whose end (or start) lies on a page that cannot be touched.
+/// Memory that ends (or starts) at an inaccessible page.
 class GuardedBytes {
  public:
   GuardedBytes(std::size_t bytes, bool guard_start = false) {
@@ -101,14 +101,14 @@ inline Bits read(DType dtype, const std::byte* p) {
 }
 inline void write(DType dtype, std::byte* p, Bits bits) { std::memcpy(p, &bits, size_of(dtype)); }
 
-/// An array under a nest: where its elements lie, and what is in them.
+/// An array in a nest: where its elements are, and their values.
 struct Array {
   DType dtype;
   std::vector<std::int64_t> strides;    // for each dim of the nest; empty for an index
   std::int64_t lowest = 0, extent = 0;  // of the offsets of its elements
   GuardedBytes memory{0};
   bool index = false;
-  std::int64_t first_position = 0;  // of an index
+  std::int64_t first_position = 0;  // for an index
 
   std::byte* first() const { return memory.data() - lowest * static_cast<std::int64_t>(size_of(dtype)); }
 };
@@ -155,7 +155,7 @@ inline Bits element(const Array& a, const std::vector<std::int64_t>& extents, st
   return read(a.dtype, a.first() + offset * static_cast<std::int64_t>(size_of(a.dtype)));
 }
 
-/// A nest of outputs, then leaves. Neighbouring dims are merged as evaluation does it.
+/// A nest of outputs, then leaves. Adjacent dims are merged as in evaluation.
 inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::vector<const Array*>& operands,
                           int outputs) {
   LoopNest nest;

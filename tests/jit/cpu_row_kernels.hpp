@@ -1,4 +1,4 @@
-// Kernels that reduce, below evaluation: built by hand, over nests from strides, and what they mean in plain C++.
+// Kernels that reduce, below evaluation: built by hand, over nests from strides, with their meaning in plain C++.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,14 +11,14 @@ namespace sinter::test {
 using jit::Over;
 using Extents = std::vector<std::int64_t>;
 
-/// A kernel that reduces, with its arrays. Arrays have a stride for each axis of the domain: 0 along combined axes for
-/// those that have one element for each row.
+/// A kernel that reduces, and its arrays. Arrays have a stride for each axis of the domain: 0 along reduce axes for
+/// arrays with one element per row.
 struct RowCase {
   jit::Kernel kernel;
   Extents extents;
   std::vector<bool> combined;  // by axis
   std::vector<Array> outputs, leaves;
-  std::vector<int> in_place;  // for each output the leaf that it is written over, or -1
+  std::vector<int> in_place;  // for each output the leaf that it overwrites, or -1
   std::vector<Bits> scalars;
 
   RowCase(Extents domain, std::vector<bool> axes) : extents(std::move(domain)), combined(std::move(axes)) {
@@ -28,7 +28,7 @@ struct RowCase {
   }
 
   Graph& graph() { return kernel.graph; }
-  /// Row-major, over the domain or one element for each row.
+  /// Row-major strides, over the domain or for one element per row.
   Extents strides(Over over) const {
     Extents own = extents;
     for (std::size_t a = 0; a < own.size(); ++a)
@@ -67,7 +67,7 @@ struct RowCase {
     return in_place[k] < 0 ? outputs[k] : leaves[static_cast<std::size_t>(in_place[k])];
   }
 
-  /// The axes that make rows, then the combined ones; neighbours of a kind that all operands walk as one are merged.
+  /// The row axes, then the reduce axes; adjacent ones of a kind are merged if all operands allow it.
   LoopNest nest() const {
     LoopNest nest;
     nest.outputs = static_cast<int>(outputs.size());
@@ -109,7 +109,7 @@ inline Bits bits_of(DType dtype, long double v) {
   return visit_real(dtype, [&]<class T>(std::type_identity<T>) { return to_bits(static_cast<T>(v)); });
 }
 
-/// What a reduction makes of a row's elements.
+/// The reduction of a row's elements.
 inline Bits reduced(Op op, DType of, DType result, const std::vector<Bits>& row) {
   const auto at = [&](std::size_t i) { return number_of(of, row[i]); };
   if (op == Op::count) return row.size();
@@ -133,7 +133,7 @@ inline Bits reduced(Op op, DType of, DType result, const std::vector<Bits>& row)
   return op == Op::argmax || op == Op::argmin ? best : row[best];
 }
 
-/// What the kernel's outputs should be, for rows with elements: for each row, a value for each element.
+/// The expected outputs for rows with elements: for each row, a value for each element.
 class RowReference {
  public:
   using Values = std::vector<std::vector<Bits>>;  // by node or output, and element
@@ -174,7 +174,7 @@ class RowReference {
         case Op::leaf:
         case Op::index: v[i] = element(case_.leaves[n.attribute], r, static_cast<std::int64_t>(i)); break;
         case Op::constant: v[i] = n.attribute; break;
-        case Op::scalar: v[i] = case_.scalars.at(0); break;  // kernels here have one
+        case Op::scalar: v[i] = case_.scalars.at(0); break;  // kernels here have only one
         case Op::cast: v[i] = convert_bits(in[0], compute, n.dtype); break;
         default: v[i] = apply(n.op, compute, in);
       }

@@ -1,4 +1,4 @@
-// Arrays of any layout on any device, with the values that they hold known on the host.
+// Arrays of any layout on any device, with their values known on the host.
 #pragma once
 #include <cstring>
 #include <numeric>
@@ -13,8 +13,8 @@ namespace sinter::testing {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// The devices that a test of executors runs on: the CPU and a GPU. A virtual one is named without looking whether it
-/// is there, for parameters of tests are made of these in processes of other files, too.
+/// The devices that executor tests run on: the CPU and a GPU. Test parameters are made from them, also in processes of
+/// other files, so a virtual one is named without checking that it exists.
 inline std::vector<Device> test_devices() {
   std::vector<Device> devices{Device()};
   if (test::virtual_gpus || cuda_is_available()) devices.push_back(Device(0));
@@ -23,7 +23,7 @@ inline std::vector<Device> test_devices() {
 
 inline bool has_gpu() { return test_devices().size() > 1; }
 
-/// The bytes of the whole buffer that an array lies in.
+/// The bytes of the whole buffer that contains an array.
 inline std::vector<std::byte> bytes_of_buffer(const TensorImpl& t) {
   std::vector<std::byte> bytes(t.buffer->bytes());
   if (bytes.empty()) return bytes;
@@ -61,8 +61,8 @@ inline std::vector<std::uint64_t> values_over(const TensorImpl& t, const Shape& 
   }
   return values;
 }
-/// Runs `f`, which may find integers divided by zero and positions out of range: at once on the CPU, at the next wait
-/// on a GPU. They count as 0.
+/// Runs `f`, which may cause integer division by zero and positions out of range: reported at once on the CPU, at the
+/// next synchronization on a GPU. These count as 0.
 template <class F>
 void despite_faults(F&& f) {
   try {
@@ -75,7 +75,7 @@ void despite_faults(F&& f) {
 
 inline std::vector<std::uint64_t> values_of(const TensorImpl& t) { return values_over(t, t.shape); }
 
-/// Fills the whole buffer of a new array with values that are likely to go wrong.
+/// Fills the whole buffer of a new array with values that tend to cause errors.
 inline void fill(TensorImpl& t, std::mt19937_64& random) {
   const std::size_t size = size_of(t.dtype), count = t.buffer->bytes() / size;
   std::vector<std::byte> bytes(count * size);
@@ -90,7 +90,7 @@ inline void fill(TensorImpl& t, std::mt19937_64& random) {
     runtime::backend(t.device).upload(t.buffer->data(), bytes.data(), bytes.size());
 }
 
-/// A contiguous array of given values.
+/// A contiguous array of the given values.
 inline TensorRef device_array(DType dtype, const Shape& shape, Device device,
                               const std::vector<std::uint64_t>& values) {
   TensorRef t = runtime::empty(shape, dtype, device);
@@ -107,7 +107,7 @@ inline TensorRef device_array(DType dtype, const Shape& shape, Device device,
 
 enum class Layout { Contiguous, Any };
 
-/// A filled array. With Layout::Any a view by chance: misaligned, with steps, reversed, its dims in any order.
+/// A filled array. With Layout::Any a random view: misaligned, with steps, reversed, its dims in any order.
 inline TensorRef random_array(DType dtype, const Shape& shape, Device device, Layout layout, std::mt19937_64& random) {
   if (layout == Layout::Contiguous || random() % 3 == 0) {
     TensorRef t = runtime::empty(shape, dtype, device);

@@ -1,4 +1,4 @@
-// A GPU that compiles and launches nothing and remembers what it was asked to.
+// A GPU that compiles and launches nothing, and records the requests.
 #pragma once
 #include <atomic>
 #include <functional>

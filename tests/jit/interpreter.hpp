@@ -1,4 +1,4 @@
-// Graphs and plans interpreted one element at a time, compared and printed, for tests of what happens to graphs.
+// Interprets graphs and plans element by element, compares and prints them, for tests of transformations.
 #pragma once
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ inline constexpr DType i8 = DType::Int8, u8 = DType::UInt8, i32 = DType::Int32, 
                        f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32, f64 = DType::Float64,
                        c64 = DType::Complex64, c128 = DType::Complex128;
 
-/// How many nodes have operands.
+/// The number of nodes with operands.
 inline std::size_t operations(const Graph& g) {
   std::size_t n = 0;
   for (const Node& node : g.nodes()) n += node.arity > 0;
@@ -87,7 +87,7 @@ T special(std::mt19937_64& random) {
   }
 }
 
-/// A value that is likely to go wrong somewhere.
+/// A value that tends to cause errors.
 inline std::uint64_t special_bits(DType t, std::mt19937_64& random) {
   return sinter::test::visit_real(t, [&]<class T>(std::type_identity<T>) { return to_bits(special<T>(random)); });
 }
@@ -121,7 +121,7 @@ inline std::vector<std::uint64_t> outputs_of(const jit::Plan& plan, std::span<co
   return outputs;
 }
 
-/// "%2 = add(%0, %1) float32", a line for each node, then "output %2" for each output.
+/// One line per node, such as "%2 = add(%0, %1) float32", then "output %2" for each output.
 inline std::string to_text(const Graph& graph) {
   std::string text;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

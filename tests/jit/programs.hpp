@@ -1,4 +1,4 @@
-// Programs written by hand and by chance.
+// Handwritten and random programs.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace sinter::testing {
 
-/// Postfix bytes with what a recorder needs beside them.
+/// Postfix bytes, and what a recorder needs besides.
 struct Written {
   std::vector<std::uint8_t> code;
   std::vector<DType> dtypes;
   std::vector<std::uint16_t> same_as;
-  std::vector<std::uint8_t> categories;  // of the scalars
+  std::vector<std::uint8_t> categories;  // of scalars
   std::uint16_t outputs = 1;
 
   Written& byte(auto b) { return code.push_back(static_cast<std::uint8_t>(b)), *this; }
@@ -24,7 +24,7 @@ struct Written {
     dtypes.push_back(t);
     return byte(Op::leaf).byte(t);
   }
-  /// A leaf that op(Op::load) reads, at the offset that follows.
+  /// A leaf that op(Op::load) gathers from, at the offset that follows.
   Written& array(DType t, int same = -1) {
     leaf(t, same).code.end()[-2] = static_cast<std::uint8_t>(Op::array);
     return *this;
@@ -61,8 +61,8 @@ struct Written {
   }
 };
 
-/// A program of about `steps` steps that makes sense, of the operations that the interpreter rounds correctly; without
-/// copysign, which sees the sign of a NaN, and without hardtanh and isclose, which refuse most random numbers.
+/// A valid program of about `steps` steps, from the operations that the interpreter rounds correctly. Excludes
+/// copysign, which depends on the sign of NaN, and hardtanh and isclose, which reject most random numbers.
 inline Written random_program(std::mt19937_64& random, int steps, bool many_constants = true) {
   static constexpr Op operations[] = {Op::add,
                                       Op::sub,
@@ -129,7 +129,7 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   };
   Written p;
   std::vector<Entry> stack, names;
-  // Numbers below 0 are refused beside uint8: a program has the one or the other.
+  // uint8 does not accept numbers below 0, so a program has either.
   const bool has_uint8 = random() % 4 == 0;
   const auto any_dtype = [&] {
     const auto t = static_cast<DType>(random() % real_dtype_count);

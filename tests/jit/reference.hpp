@@ -1,5 +1,5 @@
-// What a graph means, one element at a time and in plain C++: the reference that executors are held against. Written
-// from the documentation of the operations, not from their bodies in ops.def.
+// The meaning of a graph, one element at a time and in plain C++: the reference for executors. Written from the
+// documentation of the operations, not from their bodies in ops.def.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -100,7 +100,7 @@ T real(Op op, const std::array<T, 5>& v) {
     case Op::sub: return a - b;
     case Op::mul: return a * b;
     case Op::div: return a / b;
-    case Op::floor_divide: {  // as PyTorch: from the remainder, so that it agrees with it
+    case Op::floor_divide: {  // as in PyTorch: from the remainder, for consistency with it
       if (b == 0) return a / b;
       const T rest = std::fmod(a, b);
       T q = (a - rest) / b;
@@ -278,11 +278,11 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
   });
 }
 
-/// Whether 16-bit floats are rounded after each operation, as eager evaluation does.
+/// Whether 16-bit floats are rounded after each operation, as in eager evaluation.
 enum class Rounding { Outputs, EachOperation };
 
-/// The outputs of one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` a scalar's, in
-/// the dtype that holds the node's.
+/// The outputs for one element. `leaf(n)` is leaf n's value (an index for index nodes); `scalar(node)` is a scalar's,
+/// in the dtype that holds the node.
 inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<Bits(std::uint64_t)>& leaf,
                                    const std::function<Bits(const jit::Node&)>& scalar,
                                    Rounding rounding = Rounding::Outputs) {
@@ -294,7 +294,7 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
     for (const jit::Operand o : graph.operands(n)) {
       compute = graph[o].dtype;
       const Bits value = values[static_cast<std::size_t>(o.node)];
-      // What is no float tells of the rounded value, and so does what replaces infinities.
+      // Results that are not floats depend on the rounding, and so do operations that replace infinities.
       const bool sees = category(n.dtype) != Category::Float || name(n.op).starts_with("nan_to_num");
       operands.push_back(sees ? rounded(value, compute) : value);
     }

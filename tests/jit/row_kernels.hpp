@@ -1,4 +1,4 @@
-// Kernels that reduce, written by hand, and tensors to run them over.
+// Handwritten kernels that reduce, and tensors to run them on.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -20,7 +20,7 @@ using jit::Kernel;
 using jit::Operand;
 using jit::Over;
 
-/// A kernel over (rows, columns), or any domain, that combines the last axis, or those that are given.
+/// A kernel over (rows, columns), or any domain, that reduces the last axis or the given ones.
 class RowKernel {
  public:
   explicit RowKernel(std::string name, std::uint8_t axes = 1) {
@@ -38,7 +38,7 @@ class RowKernel {
     kernel_.inputs.back().kind = jit::Slot::Kind::Array;
     return kernel_.graph.array(t, n);
   }
-  /// An operation or a reduction of operands that have the dtypes it computes in.
+  /// An operation or a reduction on operands that already have its compute dtype.
   Operand apply(Op op, std::initializer_list<Operand> operands) {
     return kernel_.graph.apply(op, std::vector<Operand>(operands));
   }
@@ -50,7 +50,7 @@ class RowKernel {
     kernel_.graph.output(a);
     outputs_.push_back(over);
   }
-  /// To be called once, when all is written.
+  /// Call it once, when the kernel is complete.
   const Kernel& done() {
     for (std::uint32_t i = 0; i < outputs_.size(); ++i) kernel_.outputs.push_back({jit::Slot::Kind::Output, i});
     kernel_.rows->over = outputs_;
@@ -79,7 +79,7 @@ inline void write_softmax(RowKernel& k, DType stored, DType compute) {
   k.output(k.cast(k.apply(Op::div, {e, k.apply(Op::sum, {e})}), stored));
 }
 
-/// (x - mean) * rsqrt(var + 1e-5) * w, where w has one element for each column, and the mean, by two walks.
+/// (x - mean) * rsqrt(var + 1e-5) * w, where w has one element per column and the mean takes two passes.
 inline void write_norm(RowKernel& k, DType stored, DType compute) {
   const Operand x = k.cast(k.leaf(stored), compute), w = k.cast(k.leaf(stored), compute);
   const Operand n = k.cast(k.apply(Op::count, {x}), compute);
@@ -109,13 +109,13 @@ inline void run_rows(const jit::Executable& e, const std::vector<TensorRef>& ope
   static_cast<void>(e.run(nest, aliased, scalars, operands[0]->device));
 }
 
-/// What choose_rows gives while this lives.
+/// During its lifetime, choose_rows returns the given scheme.
 struct Wished {
   explicit Wished(const jit::RowWish& w) { jit::wish_for_rows(w); }
   ~Wished() { jit::wish_for_rows({}); }
 };
 
-/// A scheme of each kind, by name.
+/// A named scheme of each kind.
 struct NamedWish {
   const char* name;
   jit::RowWish wish;
@@ -152,11 +152,11 @@ std::vector<T> download(const TensorRef& t) {
   return values;
 }
 
-/// The same elements with the axes swapped: what memory holds by columns.
+/// The same elements with the axes swapped: column-major in memory.
 inline TensorRef transposed(const TensorRef& t) {
   return runtime::view(*t, Shape{t->shape[1], t->shape[0]}, Shape{t->strides[1], t->strides[0]});
 }
-/// (rows, columns) with these values by rows, in memory by rows or by columns.
+/// A (rows, columns) tensor with these row-major values, row-major or column-major in memory.
 template <class T>
 TensorRef matrix(const std::vector<T>& values, std::int64_t rows, std::int64_t columns, bool by_columns,
                  Device device) {
@@ -167,7 +167,7 @@ TensorRef matrix(const std::vector<T>& values, std::int64_t rows, std::int64_t c
       turned[static_cast<std::size_t>(c * rows + r)] = values[static_cast<std::size_t>(r * columns + c)];
   return transposed(upload(turned, Shape{columns, rows}, device));
 }
-/// Values by rows of what matrix() made.
+/// The row-major values of a tensor made by matrix().
 template <class T>
 std::vector<T> by_rows(const TensorRef& t) {
   std::vector<T> values;

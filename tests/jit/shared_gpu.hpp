@@ -1,11 +1,11 @@
-// A GPU whose blocks have as much shared memory as a test says, in all else another one.
+// A GPU whose shared memory per block is set by the test; everything else is passed on to another GPU.
 #pragma once
 #include <jit/run/executable.hpp>
 #include <sinter/runtime/backend.hpp>
 
 namespace sinter::testing {
 
-/// Gets the kernels of GPU `index` while it lives, and passes them on.
+/// Receives the kernels for GPU `index` during its lifetime and passes them on.
 class SharedGpu final : public runtime::GpuBackend {
  public:
   explicit SharedGpu(std::int64_t shared_per_block, int index = 0)
@@ -14,7 +14,7 @@ class SharedGpu final : public runtime::GpuBackend {
   }
   ~SharedGpu() override { jit::use_gpu(index_, nullptr); }
 
-  /// What the last launch asked for.
+  /// The shared memory that the last launch requested.
   unsigned asked_for = 0;
 
   std::int64_t shared_per_block() const noexcept override { return shared_; }

@@ -1,4 +1,4 @@
-// Programs bound to arrays, as the typed layer hands them over.
+// Programs bound to arrays, as the typed layer passes them.
 #pragma once
 #include "arrays.hpp"
 #include "programs.hpp"

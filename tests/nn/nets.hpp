@@ -1,4 +1,4 @@
-// Inputs, and what layers give in double precision, as loops over elements.
+// Inputs, and layers' results in double precision, computed by loops over elements.
 #pragma once
 #include <cmath>
 #include <sstream>
@@ -9,7 +9,7 @@
 
 namespace sinter_tests {
 
-/// Numbers without a pattern in [-2, 2], the same each time.
+/// Numbers in [-2, 2] without a pattern, the same each time.
 inline sinter::Tensor<float> numbers(const sinter::Shape& shape, sinter::Device device = {}, int salt = 1) {
   std::vector<float> values(static_cast<std::size_t>(shape.numel()));
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -25,7 +25,7 @@ Doubles doubles(const E& e) {
   return {values.begin(), values.end()};
 }
 
-/// Rows of x times each row of the weight, and the bias.
+/// Each row of x times each row of the weight, plus the bias.
 template <class L>
 Doubles linear(const Doubles& x, const L& layer) {
   const auto in = static_cast<std::size_t>(layer.in_features()), out = static_cast<std::size_t>(layer.out_features());
@@ -48,7 +48,7 @@ Doubles each(Doubles x, F f) {
 
 inline double relu(double x) { return x > 0 ? x : 0; }
 
-/// Whether an expression has this shape and, but for some roundings of float, these elements.
+/// Whether an expression has this shape and these elements, up to a few roundings of float.
 template <class E>
 void expect_near(const E& e, const sinter::Shape& shape, const Doubles& wanted) {
   const sinter::Tensor<float> got(e);

@@ -1,4 +1,4 @@
-// Included by tests that real GPUs run as well, where SINTER_TEST_GPU is set; virtual ones do otherwise.
+// Included by tests that also run on real GPUs if SINTER_TEST_GPU is set; otherwise they run on virtual ones.
 #pragma once
 #include <cstdlib>
 

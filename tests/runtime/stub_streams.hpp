@@ -1,4 +1,4 @@
-// Streams whose calls are written down.
+// Streams that record their calls.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace sinter::testing {
 
-/// For one thread. Events are done when `done` says so.
+/// For one thread. Events are done when `done` is set.
 class StubStreamCalls : public runtime::StreamCalls {
  public:
   ~StubStreamCalls() override { EXPECT_EQ(alive, 0); }
@@ -30,7 +30,7 @@ class StubStreamCalls : public runtime::StreamCalls {
   void synchronize_event(void*) override { enter("synchronize_event"); }
   float elapsed_ms(void*, void*) override { return 1; }
 
-  /// What was called since the last time.
+  /// The calls since the last time.
   std::vector<std::string> taken() { return std::exchange(calls, {}); }
 
   std::vector<std::string> calls;

@@ -1,4 +1,4 @@
-// What the tests of virtual GPUs share: arrays on a device and kernels in a line.
+// Shared code of the virtual GPU tests: arrays on a device, and one-line kernels.
 #pragma once
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ inline GpuBackend& virtual_gpu(int index) {
   return *gpus[index];
 }
 
-/// Memory of a device that is freed with the object.
+/// Device memory that is freed with the object.
 template <class T>
 class Array {
  public:
@@ -57,7 +57,7 @@ class Array {
   T* data_;
 };
 
-/// A kernel whose parameters are `p`, with the fields written as in a struct. Line 3 is the first one of the body.
+/// A kernel with parameters `p`, whose fields are written as in a struct. Line 3 is the body's first.
 inline KernelSource kernel_source(const std::string& name, const std::string& fields, const std::string& body,
                                   const std::string& before = "", const std::string& attributes = "") {
   return {name, fmt::format("struct {0}_params {{ {1} }}; {3}\nextern \"C\" __global__ void {4} {0}(const "
@@ -118,7 +118,7 @@ class TestKernel {
   Function function_[2];
 };
 
-/// The message of the CudaError that `f` throws; "no error" when it throws none.
+/// The message of the CudaError that `f` throws; "no error" if it throws none.
 template <class F>
 std::string error_of(F&& f) {
   try {

@@ -1,4 +1,4 @@
-// The built tool through a shell, as its user runs it.
+// Runs the built tool through a shell, as users do.
 #pragma once
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@
 namespace sinter::testing {
 
 struct Outcome {
-  int status;  // -1 where a signal ended it
+  int status;  // -1 if a signal killed it
   std::string out, err;
 };
 
-/// A folder to run commands in, with a cache of its own.
+/// A folder to run commands in, with its own kernel cache.
 class Shell {
  public:
   std::string file(const std::string& name) const { return folder_.file(name); }
@@ -37,7 +37,7 @@ class Shell {
   Outcome sinter(const std::string& arguments, const std::string& variables = "") const {
     return command(SINTER_TOOL " " + arguments, variables);
   }
-  /// What it prints where all goes well.
+  /// Its output, if it succeeds.
   std::string prints(const std::string& arguments) const {
     const Outcome o = sinter(arguments);
     EXPECT_EQ(o.status, 0) << arguments << "\n" << o.err;
@@ -45,7 +45,7 @@ class Shell {
     return o.out;
   }
 
-  /// Files as NumPy writes them.
+  /// Writes a file as NumPy does.
   void write_npy(const std::string& name, const std::vector<float>& elements, const std::string& shape) const {
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
     header.resize(117, ' ');
@@ -55,7 +55,7 @@ class Shell {
     text.append(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(float));
     write_text(file(name), text);
   }
-  /// The elements of such a file of float32, whatever their shape.
+  /// The elements of such a float32 file, whatever their shape.
   std::vector<float> read_npy(const std::string& name) const {
     const std::string text = read_text(file(name));
     const std::size_t header =

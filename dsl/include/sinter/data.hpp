@@ -1,4 +1,4 @@
-// Data for training: datasets, loaders of batches, and the files of MNIST.
+// Data for training: datasets, loaders of batches, and MNIST files.
 #pragma once
 #include <sinter/data/data_loader.hpp>
 #include <sinter/data/dataset.hpp>

@@ -1,8 +1,8 @@
-// Networks: layers, Sequential, modules of your own. With everything of sinter.hpp.
+// Networks: layers, Sequential, user-defined modules. Includes sinter.hpp.
 #pragma once
 #include <sinter/sinter.hpp>
 
-// First, so that an error in a module is two includes away from the user's file.
+// First, so that an error in a module is reported only two includes away from the user's file.
 #include <sinter/nn/members.hpp>
 
 #include <sinter/nn/module.hpp>

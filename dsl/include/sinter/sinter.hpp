@@ -1,6 +1,6 @@
-// Everything: tensors, expressions, evaluation, devices, files.
+// The whole library: tensors, expressions, evaluation, devices, files.
 #pragma once
-// First, so that an error in an operator or an index is two includes away from the user's file.
+// First, so that an error in an operator or an index is reported only two includes away from the user's file.
 #include <sinter/dsl/axis.hpp>
 #include <sinter/dsl/indexing_methods.hpp>
 #include <sinter/dsl/order_methods.hpp>

@@ -11,7 +11,7 @@ class Choices {
   explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
   bool empty() const noexcept { return at_ >= bytes_.size(); }
-  /// From 0 to n - 1; 0 once the bytes are used up.
+  /// From 0 to n - 1; 0 when the bytes are used up.
   int below(int n) noexcept { return empty() || n <= 1 ? 0 : bytes_[at_++] % n; }
   int between(int first, int last) noexcept { return first + below(last - first + 1); }
   bool often(int percent) noexcept { return below(100) >= 100 - percent; }

@@ -1,4 +1,4 @@
-// How far a value of a random program may lie from itself, evaluated in another way.
+// How far two evaluations of a value of a random program may differ.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,15 +10,15 @@ namespace sinter::fuzz {
 struct Extent {
   double largest = 0;  // of the finite magnitudes
   bool has_nan = false, has_infinity = false;
-  bool is_whole = true;  // each finite element is an integer that the dtype has, and the next one, too
+  bool is_whole = true;  // each finite element and the next integer are representable in the dtype
 };
 Extent extent_of(const Plain& x);
 
-/// The error of a step's result, of operands with these errors; nothing where it is no number that could go on: what
-/// overflows in one dtype, say, and not in another that a kernel computes in.
+/// The error of a step's result, given its operands' errors; nullopt if it cannot be bounded, for example if a value
+/// overflows in one compute dtype and not in another.
 std::optional<double> error_of(const Step& step, const Plain& result, std::span<const Plain> operands,
                                std::span<const double> errors);
-/// Between a step and its reference, on the same operands.
+/// The bound between a step and its reference, on the same operands.
 double reference_bound(const Step& step, const Plain& result, std::span<const Plain> operands);
 
 }  // namespace sinter::fuzz

@@ -1,4 +1,4 @@
-// Arrays in plain C++: what the reference of random programs computes with.
+// Arrays in plain C++, on which the reference of random programs computes.
 #pragma once
 #include <array>
 #include <functional>
@@ -30,7 +30,7 @@ using Position = std::vector<std::int64_t>;
 
 /// Calls f(position) for all positions of a shape, in row-major order.
 void for_each_position(const Shape& shape, const std::function<void(const Position&)>& f);
-/// The row-major number of a position; axes of extent 1 take any, and axes that the shape has not are left out.
+/// The row-major number of a position; axes of extent 1 accept any position, and axes missing in the shape are skipped.
 std::size_t number_of(const Shape& shape, const Position& position);
 /// An array of this shape whose elements are those of x at the positions that `from` gives.
 Plain moved(const Plain& x, const Shape& shape, const std::function<Position(const Position&)>& from);

@@ -9,18 +9,17 @@
 
 namespace sinter::fuzz {
 
-/// Ways of evaluating that do not agree, with the program.
+/// Evaluations that do not agree, with the program.
 struct Disagreement : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The steps of a program are evaluated one by one, each held against a reference where there is one, and several of
-/// them at once as one expression: fused, one kernel for each operation, and on a GPU. Integers, bools and floats that
-/// are whole numbers agree exactly, others within the bound of a running error analysis; what is refused in one way is
-/// refused in the others.
+/// Evaluates a program's steps one by one, each compared with a reference if there is one, and several of them at once
+/// as one expression: fused, with one kernel per operation, and on a GPU. Integers, bools and integral floats agree
+/// exactly, others within the bound of a running error analysis; what one way rejects, the others reject too.
 class Program {
  public:
-  /// `gpu` is where it is evaluated as well.
+  /// `gpu` is a GPU to evaluate on as well.
   explicit Program(std::span<const std::uint8_t> bytes, std::optional<Device> gpu = {});
   /// Throws Disagreement.
   void run();
@@ -33,7 +32,7 @@ class Program {
     AnyTensor alone;  // evaluated step by step
     double error = 0;
     Known known{};
-    std::optional<Step> step{};  // none of a leaf
+    std::optional<Step> step{};  // nullopt for a leaf
     std::optional<Any> on_gpu{};
   };
 

@@ -1,5 +1,5 @@
-// What the operations of random programs mean, written from their documentation. Nothing where there is no reference
-// but Sinter itself: complex arithmetic.
+// The meaning of random programs' operations, written from their documentation. nullopt if there is no reference other
+// than Sinter itself: complex arithmetic.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@ namespace sinter::fuzz {
 
 using Reference = std::optional<Plain>;
 
-/// An operand: an array, or a number as it stands in a text.
+/// An operand: an array, or a number in a text.
 struct Number {
   Category category;
   double value;
@@ -21,14 +21,14 @@ struct ReferenceOperand {
 };
 
 Reference elementwise(Op op, std::span<const ReferenceOperand> operands);
-/// `axes[i]` says whether axis i is combined; a correction is that of var and std.
+/// `axes[i]` tells whether axis i is reduced; `correction` is that of var and std.
 Reference reduced(Op op, const Plain& x, const std::vector<bool>& axes, bool keeps, double correction);
 Reference product(const Plain& a, const Plain& b);
 
 Plain sorted(const Plain& x, int axis, bool descending);
 /// The positions that sort x.
 Plain sorted_positions(const Plain& x, int axis, bool descending);
-/// Sums or products up to each element.
+/// Cumulative sums or products.
 Reference scanned(const Plain& x, int axis, bool products);
 
 }  // namespace sinter::fuzz

@@ -1,5 +1,5 @@
-// What every communicator promises, as a test that each runs: calls drawn by a seed, held against sums of one number at
-// a time.
+// The contract of every communicator, as a test that each one runs: seeded random calls, compared with sums of one
+// number at a time.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using runtime::TensorRef;
 
 inline constexpr Combine combines[] = {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum};
 
-/// Element i of what position p brings to call number `call`: small integers, so that every order gives one result.
+/// Element i of position p's array in call number `call`: small integers, so that any order gives the same result.
 inline std::int64_t number(std::uint64_t call, int p, std::int64_t i, Combine how, DType dtype) {
   std::uint64_t h = call * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(p) * 0xBF58476D1CE4E5B9u +
                     static_cast<std::uint64_t>(i) * 0x94D049BB133111EBu;
@@ -46,7 +46,7 @@ inline std::int64_t combined(Combine how, DType dtype, std::int64_t a, std::int6
   }
 }
 
-/// Complex ones have an imaginary part.
+/// Complex numbers have an imaginary part.
 template <class T>
 T element(std::int64_t n) {
   if constexpr (is_complex(dtype_of<T>))
@@ -88,17 +88,17 @@ TensorRef array(Device device, const std::vector<T>& values) {
   return filled(device, dtype_of<T>, bytes);
 }
 
-/// The first n.
+/// The first n GPUs.
 inline std::vector<Device> gpus(int n) {
   std::vector<Device> all;
   for (int i = 0; i < n; ++i) all.emplace_back(i);
   return all;
 }
 
-/// Calls of a communicator, the same in every process that has the seed.
+/// Calls of a communicator, the same in every process with the same seed.
 class Contract {
  public:
-  /// `devices`: of this process's positions.
+  /// `devices`: those of this process's positions.
   Contract(Communicator& communicator, std::vector<Device> devices, unsigned seed)
       : communicator_(communicator), devices_(std::move(devices)), random_(seed) {
     ::testing::Test::RecordProperty("seed", static_cast<int>(seed));
@@ -146,7 +146,7 @@ class Contract {
     return all;
   }
 
-  /// Work on streams that differ from call to call, and nobody waits in between.
+  /// Runs work on streams that differ from call to call, without waiting in between.
   template <class F>
   auto on_some_stream(F f) {
     std::vector<std::unique_ptr<StreamGuard>> guards;

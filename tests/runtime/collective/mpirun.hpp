@@ -1,5 +1,5 @@
-// Tests of several processes: a program starts itself again, through mpirun. Tests that are DISABLED_ are what those
-// run.
+// Tests with several processes: a program starts itself again through mpirun. The DISABLED_ tests are what these
+// processes run.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -21,19 +21,19 @@
 
 namespace sinter::testing {
 
-// Of a process of several.
+// For one of several processes.
 
 inline std::vector<Device> local_devices() {
   const runtime::World& world = runtime::world();
   return {world.all.begin() + world.first, world.all.begin() + world.first + world.local};
 }
-/// As a mesh's, never destroyed: what it would end is gone by then.
+/// Never destroyed, like a mesh's: what its destructor would use is gone by then.
 inline Communicator& communicator() {
   static Communicator* const made = runtime::make_world_communicator(runtime::world()).release();
   return *made;
 }
 
-/// Of so many ones, for each position here.
+/// Arrays of n ones, one for each position of this process.
 inline std::vector<TensorRef> ones(std::size_t n) {
   std::vector<TensorRef> all;
   for (const Device d : local_devices()) all.push_back(array(d, std::vector<float>(n, 1.0f)));
@@ -41,7 +41,7 @@ inline std::vector<TensorRef> ones(std::size_t n) {
 }
 
 /// Leaves a file for the test that started this process, and waits until `processes` have left one with this extension:
-/// no word goes by MPI.
+/// uses no MPI.
 inline void leave_file(const std::string& text, const std::string& extension, int processes) {
   const char* const folder = std::getenv("CHILD_REPORTS");
   if (!folder) return;
@@ -56,20 +56,20 @@ inline void leave_file(const std::string& text, const std::string& extension, in
   for (int waited = 0; there() < processes && waited < 3000; ++waited)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
-/// Waits until so many processes are here. In a barrier, some would hear of an error of others that have left it.
+/// Waits until `processes` processes have arrived. In a barrier, some would see errors of others that have left it.
 inline void meet(int processes) { leave_file("", ".here", processes); }
-/// Reports `text`, and waits until `reporters` processes have: mpirun ends all of them when one leaves after an error,
-/// and may lose what they print.
+/// Reports `text`, and waits until `reporters` processes have: mpirun kills all of them when one exits after an error,
+/// and may lose their output.
 inline void report_and_leave(const std::string& text, int reporters) { leave_file(text, "", reporters); }
 
-// Of what starts them.
+// For the test that starts them.
 
 inline bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
 
 struct Result {
   int status = -1;
   double seconds = 0;
-  std::string text;                  // what all printed
+  std::string text;                  // output of all processes
   std::vector<std::string> reports;  // by rank
   const std::string& of(int rank) const { return reports.at(static_cast<std::size_t>(rank)); }
 };
@@ -90,7 +90,7 @@ inline std::string child(const std::string& tests) {
          tests;
 }
 
-/// Several processes on one machine, without what a container forbids. Open MPI keeps memory to the end.
+/// Starts several processes on one machine, without features that containers forbid. Open MPI keeps memory to the end.
 inline Result mpirun(int processes, const std::string& tests, const std::string& options = "") {
   return shell(
       "timeout 60 env SINTER_VIRTUAL_GPUS= OMPI_MCA_btl_vader_single_copy_mechanism=none "

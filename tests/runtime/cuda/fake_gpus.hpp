@@ -1,4 +1,4 @@
-// Two GPUs of a driver made for tests, whose streams put work off until somebody waits for it.
+// Two GPUs of a fake driver, whose streams defer work until something waits for it.
 #pragma once
 #include <dlfcn.h>
 
@@ -15,7 +15,7 @@
 
 namespace sinter::testing {
 
-/// Opens the fake before anything asks for a driver.
+/// Loads the fake before anything looks for a driver.
 inline fake_cuda::Control& fake() {
   static fake_cuda::Control& control = []() -> fake_cuda::Control& {
     unsetenv("SINTER_VIRTUAL_GPUS");
@@ -27,7 +27,7 @@ inline fake_cuda::Control& fake() {
   return control;
 }
 
-/// What stands for cuBLASLt, as it starts but for what lives.
+/// The fake cuBLASLt in its initial state, except for living objects.
 inline fake_cublas::Control& fake_blas() {
   fake();
   static fake_cublas::Control& control = *reinterpret_cast<fake_cublas::Control* (*)()>(
@@ -36,18 +36,18 @@ inline fake_cublas::Control& fake_blas() {
   return control;
 }
 
-/// The fake as it starts, with an NVRTC that compiles nothing, so that expressions are evaluated without a toolkit.
+/// The fake in its initial state, with an NVRTC that compiles nothing, so that expressions evaluate without a toolkit.
 inline fake_cuda::Control& fake_for_expressions() {
   fake_cuda::Control fresh;
-  std::copy_n(fake().used, 8, fresh.used);  // expressions run on GPUs that keep their memory from test to test
+  std::copy_n(fake().used, 8, fresh.used);  // expressions use GPUs that keep their memory between tests
   fresh.any_binary = true;
   fake() = fresh;
   setenv("SINTER_NVRTC", SINTER_FAKE_CUDA, 1);
-  test::keep_kernels_in_memory();  // its binaries are none
+  test::keep_kernels_in_memory();  // its binaries are not real
   return fake();
 }
 
-/// The driver's calls that `work` makes, apart from those that look at the thread's context.
+/// The driver calls made by `work`, except those that query the thread's context.
 template <class F>
 std::map<std::string, int> calls_of(F work) {
   fake().calls.clear();

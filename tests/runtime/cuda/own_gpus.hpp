@@ -1,4 +1,4 @@
-// GPUs of one test alone, on a driver made for tests.
+// GPUs for a single test, on a fake driver.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using ::testing::ThrowsMessage;
 
 inline constexpr std::size_t mib = std::size_t(1) << 20;
 
-/// Each test has GPUs of its own, which must leave nothing behind.
+/// Each test has its own GPUs, which must leave nothing behind.
 class OwnGpus : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ inline std::vector<float> fetch(GpuBackend& g, const void* data, std::size_t n) 
   return v;
 }
 
-/// Uses a GPU on a thread and checks what comes back.
+/// Uses a GPU on a thread and checks the results.
 inline void use(GpuBackend& g) {
   void* data = g.allocate(400);
   g.upload(data, counted(100).data(), 400);

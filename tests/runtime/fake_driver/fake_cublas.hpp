@@ -1,5 +1,4 @@
-// A cuBLASLt that multiplies on the fake driver's streams, in column-major order as the real one, and element by
-// element.
+// A fake cuBLASLt that multiplies on the fake driver's streams, column-major like the real one, element by element.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,18 +7,18 @@
 
 namespace fake_cublas {
 
-/// What a test sets and reads, while no other thread calls the library.
+/// State that a test sets and reads while no other thread calls the library.
 struct Control {
   std::size_t cudart_version = 12080;
-  std::size_t workspace = 1024;  // bytes that a product takes
-  int found = 1;                 // algorithms for a product
-  std::string fail_call;         // this call gives fail_result
+  std::size_t workspace = 1024;  // bytes required for a product
+  int found = 1;                 // number of algorithms for a product
+  std::string fail_call;         // this call returns fail_result
   int fail_result = 0;
-  int compute_type = 0, scale_type = 0;     // of the last operation made
-  int element_type = 0;                     // of the last product asked for
-  std::map<int, std::uint32_t> alignments;  // that the last product promised, by the preference's attribute
-  std::uint32_t reductions = ~0u;           // that it allowed
-  int objects = 0;                          // handles, operations, layouts and preferences that live
+  int compute_type = 0, scale_type = 0;     // of the last operation created
+  int element_type = 0;                     // of the last product requested
+  std::map<int, std::uint32_t> alignments;  // promised by the last product, by preference attribute
+  std::uint32_t reductions = ~0u;           // allowed by the last product
+  int objects = 0;                          // living handles, operations, layouts and preferences
   std::map<std::string, int> calls;
 };
 

@@ -1,21 +1,21 @@
-// An NCCL among the GPUs of one process, on the fake driver's streams: a call is done when all positions' streams have
-// come to it.
+// A fake NCCL for the GPUs of one process, on the fake driver's streams: a call is done when all positions' streams
+// have reached it.
 #pragma once
 #include <map>
 #include <string>
 
 namespace fake_nccl {
 
-/// What a test sets and reads, while no other thread calls the library.
+/// State that a test sets and reads while no other thread calls the library.
 struct Control {
-  std::string fail_call;  // this call gives fail_result
+  std::string fail_call;  // this call returns fail_result
   int fail_result = 0;
-  int async_error = 0;  // what every communicator reports
-  bool hangs = false;   // calls do not end, as where a peer has died, before they are aborted
+  int async_error = 0;  // the error that every communicator reports
+  bool hangs = false;   // calls do not end until they are aborted, as if a peer had died
   std::string last_error;
-  int communicators = 0;  // that live
+  int communicators = 0;  // living ones
   int aborted = 0;
-  int misuses = 0;  // groups whose calls do not fit, with what is wrong on stderr
+  int misuses = 0;  // groups of mismatched calls, described on stderr
   std::map<std::string, int> calls;
 };
 

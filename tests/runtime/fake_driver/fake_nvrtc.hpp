@@ -1,10 +1,10 @@
-// An NVRTC that compiles nothing, which tests open in place of the real one.
+// A fake NVRTC that compiles nothing, which tests load instead of the real one.
 #pragma once
 
 namespace fake_nvrtc {
 
 struct Control {
-  int meet = 0;  // so many threads are told together that an option is unknown
+  int meet = 0;  // this many threads learn at the same time that an option is unknown
 };
 
 }  // namespace fake_nvrtc

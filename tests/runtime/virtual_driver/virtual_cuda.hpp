@@ -1,4 +1,4 @@
-// What a test does with the stand-in of virtual_cuda.cpp, which it opens as libcuda.so.1.
+// A test's interface to the driver in virtual_cuda.cpp, which it loads as libcuda.so.1.
 #pragma once
 #include <dlfcn.h>
 
@@ -7,10 +7,10 @@
 
 namespace virtual_cuda {
 
-/// The first line of an image that it takes: then the kernel's CUDA text follows.
+/// The first line of a valid image; the kernel's CUDA source follows.
 inline constexpr char magic[] = "// virtual image of kernel ";
 
-/// Functions of the stand-in beside those of the driver.
+/// The fake driver's functions besides those of the driver.
 class Library {
   template <class F, class... A>
   auto call(const char* name, A... a) const {
@@ -24,9 +24,9 @@ class Library {
     if (!handle_) throw std::runtime_error(dlerror());
   }
 
-  /// The calling thread's current context: that of a GPU, which is its `id`th at this place. -1: none.
+  /// Makes the `id`th context of a GPU the calling thread's current one. -1: none.
   void use_context(int device, int id = 0) const { call<void(int, int)>("virtual_cuda_use_context", device, id); }
-  /// From now on such calls give this result; null: none does.
+  /// From now on this function returns `result`; null: none fails.
   void fail(const char* function, int result) const {
     call<void(const char*, int)>("virtual_cuda_fail", function, result);
   }

@@ -1,4 +1,4 @@
-// DataLoader: the batches of a dataset, in order or shuffled, made here or ahead in threads.
+// DataLoader: the batches of a dataset, in order or shuffled, made on demand or prefetched by threads.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,31 +16,31 @@ namespace sinter::inline v1 {
 
 struct DataLoaderOptions {
   std::int64_t batch_size = 1;
-  bool shuffle = false;                    // each pass in an order of its own
-  bool drop_last = false;                  // leave out a last batch that is smaller
-  int workers = 0;                         // threads that make batches ahead; 0: the loop makes them itself
-  bool pin_memory = false;                 // batches in page-locked memory: x.pin_memory(), which needs a GPU
-  std::optional<std::uint64_t> seed = {};  // of the orders; without a value drawn as rand draws
+  bool shuffle = false;                    // every epoch in a different order
+  bool drop_last = false;                  // omit a smaller last batch
+  int workers = 0;                         // threads that prefetch batches; 0: the loop makes them itself
+  bool pin_memory = false;                 // return batches in page-locked memory: x.pin_memory(), which needs a GPU
+  std::optional<std::uint64_t> seed = {};  // seed of the orders; without a value it is drawn, as by rand
 };
 
 namespace detail {
 
-/// Throws Error for numbers that mean nothing; gives the options with a seed.
+/// Throws Error for invalid numbers; returns the options with a seed.
 DataLoaderOptions checked(DataLoaderOptions options);
 std::int64_t batch_count(std::int64_t samples, const DataLoaderOptions& options);
-/// The samples' numbers in the order of a pass.
+/// The sample numbers in the order of an epoch.
 Tensor<std::int64_t, Cpu> order_of_pass(std::int64_t samples, const DataLoaderOptions& options, std::int64_t epoch);
-/// Those of one batch.
+/// The sample numbers of one batch.
 Tensor<std::int64_t, Cpu> batch_of(const Tensor<std::int64_t, Cpu>& order, std::int64_t batch,
                                    const DataLoaderOptions& options);
 
-/// Datasets that give batches themselves.
+/// Datasets that make batches themselves.
 template <class D>
 concept gives_batches = requires(const D& data, const Tensor<std::int64_t, Cpu>& positions) {
   { data.batch(positions) } -> std::same_as<sample_of<D>>;
 };
 
-/// One way through a dataset.
+/// One epoch: one pass over a dataset.
 template <Dataset D>
 class Pass {
  public:
@@ -95,38 +95,37 @@ class Pass {
   std::int64_t at_ = 0;
   std::optional<Batch> batch_;
   std::vector<std::optional<Batch>> slots_;
-  std::optional<Prefetch> ahead_;  // last: its threads use what is above
+  std::optional<Prefetch> ahead_;  // last member: its threads use those above
 };
 
 }  // namespace detail
 
-/// The batches of a dataset: for (auto [x, y] : loader). A batch has the type of a sample; its tensors have a first
-/// axis of batch_size, the last batch's perhaps of less. A dataset with a method batch(positions), as TensorDataset has
-/// it, makes batches itself; other ones give samples, which are stacked. Each pass through a loader that shuffles has
-/// another order: the seed and the number of the pass give it, on every platform the same. Workers change neither
-/// batches nor their order; what the dataset throws in one is thrown by the loop, at that batch. Leaving a loop waits
-/// for the samples that are being made.
+/// The batches of a dataset: for (auto [x, y] : loader). A batch has the type of a sample, and its tensors have a first
+/// axis of batch_size, possibly less in the last batch. A dataset with a method batch(positions), such as
+/// TensorDataset, makes batches itself; samples of others are stacked. With shuffle, each pass has another order, which
+/// depends only on the seed and the number of the pass and is the same on every platform. Workers change neither
+/// batches nor their order; an exception thrown by the dataset in a worker is rethrown by the loop at that batch.
+/// Leaving a loop waits for the samples being made.
 template <Dataset D>
 class DataLoader {
  public:
   using Batch = sample_of<D>;
   class Iterator;
 
-  /// Takes a copy of the dataset, or what is moved into it. Throws Error for a batch_size below 1 and for workers below
-  /// 0.
+  /// Copies or moves the dataset in. Throws Error for a batch_size below 1 or workers below 0.
   explicit DataLoader(D dataset, DataLoaderOptions options = {})
       : data_(std::make_shared<const D>(std::move(dataset))), options_(detail::checked(options)) {}
 
-  /// How many batches a pass has.
+  /// Number of batches in a pass.
   std::int64_t size() const { return detail::batch_count(data_->size(), options_); }
   const D& dataset() const noexcept { return *data_; }
   const DataLoaderOptions& options() const noexcept { return options_; }
 
-  /// Begins a pass, and makes its first batch. Throws what the dataset and stacking throw.
+  /// Begins a pass and makes its first batch. Throws what the dataset and stacking throw.
   Iterator begin() { return Iterator(std::make_unique<detail::Pass<D>>(data_, options_, epoch_++)); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The number of the next pass: 0 at first. To go on where another process stopped.
+  /// The number of the next pass, initially 0. Set it to resume where another process stopped.
   void set_epoch(std::int64_t epoch) noexcept { epoch_ = epoch; }
   std::int64_t epoch() const noexcept { return epoch_; }
 
@@ -136,7 +135,7 @@ class DataLoader {
   std::int64_t epoch_ = 0;
 };
 
-/// Where a pass stands; it goes with its iterator, which can be moved, not copied.
+/// The state of a pass; movable, not copyable.
 template <Dataset D>
 class DataLoader<D>::Iterator {
  public:

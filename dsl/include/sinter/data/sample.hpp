@@ -1,5 +1,5 @@
-// One sample of a dataset: a tensor, or a tuple, a pair or a struct of tensors. A batch of samples has the type of one,
-// and a first axis more.
+// One sample of a dataset: a tensor, or a tuple, a pair or a struct of tensors. A batch of samples has the same type,
+// with one more first axis.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -20,13 +20,13 @@ inline constexpr bool is_tensor_type = false;
 template <class T, class D>
 inline constexpr bool is_tensor_type<Tensor<T, D>> = true;
 
-/// Stands for a member of any type, where none is made.
+/// Converts to a member of any type, in unevaluated code only.
 struct AnyMember {
   template <class T>
   operator T() const;
 };
 constexpr std::size_t most_members = 6;
-/// How many members braces can give a struct.
+/// The number of members that braces can initialize in a struct.
 template <class S, class... Given>
 consteval std::size_t member_count() {
   if constexpr (sizeof...(Given) <= most_members && requires { S{Given{}..., AnyMember{}}; })
@@ -37,7 +37,7 @@ consteval std::size_t member_count() {
 template <class S>
 inline constexpr bool is_tuple = requires { std::tuple_size<S>::value; };
 
-/// References to the parts; an empty tuple for what has none.
+/// References to the parts; an empty tuple for a type without parts.
 template <class S>
 auto parts_of_sample(const S& s) {
   if constexpr (is_tensor_type<S>) {
@@ -80,7 +80,7 @@ template <class First, class... Parts>
 inline constexpr bool are_tensors<std::tuple<First, Parts...>> =
     is_tensor_type<std::remove_cvref_t<First>> && (is_tensor_type<std::remove_cvref_t<Parts>> && ...);
 
-/// A sample of the same type, of what f(part number, part) gives.
+/// A sample of the same type made from f(part number, part).
 template <class S, class F>
 S sample_from(const S& s, F f) {
   const auto parts = parts_of_sample(s);
@@ -95,7 +95,7 @@ S sample_from(const S& s, F f) {
 template <class S>
 concept sample = detail::are_tensors<detail::sample_parts<S>>;
 
-/// The samples side by side along a new first axis. There must be one at least. Throws ShapeError where shapes differ,
+/// Stacks the samples along a new first axis. There must be at least one. Throws ShapeError if shapes differ,
 /// DeviceError.
 template <sample S>
 S stack_samples(std::span<const S> samples) {

@@ -1,4 +1,4 @@
-// Accessor: the elements of a tensor on the CPU by their indices, for loops of one's own.
+// Accessor: access to a CPU tensor's elements by index, for hand-written loops.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace sinter::inline v1 {
 
-/// A pointer, extents and strides of a strided array with Rank axes: what x.accessor<2>() gives, and what std::mdspan
-/// is in C++23. It owns nothing: it is valid while a tensor has the memory. Indices are not checked and count from 0.
+/// A pointer, extents and strides of a strided array with Rank axes: what x.accessor<2>() returns, like C++23's
+/// std::mdspan. It owns nothing and is valid while a tensor keeps the memory alive. Indices are not checked and count
+/// from 0.
 template <class T, int Rank>
 class Accessor {
   static_assert(Rank > 0, "a tensor without axes has one element: read it with item(), or *x.data()");
@@ -19,7 +20,7 @@ class Accessor {
 
   constexpr Accessor(T* data, const Extents& extents, const Extents& strides) noexcept
       : data_(data), extents_(extents), strides_(strides) {}
-  /// Of const elements.
+  /// Converts to an accessor of const elements.
   template <class U>
     requires std::is_same_v<T, const U>
   constexpr Accessor(const Accessor<U, Rank>& o) noexcept : Accessor(o.data(), o.extents(), o.strides()) {}
@@ -31,7 +32,7 @@ class Accessor {
   constexpr std::int64_t size(int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
   constexpr std::int64_t stride(int axis) const noexcept { return strides_[static_cast<std::size_t>(axis)]; }
 
-  /// a(i, j).
+  /// The element a(i, j).
   template <class... I>
     requires(sizeof...(I) == static_cast<std::size_t>(Rank) && (std::is_convertible_v<I, std::int64_t> && ...))
   constexpr T& operator()(I... indices) const noexcept {
@@ -40,7 +41,7 @@ class Accessor {
     ((offset += static_cast<std::int64_t>(indices) * strides_[axis++]), ...);
     return data_[offset];
   }
-  /// a[i][j]: the part at an index of the first axis.
+  /// a[i][j]: the part at index i of the first axis.
   constexpr decltype(auto) operator[](std::int64_t i) const noexcept {
     T* const part = data_ + i * strides_[0];
     if constexpr (Rank == 1) {

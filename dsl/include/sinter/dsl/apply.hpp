@@ -1,4 +1,4 @@
-// Applying an operation: operands become expressions, devices and dtypes are checked, the tree grows by one node.
+// Applying an operation: operands become expressions, devices and dtypes are checked, and the tree grows by one node.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,12 +15,12 @@ class Lazy;
 
 namespace detail {
 
-/// What may stand beside an expression.
+/// What may be the other operand of an operation with an expression.
 template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>> ||
                   is_fixed_number<std::remove_cvref_t<A>>;
 
-/// The element type of a C++ scalar: it lifts the category of the tensors beside it and nothing else.
+/// The element type of a C++ scalar: it raises the category of the tensors it meets and changes nothing else.
 template <Category C>
 struct Weak {};
 
@@ -35,7 +35,7 @@ struct ScalarOperand {
 
   explicit constexpr ScalarOperand(jit::Scalar s) { value.scalars[0] = s; }
 };
-/// A complex one: complex() of its parts.
+/// A complex scalar: complex() of its parts.
 struct ComplexOperand {
   using value_type = Weak<Category::Complex>;
   using device_type = NoDevice;
@@ -101,7 +101,7 @@ using lifted = std::remove_cvref_t<decltype(lift(std::declval<A>()))>;
 template <class A>
 using device_of = typename lifted<A>::device_type;
 
-/// Promotion as types: the C++ type of a result, AnyType where only run time knows.
+/// Type promotion at compile time: the C++ type of a result, or AnyType where only run time knows it.
 template <class T>
 inline constexpr OperandType operand_type{};
 template <element T>
@@ -124,8 +124,8 @@ struct ResultType {
   static constexpr bool ok = types.ok, refuses_complex = is_complex(types.compute) && !takes_complex(op);
   using type = typename TypeOf<types.result>::type;
 };
-/// With an operand whose dtype is known at run time only, so is the result's, unless the operation gives bools, or
-/// counts and positions.
+/// If an operand's dtype is known only at run time, so is the result's, unless the operation returns bools, counts or
+/// positions.
 template <Op op, class... T>
   requires(std::is_same_v<T, AnyType> || ...)
 struct ResultType<op, T...> {
@@ -144,7 +144,7 @@ template <class Tree>
 inline constexpr bool is_comparison = false;
 template <Op op, class... A>
 inline constexpr bool is_comparison<Apply<op, A...>> = is_ordering<op>;
-/// Whether an operand is, or may be, a < b. A Lazy does not tell: none of bools is ordered.
+/// Whether an operand is, or may be, a < b. A Lazy hides its operation: every Lazy of bools counts.
 template <class E>
 inline constexpr bool is_compared = is_comparison<typename E::tree>;
 template <class T, class D>
@@ -163,7 +163,7 @@ inline constexpr bool is_lazy = false;
 template <class T, class D>
 inline constexpr bool is_lazy<Lazy<T, D>> = true;
 
-/// One node of a lazy expression, and a conversion of one; see lazy.hpp.
+/// One node, or one conversion, of a lazy expression; see lazy.hpp.
 template <Op op, class... A>
 auto apply_lazy(const A&... operands);
 template <Op op, class... A>
@@ -184,7 +184,7 @@ auto join_operands(E&&... operands) {
   return Result(Joined{}, operands...);
 }
 
-/// Applies an operation to tensors, expressions and scalars, whose devices have been checked.
+/// Applies an operation to tensors, expressions and scalars whose devices have been checked.
 template <Op op, class... A>
 constexpr auto apply(A&&... operands) {
   static_assert(sizeof...(A) == info(op).arity, "this operation takes another number of operands; see docs/ops.md");
@@ -197,7 +197,7 @@ constexpr auto apply(A&&... operands) {
     return join_operands<op>(lift(std::forward<A>(operands))...);
 }
 
-/// What a reduction combines, as its last operand.
+/// The reduce axes, as the last operand of a reduction.
 struct AxesOperand {
   using tree = AxesLeaf;
   static constexpr int leaf_count = 0, scalar_count = 1;
@@ -228,13 +228,13 @@ auto apply_along(jit::Along along, A&&... operands) {
     return join_reduction<op>(along, lift(std::forward<A>(operands))...);
 }
 
-/// Whether a conversion would leave the imaginary part out; as a bool a number tells whether it is 0.
+/// Whether a conversion would drop the imaginary part. A conversion to bool does not: it tests for 0.
 template <class From, class To>
 inline constexpr bool loses_imaginary =
     complex_element<From> && element<To> && !complex_element<To> && !std::is_same_v<To, bool>;
 #define SINTER_LOSES_IMAGINARY "a real dtype has no imaginary part: take real(z), or abs(z) for the magnitude"
 
-/// The operand with elements of type T. Throws DtypeError for a complex AnyTensor as a real dtype.
+/// The operand converted to element type T. Throws DtypeError for a complex AnyTensor and a real T.
 template <class T, class A>
 auto apply_cast(A&& operand) {
   using E = lifted<A>;

@@ -1,4 +1,4 @@
-// What Tensor is made of: compiled code over plain arrays, and what tensors' types tell before it runs.
+// What Tensor is made of: compiled code on untyped arrays, and the checks that tensors' types allow at compile time.
 #pragma once
 #include <complex>
 #include <iosfwd>
@@ -17,42 +17,42 @@ concept element_or_any = element<T> || std::is_same_v<T, AnyType>;
 template <element_or_any T, class D = AnyDevice>
 class Tensor;
 
-/// A tensor whose dtype is known at run time only: what files give.
+/// A tensor whose dtype is known only at run time, such as one read from a file.
 using AnyTensor = Tensor<AnyType, AnyDevice>;
 
 namespace detail {
 
-/// Throw DeviceError or DtypeError naming what the tensor is and what was asked for.
+/// Throw DeviceError or DtypeError naming the tensor's own and the requested device or dtype.
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
 void check_dtype(const TensorImpl& t, DType wanted);
 std::int64_t extent(const TensorImpl& t, std::int64_t axis);
-/// Throws DeviceError: what is on a mesh has no address of its own.
+/// Throws DeviceError: a tensor on a mesh has no single address.
 [[noreturn]] void throw_many_addresses(const TensorImpl& t);
-/// The piece of position i. Throws DeviceError for a tensor that is on no mesh, IndexError.
+/// The shard at position i. Throws DeviceError for a tensor that is not on a mesh, IndexError.
 TensorRef shard_at(const TensorImpl& t, int i);
 template <class D>
 inline constexpr bool may_be_on_mesh = std::is_same_v<D, Mesh> || std::is_same_v<D, AnyDevice>;
-/// Itself, or all of what is on a mesh on the CPU.
+/// The tensor itself, or, for a tensor on a mesh, all of it gathered on the CPU.
 TensorRef on_one_device(const TensorImpl& t);
-/// Copies the only element to `to`. Throws Error when there are more or none.
+/// Copies the only element to `to`. Throws Error unless there is exactly one.
 void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
 TensorRef pin_memory(TensorImpl& t);
-/// Throws DeviceError for a tensor on a GPU, Error where it must be contiguous and is not.
+/// Throws DeviceError for a tensor on a GPU, Error if it must be contiguous and is not.
 void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
-/// Throws ShapeError.
+/// Throws ShapeError if t has another number of axes.
 void check_accessor_rank(const TensorImpl& t, int rank);
 #define SINTER_ACCESS_OF_TEMPORARY "what this gives would outlive the tensor: give the tensor a name first"
-/// Writes one value to every element. Throws DtypeError when its category is higher than the dtype's, Error when the
-/// dtype cannot hold it.
+/// Writes one value to every element. Throws DtypeError if its category is higher than the dtype's, Error if the dtype
+/// cannot hold it.
 void fill(TensorImpl& t, Number value);
-/// Throws DtypeError or Error, naming an operation and x, where fill would.
+/// Throws DtypeError or Error, naming the operation and x, if fill would.
 void check_number(const char* what, const TensorImpl& x, Number value);
-/// Throws what is handled once more; of an error about operands, behind what each operand of masked_fill_ is.
+/// Rethrows the current exception; an error about operands is preceded by a description of masked_fill_'s operands.
 [[noreturn]] void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Shape>& value);
-/// Nothing of a number.
+/// Empty for a number.
 template <class A>
 std::optional<Shape> shape_of_value(const A& value) {
   if constexpr (expression<A>)
@@ -60,10 +60,10 @@ std::optional<Shape> shape_of_value(const A& value) {
   else
     return {};
 }
-/// A 0-d tensor of that value, of t's dtype and device; throws as fill does.
+/// A 0-d tensor of that value with t's dtype and device; throws as fill does.
 TensorRef scalar_like(const TensorImpl& t, Number value);
 
-/// What the parts of a complex element are, and what two of them make; AnyType of AnyType.
+/// The real type of a complex element's parts, and the complex type with such parts; AnyType for AnyType.
 template <class T>
 struct PartsOf {
   using part = T;
@@ -92,7 +92,7 @@ void check_device(const TensorImpl& t) {
 template <class E>
 inline constexpr bool is_reported = std::is_same_v<value_type_of<E>, Unknown>;
 
-/// The message that every use of another element type meets.
+/// The error message for every use with another element type.
 template <class From, class To>
 inline constexpr bool same_dtype =
     std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
@@ -103,7 +103,7 @@ template <class U, class From, class T, class D>
 inline constexpr bool checked_at_run_time =
     (!same_dtype<U, T> && std::is_same_v<U, AnyType>) || (!device_fits<From, D> && same_device<From, D>);
 
-/// What a Tensor is made of when it is deduced from an expression.
+/// The template arguments that a Tensor deduces from an expression.
 template <class E>
 using deduced_element = std::conditional_t<is_reported<E>, AnyType, value_type_of<E>>;
 template <class E>
@@ -111,17 +111,17 @@ using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cv
                                               std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
                                           AnyDevice, typename std::remove_cvref_t<E>::device_type>;
 
-/// Evaluates into `result`, or into a new array where it is null.
+/// Evaluates into `result`, or into a new array if it is null.
 template <class E>
 void evaluate_into(const E& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {
   jit::evaluate(detail::bind(e), &result, mode);
 }
-/// What evaluating takes.
+/// The argument of evaluation.
 template <class E>
 jit::Bound evaluation_of(const E& e) {
   return bind(e);
 }
-/// What inspecting takes: a Lazy as if its value were not known yet.
+/// The argument of inspection: a Lazy counts as not evaluated yet.
 template <class E>
 jit::Bound description(const E& e) {
   return detail::bind(e);

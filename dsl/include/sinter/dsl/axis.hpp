@@ -11,7 +11,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// A position or an axis: any integer, but no bool, which C++ would take for one.
+/// A position or an axis: any integer except a bool, which C++ would convert.
 struct Index {
   std::int64_t value;
 
@@ -23,7 +23,7 @@ struct Index {
   constexpr operator std::int64_t() const noexcept { return value; }
 };
 
-/// Whether the axes that a reduction combines stay, with an extent of 1.
+/// Whether a reduction keeps its reduce axes, with an extent of 1.
 struct KeepDim {
   bool keeps;
 
@@ -31,10 +31,10 @@ struct KeepDim {
   constexpr KeepDim(B keep) : keeps(keep) {}
 };
 
-/// The axes that a reduction combines: one, several in braces or in a range, or all. Negative ones count from the end.
+/// The reduce axes: one, several in braces or in a range, or all. Negative ones count from the end.
 class Axes {
  public:
-  /// All of them.
+  /// All axes.
   constexpr Axes() = default;
   constexpr Axes(KeepDim keep) : keeps(keep.keeps) {}
   template <std::convertible_to<std::int64_t> I>
@@ -55,7 +55,7 @@ class Axes {
   bool keeps = false;
 
  private:
-  // One more than there are: among so many one is wrong, or there twice.
+  // Holds one axis more than a tensor can have: with that many, one must be out of range or repeated.
   constexpr void add(std::int64_t axis) noexcept {
     if (count_ < axes_.size()) axes_[count_++] = axis;
   }
@@ -68,7 +68,7 @@ class Axes {
 
 namespace sinter::inline v1 {
 
-/// The last argument of a reduction: the axes that it combines stay, with an extent of 1.
+/// The last argument of a reduction: keeps the reduce axes, with an extent of 1.
 inline constexpr detail::KeepDim keepdim = true;
 
 }  // namespace sinter::inline v1

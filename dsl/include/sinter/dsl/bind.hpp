@@ -1,4 +1,4 @@
-// From an expression to what jit/ takes: the program of its type and the values of its leaves.
+// From an expression to the input of jit/: the program of its type and the values of its leaves.
 #pragma once
 #include <array>
 #include <vector>
@@ -11,7 +11,7 @@ namespace sinter::inline v1::detail {
 
 [[noreturn]] void throw_moved_from();
 
-/// Bytes that follow a code as its immediates.
+/// Number of bytes that follow a code as its immediates.
 constexpr int immediate_bytes(std::uint8_t code) noexcept {
   switch (code) {
     case static_cast<std::uint8_t>(Op::leaf):
@@ -32,10 +32,10 @@ constexpr void for_each_code(std::span<const std::uint8_t> code, F f) {
     f(static_cast<Op>(code[i]), code.subspan(i + 1));
 }
 
-constexpr bool takes_axes(Op code) noexcept {  // which may be no operation, but one of jit::Code
+constexpr bool takes_axes(Op code) noexcept {  // may be a jit::Code, which is no operation
   return code >= first_reduction && static_cast<int>(code) < all_op_count && is_reduction(code);
 }
-/// Whether some of the operations reduce or multiply matrices.
+/// Whether any operation reduces or multiplies matrices.
 constexpr bool has_reshaping(std::span<const std::uint8_t> code) noexcept {
   bool found = false;
   for_each_code(code, [&](Op op, auto) { found |= takes_axes(op) || op == Op::matmul; });
@@ -50,7 +50,7 @@ constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
   return found;
 }
 
-/// Numbers of the scalars that say what reductions combine.
+/// Indices of the scalars that hold reduce axes.
 template <int Scalars>
 struct AlongNumbers {
   std::array<std::uint16_t, Scalars + 1> numbers{};
@@ -66,7 +66,7 @@ struct AlongNumbers {
   constexpr std::span<const std::uint16_t> used() const noexcept { return std::span(numbers).first(count); }
 };
 
-/// What belongs to the type of a tree: its program, and the entry through which its plans are found again.
+/// What a tree's type determines: its program, and the entry under which its plans are cached.
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
 struct StaticProgram {
   static constexpr auto code = code_of<Tree, Bytes>();
@@ -79,11 +79,11 @@ struct StaticProgram {
 template <class E>
 using ProgramOf = StaticProgram<typename E::tree, E::leaf_count, E::scalar_count, 1, E::byte_count>;
 
-/// Whether an expression reduces or multiplies matrices: then its shape is not that of its leaves.
+/// Whether an expression reduces or multiplies matrices, so that its shape differs from its leaves' shapes.
 template <class E>
 inline constexpr bool reshapes = has_reshaping(ProgramOf<E>::code.used());
 
-/// Which of an expression's leaves are read at computed places: they give it no shape.
+/// Which leaves are gathered from (read at computed positions): they do not take part in the expression's shape.
 template <class E>
 inline constexpr auto is_array_leaf = [] {
   std::array<bool, E::leaf_count + 1> is_array{};
@@ -94,7 +94,7 @@ inline constexpr auto is_array_leaf = [] {
   return is_array;
 }();
 
-/// The other ones.
+/// The leaves that are not gathered from.
 template <class E>
 std::vector<runtime::TensorImpl*> walked_leaves(const E& e) {
   std::vector<runtime::TensorImpl*> leaves;
@@ -118,7 +118,7 @@ jit::Bound bind(const E& e) {
   return {&R::entry, &R::program, e.value.leaves, e.value.scalars};
 }
 
-/// Several expressions as one evaluation with as many results; borrows their leaves.
+/// Several expressions as one evaluation with one result each; borrows their leaves.
 template <class... E>
 class BoundTogether {
  public:

@@ -7,14 +7,14 @@
 
 namespace sinter::inline v1 {
 
-/// `using namespace sinter::literals;` brings 2_c.
+/// `using namespace sinter::literals;` makes 2_c available.
 namespace literals {
 using boost::hana::literals::operator""_c;
 }
 
 namespace detail {
 
-// Hana has operators for its constants with anything; these are more specialised, and so win beside a tensor.
+// Hana defines its constants' operators for any operand; these are more specialized and so are chosen for tensors.
 #define SINTER_CONSTANT_OPERATOR(symbol, name)                          \
   template <expression A, class T, T v>                                 \
   auto operator symbol(A&& a, boost::hana::integral_constant<T, v> b) { \

@@ -1,4 +1,4 @@
-// Which device types may meet in one expression, and what comes of it.
+// Which device types may be combined in one expression, and the device type of the result.
 #pragma once
 #include <type_traits>
 
@@ -9,10 +9,10 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-struct NoDevice {};  // of C++ scalars: they go anywhere
-struct Mismatch {};  // of an expression that has already been reported
+struct NoDevice {};  // of C++ scalars: they work on any device
+struct Mismatch {};  // of an expression whose error has already been reported
 
-/// What two device types give: the more specific one, or Mismatch.
+/// The device type of two combined operands: the more specific one, or Mismatch.
 template <class L, class R>
 struct Join {
   using type = Mismatch;
@@ -65,21 +65,21 @@ struct JoinAll<D> {
 template <class L, class R, class... Rest>
 struct JoinAll<L, R, Rest...> : JoinAll<join<L, R>, Rest...> {};
 
-/// Both devices are known and differ: the one error of the compile-time device check.
+/// Both devices are known and differ: the only error of the compile-time device check.
 template <class L, class R>
 concept different_devices =
     std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
 
-// Checked where the user's call arrives - each operator, Function, the methods - so that the message has one step.
+// Checked at the user's call (each operator, Function, the methods), so that the error message is one step deep.
 #define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"
 
-/// Whether every tensor on From is one on To.
+/// Whether every tensor of device type From is also one of To.
 template <class From, class To>
 inline constexpr bool widens = std::is_same_v<From, To> || std::is_same_v<To, AnyDevice>;
 template <int I>
 inline constexpr bool widens<Cuda<I>, Cuda<>> = true;
 
-/// The device type that a device argument gives: a tag and a Mesh their own types, an ordinal Cuda<>, a name or a
+/// The device type of a device argument: for a tag or a Mesh its own type, for an ordinal Cuda<>, for a name or a
 /// Device AnyDevice.
 template <class Argument>
 struct DeviceTypeOf {
@@ -114,7 +114,7 @@ using device_type_of = typename detail::DeviceTypeOf<std::decay_t<D>>::type;
 
 namespace detail {
 
-/// Where a factory makes its result. A bare number beside a shape is mostly the rest of the shape.
+/// The device on which a factory creates its result. A bare number after a shape is usually meant as part of the shape.
 template <device_argument D>
 Device made_on(const D& device) {
   static_assert(!std::is_integral_v<D>,

@@ -1,7 +1,7 @@
-// Tensors from and to other libraries through DLPack, without copying.
+// Exchange of tensors with other libraries through DLPack, without copying.
 //
-// Memory of a virtual GPU is nothing that CUDA knows: it goes out as kDLExtDev, which another library refuses, and only
-// a process whose GPUs are virtual takes it in again. x.cpu() makes a tensor for everybody.
+// CUDA does not know the memory of a virtual GPU. It is exported as kDLExtDev, which other libraries refuse and which
+// only a process with virtual GPUs imports. Export x.cpu() instead to share such a tensor.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,25 +12,27 @@
 
 namespace sinter::inline v1 {
 
-/// How a tensor goes out.
+/// Options for exporting a tensor.
 struct DLPackExport {
-  /// Of a tensor on a GPU: the consumer's stream, whose later work comes after all that was issued on the tensor until
-  /// now; the host does not wait. What Sinter does with the tensor later comes after the stream's work, which must stay
-  /// valid until the deleter has run. Without one the host waits until the tensor is there.
+  /// For a tensor on a GPU: the consumer's stream. Its later work is ordered after all work issued on the tensor so
+  /// far, and the host does not wait. Sinter's later work on the tensor is ordered after the stream's work; the stream
+  /// must stay valid until the deleter has run. Without a stream, the host waits until the tensor is ready.
   std::optional<Stream> stream{};
-  /// A copy, row by row and flagged as one: for consumers that do not take every layout, as PyTorch negative strides.
+  /// Export a row-major copy, flagged as a copy: for consumers that do not take every layout, such as PyTorch with
+  /// negative strides.
   bool copy = false;
-  /// Flagged as not to be written to. The old structure has no flags: there it is an Error.
+  /// Flag the tensor as read-only. The unversioned structure has no flags: it throws Error.
   bool read_only = false;
 };
 
-/// How a tensor comes in.
+/// Options for importing a tensor.
 struct DLPackImport {
-  /// Of a tensor on a GPU, or in page-locked memory: the producer's stream. Work on the tensor comes after all that was
-  /// issued to it until now; the host waits for page-locked memory only. Without one the tensor must be there.
+  /// For a tensor on a GPU or in page-locked memory: the producer's stream. Work on the tensor is ordered after all
+  /// work issued to the stream so far; the host waits only for page-locked memory. Without a stream, the tensor must be
+  /// ready.
   std::optional<Stream> stream{};
-  /// True copies always. False never does, and throws Error where it must be. Without it a tensor that may not be
-  /// written to, or whose elements on the host are not aligned, is copied and no other one.
+  /// True: always copy. False: never copy, and throw Error if a copy is necessary. Unset: copy only if the tensor is
+  /// read-only or its elements on the host are not aligned.
   std::optional<bool> copy{};
 };
 
@@ -47,13 +49,13 @@ TensorRef dlpack_source(TensorImpl& t, const DLPackExport& options);
 dlpack::ManagedTensorVersioned* to_dlpack(TensorRef t, const DLPackExport& options);
 dlpack::ManagedTensor* to_dlpack_unversioned(TensorRef t, const DLPackExport& options);
 
-/// A tensor that comes in: checked first, then taken over.
+/// A tensor being imported: checked first, then taken over.
 class DLPackImporter {
  public:
   DLPackImporter(const dlpack::ManagedTensorVersioned* managed, const DLPackImport& options);
   DLPackImporter(const dlpack::ManagedTensor* managed, const DLPackImport& options);
   const TensorRef& tensor() const noexcept { return tensor_; }
-  /// From now on the tensor, or its copy, is ours: `release(managed)` is called once when nothing uses it any more.
+  /// Takes ownership of the tensor, or of its copy: `release(managed)` is called once, when nothing uses it any more.
   void take(void* managed, void (*release)(void*)) noexcept;
 
  private:
@@ -64,7 +66,7 @@ class DLPackImporter {
   TensorRef tensor_;
 };
 
-/// DLManagedTensorVersioned or DLManagedTensor, ours or another header's.
+/// DLManagedTensorVersioned or DLManagedTensor, as declared here or by another header.
 template <class M>
 concept dlpack_managed = requires(M& m) {
   m.dl_tensor.byte_offset;
@@ -90,14 +92,14 @@ Tensor<T, D> from_dlpack(M* managed, const DLPackImport& options) {
 
 }  // namespace detail
 
-/// A DLManagedTensorVersioned that nobody has taken over yet. `release()` hands it to a consumer, who calls its deleter
-/// once: in any thread, at any time.
+/// A DLManagedTensorVersioned that has no consumer yet. `release()` passes it to a consumer, who calls its deleter
+/// once, in any thread and at any time.
 using DLPack = std::unique_ptr<dlpack::ManagedTensorVersioned, detail::CallDeleter>;
-/// The same of the structure from before DLPack 1.0.
+/// The same for the structure from before DLPack 1.0.
 using DLPackUnversioned = std::unique_ptr<dlpack::ManagedTensor, detail::CallDeleter>;
 
-/// The tensor for another library, of any dtype and layout. Both share its memory, and whoever lets go last frees it.
-/// Throws DeviceError for a stream of another device, CudaError.
+/// Exports a tensor of any dtype and layout. Both libraries share its memory; the last user frees it. Throws
+/// DeviceError for a stream of another device, CudaError.
 template <class T, class D>
 DLPack to_dlpack(const Tensor<T, D>& t, const DLPackExport& options = {}) {
   return DLPack(detail::to_dlpack(detail::dlpack_source(t.impl(), options), options));
@@ -107,16 +109,17 @@ DLPackUnversioned to_dlpack_unversioned(const Tensor<T, D>& t, const DLPackExpor
   return DLPackUnversioned(detail::to_dlpack_unversioned(detail::dlpack_source(t.impl(), options), options));
 }
 
-/// Another library's tensor, which is taken over: its deleter is called when the last tensor on its memory is gone. An
-/// error leaves it to the caller. T and D are checked: from_dlpack<float, Cpu>(managed).
-/// Throws DtypeError for elements that Sinter has not: several lanes, parts of bytes, unsigned integers above 8 bits;
-/// DeviceError for devices other than CPUs and CUDA's; ShapeError for more than eight axes or too large an array;
-/// Error for a structure that is not whole, of another major version, or that would have to be copied and must not be.
+/// Imports another library's tensor and takes it over: its deleter is called when the last tensor on its memory is
+/// gone. On error the caller keeps ownership. T and D are checked: from_dlpack<float, Cpu>(managed).
+/// Throws DtypeError for elements that Sinter does not support (several lanes, sub-byte elements, unsigned integers
+/// above 8 bits); DeviceError for devices other than CPUs and CUDA's; ShapeError for more than eight axes or too large
+/// an array; Error for a malformed structure, one of another major version, or one that needs a copy where copy is
+/// false.
 template <element_or_any T = AnyType, class D = AnyDevice, detail::dlpack_managed M>
 Tensor<T, D> from_dlpack(M* managed, const DLPackImport& options = {}) {
   return detail::from_dlpack<T, D>(managed, options);
 }
-/// The same; an error deletes it.
+/// The same, but also calls the deleter on error.
 template <element_or_any T = AnyType, class D = AnyDevice, detail::dlpack_managed M>
 Tensor<T, D> from_dlpack(std::unique_ptr<M, detail::CallDeleter> managed, const DLPackImport& options = {}) {
   Tensor<T, D> tensor = detail::from_dlpack<T, D>(managed.get(), options);

@@ -1,5 +1,5 @@
-// DLPack's structures, as other libraries lay them out in memory: version 1.1 of dmlc/dlpack's include/dlpack/dlpack.h,
-// and DLManagedTensor from before 1.0. Declared here, since few systems have a header of version 1.
+// DLPack's structures as laid out in memory: version 1.1 of dmlc/dlpack's include/dlpack/dlpack.h, and DLManagedTensor
+// from before 1.0. Declared here because few systems have a header of version 1.
 #pragma once
 #include <cstddef>
 #include <cstdint>

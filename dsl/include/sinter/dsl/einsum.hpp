@@ -1,4 +1,4 @@
-// einsum: products of tensors, summed over the letters that the result does not name.
+// einsum: products of tensors, summed over the letters that are absent from the result.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,18 +9,20 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Operands are on one device and of one dtype.
+/// The operands have one device and one dtype.
 TensorRef einsum(std::string_view equation, std::vector<TensorRef> operands);
 
 }  // namespace detail
 
-/// einsum("bij,bjk->bik", x, y), by torch.einsum's rules: a letter for each axis of each operand, "..." for axes that
-/// broadcast; what follows the arrow names the axes of the result, and what it leaves out is summed. Without an arrow
-/// the result has the letters that are there once, in alphabetical order. A letter twice in an operand is its diagonal.
-/// Evaluates: two operands at a time, from the left unless a product on the way would have more than eight dimensions,
-/// by a matrix product where floats or complex numbers are summed over a letter of both, else by one kernel. What sums
-/// nothing of one operand may be a view of it. Operands, 64 at most, have one dtype, as the result. Throws Error for
-/// what is no such equation, ShapeError for extents that do not go together, DtypeError, DeviceError.
+/// einsum("bij,bjk->bik", x, y), by torch.einsum's rules: each axis of each operand has a letter, and "..." stands for
+/// axes that broadcast. The part after the arrow names the result's axes; letters absent from it are summed. Without an
+/// arrow the result has the letters that occur once, in alphabetical order. A letter that occurs twice in an operand
+/// takes its diagonal.
+/// Evaluates two operands at a time, from the left unless an intermediate product would have more than eight
+/// dimensions. A step is a matrix product if it sums floats or complex numbers over a letter of both operands, else one
+/// kernel. If nothing of a single operand is summed, the result may be a view of it. At most 64 operands, all of one
+/// dtype, which is the result's. Throws Error for a malformed equation, ShapeError for extents that do not match,
+/// DtypeError, DeviceError.
 template <expression X, expression... Rest>
 auto einsum(std::string_view equation, const X& x, const Rest&... rest) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Rest>...>, SINTER_DIFFERENT_DEVICES);

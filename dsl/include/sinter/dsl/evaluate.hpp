@@ -1,4 +1,4 @@
-// Evaluating on purpose, several expressions together, and looking at what becomes of them.
+// Explicit evaluation, evaluating several expressions together, and inspecting plans.
 #pragma once
 #include <future>
 #include <string>
@@ -16,7 +16,7 @@ namespace detail {
 template <class E>
 using tensor_of = Tensor<deduced_element<E>, deduced_device<E>>;
 
-/// Where a result goes, and the expression it comes from.
+/// A target and the expression to be written to it.
 template <class T, class D, class E>
 struct Into {
   Tensor<T, D> target;
@@ -67,14 +67,14 @@ auto evaluated(jit::Mode mode, E&&... e) {
 
 }  // namespace detail
 
-/// Evaluates expressions together, in one kernel where their shapes agree: a Tensor, or a tuple of them.
+/// Evaluates expressions together, in one kernel if their shapes agree. Returns a Tensor, or a tuple of them.
 template <expression... E>
 [[nodiscard]] auto evaluate(E&&... e) {
   return detail::evaluated(jit::Mode::Fused, std::forward<E>(e)...);
 }
 
-/// A result that evaluate() writes into an existing tensor or view of the same dtype, broadcasting it to its shape. A
-/// number is converted, as in place.
+/// A result that evaluate() writes into an existing tensor or view of the same dtype, broadcasting it to the target's
+/// shape. A number is converted, as by the in-place operations.
 template <class T, class D, class A>
   requires detail::operand<A>
 auto into(Tensor<T, D> target, A&& value) {
@@ -89,7 +89,7 @@ auto into(Tensor<T, D> target, A&& value) {
   }
 }
 
-/// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written. Throws Error where targets share
+/// evaluate(into(y, e1), into(z, e2)): everything is read before anything is written. Throws Error if targets share
 /// memory.
 template <class... I>
   requires(detail::is_into<I> && ...)
@@ -98,35 +98,35 @@ void evaluate(I&&... targets) {
   detail::evaluate_all(results, jit::Mode::Fused, targets.value...);
 }
 
-/// Evaluates node by node, one kernel each, as a library without fusion does: the baseline of every comparison.
+/// Evaluates node by node with one kernel each, as a library without fusion does: the baseline of every comparison.
 template <expression... E>
 [[nodiscard]] auto eager(E&&... e) {
   return detail::evaluated(jit::Mode::Eager, std::forward<E>(e)...);
 }
 
-/// Compiles what evaluating would need, and runs nothing. Throws what evaluating would, CompileError among it.
+/// Compiles what evaluation would need, and runs nothing. Throws what evaluation would throw, including CompileError.
 template <expression... E>
 void prepare(E&&... e) {
   runtime::TensorRef results[sizeof...(E)];
   detail::evaluate_all(results, jit::Mode::Prepare, lift(std::forward<E>(e))...);
 }
 
-/// Does the same in the background, different kernels at the same time: evaluating meanwhile waits for those that it
-/// needs. The call itself throws what can be checked without compiling (ShapeError, DeviceError, DtypeError), so there
-/// is no future then; the future throws the rest (CompileError, CudaError). It may be dropped.
+/// The same in the background, different kernels in parallel; an evaluation in the meantime waits for those it needs.
+/// The call itself throws what can be checked without compiling (ShapeError, DeviceError, DtypeError) and then returns
+/// no future; the future throws the rest (CompileError, CudaError). It may be discarded.
 template <expression... E>
 [[nodiscard]] std::future<void> prepare_async(E&&... e) {
   return detail::prepare_all_async(lift(std::forward<E>(e))...);
 }
 
-/// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
+/// A description of the plan: device, kernels, what is fused, what is not and why, bytes moved, temporaries.
 template <expression E>
 std::string explain(E&& e) {
   auto&& lifted = lift(std::forward<E>(e));
   return jit::explain(description(lifted));
 }
 
-/// The CUDA text of the plan's kernels. Operands on the CPU are taken as if they were on a GPU.
+/// The CUDA source of the plan's kernels. Operands on the CPU are treated as if they were on a GPU.
 template <expression E>
 std::string cuda_source(E&& e) {
   auto&& lifted = lift(std::forward<E>(e));
@@ -134,28 +134,28 @@ std::string cuda_source(E&& e) {
 }
 
 /// The PTX of the plan's kernels for an architecture such as "sm_90". Needs NVRTC but no GPU. Throws CompileError,
-/// DeviceError where NVRTC is missing.
+/// DeviceError if NVRTC is missing.
 template <expression E>
 std::string ptx(E&& e, std::string_view architecture) {
   auto&& lifted = lift(std::forward<E>(e));
   return jit::ptx(description(lifted), architecture);
 }
 
-/// The simplified graph in Graphviz's language.
+/// The simplified graph in Graphviz's DOT language.
 template <expression E>
 std::string to_dot(E&& e) {
   auto&& lifted = lift(std::forward<E>(e));
   return jit::to_dot(description(lifted));
 }
 
-/// The shape that evaluating would give. Throws ShapeError, DeviceError.
+/// The shape of the result. Throws ShapeError, DeviceError.
 template <expression E>
 Shape shape_of(E&& e) {
   auto&& lifted = lift(std::forward<E>(e));
   return result_shape(evaluation_of(lifted));
 }
 
-/// Prints as PyTorch does; an expression is evaluated first.
+/// Prints as PyTorch does; evaluates an expression first.
 template <expression E>
 std::ostream& operator<<(std::ostream& out, const E& e) {
   if constexpr (!detail::is_reported<E>) {
@@ -165,7 +165,7 @@ std::ostream& operator<<(std::ostream& out, const E& e) {
   return out;
 }
 
-/// Whether shapes and all elements are equal. Throws DeviceError when the devices differ.
+/// Whether shapes and all elements are equal. Throws DeviceError if the devices differ.
 template <expression A, expression B>
 bool equal(const A& a, const B& b) {
   static_assert(detail::same_device<detail::device_of<A>, detail::device_of<B>>, SINTER_DIFFERENT_DEVICES);
@@ -176,7 +176,7 @@ bool equal(const A& a, const B& b) {
 
 namespace detail {
 
-/// Differences of integers can wrap; those of doubles do not.
+/// Differences of integers can overflow; differences of doubles cannot.
 template <class T, class D>
 auto as_floats(const Tensor<T, D>& x) {
   if constexpr (floating_element<T> || complex_element<T>)

@@ -1,4 +1,4 @@
-// Kernels for embedding: C source of expressions, for programs without Sinter.
+// Kernels for embedding: C source of expressions, for programs that do not use Sinter.
 #pragma once
 #include <span>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace sinter::inline v1 {
 
-/// An expression as a kernel of a library. Its tensors stand for parameters: their extents are examples, but that 1
-/// stays 1, and their elements are not read. Throws nothing of its own.
+/// An expression as a kernel of a library. Its tensors stand for parameters: their extents are only examples, except
+/// that an extent of 1 stays 1, and their elements are not read. Throws nothing itself.
 template <expression E>
 jit::Export exported(E&& e, ExportOptions options = {}) {
   auto&& lifted = lift(std::forward<E>(e));
@@ -23,22 +23,22 @@ jit::Export exported(E&& e, ExportOptions options = {}) {
   return out;
 }
 
-/// Several expressions as one kernel with an output for each: what they share is read and computed once. Throws
-/// DeviceError where they are on different devices.
+/// Several expressions as one kernel with an output for each: shared parts are read and computed once. Throws
+/// DeviceError if they are on different devices.
 template <expression... E>
 jit::Export exported_together(ExportOptions options, E&&... e) {
   const jit::LazyRef values[] = {jit::lazy(jit::Recorded(description(lift(std::forward<E>(e)))))...};
   return {jit::Recorded(std::span(values)), std::move(options)};
 }
 
-/// Exports expressions into one library: `export_kernels({exported(e, {.name = "e"}), ...}, {.name = "kernels"})`.
-/// Throws Error for names that C does not take and for what cannot be exported (products of matrices), CompileError,
-/// and DeviceError where NVRTC is missing or does not know an architecture.
+/// Exports expressions as one library: `export_kernels({exported(e, {.name = "e"}), ...}, {.name = "kernels"})`. Throws
+/// Error for invalid C names and for what cannot be exported (matrix products), CompileError, and DeviceError if NVRTC
+/// is missing or does not know an architecture.
 inline Exported export_kernels(const std::vector<jit::Export>& kernels, const LibraryOptions& library = {}) {
   return jit::export_library(kernels, library);
 }
 
-/// Exports one expression, as a library of its own that has its name. Throws what export_kernels throws.
+/// Exports one expression as a library of the same name. Throws what export_kernels throws.
 template <expression E>
 Exported export_kernel(E&& e, ExportOptions options = {}, LibraryOptions library = {}) {
   library.name = options.name;

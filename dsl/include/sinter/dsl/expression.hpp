@@ -1,4 +1,4 @@
-// Expressions: the tree is the type, the value is flat - leaf handles and scalars in the order of the tree.
+// Expressions: the type holds the tree; the value is flat, with leaf handles and scalars in tree order.
 #pragma once
 #include <concepts>
 #include <cstring>
@@ -15,24 +15,24 @@ namespace detail {
 
 struct ExpressionTag {};
 
-/// Every expression derives from On<its device type>, so that the device check deduces devices and nothing else.
+/// Base class of every expression: On<its device type>, so that the device check deduces nothing but devices.
 template <class D>
 struct On : ExpressionTag {
   using device_type = D;
 };
 
-/// Adds one count to each leaf that is there.
+/// Increments the reference count of each non-null leaf.
 void retain(runtime::TensorImpl* const* leaves, int count) noexcept;
 void release(runtime::TensorImpl* const* leaves, int count) noexcept;
 
-/// The leaves and scalars of an expression. One type for all trees of a size, so that the compiler has less to do.
+/// The leaves and scalars of an expression. One type for all trees of a size, to reduce compile time.
 template <int Leaves, int Scalars>
 struct Values {
   runtime::TensorImpl* leaves[Leaves > 0 ? Leaves : 1];
   jit::Scalar scalars[Scalars > 0 ? Scalars : 1];
   bool owns = true;  // false once moved from
 
-  /// What was moved from holds null leaves when it is used again, which evaluation refuses.
+  /// Makes a moved-from value usable again with null leaves, which evaluation rejects.
   void revive() noexcept {
     if (owns) [[likely]]
       return;
@@ -47,7 +47,7 @@ V* append(V* to, const V* from, std::size_t count) noexcept {
 }
 struct Joined {};
 
-/// The element type of an expression that has already been reported.
+/// The element type of an expression whose error has already been reported.
 struct Unknown {};
 
 }  // namespace detail
@@ -63,8 +63,8 @@ using value_type_of = typename std::remove_cvref_t<E>::value_type;
 template <class E, class T>
 concept expression_of = expression<E> && std::is_same_v<value_type_of<E>, T>;
 
-/// A tree of operations on tensors that has not been evaluated. It owns its leaves: keeping one in `auto` is safe.
-/// T is the element type, D the device type; the rest describes the tree. A moved-from expression throws when used.
+/// A tree of operations on tensors that has not been evaluated. It owns its leaves, so keeping one in `auto` is safe. T
+/// is the element type, D the device type; the rest describes the tree. Using a moved-from expression throws.
 template <class T, class D, class Tree, int Leaves, int Scalars, int Bytes>
 class [[nodiscard]] Expression : public detail::On<D>,
                                  public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>>,
@@ -89,7 +89,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
   }
   Expression(Expression&& o) noexcept : value(o.value) { o.value.owns = false; }
   Expression& operator=(const Expression&) = delete;
-  /// x[indices] = v: there is no memory behind an expression.
+  /// x[indices] = v: rejected, since an expression has no memory of its own.
   template <class A>
   Expression& operator=(A&&) {
     static_assert(!std::is_same_v<A, A>,
@@ -102,7 +102,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
       if (value.owns) detail::release(value.leaves, Leaves);
   }
 
-  /// An expression of no leaf and no scalar.
+  /// An expression without leaves and scalars.
   Expression() noexcept
     requires(Leaves == 0 && Scalars == 0)
   = default;
@@ -111,7 +111,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
   {
     value.leaves[0] = adopted;
   }
-  /// Joins operands in order, taking their leaves over.
+  /// Joins operands in order, taking over their leaves.
   template <class... E>
   explicit Expression(detail::Joined, E&... operands) noexcept {
     [[maybe_unused]] runtime::TensorImpl** leaf = value.leaves;
@@ -121,7 +121,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
      ...);
   }
 
-  /// For Sinter's own layers: the values, in the order of the tree.
+  /// For Sinter's own layers: the values, in tree order.
   detail::Values<Leaves, Scalars> value;
 };
 
@@ -130,7 +130,7 @@ namespace detail {
 template <class T, class D>
 using LeafExpression = Expression<T, D, Leaf<T>, 1, 0, leaf_bytes>;
 
-/// What an expression with mixed devices gives after its error: fits everywhere, so nothing else is reported.
+/// The type of an expression with mixed devices after its error: it fits everywhere, so nothing else is reported.
 using Reported = Expression<Unknown, Mismatch, Leaf<AnyType>, 0, 0, leaf_bytes>;
 
 }  // namespace detail

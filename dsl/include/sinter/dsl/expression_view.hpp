@@ -1,12 +1,12 @@
 // Views of expressions. Operations work element by element, so a view of a result is the same tree over views of its
-// leaves, each of them spread over the whole result first. What is read at computed places stays as it is. What reduces
-// or multiplies matrices is evaluated, and viewed as a tensor.
+// leaves, each first broadcast to the whole result. Leaves that are gathered from stay unchanged. An expression that
+// reduces or multiplies matrices is evaluated, and the result is viewed as a tensor.
 #pragma once
 #include <sinter/dsl/bind.hpp>
 
 namespace sinter::inline v1::detail {
 
-/// What `view` makes of each leaf of an expression of this shape, once of equal ones.
+/// Applies `view` to each leaf of an expression of this shape, once per distinct leaf.
 template <class F>
 auto views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, F view) {
   const std::vector<TensorRef> spread_leaves = spread(leaves, shape);
@@ -25,7 +25,7 @@ auto views_of_leaves(const E& e, F view) {
   return views_of_leaves(walked_leaves(e), shape, view);
 }
 
-/// The same tree with other leaves that are walked: leaf_of(0), leaf_of(1), ...
+/// The same tree with its leaves replaced, except those that are gathered from: leaf_of(0), leaf_of(1), ...
 template <class E, class F>
 E with_leaves(const E& e, F leaf_of) {
   E result(e);

@@ -1,4 +1,4 @@
-// Tensors from a rule: zeros, ones, arange and their kin. Each takes a device; the elements are computed there.
+// Factories such as zeros, ones and arange. Each takes a device and computes the elements there.
 #pragma once
 #include <sinter/dsl/literal.hpp>
 
@@ -35,13 +35,13 @@ struct DeviceLike<Dx, D> {
 template <class T, class X, class Dx, class... D>
 using tensor_like = Tensor<std::conditional_t<std::is_void_v<T>, X, T>, typename DeviceLike<Dx, D...>::type>;
 
-/// arange's arithmetic: in integers when all three are.
+/// arange's arithmetic: in integers if all three arguments are integers.
 template <class... S>
 using arange_number = std::conditional_t<(std::is_integral_v<S> && ...), std::int64_t, double>;
 
 }  // namespace detail
 
-/// Uninitialised memory. Throws ShapeError, DeviceError, OutOfMemory, as all of these do.
+/// Uninitialized memory. Throws ShapeError, DeviceError, OutOfMemory, as all of these do.
 template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> empty(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(runtime::empty(shape, dtype_of<T>, detail::made_on(device)));
@@ -54,7 +54,7 @@ template <element T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> ones(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(detail::full(shape, dtype_of<T>, detail::made_on(device), true));
 }
-/// Every element `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64. Throws Error when the
+/// Every element is `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64. Throws Error if the
 /// dtype cannot hold the value.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
@@ -62,8 +62,8 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S
   return Tensor<U, device_type_of<D>>(detail::full(shape, dtype_of<U>, detail::made_on(device), value));
 }
 
-/// start, start + step, ... before end. int64 when all arguments are integers, else float. Throws ShapeError when step
-/// is 0 or leads away from end.
+/// start, start + step, ... before end. int64 if all arguments are integers, else float. Throws ShapeError if step is 0
+/// or has the wrong sign.
 template <class T = void, detail::real_scalar A, detail::real_scalar B, detail::real_scalar C = int,
           device_argument D = Cpu>
 auto arange(A start, B end, C step, const D& device = {}) {
@@ -112,7 +112,7 @@ Tensor<T, device_type_of<D>> eye(std::int64_t rows, const D& device) {
   return eye<T>(rows, rows, device);
 }
 
-// Like another: its shape, its dtype unless T says otherwise, its device unless one is given.
+// With the shape of another tensor, its dtype unless T is given, and its device unless one is given.
 template <class T = void, class X, class Dx, device_argument... D>
 auto empty_like(const Tensor<X, Dx>& x, const D&... device) {
   return detail::tensor_like<T, X, Dx, D...>(

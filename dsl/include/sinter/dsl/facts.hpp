@@ -13,7 +13,7 @@ DType result_dtype(const jit::Recorded& e);
 /// "float32 (2, 3) on cpu"
 std::string describe(const Facts& f);
 
-/// Whether the shape is not known, since it is that of a part which let or function named.
+/// Whether the shape is unknown because it is that of a part named by let or function.
 template <class E>
 inline constexpr bool names_outside = NamesOutside<typename E::tree>::value;
 template <class T, class D>
@@ -24,7 +24,7 @@ inline constexpr bool is_leaf = false;
 template <class T, class D, class U>
 inline constexpr bool is_leaf<Expression<T, D, Leaf<U>, 1, 0, leaf_bytes>> = true;
 
-/// Of lifted expressions.
+/// For lifted expressions.
 template <class E>
 Shape operand_shape(const E& e) {
   if constexpr (is_leaf<E>)

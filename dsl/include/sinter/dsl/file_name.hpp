@@ -1,4 +1,4 @@
-// What functions on files take.
+// The file-name argument of functions on files.
 #pragma once
 #include <concepts>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace sinter::inline v1::detail {
 
-/// The name of a file, from a string or a std::filesystem::path, whose header is not needed for it: it takes a quarter
-/// of a second to compile.
+/// The name of a file, from a string or a std::filesystem::path. It does not include <filesystem>, which takes a
+/// quarter of a second to compile.
 struct FileName {
   std::string text;
 

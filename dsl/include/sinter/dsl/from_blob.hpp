@@ -1,4 +1,4 @@
-// Tensors on memory of the host that belongs to somebody else.
+// Tensors on host memory that the caller owns.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// The first element lies at `first`, and all lie in [begin, end) where these are given.
+/// The first element is at `first`, and all are in [begin, end) if these are given.
 struct Borrowed {
   std::byte* first;
   std::byte* begin = nullptr;
@@ -19,7 +19,8 @@ struct Borrowed {
 TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& shape,
                  const std::optional<Shape>& strides, std::shared_ptr<const void> owner);
 
-/// What keeps the memory: nothing, a shared_ptr, or what is called with the pointer when the last tensor is gone.
+/// What keeps the memory alive: nothing, a shared_ptr, or a function called with the pointer when the last tensor is
+/// gone.
 template <class T>
 std::shared_ptr<const void> owner_of(T*, std::nullptr_t) {
   return nullptr;
@@ -37,25 +38,25 @@ std::shared_ptr<const void> owner_of(T* data, F deleter) {
 
 }  // namespace detail
 
-/// A tensor on an array of the caller's, row-major: nothing is copied, and writing to the one is writing to the other.
-/// The array must stay where it is while there are tensors on it, which `owner` can see to: a std::shared_ptr that they
-/// hold, or a function that is called with `data` when the last one is gone, in whichever thread. Expressions that were
-/// not evaluated do not see what is written past the tensor: evaluate them before. Throws ShapeError, and Error where
-/// `data` is null or not aligned; the function is called then, too.
+/// A row-major tensor on the caller's array: nothing is copied, and a write through either is seen by both. The array
+/// must stay in place while tensors use it. `owner` can ensure that: a std::shared_ptr that the tensors hold, or a
+/// function that is called with `data`, in any thread, when the last one is gone. Unevaluated expressions do not notice
+/// writes that bypass the tensor: evaluate them first. Throws ShapeError, and Error if `data` is null or not aligned;
+/// the function is called in that case too.
 template <element T, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_blob(T* data, const Shape& shape, Owner owner = {}) {
   return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, {},
                                        detail::owner_of(data, std::move(owner))));
 }
-/// The same with strides, in elements: `data` is the element whose indices are all 0, and where strides are negative
-/// others lie before it. Elements that share memory may be read, not written to.
+/// The same with strides, in elements: `data` is the element whose indices are all 0; with negative strides, other
+/// elements precede it. Elements that share memory may be read but not written.
 template <element T, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_blob(T* data, const Shape& shape, const Shape& strides, Owner owner = {}) {
   return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, strides,
                                        detail::owner_of(data, std::move(owner))));
 }
 
-/// The same of a span, as one axis or in a shape. Throws ShapeError where the elements are not inside the span.
+/// The same for a span, as one axis or with a shape. Throws ShapeError if elements lie outside the span.
 template <element T, std::size_t N, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_span(std::span<T, N> values, const Shape& shape, const std::optional<Shape>& strides = {},
                          Owner owner = {}) {

@@ -1,4 +1,4 @@
-// Functions of the user's own, written once and used in trees like Sinter's.
+// User-defined functions, used in trees like Sinter's own.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -9,7 +9,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Whether an operand is more than a tensor or a number: worth a name.
+/// Whether an operand is more than a tensor or a number, and so worth naming.
 template <class A>
 inline constexpr bool computes = false;
 template <expression A>
@@ -18,10 +18,10 @@ inline constexpr bool computes<A> = (lifted<A>::byte_count > leaf_bytes);
 
 }  // namespace detail
 
-/// A function of tensors, expressions and numbers, from a lambda of the formula:
+/// Makes a function of tensors, expressions and numbers from a lambda with the formula:
 ///   inline constexpr sn::function swish([](auto x, auto beta) { return x * sn::sigmoid(beta * x); });
 ///   sn::Tensor r = swish(x + 1, 0.5) * y;  // one kernel
-/// Each operand is computed once, however often the formula names it. Operands are those of the operations, at least
+/// Each operand is computed once, however often the formula uses it. Operands are those that operations take, at least
 /// one of them a tensor or an expression; mixed devices are the same compile-time error.
 template <class F>
 class function {
@@ -41,7 +41,7 @@ class function {
   }
 
  private:
-  /// Names the operands one after the other; `named` are those before.
+  /// Names the operands one after another; `named` holds those before.
   template <class Named, class A, class... Rest>
   auto call(const Named& named, A&& operand, Rest&&... rest) const {
     const auto with = [&](const auto& value) {

@@ -1,4 +1,4 @@
-// The operations as functions: sn::exp(x), sn::where(x > 0, x, 0). One of each for every line of ops.def.
+// The operations as functions: sn::exp(x), sn::where(x > 0, x, 0). One for each line of ops.def.
 #pragma once
 #include <array>
 #include <utility>
@@ -9,7 +9,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// What the last operands of an operation are where a call leaves them out.
+/// The default values of an operation's last operands.
 template <Op op>
 inline constexpr std::array<Number, 0> defaults{};
 #define SINTER_DEFAULTS(name, ...) \
@@ -18,7 +18,7 @@ inline constexpr std::array<Number, 0> defaults{};
 #define SINTER_OP(name, arity, rule)
 #include <sinter/jit/op_list.def>
 
-/// The operation that a call with so many operands is.
+/// The operation that a call with this many operands names.
 template <Op op, std::size_t operands>
 inline constexpr Op overload = op;
 #define SINTER_OVERLOAD(name, arity, other) \
@@ -73,7 +73,7 @@ auto CastFunction<T>::operator()(A&& operand) const {
 #define SINTER_OP(name, arity, rule)
 #include <sinter/jit/op_list.def>
 
-/// `x` with elements of type T, as an expression: floats to integers truncate and saturate, NaN gives 0.
+/// `x` converted to element type T, as an expression: floats truncate and saturate to integers, NaN gives 0.
 template <element T>
 inline constexpr detail::CastFunction<T> cast{};
 

@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// Whether an operand, a number or an expression, may be written to elements of T as far as complex numbers go.
+/// Whether an operand (a number or an expression) may be written to elements of T, as far as complex numbers matter.
 template <class A, class T>
 inline constexpr bool may_become =
     !loses_imaginary<typename lifted<A>::value_type, T> &&
@@ -17,13 +17,13 @@ inline constexpr bool may_become =
   "x[mask] is a new tensor, and writing to it is lost: write to x with x.masked_fill_(mask, value), or with x.assign(" \
   "where(mask, x + y, x))"
 
-/// What writes to a tensor's own array. It throws ShapeError, DeviceError and DtypeError, and then wrote nothing.
+/// In-place operations. They throw ShapeError, DeviceError and DtypeError before anything is written.
 template <class Self>
 class InPlace {
  public:
-  /// Writes the value into this array, broadcasting it; everything is read before anything is written.
-  /// An expression must be of the same dtype. A number, and anything into an AnyTensor, is converted, unless its
-  /// category is higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
+  /// Writes the value into this array, broadcasting it; everything is read before anything is written. An expression
+  /// must have the same dtype. A number is converted, and so is any value for an AnyTensor, unless its category is
+  /// higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
   template <class A>
     requires operand<A>
   Self& assign(A&& value) {
@@ -37,7 +37,7 @@ class InPlace {
     }
     return self();
   }
-  /// The same from any device and any dtype, as PyTorch's copy_; but a complex one into a real one is an error.
+  /// The same from any device and any dtype, like PyTorch's copy_, but a complex value for a real tensor is an error.
   template <expression A>
   Self& copy_(A&& value) {
     static_assert(!loses_imaginary<value_type_of<A>, typename Self::value_type>, SINTER_LOSES_IMAGINARY);
@@ -48,7 +48,7 @@ class InPlace {
     return self();
   }
 
-  // In place: the result is converted to the dtype, which must not be of a lower category (DtypeError).
+  // In place: the result is converted to this tensor's dtype, whose category must not be lower (DtypeError).
   template <class A>
     requires operand<A>
   Self& operator+=(A&& value) {
@@ -110,8 +110,8 @@ class InPlace {
     return write(self() >> std::forward<A>(value));
   }
 
-  /// Writes the value where a mask, broadcast to this shape, is true. As in place: the value's category is no higher.
-  /// Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
+  /// Writes the value where a mask, broadcast to this shape, is true. The value's category must not be higher. Throws
+  /// ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
   template <expression M, class A>
     requires operand<A>
   Self& masked_fill_(const M& mask, const A& value) {
@@ -125,7 +125,7 @@ class InPlace {
     }
   }
 
-  // What x[mask] gives is constant.
+  // x[mask] returns a const tensor.
   template <class A>
   void operator+=(A&&) const&& {
     static_assert(!std::is_same_v<A, A>, SINTER_LOST_WRITE);
@@ -175,7 +175,7 @@ class InPlace {
       static_assert(same_device<typename std::remove_cvref_t<A>::device_type, typename Self::device_type>,
                     SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&self().impl());
-      // Found by their argument: Lazy, whose header needs this one, has its own.
+      // Found by argument-dependent lookup: Lazy, whose header needs this one, has its own.
       auto&& e = lift(std::forward<A>(value));
       evaluate_into(e, into);
     }

@@ -1,9 +1,9 @@
-// Elements at computed places: take, gather, index_select, embedding, x[indices]. Each gives an expression, so that
-// embedding(weight, ids) * scale + positions is one kernel. Indices are integers of any dtype, tensors or expressions;
-// negative ones count from the end. One out of range is an IndexError: on the CPU when the expression is evaluated, on
-// a GPU at the next wait for it. No memory outside the tensor is read.
+// Gathers, that is, elements at computed positions: take, gather, index_select, embedding, x[indices]. Each returns an
+// expression, so embedding(weight, ids) * scale + positions is one kernel. Indices are integers of any dtype, tensors
+// or expressions; negative ones count from the end. An index out of range is an IndexError: on the CPU when the
+// expression is evaluated, on a GPU at the next synchronization. No memory outside the tensor is read.
 //
-// Of what is read from, an expression is evaluated when it is written.
+// A source that is an expression is evaluated when the gather is written.
 #pragma once
 #include <sinter/dsl/facts.hpp>
 
@@ -11,19 +11,19 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// How positions along an axis become elements of memory.
+/// How positions along an axis map to elements in memory.
 struct Axis {
-  std::int64_t extent;      // positions
-  std::int64_t stride = 1;  // elements from one to the next
-  TensorRef others{};       // without memory: elements to the positions of the other axes
-  int trailing = 0;         // axes of 1 that the indices take behind theirs; -1: their only one falls away
+  std::int64_t extent;      // number of positions
+  std::int64_t stride = 1;  // elements between consecutive positions
+  TensorRef others{};       // a tensor without memory: element offsets of the other axes' positions
+  int trailing = 0;         // axes of extent 1 to append to the indices; -1: remove their only axis
 };
 
-/// Throws IndexError for an axis that is not there or has no positions, ShapeError, DeviceError, DtypeError.
+/// Throws IndexError for an axis that does not exist or is empty, ShapeError, DeviceError, DtypeError.
 Axis axis_of(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& indices);
 Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& indices);
 Axis class_axis(std::int64_t classes, const Facts& indices);
-/// A view with that many axes of 1 behind those of x; with -1 axes one without the only axis, of one element.
+/// A view with `count` axes of extent 1 appended; for -1 a view without the only axis, which has one element.
 TensorRef append_axes(TensorImpl& x, int count);
 
 template <class X, class I>
@@ -57,13 +57,13 @@ auto as_int64(E&& e) {
     return apply_cast<std::int64_t>(std::forward<E>(e));
 }
 
-/// Positions of a tensor without memory, as an expression on D.
+/// A tensor of positions, without memory, as an expression on D.
 template <class D>
 auto positions_on(TensorRef positions) {
   return Expression<std::int64_t, D, IndexLeaf, 1, 0, index_bytes>(positions.release());
 }
 
-/// The elements of x that lie `offset` elements from its first one.
+/// The elements of x at `offset`, counted in elements from its first one.
 template <class T, class D, class O>
 auto load(const Tensor<T, D>& x, O&& offset) {
   using Offset = std::remove_cvref_t<O>;
@@ -105,8 +105,7 @@ auto read_flat(const X& x, I&& indices) {
   }
 }
 
-/// A mask, and what a tensor is filled with; with an operand whose dtype only run time knows nothing is said of the
-/// value.
+/// Checks a mask and a fill value. The value is not checked if an operand's dtype is known only at run time.
 template <class X, class M, class V>
 struct FillCheck {
   static_assert(expression<M>, "a mask is a tensor or an expression of bools: x < 0");
@@ -135,7 +134,7 @@ auto fill_where(const X& x, M&& mask, V&& value) {
     return where(std::forward<M>(mask), std::forward<V>(value), x);
 }
 
-/// Whether ids are of each class.
+/// Whether each id equals each class.
 template <class I>
 auto classes_of(I&& ids, std::int64_t classes) {
   if constexpr (ReadCheck<I, I>::ok) {
@@ -150,8 +149,8 @@ auto classes_of(I&& ids, std::int64_t classes) {
 
 }  // namespace detail
 
-/// The elements of x at `positions`, row-major ones of whatever layout x has. Shape: that of `positions`. Throws
-/// IndexError for positions of an x without elements.
+/// The elements of x at row-major `positions`, whatever x's layout. Shape: that of `positions`. Throws IndexError for
+/// positions in an x without elements.
 template <expression X, class I>
 auto take(const X& x, I&& positions) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -159,8 +158,8 @@ auto take(const X& x, I&& positions) {
   return detail::read_flat(x, std::forward<I>(positions));
 }
 
-/// The positions of one axis of x that `positions`, at most one-dimensional, name: as many as these in the axis' place.
-/// A 0-d x has one position and gives a 0-d result. Throws IndexError, ShapeError.
+/// The positions of one axis of x listed in `positions`, which has at most one dimension; its extent replaces the
+/// axis's. A 0-d x has one position and gives a 0-d result. Throws IndexError, ShapeError.
 template <expression X, class I>
 auto index_select(const X& x, detail::Index axis, I&& positions) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -168,9 +167,9 @@ auto index_select(const X& x, detail::Index axis, I&& positions) {
   return detail::read_along(detail::Reading::Select, x, axis, std::forward<I>(positions));
 }
 
-/// out[i][j] = x[positions[i][j]][j] for axis 0, and so on. `positions` have x's rank, and no more extent than x along
-/// the other axes; their shape is the result's. A 0-d x or 0-d `positions` count as one-dimensional. Throws IndexError,
-/// ShapeError.
+/// out[i][j] = x[positions[i][j]][j] for axis 0, and so on. `positions` has x's number of dims and, along the other
+/// axes, at most x's extents; its shape is the result's. A 0-d x or `positions` counts as one-dimensional. Throws
+/// IndexError, ShapeError.
 template <expression X, class I>
 auto gather(const X& x, detail::Index axis, I&& positions) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -178,7 +177,7 @@ auto gather(const X& x, detail::Index axis, I&& positions) {
   return detail::read_along(detail::Reading::Gather, x, axis, std::forward<I>(positions));
 }
 
-/// The same, once x and `positions` are broadcast against each other along the other axes.
+/// The same, after x and `positions` are broadcast against each other along the other axes.
 template <expression X, class I>
 auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -186,7 +185,7 @@ auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
   return detail::read_along(detail::Reading::Along, x, axis, std::forward<I>(positions));
 }
 
-/// The rows of a matrix that `ids` name. Shape: that of `ids`, then the matrix' columns. Throws ShapeError, IndexError.
+/// The rows of a matrix selected by `ids`. Shape: that of `ids`, then the columns. Throws ShapeError, IndexError.
 template <expression X, class I>
 auto embedding(const X& weight, I&& ids) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
@@ -194,8 +193,8 @@ auto embedding(const X& weight, I&& ids) {
   return detail::read_along(detail::Reading::Embedding, weight, 0, std::forward<I>(ids));
 }
 
-/// 1 where the class is that of the id, else 0, as int64. Shape: that of `ids`, then `classes`. An id that is no class,
-/// as every negative one, is an IndexError. Throws IndexError for less than one class.
+/// One-hot encoding as int64: 1 where the class equals the id, else 0. Shape: that of `ids`, then `classes`. Throws
+/// IndexError if `classes` is less than 1. An id outside the classes, including every negative one, is an IndexError.
 template <class I>
 auto one_hot(I&& ids, detail::Index classes) {
   static_assert(detail::ReadCheck<I, I>::integers, SINTER_NO_INDICES);
@@ -203,8 +202,8 @@ auto one_hot(I&& ids, detail::Index classes) {
   return detail::apply_cast<std::int64_t>(detail::classes_of(std::forward<I>(ids), classes));
 }
 
-/// x with `value`, a number, a tensor or an expression, where the mask holds; in x's dtype. With an operand whose dtype
-/// only run time knows, dtypes promote as those of where do.
+/// x with `value` (a number, a tensor or an expression) where the mask is true, in x's dtype. If an operand's dtype is
+/// known only at run time, dtypes promote as in where().
 template <expression X, class M, class V>
   requires detail::operand<V>
 auto masked_fill(const X& x, M&& mask, V&& value) {

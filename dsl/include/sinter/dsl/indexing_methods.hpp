@@ -1,4 +1,4 @@
-// The methods of indexing.hpp, which has what they do: x.take(i), x.gather(0, i), x.masked_fill(mask, 0).
+// The methods of indexing.hpp, which documents them: x.take(i), x.gather(0, i), x.masked_fill(mask, 0).
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -10,17 +10,16 @@ namespace sinter::inline v1::detail {
 
 struct ExpressionTag;
 
-/// Which elements indices along an axis take.
+/// Which elements are read by indices along an axis.
 enum class Reading : std::uint8_t {
-  Rows,       // x[i]: all of the other axes; the axes of i come first
-  Embedding,  // the same of a matrix
-  Select,     // all of the other axes; those of i, at most one, take the axis' place
-  Gather,     // for each index the position that it has itself along the other axes
-  Along,      // the same, once indices and x are broadcast against each other
+  Rows,       // x[i]: all of the other axes; the indices' axes come first
+  Embedding,  // the same for a matrix
+  Select,     // all of the other axes; the indices' axis, if any, replaces the axis
+  Gather,     // each index reads at its own position along the other axes
+  Along,      // the same, after indices and x are broadcast against each other
 };
 
-/// What the types of a tensor and of indices or a mask and a value tell, where the user's call arrives; defined in
-/// indexing.hpp.
+/// Checks the types of a tensor and of indices, or of a mask and a value, at the user's call; defined in indexing.hpp.
 template <class X, class I>
 struct ReadCheck;
 template <class X, class M, class V>
@@ -32,11 +31,11 @@ struct FillCheck;
 #define SINTER_NO_MASK "a mask is made of bools: write mask != 0"
 #define SINTER_HIGHER_VALUE "the value does not fit the tensor's dtype: convert one of them with cast<T>(x)"
 
-/// The methods as functions, found by their arguments.
+/// The methods as functions, found by argument-dependent lookup.
 template <class Self>
 class IndexingMethods {
  public:
-  /// The elements at row-major positions. An x that is an expression, or whose layout is no line, is copied now.
+  /// The elements at row-major positions. An x that is an expression or has no flat view is copied now.
   template <class I>
   auto take(I&& positions) const {
     static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);

@@ -1,4 +1,4 @@
-// Tensors from parts: cat, stack and roll. Each part is computed where it will lie, so nothing is copied.
+// Tensors from parts: cat, stack and roll. Each part is computed at its place in the result, so nothing is copied.
 #pragma once
 #include <initializer_list>
 
@@ -8,21 +8,21 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Where the parts of a tensor lie along one of its axes.
+/// Where parts lie along one axis of a tensor.
 struct Layout {
   Shape shape;
   int axis;
-  std::vector<std::int64_t> firsts;  // of each part
+  std::vector<std::int64_t> firsts;  // where each part begins
 };
 using LayoutOf = Layout(std::span<const Shape> parts, std::int64_t axis);
 /// Throw ShapeError, naming the parts' shapes, and IndexError.
 Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis);
 Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis);
 
-/// The view of `whole` that a part of this shape is written to.
+/// The view of `whole` to which a part of this shape is written.
 TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape);
 
-/// A piece of a rolled tensor, as ranges of positions along its axes, and where these begin in the result.
+/// A piece of a rolled tensor: its ranges of positions along each axis, and where these begin in the result.
 struct RolledPiece {
   std::vector<range> from, to;
 };
@@ -31,7 +31,7 @@ std::vector<RolledPiece> rolled_pieces(const Shape& shape, std::span<const std::
                                        std::span<const std::int64_t> axes);
 TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges);
 
-/// An operand whose dtype can be asked for: an expression of AnyType is evaluated.
+/// An operand with a known dtype: an expression of AnyType is evaluated.
 template <class A>
 auto with_dtype(A&& operand) {
   if constexpr (std::is_same_v<value_type_of<A>, AnyType>)
@@ -39,7 +39,7 @@ auto with_dtype(A&& operand) {
   else
     return lift(std::forward<A>(operand));
 }
-/// An operand of which views are taken several times: what reduces or multiplies matrices is evaluated, once.
+/// An operand of which several views are taken: if it reduces or multiplies matrices, it is evaluated once.
 template <class E>
 auto viewable(const E& e) {
   if constexpr (is_lazy<E>)
@@ -92,7 +92,7 @@ TensorRef join_expressions(LayoutOf layout_of, std::int64_t axis, const E&... pa
   evaluate_all(places, jit::Mode::Fused, parts...);
   return whole;
 }
-/// A member of a braced list that holds no tensors of one type.
+/// A braced list's element when the list does not hold tensors of one type.
 struct AnyPart {
   template <class A>
   AnyPart(const A&) {}
@@ -101,7 +101,7 @@ struct AnyPart {
   "a braced list holds tensors of one type: write expressions and other tensors without braces, behind the axis, as " \
   "in cat(0, x + 1, y) and stack(0, x + 1, y)"
 
-/// Tensors of one type, however many.
+/// Any number of tensors of one type.
 TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
 
 template <class T, class D>
@@ -113,9 +113,9 @@ Tensor<T, D> join_tensors(LayoutOf layout_of, std::int64_t axis, std::span<const
 
 }  // namespace detail
 
-/// The parts one behind the other along an axis that they have: cat(0, x, y + 1). Their other extents agree; dtypes
-/// promote. Parts of one shape are computed in one kernel, else each in its own; all are written to their place in the
-/// result. Throws ShapeError, IndexError, DeviceError.
+/// Concatenates the parts along an existing axis: cat(0, x, y + 1). Their other extents must be equal; dtypes promote.
+/// Parts of one shape are computed in one kernel, others each in its own; all are written directly to their place in
+/// the result. Throws ShapeError, IndexError, DeviceError.
 template <expression... E>
   requires(sizeof...(E) > 0)
 detail::joined_tensor<E...> cat(detail::Index axis, E&&... parts) {
@@ -130,7 +130,7 @@ void cat(E&&...) {
   static_assert(sizeof...(E) == 0,
                 "the axis comes first: cat(0, x, y); a list, cat({x, y}), holds tensors of one type");
 }
-/// cat({x, y}, 1): tensors of one type, however many.
+/// cat({x, y}, 1): any number of tensors of one type.
 template <class T, class D>
 Tensor<T, D> cat(std::span<const Tensor<T, D>> parts, detail::Index axis = 0) {
   return detail::join_tensors(detail::layout_of_cat, axis, parts);
@@ -149,8 +149,8 @@ detail::Reported cat(std::initializer_list<detail::AnyPart>, detail::Index = 0) 
   return {};
 }
 
-/// The parts side by side along a new axis: stack(0, x, y + 1). Their shapes are equal, so they are computed in one
-/// kernel; dtypes promote. Throws ShapeError, IndexError, DeviceError.
+/// Stacks the parts along a new axis: stack(0, x, y + 1). Their shapes must be equal, so one kernel computes them;
+/// dtypes promote. Throws ShapeError, IndexError, DeviceError.
 template <expression... E>
   requires(sizeof...(E) > 0)
 detail::joined_tensor<E...> stack(detail::Index axis, E&&... parts) {
@@ -183,9 +183,8 @@ detail::Reported stack(std::initializer_list<detail::AnyPart>, detail::Index = 0
   return {};
 }
 
-/// Each position of the axes moved on by its shift; what leaves an axis at its end comes in at its start:
-/// roll(x, 1, 0), roll(x, {2, -1}, {0, 1}). Throws IndexError, and ShapeError where shifts and axes are not equally
-/// many.
+/// Moves each axis's positions by its shift; elements that leave at the end of an axis come back at its start: roll(x,
+/// 1, 0), roll(x, {2, -1}, {0, 1}). Throws IndexError, and ShapeError if there are not as many shifts as axes.
 template <expression E>
 detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
   const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));
@@ -199,7 +198,7 @@ detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
   }
   return detail::joined_tensor<E>(whole);
 }
-/// As if the elements were one row.
+/// Rolls the elements as if they were one row.
 template <expression E>
 detail::joined_tensor<E> roll(E&& e, detail::Index shift) {
   const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));

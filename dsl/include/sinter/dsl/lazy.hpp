@@ -1,14 +1,14 @@
-// Lazy: an expression whose tree only run time knows - grown by a loop, read from text.
+// Lazy: an expression whose tree is known only at run time, because a loop built it or it was parsed from text.
 #pragma once
 #include <sinter/dsl/tensor.hpp>
 #include <sinter/jit/inspect.hpp>
 
 namespace sinter::inline v1 {
 
-/// An expression of T on D with its tree in the value: every operation gives the same type, so a loop may grow it.
-/// Made from any tensor or expression, usable beside them. Equal parts are computed once. Past
-/// jit::max_lazy_nodes operations the oldest part is evaluated, so a growing loop stays bounded. Throws when
-/// it is evaluated after one of its tensors was written to.
+/// An expression of T on D with its tree in the value: every operation returns the same type, so a loop may grow it. It
+/// converts from any tensor or expression and mixes with them. Equal parts are computed once. Past jit::max_lazy_nodes
+/// operations the oldest part is evaluated, so that a growing loop stays bounded. Throws if it is evaluated after one
+/// of its tensors was written to.
 template <class T, class D = AnyDevice>
 class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>>, public detail::Views<Lazy<T, D>> {
  public:
@@ -17,14 +17,14 @@ class Lazy : public detail::On<D>, public detail::Methods<Lazy<T, D>>, public de
   template <expression E>
     requires(!detail::is_lazy<std::remove_cvref_t<E>>)
   Lazy(const E& e);
-  /// From one whose device type says more.
+  /// From a Lazy with a more specific device type.
   template <class From>
     requires(detail::widens<From, D> && !std::is_same_v<From, D>)
   Lazy(const Lazy<T, From>& o) : node_(o.node()) {}
   explicit Lazy(jit::LazyRef node) : node_(std::move(node)) {}
   Lazy(const Lazy&) = default;
   Lazy(Lazy&&) noexcept = default;
-  // Of names alone: l[0] = x would write to nothing.
+  // Only for lvalues: l[0] = x would have no effect.
   Lazy& operator=(const Lazy&) & = default;
   Lazy& operator=(Lazy&&) & noexcept = default;
 
@@ -105,13 +105,13 @@ jit::Recorded description(const Lazy<T, D>& e) {
   return e.node();
 }
 
-/// What evaluating takes.
+/// The argument of evaluation.
 template <class T, class D>
 jit::Recorded evaluation_of(const Lazy<T, D>& e) {
   return jit::Recorded(std::span(&e.node(), 1));
 }
 
-/// The same graph over other leaves that are walked: leaf_of(0), leaf_of(1), ...
+/// The same graph with its leaves replaced, except those that are gathered from: leaf_of(0), leaf_of(1), ...
 template <class F>
 jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
   std::size_t walked = 0;

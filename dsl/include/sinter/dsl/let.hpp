@@ -1,4 +1,4 @@
-// let: a name for a part that an expression uses several times, so that its type holds it once.
+// let: names a part that an expression uses several times, so that its type holds the part once.
 #pragma once
 #include <sinter/dsl/tensor.hpp>
 
@@ -11,8 +11,8 @@ struct LetName;
 
 }  // namespace detail
 
-/// body(v), where v stands for `value`: let(x - mean, [](auto d) { return d * d; }). `value` is computed once, and
-/// the type of the expression holds its tree once however often v is used.
+/// body(v), where v stands for `value`: let(x - mean, [](auto d) { return d * d; }). `value` is computed once, and its
+/// tree occurs once in the expression's type, however often v is used.
 template <expression E, class F>
 auto let(E&& value, F&& body) {
   using V = detail::lifted<E>;
@@ -23,7 +23,7 @@ auto let(E&& value, F&& body) {
     using Placeholder = Expression<typename V::value_type, typename V::device_type, detail::Reference<Name>, 0, 0,
                                    detail::reference_bytes>;
     auto v = detail::lift(std::forward<E>(value));
-    Placeholder name;  // an lvalue, which auto& takes as well
+    Placeholder name;  // an lvalue, so that auto& accepts it too
     auto b = detail::lift(std::forward<F>(body)(name));
     using B = decltype(b);
     if constexpr (detail::is_lazy<B>) {

@@ -12,7 +12,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Integer literals give int64, floating ones float, complex ones complex<float>, as PyTorch's do; T says otherwise.
+/// As in PyTorch, integer literals give int64, floating ones float, complex ones complex<float>; T overrides this.
 template <class T, class S>
 struct LiteralType {
   using type = T;
@@ -26,7 +26,7 @@ struct LiteralType<void, S> {
 template <class T, class S>
 using literal_type = typename LiteralType<T, S>::type;
 
-/// A contiguous tensor of these host values on `device`.
+/// A contiguous tensor of these host values, on `device`.
 TensorRef from_host(const void* values, const Shape& shape, DType dtype, Device device);
 [[noreturn]] void throw_ragged(std::size_t expected, std::size_t got);
 [[noreturn]] void throw_wrong_count(std::size_t values, const Shape& shape);
@@ -50,7 +50,7 @@ class Flattened {
 
  private:
   using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // vector<bool> has no data()
-  const runtime::DefaultFloats floats_;  // numbers are converted here, whatever the program has told its processor
+  const runtime::DefaultFloats floats_;  // numbers are converted here, whatever floating-point mode the program has set
   std::vector<Stored> values_;
 };
 
@@ -64,15 +64,15 @@ std::size_t common_size(std::initializer_list<std::initializer_list<Inner>> rows
 
 template <class R>
 using range_number = std::iter_value_t<decltype(std::begin(std::declval<const R&>()))>;
-/// The range's own element type where Sinter has it, else a literal's.
+/// The range's element type if Sinter has it, else that of a literal.
 template <class T, class S>
 using range_type = literal_type<std::conditional_t<std::is_void_v<T> && element<S>, S, T>, S>;
 
 }  // namespace detail
 
-// An integer, or the whole part of a float, that an integer dtype cannot hold throws Error, from all of these; floats
-// lose their fraction there. So does a complex number in a real dtype. Float dtypes round, to infinity past their
-// largest number.
+// All of these throw Error for a value that the dtype cannot hold: an integer, or a float's whole part, outside an
+// integer dtype's range (floats lose their fraction there), or a complex number in a real dtype. Float dtypes round, to
+// infinity beyond their largest number.
 
 /// A 0-d tensor.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
@@ -81,7 +81,7 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(S value, const D& d
   flat.add(value);
   return flat.on(Shape(), device);
 }
-/// One to three levels of braces. Throws ShapeError when rows differ in length.
+/// One to three levels of braces. Throws ShapeError if rows differ in length.
 template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(std::initializer_list<S> values, const D& device = {}) {
   detail::Flattened<detail::literal_type<T, S>> flat;
@@ -107,7 +107,7 @@ Tensor<detail::literal_type<T, S>, device_type_of<D>> tensor(
   return flat.on(Shape(blocks.size(), rows, columns), device);
 }
 
-/// Numbers of several types in one pair of braces, of which C++ deduces none: T must be said.
+/// Numbers of several types in one pair of braces, from which C++ deduces no type: T is required.
 template <class T = void, device_argument D = Cpu>
 Tensor<detail::literal_type<T, float>, device_type_of<D>> tensor(std::initializer_list<detail::Number> values,
                                                                  const D& device = {}) {
@@ -117,8 +117,8 @@ Tensor<detail::literal_type<T, float>, device_type_of<D>> tensor(std::initialize
   return flat.on(Shape(values.size()), device);
 }
 
-/// The values of any range, in row-major order, with the range's own element type; integers of another size than
-/// Sinter's give int64. Throws ShapeError when the shape holds another number of elements.
+/// The values of any range, in row-major order, with the range's element type; integer types that Sinter lacks give
+/// int64. Throws ShapeError if the shape has another number of elements.
 template <class T = void, class R, device_argument D = Cpu>
   requires(detail::cpp_scalar<detail::range_number<R>>)
 auto tensor(const R& values, const Shape& shape, const D& device = {}) {

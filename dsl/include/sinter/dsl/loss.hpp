@@ -1,5 +1,5 @@
-// Losses, as torch.nn.functional has them: formulas of elementwise operations and reductions, which share a kernel with
-// what stands around them.
+// Losses, as in torch.nn.functional: formulas of elementwise operations and reductions, which fuse with the expression
+// around them.
 #pragma once
 #include <sinter/dsl/function.hpp>
 #include <sinter/dsl/indexing.hpp>
@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1 {
 
-/// What a loss makes of one number for each element or row: their mean, their sum, or nothing.
+/// How the losses of elements or rows are reduced: to their mean, to their sum, or not at all.
 namespace reduction {
 inline constexpr struct Mean {
 } mean;
@@ -19,23 +19,23 @@ inline constexpr struct None {
 
 /// Further arguments of losses, in any order.
 namespace loss {
-/// A class that counts for nothing.
+/// A class whose rows are ignored.
 struct ignore_index {
   std::int64_t value;
   explicit constexpr ignore_index(std::int64_t v) : value(v) {}
 };
-/// The share of the target's certainty that is spread over all classes.
+/// The share of the target's probability that is spread over all classes.
 struct label_smoothing {
   double value;
   explicit constexpr label_smoothing(double v) : value(v) {}
 };
-/// What each class counts.
+/// The weight of each class.
 template <class W>
 struct weight {
   W value;
   explicit weight(const W& w) : value(w) {}
 };
-/// What the loss of a positive target counts.
+/// The weight of positive targets.
 template <class W>
 struct pos_weight {
   W value;
@@ -49,7 +49,7 @@ template <class R>
 concept loss_reduction =
     std::is_same_v<R, reduction::Mean> || std::is_same_v<R, reduction::Sum> || std::is_same_v<R, reduction::None>;
 
-/// The argument of a kind among those of a call, or what it is without one.
+/// The reduction among a call's arguments, or `otherwise`.
 template <class Otherwise>
 constexpr Otherwise reduction_among(Otherwise otherwise) noexcept {
   return otherwise;
@@ -72,7 +72,7 @@ constexpr Wanted option_among(Wanted otherwise, const First& first, const Rest&.
   else
     return option_among(otherwise, rest...);
 }
-/// Of those with an operand: None where there is none.
+/// The value of an option with an operand, or None if it is not given.
 template <template <class> class Wanted>
 constexpr reduction::None operand_among() noexcept {
   return {};
@@ -87,7 +87,7 @@ constexpr auto operand_among(const First& first, const Rest&... rest) noexcept {
 /// Whether an argument is an option with an operand.
 template <class O, template <class> class Wanted>
 inline constexpr bool is_option = requires { []<class W>(const Wanted<W>&) {}(std::declval<const O&>()); };
-/// What a loss of probabilities, or of classes, takes beside its operands. Others would count for nothing.
+/// The options of losses of probabilities and of classes. Others are rejected rather than ignored.
 template <class O>
 inline constexpr bool is_probability_option = loss_reduction<O> || is_option<O, loss::weight>;
 template <class O>
@@ -110,7 +110,7 @@ auto reduced(R, const E& losses) {
 
 #define SINTER_LOSS_FLOATS "a loss takes floats: convert with cast<float>(x)"
 
-/// A loss of each element, of two operands that are used several times.
+/// An elementwise loss of two operands that the formula uses several times.
 template <class R, class X, class Y, class F>
 auto elementwise_loss(R kind, X&& x, Y&& y, F formula) {
   static_assert(same_device<device_of<X>, device_of<Y>>, SINTER_DIFFERENT_DEVICES);
@@ -121,24 +121,24 @@ auto elementwise_loss(R kind, X&& x, Y&& y, F formula) {
     return reduced(kind, function(formula)(std::forward<X>(x), std::forward<Y>(y)));
 }
 
-/// Where the classes of scores are: axis 1, or 0 of scores without a batch.
+/// The classes axis of scores: axis 1, or axis 0 for scores without a batch.
 struct Classes {
   int axis;
   jit::Along along;
-  std::int64_t count;   // of classes
-  Shape each;           // that of one number for each class, to meet the scores
-  TensorRef positions;  // the classes' numbers, of that shape
+  std::int64_t count;   // number of classes
+  Shape each;           // shape of one number per class that broadcasts against the scores
+  TensorRef positions;  // the class numbers, in that shape
 };
-/// Throws ShapeError where a target of classes does not have the scores' shape without their axis, or one of
-/// probabilities not the scores' shape; DtypeError, DeviceError.
+/// Throws ShapeError if a target of classes does not have the scores' shape without the classes axis, or one of
+/// probabilities does not have the scores' shape; DtypeError, DeviceError.
 Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class);
-/// Throws ShapeError where a weight is not one number for each class.
+/// Throws ShapeError unless the weight is one number for each class.
 void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes);
 double checked_smoothing(double smoothing);
 void check_positive(const char* what, const char* argument, double value);
 void check_not_negative(const char* what, const char* argument, double value);
 
-/// Nothing of None.
+/// Accepts None.
 template <class X, class W>
 void check_weight_of(const char* what, const X& x, const W& weight, const Classes& classes) {
   if constexpr (is_given<W>) check_class_weight(what, facts_of(lift(x)), facts_of(lift(weight)), classes.count);
@@ -152,29 +152,29 @@ struct ClassLossCheck {
   static constexpr bool ok = same_device<device_of<X>, device_of<Y>> && !is_reported<X> && !is_reported<Y>;
 };
 
-/// Classes as targets, with what the options say of them.
+/// A target of classes, with the options that apply to it.
 template <class T, class W>
 class ClassTarget {
  public:
   ClassTarget(const Classes& classes, const T& target, const W& weight, std::int64_t ignored)
       : classes_(classes), target_(target), weight_(weight), ignored_(ignored) {}
 
-  /// Whether a row counts.
+  /// Whether a row is not ignored.
   auto counts() const { return as_int64(target_) != ignored_; }
-  /// The class of each row; an IndexError where there is none such.
+  /// The class of each row; an IndexError if it does not exist.
   auto of_row() const { return of(target_); }
-  /// Whether a score is that of the row's class.
+  /// Whether a score belongs to its row's class.
   template <class D>
   auto is_hit() const {
     return apply<Op::eq>(of(target_.unsqueeze(classes_.axis)), positions_on<D>(classes_.positions));
   }
-  /// What each class counts, to meet the scores.
+  /// The weight of each class, in a shape that broadcasts against the scores.
   auto weights() const { return weight_.reshape(classes_.each); }
   template <class D>
   auto weight_of_row() const {
     return apply_along<Op::sum>(classes_.along, where(is_hit<D>(), weights(), 0));
   }
-  /// The mean of the rows' losses that count, their sum, or all of them.
+  /// The mean or the sum of the losses of rows that are not ignored, or all losses.
   template <class D, class R, class L>
   auto reduced(R, const L& losses) const {
     const auto counted = where(counts(), losses, 0);
@@ -191,7 +191,7 @@ class ClassTarget {
  private:
   template <class I>
   auto of(const I& target) const {
-    const auto number = as_int64(target);  // where the dtype of few bits does not hold what is ignored
+    const auto number = as_int64(target);  // because a small integer dtype may not hold ignored_
     return apply<Op::class_index>(where(number == ignored_, 0, number), classes_.count);
   }
 
@@ -201,7 +201,7 @@ class ClassTarget {
   std::int64_t ignored_;
 };
 
-/// A row's logarithms of probabilities, less what makes them so: x, x - max(x), and log(sum(exp(x - max(x)))).
+/// The terms of a row's log-probabilities: x, x - max(x), and log(sum(exp(x - max(x)))).
 template <class F>
 auto with_shifted(jit::Along along, F use) {
   return function([=](const auto& x) {
@@ -211,7 +211,7 @@ auto with_shifted(jit::Along along, F use) {
   });
 }
 
-/// Of classes.
+/// For a target of classes.
 template <class X, class T, class W, class R>
 auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R kind, std::int64_t ignored,
                               double smoothing, auto smooths) {
@@ -220,12 +220,12 @@ auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R ki
   check_weight_of("cross_entropy", x, weight, classes);
   const ClassTarget<T, W> to(classes, target, weight, ignored);
   const auto loss = with_shifted(classes.along, [&](const auto& logits, const auto& shifted, auto log_sum) {
-    // The class's own x asks for no maximum: one walk finds it with the others.
+    // The loss's own term needs x itself, not x - max(x), so one pass computes it with the other terms.
     const auto own = apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), logits, 0));
     const auto hit = log_sum(false) + (apply_along<Op::amax>(classes.along, logits) - own);
     const auto all_of = [&](auto&& terms) { return apply_along<Op::sum>(classes.along, terms); };
     const double share = smoothing / static_cast<double>(classes.count);
-    // A score of -inf counts for nothing where nothing is shared.
+    // Without label smoothing a score of -inf must not contribute.
     const auto shared = [&](auto&& all) { return apply<Op::where>(share > 0, all * share, 0); };
     if constexpr (is_given<W> && smooths)
       return hit * to.template weight_of_row<D>() * (1 - smoothing) +
@@ -239,7 +239,7 @@ auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R ki
   });
   return to.template reduced<D>(kind, loss(x));
 }
-/// Of a probability for each class.
+/// For a target with a probability per class.
 template <class X, class T, class W, class R>
 auto cross_entropy_of_probabilities(const X& x, const T& target, const W& weight, R kind, double smoothing) {
   const Classes classes = classes_among("cross_entropy", facts_of(lift(x)), facts_of(lift(target)), false);
@@ -292,8 +292,8 @@ auto smooth_l1_loss(X&& x, Y&& y, double beta = 1, R kind = {}) {
   });
 }
 
-/// -(y log(p) + (1 - y) log(1 - p)), each logarithm being -100 at least. Options: loss::weight(w), which the losses are
-/// multiplied by, and a reduction. p in [0, 1] is not checked: others give NaN.
+/// -(y log(p) + (1 - y) log(1 - p)), each logarithm clamped to at least -100. Options: loss::weight(w), which
+/// multiplies the losses, and a reduction. p is not checked to be in [0, 1]: other values give NaN.
 template <expression P, expression Y, class... Options>
 auto binary_cross_entropy(P&& p, Y&& y, const Options&... options) {
   static_assert((detail::is_probability_option<Options> && ...), SINTER_LOSS_OPTION("loss::weight(w)"));
@@ -307,8 +307,8 @@ auto binary_cross_entropy(P&& p, Y&& y, const Options&... options) {
       return losses;
   });
 }
-/// The same of p = sigmoid(x), without its rounding. Options: loss::weight(w), loss::pos_weight(w), which positive
-/// targets are multiplied by, and a reduction.
+/// The same for p = sigmoid(x), without its rounding. Options: loss::weight(w); loss::pos_weight(w), which multiplies
+/// the positive targets' terms; and a reduction.
 template <expression X, expression Y, class... Options>
 auto binary_cross_entropy_with_logits(X&& x, Y&& y, const Options&... options) {
   static_assert(((detail::is_probability_option<Options> || detail::is_option<Options, loss::pos_weight>) && ...),
@@ -331,10 +331,11 @@ auto binary_cross_entropy_with_logits(X&& x, Y&& y, const Options&... options) {
   });
 }
 
-/// -x at each row's class. x (rows, classes, ...) or (classes): logarithms of probabilities; target (rows, ...) or ():
-/// classes, as integers. Options: loss::weight(w), one number for each class; loss::ignore_index(i), -100 without; a
-/// reduction, of which the mean is over the rows that count, by their weights. A class that is not there is an
-/// IndexError when it is evaluated, or at the next wait for a GPU. Throws ShapeError, DtypeError.
+/// -x at each row's class. x has shape (rows, classes, ...) or (classes) and holds log-probabilities; target has shape
+/// (rows, ...) or () and holds classes as integers. Options: loss::weight(w), one number per class;
+/// loss::ignore_index(i), -100 by default; and a reduction, whose mean is weighted and taken over the rows that are not
+/// ignored. A class out of range is an IndexError, on evaluation or at the next synchronization with the GPU. Throws
+/// ShapeError, DtypeError.
 template <expression X, expression T, class... Options>
 auto nll_loss(const X& x, const T& target, const Options&... options) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<T>>, SINTER_DIFFERENT_DEVICES);
@@ -360,8 +361,8 @@ auto nll_loss(const X& x, const T& target, const Options&... options) {
   }
 }
 
-/// nll_loss(log_softmax(x, 1), target) in one walk over x. A target of floats holds a probability for each class and
-/// has x's shape. Options: those of nll_loss, and loss::label_smoothing(s): of the target, s is spread over all
+/// nll_loss(log_softmax(x, 1), target) in one pass over x. A target of floats holds a probability for each class and
+/// has x's shape. Options: those of nll_loss, and loss::label_smoothing(s), which spreads s of the target over all
 /// classes.
 template <expression X, expression T, class... Options>
 auto cross_entropy(const X& x, const T& target, const Options&... options) {

@@ -1,5 +1,5 @@
-// What a mask selects: nonzero, masked_select, x[mask]. Their results' size is in the data, so they evaluate, and wait
-// for a GPU.
+// Selection by masks: nonzero, masked_select, x[mask]. The size of the result depends on the data, so these evaluate
+// and, on a GPU, wait for it.
 #pragma once
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/jit/select.hpp>
@@ -11,7 +11,7 @@ namespace detail {
 template <class E>
 inline constexpr bool is_tensor = requires(const std::remove_cvref_t<E>& e) { e.impl(); };
 
-/// A tensor's own array, or a new one with an expression's value.
+/// A tensor's own array, or a new one holding an expression's value.
 template <class E>
 TensorRef array_of(const E& e) {
   if constexpr (is_tensor<E>)
@@ -61,15 +61,15 @@ auto masked_parts(const X& x, const M& mask) -> const Tensor<deduced_element<X>,
 
 }  // namespace detail
 
-/// Where x is not 0: int64 (count, rank), the coordinates of one element in each row, in row-major order. Of a 0-d
-/// tensor (1, 0) or (0, 0).
+/// The coordinates of x's nonzero elements, one element per row, in row-major order: int64, shape (count, ndim of x).
+/// For a 0-d tensor the shape is (1, 0) or (0, 0).
 template <expression X>
 auto nonzero(const X& x) {
   return detail::true_positions(x);
 }
 
-/// The elements of x where the mask, of bools, is true, in row-major order of the shape that both broadcast to:
-/// (count,). Throws ShapeError, DeviceError, and DtypeError for another mask.
+/// The elements of x where the mask, of bools, is true, in row-major order of the shape that both broadcast to. Shape:
+/// (count,). Throws ShapeError, DeviceError, and DtypeError for a mask of another dtype.
 template <expression X, expression M>
 auto masked_select(const X& x, const M& mask) {
   return detail::selected(x, mask);

@@ -1,9 +1,9 @@
-// Products of matrices: matmul and its kin. They are parts of expressions as other operations are; OpenBLAS computes
-// them on the CPU, cuBLAS on GPUs, and what is elementwise around them is fused into kernels before and after.
+// Matrix products: matmul and its variants. They are parts of expressions like other operations. OpenBLAS computes them
+// on the CPU and cuBLAS on GPUs; the elementwise parts around them are fused into kernels before and after.
 //
-// Operands are of one dtype, float's or a complex one, which is the result's; nothing converts. Sums of 16-bit floats
-// add up in float. Transposed operands (x.t()) and slices are read where they lie. Shapes are looked at when the
-// expression is evaluated, or asked for its shape: ShapeError says which do not go together.
+// All operands have one floating or complex dtype, which is the result's; nothing is converted. Products of 16-bit
+// floats accumulate in float. Transposed operands (x.t()) and slices are read in place. Shapes are checked when the
+// expression is evaluated or asked for its shape; a mismatch is a ShapeError.
 #pragma once
 #include <initializer_list>
 
@@ -14,7 +14,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Throws ShapeError for an operand with another number of axes.
+/// Throws ShapeError if an operand has another number of axes.
 void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, const Facts& b, int rank_of_b);
 
 #define SINTER_MULTIPLIED "matrix products take two tensors or expressions: multiply by a number with *"
@@ -25,7 +25,7 @@ void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, cons
   "mm, bmm, mv and dot look at how many dimensions their operands have, which is not known of a part that let or " \
   "function named: write matmul(a, b) inside"
 
-/// What is known of two operands before they meet.
+/// What is known of two operands before they are combined.
 template <class A, class B>
 struct ProductCheck {
   static constexpr bool operands = false, reported = true, dtypes = true;
@@ -48,7 +48,7 @@ auto MatMul::operator()(A&& a, B&& b) const {
     return apply<Op::matmul>(std::forward<A>(a), std::forward<B>(b));
 }
 
-/// Products of operands with so many axes.
+/// Products of operands with these numbers of axes.
 template <int rank_of_a, int rank_of_b>
 struct RankedMatMul {
   const char* name;
@@ -79,20 +79,20 @@ struct RankedMatMul {
 
 }  // namespace detail
 
-/// The matrix product, by torch.matmul's rules: of (..., m, k) and (..., k, n) it is (..., m, n), where the axes before
-/// the last two broadcast; a vector (k,) is a row on the left and a column on the right, and its axis goes.
+/// The matrix product, by torch.matmul's rules: (..., m, k) times (..., k, n) is (..., m, n), where the axes before the
+/// last two broadcast. A vector (k,) is a row on the left and a column on the right, and its axis is dropped.
 inline constexpr detail::MatMul matmul{};
-/// Of (m, k) and (k, n): (m, n). This one and the next three are not for parts that let or function named, whose
-/// dimensions are not known.
+/// (m, k) times (k, n): (m, n). This one and the next three do not take parts named by let or function, whose number of
+/// dims is unknown.
 inline constexpr detail::RankedMatMul<2, 2> mm{"mm"};
-/// Of (b, m, k) and (b, k, n): (b, m, n).
+/// (b, m, k) times (b, k, n): (b, m, n).
 inline constexpr detail::RankedMatMul<3, 3> bmm{"bmm"};
-/// Of (m, k) and (k,): (m,).
+/// (m, k) times (k,): (m,).
 inline constexpr detail::RankedMatMul<2, 1> mv{"mv"};
-/// Of (k,) and (k,): a number.
+/// (k,) times (k,): a 0-d result.
 inline constexpr detail::RankedMatMul<1, 1> dot{"dot"};
 
-/// x + a b, and beta x + alpha a b: x broadcasts to (m, n). A NaN of x stays one even where beta is 0.
+/// x + a b, and beta x + alpha a b: x broadcasts to (m, n). NaN in x propagates even if beta is 0.
 template <class X, class A, class B>
 auto addmm(X&& x, A&& a, B&& b) {
   return std::forward<X>(x) + mm(std::forward<A>(a), std::forward<B>(b));
@@ -102,7 +102,7 @@ auto addmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
   return beta * std::forward<X>(x) + alpha * mm(std::forward<A>(a), std::forward<B>(b));
 }
 
-/// The same of batches: x broadcasts to (b, m, n).
+/// The same for batches: x broadcasts to (b, m, n).
 template <class X, class A, class B>
 auto baddbmm(X&& x, A&& a, B&& b) {
   return std::forward<X>(x) + bmm(std::forward<A>(a), std::forward<B>(b));
@@ -112,8 +112,8 @@ auto baddbmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
   return beta * std::forward<X>(x) + alpha * bmm(std::forward<A>(a), std::forward<B>(b));
 }
 
-/// All products of an element of a and one of b: of (m,) and (n,) it is (m, n). Elementwise, so it fuses; of any
-/// dtypes. Throws ShapeError for an operand with another number of axes.
+/// All products of an element of a and one of b: (m,) and (n,) give (m, n). Elementwise, so it fuses; any dtypes.
+/// Throws ShapeError if an operand has another number of axes.
 template <expression A, expression B>
 auto outer(const A& a, const B& b) {
   if constexpr (!detail::is_reported<A> && !detail::is_reported<B>)

@@ -1,4 +1,4 @@
-// The operations as methods: x.exp(), x.pow(2), x.clamp(0, 1). One of each for every line of ops.def.
+// The operations as methods: x.exp(), x.pow(2), x.clamp(0, 1). One for each line of ops.def.
 #pragma once
 #include <utility>
 
@@ -11,13 +11,13 @@
 
 namespace sinter::inline v1::detail {
 
-/// How a quotient becomes a whole number: by the operation that divides so.
+/// How div rounds a quotient to an integer: the operation that does so.
 template <Op op>
 struct Rounding {};
 
 }  // namespace sinter::inline v1::detail
 
-/// The third argument of div: rounded to negative infinity, or to zero.
+/// The third argument of div: rounds to negative infinity, or to zero.
 namespace sinter::inline v1::rounding {
 inline constexpr detail::Rounding<Op::floor_divide> floor;
 inline constexpr detail::Rounding<Op::trunc_divide> trunc;
@@ -47,14 +47,14 @@ struct MatMul {
   auto operator()(A&& a, B&& b) const;
 };
 
-/// What an expression evaluates to, and the shape of that; see tensor.hpp.
+/// The type and the shape of an expression's value; see tensor.hpp.
 template <class E>
 auto tensor_from(const E& e);
 template <class E>
 Shape shape_from(const E& e);
 
-/// The operations as methods; `Self` is a tensor or an expression. A temporary hands its leaves on instead of counting
-/// them.
+/// The operations as methods; `Self` is a tensor or an expression. A temporary passes its leaves on without reference
+/// counting.
 template <class Self>
 class OperationMethods {
  public:
@@ -79,7 +79,7 @@ class OperationMethods {
   auto name(B&& b, C&& c)&& {                                                                       \
     return Function<Op::name>{}(std::move(*this).itself(), std::forward<B>(b), std::forward<C>(c)); \
   }
-// Those that may leave operands out.
+// Operations that may omit operands.
 #define SINTER_METHOD_REST(name)                                                         \
   template <class... Rest>                                                               \
   auto name(Rest&&... rest) const& {                                                     \
@@ -134,14 +134,14 @@ class OperationMethods {
   Self&& itself() && noexcept { return static_cast<Self&&>(*this); }
 };
 
-/// Methods of tensors and expressions. A tensor has its own of those that move, convert and read.
+/// Methods of tensors and expressions. A tensor has its own versions of those that move, convert and read.
 template <class Self>
 class Methods : public OperationMethods<Self>,
                 public IndexingMethods<Self>,
                 public OrderMethods<Self>,
                 public ReductionMethods<Self> {
  public:
-  /// Its elements where the condition holds, else those of `other`: the value comes first, as in PyTorch.
+  /// Its elements where the condition is true, else those of `other`: the value comes first, as in PyTorch.
   template <class Condition, class Other>
   auto where(Condition&& condition, Other&& other) const& {
     return Function<Op::where>{}(std::forward<Condition>(condition), this->itself(), std::forward<Other>(other));
@@ -152,7 +152,7 @@ class Methods : public OperationMethods<Self>,
                                  std::forward<Other>(other));
   }
 
-  /// The expression with elements of type T; nothing is evaluated.
+  /// The expression converted to element type T; nothing is evaluated.
   template <element T>
   auto to() const& {
     return CastFunction<T>{}(this->itself());
@@ -162,7 +162,7 @@ class Methods : public OperationMethods<Self>,
     return CastFunction<T>{}(std::move(*this).itself());
   }
 
-  // These evaluate, and do with the result as a tensor does.
+  // These evaluate, and then do what the tensor's method does.
   template <device_argument Target>
   auto to(const Target& device) const {
     return tensor_from(this->itself()).to(device);
@@ -177,14 +177,14 @@ class Methods : public OperationMethods<Self>,
   auto item() const { return tensor_from(this->itself()).item(); }
   auto to_vector() const { return tensor_from(this->itself()).to_vector(); }
 
-  // By the size of what they give, these evaluate, too: mask.hpp.
+  // These evaluate too, since the size of their result depends on the data: mask.hpp.
   auto nonzero() const { return true_positions(this->itself()); }
   template <class Mask>
   auto masked_select(const Mask& mask) const {
     return selected(this->itself(), mask);
   }
 
-  /// The shape that evaluating would give. Throws ShapeError, DeviceError.
+  /// The shape of the result. Throws ShapeError, DeviceError.
   Shape shape() const { return shape_from(this->itself()); }
   /// The extent of an axis; negative axes count from the end. Throws IndexError, and what shape() throws.
   std::int64_t size(Index axis) const { return shape()[static_cast<int>(axis.value)]; }

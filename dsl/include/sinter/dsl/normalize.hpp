@@ -1,5 +1,5 @@
-// What reductions and elementwise operations make together: norms, and layers that normalize. Each is a short formula,
-// so that it shares a kernel with what stands around it.
+// Combinations of reductions and elementwise operations: norms, and layers that normalize. Each is a short formula that
+// fuses with the expression around it.
 #pragma once
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// The order of a norm that is infinite.
+/// The order of an infinity norm.
 template <int sign>
 struct Infinity {
   constexpr Infinity<-sign> operator-() const noexcept { return {}; }
@@ -20,13 +20,13 @@ struct Infinity {
 template <class T>
 inline constexpr bool may_be_float = floating_element<T> || !element<T>;
 
-/// Throws DtypeError for integers of a tensor whose dtype only run time knows.
+/// Throws DtypeError for integers in a tensor whose dtype is known only at run time.
 void check_floats(std::string_view operation, const Facts& x);
-/// Also for complex numbers.
+/// Rejects complex numbers as well.
 void check_real_floats(std::string_view operation, const Facts& x);
-/// Throws Error for an order that is a case of its own: 0, infinities, NaN.
+/// Throws Error for an order that needs its own formula: 0, infinities, NaN.
 double checked_order(double p);
-/// x's magnitudes: of complex numbers these are real.
+/// x's magnitudes, which are real for complex numbers too.
 template <class X>
 auto magnitude(X&& x) {
   return apply<Op::abs>(std::forward<X>(x));
@@ -41,7 +41,7 @@ auto norm_along(jit::Along along, const X& x, const P& p) {
   } else if constexpr (std::is_same_v<P, Infinity<-1>>) {
     return apply_along<Op::amin>(along, magnitude(x));
   } else if constexpr (integral_constant<P>) {
-    if constexpr (P::value == 0 && !element<value_type_of<X>>)  // of a dtype that has no name here
+    if constexpr (P::value == 0 && !element<value_type_of<X>>)  // its dtype is not known at compile time
       return sum_of(apply<Op::where>(apply<Op::ne>(x, p), apply<Op::pow>(magnitude(x), p), p));
     else if constexpr (P::value == 0)
       return sum_of(apply_cast<part_type<value_type_of<X>>>(apply<Op::ne>(x, p)));
@@ -59,7 +59,7 @@ auto norm_along(jit::Along along, const X& x, const P& p) {
   }
 }
 
-/// The norm's axes, as an operand that has a largest element where the order is infinite.
+/// The norm's reduce axes. For an infinite order the operand must have elements.
 template <class P, class E>
 jit::Along norm_axes(const E& e, const Axes& axes, KeepDim keep) {
   const jit::Along along = along_of("norm", e, axes, keep);
@@ -90,18 +90,18 @@ struct Norm {
   }
 };
 
-/// Throws ShapeError where `shape` is not that of x's last axes, or has none. Gives these axes.
+/// The axes of `shape`, x's last ones. Throws ShapeError if x's last axes have another shape, or `shape` has no axes.
 jit::Along normalized_axes(std::string_view operation, const Facts& x, const Shape& shape);
-/// How a tensor (batch, channels, ...) is viewed in groups of channels: (batch, groups, channels / groups, ...).
+/// How a tensor (batch, channels, ...) is viewed as channel groups: (batch, groups, channels / groups, ...).
 struct Groups {
-  Shape split;        // what the axis of channels becomes
-  Shape of_channels;  // the shape in which one number for each channel meets the view
-  jit::Along axes;    // those of one group
+  Shape split;        // what the channels axis is split into
+  Shape of_channels;  // shape of one number per channel that broadcasts against the view
+  jit::Along axes;    // the axes of one group
 };
 /// Throws ShapeError.
 Groups groups_of(const Facts& x, std::int64_t groups);
 
-/// x, whose mean along the axes becomes 0 and whose variance 1.
+/// x shifted and scaled to mean 0 and variance 1 along the axes.
 template <class X>
 auto standardized(jit::Along along, X&& x, double eps) {
   along.keeps = true;
@@ -119,7 +119,7 @@ auto with_rms_of_one(jit::Along along, X&& x, double eps) {
       [&](const auto& v) { return v * apply<Op::rsqrt>(apply_along<Op::mean>(along, apply<Op::square>(v)) + eps); });
   return scaled(std::forward<X>(x));
 }
-/// v divided by its norm, or by eps where that is larger.
+/// v divided by its norm, or by eps if that is larger.
 template <class V, class P>
 auto with_norm_of_one(jit::Along along, const V& v, const P& p, double eps) {
   along.keeps = true;
@@ -129,7 +129,7 @@ auto with_norm_of_one(jit::Along along, const V& v, const P& p, double eps) {
 #define SINTER_NORMALIZED_OUTSIDE \
   "the shape of a part that let or function named is not known inside: normalize it outside, and hand the result in"
 
-/// What is known of an operand to be normalized. Throws DtypeError.
+/// What is known of an operand to normalize. Throws DtypeError.
 template <class X>
 Facts normalizable(std::string_view operation, const X& x) {
   static_assert(may_be_float<value_type_of<X>>, SINTER_FLOATS);
@@ -139,24 +139,24 @@ Facts normalizable(std::string_view operation, const X& x) {
   return facts;
 }
 
-/// Throws ShapeError where the weight, or the bias, of an operation has another shape than it takes.
+/// Throws ShapeError if an operation's weight or bias does not have the shape it requires.
 void check_parameter(std::string_view operation, std::string_view called, const Facts& parameter, const Shape& shape);
 template <class W>
 void check_parameter(std::string_view operation, std::string_view called, const W& parameter, const Shape& shape) {
   if constexpr (!names_outside<lifted<const W&>>) check_parameter(operation, called, facts_of(lift(parameter)), shape);
 }
 
-/// The distance from 1 to the next number.
+/// The distance from 1 to the next representable number.
 double epsilon_of(DType dtype) noexcept;
 
 }  // namespace detail
 
-/// The infinite order of a norm: norm(x, inf), norm(x, -inf).
+/// The order of an infinity norm: norm(x, inf), norm(x, -inf).
 inline constexpr detail::Infinity<1> inf{};
 
-/// The vector norm of order p along axes, all without any, in x's dtype: norm(x), norm(x, 1_c, -1), norm(x, inf). A
-/// constant 0, 1 or 2 has a formula of its own; a number known at run time has (sum |x|^p)^(1/p), and is not 0. Throws
-/// IndexError, and Error for that 0.
+/// The vector norm of order p along axes (all if none are given) in x's dtype: norm(x), norm(x, 1_c, -1), norm(x, inf).
+/// The constants 0, 1 and 2 have formulas of their own; an order known only at run time computes (sum |x|^p)^(1/p) and
+/// must not be 0. Throws IndexError, and Error for a run-time order of 0.
 inline constexpr detail::Norm norm{};
 
 /// softmax(-x, axes).
@@ -165,7 +165,7 @@ auto softmin(X&& x, const detail::Axes& axes) {
   return softmax(-std::forward<X>(x), axes);
 }
 
-/// x divided by its norm of order p along axes, or by eps where that is larger. Throws IndexError.
+/// x divided by its norm of order p along axes, or by eps if that is larger. Throws IndexError.
 template <expression X, class P = std::integral_constant<int, 2>>
 auto normalize(X&& x, P p = {}, const detail::Axes& axes = 1, double eps = 1e-12) {
   static_assert(detail::may_be_float<value_type_of<X>> || complex_element<value_type_of<X>>, SINTER_FLOATS);
@@ -174,7 +174,7 @@ auto normalize(X&& x, P p = {}, const detail::Axes& axes = 1, double eps = 1e-12
   return divided(std::forward<X>(x));
 }
 
-/// sum(x * y) / (|x| |y|) along axes, each norm being eps at least. Of floats, whose shapes broadcast; both have the
+/// sum(x * y) / (|x| |y|) along axes, each norm at least eps. For floats; shapes broadcast, and both operands have the
 /// axes. Throws IndexError.
 template <expression X, expression Y>
 auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 1e-8) {
@@ -190,7 +190,7 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
     });
     if constexpr (detail::names_outside<std::remove_cvref_t<decltype(product)>>) {
       return similarity(x, y);
-    } else {  // norms are those of what the operands broadcast to
+    } else {  // the norms are those of the broadcast operands
       const Shape shape = detail::facts_of(product).shape;
       return similarity(x.expand(shape), y.expand(shape));
     }
@@ -199,8 +199,8 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
   }
 }
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is `shape`, as are those of weight
-/// and bias. Of floats. Throws ShapeError.
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is `shape`; weight and bias have
+/// that shape too. For floats. Throws ShapeError.
 template <expression X>
 auto layer_norm(X&& x, const Shape& shape, double eps = 1e-5) {
   const jit::Along along = detail::normalized_axes("layer_norm", detail::normalizable("layer_norm", x), shape);
@@ -218,8 +218,8 @@ auto layer_norm(X&& x, const Shape& shape, W&& weight, B&& bias, double eps = 1e
   return layer_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight) + std::forward<B>(bias);
 }
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is `shape`; eps is that of x's dtype without one.
-/// Of floats. Throws ShapeError.
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is `shape`; eps defaults to the epsilon of x's
+/// dtype. For floats. Throws ShapeError.
 template <expression X>
 auto rms_norm(X&& x, const Shape& shape, std::optional<double> eps = {}) {
   const detail::Facts facts = detail::normalizable("rms_norm", x);
@@ -232,8 +232,8 @@ auto rms_norm(X&& x, const Shape& shape, W&& weight, std::optional<double> eps =
   return rms_norm(std::forward<X>(x), shape, eps) * std::forward<W>(weight);
 }
 
-/// (x - mean) / sqrt(variance + eps) over each of so many groups of channels, the second axis of x, then * weight +
-/// bias, of one number for each channel. Evaluates, in one kernel with what x is made of. Throws ShapeError.
+/// (x - mean) / sqrt(variance + eps) over each of `groups` groups of channels, the second axis of x, then * weight +
+/// bias, with one number per channel. Evaluates, in one kernel with the expression x. Throws ShapeError.
 template <expression X>
 auto group_norm(const X& x, detail::Index groups, double eps = 1e-5) {
   const detail::Groups g = detail::groups_of(detail::normalizable("group_norm", x), groups);

@@ -5,16 +5,16 @@
 
 namespace sinter::inline v1 {
 
-/// The arrays of a file by numpy.savez or numpy.savez_compressed, in its order, under their names without ".npy";
-/// dtypes as load_npy has them. The results alone take memory, and no more than the file can justify. Throws
-/// FormatError (the file cannot be read, is malformed or damaged: says which entry), DtypeError (an element type that
-/// Sinter lacks), OutOfMemory, DeviceError.
+/// The arrays of a file by numpy.savez or numpy.savez_compressed, in file order, under their names without ".npy";
+/// dtypes are those of load_npy. Only the results take memory, and never more than the file's size can justify. Throws
+/// FormatError naming the entry (the file cannot be read, is malformed or damaged), DtypeError (Sinter lacks an element
+/// type), OutOfMemory, DeviceError.
 StateDict load_npz(const detail::FileName& name, Device device = {});
 
-/// Writes what numpy.load reads, as numpy.savez uncompressed. The file appears complete or not at all: it is written
-/// beside the old one and renamed. Follows a symbolic link; replaces files only. Throws FormatError with the system's
-/// reason, or for a name that NumPy does not open: one that is not UTF-8, or has a byte of 0; DtypeError for bfloat16,
-/// which the format lacks, Error for a tensor that is empty; CudaError, OutOfMemory.
+/// Writes what numpy.savez does, uncompressed. The write is atomic (to a file beside the old one, then renamed): the
+/// file appears complete or not at all. Follows a symbolic link; replaces regular files only. Throws FormatError with
+/// the system's reason, or for a name that NumPy cannot open (not UTF-8, or with a zero byte); DtypeError for bfloat16,
+/// which the format lacks; Error for a tensor without an array; CudaError, OutOfMemory.
 void save_npz(const detail::FileName& name, const StateDict& state);
 
 }  // namespace sinter::inline v1

@@ -1,4 +1,4 @@
-// The C++ operators. Written out, since an error inside a macro prints twice as many lines.
+// The C++ operators. Written out rather than in a macro, whose errors print twice as many lines.
 #pragma once
 #include <sinter/dsl/apply.hpp>
 
@@ -6,7 +6,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Two operands, at least one an expression, whose devices may meet as far as their types tell.
+/// Two operands, at least one of them an expression, whose device types may be combined.
 template <class A, class B>
 concept operands =
     operand<A> && operand<B> && (expression<A> || expression<B>) && same_device<device_of<A>, device_of<B>>;
@@ -51,7 +51,7 @@ template <class A, class B>
 auto operator^(A&& a, B&& b) {
   return apply<Op::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
 }
-// Not of streams: neither operand of these is one.
+// Does not apply to streams: neither operand of << is one.
 template <class A, class B>
   requires operands<A, B>
 auto operator<<(A&& a, B&& b) {
@@ -106,7 +106,7 @@ auto operator~(A&& a) {
   return apply<Op::bitwise_not>(std::forward<A>(a));
 }
 
-// Operands on different devices: only the devices are deduced, so the message stays short.
+// Operands on different devices: only the devices are deduced, so the error message stays short.
 template <class L, class R>
   requires different_devices<L, R>
 Reported operator+(const On<L>&, const On<R>&) {

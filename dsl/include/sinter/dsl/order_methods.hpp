@@ -1,4 +1,4 @@
-// The methods of sort.hpp and scan.hpp, which have what they do: x.sort(), x.topk(5), x.cumsum(0).
+// The methods of sort.hpp and scan.hpp, which document them: x.sort(), x.topk(5), x.cumsum(0).
 #pragma once
 #include <cstdint>
 
@@ -9,11 +9,11 @@ namespace sinter::inline v1::detail {
 
 #define SINTER_NO_ORDER "complex numbers have no order: take real(z), imag(z) or abs(z) first"
 
-/// Whether elements may be complex for all that the type tells.
+/// Whether elements may be complex, as far as the type tells.
 template <class X>
 inline constexpr bool has_order = !complex_element<typename X::value_type>;
 
-/// The methods as functions, found by their arguments.
+/// The methods as functions, found by argument-dependent lookup.
 template <class Self>
 class OrderMethods {
  public:
@@ -50,7 +50,7 @@ class OrderMethods {
     return median_along(self(), axis, keep.keeps, jit::Nan::Ignored);
   }
 
-  /// Of the elements as T, where one is given.
+  /// Of the elements converted to T, if given.
   template <class T = void>
   auto cumsum(Index axis) const {
     return scanned<T>(self(), axis, jit::Scan::Sum);

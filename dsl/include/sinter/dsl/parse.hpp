@@ -1,9 +1,9 @@
 // Expressions written as text, for tools and other languages: sn::parse("exp(z + 2) * y", {{"z", z}, {"y", y}}).
 //
-// The text is Python's: names, numbers (ints, floats, 2j, True, inf, nan, pi), operators with Python's precedence,
-// calls f(x, axis=-1), methods x.f(axis=-1) and elements x[1:, None]. What may be called is what ops.def and
-// reductions.def list, with what normalize.hpp and matmul.hpp have, views, and casts: x.to(float16), float(x). Numbers
-// lift the category of the tensors beside them and nothing else; dtypes promote as in typed expressions.
+// The syntax is Python's: names, numbers (ints, floats, 2j, True, inf, nan, pi), operators with Python's precedence,
+// calls f(x, axis=-1), methods x.f(axis=-1) and indexing x[1:, None]. The functions are those of ops.def,
+// reductions.def, normalize.hpp and matmul.hpp, views, and casts: x.to(float16), float(x). Numbers raise the category
+// of the tensors they meet and change nothing else; dtypes promote as in typed expressions.
 #pragma once
 #include <initializer_list>
 #include <map>
@@ -17,18 +17,18 @@
 
 namespace sinter::inline v1 {
 
-/// A text that is no expression, or no signature. The message shows the place.
+/// A text that is not a valid expression or signature. The message shows where.
 class ParseError : public Error {
  public:
   ParseError(const std::string& what, std::size_t position) : Error(what), position_(position) {}
-  /// The byte of the text where the error is.
+  /// The byte offset of the error in the text.
   std::size_t position() const noexcept { return position_; }
 
  private:
   std::size_t position_;
 };
 
-/// What a name in a text stands for: a tensor, an expression or a C++ number.
+/// The value of a name in a text: a tensor, an expression or a C++ number.
 struct NamedOperand {
   template <class A>
     requires detail::operand<A>
@@ -44,22 +44,22 @@ namespace detail {
 struct SyntaxTree;
 }
 
-/// A text that has been read, for any operands. Copies are cheap.
+/// A parsed text, for any operands. Copies are cheap.
 class ParsedExpression {
  public:
-  /// Throws ParseError, also for more than a mebibyte, 131,072 numbers, names, operators and calls, 4096 calls and
-  /// indices, or what is nested deeper than 200 levels. Takes little of the thread's stack.
+  /// Throws ParseError, also beyond these limits: one mebibyte; 131,072 numbers, names, operators and calls; 4096 calls
+  /// and indices; 200 levels of nesting. Uses little stack.
   explicit ParsedExpression(std::string_view text);
 
   const std::string& text() const noexcept;
-  /// The names that it needs operands for, in the order of their first use. Any of a name that has a meaning of its own
-  /// (pi, inf, float32) may be left out.
+  /// The names that need operands, in the order of their first use. A name with a built-in meaning (pi, inf, float32)
+  /// may be omitted from the operands.
   const std::vector<std::string>& names() const noexcept;
 
-  /// The expression of these operands; names that it does not use are ignored. It is a Lazy as one grown in C++, whose
-  /// oldest part is evaluated past jit::max_lazy_nodes operations. Throws ParseError for a name without an
-  /// operand, a function that there is not, an argument that is missing or too many; and what the operations throw -
-  /// DtypeError, ShapeError, DeviceError, IndexError - each with its place in the text.
+  /// The expression of these operands; unused operands are ignored. Like any Lazy, its oldest part is evaluated past
+  /// jit::max_lazy_nodes operations. Throws ParseError for a name without an operand, an unknown function, and a
+  /// missing or extra argument; and what the operations throw (DtypeError, ShapeError, DeviceError, IndexError) with
+  /// its place in the text.
   Lazy<AnyType> operator()(std::span<const NamedOperand> operands) const;
   Lazy<AnyType> operator()(std::initializer_list<NamedOperand> operands) const {
     return (*this)(std::span(operands.begin(), operands.size()));
@@ -69,21 +69,21 @@ class ParsedExpression {
   std::shared_ptr<const detail::SyntaxTree> tree_;
 };
 
-/// The expression that the text says, of these operands. Throws what ParsedExpression does.
+/// Parses a text and applies it to these operands. Throws what ParsedExpression throws.
 Lazy<AnyType> parse(std::string_view text, std::span<const NamedOperand> operands);
 inline Lazy<AnyType> parse(std::string_view text, std::initializer_list<NamedOperand> operands) {
   return parse(text, std::span(operands.begin(), operands.size()));
 }
 
-/// An extent in a signature: a number, a symbol that stands for the same number everywhere, or `*` for any.
+/// An extent in a signature: a number, a symbol with one value throughout the signature, or `*` for any extent.
 struct SymbolicExtent {
-  std::string symbol;        // "*" for any; empty for a number
-  std::int64_t extent = -1;  // of a number
+  std::string symbol;        // "*" for any extent; empty for a number
+  std::int64_t extent = -1;  // if it is a number
 
   friend bool operator==(const SymbolicExtent&, const SymbolicExtent&) = default;
 };
 
-/// What an argument is: "z: f32[n, 4]". Without brackets, "s: f32", it is a number.
+/// The type of an argument: "z: f32[n, 4]". Without brackets, as in "s: f32", it is a number.
 struct ArgumentType {
   std::string name;
   DType dtype;
@@ -93,13 +93,13 @@ struct ArgumentType {
   friend bool operator==(const ArgumentType&, const ArgumentType&) = default;
 };
 
-/// "z: f32[n], y: f32[n, 4], w: bf16[*, n]": names, dtypes (float32 or f32; bool) and shapes. Throws ParseError, also
-/// for a name that is there twice.
+/// Parses "z: f32[n], y: f32[n, 4], w: bf16[*, n]": names, dtypes (float32 or f32; bool) and shapes. Throws ParseError,
+/// also for a repeated name.
 std::vector<ArgumentType> parse_signature(std::string_view text);
-/// As parse_signature reads it.
+/// In the syntax of parse_signature.
 std::string to_string(const ArgumentType& argument);
-/// What the symbols of a signature are for these tensors, one for each argument that is no number. Throws DtypeError,
-/// and ShapeError where a tensor has other axes, another extent, or two tensors differ in what a symbol stands for.
+/// The values of a signature's symbols for these tensors, one tensor for each argument that is not a number. Throws
+/// DtypeError, and ShapeError if a tensor's axes or extents differ, or if two tensors give a symbol different values.
 std::map<std::string, std::int64_t> match(std::span<const ArgumentType> signature, std::span<const AnyTensor> tensors);
 
 }  // namespace sinter::inline v1

@@ -1,5 +1,5 @@
-// Random tensors and random parts of expressions. Element i of the n-th number drawn since manual_seed is the same on
-// every device.
+// Random tensors and random parts of expressions. Element i of the n-th draw since manual_seed is the same on every
+// device.
 #pragma once
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/lazy.hpp>
@@ -14,12 +14,12 @@ enum class Distribution : std::uint8_t { Uniform, Normal };
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device);
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device);
 
-/// The elements' numbers in the process's sequence: the place of each, from `first` on.
+/// Where elements' numbers are in the process's random sequence: one position each, counted from `first`.
 struct Draw {
   TensorRef positions;
   std::int64_t first, seed;
 };
-/// Draws a number for each element of what the leaves broadcast to. Throws Error where there are none, ShapeError.
+/// Draws a number per element of the leaves' broadcast shape. Throws Error if there are no leaves, ShapeError.
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves);
 Draw draw(const Shape& shape, Device device);
 void check_probability(double p);
@@ -41,14 +41,14 @@ Draw draw_like(std::string_view what, const E& e) {
   }
 }
 
-/// A random operation for each element of what `e` gives, on its device.
+/// A random operation for each element of e's value, on its device.
 template <Op op, class E, class... Parameters>
 auto random_expression(std::string_view what, const E& e, Parameters... parameters) {
   using Positions = Expression<std::int64_t, typename E::device_type, IndexLeaf, 1, 0, index_bytes>;
   Draw draw = draw_like(what, e);
   return apply<op>(Positions(draw.positions.release()) + draw.first, draw.seed, parameters...);
 }
-/// Uniform in [0, 1): in double where T is double, else in float.
+/// Uniform in [0, 1): computed in double if T is double, else in float.
 template <class T, class E>
 auto uniform_expression(std::string_view what, const E& e) {
   if constexpr (std::is_same_v<T, double>)
@@ -56,14 +56,14 @@ auto uniform_expression(std::string_view what, const E& e) {
   else
     return random_expression<Op::random_uniform>(what, e);
 }
-/// float to a 16-bit float, which would round the largest of them to 1: as many bits as the dtype holds.
+/// Converts float to a 16-bit float, keeping as many bits as it holds: rounding could turn the largest values into 1.
 template <class T, class E>
 auto rounded_down(const E& uniform) {
   constexpr double steps = 1u << std::numeric_limits<T>::digits;
   return apply_cast<T>(floor(uniform * steps) / steps);
 }
 
-/// What rand and randn give.
+/// The dtypes of rand and randn.
 template <class T>
 concept random_number = floating_element<T> || complex_element<T>;
 inline constexpr double sqrt_half = 0.70710678118654752440;
@@ -75,28 +75,28 @@ concept unevaluated = expression<E> && !requires(const std::remove_cvref_t<E>& e
 
 }  // namespace detail
 
-/// Restarts the process's generator. Without it the seed is different in every run.
+/// Restarts the process's generator. Without it every run has a different seed.
 void manual_seed(std::uint64_t seed) noexcept;
 
-/// Uniform in [0, 1); of complex numbers both parts are.
+/// Uniform in [0, 1); for complex numbers both parts are.
 template <detail::random_number T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> rand(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Uniform, shape, dtype_of<T>, detail::made_on(device)));
 }
-/// Normal with mean 0 and variance 1; of complex numbers each part has variance 1/2.
+/// Normal with mean 0 and variance 1; for complex numbers each part has variance 1/2.
 template <detail::random_number T = float, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randn(const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(
       detail::random(detail::Distribution::Normal, shape, dtype_of<T>, detail::made_on(device)));
 }
-/// Integers in [low, high). Throws Error when there are none.
+/// Integers in [low, high). Throws Error if the range is empty.
 template <element T = std::int64_t, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> randint(std::int64_t low, std::int64_t high, const Shape& shape, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(detail::random_integers(low, high, shape, dtype_of<T>, detail::made_on(device)));
 }
 
-// Like another: its shape, its dtype unless T says otherwise, its device unless one is given.
+// With the shape of another tensor, its dtype unless T is given, and its device unless one is given.
 template <class T = void, class X, class Dx, device_argument... D>
 auto rand_like(const Tensor<X, Dx>& x, const D&... device) {
   return detail::tensor_like<T, X, Dx, D...>(detail::random(detail::Distribution::Uniform, x.shape(),
@@ -115,10 +115,10 @@ auto randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high, c
       low, high, x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
 
-// Parts of expressions: the numbers are made in the kernel that reads them. They are drawn when this is written, so
-// evaluating twice gives the same ones. The shape is what the tensors in `e` broadcast to.
+// Parts of expressions: the kernel that reads the numbers generates them. The draw happens when this is written, so
+// evaluating twice gives the same numbers. The shape is the broadcast shape of the tensors in `e`.
 
-/// Uniform in [0, 1), one for each element of an expression. Complex numbers draw all real parts, then the others.
+/// Uniform in [0, 1), one per element of an expression. Complex numbers draw all real parts, then all imaginary parts.
 template <class T = void, detail::unevaluated E>
 auto rand_like(const E& e) {
   using R = detail::random_element<T, E>;
@@ -148,7 +148,7 @@ auto randn_like(const E& e) {
     return detail::apply_cast<R>(detail::random_expression<Op::random_normal>("randn_like", e));
   }
 }
-/// center + deviation * a normal number. Both are tensors, expressions or numbers, at least one no number. Throws Error
+/// center + deviation * a normal number. Both are tensors, expressions or numbers, but not both numbers. Throws Error
 /// for a number below 0 as the deviation.
 template <class M, class S>
 auto normal(const M& center, const S& deviation) {
@@ -156,8 +156,7 @@ auto normal(const M& center, const S& deviation) {
   if constexpr (detail::real_scalar<S>) detail::check_deviation(static_cast<double>(deviation));
   return center + deviation * randn_like(center + deviation);
 }
-/// 1 with the probability that `p` says, else 0, in p's dtype. At or below 0 never, at or above 1 always, never for
-/// NaN.
+/// 1 with probability p, else 0, in p's dtype. Always 0 for p <= 0 and for NaN, always 1 for p >= 1.
 template <expression E>
 auto bernoulli(const E& p) {
   using R = value_type_of<E>;
@@ -165,8 +164,8 @@ auto bernoulli(const E& p) {
   auto&& operand = detail::lift(p);
   return detail::apply_cast<R>(detail::uniform_expression<R>("bernoulli", operand) < operand);
 }
-/// x / (1 - p), or 0 with the probability p: what torch.nn.functional.dropout does in training. Throws Error for a p
-/// outside [0, 1].
+/// 0 with probability p, else x / (1 - p), like torch.nn.functional.dropout in training. Throws Error for a p outside
+/// [0, 1].
 template <expression E>
 auto dropout(const E& x, double p = 0.5) {
   using R = value_type_of<E>;
@@ -175,7 +174,7 @@ auto dropout(const E& x, double p = 0.5) {
   auto&& operand = detail::lift(x);
   return where(detail::uniform_expression<R>("dropout", operand) >= p, operand * (1 / (1 - p)), 0);
 }
-/// Exponential with this rate, of mean 1 / rate, one for each element. Throws Error for a rate that is not positive.
+/// Exponential with this rate (mean 1 / rate), one per element. Throws Error for a rate that is not positive.
 template <class T = void, expression E>
 auto exponential_like(const E& e, double rate = 1) {
   using R = detail::random_element<T, E>;

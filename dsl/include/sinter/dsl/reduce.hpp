@@ -1,9 +1,9 @@
-// Reductions: sum(x), mean(x, -1), amax(x, {0, 1}, keepdim), softmax(x, 1). One of each for every line of
-// reductions.def. They are parts of expressions as the other operations are, and share kernels with them.
+// Reductions: sum(x), mean(x, -1), amax(x, {0, 1}, keepdim), softmax(x, 1). One for each line of reductions.def. They
+// are parts of expressions like other operations and fuse with them.
 //
-// Axes are integers, constants such as 1_c, several in braces or a range of int64; none means all. Negative ones count
-// from the end. One that is not there, or is there twice, is an IndexError where the reduction is written. In the body
-// of let and function, where no shape is known, axes count from the end.
+// Axes are integers, constants such as 1_c, or several in braces or a range of int64; none means all. Negative ones
+// count from the end. An axis out of range or repeated is an IndexError when the reduction is written. In the body of
+// let and function, where shapes are unknown, all axes count from the end.
 #pragma once
 #include <sinter/dsl/facts.hpp>
 #include <sinter/dsl/values_and_indices.hpp>
@@ -12,12 +12,12 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// As the mask of an Along; false where one of them is not there, or there twice. A value without axes has one.
+/// The axes as the mask of an Along; false if one is out of range or repeated. A 0-d value counts as having one axis.
 bool find_axes(const Axes& axes, int rank, std::uint8_t& mask) noexcept;
-/// The same where the rank is not known. Throws IndexError.
+/// The same if the number of dims is unknown. Throws IndexError.
 std::uint8_t axes_from_end(std::string_view operation, const Axes& axes);
 [[noreturn]] void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x);
-/// Throws IndexError for combined axes without elements.
+/// Throws IndexError if the reduce axes have no elements.
 void check_has_elements(std::string_view operation, jit::Along along, const Facts& x);
 
 constexpr bool needs_element(Op op) noexcept {
@@ -97,7 +97,7 @@ auto evaluated_as(const A& a, const B& b) {
   return Result<deduced_element<A>, deduced_device<A>>{std::move(first), std::move(second)};
 }
 
-/// Calls use(x). Bools have no order by position in executors; as integers they have.
+/// Calls use(x). The kernels that find positions do not order bools: these are converted to integers.
 template <class E, class F>
 auto with_order(const E& x, F use) {
   if constexpr (std::is_same_v<value_type_of<E>, bool>) {
@@ -166,7 +166,7 @@ auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, Keep
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) inline constexpr detail::kind##arity<Op::name> name{};
 #include <sinter/jit/reduction_list.def>
 
-/// max(x) is amax(x). max(x, axis) evaluates the largest elements and their positions together: auto [values, indices].
+/// max(x) is amax(x). max(x, axis) evaluates the largest elements and their positions: auto [values, indices].
 inline constexpr detail::Extreme<Op::amax, Op::argmax> max{};
 inline constexpr detail::Extreme<Op::amin, Op::argmin> min{};
 /// auto [min, max] = aminmax(x, axes), evaluated together.

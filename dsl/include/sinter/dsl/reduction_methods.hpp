@@ -1,4 +1,4 @@
-// Reductions as functions and as methods: sum(x, -1), x.sum({0, 1}, keepdim). reduce.hpp has what they do.
+// Reductions as functions and as methods: sum(x, -1), x.sum({0, 1}, keepdim). Documented in reduce.hpp.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -16,7 +16,7 @@ struct Reduces1 {
   template <class X>
   auto operator()(X&& x, const Axes& axes = {}, KeepDim keep = false) const;
 };
-/// The same of two operands, of which the second is a number: var(x, axes, correction, keepdim).
+/// The same with a second operand, a number: var(x, axes, correction, keepdim).
 template <Op op>
 struct Reduces2 {
   template <class X>
@@ -36,7 +36,7 @@ struct Spreads1 {
   }
 };
 
-/// max(x), and max(x, axis), which evaluates values and positions together.
+/// max(x); and max(x, axis), which evaluates values and positions together.
 template <Op value, Op position>
 struct Extreme {
   template <class X>
@@ -62,7 +62,7 @@ struct WithMean {
   auto operator()(X&& x, const Axes& axes, C correction, KeepDim keep = false) const;
 };
 
-/// The methods. Axes are not deduced, so that they may stand in braces.
+/// The methods. Axes are not deduced, so they may be given in braces.
 template <class Self>
 class ReductionMethods {
  public:

@@ -1,6 +1,6 @@
-// Running results along an axis: cumsum, cumprod, logcumsumexp, cummax, cummin. Each has the shape of x. They evaluate.
+// Scans along an axis: cumsum, cumprod, logcumsumexp, cummax, cummin. Each has the shape of x. They evaluate.
 //
-// They throw IndexError for an axis that is not there, and as evaluating does.
+// They throw IndexError for an axis out of range, and what evaluation throws.
 #pragma once
 #include <type_traits>
 
@@ -10,7 +10,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// What sums and products of a dtype are of.
+/// The result dtype of sums and products.
 template <class T>
 struct Accumulated {
   using type = T;
@@ -21,7 +21,7 @@ struct Accumulated<T> {
   using type = std::int64_t;
 };
 
-/// Of the elements as T, unless that is void.
+/// The elements converted to T, unless it is void.
 template <class T, class X>
 auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
   if constexpr (!std::is_void_v<T>) {
@@ -41,33 +41,33 @@ auto scanned(const X& x, std::int64_t axis, jit::Extreme what) {
 
 }  // namespace detail
 
-/// The sums of the elements up to each: of bools and integers int64, which wraps. Of the elements as T where one is
-/// given: cumsum<double>(x, 0). Floats accumulate in double, 16-bit floats in float; each result is rounded once.
+/// Cumulative sums: int64, which wraps, for bools and integers. The elements are first converted to T, if given:
+/// cumsum<double>(x, 0). Floats accumulate in double, 16-bit floats in float; each result is rounded once.
 template <class T = void, expression X>
 auto cumsum(const X& x, detail::Index axis) {
   return detail::scanned<T>(x, axis, jit::Scan::Sum);
 }
 
-/// The products, likewise.
+/// Cumulative products, with the same dtypes.
 template <class T = void, expression X>
 auto cumprod(const X& x, detail::Index axis) {
   return detail::scanned<T>(x, axis, jit::Scan::Prod);
 }
 
-/// log(sum(exp(...))) of the elements up to each, without overflow. Of floats; throws DtypeError.
+/// log(sum(exp(...))) of the elements up to each one, without overflow. For floats; throws DtypeError.
 template <expression X>
 auto logcumsumexp(const X& x, detail::Index axis) {
   return detail::scanned<void>(x, axis, jit::Scan::LogSumExp);
 }
 
-/// The largest element up to each, and where along the axis it is: the last of equal ones. NaN is above everything.
+/// The largest element so far and its position along the axis, the last of equal ones. NaN is above everything.
 template <expression X>
 auto cummax(const X& x, detail::Index axis) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::scanned(x, axis, jit::Extreme::Max);
 }
 
-/// The smallest, likewise; NaN is below everything.
+/// The smallest element so far, likewise; NaN is below everything.
 template <expression X>
 auto cummin(const X& x, detail::Index axis) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);

@@ -1,4 +1,4 @@
-// Writing at places that indices say: scatter_, scatter_add_, index_add_, index_copy_, index_fill_, index_put_.
+// Writing to indexed positions: scatter_, scatter_add_, index_add_, index_copy_, index_fill_, index_put_.
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -15,11 +15,11 @@
 
 namespace sinter::inline v1::detail {
 
-/// Indices, or what is written: a tensor, an expression that is evaluated on the way, or a number.
+/// Indices or values to write: a tensor, an expression that is evaluated on the way, or a number.
 struct Source {
   jit::LazyRef node;
   TensorRef array;                 // null for an expression
-  std::optional<Number> number{};  // then there is nothing else until it becomes an element
+  std::optional<Number> number{};  // if set, everything else is empty until it becomes an element
 };
 
 template <class E>
@@ -48,10 +48,10 @@ inline constexpr bool may_be_written<S, T> =
     std::is_same_v<value_type_of<S>, T> || std::is_same_v<T, AnyType> || std::is_same_v<value_type_of<S>, Unknown>;
 #define SINTER_NOT_WRITTEN "what is written has another dtype: convert it with cast<T>(x)"
 
-// Arguments of the methods below. They check where the user's call arrives, so that the message has one step; where
-// something has been reported, nothing more is compiled.
+// Arguments of the methods below. They are checked at the user's call, so that the error message is one step deep;
+// after a reported error nothing more is compiled.
 
-/// Where a tensor of type Self is written to: any tensor or expression of integers.
+/// The indices of a write to a tensor of type Self: any tensor or expression of integers.
 template <class Self>
 class IndexInto {
  public:
@@ -65,7 +65,7 @@ class IndexInto {
   Source source;
 };
 
-/// What is written to it: a tensor or an expression, or, where Numbers may be, one of them.
+/// The values to write: a tensor or an expression, or, if Numbers is true, a number.
 template <class Self, bool Numbers>
 class ValueInto {
  public:
@@ -83,35 +83,35 @@ class ValueInto {
   Source source;
 };
 
-/// Each checks shapes and dtypes, and evaluates what is no tensor. `what` is the method's name.
+/// Each checks shapes and dtypes, and evaluates expressions. `what` is the method's name.
 void scatter(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, Source source, jit::Write how);
 void write_slices(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, const Source& source,
                   jit::Write how);
 void fill_slices(TensorImpl& x, std::int64_t axis, const Source& index, Source value);
 void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how);
 
-/// A tensor's writes at computed places. Indices are integers of any dtype, counted from 0; index_put_ alone takes
-/// negative ones, which count from the end. What is written is of the tensor's dtype, or a number. Indices and sources
-/// may be expressions, and may be made of the tensor itself: they are read before anything is written.
+/// A tensor's indexed writes. Indices are integers of any dtype, counted from 0; only index_put_ accepts negative ones,
+/// which count from the end. Values have the tensor's dtype or are numbers. Indices and values may be expressions, also
+/// of the tensor itself: they are read before anything is written.
 ///
-/// Where several values go to one place, on a CPU the last in row-major order stays, and sums are added up in that
-/// order. On a GPU either is in any order: another value may stay each time, and sums of floats may differ in their
-/// last digits, and of two complex128 the parts of either may stay.
+/// If several values go to one position, on the CPU the last in row-major order wins, and sums are added in that order.
+/// On a GPU the order is unspecified: a different value may win each time, sums of floats may differ in their last
+/// digits, and a complex128 result may combine the parts of two values.
 ///
-/// They throw ShapeError, DeviceError, DtypeError, and IndexError for an axis that is not there. An index out of range
-/// is an IndexError on a CPU, and nothing is written; on a GPU nothing is written for that index, and whoever waits
-/// for the GPU next gets an IndexError.
+/// They throw ShapeError, DeviceError, DtypeError, and IndexError for an axis out of range. An index out of range is an
+/// IndexError on the CPU, and nothing is written; on a GPU that index writes nothing, and the next synchronization with
+/// the GPU throws IndexError.
 template <class Self>
 class Scatters {
  public:
-  /// For each element of `index`, whose rank is the tensor's: the element of `source` at the same place is written to
-  /// that place with `index` instead of the position along the axis. `source` may be larger than `index`, and what is
-  /// beyond is not read; `index` may be smaller than the tensor along other axes.
+  /// For each element of `index`, which has the tensor's number of dims, writes the element of `source` at the same
+  /// position to that position with `index` replacing the position along the axis. `source` may be larger than `index`;
+  /// the excess is not read. `index` may be smaller than the tensor along the other axes.
   Self& scatter_(Index axis, const IndexInto<Self>& index, const ValueInto<Self, true>& source) {
     scatter("scatter_", x(), axis, index.source, source.source, jit::Write::Store);
     return self();
   }
-  /// The same, adding to what is there. Of bools: or.
+  /// The same, but adds to the old value. For bools: or.
   Self& scatter_add_(Index axis, const IndexInto<Self>& index, const ValueInto<Self, true>& source) {
     scatter("scatter_add_", x(), axis, index.source, source.source, jit::Write::Add);
     return self();
@@ -127,14 +127,14 @@ class Scatters {
     write_slices("index_copy_", x(), axis, index.source, source.source, jit::Write::Store);
     return self();
   }
-  /// Writes a number, or a 0-d tensor, to the slices that a 1-d index names.
+  /// Writes a number or a 0-d tensor to the slices selected by a 1-d index.
   Self& index_fill_(Index axis, const IndexInto<Self>& index, const ValueInto<Self, true>& value) {
     fill_slices(x(), axis, index.source, value.source);
     return self();
   }
 
-  /// x[i0, i1, ...] = values: the indices, one for each of the first axes, broadcast together; the values broadcast to
-  /// their shape and the extents of the other axes. `accumulate` adds instead.
+  /// x[i0, i1, ...] = values: the indices, one for each of the first axes, broadcast against each other; the values
+  /// broadcast to that shape followed by the other axes' extents. `accumulate` adds instead.
   Self& index_put_(std::initializer_list<IndexInto<Self>> indices, const ValueInto<Self, true>& values,
                    bool accumulate = false) {
     std::vector<Source> sources;

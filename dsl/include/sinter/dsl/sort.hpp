@@ -1,10 +1,9 @@
 // Order along an axis: sort, argsort, topk, kthvalue, median, nanmedian. They evaluate.
 //
-// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements stay in the order of their
-// positions, also where the order descends: every sort is stable, and results are the same on every device. Of bools
-// too.
+// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements keep the order of their positions,
+// in descending order too: every sort is stable, and results are the same on every device. Bools can be sorted too.
 //
-// They throw IndexError for an axis that is not there, DtypeError for a complex AnyTensor, and as evaluating does.
+// They throw IndexError for an axis out of range, DtypeError for a complex AnyTensor, and what evaluation throws.
 #pragma once
 #include <utility>
 
@@ -18,7 +17,7 @@ namespace detail {
 template <class X>
 using positions_of = Tensor<std::int64_t, deduced_device<X>>;
 
-/// What `order` makes of x's array, as tensors.
+/// Applies `order` to x's array and returns the results as tensors.
 template <class X, class F>
 auto values_and_indices(const X& x, F order) {
   using Result = ValuesAndIndices<deduced_element<X>, deduced_device<X>>;
@@ -65,44 +64,44 @@ auto median_of_all(const X& x, jit::Nan nan) {
 
 }  // namespace detail
 
-/// The elements along an axis in order, and where they were: the shape of x. Stable, whether asked for or not.
+/// The elements along an axis in order, and their positions, in x's shape. Always stable.
 template <expression X>
 auto sort(const X& x, detail::Index axis = -1, bool descending = false, bool stable = false) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::sorted(x, axis, descending, stable);
 }
 
-/// The indices that sort x along an axis: the shape of x.
+/// The indices that sort x along an axis, in x's shape.
 template <expression X>
 auto argsort(const X& x, detail::Index axis = -1, bool descending = false, bool stable = false) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::sorted_indices(x, axis, descending, stable);
 }
 
-/// The k largest elements along an axis, or the k smallest: x's shape with k in the axis' place. In order whether asked
-/// for or not; of equal ones the first. Throws IndexError where there are fewer than k.
+/// The k largest or smallest elements along an axis: x's shape with extent k along the axis. Always in order; of equal
+/// elements the first are taken. Throws IndexError if there are fewer than k.
 template <expression X>
 auto topk(const X& x, std::int64_t k, detail::Index axis = -1, bool largest = true, bool sorted = true) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::first_sorted(x, k, axis, largest, sorted);
 }
 
-/// The k-th smallest element along an axis, counted from 1: x's shape without the axis, or with 1 in its place. Of
-/// equal elements the one that a stable sort has there. Throws IndexError for a k that is none of the axis' elements.
+/// The k-th smallest element along an axis, counted from 1: x's shape without the axis, or with extent 1 there. Of
+/// equal elements, the one that a stable sort puts there. Throws IndexError for a k outside the axis.
 template <expression X>
 auto kthvalue(const X& x, std::int64_t k, detail::Index axis = -1, detail::KeepDim keep = false) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::one_of_sorted(x, k, axis, keep.keeps);
 }
 
-/// The median of all elements, the lower one of two, or NaN where there is one or x is empty: 0-d. Throws Error for an
-/// empty x of a dtype without NaN.
+/// The median of all elements: 0-d, the lower of two middle elements, NaN if any element is NaN or x is empty. Throws
+/// Error for an empty x of a dtype without NaN.
 template <expression X>
 auto median(const X& x) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
   return detail::median_of_all(x, jit::Nan::Wins);
 }
-/// The median along an axis, or the first NaN where there is one: x's shape without the axis, or with 1 in its place.
+/// The median along an axis, or the first NaN if there is one: x's shape without the axis, or with extent 1 there.
 /// Throws IndexError along an axis without elements.
 template <expression X>
 auto median(const X& x, detail::Index axis, detail::KeepDim keep = false) {
@@ -110,7 +109,7 @@ auto median(const X& x, detail::Index axis, detail::KeepDim keep = false) {
   return detail::median_along(x, axis, keep.keeps, jit::Nan::Wins);
 }
 
-/// The median of what is not NaN; NaN where nothing else is there.
+/// The median of the elements that are not NaN; NaN if there are none.
 template <expression X>
 auto nanmedian(const X& x) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);

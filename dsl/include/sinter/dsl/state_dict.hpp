@@ -1,4 +1,4 @@
-// StateDict: tensors by name, as a model's parameters are kept in files.
+// StateDict: tensors by name, the form in which files store a model's parameters.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace sinter::inline v1 {
 
-/// Tensors by name, in the order in which they came; a copy shares their storage. Names are PyTorch's: "fc1.weight".
+/// Tensors by name, in insertion order; a copy shares their storage. Names are PyTorch's: "fc1.weight".
 class StateDict {
  public:
   struct Entry {
@@ -22,7 +22,7 @@ class StateDict {
   using value_type = Entry;
 
   StateDict() = default;
-  /// Throws Error for two entries of one name.
+  /// Throws Error for a repeated name.
   StateDict(std::initializer_list<Entry> entries) : StateDict(std::vector<Entry>(entries)) {}
   explicit StateDict(std::vector<Entry> entries);
 
@@ -32,26 +32,26 @@ class StateDict {
   auto end() const noexcept { return entries_.end(); }
 
   bool contains(std::string_view name) const noexcept;
-  /// Throws IndexError, which says what similar names there are.
+  /// Throws IndexError, which suggests similar names.
   const AnyTensor& at(std::string_view name) const;
-  /// The tensor of this name, to be assigned to; a new one, as yet empty, where there is none.
+  /// The tensor of this name, for assignment; a new one without an array if there is none.
   AnyTensor& operator[](std::string_view name);
-  /// Whether there was one.
+  /// Returns whether there was one.
   bool erase(std::string_view name);
 
-  /// With names that begin by the prefix without it: what torch.nn.DataParallel wraps has a "module." before each.
-  /// Throws Error where two tensors would have one name.
+  /// A copy in which names that begin with the prefix lose it: torch.nn.DataParallel puts "module." before each name.
+  /// Throws Error if two tensors would have the same name.
   StateDict without_prefix(std::string_view prefix = "module.") const;
 
  private:
   std::size_t place(std::string_view name) const noexcept;
   bool is_at(std::size_t place, std::string_view name) const noexcept;
 
-  std::deque<Entry> entries_;         // whose references last: state["a"] = state["b"]
-  std::vector<std::size_t> by_name_;  // entries, sorted by their names
+  std::deque<Entry> entries_;         // its references stay valid: state["a"] = state["b"]
+  std::vector<std::size_t> by_name_;  // indices of entries, sorted by name
 };
 
-/// A line for each tensor: its name, dtype, shape and device.
+/// One line per tensor: its name, dtype, shape and device.
 std::string to_string(const StateDict& state);
 std::ostream& operator<<(std::ostream& out, const StateDict& state);
 

@@ -1,4 +1,4 @@
-// Tensor: a handle of an array on a device. Copies and views share storage.
+// Tensor: a handle to an array on a device. Copies and views share storage.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -27,7 +27,7 @@ std::vector<Tensor<T, D>> parts_of(const Tensor<T, D>& x, F views) {
   return parts;
 }
 
-/// A tensor as an operand; a temporary hands its array on.
+/// A tensor as an operand; a temporary passes its array on.
 template <class T, class D>
 LeafExpression<T, D> lift(const Tensor<T, D>& t) noexcept {
   return t.leaf();
@@ -39,8 +39,8 @@ LeafExpression<T, D> lift(Tensor<T, D>&& t) noexcept {
 
 }  // namespace detail
 
-/// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice.
-/// Making or assigning a named Tensor from an expression evaluates it, in one kernel where the plan allows.
+/// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice. Making a Tensor
+/// from an expression, or assigning one to a named Tensor, evaluates it, in one kernel if the plan allows.
 template <element_or_any T, class D>
 class Tensor : public detail::On<D>,
                public detail::Methods<Tensor<T, D>>,
@@ -50,7 +50,7 @@ class Tensor : public detail::On<D>,
  public:
   using value_type = T;
 
-  /// Empty: holds no array; using it throws Error.
+  /// Without an array; using it throws Error.
   Tensor() = default;
   explicit Tensor(runtime::TensorRef impl) : impl_(std::move(impl)) {}
   Tensor(const Tensor&) noexcept = default;
@@ -61,8 +61,8 @@ class Tensor : public detail::On<D>,
     requires(!requires(const std::remove_cvref_t<E>& e) { e.impl(); })
   Tensor(E&& e) : Tensor(evaluated(std::forward<E>(e))) {}
 
-  /// The same array under another type. Implicit where this type says less: Cuda<0> to Cuda<> to AnyDevice, float to
-  /// AnyType. Explicit where it says more, which is checked now: throws DeviceError, DtypeError.
+  /// The same array under another type. Implicit if the new type is less specific: Cuda<0> to Cuda<> to AnyDevice,
+  /// float to AnyType. Explicit if it is more specific, which is checked now: throws DeviceError, DtypeError.
   template <class U, class From>
   explicit(detail::checked_at_run_time<U, From, T, D>) Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {
     static_assert(detail::same_device<From, D>, SINTER_DIFFERENT_DEVICES);
@@ -72,7 +72,7 @@ class Tensor : public detail::On<D>,
     if constexpr (!detail::device_fits<From, D>) detail::check_device<D>(o.impl());
   }
 
-  /// A named tensor takes the other's array.
+  /// A named tensor now refers to the other's array.
   Tensor& operator=(const Tensor&) & noexcept = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   template <expression E>
@@ -81,7 +81,7 @@ class Tensor : public detail::On<D>,
     if constexpr (detail::same_device<detail::device_of<E>, D>) *this = Tensor(std::forward<E>(e));
     return *this;
   }
-  /// A temporary, such as x[i] or x(range(0, 2)), writes into the array that it views.
+  /// A temporary, such as x[i] or x(range(0, 2)), is written to: the values go to the array that it views.
   Tensor& operator=(const Tensor& o) && { return this->assign(o); }
   Tensor& operator=(Tensor&& o) && { return this->assign(o); }
   template <class A>
@@ -90,13 +90,13 @@ class Tensor : public detail::On<D>,
     return this->assign(std::forward<A>(value));
   }
 
-  /// What x[mask] gives is constant: writing to it would not write to x.
+  /// x[mask] returns a const tensor: writing to it would not write to x.
   template <class A>
   void operator=(A&&) const&& {
     static_assert(!std::is_same_v<A, A>, SINTER_LOST_WRITE);
   }
 
-  // What it is.
+  // Properties.
   bool defined() const noexcept { return static_cast<bool>(impl_); }
   const Shape& shape() const { return impl().shape; }
   const Shape& strides() const { return impl().strides; }
@@ -123,13 +123,13 @@ class Tensor : public detail::On<D>,
     return reinterpret_cast<T*>(impl().data);
   }
 
-  // On a mesh; see sharded.hpp. These throw DeviceError elsewhere.
+  // Only on a mesh; see sharded.hpp. Elsewhere these throw DeviceError.
   Mesh mesh() const
     requires detail::may_be_on_mesh<D>
   {
     return Mesh::of(device());
   }
-  /// What position i has, a view; of this process's positions. Throws IndexError.
+  /// The shard at position i, which must be one of this process's positions, as a view. Throws IndexError.
   Tensor<T> shard(int i) const
     requires detail::may_be_on_mesh<D>
   {
@@ -141,16 +141,16 @@ class Tensor : public detail::On<D>,
   {
     return mesh().device(i);
   }
-  /// The elements of a contiguous tensor on the CPU, to be read and written to in place. The span is valid while a
-  /// tensor has the memory. Throws DeviceError on a GPU, Error where the tensor is not contiguous.
+  /// The elements of a contiguous tensor on the CPU, for reading and writing in place. The span is valid while a tensor
+  /// keeps the memory alive. Throws DeviceError on a GPU, Error if the tensor is not contiguous.
   std::span<T> span() const&
     requires element<T>
   {
     detail::check_host_access("span", impl(), true);
     return {data(), static_cast<std::size_t>(numel())};
   }
-  /// The same of any strides, by indices: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError where the tensor
-  /// has not Rank axes.
+  /// The same for any strides, by index: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError if the tensor does
+  /// not have Rank axes.
   template <int Rank>
     requires element<T>
   Accessor<T, Rank> accessor() const& {
@@ -172,8 +172,8 @@ class Tensor : public detail::On<D>,
     static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
   }
 
-  // Views of complex numbers' parts: z.real() = x writes them. Of an expression these are operations, as sn::real(z)
-  // is.
+  // Views of complex numbers' parts: z.real() = x writes to them. For an expression they are operations, like
+  // sn::real(z).
   Tensor<detail::part_type<T>, D> real() const
     requires(!element<T> || complex_element<T>)
   {
@@ -191,8 +191,8 @@ class Tensor : public detail::On<D>,
     return *this;
   }
 
-  // Reading it. These wait for the device.
-  /// The only element. Throws Error when there are more or none.
+  // Reading. These wait for the device.
+  /// The only element. Throws Error unless there is exactly one.
   T item() const
     requires element<T>
   {
@@ -204,7 +204,7 @@ class Tensor : public detail::On<D>,
   std::vector<T> to_vector() const
     requires element<T>
   {
-    check_shape(shape(), sizeof(T));  // an expanded view may have more elements than memory has bytes
+    check_shape(shape(), sizeof(T));  // an expanded view may have more elements than any array
     if constexpr (std::is_same_v<T, bool>) {
       std::vector<char> bytes(static_cast<std::size_t>(numel()));
       detail::read_elements(impl(), bytes.data());
@@ -216,7 +216,7 @@ class Tensor : public detail::On<D>,
     }
   }
 
-  // Moving and converting. Where it already is as asked, the result shares the storage.
+  // Moving and converting. If nothing has to change, the result shares the storage.
   template <device_argument Target>
   Tensor<T, device_type_of<Target>> to(const Target& device) const {
     return Tensor<T, device_type_of<Target>>(jit::to(impl(), dtype(), Device(device)));
@@ -232,7 +232,7 @@ class Tensor : public detail::On<D>,
     return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
   Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
-  /// To the current GPU.
+  /// Moves to the current GPU.
   Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
   Tensor<T, Cuda<>> cuda(int index) const { return to(index); }
   /// Checks the dtype of an AnyTensor and shares its storage. Throws DtypeError.
@@ -241,8 +241,8 @@ class Tensor : public detail::On<D>,
     detail::check_dtype(impl(), dtype_of<U>);
     return Tensor<U, D>(ref());
   }
-  /// A copy in page-locked memory of the host, from where copies to GPUs go on by themselves; itself where it is
-  /// pinned. Throws DeviceError for a tensor on a GPU, and where there is no GPU.
+  /// A copy in page-locked host memory, from which copies to GPUs are asynchronous; the tensor itself if it is already
+  /// pinned. Throws DeviceError for a tensor on a GPU, and if there is no GPU.
   Tensor pin_memory() const { return Tensor(detail::pin_memory(impl())); }
   bool is_pinned() const { return impl().buffer && impl().buffer->is_pinned(); }
   Tensor contiguous() const { return Tensor(jit::contiguous(impl())); }
@@ -292,7 +292,7 @@ Shape shape_from(const E& e) {
   return result_shape(evaluation_of(e));
 }
 
-/// A tensor, or what an expression evaluates to.
+/// A tensor, or an expression's value.
 template <class T, class D>
 const Tensor<T, D>& evaluated_source(const Tensor<T, D>& x) {
   return x;
@@ -304,9 +304,9 @@ auto evaluated_source(const E& e) {
 
 }  // namespace detail
 
-/// The numbers as pairs of real ones in a last axis of extent 2, and the other way round: views of a tensor, and of
-/// what an expression evaluates to. The latter throws DtypeError for a dtype that is not float32 or float64 and
-/// ShapeError where parts do not lie in pairs.
+/// Complex numbers as pairs of real ones in a last axis of extent 2, and the reverse: views of a tensor or of an
+/// expression's value. The reverse throws DtypeError for a dtype other than float32 and float64, and ShapeError if
+/// parts are not stored in pairs.
 template <expression E>
 auto view_as_real(const E& z) {
   using T = detail::deduced_element<E>;

@@ -1,4 +1,4 @@
-// Expression trees as types, and their flattening into postfix bytes. No object of these types ever exists.
+// Expression trees as types, and their flattening into postfix bytes. No objects of these types exist.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,14 +14,14 @@ template <class T>
 struct Leaf;       // a tensor of T, or of AnyType
 struct IndexLeaf;  // the position of each element: a tensor without memory
 template <class T, class Offset>
-struct Load;  // the elements of an array of T, a leaf of its own, that lie so many elements from the first one
+struct Load;  // elements gathered from an array of T (a leaf of its own) at offsets from its first one
 template <Category C>
 struct ScalarLeaf;  // a C++ scalar
 template <std::int64_t Value>
 struct ConstantLeaf;  // a compile-time integer, 2_c
 template <Category C, std::uint64_t Bits>
-struct FixedLeaf;  // another number of the expression's type: bits of a bool or a double
-struct AxesLeaf;   // which axes a reduction combines, its last operand: a scalar, and no code
+struct FixedLeaf;  // another number in the expression's type: bits of a bool or a double
+struct AxesLeaf;   // a reduction's last operand, its reduce axes: a scalar, without a code
 template <Op Operation, class... Operands>
 struct Apply;
 template <class T, class Operand>
@@ -33,7 +33,7 @@ struct Reference;
 template <class... Trees>
 struct Outputs;  // several results of one evaluation
 
-/// Whether a tree names a part that a let around it computes: its shape is not known there.
+/// Whether a tree uses a name that a let around it binds: its shape is not known there.
 template <class Tree, class... Bound>
 struct NamesOutside : std::false_type {};
 template <class Name, class... Bound>
@@ -48,7 +48,7 @@ template <class Name, class Value, class Body, class... Bound>
 struct NamesOutside<Let<Name, Value, Body>, Bound...>
     : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
 
-/// Bytes that each node takes at most; see jit::Program.
+/// Maximum number of bytes of each node; see jit::Program.
 inline constexpr int leaf_bytes = 2, index_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
                      reference_bytes = 2;
 template <std::int64_t Value>
@@ -56,8 +56,8 @@ inline constexpr bool fits_a_byte = Value >= -128 && Value <= 127;
 template <std::int64_t Value>
 inline constexpr int constant_bytes = fits_a_byte<Value> ? 2 : 10;
 inline constexpr int fixed_bytes = 10;
-/// An operation takes one byte. It counts as if, with its operands, it took three - six when it has three operands -
-/// so that the limit of bytes is one of operations.
+/// An operation takes one byte. It counts as if it and its operands took three (six with three operands), so that the
+/// limit on bytes is a limit on operations.
 template <int Operands>
 inline constexpr int operation_bytes = Operands == 1 ? 3 : Operands - 1;
 inline constexpr int max_operations = 256, max_code_bytes = 3 * max_operations + leaf_bytes;
@@ -67,7 +67,7 @@ inline constexpr std::uint8_t dtype_code = static_cast<std::uint8_t>(dtype_of<T>
 template <>
 inline constexpr std::uint8_t dtype_code<AnyType> = jit::any_dtype;
 
-/// The names that are bound at a place of the tree, outermost first.
+/// The names bound at a place in the tree, outermost first.
 template <class... Names>
 struct Scope {};
 template <class Name, class... Names>
@@ -157,7 +157,7 @@ constexpr void emit(std::uint8_t*& p, Let<Name, Value, Body>*) {
   put(p, jit::Code::unbind);
 }
 
-/// The program of a tree, in as many bytes as its type counts.
+/// The program of a tree, in the number of bytes that its type counts.
 template <int Bytes>
 struct CodeBytes {
   std::array<std::uint8_t, Bytes> bytes{};

@@ -1,4 +1,4 @@
-// C++ numbers on their way into tensors: what a dtype cannot hold is an error, never another number.
+// Conversion of C++ numbers to elements: a value that the dtype cannot hold is an error, never another number.
 #pragma once
 #include <complex>
 #include <concepts>
@@ -19,7 +19,7 @@ concept integral_constant = std::is_empty_v<C> && requires {
   { C::value } -> std::convertible_to<std::int64_t>;
 };
 
-/// A C++ number as a type: what an operand is that a call leaves out.
+/// A C++ number as a type: the default value of an omitted operand.
 template <Category C, std::uint64_t Bits>
 struct FixedNumber {
   static constexpr Category category = C;
@@ -49,7 +49,7 @@ inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
 
 [[noreturn]] void throw_past_int64(std::uint64_t value);
 
-/// The bits of a number. Throws Error when it is an integer past int64.
+/// The bits of a number. Throws Error for an integer beyond int64.
 template <real_scalar S>
 constexpr jit::Scalar scalar_of(S value) {
   if constexpr (std::is_same_v<S, bool>) {
@@ -65,7 +65,7 @@ constexpr jit::Scalar scalar_of(S value) {
 
 /// A number of any C++ type.
 struct Number {
-  jit::Scalar scalar;  // of a complex number the real part
+  jit::Scalar scalar;  // for a complex number the real part
   Category category;
   double imaginary = 0;
 
@@ -85,7 +85,7 @@ struct Number {
 
 [[noreturn]] void throw_does_not_fit(Number value, DType dtype);
 
-/// As static_cast, by way of float to the 16-bit floats.
+/// Like static_cast; 16-bit floats are converted through float.
 template <class T, class S>
 constexpr T number_as(S value) {
   if constexpr (is_stored_only(dtype_of<T>) && category(dtype_of<T>) == Category::Float)
@@ -94,7 +94,7 @@ constexpr T number_as(S value) {
     return static_cast<T>(value);
 }
 
-/// The number as an element: floats lose their fraction in an integer dtype. Throws Error when T cannot hold it.
+/// Converts the number to an element; floats lose their fraction in an integer dtype. Throws Error if T cannot hold it.
 template <complex_element T>
 constexpr T element_of(Number n) {
   using Part = typename T::value_type;
@@ -112,7 +112,7 @@ constexpr T element_of(Number n) {
     return number_as<T>(n.whole());
   }
   if constexpr (integer) {
-    // Powers of two, which a double holds exactly; NaN is on neither side of them.
+    // Powers of two, which a double holds exactly; NaN fails both comparisons.
     constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double end = 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
     if (!((n.real() >= least || n.real() > least - 1) && n.real() < end)) throw_does_not_fit(n, dtype_of<T>);

@@ -1,10 +1,10 @@
-// Results of two tensors.
+// Results that are two tensors.
 #pragma once
 #include <sinter/dsl/tensor.hpp>
 
 namespace sinter::inline v1 {
 
-/// Elements and their positions along an axis, which are int64: auto [values, indices] = x.topk(5).
+/// Elements and their int64 positions along an axis: auto [values, indices] = x.topk(5).
 template <element_or_any T, class D = AnyDevice>
 struct ValuesAndIndices {
   Tensor<T, D> values;
@@ -17,7 +17,7 @@ struct MinAndMax {
   Tensor<T, D> min, max;
 };
 
-/// auto [var, mean] = var_mean(x), and of std_mean(x): the variance or the standard deviation, and the mean.
+/// auto [var, mean] = var_mean(x), also for std_mean(x): the variance or the standard deviation, and the mean.
 template <element_or_any T, class D = AnyDevice>
 struct DeviationAndMean {
   Tensor<T, D> deviation, mean;

@@ -1,4 +1,4 @@
-// Views: the same memory under another shape. Compiled code over plain tensors; Tensor's methods forward here.
+// Views: the same memory in another shape. Compiled code on untyped tensors; Tensor's methods forward here.
 #pragma once
 #include <array>
 #include <concepts>
@@ -15,9 +15,9 @@
 
 namespace sinter::inline v1 {
 
-/// Part of an axis, as x(range(0, 2), range()): positions first, first + step, ... before last. Negative positions
-/// count from the end, bounds past it are cut and `none` is where the walk starts or ends by itself, as in Python:
-/// `range()` is the whole axis, `range(range::none, range::none, -1)` the whole axis backwards.
+/// Part of an axis, as in x(range(0, 2), range()): positions first, first + step, ... before last. As in Python,
+/// negative positions count from the end and bounds beyond the axis are clamped. `none` leaves a bound open: `range()`
+/// is the whole axis, `range(range::none, range::none, -1)` the whole axis reversed.
 struct range {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
   std::int64_t first = none;
@@ -33,34 +33,33 @@ namespace detail {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// Each throws IndexError for an axis or position outside its range and ShapeError for a shape that does not fit,
-/// naming the tensor's shape. Negative axes count from the end.
+/// Each throws IndexError for an axis or position out of range and ShapeError for a shape that does not fit, naming the
+/// tensor's shape. Negative axes count from the end.
 void check_index_count(const TensorImpl& x, std::size_t indices);
-/// The transpose of a matrix; the same array below two dimensions.
+/// The transpose of a matrix; below two dimensions the same array.
 TensorRef t(const TensorImpl& x);
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1);
 TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes);
 TensorRef slice(const TensorImpl& x, std::int64_t axis, range r);
-/// `length` positions from `start` on: unlike a slice's, its bounds must be there.
+/// `length` positions beginning at `start`. Unlike a slice's, its bounds are not clamped.
 TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length);
 TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index);
 TensorRef expand(const TensorImpl& x, const Shape& shape);
 TensorRef squeeze(const TensorImpl& x);
 TensorRef squeeze(const TensorImpl& x, std::int64_t axis);
 TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis);
-/// The same elements in row-major order under another shape; one extent may be -1. Throws ShapeError where that needs a
-/// copy.
+/// The same elements in row-major order in another shape; one extent may be -1. Throws ShapeError if that needs a copy.
 TensorRef view_as_shape(const TensorImpl& x, const Shape& shape);
-/// The same, or a copy.
+/// The same, or a copy if necessary.
 TensorRef reshape(TensorImpl& x, const Shape& shape);
-/// The axes from `first` to `last`, both included, as one; an axis as several, whose extents may hold one -1.
+/// Merges the axes from `first` to `last`, both included; splits an axis into several, whose extents may hold one -1.
 TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last);
 TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents);
 TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to);
 TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes);
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1);
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step);
-/// Parts along an axis: of `size` positions each, the last with what is left; or so many, as equal as split allows.
+/// Parts along an axis: of `size` positions each, the last with the rest; or so many, as equal as possible.
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis);
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis);
 std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
@@ -68,22 +67,22 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
 TensorRef part_view(const TensorImpl& x, int part);
 TensorRef view_as_real(const TensorImpl& x);
 TensorRef view_as_complex(const TensorImpl& x);
-/// For each leaf of an expression that has this shape, what it is over the whole of it; equal leaves give one tensor.
+/// Broadcasts each leaf of an expression of this shape to the whole of it; equal leaves give one tensor.
 std::vector<TensorRef> spread(std::span<TensorImpl* const> leaves, const Shape& shape);
 
-/// Views of a tensor: other shapes over the same memory. Views of an expression: the same expression over views of its
-/// tensors, so that nothing is computed; one that reduces is evaluated, and the view is a tensor. Negative axes count
-/// from the end. They throw IndexError for an axis or a position that is not there, and ShapeError for a shape that
+/// Views. Of a tensor: other shapes of the same memory. Of an expression: the same expression over views of its
+/// tensors, so nothing is computed; an expression that reduces is evaluated, and the view is a tensor. Negative axes
+/// count from the end. They throw IndexError for an axis or a position out of range, and ShapeError for a shape that
 /// does not fit.
 ///
-/// `Self` has view_of(self, f) and parts_of(self, f): what comes of it where f makes a view of a tensor, or several.
+/// `Self` provides view_of(self, f) and parts_of(self, f), for an f that makes one view of a tensor, or several.
 template <class Self>
 class Views {
  public:
   auto transpose(Index axis0, Index axis1) const {
     return viewed([&](TensorImpl& x) { return detail::transpose(x, axis0, axis1); });
   }
-  /// The transpose of a matrix. Throws ShapeError past two dimensions.
+  /// The transpose of a matrix. Throws ShapeError above two dimensions.
   auto t() const {
     return viewed([](TensorImpl& x) { return detail::t(x); });
   }
@@ -99,23 +98,23 @@ class Views {
              std::int64_t step = 1) const {
     return viewed([&](TensorImpl& x) { return detail::slice(x, axis, range(first, last, step)); });
   }
-  /// Positions start ... start + length - 1, which must be there.
+  /// Positions start ... start + length - 1, which must exist.
   auto narrow(Index axis, Index start, Index length) const {
     return viewed([&](TensorImpl& x) { return detail::narrow(x, axis, start, length); });
   }
   auto select(Index axis, Index index) const {
     return viewed([&](TensorImpl& x) { return detail::select(x, axis, index); });
   }
-  /// Backwards along these axes: a view, where PyTorch copies.
+  /// Reversed along these axes: a view, whereas PyTorch copies.
   template <std::convertible_to<Index>... I>
   auto flip(I... axes) const {
     return viewed([&](TensorImpl& x) { return detail::flip(x, positions(axes...)); });
   }
-  /// Elements i, i + offset of two axes, as a last axis.
+  /// The elements (i, i + offset) of two axes, as a last axis.
   auto diagonal(Index offset = 0, Index axis0 = 0, Index axis1 = 1) const {
     return viewed([&](TensorImpl& x) { return detail::diagonal(x, offset, axis0, axis1); });
   }
-  /// Windows of `size` positions, `step` apart, along an axis; the positions in a window become a last axis.
+  /// Windows of `size` positions along an axis, `step` apart; the positions in a window become a last axis.
   auto unfold(Index axis, Index size, Index step) const {
     return viewed([&](TensorImpl& x) { return detail::unfold(x, axis, size, step); });
   }
@@ -124,15 +123,15 @@ class Views {
     return viewed([&](TensorImpl& x) { return detail::expand(x, to); });
   }
   auto broadcast_to(const Shape& to) const { return expand(to); }
-  /// A view where the layout allows, else over copies of the tensors whose layout does not.
+  /// A view if the layout allows it, else over copies of the tensors whose layout does not.
   auto reshape(const Shape& to) const {
     return viewed([&](TensorImpl& x) { return detail::reshape(x, to); });
   }
-  /// Throws ShapeError where the layout does not allow it.
+  /// Throws ShapeError if the layout does not allow it.
   auto view(const Shape& to) const {
     return viewed([&](TensorImpl& x) { return detail::view_as_shape(x, to); });
   }
-  /// As reshape.
+  /// Like reshape.
   auto flatten(Index first = 0, Index last = -1) const {
     return viewed([&](TensorImpl& x) { return detail::flatten(x, first, last); });
   }
@@ -171,22 +170,22 @@ class Views {
     static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
     return read_along(Reading::Rows, self(), 0, std::forward<I>(indices));
   }
-  /// x[x > 0]: the parts for which a mask of the first axes is true, as a new tensor of shape (count, the other
-  /// extents); see mask.hpp. Constant, since writing to it would not write to x: masked_fill_ does. Throws IndexError
-  /// where the mask's shape is not that of the first axes, DeviceError.
+  /// x[x > 0]: the parts for which a mask over the first axes is true, as a new tensor of shape (count, the other
+  /// extents); see mask.hpp. Const, since writing to it would not write to x; use masked_fill_. Throws IndexError if
+  /// the mask's shape is not that of the first axes, DeviceError.
   template <class M>
     requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<M>> &&
              std::is_same_v<typename std::remove_cvref_t<M>::value_type, bool>)
   decltype(auto) operator[](M&& mask) const {
     return masked_parts(self(), mask);
   }
-  /// x(range(0, 2), 1): an integer drops its axis, a range keeps part of it; axes not named are whole.
+  /// x(range(0, 2), 1): an integer removes its axis, a range keeps part of it; the remaining axes stay whole.
   template <class... I>
     requires((std::is_same_v<I, range> || std::convertible_to<I, Index>) && ...)
   auto operator()(I... indices) const {
     return indexed(index(indices)...);
   }
-  /// Indices in tensors stand alone.
+  /// A tensor of indices must be the only index.
   template <class... I>
     requires(std::is_base_of_v<ExpressionTag, I> || ...)
   Self operator()(const I&...) const {
@@ -198,7 +197,7 @@ class Views {
 
  private:
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
-  // Found by their argument: each kind of Self has its own.
+  // Found by argument-dependent lookup: each kind of Self has its own.
   template <class F>
   auto viewed(F view) const {
     return view_of(self(), view);

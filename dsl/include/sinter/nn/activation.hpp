@@ -1,4 +1,4 @@
-// Layers without parameters that apply an operation to each element, or along an axis.
+// Layers without parameters that apply an operation elementwise or along an axis.
 #pragma once
 #include <sinter/nn/functional.hpp>
 #include <sinter/nn/module.hpp>
@@ -23,7 +23,7 @@ SINTER_ACTIVATION(Tanh, tanh, "Tanh", "")
 SINTER_ACTIVATION(Sigmoid, sigmoid, "Sigmoid", "")
 #undef SINTER_ACTIVATION
 
-/// exp(x) / sum(exp(x)) along an axis. Throws IndexError when the input lacks the axis.
+/// exp(x) / sum(exp(x)) along an axis. Throws IndexError if the input lacks the axis.
 class Softmax : public Module<Softmax> {
  public:
   explicit Softmax(detail::Index dim) : dim_(dim) {}

@@ -1,4 +1,4 @@
-// DataParallel: a net on every device of a mesh, each with a part of the batch.
+// DataParallel: a copy of a net on every device of a mesh, each with a part of the batch.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -15,19 +15,19 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Nets that are to have what another one has, each on its own device.
+/// Nets that follow the state of another one, each on its own device.
 class Replicas {
  public:
   Replicas();
-  /// Of other nets: what they have is to be seen anew.
+  /// For other nets, whose state has to be copied anew.
   Replicas(const Replicas&) : Replicas() {}
   Replicas& operator=(const Replicas& o) { return o.state_ == state_ ? *this : *this = Replicas(); }
   Replicas(Replicas&&) noexcept;
   Replicas& operator=(Replicas&&) noexcept;
   ~Replicas();
 
-  /// Copies parameters and buffers of the leader that were written to, or replaced, since the last call, and the modes
-  /// of training. No thread copies while another one has what this gives. `describe` makes the followers' nodes.
+  /// Copies the leader's parameters and buffers that were written to or replaced since the last call, and its training
+  /// modes. No thread copies while another holds the returned lock. `describe` makes the followers' nodes.
   std::shared_lock<std::shared_mutex> follow(const ModuleNode& leader,
                                              const std::function<std::vector<ModuleNode>()>& describe) const;
 
@@ -36,13 +36,13 @@ class Replicas {
   std::unique_ptr<State> state_;
 };
 
-/// Throws DeviceError for a mesh that processes share.
+/// Throws DeviceError for a mesh shared by processes.
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh);
-/// Throws ShapeError for a batch without a dim 0, and where another one has other rows.
+/// Throw ShapeError: for a batch without a dim 0, and for a batch with a different number of rows.
 [[noreturn]] void throw_no_rows(const ModuleNode& net, const TensorImpl& batch);
 [[noreturn]] void throw_other_rows(const ModuleNode& net, std::int64_t rows, const TensorImpl& batch);
 
-/// Tensors and expressions as tensors, anything else as it is.
+/// Converts expressions to tensors; returns anything else unchanged.
 template <class B>
 auto batch_of(const B& x) {
   if constexpr (expression<B>)
@@ -51,7 +51,7 @@ auto batch_of(const B& x) {
     return x;
 }
 
-/// A net's result, or each of several, as tensors.
+/// A net's results as tensors: one, or several in a tuple.
 template <expression E>
 auto evaluated(const E& e) {
   return Tensor<deduced_element<E>>(e);
@@ -61,7 +61,7 @@ auto evaluated(const std::tuple<E...>& several) {
   return std::apply([](const E&... e) { return std::tuple(evaluated(e)...); }, several);
 }
 
-/// The rows of all parts, on one device; numbers are rows.
+/// The rows of all parts on one device; a 0-d tensor counts as a row.
 template <class T>
 Tensor<T> joined(std::vector<Tensor<T>> parts, Device device) {
   for (Tensor<T>& part : parts) {
@@ -93,13 +93,13 @@ inline constexpr bool is_on_any_device<M> =
 
 namespace nn {
 
-/// A net that is called with a batch of any size: dim 0 goes to the devices of the mesh in pieces of ceil(rows /
-/// devices), each device calls its copy of the net with its piece, and the results are joined on the mesh's first
-/// device; GPUs compute at the same time. Fewer rows than devices leave devices idle; over one device the net is called
-/// as it is. The copies stay on their devices, and follow what is written to the parameters of module(), the first of
-/// them, which are this module's own, named "module.". Names of saved files may carry that prefix or not. Several
-/// threads may call it at once, as they may call the net; what is written to the parameters meanwhile is seen by some
-/// of the devices, or by all.
+/// A net that is called with a batch of any size. Dim 0 is sharded over the mesh in shards of ceil(rows / devices),
+/// each device calls its copy of the net with its shard, and the results are concatenated on the mesh's first device;
+/// GPUs compute at the same time. With fewer rows than devices, some devices are idle; with one device, the net is
+/// called directly. The copies stay on their devices and follow writes to the parameters of module(), the first copy;
+/// these are this module's own parameters, named "module.". Names in saved files may omit that prefix. Several threads
+/// may call it at once if they may call the net; a write to the parameters in the meantime is seen by some or all
+/// devices.
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
@@ -109,8 +109,8 @@ class DataParallel : public Module<DataParallel<Net>> {
  public:
   static constexpr const char* module_name = "DataParallel";
 
-  /// Moves copies of the net to the devices; its own parameters stay where they are. Throws DeviceError for a mesh of
-  /// several processes, OutOfMemory.
+  /// Moves copies of the net to the devices; the net's own parameters stay where they are. Throws DeviceError for a
+  /// mesh of several processes, OutOfMemory.
   explicit DataParallel(const Net& net, const Mesh& mesh = Mesh()) : mesh_(mesh) {
     detail::check_replicated_mesh(detail::node_of(net), mesh);
     for (int i = 0; i < mesh.size(); ++i) {
@@ -125,22 +125,22 @@ class DataParallel : public Module<DataParallel<Net>> {
   Net& net() noexcept { return nets_[0]; }
   const Net& net() const noexcept { return nets_[0]; }
 
-  /// A batch on any device, or on a mesh, and whatever else the net takes: of further tensors each device has its rows
-  /// too, anything else goes to all of them. The net gives a tensor or a std::tuple of tensors; numbers (0-d) become a
-  /// vector, one from each device. Throws what the net throws; ShapeError for a batch without a dim 0, and for tensors
-  /// of different numbers of rows.
+  /// Takes a batch on any device or on a mesh, and the net's other arguments: further tensors are split by rows too,
+  /// anything else is passed to every device. The net returns a tensor or a std::tuple of tensors; 0-d results become a
+  /// vector, one element per device. Throws what the net throws; ShapeError for a batch without a dim 0, and for
+  /// tensors with different numbers of rows.
   template <expression X, class... Rest>
   auto operator()(const X& x, const Rest&... rest) const {
     return called(detail::batch_of(x), detail::batch_of(rest)...);
   }
 
   Members members() { return nn::members("module", nets_[0]); }
-  /// As Module's; names may carry the prefix "module." or not.
+  /// Like Module's; names may omit the prefix "module.".
   template <class State>
   IncompatibleKeys load_state_dict(const State& state, bool strict = true) {
     return nets_[0].load_state_dict(state, strict);
   }
-  /// It is on its mesh.
+  /// Rejected: it stays on its mesh.
   template <class D>
   DataParallel& to_(const D&) {
     static_assert(!std::is_same_v<D, D>,
@@ -172,7 +172,7 @@ class DataParallel : public Module<DataParallel<Net>> {
       if (other.shape().empty() || other.shape()[0] != rows)
         detail::throw_other_rows(detail::node_of(*this), rows, other.impl());
   }
-  /// What is on a mesh lies on this one's, in pieces of dim 0.
+  /// Shards a tensor that is on a mesh over this mesh, along dim 0.
   template <class B>
   auto spread(const B& batch) const {
     if constexpr (expression<B>) {

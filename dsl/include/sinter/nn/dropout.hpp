@@ -1,4 +1,4 @@
-// Dropout: some elements become 0 in training.
+// Dropout: sets random elements to 0 in training.
 #pragma once
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/random.hpp>
@@ -8,7 +8,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Where no number is drawn: one position stands for all elements.
+/// For evaluation, which draws no numbers: one position stands for all elements.
 Draw no_draw(Device device);
 
 /// The device of a lifted expression.
@@ -20,7 +20,7 @@ Device device_of_operand(const E& e) {
     return e.value.leaves[0] ? e.value.leaves[0]->device : Device();
 }
 
-/// Uniform numbers at the positions of `draw`, which are on D.
+/// Uniform numbers at the positions of `draw`, which are on device type D.
 template <class T, class D>
 auto uniform_at(Draw draw) {
   constexpr Op op = std::is_same_v<T, double> ? Op::random_uniform_double : Op::random_uniform;
@@ -31,9 +31,9 @@ auto uniform_at(Draw draw) {
 
 namespace nn {
 
-/// In training 0 with the probability p and x / (1 - p) otherwise; x itself after eval(). Both are one type of
-/// expression, since only run time knows which it is: in evaluation it draws nothing, keeps every element and
-/// multiplies by 1.
+/// In training, 0 with probability p and x / (1 - p) otherwise; after eval(), x itself. Both have the same expression
+/// type, since the mode is known only at run time: in evaluation it draws nothing, keeps every element and multiplies
+/// by 1.
 class Dropout : public Module<Dropout> {
  public:
   /// Throws Error for a p outside [0, 1].

@@ -1,12 +1,12 @@
-// Embedding: a table of rows that ids name.
+// Embedding: a table of rows selected by ids.
 #pragma once
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/nn/parameter.hpp>
 
 namespace sinter::inline v1::nn {
 
-/// The rows of a weight (num_embeddings, embedding_dim), which begins normal with mean 0 and variance 1, that integers
-/// name: ids (b, s) give (b, s, embedding_dim).
+/// Selects rows of a weight (num_embeddings, embedding_dim) by integer ids: ids (b, s) give (b, s, embedding_dim). The
+/// weight is initialized as normal with mean 0 and variance 1.
 template <floating_element T = float, class D = AnyDevice>
 class EmbeddingOf : public Module<EmbeddingOf<T, D>> {
  public:
@@ -25,7 +25,7 @@ class EmbeddingOf : public Module<EmbeddingOf<T, D>> {
   explicit(!detail::widens<From, D>) EmbeddingOf(const EmbeddingOf<T, From>& other)
       : Module<EmbeddingOf>(other), weight(detail::member_from<D>(other.weight)) {}
 
-  /// Throws DeviceError that names the layer; IndexError for an id that is no row, as embedding does.
+  /// Throws DeviceError naming the layer; IndexError for an id out of range, as embedding does.
   template <expression I>
   auto operator()(const I& ids) const {
     static_assert(detail::ReadCheck<Tensor<T, D>, I>::integers || detail::is_reported<I>, SINTER_NO_INDICES);

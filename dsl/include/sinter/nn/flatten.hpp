@@ -1,10 +1,10 @@
-// Layers that give another view of their input.
+// Layers that return their input or another view of it.
 #pragma once
 #include <sinter/nn/module.hpp>
 
 namespace sinter::inline v1::nn {
 
-/// Gives what it takes.
+/// Returns its input.
 class Identity : public Module<Identity> {
  public:
   template <expression X>
@@ -14,7 +14,7 @@ class Identity : public Module<Identity> {
   Members members() { return {}; }
 };
 
-/// The axes from `start_dim` to `end_dim`, both included, as one. Throws IndexError when the input lacks one of them.
+/// Merges the axes from `start_dim` to `end_dim`, both included. Throws IndexError if the input lacks one of them.
 class Flatten : public Module<Flatten> {
  public:
   explicit Flatten(detail::Index start_dim = 1, detail::Index end_dim = -1) : start_(start_dim), end_(end_dim) {}

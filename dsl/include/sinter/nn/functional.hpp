@@ -1,4 +1,4 @@
-// The layers as functions. Most are operations of expressions anyway, and are named here once more.
+// The layers as functions. Most are operations on expressions, made available under this namespace too.
 #pragma once
 #include <sinter/dsl/functions.hpp>
 #include <sinter/dsl/indexing.hpp>

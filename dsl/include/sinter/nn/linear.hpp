@@ -1,4 +1,4 @@
-// Linear: x times the transpose of a weight, and a bias.
+// Linear: x times the transpose of a weight, plus a bias.
 #pragma once
 #include <sinter/nn/functional.hpp>
 #include <sinter/nn/parameter.hpp>
@@ -19,8 +19,8 @@ struct LinearOptions {
   Device device = {};
 };
 
-/// x * weight^T + bias over the last axis of x: (in,) gives (out,), (2, in) gives (2, out), (b, s, in) gives
-/// (b, s, out). Both begin uniform in [-1 / sqrt(in), 1 / sqrt(in)).
+/// x * weight^T + bias over the last axis of x: (in,) gives (out,), (2, in) gives (2, out), (b, s, in) gives (b, s,
+/// out). Both are initialized uniformly in [-1 / sqrt(in), 1 / sqrt(in)).
 template <floating_element T = float, class D = AnyDevice>
 class LinearOf : public Module<LinearOf<T, D>> {
  public:
@@ -30,7 +30,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   static constexpr const char* module_name = "Linear";
 
   Tensor<T, D> weight;  // (out, in)
-  Tensor<T, D> bias;    // (out,); holds nothing where there is none
+  Tensor<T, D> bias;    // (out,); without an array if there is no bias
 
   /// Throws ShapeError for a negative extent, DeviceError, OutOfMemory.
   LinearOf(detail::Index in_features, detail::Index out_features, const LinearOptions& options = {})
@@ -52,7 +52,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   std::int64_t out_features() const { return weight.size(0); }
   bool has_bias() const noexcept { return bias.defined(); }
 
-  /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
+  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
@@ -75,7 +75,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   }
 };
 
-/// A layer of float32 whose device is known at run time: what a class has for a member.
+/// A float32 layer whose device is known at run time: the usual type of a class member.
 using Linear = LinearOf<>;
 
 }  // namespace nn

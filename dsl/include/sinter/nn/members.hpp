@@ -1,4 +1,4 @@
-// What a module is made of, as code that is no template sees it: its tensors and the modules in it, by name.
+// What a module consists of (its tensors and submodules, by name) in a form that non-template code can use.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -14,16 +14,16 @@ namespace sinter::inline v1 {
 
 namespace nn {
 
-/// Names and tensors, in order. These share the storage of what they were taken from.
+/// Names and tensors, in order. The tensors share the storage of their sources.
 using NamedTensors = std::vector<std::pair<std::string, AnyTensor>>;
 
-/// The names for which load_state_dict found no tensor, and those of tensors that it had no use for.
+/// The names for which load_state_dict found no tensor, and those of tensors that it did not use.
 struct IncompatibleKeys {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
 };
 
-/// A tensor that state_dict holds and that is no parameter: members("mean", buffer(mean)).
+/// A tensor that is in state_dict but is not a parameter: members("mean", buffer(mean)).
 template <class T, class D>
 struct Buffer {
   Tensor<T, D>& tensor;
@@ -43,8 +43,8 @@ inline constexpr bool is_module = std::is_base_of_v<ModuleTag, std::remove_cvref
 
 enum class TensorRole : std::uint8_t {
   Parameter,
-  Buffer,    // part of the state, but nothing to be learnt
-  Constant,  // only moves with the module: what stands for a parameter that there is not
+  Buffer,    // part of the state, but not trained
+  Constant,  // only moves with the module: stands for an absent parameter
 };
 
 /// A Tensor<T, D> of a module.
@@ -53,14 +53,14 @@ struct ModuleTensor {
   TensorRole role;
   TensorRef value;
   void* tensor;
-  void (*check)(const TensorImpl& value);  // throws DeviceError where D is another device
+  void (*check)(const TensorImpl& value);  // throws DeviceError unless the device is of type D
   void (*assign)(void* tensor, TensorRef value);
 };
 
-/// A module and what is in it; points into it. Compiled code makes and takes apart these, so that a program which has a
-/// module compiles no containers for it.
+/// A module and its contents; points into the module. Compiled code constructs and destroys these, so that user
+/// programs compile no containers for them.
 struct ModuleNode {
-  std::string name;       // in the module around it
+  std::string name;       // name in the parent module
   std::string kind;       // "Linear"
   std::string arguments;  // "in_features=3, out_features=1, bias=True"
   bool* training = nullptr;
@@ -78,35 +78,35 @@ void assign_tensor(void* tensor, TensorRef value) {
   *static_cast<Tensor<T, D>*>(tensor) = Tensor<T, D>(std::move(value));
 }
 
-/// Fills in what `module` is.
+/// Fills in the description of `module`.
 template <class M>
 void describe_module(M& module, ModuleNode& node);
 
-/// A module to be described, in another one; its name is its number where none is given.
+/// A new child node, named by its number if it has no name.
 ModuleNode& add_module(ModuleNode& node);
 ModuleNode& add_module(ModuleNode& node, std::string_view name);
-/// The tensors and modules of `members`, as those of the module.
+/// Moves the tensors and modules of `members` to the module's node.
 void take_members(ModuleNode& node, ModuleNode& members) noexcept;
 
-/// The name of a class as the compiler writes it in a signature that ends "M = name]", without namespaces and template
-/// arguments.
+/// The name of a class without namespaces and template arguments, from the compiler's signature, which ends with "M =
+/// name]".
 std::string class_name(std::string_view signature);
 template <class M>
 constexpr std::string_view signature_with() {
   return __PRETTY_FUNCTION__;
 }
 
-// Of a module and of all in it.
+// For a module and all its submodules.
 nn::NamedTensors parameters_of(const ModuleNode& module);
 nn::NamedTensors state_of(const ModuleNode& module);
 StateDict state_dict_of(const ModuleNode& module);
 std::int64_t count_parameters(const ModuleNode& module);
 void set_training(const ModuleNode& module, bool mode);
-/// Moves every tensor. What several names share they share still. Throws DeviceError, OutOfMemory.
+/// Moves every tensor. Names that shared a tensor still share it. Throws DeviceError, OutOfMemory.
 void move_module(const ModuleNode& module, Device device);
-/// Copies the tensors into those of the module. Throws Error that tells every mismatch, and then wrote nothing.
+/// Copies the tensors into those of the module. Throws Error naming every mismatch, before anything is written.
 nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state, bool strict);
-/// As PyTorch prints it: "Linear(in_features=3, out_features=1, bias=True)".
+/// Like PyTorch: "Linear(in_features=3, out_features=1, bias=True)".
 std::string to_string(const ModuleNode& module);
 std::ostream& print(std::ostream& out, const ModuleNode& module);
 
@@ -118,8 +118,7 @@ namespace nn {
 template <class M>
 concept module = detail::is_module<M>;
 
-/// The tensors and modules that a module is made of: what members() makes and Module asks for. Tensors that hold no
-/// array are passed over.
+/// A module's tensors and submodules, as members() returns them to Module. Tensors without an array are skipped.
 class Members {
  public:
   template <class T, class D>
@@ -138,7 +137,7 @@ class Members {
   void add(std::string_view name, M& module) {
     detail::describe_module(module, detail::add_module(node_, name));
   }
-  /// A number of modules of one type, as torch.nn.ModuleList: "layers.0.weight".
+  /// Several modules of one type, like torch.nn.ModuleList: "layers.0.weight".
   template <module M>
   void add(std::string_view name, std::vector<M>& modules) {
     detail::ModuleNode& list = detail::add_module(node_, name);
@@ -173,7 +172,7 @@ void add_members(nn::Members& members, std::string_view name, M&& member, Rest&&
 
 namespace nn {
 
-/// Names and members in turn: members("fc1", fc1, "scale", scale).
+/// Alternating names and members: members("fc1", fc1, "scale", scale).
 template <class... NamesAndMembers>
 Members members(NamesAndMembers&&... named) {
   constexpr bool in_pairs = sizeof...(named) % 2 == 0;

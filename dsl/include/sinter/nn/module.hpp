@@ -1,4 +1,4 @@
-// Module: what layers and nets have in common - their parameters, where they are, saving, printing.
+// Module: what layers and nets have in common: parameters, moving between devices, saving, printing.
 #pragma once
 #include <sinter/dsl/facts.hpp>
 #include <sinter/nn/members.hpp>
@@ -7,7 +7,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// It points to what members() names, and nothing is changed by it where the module is constant.
+/// Points to what members() names, and changes nothing if the module is const.
 template <class M>
 ModuleNode node_of(const M& module) {
   ModuleNode node;
@@ -19,7 +19,7 @@ ModuleNode node_of(const M& module) {
 
 namespace nn {
 
-/// A base for layers and nets. The class lists what it is made of; how it is called is its own:
+/// Base class of layers and nets. The derived class lists its members and defines its own call operator:
 ///
 ///     struct Net : nn::Module<Net> {
 ///       nn::Linear fc1{784, 128}, fc2{128, 10};
@@ -27,33 +27,33 @@ namespace nn {
 ///       auto operator()(const auto& x) const { return fc2(sn::relu(fc1(x))); }
 ///     };
 ///
-/// A module is a value; its tensors are handles. A copy shares the storage of its parameters until one of both is
-/// moved to another device.
+/// A module is a value; its tensors are handles. A copy shares the storage of its parameters until either is moved to
+/// another device.
 template <class Derived>
 class Module : public detail::ModuleTag {
  public:
   Module() = default;
 
-  /// Every tensor to be learnt, each once: its own first, then those of the modules in it, in the order of members().
+  /// All trainable tensors, each once: the module's own first, then those of its submodules, in the order of members().
   std::vector<AnyTensor> parameters() const {
     std::vector<AnyTensor> tensors;
     for (auto& [name, tensor] : named_parameters()) tensors.push_back(std::move(tensor));
     return tensors;
   }
-  /// With their names: "0.weight".
+  /// The parameters with their names: "0.weight".
   NamedTensors named_parameters() const { return detail::parameters_of(detail::node_of(self())); }
-  /// Parameters and buffers under every name that they have. They share the module's storage: save or clone them.
+  /// Parameters and buffers under all of their names. They share the module's storage: save or clone them.
   StateDict state_dict() const { return detail::state_dict_of(detail::node_of(self())); }
-  /// Writes the tensors of `state`, a range of names and tensors, into the module's own, whose dtypes and devices stay.
-  /// A prefix "module." of every name counts for nothing. Throws Error where a shape differs and, if strict, where
-  /// names are missing or have no place; the message tells all of them, and nothing was written.
+  /// Writes the tensors of `state`, a range of names and tensors, into the module's own, which keep their dtypes and
+  /// devices. A prefix "module." common to all names is ignored. Throws Error, naming all mismatches, if a shape
+  /// differs or, if strict, if names are missing or unknown; nothing is written then.
   template <class State>
   IncompatibleKeys load_state_dict(const State& state, bool strict = true) {
     NamedTensors named;
     for (const auto& [name, tensor] : state) named.emplace_back(name, AnyTensor(tensor));
     return detail::load_state(detail::node_of(self()), std::move(named), strict);
   }
-  /// Of the parameters' elements, each counted once.
+  /// Number of elements of all parameters, each counted once.
   std::int64_t num_parameters() const { return detail::count_parameters(detail::node_of(self())); }
 
   /// Moves the parameters and buffers of this module. Throws DeviceError, OutOfMemory.
@@ -65,9 +65,9 @@ class Module : public detail::ModuleTag {
     detail::move_module(detail::node_of(self()), Device(device));
     return self();
   }
-  /// This module on a device. Of Sinter's own layers, the type says where it is: Linear to cuda<0> gives
-  /// LinearOf<float, Cuda<0>>, which refuses other tensors when the program is compiled. Parameters that are there
-  /// already are shared. Throws DeviceError, OutOfMemory.
+  /// This module on a device. For Sinter's own layers the type holds the device: Linear to cuda<0> gives
+  /// LinearOf<float, Cuda<0>>, which rejects other tensors at compile time. Parameters that are already there are
+  /// shared. Throws DeviceError, OutOfMemory.
   template <device_argument D>
   [[nodiscard]] auto to(const D& device) const {
     if constexpr (requires { typename Derived::template on_device<AnyDevice>; }) {
@@ -81,7 +81,7 @@ class Module : public detail::ModuleTag {
     }
   }
 
-  /// Dropout drops in training alone, which is how modules begin.
+  /// Sets the mode. Dropout drops only in training mode, in which modules start.
   Derived& train(bool mode = true) {
     detail::set_training(detail::node_of(self()), mode);
     return self();
@@ -89,7 +89,7 @@ class Module : public detail::ModuleTag {
   Derived& eval() { return train(false); }
   bool is_training() const noexcept { return training_; }
 
-  /// As PyTorch prints a module.
+  /// Prints a module like PyTorch.
   friend std::ostream& operator<<(std::ostream& out, const Module& module) {
     return detail::print(out, detail::node_of(module.self()));
   }

@@ -1,4 +1,4 @@
-// LayerNorm and RMSNorm: the last axes normalized, times a weight.
+// LayerNorm and RMSNorm: normalize the last axes and multiply by a weight.
 #pragma once
 #include <optional>
 
@@ -9,9 +9,9 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Of this shape, where there is one, else a number. Throws ShapeError for a shape without axes.
+/// A parameter of this shape, or a number if it does not exist. Throws ShapeError for a shape without axes.
 TensorRef norm_parameter(const Shape& shape, bool exists, DType dtype, Device device, double value);
-/// All axes of the shape, as the last ones.
+/// All axes of the shape, as the last ones of an input.
 jit::Along last_axes(const Shape& shape) noexcept;
 /// "(10,), eps=1e-05, elementwise_affine=True"
 std::string norm_text(const Shape& shape, std::optional<double> eps, bool affine);
@@ -22,13 +22,13 @@ namespace nn {
 
 struct LayerNormOptions {
   double eps = 1e-5;
-  bool elementwise_affine = true;  // whether there are a weight and a bias
+  bool elementwise_affine = true;  // whether there is a weight and a bias
   bool bias = true;
   Device device = {};
 };
 
 struct RMSNormOptions {
-  std::optional<double> eps = {};  // that of the input's dtype
+  std::optional<double> eps = {};  // defaults to the epsilon of the input's dtype
   bool elementwise_affine = true;  // whether there is a weight
   Device device = {};
 };
@@ -37,13 +37,13 @@ struct RMSNormOptions {
 
 namespace detail {
 
-/// What both have: the shape of the last axes, eps, a weight that begins as 1, and the checks of an input.
+/// What both layers share: the shape of the last axes, eps, a weight initialized to 1, and the checks of an input.
 template <class Layer, class T, class D, class Eps>
 class NormLayer : public nn::Module<Layer> {
  public:
   using device_type = D;
 
-  Tensor<T, D> weight;  // of the normalized shape; without one, a number 1 that is no parameter
+  Tensor<T, D> weight;  // of the normalized shape; if absent, a number 1 that is no parameter
 
   const Shape& normalized_shape() const noexcept { return shape_; }
   Eps eps() const noexcept { return eps_; }
@@ -60,7 +60,7 @@ class NormLayer : public nn::Module<Layer> {
         shape_(other.normalized_shape()),
         eps_(other.eps()) {}
 
-  /// f(x) times the weight, of an input that fits. Throws ShapeError, DtypeError and DeviceError that name the layer.
+  /// Checks the input, then f(x) times the weight. Throws ShapeError, DtypeError and DeviceError naming the layer.
   template <class X, class F>
   auto weighted(const X& x, F f) const {
     static_assert(same_device<device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
@@ -82,8 +82,8 @@ class NormLayer : public nn::Module<Layer> {
 
 namespace nn {
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is given. The weight begins as 1,
-/// the bias as 0.
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, of the given shape. The weight is initialized
+/// to 1, the bias to 0.
 template <floating_element T = float, class D = AnyDevice>
 class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   using Base = detail::NormLayer<LayerNormOf, T, D, double>;
@@ -94,7 +94,7 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   static constexpr const char* module_name = "LayerNorm";
 
   using Base::weight;
-  Tensor<T, D> bias;  // of the normalized shape; without one, a number 0 that is no parameter
+  Tensor<T, D> bias;  // of the normalized shape; if absent, a number 0 that is no parameter
 
   /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
   explicit LayerNormOf(const Shape& normalized_shape, const LayerNormOptions& o = {})
@@ -108,7 +108,7 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   explicit(!detail::widens<From, D>) LayerNormOf(const LayerNormOf<T, From>& other)
       : Base(other), bias(detail::member_from<D>(other.bias)) {}
 
-  /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
+  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     const auto scaled = this->weighted(
@@ -127,7 +127,7 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   }
 };
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is given. The weight begins as 1.
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, of the given shape. The weight is initialized to 1.
 template <floating_element T = float, class D = AnyDevice>
 class RMSNormOf : public detail::NormLayer<RMSNormOf<T, D>, T, D, std::optional<double>> {
   using Base = detail::NormLayer<RMSNormOf, T, D, std::optional<double>>;
@@ -149,7 +149,7 @@ class RMSNormOf : public detail::NormLayer<RMSNormOf<T, D>, T, D, std::optional<
   template <class From>
   explicit(!detail::widens<From, D>) RMSNormOf(const RMSNormOf<T, From>& other) : Base(other) {}
 
-  /// Throws ShapeError, DtypeError and DeviceError that name the layer, its weight and the input.
+  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     return this->weighted(x, [&](jit::Along axes, const X& input) {

@@ -1,4 +1,4 @@
-// What layers with parameters share: how these begin, and what of an input is checked against them.
+// What layers with parameters share: initialization, and the checks of an input against the parameters.
 #pragma once
 #include <sinter/nn/module.hpp>
 
@@ -8,43 +8,43 @@ namespace sinter::inline v1::detail {
 TensorRef uniform_parameter(const Shape& shape, DType dtype, Device device, double bound);
 TensorRef normal_parameter(const Shape& shape, DType dtype, Device device);
 TensorRef constant_parameter(const Shape& shape, DType dtype, Device device, double value);
-/// The bound for a layer of so many inputs: 1 / sqrt(inputs), and 0 of none.
+/// The bound for a layer with this many inputs: 1 / sqrt(inputs), or 0 for no inputs.
 double bound_for(std::int64_t inputs);
 
-/// "True" or "False"; "0.5", "1e-05", "1.0": as Python writes them.
+/// Spelled as in Python: "True" or "False"; "0.5", "1e-05", "1.0".
 const char* python_text(bool value) noexcept;
 std::string python_text(double value);
 
-/// What layers print whose parameters hold nothing, as those do that were moved from.
+/// Printed for layers whose parameters have no array because they were moved from.
 inline constexpr const char* holds_nothing = "empty";
 
-/// Whether a parameter is there: a number without axes takes its place where it is not.
+/// Whether a parameter exists: a 0-d tensor stands for an absent one.
 inline bool is_parameter(const TensorRef& t) noexcept { return t && t->rank() > 0; }
 inline TensorRole role_of(const TensorRef& t) noexcept {
   return is_parameter(t) ? TensorRole::Parameter : TensorRole::Constant;
 }
 
-/// The same tensor in a module of another device's type; of nothing, nothing. Throws DeviceError.
+/// The same tensor in a module of another device type, or none if it has no array. Throws DeviceError.
 template <class D, class T, class From>
 Tensor<T, D> member_from(const Tensor<T, From>& t) {
   return t.defined() ? Tensor<T, D>(t) : Tensor<T, D>();
 }
 
-/// What is added to a layer's result: the bias, or what changes nothing and costs nothing where there is none.
+/// What is added to a layer's result: the bias, or a stand-in that changes nothing and costs nothing.
 template <class T, class D>
 Tensor<T, D> addend_of(const Tensor<T, D>& bias, const TensorImpl& weight) {
   return bias.defined() ? bias : Tensor<T, D>(runtime::absent_addend(weight.dtype, weight.device));
 }
 
-/// Whether the input is of the weight's device and dtype and ends with the axes `last`.
+/// Whether the input has the weight's device and dtype and ends with the axes `last`.
 bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last) noexcept;
-/// Throw DeviceError, DtypeError or ShapeError for an input that does not; its device alone; always.
+/// Throws DeviceError, DtypeError or ShapeError for an input that does not fit. The second one checks only the device.
 [[noreturn]] void throw_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight,
                               const Shape& last);
 [[noreturn]] void throw_device_of_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight);
 
-/// The last extent of what a tree of products and elementwise operations gives, read off its leaves: planning an
-/// evaluation to learn a shape would take longer than all else that a layer does. Other trees are not known.
+/// The last extent of the result of products and elementwise operations, derived from the leaves: planning an
+/// evaluation to learn the shape would take longer than everything else in a layer. Unknown for other trees.
 template <class Tree>
 struct LastExtent {
   static constexpr bool known = false;
@@ -71,7 +71,7 @@ template <Category C, std::uint64_t bits>
 struct LastExtent<FixedLeaf<C, bits>> : NumberExtent {};
 template <class T, class A>
 struct LastExtent<Cast<T, A>> : LastExtent<A> {};
-/// A vector on the right goes with its axis, so that an axis before it is the last one: such products are not known.
+/// A vector on the right removes the last axis, so an earlier axis becomes the last: the extent is unknown.
 template <class A, class T>
 struct LastExtent<Apply<Op::matmul, A, Leaf<T>>> {
   static constexpr bool known = LastExtent<A>::known;
@@ -96,7 +96,7 @@ struct LastExtent<Apply<op, A...>> {
   }
 };
 
-/// Whether an expression ends with one axis that fits; false where that takes a closer look.
+/// Whether an expression clearly ends with one axis that fits; false if that needs a full check.
 template <class X>
 bool plainly_fits(const X& x, const TensorImpl& weight, const Shape& last) noexcept {
   if constexpr (requires { x.value.leaves; } && element<value_type_of<X>>) {
@@ -116,10 +116,10 @@ void check_input(const M& module, const X& x, const TensorImpl& weight, const Sh
   if (!fits_module(input, weight, last)) throw_input(node_of(module), input, weight, last);
 }
 
-/// Whether an input of X, as far as its type tells, has the dtype of a module's parameters; what was reported has any.
+/// Whether an input of type X may have the dtype of a module's parameters, as far as its type tells.
 template <class X, class T>
 inline constexpr bool dtype_may_fit = !element<value_type_of<X>> || std::is_same_v<value_type_of<X>, T>;
-/// Whether nothing of it was reported.
+/// Whether an input passes the compile-time checks.
 template <class X, class T, class D>
 inline constexpr bool may_enter = same_device<device_of<X>, D> && dtype_may_fit<X, T> && !is_reported<X>;
 #define SINTER_MODULE_DTYPE                                                                                          \

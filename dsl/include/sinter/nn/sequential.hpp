@@ -1,4 +1,4 @@
-// Sequential: modules one after the other.
+// Sequential: modules applied one after another.
 #pragma once
 #include <tuple>
 
@@ -9,7 +9,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Where a module's type says that it is.
+/// The device type in a module's type.
 template <class M>
 struct ModuleDevice {
   using type = NoDevice;
@@ -19,7 +19,7 @@ template <class M>
 struct ModuleDevice<M> {
   using type = typename M::device_type;
 };
-/// The same module with another device in its type; what has none there stays.
+/// The same module with another device type; a module without one is unchanged.
 template <class M, class D>
 struct ModuleOn {
   using type = M;
@@ -34,8 +34,8 @@ struct ModuleOn<M, D> {
 
 namespace nn {
 
-/// Modules, each called with what the one before it gave: one expression, in which what is elementwise fuses. Their
-/// names are "0", "1", ...; net[0_c] is the first one.
+/// Modules, each called with the previous one's result: one expression, whose elementwise parts fuse. Their names are
+/// "0", "1", ...; net[0_c] is the first one.
 template <class... Layers>
 class Sequential : public Module<Sequential<Layers...>> {
   static_assert((detail::is_module<Layers> && ...), "a Sequential is made of modules: nn::ReLU() where relu is meant");
@@ -105,7 +105,7 @@ class Sequential : public Module<Sequential<Layers...>> {
   std::tuple<Layers...> layers_;
 };
 
-/// Sequential(Sequential(...)) nests; a copy is made by auto copy = net.
+/// Sequential(Sequential(...)) nests; auto copy = net makes a copy.
 template <class... Layers>
 explicit Sequential(Sequential<Layers...>) -> Sequential<Sequential<Layers...>>;
 

@@ -1,14 +1,14 @@
-// What an operation's operands convert to, and what comes out. Nothing else is here: the CPU's loops, built for several
-// instruction sets, take no function from a header.
+// How an operation's operands convert, and the dtype of its result. Nothing else is here: the CPU's loops, built for
+// several instruction sets, must not take functions from headers.
 #pragma once
 #include <cstdint>
 
 namespace sinter::inline v1 {
 
-/// What the operands convert to and what comes out.
+/// The compute dtype of an operation and the dtype of its result.
 enum class DTypeRule : std::uint8_t {
-  None,           // leaf, index, array, scalar, constant, cast, load: their dtype is an attribute
-  Same,           // operands promote; the result is of that dtype
+  None,           // leaf, index, array, scalar, constant, cast, load: the dtype is an attribute
+  Same,           // operands promote; the result has that dtype
   Number,         // the same, not for bool
   Integer,        // the same, for bool and integers only
   IntegerOnly,    // the same, for integers only
@@ -16,24 +16,24 @@ enum class DTypeRule : std::uint8_t {
   FirstNumber,    // the same, not for bool
   Float,          // bool and integers become float32
   FloatOnly,      // the same, not for bool and integers
-  WideFloat,      // the same, for those that are computed in themselves
+  WideFloat,      // the same, only for dtypes that are their own compute dtype
   Float64,        // operands become float64
   Compare,        // operands promote; the result is bool
   FloatCompare,   // the same, bool and integers become float32 first
   Logical,        // operands become bool (x != 0)
   Select,         // the first is a bool; the others promote
-  RealPart,       // any dtype; of a complex one the result is real
+  RealPart,       // any dtype; the result of a complex one is real
   Complex,        // operands promote and must be complex
   ComplexParts,   // operands become float32 or float64, the parts of the complex result
   RandomFloat32,  // operands are int64
   RandomFloat64,
   RandomInt64,
-  Position,  // operands are int64, as the result is
+  Position,  // operands are int64, like the result
   Sum,       // bool and integers become int64
   Index,     // any dtype but bool and complex ones; the result is int64
   Count,     // any dtype; the result is int64
   Nonzero,   // the same, operands become bool (x != 0)
-  Product,   // operands are of one float's or complex dtype, as the result is; nothing converts
+  Product,   // operands have one floating or complex dtype, like the result; nothing converts
 };
 
 }  // namespace sinter::inline v1

@@ -1,4 +1,4 @@
-// Evaluation: the calls that dsl/ makes.
+// Evaluation: the functions that dsl/ calls.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,9 +14,10 @@ enum class Mode : std::uint8_t {
   Prepare,  // compile what an evaluation would need; run nothing
 };
 
-/// Evaluates all outputs together. outputs[i] is an array to write to, or null and then receives a new one. Everything
-/// is read before anything is written. An expression without leaves runs on `device`.
-/// Throws DeviceError, ShapeError, DtypeError (an in-place result whose category does not fit), OutOfMemory, CudaError.
+/// Evaluates all outputs together. outputs[i] is an array to write to, or null and then receives a new array.
+/// Everything is read before anything is written. An expression without leaves runs on `device`.
+/// Throws DeviceError, ShapeError, DtypeError (for an in-place result whose category is too high), OutOfMemory,
+/// CudaError.
 void evaluate(const Bound& tree, runtime::TensorRef* outputs, Mode mode = Mode::Fused, Device device = {});
 
 /// The shape that the (first) output would have. Throws ShapeError, DeviceError.
@@ -25,10 +26,10 @@ Shape result_shape(const Bound& tree);
 /// Writes `from` into `to`, broadcasting, converting the dtype and crossing devices as needed. Throws ShapeError.
 void copy(runtime::TensorImpl& to, const runtime::TensorImpl& from);
 
-/// The array itself where it already has this dtype and device, else a contiguous copy.
+/// The array itself if it already has this dtype and device, else a contiguous copy.
 runtime::TensorRef to(runtime::TensorImpl& from, DType dtype, Device device);
 
-/// The array itself where it is contiguous, else a contiguous copy on the same device.
+/// The array itself if it is contiguous, else a contiguous copy on the same device.
 runtime::TensorRef contiguous(runtime::TensorImpl& from);
 
 }  // namespace sinter::inline v1::jit

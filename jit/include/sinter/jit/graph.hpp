@@ -1,4 +1,4 @@
-// The graph: plain nodes in topological order. From here on no template is involved.
+// The graph: plain nodes in topological order. From here on there are no templates.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@ namespace sinter::inline v1::jit {
 
 using NodeId = std::int32_t;
 
-/// A result of a node. Every operation of the table has one; `output` numbers the results of those with several.
+/// A result of a node. `output` numbers the results of operations that have several; those of the table have one.
 struct Operand {
   NodeId node = -1;
   std::uint32_t output = 0;
@@ -25,20 +25,20 @@ struct Node {
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
   // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its Along;
-  // a recorded operation: weak_result where all its operands are weak, so that promotion sees it as a C++ scalar still.
+  // a recorded operation: weak_result if all its operands are weak, so that promotion still treats it as a C++ scalar.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
 
 inline constexpr std::uint64_t weak_result = 1;
 
-/// Which axes of its operand a reduction combines.
+/// The reduce axes of a reduction.
 struct Along {
-  std::uint8_t axes = all_axes;  // bit i: the axis that is i before the last; bits past the rank say nothing
-  bool keeps = false;            // combined axes stay, with an extent of 1
+  std::uint8_t axes = all_axes;  // bit i: the i-th axis before the last; bits past the number of dims are ignored
+  bool keeps = false;            // reduce axes stay, with an extent of 1
 
   static constexpr std::uint8_t all_axes = 0xFF;
-  /// As an attribute, which is no weak_result.
+  /// As an attribute, which is never weak_result.
   constexpr std::uint64_t bits() const noexcept { return std::uint64_t{axes} << 8 | std::uint64_t{keeps} << 16; }
   static constexpr Along of(std::uint64_t bits) noexcept {
     return {static_cast<std::uint8_t>(bits >> 8), (bits >> 16 & 1) != 0};
@@ -49,31 +49,31 @@ struct Along {
 /// The shape of a reduction's result.
 Shape reduced_shape(const Shape& operand, Along along);
 
-/// Nodes, each after its operands. Operands of an operation have the dtypes that it computes in: conversions are nodes.
+/// Nodes, each after its operands. An operation's operands have its compute dtype: conversions are nodes.
 class Graph {
  public:
   Operand leaf(DType dtype, std::uint32_t number);
   Operand index(std::uint32_t number);
   Operand array(DType dtype, std::uint32_t number);
-  /// The element of an array node that lies `offset` elements, an int64, from the first.
+  /// The element of an array node at `offset`, an int64, counted in elements from the first.
   Operand load(Operand array, Operand offset);
   /// A scalar that arrives as `category` and is used as `dtype`.
   Operand scalar(DType dtype, Category category, std::uint32_t number);
-  /// `bits` is the value in `dtype`, a real one, zero-extended.
+  /// `bits` is the value in `dtype`, a real dtype, zero-extended.
   Operand constant(DType dtype, std::uint64_t bits);
-  /// The operand itself where it has the dtype already. Throws DtypeError for a complex number as a real one.
+  /// The operand itself if it has the dtype already. Throws DtypeError for a complex number and a real dtype.
   Operand cast(Operand a, DType dtype);
-  /// Inserts the casts that the operation's rule asks for. Scalars and constants are weak in promotion. Throws
+  /// Inserts the casts that the operation's rule requires. Scalars and constants are weak in promotion. Throws
   /// DtypeError.
   Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, Along()); }
   /// The same for a reduction.
   Operand apply(Op op, std::span<const Operand> operands, Along along);
-  /// Adds a node as it is; its operands must have the right dtypes. `operands` is not the graph's own array.
+  /// Adds a node unchanged; its operands must have the right dtypes. `operands` must not be the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
-  /// A cast that the user wrote: its result is not weak, even of a scalar. Stays a node where the dtype is the same.
+  /// A cast written by the user: its result is not weak, even for a scalar. A node even if the dtype is the same.
   Operand explicit_cast(Operand a, DType dtype);
   void output(Operand a) { outputs_.push_back(a); }
-  /// Room for so many nodes and operands.
+  /// Reserves memory for this many nodes and operands.
   void reserve(std::size_t nodes, std::size_t operands);
 
   std::span<const Node> nodes() const noexcept { return nodes_; }
@@ -91,34 +91,35 @@ class Graph {
   std::vector<Operand> outputs_;
 };
 
-/// What some of a graph's outputs need of it, with these outputs in this order.
+/// The part of a graph that some of its outputs need, with these outputs in this order.
 Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs);
 
-/// What a C++ number of a category, which is not complex, is before it is converted.
+/// The dtype of a C++ number of a real category before it is converted.
 constexpr DType arriving_dtype(Category category) noexcept {
   return category == Category::Bool ? DType::Bool : category == Category::Int ? DType::Int64 : DType::Float64;
 }
 
-/// A value of one dtype as one of another, both zero-extended: floats to integers truncate and saturate, NaN gives 0,
-/// integers to narrower ones wrap, anything but 0 is true. Not for complex dtypes, of which there are no constants.
+/// Converts a value's bits between dtypes, both zero-extended: floats to integers truncate and saturate, NaN gives 0,
+/// integers to narrower ones wrap, anything but 0 is true. Not for complex dtypes, which have no constants.
 std::uint64_t convert_bits(std::uint64_t bits, DType from, DType to) noexcept;
 
-/// -0 in a float dtype, which x + y leaves as x is.
+/// -0 in a float dtype: adding it leaves every x unchanged.
 std::uint64_t absent_addend_bits(DType dtype) noexcept;
 
 /// A content hash; equal graphs have equal hashes.
 Hash hash(const Graph& graph) noexcept;
 
-/// The graph of a program. `dtypes` are those of the leaves, `same_as[i] <= i` the first leaf that is the same array as
-/// leaf i, `is_index[i]` whether leaf i has no memory: an index tensor, or of floats an absent addend (empty: none is).
-/// Scalars used with tensors take the dtype that promotion gives them. Of `scalars`, those are read that say what a
-/// reduction combines. Throws DtypeError, and Error for a program that makes no sense.
+/// The graph of a program. `dtypes` are those of the leaves; `same_as[i] <= i` is the first leaf that is the same array
+/// as leaf i; `is_index[i]` tells whether leaf i has no memory: an index tensor or, for floats, an absent addend
+/// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold a
+/// reduction's axes are read. Throws DtypeError, and Error for an invalid program.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
              std::span<const bool> is_index = {}, std::span<const Scalar> scalars = {});
 
-/// The same values from operations that executors have, and fewer nodes: common subexpressions once, constants folded,
-/// x*y+z as fma, dead nodes gone. Contracting to fma is left out under SINTER_FMA=off, for results that equal eager
-/// ones bit for bit. With `keeps_shapes`, as where the graph reduces, no value loses its shape with a leaf (x * 0).
+/// The same values from fewer nodes, and only from operations that executors support: common subexpressions once,
+/// constants folded, x*y+z as fma, dead nodes removed. SINTER_FMA=off disables contraction to fma, for results that
+/// equal eager ones bit for bit. With `keeps_shapes`, for graphs that reduce, a value keeps the leaves that give it its
+/// shape (x * 0).
 Graph simplify(const Graph& graph, bool keeps_shapes = false);
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// Looking at what an expression, typed or lazy, becomes. Nothing runs.
+// Inspection of expressions, typed or lazy. Nothing runs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,21 +7,21 @@
 
 namespace sinter::inline v1::jit {
 
-/// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
+/// A description of the plan: device, kernels, what is fused, what is not and why, bytes moved, temporaries.
 std::string explain(const Recorded& expression);
 
-/// The CUDA text of every kernel of the plan, as it would run on `device` (a GPU, or the CPU's operands taken as they
-/// are).
+/// The CUDA source of every kernel of the plan, as it would run on `device` (a GPU; operands on the CPU are treated as
+/// if they were there).
 std::string cuda_source(const Recorded& expression);
 
-/// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC, no GPU. Throws
-/// CompileError, DeviceError when NVRTC cannot be found (with the places searched).
+/// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC but no GPU. Throws
+/// CompileError, DeviceError if NVRTC cannot be found (with the places searched).
 std::string ptx(const Recorded& expression, std::string_view architecture);
 
-/// As result_shape(Bound). Makes no plan.
+/// Like result_shape(Bound). Makes no plan.
 Shape result_shape(const Recorded& expression);
 
-/// The simplified graph in Graphviz's language.
+/// The simplified graph in Graphviz's DOT language.
 std::string to_dot(const Recorded& expression);
 
 }  // namespace sinter::inline v1::jit

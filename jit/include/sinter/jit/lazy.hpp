@@ -1,4 +1,4 @@
-// Expressions that only run time knows: a loop that grows a tree, text, another language.
+// Expressions known only at run time: built by a loop, parsed from text, or from another language.
 #pragma once
 #include <memory>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace sinter::inline v1::jit {
 
-/// A node of a lazily grown graph; immutable once made, shared by everything built on it. Destroying a long chain does
-/// not recurse.
+/// A node of a lazily built graph; immutable, and shared by everything built on it. Destroying a long chain does not
+/// recurse.
 class LazyNode : public runtime::Counted<LazyNode> {
  public:
   static void destroy(LazyNode* node) noexcept;
@@ -30,22 +30,22 @@ struct Recorded;
 LazyRef lazy(runtime::TensorImpl& leaf);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
 LazyRef lazy(Scalar value, Category category);
-/// A typed tree (one output) with its present leaves.
+/// A typed tree (one output) with its current leaves.
 LazyRef lazy(const Bound& tree);
-/// The same of what is recorded already.
+/// The same for a recorded expression.
 LazyRef lazy(const Recorded& recorded);
 /// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
 LazyRef lazy(Op op, std::span<const LazyRef> operands);
-/// The same of a reduction.
+/// The same for a reduction.
 LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
-/// The elements of an array that lie `offset` elements, int64s, from its first one. Throws DeviceError.
+/// The elements of an array at `offset` (int64), counted in elements from its first one. Throws DeviceError.
 LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);
 
 inline constexpr int max_lazy_nodes = 16384;
 
-/// The graph of a value, for whoever makes another one of it, as a view does. Past max_copied_nodes operations the
-/// value is evaluated first and the graph is a leaf: so a loop that views what it grows stays bounded.
+/// The graph of a value, for making another value from it, such as a view. Past max_copied_nodes operations the value
+/// is evaluated first and the graph is a leaf, so a loop that views what it grows stays bounded.
 Recorded copyable(const LazyRef& value);
 inline constexpr int max_copied_nodes = 256;
 

@@ -1,5 +1,5 @@
-// What is known of each operation, from the tables ops.def and reductions.def. The build makes op_list.def and
-// reduction_list.def of these, which leave out the bodies.
+// Properties of each operation, from the tables ops.def and reductions.def. The build generates op_list.def and
+// reduction_list.def from them, which omit the bodies.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,38 +10,38 @@
 
 namespace sinter::inline v1 {
 
-/// The operations of a graph: six that carry an attribute, one whose operands are of two kinds, then the tables, then
-/// what no kernel of ours computes.
+/// The operations of a graph: six with an attribute, load (whose operands are of two kinds), then the tables, then
+/// those that are not computed by Sinter's kernels.
 enum class Op : std::uint8_t {
   leaf,      // an element of a tensor
   index,     // the row-major position of the element in a tensor without memory (int64)
-  array,     // a tensor that load reads from: it is not walked, and gives the result no shape
+  array,     // a tensor that load gathers from: it does not take part in the result's shape
   scalar,    // a value given at evaluation
   constant,  // a value fixed in the expression
   cast,      // conversion to the node's dtype
-  load,      // the element of an array so many elements from its first one; of the array's dtype
+  load,      // the element of an array at an offset from its first one; of the array's dtype
 #define SINTER_OP(name, arity, rule) name,
 #define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/op_list.def>
 #define SINTER_REDUCTION(name, arity, rule) name,
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) name,
 #include <sinter/jit/reduction_list.def>
-  matmul,  // the product of two matrices, of batches of them, of matrix and vector: see product.hpp
-  like,    // the first operand, in the shape that it and the second broadcast to
+  matmul,  // matrix product, also of batches, or of matrix and vector: see product.hpp
+  like,    // the first operand, in the broadcast shape of both operands
 };
 
-/// What an operation makes of its operand's shape.
+/// How an operation changes its operand's shape.
 enum class Reduction : std::uint8_t {
   None,     // operands broadcast
-  Reduces,  // the axes that it combines go, or stay with an extent of 1
-  Spreads,  // the operand's shape: what is combined is spread over the elements again
+  Reduces,  // the reduce axes are removed, or stay with an extent of 1
+  Spreads,  // the operand's shape: the combined value is spread over the elements again
 };
 
 struct OpInfo {
   std::string_view name;
   std::uint8_t arity;
   DTypeRule rule;
-  bool is_composite = false;  // executors have its body's operations, not it
+  bool is_composite = false;  // executors run the operations of its body instead
   Reduction reduction = Reduction::None;
 };
 
@@ -60,7 +60,7 @@ inline constexpr OpInfo op_info[] = {
 };
 }  // namespace detail
 
-/// The elementwise operations are those from first_table_op below op_count; reductions follow.
+/// The elementwise operations range from first_table_op to below op_count; reductions follow.
 inline constexpr Op first_table_op = Op::add, first_reduction = Op::sum;
 inline constexpr int op_count = static_cast<int>(first_reduction);
 inline constexpr int all_op_count = std::size(detail::op_info);
@@ -72,20 +72,20 @@ inline constexpr int max_arity = [] {
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
-/// What it computes, in a phrase; empty for operations that no call names.
+/// A phrase that says what it computes; empty for operations without a public name.
 std::string_view doc(Op op) noexcept;
-/// The tokens of its body in the table, of a reduction's those that combine two parts; empty where there is none.
+/// The tokens of its body in the table (for a reduction, of the body that combines two parts); empty if there is none.
 std::string_view body(Op op) noexcept;
 constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
-/// Whether it combines elements along axes; its node's attribute is an Along then.
+/// Whether it combines elements along axes; its node's attribute is then an Along.
 constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
-/// Whether its result has another shape than its operands broadcast to.
+/// Whether its result's shape may differ from its operands' broadcast shape.
 constexpr bool is_reshaping(Op op) noexcept { return is_reduction(op) || op == Op::matmul; }
 
 namespace detail {
 struct ComplexInfo {
-  bool takes = false;       // complex operands
-  bool gives_real = false;  // of these
+  bool takes = false;       // supports complex operands
+  bool gives_real = false;  // and its result is then real
 };
 struct ComplexTable {
   ComplexInfo of[all_op_count] = {};
@@ -104,24 +104,24 @@ inline constexpr ComplexTable complex_info = [] {
 }();
 }  // namespace detail
 
-/// Whether an operation computes in complex numbers, and whether its result is real then.
+/// Whether an operation supports complex operands, and whether its result is then real.
 constexpr bool takes_complex(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].takes; }
 constexpr bool gives_real(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].gives_real; }
 
-/// One operand as promotion sees it: a tensor's dtype counts in full, a C++ scalar lifts the category only.
+/// One operand as promotion sees it: a tensor's dtype counts in full, a C++ scalar raises only the category.
 struct OperandType {
   DType dtype;
   bool weak = false;  // a C++ scalar of default_dtype(category)
 };
 
-/// Types of one operation. `ok` is false when the operation does not take these operands.
+/// Types of one operation. `ok` is false if the operation does not support these operands.
 struct OpTypes {
   bool ok;
-  DType compute;  // what the operands convert to (but the first one of where, which is bool)
+  DType compute;  // dtype that operands convert to (except the first one of where, which is bool)
   DType result;
 };
 
-/// The dtype that tensors and scalars together have. With scalars only, the promotion of their defaults.
+/// The common dtype of tensors and scalars. With scalars only, the promotion of their defaults.
 constexpr OperandType common_type(std::span<const OperandType> operands) noexcept {
   bool any_tensor = false;
   DType tensors = DType::Bool;
@@ -137,10 +137,10 @@ constexpr OperandType common_type(std::span<const OperandType> operands) noexcep
 
 namespace detail {
 
-/// What an operation's rule says.
+/// The types by the operation's rule.
 constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexcept {
   const DTypeRule rule = info(op).rule;
-  const bool reduces = is_reduction(op);  // what follows the value is a number that says how
+  const bool reduces = is_reduction(op);  // the operand after the value is a parameter of the reduction
   const bool first = (rule == DTypeRule::First || rule == DTypeRule::FirstNumber || reduces) && !operands[0].weak;
   const DType common = common_type(rule == DTypeRule::Select ? operands.subspan(1)
                                    : first                   ? operands.first(1)
@@ -191,7 +191,7 @@ constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexc
 
 }  // namespace detail
 
-/// The one place that decides dtypes; used at compile time by dsl/ and at run time by the recorder.
+/// The only place that decides dtypes; used at compile time by dsl/ and at run time by the recorder.
 constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcept {
   OpTypes types = detail::rule_types(op, operands);
   if (is_complex(types.compute)) {

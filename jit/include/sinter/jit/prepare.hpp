@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::jit {
 
-/// Mode::Prepare in the background, on several threads: plans now, then compiles all kernels while the caller goes on.
-/// Throws now what planning throws; the future throws what compiling throws, the first of it.
+/// Mode::Prepare in the background, on several threads: plans now, and compiles all kernels while the caller continues.
+/// Throws what planning throws; the future throws the first error of compilation.
 std::future<void> prepare_async(const Bound& tree, Device device = {});
 std::future<void> prepare_async(std::span<const LazyRef> values);
 

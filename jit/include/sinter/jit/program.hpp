@@ -1,4 +1,4 @@
-// A typed tree, flattened: postfix bytes that live in the type, and the handles and scalars that live in the value.
+// A typed tree, flattened: postfix bytes that are part of the type, and the value's handles and scalars.
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,11 +12,11 @@
 namespace sinter::inline v1::jit {
 
 /// A byte of a program is an Op, or one of these. Immediate bytes follow:
-///   leaf, array: DType, or any_dtype where only the tensor knows.   scalar: Category.
-///   constant: DType, then eight bytes of value, lowest first; weak in promotion, as a scalar is.  cast: DType.
+///   leaf, array: DType, or any_dtype if only the tensor knows it.   scalar: Category.
+///   constant: DType, then eight bytes of value, lowest first; weak in promotion, like a scalar.  cast: DType.
 ///   integer: one signed byte, an int64 constant.  reference: which binding, outermost first.
-/// A reduction takes the next scalar, whose bits are its Along, beside its operands.
-/// bind names the value on top of the stack and takes it off; unbind forgets the innermost name.
+/// A reduction takes, besides its operands, the next scalar, whose bits are its Along.
+/// bind pops the value on top of the stack and names it; unbind forgets the innermost name.
 enum class Code : std::uint8_t { integer = 0xFC, bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
 
@@ -26,32 +26,32 @@ struct Hash {
   friend constexpr bool operator==(const Hash&, const Hash&) = default;
 };
 
-/// What the type of an expression says. Leaves and scalars are numbered in the order in which the code names them.
+/// What the type of an expression determines. Leaves and scalars are numbered in the order in which the code uses them.
 struct Program {
   std::span<const std::uint8_t> code;  // leaves `outputs` values on the stack, the first at the bottom
   std::uint16_t leaves = 0;
   std::uint16_t scalars = 0;
   std::uint16_t outputs = 1;
-  bool any_typed = false;                     // some leaf's dtype is known at run time only
-  std::span<const std::uint16_t> along = {};  // numbers of the scalars that say what reductions combine
+  bool any_typed = false;                     // some leaf's dtype is known only at run time
+  std::span<const std::uint16_t> along = {};  // indices of the scalars that hold reduce axes
 };
 
-/// A C++ scalar: the bits of a bool, int64 or double, as its category says.
+/// A C++ scalar: the bits of a bool, int64 or double, according to its category.
 struct Scalar {
   std::uint64_t bits;
-  Scalar() = default;  // uninitialised, so that an array of them costs nothing
+  Scalar() = default;  // uninitialized, so that an array of them costs nothing
   constexpr Scalar(bool v) : bits(v) {}
   constexpr Scalar(std::int64_t v) : bits(static_cast<std::uint64_t>(v)) {}
   constexpr Scalar(double v) : bits(__builtin_bit_cast(std::uint64_t, v)) {}
 };
 
-/// Where the plans of one expression type are found again. Constant-initialised; owned by the tree's type, while what
-/// it points to is owned by the library and never freed.
+/// The entry under which the plans of one expression type are cached. Constant-initialized; owned by the tree's type,
+/// while what it points to is owned by the library and never freed.
 struct Entry {
   std::atomic<const void*> plans{nullptr};
 };
 
-/// A tree with its values: everything that an evaluation needs. Borrowed for the length of a call.
+/// A tree with its values: everything that an evaluation needs. Borrowed for the duration of a call.
 struct Bound {
   Entry* entry = nullptr;
   const Program* program = nullptr;

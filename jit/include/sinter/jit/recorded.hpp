@@ -1,4 +1,4 @@
-// An expression as a graph, with what the graph's numbers mean.
+// An expression as a graph, with its leaves and scalars.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace sinter::inline v1::jit {
 
-/// What is left of an expression when its type is gone: evaluating and inspecting start from it where no entry of the
-/// type knows the answer. Whether the leaves are on one device is for the user of it to check.
+/// An expression without its C++ type: evaluation and inspection start from it if the type's entry has no cached plan.
+/// It does not check that the leaves are on one device; its users do.
 struct Recorded {
   Recorded() = default;
-  /// The tree's leaves stay the caller's. Throws Error for a leaf that was moved away.
+  /// The caller keeps the tree's leaves. Throws Error for a leaf that was moved from.
   Recorded(const Bound& tree);
   /// For inspection: as if the value had not been evaluated yet.
   Recorded(const LazyRef& value);
@@ -20,14 +20,14 @@ struct Recorded {
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);
 
-  /// Numbers of the leaves that the first output walks over: what its shape comes from, and views of it are views of.
+  /// Indices of the first output's leaves that are not gathered from: its shape comes from them, and so do its views.
   std::vector<std::uint32_t> walked() const;
 
   Graph graph;
   std::vector<runtime::TensorImpl*> leaves;
   std::vector<Scalar> scalars;
-  Device device;                         // of the leaves; the CPU where there are none
-  std::vector<runtime::TensorRef> held;  // leaves that this keeps alive
+  Device device;                         // of the leaves; the CPU if there are none
+  std::vector<runtime::TensorRef> held;  // leaves kept alive by this object
 };
 
 }  // namespace sinter::inline v1::jit

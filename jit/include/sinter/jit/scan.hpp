@@ -1,4 +1,4 @@
-// Running results along an axis: what is at a position is made of all elements up to it.
+// Scans along an axis: each result combines all elements up to its position.
 #pragma once
 #include <cstdint>
 
@@ -9,13 +9,14 @@ namespace sinter::inline v1::jit {
 enum class Scan : std::uint8_t { Sum, Prod, LogSumExp };
 enum class Extreme : std::uint8_t { Max, Min };
 
-/// Bool and integers give int64, which wraps; others their own dtype. Floats accumulate in double and half and bfloat16
-/// in float, and each result is rounded once. LogSumExp takes floats alone.
+/// Bool and integers give int64, which wraps; others keep their dtype. Floats accumulate in double, half and bfloat16
+/// in float, and each result is rounded once. LogSumExp accepts only floats.
 /// Throws IndexError, DtypeError, OutOfMemory, CompileError, CudaError.
 runtime::TensorRef scan(runtime::TensorImpl& x, std::int64_t axis, Scan what);
 
-/// The largest or smallest so far and where along the axis it is, the last of equal ones. NaN is above and below
-/// everything. Throws as scan, DtypeError for complex numbers.
+/// The largest or smallest element so far and its position along the axis, the last of equal ones. NaN is above
+/// everything for the largest and below everything for the smallest. Throws what scan throws, and DtypeError for
+/// complex numbers.
 ValuesAndIndices scan(runtime::TensorImpl& x, std::int64_t axis, Extreme what);
 
 }  // namespace sinter::inline v1::jit

@@ -1,10 +1,9 @@
-// Order along an axis: sorting, the first k, the k-th, the median. Of every dtype that is not complex.
+// Order along an axis: sorting, the first k, the k-th, the median. For every real dtype.
 //
-// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements stay in the order of their positions
-// everywhere, also where the order descends, so that results do not depend on the device.
+// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements always keep the order of their
+// positions, in descending order too, so results do not depend on the device.
 //
-// All throw DtypeError for complex numbers, IndexError for an axis that is not there, OutOfMemory, CompileError,
-// CudaError.
+// All throw DtypeError for complex numbers, IndexError for an axis out of range, OutOfMemory, CompileError, CudaError.
 #pragma once
 #include <cstdint>
 
@@ -18,22 +17,22 @@ struct ValuesAndIndices {
 };
 
 ValuesAndIndices sort(runtime::TensorImpl& x, std::int64_t axis, bool descending);
-/// The indices of sort.
+/// The indices that sort() returns.
 runtime::TensorRef argsort(runtime::TensorImpl& x, std::int64_t axis, bool descending);
 
-/// The first k of sort: of the largest in descending order, of the smallest in ascending order. Throws Error for a k
-/// that is negative or more than the axis has.
+/// The first k elements of sort(): the largest in descending order, or the smallest in ascending order. Throws Error
+/// for a k that is negative or larger than the axis.
 ValuesAndIndices topk(runtime::TensorImpl& x, std::int64_t k, std::int64_t axis, bool largest);
 
-/// The element at position k - 1 of ascending order. Throws Error for a k that is not in [1, extent].
+/// The element at position k - 1 in ascending order. Throws Error for a k outside [1, extent].
 ValuesAndIndices kthvalue(runtime::TensorImpl& x, std::int64_t k, std::int64_t axis, bool keepdim);
 
-/// What a median does with NaN: is the first of them, or is the median of the others (NaN where there are no others).
+/// How a median treats NaN: returns the first NaN, or the median of the others (NaN if there are none).
 enum class Nan : std::uint8_t { Wins, Ignored };
 
-/// The lower of the two in the middle. Throws Error along an axis without elements.
+/// The lower of two middle elements. Throws Error along an axis without elements.
 ValuesAndIndices median(runtime::TensorImpl& x, std::int64_t axis, bool keepdim, Nan nan);
-/// Of all elements, 0-d; of none NaN. Throws Error of none where the dtype has no NaN.
+/// Of all elements, 0-d; NaN if there are none. Throws Error for no elements of a dtype without NaN.
 runtime::TensorRef median(runtime::TensorImpl& x, Nan nan);
 
 }  // namespace sinter::inline v1::jit

@@ -10,7 +10,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Takes part in intrusive counting. Derived classes define `static void destroy(Derived*) noexcept`.
+/// Base of classes with an intrusive reference count. Derived classes define `static void destroy(Derived*) noexcept`.
 template <class Derived>
 class Counted {
  public:
@@ -19,7 +19,7 @@ class Counted {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Derived::destroy(const_cast<Derived*>(static_cast<const Derived*>(this)));
   }
-  /// Handles that there are now.
+  /// Current number of handles.
   std::uint32_t owners() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
@@ -31,9 +31,9 @@ template <class T>
 class Ref {
  public:
   constexpr Ref() = default;
-  /// Takes over one count.
+  /// Takes over one reference.
   static Ref adopt(T* p) noexcept { return Ref(p); }
-  /// Adds one count.
+  /// Adds one reference.
   static Ref share(T* p) noexcept {
     if (p) p->retain();
     return Ref(p);
@@ -65,40 +65,39 @@ struct StreamImpl;
 struct Uses;
 struct Pieces;
 
-/// Memory of one device, shared by the tensors that view it.
+/// Memory on one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
  public:
-  /// In the order of the device's current stream. `bytes` may be 0. Throws OutOfMemory, DeviceError, and CudaError
-  /// while that stream captures a graph and nothing cached is large enough.
+  /// Allocated in the order of the device's current stream. `bytes` may be 0. Throws OutOfMemory, DeviceError, and
+  /// CudaError if that stream captures a graph and no cached block is large enough.
   static Ref<Buffer> allocate(Device device, std::size_t bytes);
-  /// Page-locked memory of the host, which GPUs read while the host goes on. Throws OutOfMemory, DeviceError.
+  /// Page-locked host memory, which GPUs read asynchronously. Throws OutOfMemory, DeviceError.
   static Ref<Buffer> allocate_pinned(std::size_t bytes);
-  /// Memory that is somebody else's: a file that is mapped, an array of another library. `owner`, which keeps it, is
-  /// let go with the buffer, when nothing that a GPU was given uses the memory any more: the host waits for that. The
-  /// memory is written to where a tensor on it is.
+  /// Foreign memory: a mapped file, an array of another library. `owner` keeps it alive and is released with the
+  /// buffer, after the host has waited for all GPU work on the memory. Writing to a tensor on it writes to the memory.
   static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner,
                           Device device = Device());
 
-  /// What a tensor on a mesh lies in: no memory of its own.
+  /// The buffer of a tensor on a mesh: it has no memory of its own.
   static Ref<Buffer> of_pieces(std::unique_ptr<const Pieces> pieces);
-  /// Null where it has memory.
+  /// Null if the buffer has memory.
   const Pieces* pieces() const noexcept;
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   bool is_pinned() const noexcept { return kind_ == Kind::Pinned; }
-  /// How often the contents were replaced; what a lazy expression compares.
+  /// Number of writes to the contents; a lazy expression compares it.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-  /// To be called by whoever writes into memory that others may have read. Exposed buffers over the same memory have a
-  /// new version as well.
+  /// Call it after writing to memory that others may have read. Other exposed buffers over the same memory get a new
+  /// version too.
   void touch() noexcept {
     version_.fetch_add(1, std::memory_order_relaxed);
     if (overlaps_.load(std::memory_order_relaxed)) [[unlikely]]
       touch_others();
   }
-  /// Its address is given away, or somebody else's, so that it may be written to at any time without touch(), and other
-  /// buffers may be over the same memory. Waits until no GPU reads pinned memory any more. Throws CudaError.
+  /// Marks the memory as exposed: its address is known outside, so it may be written to at any time without touch(),
+  /// and other buffers may share it. Waits until no GPU reads pinned memory any more. Throws CudaError.
   void expose() {
     if (!is_exposed()) become_exposed();
     if (is_pinned()) settle();
@@ -121,13 +120,13 @@ class Buffer : public Counted<Buffer> {
   Device device_;
   Kind kind_;
   std::atomic<bool> exposed_{false};
-  std::atomic<bool> overlaps_{false};  // with another exposed one, once
+  std::atomic<bool> overlaps_{false};  // whether it has ever overlapped another exposed one
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
-  StreamImpl* home_;               // in whose order it was allocated; null on devices without streams
+  StreamImpl* home_;               // stream for whose order it was allocated; null on devices without streams
   std::atomic<StreamImpl*> user_;  // the only stream that uses it; order.cpp
-  std::unique_ptr<Uses> uses_;     // where several do
+  std::unique_ptr<Uses> uses_;     // if several streams use it
 };
 
 }  // namespace sinter::inline v1::runtime

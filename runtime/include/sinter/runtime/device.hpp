@@ -1,4 +1,4 @@
-// Devices: what a user writes (tags, names, ordinals) and what there is.
+// Devices: how users specify them (tags, names, ordinals) and which exist.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +13,8 @@ inline constexpr int any_index = -1;
 /// Device types, which expressions check at compile time.
 struct Cpu {};
 template <int Index = any_index>
-struct Cuda {};       // Cuda<> is a GPU whose index is known at run time only
-struct AnyDevice {};  // known at run time only
+struct Cuda {};       // Cuda<> is a GPU whose index is known only at run time
+struct AnyDevice {};  // known only at run time
 
 inline constexpr Cpu cpu{};
 template <int Index = any_index>
@@ -22,11 +22,10 @@ inline constexpr Cuda<Index> cuda{};
 
 enum class DeviceKind : std::uint8_t { Cpu, Cuda, Mesh };
 
-/// The index of the GPU that the tag `cuda<>` and `x.cuda()` mean: of this thread, 0 until set_device.
+/// The index of the GPU that the tag `cuda<>` and `x.cuda()` refer to: per thread, 0 until set_device.
 int current_device() noexcept;
 
-/// A place where tensors live: a CPU, a GPU, or the devices of a Mesh together. Naming one needs no GPU; using one
-/// does.
+/// A place for tensors: a CPU, a GPU, or all devices of a Mesh. Naming one needs no GPU; using one does.
 class Device {
  public:
   constexpr Device() = default;
@@ -35,11 +34,11 @@ class Device {
   constexpr Device(Cuda<Index>) : kind_(DeviceKind::Cuda), index_(static_cast<std::int16_t>(Index)) {
     if constexpr (Index == any_index) index_ = static_cast<std::int16_t>(current_device());
   }
-  /// A GPU by its ordinal, an integer of any type. Throws DeviceError when it is negative, or larger than any.
+  /// A GPU by its ordinal, an integer of any type. Throws DeviceError if it is negative or too large.
   template <class Int>
     requires(std::is_integral_v<Int> && !std::is_same_v<Int, bool>)
   Device(Int gpu) : kind_(DeviceKind::Cuda), index_(checked(static_cast<std::int64_t>(gpu))) {}
-  /// "cpu", "cuda" (the same as "cuda:0"), "cuda:1". Throws DeviceError for anything else.
+  /// "cpu", "cuda" (the same as "cuda:0"), "cuda:1". Throws DeviceError for any other name.
   Device(std::string_view name);
   Device(const char* name) : Device(std::string_view(name)) {}
   Device(const std::string& name) : Device(std::string_view(name)) {}
@@ -49,7 +48,7 @@ class Device {
   constexpr bool is_cpu() const noexcept { return kind_ == DeviceKind::Cpu; }
   constexpr bool is_cuda() const noexcept { return kind_ == DeviceKind::Cuda; }
   constexpr bool is_mesh() const noexcept { return kind_ == DeviceKind::Mesh; }
-  /// Of a GPU its ordinal, of a mesh the number that mesh.hpp finds it by.
+  /// For a GPU its ordinal, for a mesh its number in mesh.hpp.
   constexpr int index() const noexcept { return index_; }
   friend constexpr bool operator==(const Device&, const Device&) noexcept = default;
 
@@ -68,18 +67,18 @@ std::string to_string(const Device& device);
 bool cuda_is_available() noexcept;
 /// Number of GPUs; 0 without a driver.
 int device_count() noexcept;
-/// Makes GPU `index` the current one of this thread. Throws DeviceError when it does not exist.
+/// Makes GPU `index` this thread's current one. Throws DeviceError if it does not exist.
 void set_device(int index);
-/// "NVIDIA H200", "Virtual GPU 0". Throws DeviceError when the GPU does not exist.
+/// "NVIDIA H200", "Virtual GPU 0". Throws DeviceError if the GPU does not exist.
 std::string device_name(int index = current_device());
-/// Waits until everything issued to the device, or to every device, is done. Throws what went wrong there: integers
-/// divided by zero as Error, what the driver reports as CudaError; an Error with all messages where several devices
-/// have something to say.
+/// Waits until everything issued to the device, or to every device, is done. Throws the errors that occurred there:
+/// integer division by zero as Error, driver errors as CudaError; one Error with all messages if several devices report
+/// errors.
 void synchronize(Device device);
 void synchronize();
 /// GPU `index` if it exists, else the CPU.
 Device try_gpu(int index = 0) noexcept;
-/// Every GPU, or the CPU alone.
+/// Every GPU, or only the CPU if there is none.
 std::vector<Device> try_all_gpus();
 
 struct MemoryInfo {
@@ -92,7 +91,7 @@ struct Capability {
   int major;
   int minor;
 };
-/// Compute capability of a GPU; a virtual GPU reports the architecture that it stands for.
+/// Compute capability of a GPU; a virtual GPU reports that of the architecture it simulates.
 Capability compute_capability(int index = current_device());
 
 }  // namespace sinter::inline v1

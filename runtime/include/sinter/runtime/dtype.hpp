@@ -1,4 +1,4 @@
-// Element types and PyTorch's promotion between them.
+// Element types, and type promotion as in PyTorch.
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -16,10 +16,10 @@ enum class DType : std::uint8_t {
 #include <sinter/runtime/dtypes.def>
 };
 
-/// bool < int < float < complex: a result has the highest category among its operands.
+/// bool < int < float < complex: a result has the highest category of its operands.
 enum class Category : std::uint8_t { Bool, Int, Float, Complex };
 
-/// Stands for an element type known at run time only: `Tensor<AnyType>`.
+/// Stands for an element type known only at run time: `Tensor<AnyType>`.
 struct AnyType {};
 
 namespace detail {
@@ -49,23 +49,23 @@ struct DTypeOf;
 inline constexpr int dtype_count = std::size(detail::dtype_info);
 
 constexpr const detail::DTypeInfo& info(DType t) noexcept { return detail::dtype_info[static_cast<std::uint8_t>(t)]; }
-/// "float32", as NumPy and PyTorch write it.
+/// "float32", as in NumPy and PyTorch.
 constexpr std::string_view name(DType t) noexcept { return info(t).name; }
 constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
 constexpr Category category(DType t) noexcept { return info(t).category; }
-/// What operations on a dtype compute in: itself, or a wider one that holds all its values.
+/// The compute dtype of operations on a dtype: itself, or a wider one that holds all its values.
 constexpr DType carrier(DType t) noexcept { return info(t).carrier; }
-/// Whether a dtype is only stored: int8, half and their like.
+/// Whether a dtype is for storage only, such as int8 and half.
 constexpr bool is_stored_only(DType t) noexcept { return carrier(t) != t; }
 
 constexpr bool is_complex(DType t) noexcept { return category(t) == Category::Complex; }
-/// The dtypes that are not complex are the first ones.
+/// The real dtypes come before the complex ones.
 inline constexpr int real_dtype_count = static_cast<int>(DType::Complex64);
-/// What the parts of a complex number are; a real dtype itself.
+/// The dtype of a complex number's parts; a real dtype itself.
 constexpr DType real_of(DType t) noexcept {
   return t == DType::Complex64 ? DType::Float32 : t == DType::Complex128 ? DType::Float64 : t;
 }
-/// The complex dtype that holds a real dtype's values as PyTorch has it: that of float32 but for float64.
+/// The complex dtype for a real dtype's values, as in PyTorch: complex128 for float64, else complex64.
 constexpr DType complex_of(DType t) noexcept {
   return is_complex(t) ? t : t == DType::Float64 ? DType::Complex128 : DType::Complex64;
 }
@@ -83,8 +83,8 @@ concept floating_element = element<T> && category(dtype_of<T>) == Category::Floa
 template <class T>
 concept complex_element = element<T> && is_complex(dtype_of<T>);
 
-/// The dtype that both operands convert to: the higher category wins, then the type that holds the other; where neither
-/// does, the narrowest that holds both.
+/// The dtype that both operands convert to: the higher category wins, then the type that holds all values of the other;
+/// if neither does, the narrowest type that holds both.
 constexpr DType promote(DType a, DType b) noexcept {
   const DType low = a < b ? a : b, high = a < b ? b : a;
   if (low == DType::UInt8 && high == DType::Int8) return DType::Int16;
@@ -93,14 +93,14 @@ constexpr DType promote(DType a, DType b) noexcept {
   return high;
 }
 
-/// What a C++ literal of a category becomes by itself: bool, int64, float32, complex64.
+/// The dtype of a C++ literal of a category: bool, int64, float32, complex64.
 constexpr DType default_dtype(Category c) noexcept {
   constexpr DType defaults[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
   return defaults[static_cast<std::uint8_t>(c)];
 }
 
-/// A C++ scalar lifts the category of a tensor, never its width: int32 + 2.5 is float32, float + 2.5 is float,
-/// double + 1i is complex128.
+/// A C++ scalar raises the category of a tensor, never its width: int32 + 2.5 is float32, float + 2.5 is float, double
+/// + 1i is complex128.
 constexpr DType promote(DType tensor, Category scalar) noexcept {
   if (category(tensor) >= scalar) return tensor;
   return scalar == Category::Complex ? complex_of(tensor) : default_dtype(scalar);

@@ -1,17 +1,17 @@
-// What Sinter throws. Every message says what was asked, what each operand is, and what to do.
+// Sinter's exceptions. Every message says what was requested, what each operand is, and what to do.
 #pragma once
 #include <stdexcept>
 #include <string>
 
 namespace sinter::inline v1 {
 
-/// Base of everything that Sinter throws.
+/// Base class of all Sinter exceptions.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Operands on different devices, a device that does not exist, a device name that cannot be read.
+/// Operands on different devices, a device that does not exist, an invalid device name.
 class DeviceError : public Error {
  public:
   using Error::Error;
@@ -23,37 +23,37 @@ class ShapeError : public Error {
   using Error::Error;
 };
 
-/// A dtype that an operation does not take, or that would lose its category.
+/// A dtype that an operation does not accept, or a conversion to a lower category.
 class DtypeError : public Error {
  public:
   using Error::Error;
 };
 
-/// An index, axis or slice outside its range, a name that is not there.
+/// An index, axis or slice out of range, an unknown name.
 class IndexError : public Error {
  public:
   using Error::Error;
 };
 
-/// Memory that a device does not have; says what was asked and what is in use.
+/// Out of device memory; the message gives the requested size and what is in use.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
 };
 
-/// A call of the CUDA driver failed; says which one, on what, and the driver's own name for it.
+/// A failed CUDA driver call; the message names the call, its arguments and the driver's error name.
 class CudaError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that cannot be read or is not what it claims to be.
+/// A file that cannot be read or does not have its format.
 class FormatError : public Error {
  public:
   using Error::Error;
 };
 
-/// The kernel compiler refused generated text. The message holds its log and the numbered source.
+/// The kernel compiler rejected generated source. The message holds its log and the numbered source.
 class CompileError : public Error {
  public:
   CompileError(const std::string& what, std::string log, std::string source);

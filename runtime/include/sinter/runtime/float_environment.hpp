@@ -1,4 +1,4 @@
-// What the host program has told its processor about rounding, denormals and exceptions must not change results.
+// Keeps results independent of the host program's settings for rounding, denormals and exceptions.
 #pragma once
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The default floating-point environment for a scope: round to nearest, denormals kept, no traps. Costs a load where
-/// it is there already.
+/// Sets the default floating-point environment for a scope: round to nearest, denormals kept, no traps. Costs one load
+/// if it is already set.
 class DefaultFloats {
  public:
   DefaultFloats() noexcept : saved_(read()) {

@@ -1,4 +1,4 @@
-// The 16-bit floats: types to store. Arithmetic is on float, to which they convert by themselves.
+// The 16-bit floats: storage types that convert implicitly to float for arithmetic.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Rounds to nearest, halves to even; past the largest number gives infinity.
+/// Rounds to nearest, ties to even; values beyond the largest number give infinity.
 constexpr std::uint16_t half_bits(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7FFFFFFF;
@@ -44,7 +44,7 @@ constexpr float bfloat16_value(std::uint16_t bits) noexcept {
 struct half {
   std::uint16_t bits;
 
-  half() = default;  // uninitialised, as a float is
+  half() = default;  // uninitialized, like a float
   explicit constexpr half(float value) noexcept : bits(detail::half_bits(value)) {}
   constexpr operator float() const noexcept { return detail::half_value(bits); }
   static constexpr half from_bits(std::uint16_t bits) noexcept {
@@ -58,7 +58,7 @@ struct half {
 struct bfloat16 {
   std::uint16_t bits;
 
-  bfloat16() = default;  // uninitialised, as a float is
+  bfloat16() = default;  // uninitialized, like a float
   explicit constexpr bfloat16(float value) noexcept : bits(detail::bfloat16_bits(value)) {}
   constexpr operator float() const noexcept { return detail::bfloat16_value(bits); }
   static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {

@@ -1,4 +1,4 @@
-// A mesh: devices that share the work along dim 0.
+// A mesh: devices that divide the work along dim 0.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,36 +12,36 @@ namespace runtime {
 class Communicator;
 }
 
-/// Devices in order. A tensor on a mesh has its rows, the elements of its first dim, in pieces of ceil(rows / size): 30
-/// rows over 3 devices are 10, 10, 10; 10 are 4, 4, 2; 2 are 1, 1, 0. A handle; meshes of the same devices are equal.
-/// Also a device type: Tensor<T, Mesh>.
+/// An ordered list of devices. A tensor on a mesh is sharded by rows, the elements of its first dim, in shards of
+/// ceil(rows / size): 30 rows over 3 devices are 10, 10, 10; 10 are 4, 4, 2; 2 are 1, 1, 0. A handle; meshes of the
+/// same devices are equal. Also a device type: Tensor<T, Mesh>.
 class Mesh {
  public:
-  /// Every GPU of this process, or the CPU alone.
+  /// Every GPU of this process, or only the CPU if there is none.
   Mesh();
-  /// One device may stand more than once. Throws DeviceError where there is none, or one that is a mesh itself.
+  /// A device may occur more than once. Throws DeviceError for a device that does not exist or is a mesh itself.
   explicit Mesh(std::vector<Device> devices);
-  /// The devices of all processes that mpirun started, each with every GPU that CUDA_VISIBLE_DEVICES leaves it, or the
-  /// CPU: process after process. Without mpirun the same as Mesh(). Every process must call it. Throws DeviceError
-  /// where MPI is not installed.
+  /// The devices of all processes that mpirun started, process by process: each contributes every GPU that
+  /// CUDA_VISIBLE_DEVICES leaves it, or the CPU. Without mpirun the same as Mesh(). Every process must call it. Throws
+  /// DeviceError if MPI is not installed.
   static Mesh world();
-  /// The mesh that a device stands for. Throws DeviceError where it is a CPU or a GPU.
+  /// The mesh behind a device. Throws DeviceError for a CPU or a GPU.
   static Mesh of(Device device);
 
   /// The number of positions.
   int size() const noexcept;
-  /// Of a position; as its own process names it. Throws IndexError.
+  /// The device of a position, as its own process names it. Throws IndexError.
   Device device(int position) const;
   /// The positions of this process are [first(), first() + local()).
   int first() const noexcept;
   int local() const noexcept;
   bool is_local(int position) const noexcept { return position >= first() && position < first() + local(); }
 
-  /// Of `rows` rows, how many position p has, and the first of them.
+  /// Of `rows` rows, the number at position p, and its first row.
   std::int64_t rows(std::int64_t rows, int position) const noexcept;
   std::int64_t first_row(std::int64_t rows, int position) const noexcept;
 
-  /// Made on first use. Throws DeviceError where a library is missing.
+  /// Created on first use. Throws DeviceError if a library is missing.
   runtime::Communicator& communicator() const;
 
   operator Device() const noexcept;

@@ -1,4 +1,4 @@
-// Keeps the uses of every buffer in order where several streams take part.
+// Keeps the uses of every buffer in order when several streams are involved.
 #pragma once
 #include <span>
 
@@ -6,21 +6,21 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A buffer that a piece of work reads, or also writes. Null: an operand without memory.
+/// A buffer that a piece of work reads, and possibly writes. Null: an operand without memory.
 struct Use {
   Buffer* buffer;
   bool writes;
 };
 
-/// Lives around the call that issues work to the current stream of a device, or does it on the host. On the way in, the
-/// stream waits for those that wrote what is read, and for those that used what is written; the host waits itself,
-/// which concerns pinned memory alone. On the way out the stream is among each buffer's users.
+/// Surrounds the call that issues work to the current stream of a device, or does it on the host. The constructor makes
+/// the stream wait for the streams that wrote what is read and used what is written; work on the host, which matters
+/// only for pinned memory, makes the host wait. The destructor adds the stream to each buffer's users.
 ///
-/// Waits are for all that a stream was given so far: an event is recorded when somebody waits and not before, apart
-/// from transfers, which mark their own end.
+/// A wait covers everything issued to a stream so far: events are recorded only when a wait needs one, except by
+/// transfers, which mark their own end.
 class Ordered {
  public:
-  /// `uses` must live as long. Throws CudaError.
+  /// `uses` must live as long as this object. Throws CudaError.
   Ordered(Device device, std::span<const Use> uses) : uses_(uses) {
     if (order_matters.load(std::memory_order_relaxed)) [[unlikely]]
       begin(device);
@@ -31,7 +31,7 @@ class Ordered {
     if (active_) [[unlikely]]
       end();
   }
-  /// Whoever waits for these uses waits for what was issued until now, and for nothing later. Throws CudaError.
+  /// Later waits for these uses cover only what has been issued until now. Throws CudaError.
   void mark_end();
 
  private:
@@ -44,8 +44,8 @@ class Ordered {
   bool marked_end_ = false;
 };
 
-/// What must be done before the buffer's memory is used again in the order of its home stream. `captured` says that a
-/// graph being captured uses it, which may run at any time later.
+/// The work that must be done before the buffer's memory is reused in the order of its home stream. `captured` is set
+/// if a graph being captured uses it, since that graph may run at any later time.
 Fence last_uses(Buffer& buffer, bool& captured) noexcept;
 
 }  // namespace sinter::inline v1::runtime

@@ -1,4 +1,4 @@
-// What a tensor on a mesh consists of.
+// The shards of a tensor on a mesh.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,43 +9,42 @@
 
 namespace sinter::inline v1::runtime {
 
-/// An array of `rows` rows, of `row_size` elements each. A tensor in it has its shape and strides as if the array were
-/// whole, and `first` says where in it its first element is; it has no data.
+/// An array of `rows` rows of `row_size` elements each. A tensor in it has shape and strides as if the array were whole
+/// and no data; its `first` gives the position of its first element in the array.
 struct Pieces {
   Mesh mesh;
   bool replicated = false;  // every position has all rows
   std::int64_t rows = 0, row_size = 1;
-  std::vector<TensorRef> local;  // of this process's positions: contiguous, their rows one after another
+  std::vector<TensorRef> local;  // shards of this process's positions: contiguous, rows in order
 };
 
-/// Which axis of a tensor on a mesh is in pieces, counted from the last one, which is 0; `whole` where every position
-/// has all of it.
+/// The sharded axis of a tensor on a mesh, counted from the last axis, which is 0; `whole` if the tensor is replicated.
 inline constexpr int whole = -1;
 inline int split_axis(const TensorImpl& t) noexcept { return t.split < 0 ? whole : t.rank() - 1 - t.split; }
 
-/// Uninitialised. A new array, whose axis `axis` (from the first one) is in pieces; an array that every position has.
-/// Throw ShapeError, OutOfMemory, DeviceError.
+/// New, uninitialized arrays: one sharded along `axis`, counted from the first axis, and one that is replicated. Throw
+/// ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_sharded(const Shape& shape, int axis, DType dtype, Device mesh);
 TensorRef empty_replicated(const Shape& shape, DType dtype, Device mesh);
-/// An array of pieces that are there already, on the devices of this process's positions, contiguous and of the shapes
-/// that `shape`, in pieces along its first axis, gives. Throws DeviceError, DtypeError, ShapeError.
+/// An array over existing shards on the devices of this process's positions. They must be contiguous and have the
+/// shapes that sharding `shape` along its first axis gives. Throws DeviceError, DtypeError, ShapeError.
 TensorRef over_pieces(const Shape& shape, std::vector<TensorRef> local, Device mesh);
 
-/// A tensor of which every position has all: these, which are contiguous and alike.
+/// A replicated tensor over these copies, which are contiguous and equal.
 TensorRef replicated_over(std::vector<TensorRef> local, Device mesh);
 
-/// As of one buffer, of all that a tensor on a mesh lies in: its pieces may be written to by themselves.
+/// A version like Buffer::version() for all shards of a tensor on a mesh, which may be written to separately.
 std::uint64_t version_of_pieces(const Buffer& buffer) noexcept;
 bool are_pieces_exposed(const Buffer& buffer) noexcept;
 
-/// The part of a tensor on a mesh that a position of this process has: a view.
+/// The shard of a tensor on a mesh at one of this process's positions: a view.
 TensorRef piece(const TensorImpl& t, int position);
-/// The part of a tensor that belongs to a position where the axis `from_end` is in pieces: a view. For one device's
-/// tensors, for what is replicated (its copy there), and for index tensors.
+/// A position's part of a tensor if axis `from_end` is sharded: a view. For tensors on one device, replicated tensors
+/// (the copy at that position), and index tensors.
 TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int position);
 
-/// Sets which axis of a view is in pieces; `split` is what view() was told. Throws ShapeError where the view is none of
-/// whole rows: where it takes some of the rows, or joins them with other axes.
+/// Sets a view's sharded axis; `split` is view()'s argument. Throws ShapeError if the view does not consist of whole
+/// rows: if it takes some of the rows, or merges them with other axes.
 void place_view(TensorImpl& view, const TensorImpl& of, int split);
 
 /// "float32 (30, 5) on mesh(cuda:0, cuda:1), dim 0 in pieces", for messages.

@@ -1,4 +1,4 @@
-// Extents of a tensor: up to eight dimensions, kept inline.
+// Extents of a tensor: up to eight dimensions, stored inline.
 #pragma once
 #include <array>
 #include <concepts>
@@ -11,7 +11,7 @@ namespace sinter::inline v1 {
 
 inline constexpr int max_rank = 8;
 
-/// The extents (or strides) of a tensor, outermost first. Shapes accept any integrals: Shape{2, n, 3u}.
+/// The extents (or strides) of a tensor, outermost first. Shapes accept any integral types: Shape{2, n, 3u}.
 class Shape {
  public:
   constexpr Shape() = default;
@@ -33,12 +33,12 @@ class Shape {
     for (std::int64_t e : *this) n *= e;
     return n;
   }
-  /// Throws ShapeError past eight dimensions.
+  /// Throws ShapeError for more than eight dimensions.
   void push_back(std::int64_t extent);
 
   friend constexpr bool operator==(const Shape& a, const Shape& b) noexcept {
     if (a.rank_ != b.rank_) return false;
-    for (int i = 0; i < a.rank_; ++i)  // a few words: shorter than a call of memcmp
+    for (int i = 0; i < a.rank_; ++i)  // a few words: faster than a call of memcmp
       if (a.extents_[i] != b.extents_[i]) return false;
     return true;
   }
@@ -60,16 +60,16 @@ class Shape {
   std::array<std::int64_t, max_rank> extents_{};
 };
 
-/// "(2, 3)", "(3,)", "()" as Python writes tuples.
+/// "(2, 3)", "(3,)", "()", like Python tuples.
 std::string to_string(const Shape& shape);
 
-/// Throws ShapeError when an extent is negative or the number of elements times `element_size` passes 2^63 - 1.
+/// Throws ShapeError if an extent is negative or the number of elements times `element_size` exceeds 2^63 - 1.
 void check_shape(const Shape& shape, std::size_t element_size);
 
 /// Row-major strides in elements.
 Shape contiguous_strides(const Shape& shape) noexcept;
 
-/// The shape that both broadcast to, by NumPy's rule; false when there is none.
+/// The shape that both broadcast to, by NumPy's rules; false if there is none.
 [[nodiscard]] bool broadcast(Shape& into, const Shape& with) noexcept;
 
 }  // namespace sinter::inline v1

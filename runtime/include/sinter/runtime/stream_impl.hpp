@@ -1,4 +1,4 @@
-// What handles of streams and events point to.
+// The objects behind the handles of streams and events.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace sinter::inline v1::runtime {
 
 class Streams;
 
-/// A queue of a GPU's work. It is counted, but stays for the life of its device, since buffers remember who used them:
-/// Sinter's own streams are handed out again, a foreign one is found again by its handle.
+/// A queue of a GPU's work. It has a reference count but lives as long as its device, since buffers record who used
+/// them: Sinter's own streams are reused, a foreign one is found again by its handle.
 struct StreamImpl {
   enum class Kind : std::uint8_t { Default, Own, Foreign };
 
@@ -24,7 +24,7 @@ struct StreamImpl {
   void* const native;  // the driver's handle
   const Kind kind;
   mutable std::atomic<std::uint32_t> handles{0};
-  std::atomic<bool> may_capture;  // others know the handle: the driver is asked whether a launch goes to a graph
+  std::atomic<bool> may_capture;  // the handle is known outside: ask the driver whether launches are captured
 };
 
 using StreamRef = Ref<StreamImpl>;
@@ -38,19 +38,19 @@ struct EventImpl : Counted<EventImpl> {
   Streams& owner;
   void* const native;
   const bool timed;
-  std::atomic<bool> may_be_captured;  // as the stream that it was recorded on, or others know the handle
+  std::atomic<bool> may_be_captured;  // its stream may capture, or the handle is known outside
 };
 
 using EventRef = Ref<EventImpl>;
 
-/// Work that must be done before memory is used again; null where there is none.
+/// Work that must be done before memory is reused; null if there is none.
 using Fence = std::unique_ptr<std::vector<EventRef>>;
 
-/// Whether anything but the devices' default streams was ever used in this process: other streams, copies between GPUs,
-/// pinned memory. Until then the work on every buffer is in order by itself, and nothing is looked at.
+/// Whether this process has used anything but the devices' default streams: other streams, copies between GPUs, pinned
+/// memory. Until then work on every buffer is in order without any tracking.
 extern std::atomic<bool> order_matters;
 
-/// A link of the chain of this thread's guards.
+/// An entry in the linked list of this thread's guards.
 struct CurrentStream {
   explicit CurrentStream(StreamRef s) noexcept;
   CurrentStream(const CurrentStream&) = delete;

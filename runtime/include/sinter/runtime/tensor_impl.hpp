@@ -1,4 +1,4 @@
-// A strided array on a device, without its C++ element type: what jit/ reads and writes.
+// A strided array on a device without a static element type: what jit/ reads and writes.
 #pragma once
 #include <sinter/runtime/buffer.hpp>
 #include <sinter/runtime/dtype.hpp>
@@ -9,13 +9,13 @@ namespace sinter::inline v1::runtime {
 struct TensorImpl : Counted<TensorImpl> {
   DType dtype = DType::Float32;
   bool contiguous = true;  // row-major without gaps
-  std::int8_t split = -1;  // on a mesh, unless every position has all: the axis in pieces, from the first one
+  std::int8_t split = -1;  // on a mesh: the sharded axis, counted from the first one; -1 if replicated
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
-  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: which it is of all
+  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: its place in the array
   std::int64_t numel = 1;
   Shape shape;
-  Shape strides;  // in elements; any sign, 0 where expanded
+  Shape strides;  // in elements; of any sign, 0 for expanded axes
   Ref<Buffer> buffer;
 
   int rank() const noexcept { return shape.rank(); }
@@ -24,40 +24,40 @@ struct TensorImpl : Counted<TensorImpl> {
 
 using TensorRef = Ref<TensorImpl>;
 
-/// Uninitialised, contiguous. Throws ShapeError, OutOfMemory, DeviceError.
+/// Uninitialized and contiguous. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty(const Shape& shape, DType dtype, Device device);
 
 /// The same on the CPU, in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_pinned(const Shape& shape, DType dtype);
 
-/// Contiguous, over memory that is there already, which `owner` keeps: nothing is copied. Throws ShapeError, and Error
-/// where `data` is not aligned for the dtype.
+/// A contiguous tensor over existing memory, which `owner` keeps alive: nothing is copied. Throws ShapeError, and Error
+/// if `data` is not aligned for the dtype.
 TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
                       Device device = Device());
-/// Whether elements lie in row-major order without gaps. An extent of 1 makes its stride meaningless.
+/// Whether elements are in row-major order without gaps. The stride of an axis with extent 1 does not matter.
 bool is_contiguous(const Shape& shape, const Shape& strides) noexcept;
-/// Whether elements of the dtype may lie there.
+/// Whether `data` is aligned for the dtype.
 bool is_aligned(const std::byte* data, DType dtype) noexcept;
 
-/// What a view makes of the axis in pieces of a tensor on a mesh, where it is not named: it has none of it any more, or
-/// strides tell. Of one row they do not.
+/// Values of view()'s `split` in place of an axis: the view has lost the sharded axis, or the strides determine it,
+/// which they cannot for a single row.
 inline constexpr int taken_away = -1, by_strides = -2;
 
-/// Another view of the same memory, `offset` elements further on. Sets `contiguous` from shape and strides. `split`
-/// says which of its axes is the one in pieces.
+/// Another view of the same memory, starting `offset` elements further on. Sets `contiguous` from shape and strides.
+/// `split` is its sharded axis.
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0,
                int split = by_strides);
 
 /// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
-/// has the positions that the elements had.
+/// keeps the positions of its elements.
 TensorRef index_tensor(const Shape& shape, Device device);
-/// A number of a float dtype without memory, which changes nothing where it is added: kernels have it for the constant
-/// -0. It takes the place of a tensor that is absent.
+/// A 0-d tensor of a float dtype without memory that leaves any sum unchanged: kernels use the constant -0. It replaces
+/// an absent tensor.
 TensorRef absent_addend(DType dtype, Device device);
-/// Whether it is one of these.
+/// Whether a tensor has no memory: an index tensor or an absent addend.
 inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0 && !t.buffer; }
 
-/// The bytes [first, second) that a tensor's elements lie in; empty when it has no elements or no memory.
+/// The bytes [first, second) that hold a tensor's elements; empty if it has no elements or no memory.
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept;
 
 /// "float32 (2, 3) on cuda:0", for messages.

@@ -1,10 +1,10 @@
-// Copies of a buffer's bytes, in order with all that uses it.
+// Copies of a buffer's bytes, in order with all its uses.
 #pragma once
 #include <sinter/runtime/buffer.hpp>
 
 namespace sinter::inline v1::runtime {
 
-/// Bytes within a buffer. All functions throw CudaError.
+/// A range of bytes in a buffer. All functions throw CudaError.
 struct Span {
   Buffer* buffer;
   std::byte* data;
@@ -14,7 +14,7 @@ struct Span {
 void upload(Span to, const void* host, std::size_t bytes);
 /// From a GPU or the CPU. `host` holds the bytes on return.
 void download(void* host, Span from, std::size_t bytes);
-/// Between devices, or within one; the ranges do not overlap. Waits only where GPU memory is copied to the CPU.
+/// Between devices, or within one; the ranges must not overlap. Waits only for copies from a GPU to the CPU.
 void copy(Span to, Span from, std::size_t bytes);
 
 }  // namespace sinter::inline v1::runtime
