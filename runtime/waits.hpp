@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes at least
-/// microseconds, this nanoseconds.
+/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes at
+/// least microseconds, this nanoseconds.
 class Wait {
  public:
   /// "synchronize a stream".
