@@ -1,9 +1,11 @@
 // Running another program and reading what it prints.
 #pragma once
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 
 struct ProcessResult {
   /// The program ran, and a process that ignores SIGCHLD, or waits for all its children, does not learn how it ended.
@@ -17,8 +19,14 @@ struct ProcessResult {
   std::string ending() const;
 };
 
-/// Runs `arguments` (the program is looked up in PATH) with no input and waits for it. Throws bad_alloc alone.
-ProcessResult run_process(const std::vector<std::string>& arguments);
+struct ProcessOptions {
+  std::string_view input = {};         // stdin
+  bool merges_errors = true;           // stderr goes to the output; else nowhere
+  std::chrono::milliseconds limit{0};  // past it the program is killed; 0: none
+};
+
+/// Runs `arguments` (the program is looked up in PATH) and waits for it. Throws bad_alloc alone.
+ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 /// Whether an error says that the system lacks something now: it may work the next time.
 bool is_lack(int error) noexcept;
@@ -27,8 +35,4 @@ bool is_lack(int error) noexcept;
 /// Then `error` is why a file could not be looked at, 0 where there is none that could be run.
 std::string find_program(const std::string& program, int& error);
 
-/// Throw Error with the path and the reason.
-void write_file(const std::string& path, const std::string& content);
-std::string read_file(const std::string& path);
-
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime
