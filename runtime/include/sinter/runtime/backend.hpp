@@ -107,6 +107,9 @@ class GpuBackend : public Backend {
   /// Bytes a second that pass between the device and its memory at most, by the memory's clock and the width of its
   /// bus; 0 where these are not known.
   virtual double bandwidth() const noexcept { return 0; }
+  /// Operations on elements of a dtype that its multiprocessors do in a second at most, a multiply-add as two:
+  /// multiprocessors x units of the architecture x 2 x clock. 0 where one of these is not known, as for integers.
+  virtual double arithmetic_rate(DType /*dtype*/) const noexcept { return 0; }
   /// Bytes of shared memory that a block may have, its variables and what a launch asks for together.
   virtual std::int64_t shared_per_block() const noexcept { return 48 << 10; }
   /// Distinguishes binaries: two backends with equal tags run each other's binaries, of this process or of another.
