@@ -1,6 +1,7 @@
 // An expression as a graph, with what the graph's numbers mean.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
@@ -28,6 +29,7 @@ struct Recorded {
   std::vector<Scalar> scalars;
   Device device;                         // of the leaves; the CPU where there are none
   std::vector<runtime::TensorRef> held;  // leaves that this keeps alive
+  std::vector<std::string> names;        // of the leaves, for explain(): empty ones, or all, where there are none
 };
 
 }  // namespace sinter::inline v1::jit
