@@ -126,6 +126,14 @@ std::string explain(E&& e) {
   return jit::explain(description(lifted));
 }
 
+/// The plan as a page of HTML that needs no other file: a graph of kernels and what passes between them, what bounds
+/// each, and their CUDA text. To be written to a file and opened in a browser.
+template <expression E>
+std::string explain_html(E&& e) {
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::explain_html(description(lifted));
+}
+
 /// The CUDA text of the plan's kernels. Operands on the CPU are taken as if they were on a GPU.
 template <expression E>
 std::string cuda_source(E&& e) {

@@ -10,6 +10,10 @@ namespace sinter::inline v1::jit {
 /// The plan in words: device, kernels, what is fused and what is not and why, bytes moved, temporaries.
 std::string explain(const Recorded& expression);
 
+/// The same as a page of HTML that needs no other file, with the plan drawn as a graph and the kernels' CUDA text.
+/// Graphviz draws it where its program `dot` is installed. Throws what explain throws.
+std::string explain_html(const Recorded& expression);
+
 /// The CUDA text of every kernel of the plan, as it would run on `device` (a GPU, or the CPU's operands taken as they
 /// are).
 std::string cuda_source(const Recorded& expression);
