@@ -144,6 +144,10 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
           "explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
           "What evaluating would do, in words. Nothing runs.")
       .def(
+          "explain_html",
+          [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain_html(r); }); },
+          "The same as a page of HTML that needs no other file, with the plan as a graph. Nothing runs.")
+      .def(
           "cuda_source",
           [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::cuda_source(r); }); },
           "The CUDA text of its kernels.")

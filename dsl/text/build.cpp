@@ -179,7 +179,8 @@ class Builder {
   const TextValue& operand(std::size_t i) {
     const NamedOperand& o = operands_[i];
     if (!known_[i].node)
-      known_[i] = o.is_number ? TextValue{.kind = Kind::Scalar, .node = o.value.node()} : TextValue::tensor(o.value);
+      known_[i] = o.is_number ? TextValue{.kind = Kind::Scalar, .node = o.value.node()}
+                              : TextValue::tensor(Lazy<AnyType>(jit::named(o.value.node(), o.name)));
     return known_[i];
   }
 

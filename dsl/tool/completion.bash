@@ -13,13 +13,13 @@ _sinter() {
     export:--extra) options='cu json hpp ptx dot' ;;
     export:--arch) options='none 75 80 86 89 90 100 120' ;;
     *:--device) options='cpu cuda cuda:0 cuda:1' ;;
-    *:--arg | *:--output | *:-o | *:=) return ;; # files, by complete's -o default
+    *:--arg | *:--output | *:--html | *:-o | *:=) return ;; # files, by complete's -o default
     *)
       [[ $current == -* ]] || return 0
       case ${COMP_WORDS[1]} in
         run) options='--arg --device --output -o --help' ;;
         export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --in-place --output -o --help' ;;
-        explain) options='--arg --size --device --cuda --ptx --dot --help' ;;
+        explain) options='--arg --size --device --cuda --ptx --dot --html --help' ;;
         bench) options='--arg --size --device --repeat --help' ;;
         cache) options='--delete --help' ;;
         devices) options='--help' ;;

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include <runtime/replacement.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/files.hpp>
@@ -29,6 +30,13 @@ std::string memory(Device device) {
   return fmt::format("{} free of {}", runtime::format_bytes(info.free), runtime::format_bytes(info.total));
 }
 
+/// The file has all of it or what it had before.
+void write_page(const std::string& file, const std::string& page) {
+  runtime::Replacement written(file);
+  written.write(page);
+  written.commit();
+}
+
 }  // namespace
 
 int run_expression(const Parsed& given) {
@@ -50,13 +58,14 @@ int run_expression(const Parsed& given) {
 }
 
 int explain_expression(const Parsed& given) {
-  if (given.has("--cuda") + given.has("--ptx") + given.has("--dot") > 1)
-    throw UsageError("--cuda, --ptx and --dot are different answers: ask for one");
+  if (given.has("--cuda") + given.has("--ptx") + given.has("--dot") + given.has("--html") > 1)
+    throw UsageError("--cuda, --ptx, --dot and --html are different answers: ask for one");
   const Device device(given.get("--device", "cpu"));
   const Asked asked = read(given);
   const Operands operands = make_operands(asked.arguments, read_sizes(given.all("--size")), Fill::None, device);
   const Lazy<AnyType> e = asked.expression(operands.named);
   const jit::Recorded recorded(e.node());
+  if (given.has("--html")) return write_page(given.get("--html"), jit::explain_html(recorded)), 0;
   const std::string text = given.has("--cuda")  ? jit::cuda_source(recorded)
                            : given.has("--ptx") ? jit::ptx(recorded, given.get("--ptx"))
                            : given.has("--dot") ? jit::to_dot(recorded)

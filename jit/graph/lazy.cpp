@@ -202,6 +202,13 @@ Device LazyNode::device() const noexcept { return state_->device; }
 
 LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::TensorRef::share(&leaf)); }
 
+LazyRef named(const LazyRef& value, std::string_view name) {
+  Content content = LazyAccess::snapshot(value);
+  if (content.op != Op::leaf && content.op != Op::index) return value;
+  content.name = std::make_shared<const std::string>(name);
+  return LazyAccess::make(std::move(content), true, value->device());
+}
+
 LazyRef lazy(Scalar value, Category category) {
   return LazyAccess::scalar(default_dtype(category), category, value.bits);
 }
@@ -211,7 +218,10 @@ LazyRef lazy(const Bound& tree) { return lazy(Recorded(tree)); }
 LazyRef lazy(const Recorded& recorded) {
   if (recorded.graph.outputs().size() != 1) throw Error("a lazy expression is made from a tree with one result");
   std::vector<LazyRef> leaves;
-  for (runtime::TensorImpl* t : recorded.leaves) leaves.push_back(lazy(*t));
+  for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
+    leaves.push_back(lazy(*recorded.leaves[i]));
+    if (i < recorded.names.size() && !recorded.names[i].empty()) leaves[i] = named(leaves[i], recorded.names[i]);
+  }
   std::vector<std::uint64_t> scalars;
   for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
   return import(recorded.graph, "lazy", leaves, scalars);

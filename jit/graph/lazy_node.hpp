@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include <runtime/fork.hpp>
@@ -47,7 +49,8 @@ struct LazyNode::State {
     std::uint64_t oldest = none;         // the first of them, by number of creation
     std::uint64_t bits = 0;              // of a scalar, as it arrived; of a constant
     Taken leaf;
-    Taken result;  // of an earlier evaluation; the user may have written to it since
+    std::shared_ptr<const std::string> name;  // of a leaf, where it has one
+    Taken result;                             // of an earlier evaluation; the user may have written to it since
     std::array<LazyRef, max_arity> operands;
   };
 

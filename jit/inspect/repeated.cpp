@@ -4,16 +4,25 @@
 #include <map>
 
 #include "../graph/common_subexpressions.hpp"
+#include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
-class Repetitions {
+class RepeatedValues {
  public:
-  Repetitions(const Plan& plan, const PlanShapes& shapes) : shapes_(shapes) {
+  RepeatedValues(const Plan& plan, const PlanShapes& shapes) : shapes_(shapes) {
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) add(plan.kernels[k], static_cast<int>(k));
   }
 
+  std::vector<std::vector<bool>> nodes() const {
+    std::vector<std::vector<bool>> all;
+    for (const std::vector<NodeId>& kernel : of_nodes_) {
+      all.emplace_back();
+      for (const NodeId id : kernel) all.back().push_back(is_counted(*value(id).node) && value(id).kernels > 1);
+    }
+    return all;
+  }
   std::vector<Repeated> found() const {
     std::vector<Repeated> found;
     for (std::size_t i = 0; i < values_.size(); ++i)
@@ -45,6 +54,7 @@ class Repetitions {
     Repeated r{.op = v.node->op,
                .dtype = v.node->dtype,
                .kernels = v.kernels,
+               .weight = weight(v.node->op),
                .shape = shapes_.kernels[static_cast<std::size_t>(v.first)]};
     while (!open.empty()) {
       const NodeId id = open.back();
@@ -52,6 +62,7 @@ class Repetitions {
       if (value(id).kernels < v.kernels || seen[static_cast<std::size_t>(id)]) continue;
       seen[static_cast<std::size_t>(id)] = true;
       r.operations += is_counted(*value(id).node);
+      r.weight += is_counted(*value(id).node) ? weight(value(id).node->op) : 0;
       open.insert(open.end(), value(id).operands.begin(), value(id).operands.end());
     }
     return r;
@@ -95,6 +106,8 @@ class Repetitions {
       if (v.kernels++ == 0) v.first = k;
       v.last = k;
     }
+    of_nodes_.emplace_back();
+    for (const Operand o : made) of_nodes_.back().push_back(o.node);
     for (std::size_t i = 0; i < kernel.outputs.size(); ++i)
       if (kernel.outputs[i].kind == Slot::Kind::Temporary)
         stored_[kernel.outputs[i].number] = made[static_cast<std::size_t>(kernel.graph.outputs()[i].node)].node;
@@ -103,13 +116,15 @@ class Repetitions {
   const PlanShapes& shapes_;
   ValueNumbers numbers_;
   std::vector<Value> values_;
-  std::map<std::uint32_t, NodeId> stored_;  // in temporaries
+  std::map<std::uint32_t, NodeId> stored_;     // in temporaries
+  std::vector<std::vector<NodeId>> of_nodes_;  // by kernel, by node
 };
 
 }  // namespace
 
-std::vector<Repeated> recomputed_values(const Plan& plan, const PlanShapes& shapes) {
-  return Repetitions(plan, shapes).found();
+Repetitions repetitions(const Plan& plan, const PlanShapes& shapes) {
+  const RepeatedValues values(plan, shapes);
+  return {values.found(), values.nodes()};
 }
 
 }  // namespace sinter::inline v1::jit

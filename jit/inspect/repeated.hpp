@@ -11,10 +11,16 @@ struct Repeated {
   DType dtype;
   int kernels = 0;     // that compute it
   int operations = 0;  // that lead to it, each computed by as many kernels
+  int weight = 0;      // of it and of these: a division or function is several
   Shape shape;         // of the first of these kernels: it has as many elements at most
 };
 
-/// Values that more than one kernel computes, without those that only lead to another of them; in the plan's order.
-std::vector<Repeated> recomputed_values(const Plan& plan, const PlanShapes& shapes);
+struct Repetitions {
+  std::vector<Repeated> values;          // without those that only lead to another of them; in the plan's order
+  std::vector<std::vector<bool>> nodes;  // by kernel, by node: whether other kernels compute it, too
+};
+
+/// Values that more than one kernel computes.
+Repetitions repetitions(const Plan& plan, const PlanShapes& shapes);
 
 }  // namespace sinter::inline v1::jit

@@ -210,6 +210,23 @@ int positions_of(const CutCall& c, const Cut& cut) {
   return positions_with_rows(c.mesh, operand[operand.rank() - 1 - cut.axis]);
 }
 
+/// What joining a cut's parts would tell.
+void list_collectives(const CutCall& c, const Cut& cut, std::vector<Collective>& list) {
+  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
+  if (cut.kind == Cut::Kind::Value || n.op == Op::count || c.mesh.size() == 1) return;
+  const auto elements = static_cast<double>(c.shapes[static_cast<std::size_t>(cut.node)].numel());
+  if (adds(n.op)) {
+    list.push_back({Collective::Kind::AllReduce, n.op, accumulates_in(n.dtype), elements, c.mesh.size()});
+    return;
+  }
+  if (finds_position(n.op)) {
+    const DType extreme = c.graph[c.graph.operands(n)[0]].dtype;
+    list.push_back({Collective::Kind::AllGather, extreme_of(n.op), extreme, elements, c.mesh.size()});
+  }
+  const DType dtype = n.op == Op::prod ? accumulates_in(n.dtype) : n.dtype;
+  list.push_back({Collective::Kind::AllGather, n.op, dtype, elements, c.mesh.size()});
+}
+
 }  // namespace
 
 std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
@@ -219,6 +236,7 @@ std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
   if (together) parts = run_parts(c, cuts, c.mesh.size());
   std::vector<Joined> joined;
   for (std::size_t next = 0; const Cut& cut : cuts) {
+    if (c.call.collectives) list_collectives(c, cut, *c.call.collectives);
     const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
     const bool counts = cut.kind == Cut::Kind::Reduction && n.op == Op::count;
     const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);

@@ -45,6 +45,7 @@ struct Kernel {
   std::vector<std::uint32_t> arrays;  // where among outputs and inputs the arrays are
   std::optional<Rows> rows = {};      // where it reduces
   bool is_product = false;            // its graph is of the form that product.hpp says
+  std::string limit = {};             // what ends it before the graph does, for explain(): "more than 128 arrays"
 };
 
 /// All outputs of a plan have one shape, unless it reduces: an evaluation whose outputs differ in shape takes one plan
@@ -57,7 +58,6 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<DType> temporaries;
   std::vector<std::uint32_t> last_use;  // for each temporary, the last kernel that reads it
-  std::vector<std::string> notes;       // why something is not fused, for explain()
 };
 
 /// One kernel where the limits allow; else cut where the fewest values cross. Never refuses, nothing recurses.

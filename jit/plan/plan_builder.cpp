@@ -33,7 +33,6 @@ void PlanBuilder::append(Plan part, const Sources& leaves, std::span<const Slot>
     if (k.rows) std::ranges::transform(k.rows->domain, k.rows->domain.begin(), moved);
     plan_.kernels.push_back(std::move(k));
   }
-  plan_.notes.insert(plan_.notes.end(), part.notes.begin(), part.notes.end());
 }
 
 Plan PlanBuilder::finish() {

@@ -12,8 +12,6 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr int max_inputs = 48;
-constexpr std::size_t max_reductions = 48;
 /// Groups that a reduction or an output is tried with, the newest ones: thousands take time in proportion.
 constexpr std::size_t most_tried = 64;
 
@@ -201,7 +199,7 @@ void RowGroups::follow(std::size_t g, const GroupSet& others) {
 void RowGroups::add_reduction(NodeId id) {
   const NodeId from = operand(id);
   std::optional<Closure> needs = small_closure(from, no_group);
-  if (!needs || needs->inputs > max_inputs) materialize(from), needs = small_closure(from, no_group);
+  if (!needs || needs->inputs > max_row_inputs) materialize(from), needs = small_closure(from, no_group);
   const std::vector<NodeId> inputs = inputs_of(*needs, no_group);
   const std::size_t g = group_for(id, *needs, inputs);
   RowGroup& group = groups_[g];
@@ -231,9 +229,9 @@ std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vec
 bool RowGroups::joins(std::size_t g, NodeId from, const GroupSet& after, const Closure& needs,
                       const std::vector<NodeId>& inputs) const {
   const RowGroup& group = groups_[g];
-  if (group.weight + needs.weight > max_weight || group.reductions.size() >= max_reductions) return false;
+  if (group.weight + needs.weight > max_weight || group.reductions.size() >= max_row_reductions) return false;
   if (!may_follow(g, after) || (state(from).materialized && has(after, g))) return false;
-  if (merged(group.inputs, inputs).size() > max_inputs) return false;
+  if (merged(group.inputs, inputs).size() > max_row_inputs) return false;
   const std::optional<Closure> c = small_closure(from, static_cast<int>(g));
   return c && group.weight + c->weight <= max_weight && fits(*c, g)[c->place(from)].domain;
 }
@@ -282,7 +280,7 @@ bool RowGroups::place_output_in(std::size_t g, std::size_t number) {
   const NodeId id = output(number);
   if (!may_follow(g, state(id).after)) return false;
   const std::optional<Closure> c = small_closure(id, static_cast<int>(g));
-  if (!c || c->inputs > max_inputs || !over_of(id, fits(*c, g)[c->place(id)], g)) return false;
+  if (!c || c->inputs > max_row_inputs || !over_of(id, fits(*c, g)[c->place(id)], g)) return false;
   groups_[g].outputs.push_back(number);
   follow(g, state(id).after);
   return true;

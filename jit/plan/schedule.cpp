@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "../graph/complex_parts.hpp"
 #include "../graph/lower.hpp"
@@ -92,9 +91,9 @@ class Scheduler {
       const std::size_t limit = furthest(begin);
       const std::size_t end = limit == items_.size() || eager_ ? limit : best_cut(begin, limit);
       build(begin, end);
+      if (limit < items_.size() && !eager_) plan_.kernels.back().limit = limit_in_words();
       begin = end;
     }
-    if (!eager_ && plan_.kernels.size() > 1) add_note();
     return std::move(plan_);
   }
 
@@ -218,7 +217,7 @@ class Scheduler {
                                live > max_live_bytes};
       const auto* which = std::ranges::find(exceeded, true);
       if (i == begin || which == std::end(exceeded)) continue;
-      limits_hit_.insert(which - exceeded);
+      limit_hit_ = which - exceeded;
       return i;
     }
     return items_.size();
@@ -298,16 +297,14 @@ class Scheduler {
     plan_.kernels.push_back(std::move(kernel));
   }
 
-  void add_note() {
-    const std::string limits[] = {
-        fmt::format("more than {} operations (a division or function counts as {})", max_weight, call_weight),
-        fmt::format("more than {} arrays", max_operands),
-        fmt::format("more than {} bytes of parameters", parameter_bytes),
-        fmt::format("more than {} bytes of values at once per element", max_live_bytes)};
-    std::string reasons;
-    for (std::ptrdiff_t limit : limits_hit_) reasons += (reasons.empty() ? "" : " or ") + limits[limit];
-    plan_.notes.push_back(fmt::format("one kernel would have {}: cut into {} where the fewest values cross", reasons,
-                                      plan_.kernels.size()));
+  std::string limit_in_words() const {
+    switch (limit_hit_) {
+      case 0:
+        return fmt::format("more than {} operations (a division or function counts as {})", max_weight, call_weight);
+      case 1: return fmt::format("more than {} arrays", max_operands);
+      case 2: return fmt::format("more than {} bytes of parameters", parameter_bytes);
+      default: return fmt::format("more than {} bytes of values at once per element", max_live_bytes);
+    }
   }
 
   const Graph& graph_;
@@ -316,7 +313,7 @@ class Scheduler {
   std::vector<Item> items_;
   std::vector<std::int64_t> crossing_;
   int sweep_ = -1;
-  std::set<std::ptrdiff_t> limits_hit_;
+  std::ptrdiff_t limit_hit_ = 0;  // by the last kernel
   Plan plan_;
 };
 

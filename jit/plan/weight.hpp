@@ -9,6 +9,9 @@ namespace sinter::inline v1::jit {
 /// several.
 inline constexpr int max_weight = 512;
 inline constexpr int call_weight = 8;
+/// Of a kernel that reduces.
+inline constexpr int max_row_inputs = 48;
+inline constexpr std::size_t max_row_reductions = 48;
 
 inline int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
 

@@ -220,6 +220,16 @@ std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evalu
   return plans;
 }
 
+MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation) {
+  MeshEvaluation found;
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
+  call.seen = &found.plans;
+  call.row_plans = &found.row_plans;
+  call.collectives = &found.collectives;
+  run_recipe(*evaluation.recipe, call);
+  return found;
+}
+
 Evaluation inspect(const Recorded& recorded) {
   Evaluation e{{}, recipe_of(recorded, nullptr, fusion_is_off()), nullptr};
   const Recipe& recipe = *(e.recipe = &specialized(*e.found, recorded.scalars.data(), recorded.device, false));

@@ -8,7 +8,7 @@
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/backend.hpp>
 #include "../plan/plan_shapes.hpp"
-#include "recipe.hpp"
+#include "runner.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -46,6 +46,15 @@ struct Evaluation {
 
 /// Throws what evaluate(Bound) throws before it runs anything.
 Evaluation inspect(const Recorded& recorded);
+
+/// What an evaluation on a mesh would do: the plans of one position, stage by stage, how their kernels walk rows, and
+/// what positions tell one another between them.
+struct MeshEvaluation {
+  std::vector<PlanSeen> plans;
+  std::vector<RowPlan> row_plans;  // of all kernels of these
+  std::vector<Collective> collectives;
+};
+MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation);
 
 /// How a GPU would walk the rows of each kernel of an expression that reduces; empty ones of kernels that do not.
 std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation);

@@ -143,6 +143,12 @@ class PlanRun {
   small_vector<TensorImpl*, 16> operands_;
 };
 
+void show_plan(const Recipe& recipe, const ReadyPlan& plan, const PlanShapes& shapes, const Call& call) {
+  PlanSeen seen{recipe.shared_from_this(), &plan, shapes, {}};
+  for (std::size_t i = 0; i < call.leaves.size(); ++i) seen.leaves.push_back(TensorRef::share(call.leaves[i]));
+  call.seen->push_back(std::move(seen));
+}
+
 /// One plan for the outputs that it names.
 void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
   if (targets[plan.outputs[0]].shape.numel() == 0) return;
@@ -240,6 +246,11 @@ void run_any(const Recipe& recipe, const Call& call) {
   if (call.outputs) check_apart({call.outputs, targets.size()});
   const ReadyPlan* together = same_shape ? &recipe.together() : nullptr;
   const bool aliased = choose_arrays(recipe, targets, together, call);
+  if (call.seen)
+    for (std::size_t i = 0; i < (together ? 1 : targets.size()); ++i) {
+      const ReadyPlan& plan = together ? *together : recipe.alone(i);
+      show_plan(recipe, plan, plan_shapes(plan.plan, &targets[i].shape, call.leaves), call);
+    }
   if (together) {
     run_plan(*together, targets, aliased, call);
   } else {
@@ -337,6 +348,7 @@ void run_reshaping(const Recipe& recipe, const Call& call) {
   }
   if (call.outputs) check_apart({call.outputs, targets.size()});
   const bool aliased = choose_arrays(recipe, plan, targets, call);
+  if (call.seen) show_plan(recipe, plan, shapes, call);
   PlanRun(plan, shapes, targets, aliased, call).run();
   finish(targets, call);
 }

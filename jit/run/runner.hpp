@@ -1,15 +1,34 @@
 // Runs a recipe's plans on given arrays.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <sinter/jit/evaluate.hpp>
 #include "../plan/faults.hpp"
+#include "../plan/plan_shapes.hpp"
 #include "checks.hpp"
 #include "recipe.hpp"
 
 namespace sinter::inline v1::jit {
+
+/// A plan of an evaluation that is looked at, and what it reads.
+struct PlanSeen {
+  std::shared_ptr<const Recipe> recipe;  // keeps the plan
+  const ReadyPlan* ready;
+  PlanShapes shapes;
+  std::vector<runtime::TensorRef> leaves;
+};
+
+/// What the positions of a mesh tell one another once.
+struct Collective {
+  enum class Kind : std::uint8_t { AllReduce, AllGather } kind;
+  Op op;            // that asks for it
+  DType dtype;      // of what is told
+  double elements;  // of each position
+  int positions;
+};
 
 /// The values of one evaluation.
 struct Call {
@@ -20,6 +39,8 @@ struct Call {
   bool runs = true;                                     // false: compiles what running would need
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
   std::vector<RowPlan>* row_plans = nullptr;            // if given, receives one for each kernel; nothing compiles
+  std::vector<PlanSeen>* seen = nullptr;                // if given, receives the plans; nothing compiles
+  std::vector<Collective>* collectives = nullptr;       // if given, receives what positions of a mesh tell one another
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives what compiles the kernels
   mutable const Kernel* faulted = nullptr;              // the first that met a value that it cannot compute with
   mutable RunFaults met;                                // what it met

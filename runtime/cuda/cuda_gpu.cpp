@@ -15,6 +15,7 @@
 #include "../pool.hpp"
 #include "../retired_kernels.hpp"
 #include "../waits.hpp"
+#include "arithmetic_units.hpp"
 #include "captures.hpp"
 #include "context.hpp"
 #include "cublas_products.hpp"
@@ -76,6 +77,7 @@ class CudaGpu final : public GpuBackend {
                                     oldest_architecture / 10, oldest_architecture % 10));
     multiprocessors_ = context_.attribute(driver::attribute_multiprocessors);
     shared_per_block_ = context_.attribute(driver::attribute_shared_per_block);
+    clock_ = 1e3 * context_.attribute(driver::attribute_clock);
     const double clock = 1e3 * context_.attribute(driver::attribute_memory_clock);
     bandwidth_ = 2 * clock * context_.attribute(driver::attribute_memory_bus_width) / 8;  // on both clock edges
   }
@@ -106,6 +108,9 @@ class CudaGpu final : public GpuBackend {
   int architecture() const noexcept override { return architecture_; }
   int multiprocessors() const noexcept override { return multiprocessors_; }
   double bandwidth() const noexcept override { return bandwidth_; }
+  double arithmetic_rate(DType dtype) const noexcept override {
+    return 2 * clock_ * multiprocessors_ * units_per_multiprocessor(architecture_, dtype);
+  }
   std::int64_t shared_per_block() const noexcept override { return shared_per_block_; }
   std::string binary_tag() const override { return nvrtc_tag(architecture_); }
   std::string compile(const KernelSource& source) override {
@@ -147,6 +152,7 @@ class CudaGpu final : public GpuBackend {
   int multiprocessors_ = 0;
   int shared_per_block_ = 0;
   double bandwidth_ = 0;
+  double clock_ = 0;  // of the multiprocessors, in Hz
   Captures captures_{context_};
   const std::shared_ptr<RetiredKernels> retired_ = std::make_shared<RetiredKernels>(streams_);
 };

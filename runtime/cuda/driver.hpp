@@ -82,6 +82,7 @@ inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned host_memory_mapped = 2;
+inline constexpr int attribute_clock = 13;  // kHz, of the multiprocessors
 inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_memory_clock = 36;      // kHz
 inline constexpr int attribute_memory_bus_width = 37;  // bits

@@ -36,6 +36,7 @@ class TracedGpu final : public GpuBackend {
   int architecture() const noexcept override { return gpu_->architecture(); }
   int multiprocessors() const noexcept override { return gpu_->multiprocessors(); }
   double bandwidth() const noexcept override { return gpu_->bandwidth(); }
+  double arithmetic_rate(DType dtype) const noexcept override { return gpu_->arithmetic_rate(dtype); }
   std::int64_t shared_per_block() const noexcept override { return gpu_->shared_per_block(); }
   std::string binary_tag() const override { return gpu_->binary_tag(); }
   std::string compile(const KernelSource& source) override { return gpu_->compile(source); }

@@ -19,10 +19,11 @@
 #include "../fork.hpp"
 
 #include "../environment.hpp"
+#include "../process.hpp"
 #include "../write.hpp"
 #include "abi.h"
+#include "files.hpp"
 #include "memory_check.hpp"
-#include "process.hpp"
 #include "temporary_folder.hpp"
 
 namespace sinter::inline v1::embedded {

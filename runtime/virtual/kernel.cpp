@@ -16,9 +16,10 @@
 
 #include "../descriptor.hpp"
 #include "../fork.hpp"
+#include "../process.hpp"
 #include "../write.hpp"
+#include "files.hpp"
 #include "host_compiler.hpp"
-#include "process.hpp"
 #include "worker.hpp"
 
 namespace sinter::inline v1::runtime::vgpu {

@@ -47,8 +47,10 @@ TEST_F(ExplainRows, TheWholeText) {
             "    reads      leaf 0: float32 (4096, 1024), contiguous\n"
             "               1 number, given at each launch\n"
             "    writes     output 0: float32 (4096, 1024)\n"
+            "    costs      16.8 MB read, 16.8 MB written, 83.9 M operations: 2.5 a byte, bound by memory\n"
             "memory: 33.6 MB read and written in 1 pass\n"
             "        6.82 us at the memory's 4.92 TB/s, if nothing is in caches\n"
+            "        a kernel in float32 is bound by memory up to 13.6 operations a byte, at 66.9 T operations/s\n"
             "        one kernel per operation would move 67.1 MB in 2 passes, 2.0 times as much\n"
             "temporaries: none\n"
             "composite: 1 operation made of others, 12 in all\n"
@@ -99,6 +101,80 @@ TEST_F(ExplainRows, CpuHasNoRoofline) {
   const std::string text = sn::explain(sn::sum(sn::zeros({3, 4}), 1));
   EXPECT_THAT(text, AllOf(HasSubstr(" 3 of 4 elements, 1 walk through each\n"), Not(HasSubstr("threads")),
                           Not(HasSubstr("at the memory's"))));
+}
+
+TEST_F(ExplainRows, WhatBoundsAKernel) {
+  const sn::Tensor x = rows(1000, 1000);
+  const auto functions = [&](int count) {
+    sn::Lazy<float> e = x;
+    for (int i = 0; i < count; ++i) e = sn::exp(e);
+    return sn::explain(e);
+  };
+  EXPECT_THAT(functions(13), HasSubstr(": 13 a byte, bound by memory\n"));  // 8 of each for 8 bytes
+  EXPECT_THAT(functions(14), HasSubstr(": 14 a byte, bound by arithmetic\n"));
+  EXPECT_THAT(sn::explain(x.to<double>() * 2), HasSubstr("bound by memory\n"));
+  EXPECT_THAT(sn::explain(x.to<int>() + 1), HasSubstr(" a byte\n"));  // no rate of integers is known
+  const std::string product = sn::explain(sn::matmul(x, x));
+  EXPECT_THAT(product, HasSubstr("2 G operations: 167 a byte\n"));  // nor that of tensor cores
+  EXPECT_THAT(sn::explain(sn::matmul(sn::exp(sn::sigmoid(x)), x) + sn::sigmoid(x)),
+              AllOf(HasSubstr("computed again: sigmoid in 2 kernels"),
+                    HasSubstr("        that spares 8 M operations (120 ns) and adds at most 12 MB (2.44 us)\n")));
+}
+
+struct ExplainPlans : testing::Test {
+  sn::Tensor<float> x = sn::zeros({4, 6}), y = sn::zeros({6, 4});
+};
+
+TEST_F(ExplainPlans, WhyKernelsAreApart) {
+  const auto not_fused = [](const std::string& kernels, const std::string& reason) {
+    return HasSubstr("not fused: kernels " + kernels + "\n        " + reason);
+  };
+  EXPECT_THAT(sn::explain(sn::exp(sn::matmul(sn::exp(x), y))),
+              not_fused("1 and 2, 2 and 3", "a product is a call of OpenBLAS, which reads and writes memory\n"));
+  EXPECT_THAT(sn::explain(sn::sum(sn::sum(x, 1) * 2, 0)),
+              not_fused("1 and 2", "the result of a reduction over (4, 6) is reduced again over another shape, (4,)"));
+  EXPECT_THAT(sn::explain(sn::sum(x, 0) + sn::amax(x)), not_fused("1 and 2", "they reduce different dims"));
+  EXPECT_THAT(sn::explain(sn::sum(x, 1) + sn::zeros({3, 4})),
+              not_fused("1 and 2", "the result of a reduction over (4, 6) is read over another shape, (3, 4)"));
+  EXPECT_THAT(sn::explain(sn::softmax(x, 1)), Not(HasSubstr("not fused")));
+}
+
+// On the CPU no time is known, and none is made up.
+TEST_F(ExplainPlans, StoringAValueIsBytesForOperations) {
+  EXPECT_THAT(sn::explain(sn::matmul(sn::exp(sn::sigmoid(x)), y).sum() + sn::sigmoid(x)),
+              HasSubstr("        that spares 192 operations and adds at most 288 B\n"));
+}
+
+TEST_F(ExplainPlans, ArgumentsHaveTheirNames) {
+  const auto text = [&](std::string_view expression) {
+    return sn::explain(sn::parse(expression, {{"length", x}, {"time", y}}));
+  };
+  EXPECT_THAT(text("length / time.t()"),
+              AllOf(HasSubstr("reads      length: float32 (4, 6), contiguous\n"),
+                    HasSubstr("               time: float32 (4, 6), strides (1, 4)\n"), Not(HasSubstr("leaf"))));
+  EXPECT_THAT(text("exp(length)[1:] * 2"), HasSubstr("reads      length: float32 (3, 6)"));
+  EXPECT_THAT(sn::explain(x + 1), HasSubstr("reads      leaf 0: float32"));
+  const sn::Lazy<float> written(sn::jit::named(sn::Lazy<float>(x).node(), "\x1b[31m\n"));
+  EXPECT_THAT(sn::explain(written + 1), HasSubstr("reads      \"\\x1b[31m\\x0a\": float32"));
+  const sn::Lazy<float> grown = sn::Lazy<float>(x) + 1;  // an expression has no name of its own
+  EXPECT_THAT(sn::explain(sn::parse("a * 2", {{"a", grown}})), HasSubstr("leaf 0: float32"));
+}
+
+TEST_F(ExplainPlans, WhatPositionsOfAMeshTellOneAnother) {
+  const sn::Mesh mesh({sn::cpu, sn::cpu});
+  const auto s = sn::shard(x, mesh);
+  EXPECT_THAT(sn::explain(s + 1), AllOf(HasSubstr("float32 (4, 6) on mesh("), HasSubstr("at each of 2 positions\n"),
+                                        HasSubstr(" over (2, 6)\n"), HasSubstr("communication: none")));
+  EXPECT_THAT(sn::explain(s.sum(0)), AllOf(HasSubstr("communication: 24 B from each of 2 positions\n"),
+                                           HasSubstr("        all_reduce of 6 float32 elements for sum: 24 B\n"),
+                                           HasSubstr("writes     part 0: float32 (1, 6), for the other positions\n"),
+                                           HasSubstr("reads      joined 0: float32 (6,)"),
+                                           HasSubstr("positions tell one another what the first computed\n")));
+  EXPECT_THAT(sn::explain(s.sum(1)), AllOf(HasSubstr(" 2 of 6 elements"), Not(HasSubstr("threads"))));
+  EXPECT_THAT(sn::explain(s.argmax(0)),
+              AllOf(HasSubstr("communication: 72 B"), HasSubstr("all_gather of 6 float32 elements for amax: 24 B\n"),
+                    HasSubstr("all_gather of 6 int64 elements for argmax: 48 B\n")));
+  EXPECT_THAT(sn::explain(s.softmax(1)), HasSubstr("communication: none"));
 }
 
 }  // namespace

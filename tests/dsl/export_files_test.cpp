@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-jit::Export fused(ExportOptions options = {}) {
+jit::Export exported_fused(ExportOptions options = {}) {
   const Tensor<float> z = zeros<float>({3}), y = zeros<float>({3});
   options.name = "fused";
   return exported(exp(z + 2) * y, options);
@@ -40,18 +40,18 @@ void put(const fs::path& path, const std::string& text) { std::ofstream(path) <<
 TEST(ExportFilesTest, AreTheSameEachTime) {
   const LibraryOptions options{
       .name = "k", .architectures = {80, 90}, .cpp_wrapper = true, .ptx_files = true, .dot = true};
-  const Exported a = write({fused(), soft()}, options), b = write({fused(), soft()}, options);
+  const Exported a = write({exported_fused(), soft()}, options), b = write({exported_fused(), soft()}, options);
   EXPECT_EQ(a.files, b.files);
   std::vector<std::string> names;
   for (const auto& [name, text] : a.files) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"k.c", "k.cu", "k.dot", "k.h", "k.hpp", "k.json", "k.ptx"}));
-  EXPECT_NE(write({fused({.in_place = true})}, options).files, write({fused()}, options).files);
+  EXPECT_NE(write({exported_fused({.in_place = true})}, options).files, write({exported_fused()}, options).files);
   for (const auto& [name, text] : a.files) EXPECT_EQ(text.find("/tmp"), std::string::npos) << name;
 }
 
 TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {
   const ScratchFolder folder;
-  const Exported exported = write({fused()}, {.name = "k", .architectures = {90}});
+  const Exported exported = write({exported_fused()}, {.name = "k", .architectures = {90}});
   exported.write(folder.file("deep/folder"));
   const fs::path path = folder.path() / "deep/folder/k.c";
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -80,7 +80,7 @@ std::vector<jit::Export> all_kinds() {
   const Tensor<std::int64_t> i = zeros<std::int64_t>({7}), k = zeros<std::int64_t>({7});
   const Tensor<Complex> z = zeros<Complex>({4, 5});
   return {
-      fused({.numbers = {"shift"}, .strided = {"x0"}}),
+      exported_fused({.numbers = {"shift"}, .strided = {"x0"}}),
       soft(),
       exported(sum(z * z, -1), {.name = "parts"}),
       exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
@@ -119,8 +119,9 @@ TEST(ExportFilesTest, CompileAsCAndCpp) {
 class ProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    write({fused()}, {.name = "one", .prefix = "p_", .architectures = {90}}).write(folder.path().string());
-    write({soft(), fused()}, {.name = "two", .prefix = "q_", .architectures = {90}, .format = ExportFormat::Header})
+    write({exported_fused()}, {.name = "one", .prefix = "p_", .architectures = {90}}).write(folder.path().string());
+    write({soft(), exported_fused()},
+          {.name = "two", .prefix = "q_", .architectures = {90}, .format = ExportFormat::Header})
         .write(folder.path().string());
     put(folder.path() / "two_impl.c",
         "#define _POSIX_C_SOURCE 200809L\n#define Q_TWO_IMPLEMENTATION\n#include \"two.h\"\n");
@@ -199,7 +200,8 @@ constexpr std::string_view warnings = " -w -g -O1 ";
 TEST(ExportFilesTest, ThreadsShareNothingUnguarded) {
   const ScratchFolder folder;
   const std::string at = "cd " + folder.path().string() + " && ";
-  write({fused(), soft()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Fatbin, .dlpack = true})
+  write({exported_fused(), soft()},
+        {.name = "k", .architectures = {90}, .format = ExportFormat::Fatbin, .dlpack = true})
       .write(folder.path().string());
   put(folder.path() / "driver.c", std::string(quick_driver));
   put(folder.path() / "main.c", R"(
@@ -248,7 +250,8 @@ int main(void) {
 /// Functions that run before main, from objects in other files, which the header's own file may come after.
 TEST(ExportFilesTest, WorkBeforeMain) {
   const ScratchFolder folder;
-  write({fused()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Header}).write(folder.path().string());
+  write({exported_fused()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Header})
+      .write(folder.path().string());
   put(folder.path() / "driver.c", std::string(quick_driver));
   put(folder.path() / "main.cpp", R"(
 #include "k.h"
@@ -284,7 +287,7 @@ std::string message(F make) {
 
 TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   using ::testing::HasSubstr;
-  const auto of = [](LibraryOptions options) { return message([&] { return write({fused()}, options); }); };
+  const auto of = [](LibraryOptions options) { return message([&] { return write({exported_fused()}, options); }); };
   EXPECT_THAT(of({.name = "a b"}), HasSubstr("library \"a b\" is no name in C"));
   EXPECT_THAT(of({.name = ""}), HasSubstr("is no name in C"));
   EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is taken by C"));
@@ -312,7 +315,7 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   EXPECT_THAT(together("a", "a_launch"), HasSubstr("is called as functions of kernel a are"));
   EXPECT_THAT(together("a_dlpack", "a"), HasSubstr("choose another name"));
   EXPECT_EQ(together("a", "ab_launch"), "nothing was thrown");
-  const Exported files = write({fused()}, {.name = "k", .architectures = {}});
+  const Exported files = write({exported_fused()}, {.name = "k", .architectures = {}});
   EXPECT_THAT(message([&] { return files.write("/proc/no/such"), 0; }), HasSubstr("Name one that you may write to"));
   const ScratchFolder folder;
   put(folder.path() / "file", "");
@@ -347,7 +350,7 @@ TEST(ExportFilesTest, NoNameIsAMacroOfTheCLibrary) {
 }
 
 TEST(ExportFilesTest, AppearTogetherOrNotAtAll) {
-  const Exported files = write({fused(), soft()}, {.name = "k", .architectures = {}});
+  const Exported files = write({exported_fused(), soft()}, {.name = "k", .architectures = {}});
   const ScratchFolder folder;
   put(folder.path() / "k.c", "old");
   const auto content = [&] {
@@ -377,10 +380,10 @@ TEST(ExportFilesTest, AppearTogetherOrNotAtAll) {
 }
 
 TEST(ExportFilesTest, ManifestTellsWhatThereIs) {
-  const auto json =
-      nlohmann::json::parse(write({fused({.inputs = {"z", "y"}, .sizes = {{"n"}}, .numbers = {"shift"}}), soft()},
-                                  {.name = "k", .prefix = "my_", .architectures = {90}})
-                                .files.at("k.json"));
+  const auto json = nlohmann::json::parse(
+      write({exported_fused({.inputs = {"z", "y"}, .sizes = {{"n"}}, .numbers = {"shift"}}), soft()},
+            {.name = "k", .prefix = "my_", .architectures = {90}})
+          .files.at("k.json"));
   EXPECT_EQ(json["abi_version"], export_abi_version);
   EXPECT_EQ(json["targets"], (std::vector<std::string>{"sm_90", "compute_90"}));
   const auto& kernel = json["kernels"][0];

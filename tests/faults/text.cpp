@@ -23,6 +23,7 @@ void parse() {
 void explain() {
   const auto x = sn::tensor({{1.f, 2.f}, {3.f, 4.f}});
   expect(sn::explain(sn::softmax(x, -1) * 2).find("kernel") != std::string::npos, "explain");
+  expect(sn::explain_html(x * 2 + 1).find("</html>") != std::string::npos, "explain_html");
   expect(sn::to_dot(x * 2 + 1).find("digraph") != std::string::npos, "to_dot");
   expect(sn::cuda_source(sn::softmax(x, -1)).find("__global__") != std::string::npos, "cuda_source");
 }

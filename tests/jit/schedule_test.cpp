@@ -111,7 +111,7 @@ TEST(Schedule, TheExampleIsOneKernel) {
   EXPECT_EQ(p.kernels[0].inputs, (std::vector<Slot>{{Slot::Kind::Leaf, 0}, {Slot::Kind::Leaf, 1}}));
   EXPECT_EQ(p.kernels[0].outputs, (std::vector<Slot>{{Slot::Kind::Output, 0}}));
   EXPECT_TRUE(p.temporaries.empty());
-  EXPECT_TRUE(p.notes.empty());
+  EXPECT_EQ(p.kernels[0].limit, "");
 }
 
 TEST(Schedule, LeavesAreRenumberedDensely) {
@@ -143,7 +143,8 @@ TEST(Schedule, LongChainsAreCutWhereOneValueCrosses) {
   expect_valid(p);
   EXPECT_EQ(p.kernels.size(), 20u);
   EXPECT_EQ(p.temporaries.size(), p.kernels.size() - 1);
-  EXPECT_FALSE(p.notes.empty());
+  EXPECT_THAT(p.kernels[0].limit, ::testing::StartsWith("more than 512 operations"));
+  EXPECT_EQ(p.kernels.back().limit, "");
   // Segments that repeat have one text and one name.
   std::set<std::string> names;
   for (std::size_t i = 1; i + 1 < p.kernels.size(); ++i) names.insert(p.kernels[i].name);

@@ -110,6 +110,7 @@ TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {
   refuses("bench z --repeat 0", "no whole number from 1 on");
   refuses("bench z --repeat 3x", "no whole number");
   refuses("explain z --cuda --dot", "ask for one");
+  refuses("explain z --dot --html plan.html", "ask for one");
   refuses("export z --arg z=3", "z: f32[n]");
   refuses("export z --format sauce", "\"sauce\" is none of source, header");
   refuses("export z --extra cu,xyz", "\"xyz\" is none of");

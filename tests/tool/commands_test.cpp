@@ -90,6 +90,17 @@ TEST(CommandsTest, ExplainSaysWhatItIsAskedFor) {
   EXPECT_THAT(shell.prints("explain 'z + 1' --arg z=z.npy --dot"), HasSubstr("digraph"));
 }
 
+TEST(CommandsTest, ExplainWritesAPageOrLeavesWhatWasThere) {
+  const ShellWithFiles shell;
+  EXPECT_EQ(shell.prints("explain 'z + 1' --arg z=z.npy --html plan.html"), "");
+  const std::string page = shell.prints("explain 'z + 1' --arg z=z.npy --html plan.html && cat plan.html");
+  EXPECT_THAT(page, HasSubstr("z: float32 (3,), contiguous"));
+  EXPECT_THAT(page, HasSubstr("</html>\n"));
+  expect_error(shell.sinter("explain 'z + 1' --arg z=z.npy --html none/plan.html"), "none/plan.html");
+  expect_error(shell.sinter("explain 'z + w' --arg z=z.npy --html plan.html"), "'w'");
+  EXPECT_EQ(shell.prints("explain 'z + 1' --arg z=z.npy --html again.html && cat plan.html"), page);
+}
+
 TEST(CommandsTest, BenchGivesMediansAndTheirRatio) {
   const ShellWithFiles shell;
   const std::string text = shell.prints(

@@ -13,6 +13,10 @@ TEST_F(CudaGpu, Facts) {
   EXPECT_EQ(g.name(), "Fake GPU 1");
   EXPECT_EQ(g.architecture(), 90);
   EXPECT_EQ(g.multiprocessors(), 132);
+  EXPECT_DOUBLE_EQ(g.arithmetic_rate(DType::Float32), 132 * 128 * 2 * 1.98e9);
+  EXPECT_DOUBLE_EQ(g.arithmetic_rate(DType::BFloat16), 132 * 128 * 2 * 1.98e9);
+  EXPECT_DOUBLE_EQ(g.arithmetic_rate(DType::Float64), 132 * 64 * 2 * 1.98e9);
+  EXPECT_EQ(g.arithmetic_rate(DType::Int32), 0);
   EXPECT_EQ(g.bandwidth(), 2 * 3.201e9 * 768);
   EXPECT_EQ(g.memory().total, 64 * mib);
   EXPECT_THAT(g.binary_tag(), ::testing::StartsWith("sm_90"));

@@ -89,6 +89,7 @@ TEST(Driver, ConstantsAreCudas) {
   EXPECT_EQ(ours::event_default, static_cast<unsigned>(CU_EVENT_DEFAULT));
   EXPECT_EQ(ours::stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(ours::event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(ours::attribute_clock, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   EXPECT_EQ(ours::attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   EXPECT_EQ(ours::attribute_memory_clock, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   EXPECT_EQ(ours::attribute_memory_bus_width, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);

@@ -243,6 +243,7 @@ CUresult cuDeviceGetAttribute(int* value, int which, CUdevice) {
   ENTER();
   const fake_cuda::Control& c = state().control;
   switch (which) {
+    case attribute_clock: *value = 1'980'000; return success;  // an H200's
     case attribute_multiprocessors: *value = 132; return success;
     case attribute_memory_clock: *value = 3'201'000; return success;  // an H200's
     case attribute_memory_bus_width: *value = 6144; return success;

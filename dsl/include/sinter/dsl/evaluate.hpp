@@ -126,6 +126,14 @@ std::string explain(E&& e) {
   return jit::explain(description(lifted));
 }
 
+/// The plan as a self-contained HTML page: a graph of the kernels and the values that pass between them, what bounds
+/// each kernel, and its CUDA source. Write it to a file and open that in a browser.
+template <expression E>
+std::string explain_html(E&& e) {
+  auto&& lifted = lift(std::forward<E>(e));
+  return jit::explain_html(description(lifted));
+}
+
 /// The CUDA source of the plan's kernels. Operands on the CPU are treated as if they were on a GPU.
 template <expression E>
 std::string cuda_source(E&& e) {

@@ -10,6 +10,10 @@ namespace sinter::inline v1::jit {
 /// A description of the plan: device, kernels, what is fused, what is not and why, bytes moved, temporaries.
 std::string explain(const Recorded& expression);
 
+/// The same as a self-contained HTML page, with the plan drawn as a graph and the kernels' CUDA source. Graphviz does
+/// the layout if its program `dot` is installed. Throws what explain throws.
+std::string explain_html(const Recorded& expression);
+
 /// The CUDA source of every kernel of the plan, as it would run on `device` (a GPU; operands on the CPU are treated as
 /// if they were there).
 std::string cuda_source(const Recorded& expression);

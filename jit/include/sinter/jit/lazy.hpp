@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/jit/graph.hpp>
@@ -28,6 +29,8 @@ struct Recorded;
 
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
+/// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
+LazyRef named(const LazyRef& value, std::string_view name);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
 LazyRef lazy(Scalar value, Category category);
 /// A typed tree (one output) with its current leaves.

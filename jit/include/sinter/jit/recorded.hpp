@@ -1,6 +1,7 @@
 // An expression as a graph, with its leaves and scalars.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
@@ -28,6 +29,7 @@ struct Recorded {
   std::vector<Scalar> scalars;
   Device device;                         // of the leaves; the CPU if there are none
   std::vector<runtime::TensorRef> held;  // leaves kept alive by this object
+  std::vector<std::string> names;        // of the leaves, for explain(); empty where unknown, or the whole list is
 };
 
 }  // namespace sinter::inline v1::jit

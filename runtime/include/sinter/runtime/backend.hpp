@@ -106,6 +106,9 @@ class GpuBackend : public Backend {
   virtual int multiprocessors() const noexcept = 0;
   /// Peak memory bandwidth of the device in bytes per second, from memory clock and bus width; 0 if these are unknown.
   virtual double bandwidth() const noexcept { return 0; }
+  /// Peak arithmetic rate for a dtype in operations per second, a multiply-add counted as two: multiprocessors x units
+  /// of the architecture x 2 x clock. 0 if one of these is unknown, as for integers.
+  virtual double arithmetic_rate(DType /*dtype*/) const noexcept { return 0; }
   /// Maximum bytes of shared memory per block, static and dynamic together.
   virtual std::int64_t shared_per_block() const noexcept { return 48 << 10; }
   /// Identifies compatible binaries: backends with equal tags, in this or another process, run each other's binaries.

@@ -1,9 +1,11 @@
 // Running another program and reading its output.
 #pragma once
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 
 struct ProcessResult {
   /// The program ran, but its status is unknown: this process ignores SIGCHLD or waits for all its children.
@@ -17,8 +19,14 @@ struct ProcessResult {
   std::string ending() const;
 };
 
-/// Runs `arguments` (the program is looked up in PATH) without input and waits for it. Throws only bad_alloc.
-ProcessResult run_process(const std::vector<std::string>& arguments);
+struct ProcessOptions {
+  std::string_view input = {};         // stdin
+  bool merges_errors = true;           // stderr goes to the output; otherwise it is discarded
+  std::chrono::milliseconds limit{0};  // after it the program is killed; 0: no limit
+};
+
+/// Runs `arguments` (the program is looked up in PATH) and waits for it. Throws only bad_alloc.
+ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 /// Whether an error means that the system temporarily lacks a resource, so that a retry may succeed.
 bool is_lack(int error) noexcept;
@@ -27,8 +35,4 @@ bool is_lack(int error) noexcept;
 /// `error` is why a file could not be examined, or 0 if there is none that could be run.
 std::string find_program(const std::string& program, int& error);
 
-/// Throw Error with the path and the reason.
-void write_file(const std::string& path, const std::string& content);
-std::string read_file(const std::string& path);
-
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime

@@ -2,36 +2,49 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sinter/runtime/error.hpp>
 #include <sstream>
 #include <utility>
 
-#include "../descriptor.hpp"
-#include "../environment.hpp"
-#include "../fork.hpp"
-#include "../write.hpp"
+#include "descriptor.hpp"
+#include "environment.hpp"
+#include "fork.hpp"
+#include "write.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 namespace {
 
-int spawn(const std::vector<char*>& argv, int output, pid_t& child) {
+/// What a child gets for its own; an input of -1 is none.
+struct ChildStreams {
+  int input, output;
+  bool merges_errors;
+};
+
+int spawn(const std::vector<char*>& argv, const ChildStreams& streams, pid_t& child) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, 1);
-  posix_spawn_file_actions_adddup2(&actions, output, 2);
+  if (streams.input < 0)
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  else
+    posix_spawn_file_actions_adddup2(&actions, streams.input, 0);
+  posix_spawn_file_actions_adddup2(&actions, streams.output, 1);
+  if (streams.merges_errors)
+    posix_spawn_file_actions_adddup2(&actions, streams.output, 2);
+  else
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   // Compilers run and wait for programs of their own, so they must not inherit this process's signal handling.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -47,10 +60,29 @@ int spawn(const std::vector<char*>& argv, int output, pid_t& child) {
   return error;
 }
 
-std::string read_all(int fd) {
+using Clock = std::chrono::steady_clock;
+
+/// Whether there is something to read, or the end, before the deadline.
+bool wait_to_read(int fd, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready >= 0) return ready > 0;
+    if (errno != EINTR) return true;  // reading says what is wrong
+  }
+}
+
+/// What a child writes; kills it past the limit.
+std::string read_all(int fd, pid_t child, std::chrono::milliseconds limit) {
   std::string text;
   char buffer[4096];
+  const Clock::time_point deadline = Clock::now() + limit;
   for (;;) {
+    if (limit.count() > 0 && !wait_to_read(fd, deadline)) {
+      ::kill(child, SIGKILL);
+      return text;
+    }
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n > 0)
       text.append(buffer, static_cast<std::size_t>(n));
@@ -64,6 +96,19 @@ int wait_for(pid_t child) {
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return ProcessResult::unknown;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A file in memory with this text, to be read from its start; -1 and errno if there cannot be one.
+Descriptor in_memory(std::string_view text) {
+  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+  if (file.get() < 0) return file;
+  if (const int error = write_all(file.get(), text)) {
+    file = Descriptor();
+    errno = error;
+  } else {
+    ::lseek(file.get(), 0, SEEK_SET);
+  }
+  return file;
 }
 
 /// Always waited for.
@@ -81,7 +126,7 @@ std::string ProcessResult::ending() const {
   return status == unknown ? "exit status unknown" : fmt::format("exit status {}", status);
 }
 
-ProcessResult run_process(const std::vector<std::string>& arguments) {
+ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
@@ -89,16 +134,18 @@ ProcessResult run_process(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return result.error = EINVAL, result;
   Child child;
   Descriptor reading;  // closed before waiting for the child, which may write more than is read
+  Descriptor input;
+  if (!options.input.empty() && (input = in_memory(options.input)).get() < 0) return result.error = errno, result;
   {
     const NoFork no_fork(std::nothrow);  // a child that inherited the writing end would keep it open
     int pipe[2];
     if (::pipe2(pipe, O_CLOEXEC) != 0) return result.error = errno, result;
     reading = Descriptor(pipe[0]);
     const Descriptor writing(pipe[1]);
-    result.error = spawn(argv, writing.get(), child.id);
+    result.error = spawn(argv, {input.get(), writing.get(), options.merges_errors}, child.id);
   }
   if (result.error) return child.id = 0, result;
-  result.output = read_all(reading.get());
+  result.output = read_all(reading.get(), child.id, options.limit);
   result.status = wait_for(std::exchange(child.id, 0));
   return result;
 }
@@ -125,16 +172,4 @@ std::string find_program(const std::string& program, int& error) {
   return "";
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  if (const int error = runtime::write_file(path, content))
-    throw Error(fmt::format("Cannot write {} ({}).", path, write_problem(error)));
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string content((std::istreambuf_iterator<char>(file)), {});
-  if (!file) throw Error(fmt::format("Cannot read {} ({}).", path, std::strerror(errno)));
-  return content;
-}
-
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime

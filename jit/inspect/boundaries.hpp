@@ -1,0 +1,19 @@
+// Why kernels of a plan are not one.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../plan/plan_shapes.hpp"
+
+namespace sinter::inline v1::jit {
+
+struct Boundary {
+  std::size_t before, after;  // numbers of kernels
+  std::string reason;
+};
+
+/// One for each kernel and each that it reads a temporary of; for a kernel that reads none, with the one before it.
+/// `blas` runs the products.
+std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas);
+
+}  // namespace sinter::inline v1::jit

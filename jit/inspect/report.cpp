@@ -1,0 +1,299 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <runtime/text.hpp>
+#include <sinter/runtime/backend.hpp>
+#include <sinter/runtime/mesh.hpp>
+#include "../graph/lower.hpp"
+#include "../graph/shapes.hpp"
+#include "../plan/product.hpp"
+#include "../run/evaluator.hpp"
+#include "dot.hpp"
+#include "operations.hpp"
+#include "repeated.hpp"
+#include "traffic.hpp"
+
+namespace sinter::inline v1::jit::report {
+namespace {
+
+std::string layout(const runtime::TensorImpl& t, const Shape& kernel) {
+  if (is_index(t)) return "positions, computed without memory";
+  const bool expanded = std::ranges::find(t.strides, 0) != t.strides.end();
+  if (t.shape != kernel || (expanded && t.numel > 1)) return "broadcast";
+  return t.contiguous ? "contiguous" : fmt::format("strides {}", to_string(t.strides));
+}
+
+/// A name that a terminal can show.
+std::string printed(const std::string& name) {
+  const auto prints = [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7F'; };
+  return std::ranges::all_of(name, prints) ? name : runtime::quote(name);
+}
+
+bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+
+/// A plan whose kernels the evaluation runs.
+struct Part {
+  const ReadyPlan& ready;
+  const PlanShapes& shapes;
+  Leaves leaves;
+  std::span<const RowPlan> row_plans;
+  bool has_results;  // its outputs are the evaluation's; else they are told to other positions
+
+  const Plan& plan() const noexcept { return ready.plan; }
+};
+
+class Builder {
+ public:
+  explicit Builder(const Recorded& expression)
+      : expression_(expression), evaluation_(inspect(expression)), lowered_(lower(expression.graph)) {}
+
+  Report build() {
+    report_.device = expression_.device;
+    device();
+    results();
+    if (expression_.device.is_mesh())
+      mesh();
+    else
+      single();
+    count();
+    return std::move(report_);
+  }
+
+ private:
+  void device() {
+    Device d = expression_.device;
+    if (d.is_mesh()) d = Mesh::of(d).device(Mesh::of(d).first());
+    report_.runs_on_cpu = d.is_cpu();
+    if (report_.runs_on_cpu) return;
+    gpu_ = &runtime::gpu(d.index());
+    report_.bandwidth = gpu_->bandwidth();
+    report_.arithmetic_rate = gpu_->arithmetic_rate(DType::Float32);
+  }
+
+  void results() {
+    for (const Evaluation::Part& part : evaluation_.parts) {
+      const Graph& g = part.plan().graph;
+      for (std::size_t i = 0; i < part.outputs().size(); ++i)
+        report_.results.push_back({g[g.outputs()[i]].dtype, part.shapes.outputs[i]});
+    }
+  }
+
+  void single() {
+    const std::vector<RowPlan> rows =
+        reshapes(expression_.graph) ? row_plans(expression_, evaluation_) : std::vector<RowPlan>();
+    for (const Evaluation::Part& part : evaluation_.parts) {
+      add({*part.ready, part.shapes, expression_.leaves, rows, true});
+      const Plan plan = eager_plan(part);
+      const Shape* const outputs = reshapes(expression_.graph) ? nullptr : &part.shapes.outputs[0];
+      report_.eager_bytes += bytes_moved(plan, plan_shapes(plan, outputs, expression_.leaves), expression_.leaves);
+      report_.eager_kernels += plan.kernels.size();
+    }
+  }
+
+  /// The kernels of the first position of this process; others run the same over their own pieces.
+  void mesh() {
+    MeshEvaluation seen = inspect_on_mesh(expression_, evaluation_);
+    report_.positions = Mesh::of(expression_.device).size();
+    report_.collectives = std::move(seen.collectives);
+    std::span<const RowPlan> rows = seen.row_plans;
+    for (const PlanSeen& plan : seen.plans) {
+      std::vector<runtime::TensorImpl*> leaves;
+      for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
+      const std::size_t kernels = std::min(plan.ready->plan.kernels.size(), rows.size());
+      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.recipe == seen.plans.back().recipe});
+      rows = rows.subspan(kernels);
+    }
+  }
+
+  Plan eager_plan(const Evaluation::Part& part) const {
+    const Graph& g = expression_.graph;
+    if (!reshapes(g)) return schedule_eager(part_of(g, part.outputs()));
+    if (multiplies(g)) return schedule_products(g, shapes_of_leaves(expression_.leaves), true);
+    return schedule_rows_eager(g, shapes_of_leaves(expression_.leaves));
+  }
+
+  void add(const Part& part) {
+    const std::size_t first = report_.kernels.size();
+    const Repetitions again = repetitions(part.plan(), part.shapes);
+    for (std::size_t k = 0; k < part.plan().kernels.size(); ++k) {
+      add_kernel(part, k);
+      for (std::size_t i = 0; i < again.nodes[k].size(); ++i)
+        report_.kernels.back().steps[i].is_repeated = again.nodes[k][i];
+    }
+    for (const jit::Repeated& r : again.values) add_repeated(r);
+    if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, part_boundary()});
+    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas()))
+      report_.boundaries.push_back({b.before + first, b.after + first, std::move(b.reason)});
+    report_.temporaries += part.plan().temporaries.size();
+  }
+  std::string part_boundary() const {
+    return report_.positions > 0 ? "positions tell one another what the first computed"
+                                 : "outputs of different shapes take kernels of their own";
+  }
+  std::string_view blas() const { return report_.runs_on_cpu ? "OpenBLAS" : "cuBLASLt"; }
+
+  void add_kernel(const Part& part, std::size_t number) {
+    const jit::Kernel& k = part.plan().kernels[number];
+    const Shape& shape = part.shapes.kernels[number];
+    Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
+    if (k.rows) made.rows = number < part.row_plans.size() ? part.row_plans[number] : RowPlan();
+    const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU does so from the cache
+    const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
+    made.bytes_read = traffic.bytes_read(), made.bytes_written = traffic.bytes_written();
+    made.steps = steps(k);
+    made.inputs = inputs(part, k, shape, traffic.read);
+    made.outputs = outputs(part, k, traffic.written);
+    for (const Node& n : k.graph.nodes()) made.numbers += n.op == Op::scalar;
+    arithmetic(made, k);
+    for (const Output& o : made.outputs)
+      if (o.kind == Output::Kind::Temporary) report_.temporary_bytes += o.bytes;
+    report_.kernels.push_back(std::move(made));
+  }
+
+  void arithmetic(Kernel& made, const jit::Kernel& k) const {
+    std::vector<Shape> shapes;
+    for (const Input& i : made.inputs) shapes.push_back(i.shape);
+    const Arithmetic a = arithmetic_of(k, made.shape, shapes);
+    made.operations = a.operations;
+    // A BLAS may use tensor cores, whose rate no attribute tells.
+    if (gpu_ && !k.is_product) made.arithmetic_rate = gpu_->arithmetic_rate(a.dtype);
+  }
+
+  static std::vector<Step> steps(const jit::Kernel& k) {
+    std::vector<Step> all;
+    for (const Node& n : k.graph.nodes()) {
+      Step s{.name = std::string(name(n.op)), .is_computed = is_computed(n)};
+      if (n.op == Op::cast) s.name = fmt::format("cast to {}", name(n.dtype));
+      if (n.op == Op::constant) s.name = constant_text(n);
+      if (n.op == Op::scalar) s.name = "number";
+      if (is_input(n)) s.input = static_cast<int>(n.attribute);
+      for (const Operand o : k.graph.operands(n)) s.operands.push_back(o.node);
+      all.push_back(std::move(s));
+    }
+    return all;
+  }
+
+  std::vector<Input> inputs(const Part& part, const jit::Kernel& k, const Shape& shape,
+                            std::span<const double> bytes) const {
+    std::vector<DType> dtypes(k.inputs.size());
+    for (const Node& n : k.graph.nodes())
+      if (is_input(n)) dtypes[n.attribute] = n.dtype;
+    std::vector<Input> all;
+    for (std::size_t i = 0; i < k.inputs.size(); ++i) {
+      const Slot& s = k.inputs[i];
+      Input made{.kind = s.kind, .number = s.number, .dtype = dtypes[i], .bytes = bytes[i]};
+      if (s.kind == Slot::Kind::Temporary)
+        temporary(part, made);
+      else
+        leaf(part, made, k.is_product ? nullptr : &shape);
+      all.push_back(std::move(made));
+    }
+    return all;
+  }
+
+  void temporary(const Part& part, Input& made) const {
+    made.shape = part.shapes.temporaries[made.number];
+    made.number += static_cast<std::uint32_t>(report_.temporaries);
+    made.name = fmt::format("temporary {}", made.number);
+  }
+  /// `kernel` is the shape that it runs over; null for a matrix product.
+  void leaf(const Part& part, Input& made, const Shape* kernel) const {
+    const runtime::TensorImpl& t = *part.leaves[made.number];
+    made.shape = t.shape;
+    made.layout = made.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel ? *kernel : t.shape);
+    made.uses = 0;
+    for (std::size_t i = 0; i < part.leaves.size(); ++i) made.uses += part.leaves[i] == &t;
+    made.name = leaf_name(made.number);
+  }
+  /// Those beyond the expression's are what positions of a mesh have told one another.
+  std::string leaf_name(std::uint32_t number) const {
+    if (number < expression_.names.size() && !expression_.names[number].empty())
+      return printed(expression_.names[number]);
+    if (number < expression_.leaves.size()) return fmt::format("leaf {}", number);
+    return fmt::format("joined {}", number - expression_.leaves.size());
+  }
+
+  static std::string_view noun(Output::Kind kind) {
+    switch (kind) {
+      case Output::Kind::Result: return "output";
+      case Output::Kind::Temporary: return "temporary";
+      case Output::Kind::Part: break;
+    }
+    return "part";
+  }
+
+  std::vector<Output> outputs(const Part& part, const jit::Kernel& k, std::span<const double> bytes) const {
+    std::vector<Output> all;
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
+      const Slot& s = k.outputs[i];
+      const bool is_output = s.kind == Slot::Kind::Output;
+      const Operand from = k.graph.outputs()[i];
+      Output made{.kind = Output::Kind::Temporary, .number = s.number, .dtype = k.graph[from].dtype};
+      made.shape = (is_output ? part.shapes.outputs : part.shapes.temporaries)[s.number];
+      made.bytes = bytes[i], made.step = from.node;
+      if (is_output) made.kind = part.has_results ? Output::Kind::Result : Output::Kind::Part;
+      made.number =
+          is_output ? part.ready.outputs[s.number] : s.number + static_cast<std::uint32_t>(report_.temporaries);
+      made.name = fmt::format("{} {}", noun(made.kind), made.number);
+      all.push_back(std::move(made));
+    }
+    return all;
+  }
+
+  void add_repeated(const jit::Repeated& r) {
+    const auto elements = static_cast<double>(r.shape.numel());
+    report_.repeated.push_back({.name = std::string(name(r.op)),
+                                .kernels = static_cast<std::size_t>(r.kernels),
+                                .operations = static_cast<std::size_t>(r.operations),
+                                .bytes = elements * static_cast<double>(size_of(r.dtype)),
+                                .spared = elements * r.weight * (r.kernels - 1)});
+  }
+
+  void count() {
+    Counts& c = report_.counts;
+    const Graph& g = expression_.graph;
+    c.written = Operations(g).count();
+    c.in_all = Operations(lowered_, true).count();
+    c.merged = c.written - Operations(evaluation_.graph()).count();
+    for (const Evaluation::Part& part : evaluation_.parts) {
+      c.fused += Operations(part.plan().graph, true).count();
+      c.contracted += static_cast<std::size_t>(std::ranges::count(part.plan().graph.nodes(), Op::fma, &Node::op));
+    }
+    c.contracted -=
+        std::min(c.contracted, static_cast<std::size_t>(std::ranges::count(lowered_.nodes(), Op::fma, &Node::op)));
+    c.composite =
+        static_cast<std::size_t>(std::ranges::count_if(g.nodes(), [](const Node& n) { return is_composite(n.op); }));
+    const Operations written(g);
+    c.on_complex = static_cast<std::size_t>(std::ranges::count_if(g.nodes(), [&](const Node& n) {
+      const bool moves = n.op == Op::load || n.op == Op::real || n.op == Op::imag;
+      return written.contains(n) && !moves &&
+             std::ranges::any_of(g.operands(n), [&](Operand o) { return is_complex(g[o].dtype); });
+    }));
+  }
+
+  const Recorded& expression_;
+  const Evaluation evaluation_;
+  const Graph lowered_;
+  const runtime::GpuBackend* gpu_ = nullptr;
+  Report report_;
+};
+
+}  // namespace
+
+double Report::bytes() const noexcept {
+  double sum = 0;
+  for (const Kernel& k : kernels) sum += k.bytes();
+  return sum;
+}
+
+Report report_of(const Recorded& expression) { return Builder(expression).build(); }
+
+Bound bound_of(const Report& report, const Kernel& kernel) noexcept {
+  if (report.bandwidth <= 0 || kernel.arithmetic_rate <= 0 || kernel.bytes() <= 0) return Bound::Unknown;
+  return kernel.intensity() * report.bandwidth > kernel.arithmetic_rate ? Bound::Compute : Bound::Memory;
+}
+
+}  // namespace sinter::inline v1::jit::report
