@@ -1,4 +1,5 @@
-// The library behind products: what it is, and OpenBLAS called by itself, beside which the product by Sinter is shown.
+// The library behind products: its description, and direct calls of OpenBLAS, with which Sinter's products are
+// compared.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 
 namespace sn = sinter;
 
-/// A library that the process has open, null where it has none of such a name.
+/// A library that the process has loaded; null if it has none of this name.
 void* opened(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
