@@ -1,5 +1,4 @@
-// The library behind products: its description, and direct calls of OpenBLAS, with which Sinter's products are
-// compared.
+// The library behind products: its description, and OpenBLAS called directly, for comparison with Sinter's product.
 #include <dlfcn.h>
 
 #include <cmath>

@@ -37,8 +37,7 @@ void measure_rows(benchmark::State& state, Subject& subject, const RowCase& c, c
   state.counters["bytes"] = c.bytes(of, Subject::narrow ? 2 : 4);
 }
 
-/// The bound set by memory: `make(floats)` copies. Cases move a matrix of floats twice or once, or one of half the
-/// width.
+/// The bound set by memory: `make(floats)` copies. Cases move a matrix of floats twice or once, or one half as wide.
 template <class Make>
 void add_copies(const Make& make) {
   for_each_matrix([&](const Extent& of, const std::string& columns) {
