@@ -1,8 +1,8 @@
 """Two results, row by row: faster, slower, or the same within their noise.
 
-A row has changed if three conditions hold: the medians differ by more than `LEAST`; they differ by more than
-`SIGMAS` standard errors, estimated from the quartiles and the number of repetitions; and the interquartile ranges do not overlap.
-The first excludes changes too small to notice, the others the variation between repetitions of one program.
+A row has changed if three conditions hold: the medians differ by more than `LEAST`; they differ by more than `SIGMAS`
+standard errors, estimated from the quartiles and the number of repetitions; and the interquartile ranges do not
+overlap. The first excludes changes too small to notice, the others the variation between repetitions of one program.
 
 Two runs differ by more than that: by the clock rate, by the machine's other load. Code that is not ours shows by how
 much, since the peers and the limits ran the same code both times. Only Sinter's rows get verdicts, and a change must
