@@ -1,4 +1,4 @@
-// A program that does nothing but, when asked, say how much memory that took: what any process costs.
+// A program that does nothing except, on request, report how much memory that took: the cost of any process.
 #include "memory.hpp"
 
 int main(int argc, char**) {

@@ -1,5 +1,5 @@
-// The first evaluation of an expression on a GPU, step by step, for expressions of 5 and of 40 operations. Loading the
-// kernel is the driver's, and not here.
+// The first evaluation of an expression on a GPU, step by step, for expressions of 5 and of 40 operations. Excludes
+// loading the kernel, which the driver does.
 #include <benchmark/benchmark.h>
 
 #include <jit/cuda/source.hpp>
@@ -13,7 +13,7 @@ namespace jit = sn::jit;
 
 namespace {
 
-/// Additions and products, with a function in every fifth place.
+/// Additions and products, with a function at every fifth place.
 jit::Graph make_graph(std::int64_t operations) {
   jit::Graph graph;
   jit::Operand recent[] = {graph.leaf(sn::DType::Float32, 0), graph.leaf(sn::DType::Float32, 1)};
@@ -27,7 +27,7 @@ jit::Graph make_graph(std::int64_t operations) {
   return graph;
 }
 
-/// The text of the kernel for contiguous operands.
+/// The kernel's source for contiguous operands.
 sn::runtime::KernelSource print(const jit::Plan& plan) {
   const jit::Kernel& kernel = plan.kernels[0];
   const jit::KernelTraits traits(kernel);
@@ -48,7 +48,7 @@ void print(benchmark::State& state) {
   const jit::Plan plan = jit::schedule(jit::simplify(make_graph(state.range(0))));
   for (auto _ : state) benchmark::DoNotOptimize(print(plan));
 }
-/// Text to a cubin for sm_90, NVRTC loaded.
+/// Compiles source to a cubin for sm_90, with NVRTC loaded.
 void nvrtc(benchmark::State& state) {
   const sn::runtime::KernelSource source = print(jit::schedule(jit::simplify(make_graph(state.range(0)))));
   try {

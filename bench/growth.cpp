@@ -1,5 +1,4 @@
-// Expressions of many operations: near linear is right, so the time for each node should not depend on how many there
-// are.
+// Expressions of many operations. Cost should be nearly linear: the time per node should not depend on their number.
 #include <benchmark/benchmark.h>
 
 #include <initializer_list>
@@ -26,20 +25,20 @@ sn::Lazy<float> grow(const sn::Tensor<float>& x, std::int64_t nodes) {
   return e;
 }
 
-/// Growing a Lazy, and letting it go.
+/// Growing a Lazy, and destroying it.
 void lazy_grow(benchmark::State& state) {
   const sn::Tensor<float> x = sn::ones({8});
   for (auto _ : state) benchmark::DoNotOptimize(grow(x, state.range(0)));
   report(state);
 }
-/// Growing a Lazy and evaluating it on the CPU, where its plan is found again from the second time on.
+/// Growing a Lazy and evaluating it on the CPU, with a cached plan from the second time on.
 void lazy_evaluate(benchmark::State& state) {
   const sn::Tensor<float> x = sn::ones({8});
   for (auto _ : state) benchmark::DoNotOptimize(sn::Tensor<float>(grow(x, state.range(0))));
   report(state);
 }
 
-/// A graph of as many operations, alternating between chains and joins.
+/// A graph of `nodes` operations, alternating between chains and joins.
 jit::Graph make_graph(std::int64_t nodes) {
   jit::Graph graph;
   jit::Operand recent[] = {graph.leaf(sn::DType::Float32, 0), graph.leaf(sn::DType::Float32, 1)};
@@ -67,7 +66,7 @@ void graph_schedule(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(jit::schedule(graph));
   report(state);
 }
-/// The CUDA text of all kernels, contiguous operands.
+/// The CUDA source of all kernels, for contiguous operands.
 void graph_print(benchmark::State& state) {
   const jit::Plan plan = jit::schedule(jit::simplify(make_graph(state.range(0))));
   for (auto _ : state) {
@@ -81,7 +80,7 @@ void graph_print(benchmark::State& state) {
   report(state);
 }
 
-/// Many reductions: softmaxes of many leaves, one of another, or sums of products of one leaf.
+/// Many reductions: softmaxes of many leaves, a chain of softmaxes, or sums of products of one leaf.
 enum class Many { Leaves, Chain, OfOne };
 jit::Graph make_reductions(Many many, std::int64_t reductions) {
   constexpr jit::Along last{1, true};

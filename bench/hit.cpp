@@ -1,5 +1,5 @@
-// Host time of an evaluation whose kernel is ready: three elements, so that the arithmetic costs nothing. "bare" is
-// what cannot be saved: the call that starts a kernel of as many operands.
+// Host time of an evaluation whose kernel is ready: three elements, so that the arithmetic costs nothing. "bare" is the
+// unavoidable part: the call that launches a kernel with as many operands.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 template <class D, std::size_t N>
 using Operands = std::array<sn::Tensor<float, D>, N>;
 
-/// Every second operand is broadcast along the first axis where asked.
+/// If requested, every second operand is broadcast along the first axis.
 template <std::size_t N, class D>
 Operands<D, N> operands(const D& device, bool broadcast) {
   Operands<D, N> all;
@@ -52,7 +52,7 @@ void hit_new(benchmark::State& state, D device) {
   sn::synchronize();
 }
 
-/// Reductions: one result of all elements, and rows.
+/// Reductions: one result of all elements, or one per row.
 template <class D, class F>
 void hit_reduction(benchmark::State& state, D device, F reduce) {
   const auto x = sn::Tensor<float, D>(sn::ones({2, 3}, device)), w = sn::Tensor<float, D>(sn::ones({3}, device));
@@ -64,7 +64,7 @@ constexpr auto sum_of_all = [](const auto& x, const auto&) { return sn::sum(x); 
 constexpr auto softmax_of_rows = [](const auto& x, const auto&) { return sn::softmax(x, -1); };
 constexpr auto norm_of_rows = [](const auto& x, const auto& w) { return sn::layer_norm(x, {3}, w, w); };
 
-/// One expression by several threads, each with operands and a result of its own.
+/// One expression evaluated by several threads, each with its own operands and result.
 void shared_by_threads(benchmark::State& state) {
   const auto all = operands<5>(sn::cuda<>, false);
   auto out = sn::Tensor<float, sn::Cuda<>>(sn::empty({3, 3}, sn::cuda<>));
@@ -74,7 +74,7 @@ void shared_by_threads(benchmark::State& state) {
   sn::synchronize();
 }
 
-/// Memory that the pool has.
+/// Allocation from the pool's cached memory.
 void pool(benchmark::State& state, sn::Device device) {
   auto& backend = sn::runtime::backend(device);
   constexpr std::size_t bytes = 4096;
@@ -85,7 +85,7 @@ void pool(benchmark::State& state, sn::Device device) {
   }
 }
 
-/// The same sum, launched by hand: what a virtual GPU takes to run it is no part of a hit.
+/// The same sum, launched by hand: a virtual GPU's time to run it is not part of a hit.
 template <std::size_t N>
 void bare(benchmark::State& state) {
   namespace runtime = sn::runtime;

@@ -1,4 +1,4 @@
-// A program that has Sinter linked. "evaluate" uses it on the CPU, "memory" also says how much memory that took;
+// A program linked with Sinter. "evaluate" uses it on the CPU, "memory" also reports how much memory that took;
 // "device" opens a GPU, and "gpu" evaluates on it.
 #include <cstring>
 #include <sinter/sinter.hpp>

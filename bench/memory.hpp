@@ -1,4 +1,4 @@
-// The most memory that this process has had, in KiB.
+// Peak memory of this process, in KiB.
 #pragma once
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
-// Host time of an evaluation on a mesh against the number of its positions: few elements, so that the arithmetic costs
-// nothing. Positions are on the CPU, and on one GPU (SINTER_CUDA_DRIVER=null_driver.so: one that does nothing).
-//   local/gpu/8    elementwise: nobody is told anything
-//   sum/cpu/4      over the dim that is in pieces, by loopback
+// Host time of an evaluation on a mesh by number of positions: few elements, so that the arithmetic costs nothing.
+// Positions are on the CPU or on one GPU (SINTER_CUDA_DRIVER=null_driver.so: one that does nothing).
+//   local/gpu/8    elementwise: no communication
+//   sum/cpu/4      over the sharded dim, by loopback
 #include <benchmark/benchmark.h>
 
 #include <sinter/runtime/communicator.hpp>
@@ -32,7 +32,7 @@ void bare(benchmark::State& state, sn::Device device) {
   sn::synchronize();
 }
 
-/// With the messages and bytes of an evaluation.
+/// Reports the messages and bytes of an evaluation.
 void sum(benchmark::State& state, sn::Device device) {
   const sn::Mesh mesh = positions(device, state.range(0));
   const sn::Tensor x = sn::shard(sn::ones({8, 3}), mesh);

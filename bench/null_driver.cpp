@@ -1,4 +1,4 @@
-// A CUDA driver that does nothing at once, to measure what Sinter's own side of a launch costs: one H100 without any
+// A CUDA driver that returns at once without doing anything, to measure Sinter's own cost of a launch: an H100 without
 // memory of its own, whose kernels end before they begin.
 #include <cstdlib>
 #include <cstring>

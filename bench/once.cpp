@@ -1,4 +1,4 @@
-// What an expression says several times, beside the same with a Tensor for each part: both should take as long.
+// Parts that an expression uses several times, compared with a Tensor for each part: both should take as long.
 //   bench_once --benchmark_enable_random_interleaving --benchmark_repetitions=9
 #include <benchmark/benchmark.h>
 
@@ -24,7 +24,7 @@ auto part(const auto& e) {
     return e;
 }
 
-/// A product that is read four times.
+/// A product used four times.
 template <bool named>
 void loss(benchmark::State& state) {
   const Matrix x = matrix(1000, 1000), v = matrix(1000, 1000) * 0.01f;
@@ -35,7 +35,7 @@ void loss(benchmark::State& state) {
   }
 }
 
-/// A network whose result is read twice.
+/// A network whose result is used twice.
 template <bool named>
 void network(benchmark::State& state) {
   const Matrix x = matrix(256, 512), w = matrix(512, 512) * 0.05f, v = matrix(512, 512) * 0.05f, b = matrix(1, 512);
@@ -46,7 +46,7 @@ void network(benchmark::State& state) {
   }
 }
 
-/// A part with numbers; named is the part alone, times itself.
+/// A part combined with numbers; named is only the part, times itself.
 template <bool named>
 void numbers(benchmark::State& state) {
   const Matrix x = matrix(1000, 1000);

@@ -1,5 +1,5 @@
-// What a machine with a GPU can do, in seconds: which libraries are opened, one kernel, one fault, one product, and one
-// row that is kept in shared memory. Each step is a line of JSON, written when it is done; the status is 1 where one
+// What a machine with a GPU can do, with times in seconds: which libraries load, one kernel, one fault, one product,
+// and one row kept in shared memory. Each step prints a line of JSON when it is done; the exit status is 1 if any
 // failed.
 #include <dlfcn.h>
 
@@ -30,7 +30,7 @@ void check(bool ok, const std::string& otherwise) {
   if (!ok) throw sn::Error(otherwise);
 }
 
-/// The file that this process has opened whose name begins so; empty where there is none.
+/// The file loaded by this process whose name begins with `stem`; empty if there is none.
 std::string opened(const std::string& stem) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
@@ -92,7 +92,7 @@ std::string fault() {
     message = error.what();
   }
   check(!message.empty(), "an index of 11 into 10 elements gives no IndexError");
-  kernel();  // the GPU goes on
+  kernel();  // the GPU continues to work
   return message;
 }
 
@@ -105,7 +105,7 @@ std::string product() {
   return "256 x 256 x 256, float32";
 }
 
-/// More columns than registers hold, and fewer than shared memory does on an H100.
+/// More columns than registers hold, but not more than an H100's shared memory holds.
 std::string kept_row() {
   const std::int64_t columns = 50'000;
   const auto x = sn::arange(4 * columns, sn::cuda<>).reshape({4, columns}).to<float>() / 1e5f;

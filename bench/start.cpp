@@ -1,5 +1,5 @@
-// From the start of a process to its end: an empty program, one with Sinter linked, one that evaluates on the CPU; one
-// that opens a GPU (a driver that does nothing), and one that also evaluates on it, with the kernel found on disk.
+// From the start of a process to its end: an empty program, one linked with Sinter, one that evaluates on the CPU; one
+// that opens a GPU (a driver that does nothing), and one that also evaluates on it, with the kernel in the disk cache.
 #include <benchmark/benchmark.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,12 +21,12 @@ bool run(char* const* arguments) {
 void process(benchmark::State& state, const char* program, const char* argument) {
   std::string path = std::string(PROGRAMS "/") + program, option = argument ? argument : "";
   char* const arguments[] = {path.data(), argument ? option.data() : nullptr, nullptr};
-  bool ran = run(arguments);  // the first one fills caches
+  bool ran = run(arguments);  // the first run fills caches
   for (auto _ : state) ran = ran && run(arguments);
   if (!ran) state.SkipWithError("the program cannot be run");
 }
 
-/// A folder for the children's kernels, for the life of this process.
+/// A folder for the children's kernels, which lasts as long as this process.
 struct CacheFolder {
   std::string path = std::filesystem::temp_directory_path() / "sinter-bench-XXXXXX";
   CacheFolder() {

@@ -1,4 +1,4 @@
-# Sleef::sleef, the vector mathematics library, which distributions package without a CMake configuration.
+# Sleef::sleef, the vector math library, which distributions package without a CMake configuration.
 find_path(SLEEF_INCLUDE_DIR sleef.h)
 find_library(SLEEF_LIBRARY sleef)
 mark_as_advanced(SLEEF_INCLUDE_DIR SLEEF_LIBRARY)

@@ -1,4 +1,4 @@
-# xxHash::xxhash, used as a header alone: its functions are inlined and nothing is linked.
+# xxHash::xxhash, header-only: its functions are inlined and nothing is linked.
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 mark_as_advanced(XXHASH_INCLUDE_DIR)
 include(FindPackageHandleStandardArgs)

@@ -1,4 +1,4 @@
-# sinter_embed(target symbol files...): compiles the files' text, one behind the other with an empty line between, into
+# sinter_embed(target symbol files...): compiles the files' text, concatenated with an empty line between files, into
 # `target` as `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
 function(sinter_embed target symbol)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.embedded.cpp)

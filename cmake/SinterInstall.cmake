@@ -1,4 +1,4 @@
-# cmake --install, and what find_package(sinter) reads.
+# cmake --install, and the files for find_package(sinter).
 include(CMakePackageConfigHelpers)
 set(sinter_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sinter)
 

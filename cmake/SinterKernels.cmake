@@ -2,20 +2,21 @@
 #                    [KERNELS names...] [ARCHS 80 90...] [PTX ON|OFF] [NAME library] [NAMESPACE prefix]
 #                    [FORMAT SOURCE|OBJECT|HEADER|FATBIN] [DLPACK] [EXTRA cu|json|hpp|ptx|dot...])
 #
-# A library of kernels that a generator exports: a C++ source file whose main returns sn::export_main(argc, argv, kernels),
-# or a target that is such a program. It runs while the project is built and needs NVRTC, but no GPU; the library needs
-# neither Sinter nor CUDA. `target` is what to link; its headers are library.h and, with EXTRA hpp, library.hpp.
+# A library of kernels exported by a generator: a C++ source file whose main returns sn::export_main(argc, argv,
+# kernels), or a target of such a program. The generator runs during the build and needs NVRTC, but no GPU; the library
+# needs neither Sinter nor CUDA. Link with `target`; its headers are library.h and, with EXTRA hpp, library.hpp.
 #
-#   KERNELS    those of the generator's kernels to export; all by default
-#   ARCHS      GPUs to compile for: 90 is compute capability 9.0; NONE: the kernels run on the CPU alone
-#   PTX        whether newer GPUs get text that the driver compiles; ON by default
-#   NAME       of the files and the library's own functions; the target's by default
-#   NAMESPACE  before the names of all functions: ns gives ns_kernel_launch
-#   FORMAT     SOURCE: a static library. OBJECT: an object library. HEADER: an interface library of one header; one source file of its user's
-#              defines LIBRARY_IMPLEMENTATION before it includes it. FATBIN: a static library without the binaries, which
-#              are in library.fatbin: the target's property SINTER_KERNELS_FATBIN says where; library_open reads it
-#   DLPACK     functions that take DLPack tensors as well
-#   EXTRA      files beside, in the target's property SINTER_KERNELS_FOLDER
+#   KERNELS    names of the generator's kernels to export; all by default
+#   ARCHS      GPUs to compile for: 90 is compute capability 9.0; NONE: the kernels run only on the CPU
+#   PTX        whether to include PTX, which the driver compiles for newer GPUs; ON by default
+#   NAME       name of the files and of the library's own functions; the target's by default
+#   NAMESPACE  prefix of all function names: ns gives ns_kernel_launch
+#   FORMAT     SOURCE: a static library. OBJECT: an object library. HEADER: an interface library of one header; one
+#              source file of its user defines LIBRARY_IMPLEMENTATION before including it. FATBIN: a static library
+#              without the binaries, which are in library.fatbin, the target's property SINTER_KERNELS_FATBIN;
+#              library_open reads it
+#   DLPACK     also functions that take DLPack tensors
+#   EXTRA      additional files, in the folder of the target's property SINTER_KERNELS_FOLDER
 function(sinter_add_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "DLPACK" "FROM;PTX;NAME;NAMESPACE;FORMAT" "KERNELS;ARCHS;EXTRA")
   if(NOT arg_FROM)
@@ -86,7 +87,7 @@ function(sinter_add_kernels target)
   foreach(extension ${arg_EXTRA})
     list(APPEND files ${folder}/${arg_NAME}.${extension})
   endforeach()
-  # Files that stay the same are not written again; the stamp tells that they were looked at.
+  # Files that do not change are not rewritten; the stamp records that they were checked.
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${target}.kernels.stamp)
   add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${files} COMMAND ${generator} ${options}
                      COMMAND ${CMAKE_COMMAND} -E touch ${stamp} DEPENDS ${generator} VERBATIM
@@ -105,7 +106,7 @@ function(sinter_add_kernels target)
     set(scope PUBLIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-    if(NOT C IN_LIST languages)  # it is C++ as well
+    if(NOT C IN_LIST languages)  # it is valid C++ too
       set_source_files_properties(${folder}/${arg_NAME}.c PROPERTIES LANGUAGE CXX)
     endif()
   endif()

@@ -1,19 +1,19 @@
-# What every target of ours is compiled with. Nothing here reaches users.
+# Compile options of all of Sinter's own targets. Users' targets do not get them.
 add_library(sinter_options INTERFACE)
 target_compile_features(sinter_options INTERFACE cxx_std_20)
-# g++ 12 counts designated initialisers as missing what they leave to the defaults.
+# g++ 12 reports members omitted from designated initializers as missing, although they have defaults.
 target_compile_options(sinter_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
-# One file's locals may be called as another file's globals, beside which a unity build puts them.
+# In a unity build, one file's locals may shadow another file's globals.
 target_compile_options(sinter_options INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # Wrong about std::string's operator+ in optimised builds, and where it inlines into branches that are never taken.
+  # False positives in optimized builds: for std::string's operator+, and for code inlined into branches never taken.
   target_compile_options(sinter_options INTERFACE -Wno-restrict
                          "$<$<CONFIG:Release>:-Wno-array-bounds;-Wno-stringop-overflow>")
 endif()
 if(SINTER_WERROR)
   target_compile_options(sinter_options INTERFACE -Werror)
 endif()
-# a*b+c is rounded twice unless the graph says fma, on every compiler and processor.
+# a*b+c is rounded twice unless the graph contains an fma, with every compiler and processor.
 target_compile_options(sinter_options INTERFACE -ffp-contract=off)
 
 set(sinter_sanitize_flags "")
@@ -23,11 +23,11 @@ if(SINTER_SANITIZE)
   target_link_options(sinter_options INTERFACE ${sinter_sanitize_flags})
 endif()
 
-# Hardening of what is installed: stack protector, _FORTIFY_SOURCE, full RELRO, a stack that is not executable. Not of the
-# CPU's loops (jit/cpu/rows), which have no arrays on the stack and call nothing of the C library.
+# Hardening of what is installed: stack protector, _FORTIFY_SOURCE, full RELRO, a non-executable stack. Not for the
+# CPU's loops (jit/cpu/rows), which have no arrays on the stack and do not call the C library.
 set(sinter_hardening -fstack-protector-strong)
 if(NOT SINTER_SANITIZE)  # which check these calls themselves
-  set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)  # without it the C library's headers do nothing but warn
+  set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)  # without it the C library's headers only warn
   list(APPEND sinter_hardening $<${optimised}:-U_FORTIFY_SOURCE> $<${optimised}:-D_FORTIFY_SOURCE=2>)
 endif()
 set(sinter_hardening_link -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
@@ -35,8 +35,8 @@ add_library(sinter_hardened INTERFACE)
 target_compile_options(sinter_hardened INTERFACE ${sinter_hardening})
 target_link_options(sinter_hardened INTERFACE ${sinter_hardening_link})
 
-# sinter_exports(target map): a shared library or a module exports what the version script says. Calls of its own functions
-# are bound when it is linked, which saves looking up symbols when a process starts.
+# sinter_exports(target map): a shared library or a module exports what the version script lists. Calls of its own
+# functions are bound at link time, which saves symbol lookups at process start.
 function(sinter_exports target map)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
@@ -47,7 +47,7 @@ function(sinter_exports target map)
 endfunction()
 
 # sinter_layer(name [ON lower layers...] [WITHOUT folder]): an object library of a layer's sources, whose public headers
-# are include/. It sees the headers of the layers that it is on and of no other. The folder's sources are left out.
+# are in include/. It sees the headers of these lower layers and no others. The folder's sources are left out.
 function(sinter_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "WITHOUT" "ON")
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
@@ -60,7 +60,7 @@ function(sinter_layer name)
                         UNITY_BUILD_BATCH_SIZE 16)
   target_include_directories(sinter_${name} PUBLIC include PRIVATE .)
   target_link_libraries(sinter_${name} PRIVATE sinter_options sinter_hardened)
-  # Half of a source's compile time is the standard library.
+  # The standard library takes half of a source's compile time.
   target_precompile_headers(sinter_${name} PRIVATE <fmt/format.h> <algorithm> <array> <atomic> <functional> <memory> <mutex>
                             <optional> <span> <string> <string_view> <unordered_map> <vector>)
   foreach(lower ${layer_ON})
@@ -68,6 +68,6 @@ function(sinter_layer name)
   endforeach()
   target_sources(sinter PRIVATE $<TARGET_OBJECTS:sinter_${name}>)
   target_sources(sinter PUBLIC FILE_SET ${name} TYPE HEADERS BASE_DIRS include FILES ${headers})
-  # Tables (*.def) are no headers: they mean nothing alone.
+  # Tables (*.def) are not headers: they are not self-contained.
   install(DIRECTORY include/ TYPE INCLUDE FILES_MATCHING PATTERN *.def)
 endfunction()

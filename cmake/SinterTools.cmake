@@ -1,11 +1,11 @@
-# Quicker builds where the tools are present. Nothing here changes what is built.
+# Faster builds if the tools are present. Nothing here changes what is built.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
 find_program(SINTER_CCACHE ccache)
 if(SINTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers are cached only when ccache may trust their time stamps.
+  # ccache caches precompiled headers only if it may trust their time stamps.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${SINTER_CCACHE})
 endif()
 

@@ -1,6 +1,6 @@
-# cmake -DTABLE=ops.def -DLIST=op_list.def -P op_list.cmake: writes the part of a table of operations that the public headers
-# include, which is all but comments, bodies and sentences. A list that does not change is not written, so a new body
-# rebuilds no program.
+# cmake -DTABLE=ops.def -DLIST=op_list.def -P op_list.cmake: writes the part of a table of operations that the public
+# headers include: everything except comments, bodies and descriptions. An unchanged list is not rewritten, so a new
+# body rebuilds no program.
 file(READ ${TABLE} text)
 string(REGEX REPLACE "(^|\n)(//[^\n]*\n)+" "\\1" text "${text}")
 string(REGEX REPLACE "(SINTER_[A-Z_]*(OP|REDUCTION)\\([a-z0-9_]+, [0-9], [A-Za-z0-9]+(, (Reduces|Spreads))?), [^\n]*" "\\1)"

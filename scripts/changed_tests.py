@@ -3,11 +3,11 @@
 
     scripts/changed_tests.py BUILD [BASE]
 
-The change is what differs from where the work left the commit BASE, HEAD where none is named, with new files. Taken are
-the test files that the compiler read a changed file for, which ninja knows; those named after a changed source of the
-library, or that include its header; those labelled by the folder of a file that no compiler reads. Every test runs the
-library: of the others as many are drawn by chance as fit into a minute. Tests with every access checked, of late work
-and of all kernels are left to scripts/test.
+The change is everything that differs from the merge base with the commit BASE (by default HEAD), including new files.
+The selected tests are those whose compilation read a changed file, according to ninja; those named after a changed
+source of the library, or that include its header; and those labeled by the folder of a file that no compiler reads.
+Since every test runs the library, others are added at random for a minute. Tests that check every memory access, and
+those of late work and of all kernels, are left to scripts/test.
 """
 import functools
 import json
@@ -18,9 +18,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LATER = {"strict", "late", "errors", "kernels", "install"}  # kinds that take long
+LATER = {"strict", "late", "errors", "kernels", "install"}  # slow kinds
 SAMPLE_S = 60
-QUICK = {"docs", "layers"}  # of files that no compiler reads
+QUICK = {"docs", "layers"}  # for files that no compiler reads
 
 
 def output_of(*command):
@@ -33,7 +33,7 @@ def changed_files(base):
 
 
 def objects_of(build):
-    """What was read for each object, of the files in the tree."""
+    """The files in the tree that were read for each object."""
     resolved = functools.cache(lambda name: str((build / name).resolve()))
     found = {}
     for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
@@ -59,12 +59,12 @@ def tests_of(build):
 
 
 def is_library(path):
-    """Whether it is of the library that every test runs."""
+    """Whether the file belongs to the library that every test runs."""
     return pathlib.Path(path).relative_to(ROOT).parts[0] in ("runtime", "jit", "dsl")
 
 
 def compiled_from(changed, objects):
-    """The sources of the objects that a changed file was read for, or a header of a changed source's name."""
+    """The sources of the objects that read a changed file, or a header named after a changed source."""
     stems = {pathlib.Path(path).stem for path in changed if path.endswith(".cpp")}
     beside = {h for read in objects.values() if read & changed for h in read if h.endswith(".hpp") and pathlib.Path(h).stem in stems}
     return {path for read in objects.values() if read & (changed | beside) for path in read if path.endswith(".cpp")}
@@ -77,7 +77,7 @@ def named_after(changed, tests):
 
 
 def labelled(changed, objects, tests):
-    """Those of the folders of files that no compiler reads: dsl/python/stubs.py is of the tests labelled python."""
+    """Tests labeled by the folders of files that no compiler reads: dsl/python/stubs.py selects the label python."""
     read = set().union(*objects.values())
     labels = set().union(*(kinds for kinds, _, _ in tests.values()))
     wanted = set()

@@ -9,7 +9,7 @@ fail() {
   exit 1
 }
 
-# with_log NAME COMMAND...: runs the command silently; what it printed is kept in build/NAME.log and shown if it fails.
+# with_log NAME COMMAND...: runs the command silently; its output is kept in build/NAME.log and shown if it fails.
 with_log() {
   local log=build/$1.log
   shift
@@ -52,7 +52,7 @@ run_tests() {
   ctest --preset "$preset" -j "$jobs" --output-junit "$PWD/build/$preset-tests.xml" --test-output-size-passed 1000000 "$@"
 }
 
-# The CUDA toolkit that scripts/deps fetched, where the machine has none.
+# Uses the CUDA toolkit that scripts/deps fetched, if the machine has none.
 use_fetched_toolkit() {
   local wheel=$PWD/build/nvrtc/nvidia/cu13
   if [ -z "${CUDA_HOME:-}" ] && [ -e "$wheel/lib/libnvrtc.so.13" ]; then

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the files in tests/data/safetensors and tests/data/npz, which the tests hold Sinter against.
+"""Makes the files in tests/data/safetensors and tests/data/npz, with which tests compare Sinter.
 
     python3 -m pip install safetensors numpy
     python3 scripts/tensor_files.py [folder, tests/data by default]
 
-Made with safetensors 0.8.0 and NumPy 2.4.6. Two runs on the same versions give the same bytes. Beside the files of each
-format is files.tsv: file, tensor, dtype, shape ("2,3", "" for 0-d), elements in row-major order as bits in hex. Files
-that begin by hand_ are written by this script, since the library writes none of the kind; refused_ ones are what Sinter
-refuses, with the words that the message must hold in place of the tensor's name.
+Made with safetensors 0.8.0 and NumPy 2.4.6. Two runs with the same versions give the same bytes. Each folder has a
+files.tsv: file, tensor, dtype, shape ("2,3", "" for 0-d), elements in row-major order as bits in hex. Files that begin
+with hand_ are written by this script, since the library does not write such files. Sinter rejects those that begin with
+refused_; their rows have the words that the message must contain in place of the tensor's name.
 """
 import json
 import pathlib
@@ -24,7 +24,7 @@ SAFE_NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32"
 
 
 def bits(data, size):
-    """The elements of some bytes, each as hex."""
+    """The elements in some bytes, each as hex."""
     return " ".join(data[i:i + size][::-1].hex() for i in range(0, len(data), size))
 
 
@@ -83,7 +83,7 @@ def write_safetensors(folder):
     # Their names and texts are in tests/dsl/safetensors_test.cpp.
     save_safe(folder / "names.safetensors", {n: np.array([i], "<i4") for i, n in enumerate(["", "a b", 'q"\\/', "\t\n\x01\x7f", "größe", "重み", "😀"])},
               {"ключ": 'a "text"\n'})
-    # Elements that are not aligned, and the tensors of the header in another order than those of the data.
+    # Unaligned elements, and tensors whose order in the header differs from that of the data.
     by_hand(folder / "hand_unaligned.safetensors", ' { "wide" : {"shape":[2],"dtype":"F64", "data_offsets":[ 3, 19 ]},\n "odd":{"data_offsets":[0,3],'
             '"dtype":"U8","shape":[3]}, "empty":{"dtype":"I64","shape":[0],"data_offsets":[3,3]} }\n\t', b"\1\2\3" + struct.pack("<2d", 0.5, -1))
     by_hand(folder / "hand_bools.safetensors", '{"mask":{"dtype":"BOOL","shape":[5],"data_offsets":[0,5]}}', b"\0\1\2\xff\0")
@@ -103,7 +103,7 @@ def npz_arrays():
 
 
 class Pipe:
-    """A file that cannot be sought in: an archive then holds sizes and checksums behind the contents."""
+    """A file that does not support seeking: an archive then stores sizes and checksums after the contents."""
 
     def __init__(self, file):
         self.file = file

@@ -18,13 +18,13 @@ LISTED = pathlib.Path(__file__).resolve().parent.parent / "tests/skips.txt"
 
 
 def tests_of(path):
-    """(name, seconds, output, whether ctest itself calls it skipped) of each."""
+    """(name, seconds, output, whether ctest reports it as skipped) of each test."""
     for case in xml.etree.ElementTree.parse(path).iter("testcase"):
         yield case.get("name"), float(case.get("time", 0)), case.findtext("system-out") or "", case.get("status") in ("disabled", "notrun")
 
 
 def skipped_in(name, output):
-    """The tests of one entry that were skipped."""
+    """The skipped tests of one entry."""
     found = re.findall(r"^\[  SKIPPED \] (\S+) \(", output, re.MULTILINE)
     return found + ([name] if re.search(r"^OK \(.*skipped=", output, re.MULTILINE) else [])
 
@@ -36,7 +36,7 @@ def slowest(run, tests):
 
 
 def listed():
-    """(pattern of the run, pattern of the test) of each line of tests/skips.txt."""
+    """(pattern of the run, pattern of the test) for each line of tests/skips.txt."""
     for number, line in enumerate(LISTED.read_text(encoding="utf-8").splitlines(), 1):
         words = line.split(None, 2)
         if not words or line[0] == "#":

@@ -4,8 +4,8 @@
     python3 -m pip install torch safetensors numpy
     python3 scripts/torch_networks.py [folder, examples/data by default]
 
-Made with PyTorch 1.13 and safetensors 0.8.0. The names are those of PyTorch's state_dict; "input" and "output" are beside
-them.
+Made with PyTorch 1.13 and safetensors 0.8.0. The names are those of PyTorch's state_dict, plus "input" and
+"output".
 """
 import math
 import pathlib
@@ -56,7 +56,7 @@ def main():
     torch.manual_seed(1)
     save(folder / "mlp.safetensors", nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4)), torch.randn(5, 8))
     block = Block(16, 4, 32)
-    for norm in (block.norm1, block.norm2):  # fresh ones are ones and zeros
+    for norm in (block.norm1, block.norm2):  # new ones are all ones and zeros
         nn.init.normal_(norm.weight, 1, 0.1)
         nn.init.normal_(norm.bias, 0, 0.1)
     save(folder / "transformer.safetensors", block, torch.randn(2, 6, 16))

@@ -1,33 +1,36 @@
 #!/usr/bin/env python3
-"""Makes the tables in tests/data from PyTorch and NumPy, which the tests hold Sinter against.
+"""Makes the tables in tests/data from PyTorch and NumPy, with which tests compare Sinter.
 
     scripts/torch_tables.py [folder, tests/data by default]
 
-Needs PyTorch and NumPy; each table's first line names those that it was made with. Two runs on the same versions
-give the same bytes: every random number comes from one seed, and PyTorch is told to use its portable kernels.
+Needs PyTorch and NumPy; each table's first line names the versions that it was made with. Two runs with the same
+versions give the same bytes: every random number comes from one seed, and PyTorch uses its portable kernels.
 
-print.tsv           what PyTorch prints. Columns: dtype, device, shape, print options, elements, text.
-                    Shape is "2,3", "" for 0-d. Options are precision, threshold, edgeitems, linewidth, sci_mode (auto, 0
-                    or 1). Elements are bits in hex; where there are fewer than the shape holds, they repeat.
-                    In the text, \\n is a new line. The dtype suffix is dtype=float64 instead of dtype=torch.float64; the
-                    device suffix is added where PyTorch would, since a machine without a GPU has no such tensor.
+print.tsv           what PyTorch prints. Columns: dtype, device, shape, print options, elements, text. Shape is "2,3",
+                    "" for 0-d. Options are precision, threshold, edgeitems, linewidth, sci_mode (auto, 0 or 1).
+                    Elements are bits in hex; if there are fewer than the shape holds, they repeat. In the text, \\n is
+                    a new line. The dtype suffix is dtype=float64 instead of dtype=torch.float64; the device suffix is
+                    added where PyTorch would, since a machine without a GPU has no such tensor.
 promotion.tsv       dtypes of results. Columns: operation, operands, result. An operand is a dtype, or *bool, *int or
-                    *float for a Python scalar. The result is a dtype, "raises", or "lacks" for an operation (with operands
-                    "-") that PyTorch does not have. Where a PyTorch function takes tensors only, a scalar is passed as a
-                    0-d tensor of its default dtype, which PyTorch promotes alike. Parameters that PyTorch takes as
-                    numbers only are the last operands, *int or *float.
+                    *float for a Python scalar. The result is a dtype, "raises", or "lacks" for an operation (with
+                    operands "-") that PyTorch does not have. If a PyTorch function takes only tensors, a scalar is
+                    passed as a 0-d tensor of its default dtype, which PyTorch promotes in the same way. Parameters that
+                    PyTorch takes only as numbers are the last operands, *int or *float.
 special_values.tsv  results at special values. "values, set, dtype, bits..." lists the elements of a set; "result,
                     operation, operands' sets, dtype, bits..." the results for all combinations, the last operand
-                    changing fastest. A set is dtype/arity; behind them are the numbers that PyTorch takes as parameters. "x" stands for what PyTorch does not define (it raises, or
-                    leaves it to the processor). NaN is always 7fc00000 or 7ff8000000000000.
-reductions.tsv      "input, name, dtype, shape, bits..." are operands. "result, operation, parameter, input, axes, keepdim, dtype, shape,
-                    bits..." what comes of them. Axes are "0,2", or "all". 16-bit floats are reduced in float32 and rounded once, as
-                    PyTorch's GPUs do. For a dtype that PyTorch does not take, "raises".
-losses.tsv          "input, name, dtype, shape, bits..." as before; "result, name, dtype, shape, bits..." of the calls of losses and
-                    of layers that normalize, which tests/dsl/loss_test.cpp and normalize_test.cpp make by these names.
-order.tsv           sorts and scans. Columns: call, dtype, shape, axis ("-" for all elements), k (or descending; "-" where there is
-                    none), elements, the results' shape, their dtype, their elements, their indices ("-" where there are none; "x" where
-                    equal elements leave it open). What PyTorch's CPU does not do with float16 is done in float32 and rounded.
+                    changing fastest. A set is dtype/arity; the numbers that PyTorch takes as parameters follow. "x"
+                    marks results that PyTorch does not define (it raises, or they depend on the processor). NaN is
+                    always 7fc00000 or 7ff8000000000000.
+reductions.tsv      "input, name, dtype, shape, bits..." are operands. "result, operation, parameter, input, axes,
+                    keepdim, dtype, shape, bits..." are results. Axes are "0,2", or "all". 16-bit floats are reduced in
+                    float32 and rounded once, as on PyTorch's GPUs. For a dtype that PyTorch does not support, "raises".
+losses.tsv          "input, name, dtype, shape, bits..." as before; "result, name, dtype, shape, bits..." for calls of
+                    losses and of normalizing layers, which tests/dsl/loss_test.cpp and normalize_test.cpp make under
+                    these names.
+order.tsv           sorts and scans. Columns: call, dtype, shape, axis ("-" for all elements), k (or descending; "-" if
+                    there is none), elements, the results' shape, their dtype, their elements, their indices ("-" if
+                    there are none; "x" if equal elements leave them open). What PyTorch's CPU lacks for float16 is
+                    computed in float32 and rounded.
 npy/                small files by numpy.save, and files.tsv: name, dtype, shape, elements in row-major order.
 """
 import itertools
@@ -45,12 +48,12 @@ import torch
 import torch.nn.functional as F
 
 torch.set_num_threads(1)
-torch.backends.mkldnn.set_flags(False)  # its gelu is a polynomial with 1e-7 of error
+torch.backends.mkldnn.set_flags(False)  # its gelu is a polynomial with an error of 1e-7
 DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64,
           "float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 COMPLEX = {"complex64": torch.complex64, "complex128": torch.complex128}
 NAMES = {v: k for k, v in (DTYPES | COMPLEX).items()} | {torch.complex32: "complex32"}
-WIDE = ["bool", "int32", "int64", "float32", "float64"]  # what operations compute in
+WIDE = ["bool", "int32", "int64", "float32", "float64"]  # the compute dtypes
 STORED = [d for d in DTYPES if d not in WIDE]
 FORMAT = {"bool": "?", "uint8": "B", "int8": "b", "int16": "<h", "int32": "<i", "int64": "<q", "float16": "<e", "float32": "<f",
           "float64": "<d"}
@@ -84,7 +87,7 @@ original_add_suffixes = torch._tensor_str._add_suffixes
 
 
 def add_suffixes(text, suffixes, indent, force_newline):
-    """PyTorch's own wrapping over Sinter's suffixes."""
+    """PyTorch's own wrapping, applied to Sinter's suffixes."""
     suffixes = [s.replace("dtype=torch.", "dtype=") for s in suffixes]
     if DEVICE[0] != "cpu":
         suffixes.insert(0, f"device='{DEVICE[0]}'")
@@ -183,7 +186,7 @@ def print_rows():
         if rng.random() < 0.4:
             options["sci_mode"] = rng.random() < 0.5
         rows.append(print_row(dtype, shape, values, rng.choice(["cpu", "cpu", "cuda:0", "cuda:12"]), **options))
-    # Suffixes around the end of the line.
+    # Suffixes near the end of the line.
     for count in range(1, 20):
         for device in ("cpu", "cuda:0"):
             rows.append(print_row("float64", (count,), [1.25], device))
@@ -260,7 +263,7 @@ BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow"
           "bitwise_xor", "trunc_divide", "float_power", "heaviside", "gcd", "lcm", "logaddexp", "logaddexp2", "xlogy", "ldexp", "nextafter",
           "bitwise_left_shift", "bitwise_right_shift", "complex", "polar"]
 TERNARY = ["lerp", "clamp", "where"]
-# Whose last operands are Python numbers: how many are tensors, and the numbers that the tables have.
+# Operations whose last operands are Python numbers: how many operands are tensors, and the numbers in the tables.
 PARAMETERS = {
     "addcmul": (3, [(-2,)]), "addcdiv": (3, [(-0.5,)]), "logit": (1, [(-1.0,), (0.0,), (1e-3,)]),
     "softplus": (1, [(1.0, 20.0), (0.5, 3.0), (-2.0, 1.0)]), "leaky_relu": (1, [(0.01,), (-2.0,)]), "elu": (1, [(1.0,), (0.3,)]),
@@ -295,7 +298,7 @@ def result_dtype(op, operands, parameters=()):
         except TypeError:
             return NAMES[OPS[op](*[a if torch.is_tensor(a) else torch.tensor(a) for a in args], *parameters).dtype]
     except (RuntimeError, TypeError, IndexError) as e:
-        # What PyTorch's CPU kernels lack, those of its GPUs have: their dtypes are those of bfloat16.
+        # What PyTorch's CPU kernels lack but its GPUs support: the dtypes are those of bfloat16.
         if "not implemented for 'Half'" in str(e) and "bfloat16" not in operands:
             found = result_dtype(op, ["bfloat16" if o == "float16" else o for o in operands], parameters)
             return "float16" if found == "bfloat16" else found
@@ -312,7 +315,7 @@ def promotion_rows():
         for c in combinations[arity(op)]:
             if all(o[0] == "*" for o in c) or (op == "where" and (c[0][0] == "*" or (c[1][0] == "*" and c[2][0] == "*"))):
                 continue
-            if op == "where" and c[0] == "uint8":  # PyTorch's bools of old, deprecated
+            if op == "where" and c[0] == "uint8":  # PyTorch's former bools, deprecated
                 continue
             parameters = PARAMETERS[op][1][0] if op in PARAMETERS else ()
             kinds = tuple("*float" if isinstance(p, float) else "*int" for p in parameters)
@@ -321,7 +324,7 @@ def promotion_rows():
 
 
 def complex_promotion_rows():
-    """As promotion_rows, with at least one complex operand."""
+    """Like promotion_rows, with at least one complex operand."""
     dtypes = ["bool", "int64", "float16", "bfloat16", "float32", "float64"]
     operands = dtypes + list(COMPLEX) + ["*bool", "*int", "*float", "*complex"]
     some = ["int64", "float16", "float64", *COMPLEX, "*int", "*complex"]
@@ -383,7 +386,7 @@ def value_set(dtype, count):
 
 
 def defined(op, operands):
-    """Where PyTorch's integer division does not trap, and C++ defines what it does with integers."""
+    """Where PyTorch's integer division does not trap, and C++ defines the integer operation."""
     a, b = operands[0], operands[-1]
     everywhere = torch.ones_like(a, dtype=torch.bool)
     if a.is_floating_point() or a.dtype == torch.bool:
@@ -393,7 +396,7 @@ def defined(op, operands):
         return (b != 0) & ~((a == lowest) & (b == -1))
     if op in ("gcd", "lcm"):
         return (a != lowest) & (b != lowest)
-    if op == "softsign":  # its sum of integers wraps
+    if op == "softsign":  # its integer sum wraps
         return (a > -(2**24)) & (a < 2**24)
     if op in ("bitwise_left_shift", "bitwise_right_shift"):
         return (b >= 0) & (b < torch.iinfo(a.dtype).bits)
@@ -405,11 +408,11 @@ def result_row(op, sets, results, mask):
     return ["result", op, ",".join(sets), NAMES[results.dtype], " ".join(next(tokens) if m else "x" for m in mask.tolist())]
 
 
-OF_THE_DTYPE = ["nan_to_num", "nan_to_num_posinf", "nan_to_num_infinities"]  # ask for its largest number
+OF_THE_DTYPE = ["nan_to_num", "nan_to_num_posinf", "nan_to_num_infinities"]  # they need its largest number
 
 
 def half_result(op, operands, parameters):
-    """As PyTorch's GPUs: in float32, rounded once."""
+    """As on PyTorch's GPUs: in float32, rounded once."""
     result = OPS[op](*[o.float() if o.dtype != torch.bool else o for o in operands], *parameters)
     return result.to(operands[-1].dtype) if result.dtype == torch.float32 else result
 
@@ -442,13 +445,13 @@ def cast_row(source, target):
     return result_row("cast", [f"{source}/1"], values[mask].to(DTYPES[target]), mask)
 
 
-NO_HALF = ["nextafter"]  # has no next number in float32 and none of 16 bits
+NO_HALF = ["nextafter"]  # the next number in float32 is not the next 16-bit one
 
 
 def special_value_rows():
     rows = [["values", f"{d}/{n}", d, " ".join(tensor_bits(value_set(d, n)))] for d in DTYPES for n in (1, 2, 3)]
     for op in OPS:
-        if op in ("real", "imag", "complex", "polar"):  # complex numbers have tables of their own
+        if op in ("real", "imag", "complex", "polar"):  # complex numbers have their own tables
             continue
         for dtype in DTYPES:
             if op in NO_HALF and dtype in ("float16", "bfloat16"):
@@ -470,14 +473,14 @@ REDUCTIONS = {
     "count_nonzero": torch.count_nonzero, "softmax": torch.softmax, "log_softmax": torch.log_softmax,
     "var": torch.var, "std": torch.std, "norm": torch.linalg.vector_norm}
 REDUCTION_PARAMETERS = {"var": [0, 1, 2], "std": [0, 1], "norm": [2, 1, INF, -INF, 0, 3]}
-ONE_AXIS = ["prod", "argmax", "argmin", "all", "any", "softmax", "log_softmax"]  # take no list of axes
+ONE_AXIS = ["prod", "argmax", "argmin", "all", "any", "softmax", "log_softmax"]  # accept no list of axes
 NO_KEEPDIM = ["count_nonzero", "softmax", "log_softmax"]
 OF_ALL_DTYPES = ["sum", "nansum", "prod", "amax", "amin", "all", "any", "count_nonzero"]
 NOT_OF_LARGE = ["var", "std", "norm", "prod"]  # depend on how they are computed
 
 
 def reduction_input(rng, dtype, shape):
-    """Values whose sums are exact, so that their order does not matter."""
+    """Values with exact sums, so that their order does not matter."""
     count = math.prod(shape)
     if dtype == "bool":
         values = [rng.random() < 0.6 for _ in range(count)]
@@ -508,7 +511,7 @@ def reduced(op, parameter, x, axes, keep):
     f, half = REDUCTIONS[op], x.dtype in (torch.float16, torch.bfloat16)
     operand = x.float() if half and op not in ("all", "any", "count_nonzero", "argmax", "argmin") else x
     if op in ("all", "any"):
-        operand = x.bool()  # uint8 would stay what it is
+        operand = x.bool()  # uint8 would remain uint8
     arguments, options = [operand] + ([parameter] if op == "norm" else []), {} if op in NO_KEEPDIM else {"keepdim": keep}
     if op in ("var", "std"):
         options["correction"] = parameter
@@ -539,7 +542,7 @@ def reduction_rows():
                 if name.endswith("large") and (op in NOT_OF_LARGE or op == "mean" and "float" not in name):
                     continue
                 if x.numel() == 0 and "float" not in name and op not in OF_ALL_DTYPES:
-                    continue  # refused where there is an element
+                    continue  # rejected if there are elements
                 for axes in lists:
                     if axes is not None and len(axes) > 1 and op in ONE_AXIS:
                         continue
@@ -548,7 +551,7 @@ def reduction_rows():
                         t = reduced(op, parameter, x, axes, keep)
                     except (RuntimeError, IndexError) as e:
                         if isinstance(e, IndexError) or x.numel() == 0:
-                            continue  # of no elements, or without an axis
+                            continue  # no elements, or no axis
                         rows.append(["result", op, str(parameter), name, "all", "0", "raises", "", ""])
                         break
                     rows.append(["result", op, str(parameter), name, "all" if axes is None else ",".join(map(str, axes)), str(int(keep)),
@@ -557,7 +560,7 @@ def reduction_rows():
 
 
 def loss_calls():
-    """Names, inputs that are new, and results."""
+    """Names, new inputs, and results."""
     rng = torch.Generator().manual_seed(3)
     x, y = torch.randn(4, 5, generator=rng), torch.randn(4, 5, generator=rng)
     p, z = torch.rand(4, 5, generator=rng), (torch.rand(4, 5, generator=rng) > 0.5).float()
@@ -730,7 +733,7 @@ def write_npy(folder):
     np.save(folder / "complex" / "c16_fortran.npy", np.asfortranarray(numbers))
     np.save(folder / "complex" / "big_c8.npy", numbers.astype(">c8"))
     np.save(folder / "complex" / "big_c16.npy", numbers.astype(">c16"))
-    # What Sinter refuses, each with the word that the message must hold.
+    # What Sinter rejects, each with the word that the message must contain.
     refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex256", np.zeros(2, "<c32"), "complex256"), ("uint16", np.zeros(2, "<u2"), "uint16"),
                ("text", np.array(["ab"]), "str"), ("record", np.zeros(2, [("x", "<f4"), ("y", "<i4")]), "structured"),
                ("object", np.array([None]), "object"), ("nine_axes", np.zeros((1,) * 9, "<f4"), "8 dimensions")]

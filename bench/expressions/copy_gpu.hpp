@@ -1,4 +1,4 @@
-// The driver's copy within the device, of n floats: what its memory allows.
+// The driver's copy of n floats within the device: the bound set by its memory.
 #pragma once
 #include <sinter/runtime/backend.hpp>
 #include <sinter/sinter.hpp>

@@ -1,4 +1,4 @@
-// Eigen's arrays, for the processor at hand. Elementwise, Eigen uses one thread.
+// Eigen's arrays, compiled for this processor. Eigen computes elementwise operations on one thread.
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
@@ -18,7 +18,7 @@ using Array = Eigen::ArrayXf;
 using Matrix = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Column = Eigen::Array<float, Eigen::Dynamic, 1>;
 using Row = Eigen::Array<float, 1, Eigen::Dynamic>;
-// What Eigen's replicate(rows, 1) gives divides once for each element, since its type does not say which factor is 1.
+// With Eigen's replicate(rows, 1) the division happens once per element, since its type does not say which factor is 1.
 using OverRows = Eigen::Replicate<const Row, Eigen::Dynamic, 1>;
 using OverColumns = Eigen::Replicate<const Column, 1, Eigen::Dynamic>;
 
@@ -49,7 +49,7 @@ class EigenLibrary {
   static auto sqrt(const auto& a) { return a.sqrt(); }
   static auto tanh(const auto& a) { return a.tanh(); }
   static auto erf(const auto& a) { return a.erf(); }
-  /// Eigen computes an expression again at each use: an array pays where that takes longer than a store and two loads.
+  /// Eigen computes an expression again at each use: an array pays off if that takes longer than a store and two loads.
   static auto again(const auto& a) { return a; }
   const Array& keep(std::size_t place, const auto& a) { return kept_[place] = a; }
   auto for_rows(const auto& a) { return over_columns(of_rows_ = a); }
@@ -71,13 +71,13 @@ class EigenLibrary {
   auto shift() { return over_rows(in<Row>(shift_, Operand::Shift)); }
   auto column() { return over_columns(in<Column>(column_, Operand::Column)); }
   auto mean() { return over_columns(in<Column>(mean_, Operand::Mean)); }
-  /// Not broadcast: it is in for_rows() only.
+  /// Not broadcast: used only in for_rows().
   const Column& variance() { return in<Column>(variance_, Operand::Variance); }
 
  private:
   Eigen::Index rows() const { return static_cast<Eigen::Index>(extent_.rows); }
   Eigen::Index columns() const { return static_cast<Eigen::Index>(extent_.columns); }
-  /// Arrays of Eigen's own making, aligned as it likes, shared by all expressions of a size.
+  /// Arrays allocated and aligned by Eigen, shared by all expressions of a size.
   template <class A>
   const A& in(const A*& held, Operand operand) {
     if (held) return *held;

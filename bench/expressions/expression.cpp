@@ -53,7 +53,7 @@ double normalise(std::size_t i, std::size_t n) {
 
 double Expression::tolerance() const {
   const std::string_view of = dtype;
-  return of == "float16" ? 4e-3 : of == "bfloat16" ? 3e-2 : 2e-4;  // where each operation is rounded, in eager mode
+  return of == "float16" ? 4e-3 : of == "bfloat16" ? 3e-2 : 2e-4;  // each operation rounds in eager mode
 }
 
 const std::vector<Expression>& expressions() {
@@ -102,9 +102,9 @@ const Expression& find_expression(const std::string& name) {
 std::string fault_of(const Expression& e, std::span<const float> result) {
   const std::size_t n = result.size(), step = std::max<std::size_t>(1, n / 65'536);
   for (std::size_t start = 0; start < n; start += step) {
-    const std::size_t i = std::min(n - 1, start + start / step * 7 % step);  // not always the same place of a vector
+    const std::size_t i = std::min(n - 1, start + start / step * 7 % step);  // not always the same lane of a vector
     const double right = e.value(i, n);
-    // Sums of products that nearly cancel lose relative accuracy; what is poisoned is not a number and fails.
+    // Sums of products that nearly cancel lose relative accuracy; poisoned elements are NaN and fail.
     if (!(std::abs(result[i] - right) <= e.tolerance() * std::max(1.0, std::abs(right))))
       return std::string(e.name) + ": element " + std::to_string(i) + " is " + std::to_string(result[i]) + ", not " +
              std::to_string(right);

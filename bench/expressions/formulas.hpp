@@ -1,7 +1,7 @@
-// The expressions, written once for all libraries. `m` stands for a library: its operands, its functions, and
-// `store`, which evaluates into a result that is there already. Parts that are used more than once are for each library
-// to treat as suits it: `again` is for those of an operation or two, `keep` for dearer ones, each with a place of its
-// own. `for_rows` is for what has one element in each row, and is broadcast.
+// The expressions, written once for all libraries. `m` stands for a library: its operands, its functions, and `store`,
+// which evaluates into an existing result. Each library decides how to handle parts that are used more than once:
+// `again` marks those of one or two operations, `keep` more expensive ones, each with its own memory. `for_rows` marks
+// parts with one element per row, which are broadcast.
 #pragma once
 
 namespace bench {
@@ -13,7 +13,7 @@ inline constexpr float sqrt_half = 0.70710678f;
 inline constexpr float sqrt_2_over_pi = 0.7978845608f;
 inline constexpr float epsilon = 1e-5f;
 
-/// `Operations` of them: sums and products by turns, tanh in every fifth place, which keeps the numbers small.
+/// A chain of `Operations`: alternating sums and products, with tanh at every fifth place to keep the numbers small.
 template <int Operations, class M, class X, class Y>
 auto chain(M& m, const X& x, const Y& y) {
   if constexpr (Operations == 1)
@@ -77,25 +77,25 @@ template <class M>
 void outer(M& m) {
   m.store_matrix(m.column() * m.row());
 }
-/// What a layer's normalisation does once mean and variance are known.
+/// Layer normalization, given mean and variance.
 template <class M>
 void normalise(M& m) {
   const auto& scale = m.for_rows(1.f / m.sqrt(m.variance() + epsilon));
   m.store_matrix((m.matrix_x() - m.mean()) * scale * m.gain() + m.shift());
 }
-/// A branch of a network's layer, scaled and added to what goes past it.
+/// A branch of a network layer, scaled and added to the residual.
 template <class M>
 void residual(M& m) {
   const auto& branch = m.matrix_y();
   m.store_matrix(m.matrix_x() + m.gain() * (branch / (1.f + m.exp(-branch))));
 }
-/// Bytes of a picture as a network takes them.
+/// A picture's bytes, as a network's input.
 template <class M>
 void image(M& m) {
   m.store((m.pixels() * (1 / 255.f) - 0.45f) * (1 / 0.225f));
 }
 
-/// Hands every expression to `add(name, evaluate)`.
+/// Passes every expression to `add(name, evaluate)`.
 template <class M, class Add>
 void for_each_formula(const Add& add) {
   add("chain_1", run_chain<1, M>);
@@ -118,7 +118,7 @@ void for_each_formula(const Add& add) {
   add("residual", residual<M>);
 }
 
-/// The expressions of 16-bit floats, for a library whose operands and results are such.
+/// The expressions on 16-bit floats, for a library with such operands and results.
 template <class M, class Add>
 void for_each_half_formula(const Add& add) {
   add("axpy_half", axpy<M>);

@@ -40,7 +40,7 @@ std::vector<float> draw(Operand operand, std::size_t count) {
 
 Extent extent(std::size_t n) {
   static std::size_t of = 0;
-  static Extent found;  // it is asked for again and again
+  static Extent found;  // requested repeatedly
   if (n == of) return found;
   std::size_t rows = 1;
   for (std::size_t r = 2; r * r <= n; ++r)

@@ -1,5 +1,5 @@
-// What the hardware allows, measured beside what is compared with it: "limit/bytesK/n" moves the bytes of K arrays of n
-// floats, for every K that an expression has, "limit/peak/0" does multiply-adds in registers.
+// Hardware limits, measured together with what is compared with them: "limit/bytesK/n" moves the bytes of K arrays of n
+// floats, for every K of the expressions; "limit/peak/0" does multiply-adds in registers.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// Registers `make(elements)` for every size and every number of bytes that an expression moves. The triad and the copy
-/// have three and two arrays of their own: elements are chosen so that the bytes are the same.
+/// Registers `make(elements)` for every size and every number of bytes that an expression moves. The triad has three
+/// arrays and the copy two: the number of elements is chosen so that the bytes are equal.
 template <class Make>
 void add_limits(int own_arrays, Make make) {
   std::set<int> amounts;

@@ -1,4 +1,4 @@
-// The STREAM triad a = b + q * c, and multiply-adds in registers, by all threads that the process may use.
+// The STREAM triad a = b + q * c, and multiply-adds in registers, on all threads available to the process.
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -42,8 +42,8 @@ constexpr int lanes = 4;
 using Vector = float __attribute__((vector_size(4 * lanes)));
 constexpr int chains = 12, rounds = 1'000'000;
 
-/// As many chains as hide the latency of a multiply-add and fit into 16 registers with the two operands, and so many
-/// rounds that starting the threads does not count.
+/// As many chains as hide the latency of a multiply-add and fit into 16 registers with the two operands, and enough
+/// rounds to make the start of threads negligible.
 void multiply_add() {
   Vector sums[chains] = {}, factor = Vector{} + 0.999f, term = Vector{} + 0.001f;
   asm volatile("" : "+m"(factor), "+m"(term));

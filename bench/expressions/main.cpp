@@ -1,5 +1,5 @@
-// The expressions by every library: expressions --sizes=3,1000 --device=cpu [Google Benchmark's options], and what goes
-// along rows: rows --sizes=65536 --columns=64,1024, and products: products --shapes=linear:512x1024x1024
+// The expressions by every library: expressions --sizes=3,1000 --device=cpu [Google Benchmark's options]. Operations
+// along rows: rows --sizes=65536 --columns=64,1024. Products: products --shapes=linear:512x1024x1024
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 Options chosen;
 
-/// "--sizes=3,1000": what is between commas.
+/// Parses "--sizes=3,1000", separated by commas.
 template <class T, class Read>
 bool take_list(const char* argument, const char* name, std::vector<T>& to, const Read& read) {
   const std::size_t length = std::strlen(name);
@@ -24,7 +24,7 @@ bool take_list(const char* argument, const char* name, std::vector<T>& to, const
   return true;
 }
 
-/// Takes what is ours out of the arguments.
+/// Takes one of this program's options from the arguments.
 bool take(const char* argument) {
   const auto number = [](const std::string& item) { return std::atol(item.c_str()); };
   if (take_list(argument, "--sizes=", chosen.sizes, number) ||
@@ -38,7 +38,7 @@ bool take(const char* argument) {
   return false;
 }
 
-/// One cycle an addition: they depend on each other.
+/// One cycle per addition, since each depends on the previous one.
 void clock_rate(benchmark::State& state) {
   constexpr int additions = 1000;
   unsigned long value = 0;

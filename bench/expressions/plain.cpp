@@ -1,4 +1,4 @@
-// Plain loops, as one would write them without a library, by all threads that the process may use.
+// Plain loops, as written without a library, on all threads available to the process.
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
@@ -40,7 +40,7 @@ void in_parts(std::size_t count, std::size_t least, const Part& part) {
       tbb::static_partitioner());
 }
 
-/// `element(in, i)` of every element.
+/// `element(in, i)` for every element.
 template <class F>
 struct Flat {
   F element;
@@ -51,7 +51,7 @@ struct Flat {
     for (std::size_t i = first; i < last; ++i) to[i] = element(in, i);
   }
 };
-/// `of_row(in, row)(i, column)` of every element of the matrix.
+/// `of_row(in, row)(i, column)` for every element of the matrix.
 template <class F>
 struct Rows {
   F of_row;

@@ -14,7 +14,7 @@ namespace bench {
 
 namespace sn = sinter;
 
-/// Operands of one device; each is made when it is first asked for, and shared by all expressions of a size and dtype.
+/// Operands on one device; each is created on first use and shared by all expressions of a size and dtype.
 template <class T, class D>
 const sn::Tensor<T, D>& on_device(Operand operand, std::size_t n) {
   static std::map<std::pair<Operand, std::size_t>, sn::Tensor<T, D>> made;
@@ -26,7 +26,7 @@ const sn::Tensor<T, D>& on_device(Operand operand, std::size_t n) {
   return tensor;
 }
 
-/// T: of the operands and the result.
+/// T: the dtype of operands and result.
 template <class D, bool Fused, class T = float>
 class Sinter {
  public:
@@ -58,7 +58,7 @@ class Sinter {
   static auto sqrt(const auto& a) { return sn::sqrt(a); }
   static auto tanh(const auto& a) { return sn::tanh(a); }
   static auto erf(const auto& a) { return sn::erf(a); }
-  /// A kernel computes a part once, however often it is used. Without fusion a part is an array, as anything is.
+  /// A kernel computes a part once, however often it is used. Without fusion a part is an array.
   static auto again(const auto& a) {
     if constexpr (Fused)
       return a;
@@ -123,7 +123,7 @@ class Sinter {
   std::vector<float> read_;
 };
 
-/// Adds one expression of a device, fused or eager.
+/// Adds one expression on a device, fused or eager.
 template <class D, bool Fused, class T>
 void add_sinter(const char* name, void (*formula)(Sinter<D, Fused, T>&)) {
   add(name, Fused ? "sinter" : "eager",

@@ -12,7 +12,7 @@
 
 #include "expression.hpp"
 
-// A macro's value as text, for the versions of libraries.
+// A macro's value as text, for library versions.
 #define BENCH_TEXT_OF(value) #value
 #define BENCH_TEXT(value) BENCH_TEXT_OF(value)
 
@@ -20,25 +20,25 @@ namespace bench {
 
 struct Options {
   std::vector<long> sizes;          // numbers of elements
-  std::vector<long> columns;        // of bench/rows, whose matrices have these widths
-  std::vector<std::string> shapes;  // of bench/products
+  std::vector<long> columns;        // widths of the matrices in bench/rows
+  std::vector<std::string> shapes;  // for bench/products
   std::string device = "cpu";
   bool on_gpu() const { return device != "cpu"; }
-  bool virtual_gpu = false;  // values are checked there, and times mean nothing
+  bool virtual_gpu = false;  // only values are checked there: times mean nothing
 };
 const Options& options();
 
-/// Each library's file adds itself; main calls them once the options are known.
+/// Each library's file registers itself; main calls the registrars once the options are known.
 using Registrar = void (*)();
 std::vector<Registrar>& registrars();
 struct Register {
   explicit Register(Registrar r) { registrars().push_back(r); }
 };
 
-/// Evaluations between two waits: a wait takes as long as many launches, and programs do not wait after each.
+/// Evaluations per wait: a wait takes as long as many launches, and programs do not wait after each.
 inline int batch() { return !options().on_gpu() ? 1 : options().virtual_gpu ? 2 : 32; }
 
-/// Batches on a GPU, whose events tell what each took there: "gpu_ns", of an evaluation.
+/// Batches on a GPU, timed there by events: "gpu_ns", per evaluation.
 template <class Subject>
 void repeat_on_gpu(benchmark::State& state, Subject& subject) {
   const sinter::Stream stream = sinter::current_stream();
@@ -64,7 +64,7 @@ void repeat(benchmark::State& state, Subject& subject) {
   }
 }
 
-/// The first run warms up; it and the last are checked, each after poison.
+/// The first run is a warm-up; the first and the last are checked, each after poison.
 template <class Subject>
 void measure(benchmark::State& state, Subject& subject, const Expression& e, long n) {
   subject.poison();
@@ -83,8 +83,8 @@ inline std::string name_of(const std::string& expression, const std::string& imp
   return expression + "/" + implementation + "/" + std::to_string(n);
 }
 
-/// Registers "expression/implementation/n" for every size. `make(n)` gives a pointer to a Subject, which lives as long
-/// as one repetition: its result is memory of its own.
+/// Registers "expression/implementation/n" for every size. `make(n)` returns a pointer to a Subject, which lives for
+/// one repetition and owns the memory of its result.
 template <class Make>
 void add(const char* expression, const char* implementation, Make make) {
   const Expression& e = find_expression(expression);

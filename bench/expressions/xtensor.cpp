@@ -1,4 +1,4 @@
-// xtensor's containers, for the processor at hand. As packaged, xtensor uses one thread.
+// xtensor's containers, compiled for this processor. As packaged, xtensor uses one thread.
 #include "formulas.hpp"
 #include "inputs.hpp"
 #include "suite.hpp"
@@ -50,7 +50,7 @@ class XtensorLibrary {
   static auto sqrt(auto&& a) { return xt::sqrt(std::forward<decltype(a)>(a)); }
   static auto tanh(auto&& a) { return xt::tanh(std::forward<decltype(a)>(a)); }
   static auto erf(auto&& a) { return xt::erf(std::forward<decltype(a)>(a)); }
-  /// xtensor computes an expression again at each use: an array pays where that takes longer than a store and two
+  /// xtensor computes an expression again at each use: an array pays off if that takes longer than a store and two
   /// loads.
   static auto again(auto&& a) { return std::forward<decltype(a)>(a); }
   const Array& keep(std::size_t place, const auto& a) {

@@ -18,7 +18,7 @@ Part bias(std::size_t out, std::size_t in) { return {1, out, 1 / std::sqrt(stati
 Part gain(std::size_t width) { return {1, width, 0.5f, 1}; }
 Part shift(std::size_t width) { return {1, width, 0.5f}; }
 
-constexpr std::size_t looked_at = 16;  // rows
+constexpr std::size_t looked_at = 16;  // number of rows that are checked
 
 }  // namespace
 
@@ -90,7 +90,7 @@ std::string fault_of(const ProductCase& c, bool bfloat16, const ProductShape& of
   if (result.size() != right.values.size())
     return std::string(c.name) + ": " + std::to_string(result.size()) + " elements are looked at, not " +
            std::to_string(right.values.size());
-  // Sums are as exact as their terms are large, which a row's typical element says.
+  // The error of a sum scales with its terms, which a row's typical element reflects.
   const double tolerance = bfloat16 ? 4e-2 : 1e-4;
   for (std::size_t row = 0; row < right.rows; ++row) {
     const auto line = std::span(right.values).subspan(row * right.columns, right.columns);

@@ -1,4 +1,4 @@
-// Products of matrices and networks that are made of them: operands, operations, and what is right.
+// Matrix products and networks made of them: operands, operations, and correct results.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// "linear:512x1024x1024": rows of x, elements of each, columns of the result. "mlp:32x512x1024": rows, their elements,
-/// width of the hidden layers. "block:8x128x512": sequences, their lengths, width; heads are 64 wide.
+/// "linear:512x1024x1024": rows of x, elements per row, columns of the result. "mlp:32x512x1024": rows, elements per
+/// row, width of the hidden layers. "block:8x128x512": sequences, their length, width; heads are 64 wide.
 struct ProductShape {
   std::string kind;
   std::size_t a, b, c;
@@ -22,13 +22,13 @@ struct ProductShape {
 /// Throws std::invalid_argument.
 ProductShape shape_of(const std::string& text);
 
-/// What is multiplied or added: a matrix, or a vector where it has one row. Uniform in [-bound, bound], as PyTorch
-/// draws parameters of Linear; the gains of norms are around 1.
+/// An operand: a matrix, or a vector if it has one row. Uniform in [-bound, bound], like PyTorch's parameters of
+/// Linear; the gains of norms are around 1.
 struct Part {
   std::size_t rows, columns;
   float bound, around = 0;
 };
-/// x first, then weights (out, in) and biases in the order in which they are used.
+/// x first, then weights (out, in) and biases in order of use.
 std::vector<Part> parts_of(const ProductShape& of);
 const std::vector<float>& values_of(const ProductShape& of, std::size_t part);
 
@@ -36,14 +36,14 @@ struct ProductCase {
   const char* name;
   const char* kind;  // of the shape
 
-  /// Multiplications and additions of all products of matrices; what is elementwise is not counted.
+  /// Multiplications and additions of all matrix products; elementwise operations do not count.
   double operations(const ProductShape& of) const;
 };
 const std::vector<ProductCase>& product_cases();
 
-/// Of the result, the rows 0, step, 2 step ... are looked at.
+/// Rows 0, step, 2 step ... of the result are checked.
 std::size_t step_of_products(const ProductShape& of);
-/// What is wrong with these rows, empty if nothing is.
+/// What is wrong with these rows; empty if nothing is.
 std::string fault_of(const ProductCase& c, bool bfloat16, const ProductShape& of, std::span<const float> result);
 
 }  // namespace bench

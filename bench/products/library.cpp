@@ -1,4 +1,4 @@
-// The library behind products: what it is, and OpenBLAS called by itself, beside which the product by Sinter is shown.
+// The library behind products: its description, and OpenBLAS called directly, for comparison with Sinter's product.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 namespace sn = sinter;
 
-/// A library that the process has open, null where it has none of such a name.
+/// A library that the process has loaded; null if it has none of this name.
 void* opened(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)

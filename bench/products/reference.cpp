@@ -13,13 +13,13 @@
 namespace bench {
 namespace {
 
-/// The nearest bfloat16, of two the even one.
+/// The nearest bfloat16, ties to even.
 double held(float value, bool bfloat16) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return bfloat16 ? std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000) : value;
 }
 
-/// The parts of a shape as the dtype holds them.
+/// The parts of a shape, rounded to the dtype.
 using Parts = std::vector<Lines>;
 Parts held_parts(bool bfloat16, const ProductShape& of) {
   Parts held_ones;
@@ -33,7 +33,7 @@ Parts held_parts(bool bfloat16, const ProductShape& of) {
   }
   return held_ones;
 }
-/// The same, made once for all cases of a shape.
+/// The same, computed once for all cases of a shape.
 const Parts& parts_in_double(bool bfloat16, const ProductShape& of) {
   static std::map<std::tuple<std::string, std::string, bool>, Parts> made;
   const auto [at, fresh] = made.try_emplace({of.kind, of.extents(), bfloat16});
@@ -59,13 +59,13 @@ double gelu_tanh(double v) {
 }
 double relu(double v) { return v > 0 ? v : 0; }
 
-/// x times the transpose of w, and a bias where there is one.
+/// x times the transpose of w, plus a bias if there is one.
 Lines linear(const Lines& x, const Lines& w, const Lines* bias) {
   Lines y{x.rows, w.rows, std::vector<double>(x.rows * w.rows)};
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, w.rows), [&](const auto& columns) {
     for (std::size_t r = 0; r < x.rows; ++r)
       for (std::size_t n = columns.begin(); n < columns.end(); ++n) {
-        double sums[4] = {};  // more than one, so that they need not wait for each other
+        double sums[4] = {};  // several, to avoid a dependency chain
         for (std::size_t k = 0; k < x.columns; ++k) sums[k % 4] += x.row(r)[k] * w.row(n)[k];
         y.row(r)[n] = (sums[0] + sums[1]) + (sums[2] + sums[3]) + (bias ? bias->values[n] : 0);
       }
@@ -90,7 +90,7 @@ Lines sum(Lines x, const Lines& y) {
   return x;
 }
 
-/// Of queries of one sequence: softmax(q k^T / sqrt(d)) v, head by head.
+/// For queries of one sequence: softmax(q k^T / sqrt(d)) v, head by head.
 Lines attention(const Lines& q, const Lines& k, const Lines& v, std::size_t heads) {
   Lines y{q.rows, q.columns, std::vector<double>(q.values.size())};
   const std::size_t d = q.columns / heads;
@@ -109,7 +109,7 @@ Lines attention(const Lines& q, const Lines& k, const Lines& v, std::size_t head
   return y;
 }
 
-/// Rows of one sequence, `offset`, `offset` + step ...
+/// Rows `offset`, `offset` + step ... of one sequence.
 Lines block(const Parts& p, const ProductShape& of, std::size_t sequence, std::size_t offset, std::size_t step) {
   const std::size_t length = of.b, count = (length - offset + step - 1) / step;
   const Lines all = layer_norm(some_rows(p[0], sequence * length, length, 1), p[1], p[2]);

@@ -1,4 +1,4 @@
-// What is right of products and networks, in double precision, by loops that share no code with any library.
+// Correct results of products and networks, in double precision, by loops that share no code with any library.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -15,7 +15,7 @@ struct Lines {
   const double* row(std::size_t i) const { return &values[i * columns]; }
 };
 
-/// The rows that are looked at, of operands as the dtype holds them.
+/// The rows that are checked, for operands rounded to the dtype.
 Lines right_of(const ProductCase& c, bool bfloat16, const ProductShape& of);
 
 }  // namespace bench

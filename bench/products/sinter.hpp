@@ -36,7 +36,7 @@ class ProductsOfSinter {
     else
       result_ = sn::eager(e);
   }
-  /// What is read more than once, or seen through a view.
+  /// A part that is used more than once, or through a view.
   Array keep(const auto& e) const {
     if constexpr (Fused)
       return e;
@@ -44,7 +44,7 @@ class ProductsOfSinter {
       return sn::eager(e);
   }
   const Array& x() { return in(0); }
-  /// The operand of a number: x, weights and biases.
+  /// An operand by number: x, weights and biases.
   const Array& in(std::size_t number) {
     static std::map<std::tuple<std::string, std::string, std::size_t>, Array> made;  // shared by all cases of a shape
     Array& array = made[{shape_.kind, shape_.extents(), number}];
@@ -130,7 +130,7 @@ void add_products() {
       {"gemm", gemm<M>},         {"linear_gelu", linear_gelu<M>}, {"linear_gelu_tanh", linear_gelu_tanh<M>},
       {"mlp_gelu", mlp_gelu<M>}, {"mlp_relu", mlp_relu<M>},       {"block", block<M>}};
   for_each_product([](const ProductCase& c, const ProductShape& of, const std::string& extents) {
-    // A CPU converts 16-bit floats, which products by themselves show.
+    // A CPU converts 16-bit floats, which the bare products already show.
     if (M::narrow && std::is_same_v<D, sn::Cpu> && of.kind != "linear") return;
     const std::string all =
         std::string(c.name) + (M::narrow ? "_bfloat16" : "") + (Fused ? "/sinter" : "/eager") + extents;
@@ -141,7 +141,7 @@ void add_products() {
   });
 }
 
-/// The most telling first, should time run out.
+/// The most informative cases first, in case time runs out.
 template <class D>
 void add_all_products() {
   if (!open_library_of_products()) return;

@@ -1,4 +1,4 @@
-// How products are measured: "case/implementation/extents", for each shape that main was given.
+// How products are measured: "case/implementation/extents", for each shape passed to main.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Calls `measure(case, shape, name's end)` for each case of each shape.
+/// Calls `measure(case, shape, end of the name)` for each case of each shape.
 template <class Measure>
 void for_each_product(const Measure& measure) {
   for (const std::string& text : options().shapes) {
@@ -17,7 +17,7 @@ void for_each_product(const Measure& measure) {
   }
 }
 
-/// Warms up, and checks the first result and the last, each after poison.
+/// Warms up, and checks the first and the last result, each after poison.
 template <class Subject>
 void measure_product(benchmark::State& state, Subject& subject, const ProductCase& c, const ProductShape& of) {
   subject.run();
@@ -32,8 +32,8 @@ void measure_product(benchmark::State& state, Subject& subject, const ProductCas
   state.counters["operations"] = c.operations(of);
 }
 
-/// Opens the library that multiplies matrices on this device and describes it in the context. False, with the reason
-/// there, where it is missing.
+/// Loads the library that multiplies matrices on this device and describes it in the context. False if it is missing;
+/// the context then holds the reason.
 bool open_library_of_products();
 
 }  // namespace bench

@@ -1,1 +1,1 @@
-"""Runs the benchmarks, writes their result as JSON, and shows it: a table, a page, a comparison."""
+"""Runs the benchmarks, writes the result as JSON, and presents it: as a table, a page, a comparison."""

@@ -1,4 +1,4 @@
-"""A folder's files as one archive that is written as they come, so that a run which is killed leaves what it had."""
+"""A folder's files as an archive that is written incrementally: a killed run leaves what it had."""
 
 import gzip
 import os
@@ -8,9 +8,9 @@ import threading
 
 
 class Archive:
-    """`with Archive(folder, "result.tar.gz"):` adds a file again when it has changed; of several the last one counts.
+    """`with Archive(folder, "result.tar.gz"):` adds a file again when it has changed; the last copy counts.
 
-    Each file is a member of gzip's by itself, so that a reader finds all that were written whole.
+    Each file is its own gzip member, so that a reader finds all that were written completely.
     """
 
     def __init__(self, folder, path, every=15):
@@ -40,7 +40,7 @@ class Archive:
             try:
                 if path.is_file() and path.resolve() != self.path.resolve():
                     self.add(path)
-            except OSError:  # it went meanwhile
+            except OSError:  # it has disappeared
                 continue
 
     def add(self, path):

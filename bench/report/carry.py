@@ -13,12 +13,12 @@ import sys
 from .result import ROOT, commit
 
 MOST = 50 * 1024**2  # bytes
-# What any Debian or Ubuntu with Python has; newer ones run what older ones were linked with.
+# Present on any Debian or Ubuntu with Python; newer versions run programs linked with older ones.
 THERE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so.*")
 
 
 def needed(programs):
-    """The libraries that programs are linked with and that may not be there, by name."""
+    """The libraries that programs are linked with and that may be missing there, by name."""
     found = {}
     for program in programs:
         listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
@@ -37,12 +37,12 @@ def copy_program(path, to):
 
 
 def is_program(path):
-    """Whether nothing is linked with it."""
+    """Whether the file is a program rather than a library."""
     return ".so" not in path.name
 
 
 def gpu_tests(build):
-    """(program, file of tests) of what real GPUs run."""
+    """(program, test file) of the tests that run on real GPUs."""
     listed = subprocess.run(["ctest", "--test-dir", str(build), "-L", "^devices$", "-LE", "^(strict|late)$", "--show-only=json-v1"], capture_output=True, text=True, check=True)
     return [(pathlib.Path(test["command"][0]), test["command"][1]) for test in json.loads(listed.stdout)["tests"]]
 
@@ -73,13 +73,13 @@ def gather(build, to):
 
 
 def sizes(folder):
-    """{file: bytes}, the largest first."""
+    """{file: bytes}, largest first."""
     found = {p.relative_to(folder): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def weigh(folder):
-    """Prints what the folder weighs, and what weighs most; refuses one that is too heavy to be carried."""
+    """Prints the folder's size and its largest files; rejects a folder that is too large to transfer."""
     weights = sizes(folder)
     total = sum(weights.values())
     print(f"gathered in {folder}: {total / 1024**2:.1f} MiB of at most {MOST // 1024**2}")

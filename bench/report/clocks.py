@@ -1,4 +1,4 @@
-"""Clocks, power and temperature of the GPUs while something runs, as nvidia-smi says."""
+"""Clocks, power and temperature of the GPUs during a run, from nvidia-smi."""
 
 import shutil
 import statistics
@@ -12,7 +12,7 @@ EVERY_MS = 1000
 
 
 def numbers(line):
-    """A line of nvidia-smi's, as numbers by name; none where it is no such line. What a GPU does not tell is left out."""
+    """A line of nvidia-smi as numbers by name; none if malformed. Values that a GPU does not report are omitted."""
     values = line.strip().split(", ")
     if len(values) != len(NAMES) or not values[0].isdigit():
         return None
@@ -26,7 +26,7 @@ def numbers(line):
 
 
 class Clocks:
-    """`with Clocks(file) as clocks:` writes what nvidia-smi says each second; between(a, b) sums it up."""
+    """`with Clocks(file) as clocks:` writes nvidia-smi's output every second; between(a, b) summarizes it."""
 
     def __init__(self, path):
         self.path, self.samples, self.process = path, [], None
@@ -55,7 +55,7 @@ class Clocks:
                     print(f"{time.monotonic() - begin:.1f}", line.strip(), sep=", ", file=file, flush=True)
 
     def between(self, begin, end):
-        """{name: [lowest, median, highest]} of all GPUs' samples of that time, and of the ones just before and after it."""
+        """{name: [lowest, median, highest]} of all GPUs' samples in that interval and just around it."""
         inside = [s for t, s in self.samples if begin - 1.5 <= t <= end + 1.5]
         found = {}
         for name in NAMES[1:]:

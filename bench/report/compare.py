@@ -1,12 +1,12 @@
 """Two results, row by row: faster, slower, or the same within their noise.
 
-A row has changed where three things hold. The medians differ by more than `LEAST`. They differ by more than `SIGMAS`
-standard errors, as estimated from the quartiles and the number of repetitions. And the ranges between the quartiles do
-not overlap. The first keeps out what nobody would notice, the others what repetitions of one program do by themselves.
+A row has changed if three conditions hold: the medians differ by more than `LEAST`; they differ by more than `SIGMAS`
+standard errors, estimated from the quartiles and the number of repetitions; and the interquartile ranges do not
+overlap. The first excludes changes too small to notice, the others the variation between repetitions of one program.
 
-Two runs differ by more than that: by the clock, by what else the machine does. What is not ours shows by how much: the
-peers and the limits ran the same code both times. Verdicts are on Sinter's rows alone, and a change has to exceed what
-all but a twentieth of the others' rows changed by, besides the standard errors.
+Two runs differ by more than that: by the clock rate, by the machine's other load. Code that is not ours shows by how
+much, since the peers and the limits ran the same code both times. Only Sinter's rows get verdicts, and a change must
+exceed, besides the standard errors, the changes of all but a twentieth of the others' rows.
 """
 
 import dataclasses
@@ -17,12 +17,12 @@ from .sections import SECTIONS
 
 LEAST = 0.03
 SIGMAS = 4.0
-# Of a normal distribution: the distance of its quartiles in standard deviations, and the standard error of a median.
+# For a normal distribution: the interquartile range in standard deviations, and the standard error of a median.
 QUARTILE_DISTANCE, MEDIAN_ERROR = 1.349, 1.2533
 OURS = ("sinter", "eager")
 NULL_PERCENTILE = 0.95
-ENOUGH = 20  # rows of others on an executor, to tell its own noise from that of all
-FEW = 3  # repetitions from which no spread can be told
+ENOUGH = 20  # rows of others on an executor, to estimate its own noise separately
+FEW = 3  # too few repetitions to estimate a spread
 
 
 @dataclasses.dataclass
@@ -32,7 +32,7 @@ class Change:
     new: float
     verdict: str
     error: float  # of the logarithm of the ratio
-    least: float  # the smallest logarithm of a ratio that is a verdict
+    least: float  # the smallest logarithm of a ratio that counts as a change
 
     @property
     def ratio(self):
@@ -40,13 +40,13 @@ class Change:
 
 
 def relative_error(row):
-    """The standard error of the median's logarithm."""
+    """The standard error of the logarithm of the median."""
     sigma = (row["q3_ns"] - row["q1_ns"]) / QUARTILE_DISTANCE
     return MEDIAN_ERROR * sigma / math.sqrt(row["repetitions"]) / row["median_ns"]
 
 
 def verdict(old, new, least):
-    """Of two rows, where the logarithm of their ratio has to be at least `least`."""
+    """The verdict on two rows; the logarithm of their ratio must be at least `least`."""
     change = math.log(new["median_ns"] / old["median_ns"])
     if min(old["repetitions"], new["repetitions"]) < FEW:
         return "unknown"
@@ -57,7 +57,7 @@ def verdict(old, new, least):
 
 
 def is_ours(key):
-    """Whether what is built here can change a row: what peers, limits, and programs without Sinter take, it cannot."""
+    """Whether a change of this code can change a row: not for peers, limits, and programs without Sinter."""
     if key[0] == "hits":
         return key[2] != "bare"
     if key[0] == "start":
@@ -68,7 +68,7 @@ def is_ours(key):
 
 
 def null_of(ratios):
-    """{executor or None for all: the logarithm of a ratio that few of the others' rows exceed}."""
+    """{executor, or None for all: the logarithm of a ratio that few of the others' rows exceed}."""
     groups = {None: [abs(math.log(ratio)) for ratio in ratios.values()]}
     for key, ratio in ratios.items():
         groups.setdefault(key[0], []).append(abs(math.log(ratio)))
@@ -93,7 +93,7 @@ def rows_of(result):
 
 
 def changes(old, new):
-    """A Change for each row that both have, the largest first; the verdict on what is not ours is "other"."""
+    """A Change for each row that both have, largest first; the verdict on rows that are not ours is "other"."""
     before, after = rows_of(old), rows_of(new)
     both = [key for key in before if key in after]
     ratios = {key: after[key]["median_ns"] / before[key]["median_ns"] for key in both}
@@ -112,7 +112,7 @@ def geometric_mean(found):
 
 
 def means(found):
-    """A line for each executor and section: what all of its rows say together, and what could have been found."""
+    """A line for each executor and section: the mean change of all its rows, and the smallest detectable one."""
     for group in dict.fromkeys(change.key[0] for change in found):
         here = [change for change in found if change.key[0] == group]
         ours = [change for change in here if is_ours(change.key)]

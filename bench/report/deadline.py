@@ -1,4 +1,4 @@
-"""A moment by which everything should be done."""
+"""A time by which everything should be done."""
 
 import time
 
@@ -11,11 +11,11 @@ class Deadline:
         return float("inf") if self.end is None else self.end - time.monotonic()
 
     def seconds(self):
-        """What is left, as subprocess takes it: None without an end."""
+        """The remaining time, as subprocess expects it: None without a deadline."""
         return None if self.end is None else max(1.0, self.left())
 
     def share(self, parts, weight=1):
-        """The end of the next `weight` of so many parts that share what is left."""
+        """The end of the next part, with weight `weight`, of the parts that share the remaining time."""
         return self if self.end is None else Deadline(self.left() * weight / parts)
 
     def is_past(self):

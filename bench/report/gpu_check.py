@@ -19,13 +19,13 @@ from .deadline import Deadline
 from .result import ROOT, commit
 
 END_S = 10  # for the page and the table
-PROBE_S = 30  # it takes some 10 s
-SIZES = [30_000_000, 100_000, 1000, 3]  # the most telling first, should time run out
-SHARES = {"probe": 0.5, "tests": 3.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # of the time, in this order
+PROBE_S = 30  # takes about 10 s
+SIZES = [30_000_000, 100_000, 1000, 3]  # the most informative first, in case time runs out
+SHARES = {"probe": 0.5, "tests": 3.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # relative shares of time, in this order
 
 
 def use_libraries_of_this_python():
-    """NVRTC and cuBLASLt are found in the folders of packages of a VIRTUAL_ENV: that is what this interpreter is in."""
+    """Sets VIRTUAL_ENV to this interpreter's folder if its packages include NVIDIA's libraries, to find them there."""
     if "VIRTUAL_ENV" not in os.environ and any(pathlib.Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/lib")):
         os.environ["VIRTUAL_ENV"] = sys.prefix
 
@@ -40,7 +40,7 @@ class Check:
         (self.out / "check.json").write_text(text, encoding="utf-8")
 
     def phase(self, name, clocks, work):
-        """Its share of what is left; what goes wrong in it is told, and the next one follows."""
+        """Runs a phase in its share of the remaining time; errors are reported, and the next phase follows."""
         waiting = list(SHARES)[list(SHARES).index(name) :]
         deadline = self.deadline.share(sum(SHARES[each] for each in waiting), SHARES[name])
         print(f"{name}: {deadline.left():.0f} s at most", file=sys.stderr, flush=True)
@@ -51,7 +51,7 @@ class Check:
         try:
             found = work(deadline) or {}
             entry.update({"status": "done", **found})
-        except Exception as error:  # time on such a machine is dear: whatever it is, the next phase may go well
+        except Exception as error:  # such a machine's time is expensive: the next phase may succeed
             entry["status"] = f"failed: {programs.brief(error)}"
             print(f"  {entry['status']}", file=sys.stderr, flush=True)
         finally:
@@ -71,7 +71,7 @@ class Check:
 
 
 def probe(deadline, out):
-    """The steps of bench/probe, of which each is known when it is done."""
+    """The steps of bench/probe, each recorded as soon as it is done."""
     log = out / "probe.jsonl"
     status = gpu_tools.ended([ROOT / "bench/probe"], min(PROBE_S, deadline.left()), log)
     steps = []

@@ -1,4 +1,4 @@
-"""The tests that real GPUs run, several files at once, each for a limited time."""
+"""The tests that run on real GPUs, several files at once, each with a time limit."""
 
 import concurrent.futures
 import os
@@ -10,12 +10,12 @@ import time
 from .result import ROOT
 
 AT_ONCE = 4  # test files that share the GPU
-CORES = 4  # that each is given
-LIMIT_S = 120  # of a file
+CORES = 4  # for each of them
+LIMIT_S = 120  # per file
 
 
 def needing_two_gpus():
-    """[name] of the tests that fail where there is one GPU."""
+    """[name] of the tests that fail on a single GPU."""
     lines = (ROOT / "tests/two_gpus.txt").read_text(encoding="utf-8").splitlines()
     return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
 
@@ -26,7 +26,7 @@ def files():
 
 
 def run_test(suite, file, seconds, logs, left_out=()):
-    """{program, status, seconds, passed, skipped, failed: names} of a suite's tests of one file."""
+    """Runs a suite's tests of one file: {program, status, seconds, passed, skipped, failed: names}."""
     name = file.replace("/", "_")
     if seconds <= 0:
         return {"program": name, "status": "not run: no time was left", "seconds": 0, "passed": 0, "skipped": 0, "failed": []}
@@ -35,7 +35,7 @@ def run_test(suite, file, seconds, logs, left_out=()):
     command = [str(ROOT / "bin" / suite), file]
     if left_out:
         command.append(f"--gtest_filter=-{':'.join(left_out)}")
-    with (logs / f"{name}.log").open("w+", encoding="utf-8", errors="replace") as log:  # a run that is killed leaves it
+    with (logs / f"{name}.log").open("w+", encoding="utf-8", errors="replace") as log:  # a killed run leaves it behind
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=seconds, check=False
@@ -61,7 +61,7 @@ def run_test(suite, file, seconds, logs, left_out=()):
 
 
 def run_all(deadline, out, gpus):
-    """One entry a file; those that need two GPUs are left out where there is one."""
+    """One entry per file; tests that need two GPUs are skipped if there is one."""
     logs = out / "tests"
     logs.mkdir(parents=True, exist_ok=True)
     left_out = needing_two_gpus() if gpus < 2 else []

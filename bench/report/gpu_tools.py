@@ -1,4 +1,4 @@
-"""NVIDIA's tools where they are installed: what hardware counters say of some kernels, and accesses outside of memory."""
+"""NVIDIA's tools, if installed: hardware counters of some kernels, and out-of-bounds accesses."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ from .result import ROOT
 
 PLACES = ["/usr/local/cuda*/bin", "/opt/cuda/bin", "/opt/nvidia/nsight-compute/*", "/usr/local/cuda*/nsight-compute*"]
 KERNELS = 15
-# Bytes of the device's memory, how busy that and the multiprocessors are, and what limits how many threads run.
+# Bytes of device memory, utilization of memory and multiprocessors, and limits of occupancy.
 METRICS = [
     "gpu__time_duration.sum",
     "dram__bytes.sum",
@@ -22,9 +22,9 @@ METRICS = [
     "l1tex__data_bank_conflicts_pipe_lsu.sum",
     "smsp__inst_executed_op_local_ld.sum",
 ]
-# A row kept in registers and one in shared memory, by columns; what is fused; indices.
+# A row kept in registers and one in shared memory, along columns; fused operations; indices.
 CHECKED = ["dsl/stashed_rows_test", "dsl/indexing_test", "jit/nest_test", "dsl/scan_test"]
-PARTS = 8  # of each of these files' tests, of which one is run: they take some 20 times as long
+PARTS = 8  # of each file's tests one part runs: they take about 20 times as long
 
 
 def find(name):
@@ -34,7 +34,7 @@ def find(name):
 
 
 def ended(command, seconds, log, environment=None):
-    """The status, or None where it ran out of time. What it printed is in the log, also then."""
+    """The exit status, or None if it ran out of time. The log has its output in either case."""
     with log.open("w", encoding="utf-8") as file:
         process = subprocess.Popen(
             [str(word) for word in command],
@@ -42,7 +42,7 @@ def ended(command, seconds, log, environment=None):
             env={**os.environ, "SINTER_CACHE": "memory", **(environment or {})},
             stdout=file,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # both start the program as a child
+            start_new_session=True,  # both tools start the program as a child
         )
         try:
             return process.wait(timeout=max(1, seconds))
@@ -57,7 +57,7 @@ def said(status, log):
 
 
 def counters(deadline, out):
-    """ncu on the second launch of each of some kernels; the figures are a table in out/ncu.csv."""
+    """ncu on the second launch of some kernels; the figures are a table in out/ncu.csv."""
     ncu = find("ncu")
     if ncu is None:
         return {"status": "ncu is not installed"}
@@ -68,8 +68,8 @@ def counters(deadline, out):
     filtered = ["--benchmark_filter=/sinter/", "--benchmark_min_time=0.001"]
     status = ended([*tool, *which, *program, *filtered], deadline.left(), log)
     measured = sum(line.startswith('"') for line in log.read_text(encoding="utf-8", errors="replace").splitlines())
-    rows = max(0, measured - 2)  # a line of names and one of units
-    # --kill ends the program, which is no failure.
+    rows = max(0, measured - 2)  # one line of names and one of units
+    # --kill ends the program, which is not a failure.
     return {"status": said(0 if rows >= KERNELS else status, log), "kernels": rows, "ncu": ncu}
 
 

@@ -1,4 +1,4 @@
-"""What the machine is, as far as the system tells."""
+"""A description of the machine, as far as the system reports it."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ def cpu_field(name, text):
 
 
 def caches():
-    """Bytes by name: {"L1d": 49152, "L2": ...}, each as one processor sees it."""
+    """Bytes by name: {"L1d": 49152, "L2": ...}, each as seen by one processor."""
     sizes = {}
     for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         size = re.fullmatch(r"(\d+)([KM])", read(index / "size"))
@@ -32,7 +32,7 @@ def caches():
 
 
 def gpus():
-    """What nvidia-smi says of each GPU; none where there is no such program."""
+    """nvidia-smi's description of each GPU; empty if it is not installed."""
     fields = ["name", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.memory"]
     if not shutil.which("nvidia-smi"):
         return []
@@ -74,5 +74,5 @@ def describe():
 
 
 def last_cache():
-    """Bytes of the largest cache; 32 MiB where the system does not say."""
+    """Bytes of the largest cache; 32 MiB if unknown."""
     return max(caches().values(), default=32 * 1024**2)

@@ -1,4 +1,4 @@
-"""Products of matrices and networks: our program at each shape, then PyTorch at the same one."""
+"""Matrix products and networks: our program at each shape, then PyTorch at the same one."""
 
 import sys
 import tempfile
@@ -8,7 +8,7 @@ from .rows import FEW, name_of
 from .spread import spread, without_events
 from .suite import describe, threads_of
 
-# The most telling first, should time run out. What the extents are says bench/products/cases.hpp.
+# The most informative first, in case time runs out. bench/products/cases.hpp defines the extents.
 SHAPES = {
     "cpu": [
         "linear:512x1024x1024",
@@ -35,12 +35,12 @@ SHAPES = {
     ],
 }
 SHORT_SHAPES = ["linear:64x128x128", "mlp:8x64x128", "block:2x32x128"]
-PEERS = ("torch",)  # the others have no layers of their own
-# On virtual GPUs, which are there for values and not for speed.
+PEERS = ("torch",)  # the other peers have no layers
+# On virtual GPUs, which check values rather than speed.
 VIRTUAL = "^(gemm|linear_gelu_tanh_bfloat16|mlp_relu|block)/sinter/"
 
 
-SOME = 5  # shapes where time is limited: a program of its own for each takes some
+SOME = 5  # number of shapes if time is limited: each needs its own program
 
 
 def shapes_for(executor, short, deadline):
@@ -49,7 +49,7 @@ def shapes_for(executor, short, deadline):
 
 
 def chosen(executors, deadline):
-    """GPUs first, and alone where time is short."""
+    """GPUs first, and only these if time is short."""
     gpus = [name for name in executors if name.startswith("cuda")]
     if gpus and deadline.end is not None:
         return gpus
@@ -74,7 +74,7 @@ class Products:
         left = 2 * sum(map(len, shapes.values()))
         for executor in executors:
             workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
-            with tempfile.TemporaryDirectory() as kernels:  # shapes share most of them
+            with tempfile.TemporaryDirectory() as kernels:  # shapes share most of their kernels
                 try:
                     for shape in shapes[executor]:
                         found += self.block(executor, shape, workers, left, kernels)
@@ -85,7 +85,7 @@ class Products:
                         worker.stop()
 
     def block(self, executor, shape, workers, parts, kernels):
-        """Everything of one executor and one shape, next to each other in time."""
+        """Everything for one executor and one shape, close together in time."""
         print(f"  products: {executor}, {shape}", file=sys.stderr, flush=True)
         try:
             ours = self.ours(executor, shape, self.deadline.share(parts), kernels)
@@ -97,7 +97,7 @@ class Products:
     def ours(self, executor, shape, deadline, kernels):
         device = executor if executor.startswith("cuda") else "cpu"
         arguments = [f"--shapes={shape}", f"--device={device}"]
-        if self.deadline.end is not None:  # complete rows can be kept when the program has to be ended
+        if self.deadline.end is not None:  # keeps complete rows if the program must be killed
             arguments.append("--benchmark_enable_random_interleaving=false")
         try:
             found, context = programs.run(
@@ -143,7 +143,7 @@ class Products:
         }
 
     def theirs(self, shape, rows, workers, deadline):
-        """What the peers take for what Sinter was measured with."""
+        """The peers' times for the cases that Sinter was measured with."""
         ours = {name_of(row): row for row in rows if row["implementation"] == "sinter"}
         return [
             {**without_events(ours[name]), "implementation": implementation, **spread(repetitions)}
@@ -155,12 +155,12 @@ class Products:
 
 
 def dtypes_apart(rows):
-    """Names by dtype: 16-bit products end the process of some builds of PyTorch, and those of float32 shall be kept."""
+    """Names by dtype: 16-bit products crash some builds of PyTorch, and the float32 results must be kept."""
     return [some for some in ([n for n in rows if n.endswith("_bfloat16") == narrow] for narrow in (False, True)) if some]
 
 
 def over_gemm(rows):
-    """With the time over that of Sinter's product alone, of the same run and shape and dtype; None without one."""
+    """Adds the time over that of Sinter's bare product of the same run, shape and dtype; None without one."""
     alone = {r["dtype"]: r["median_ns"] for r in rows if (r["operation"], r["implementation"]) == ("gemm", "sinter")}
     for row in rows:
         row["over_gemm"] = row["median_ns"] / alone[row["dtype"]] if row["dtype"] in alone else None
@@ -168,7 +168,7 @@ def over_gemm(rows):
 
 
 def check_on_virtual_gpu(folder):
-    """Runs the GPU's half of the program where there is no GPU; its results are checked and its times forgotten."""
+    """Runs the GPU half of the program without a GPU: checks its results and discards its times."""
     programs.run(
         folder / "products",
         programs.Settings(1, 0.0001),

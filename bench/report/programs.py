@@ -1,4 +1,4 @@
-"""Runs a program of Google Benchmark and gathers its repetitions."""
+"""Runs a Google Benchmark program and collects its repetitions."""
 
 import dataclasses
 import json
@@ -9,16 +9,16 @@ import subprocess
 
 from .spread import spread
 
-ASK_S = 60  # for a question that takes a moment, unless the driver hangs
+ASK_S = 60  # for a quick query, unless the driver hangs
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 class ProgramFailed(Exception):
-    """A program ended with an error, or a benchmark of it did: a wrong result, for example."""
+    """A program, or one of its benchmarks, ended with an error: a wrong result, for example."""
 
 
 class OutOfTime(ProgramFailed):
-    """A program was ended, since it took longer than there was time. Holds what it had measured until then."""
+    """A program was killed because time ran out. Holds what it had measured by then."""
 
     def __init__(self, message, found=None, context=None):
         super().__init__(message)
@@ -27,17 +27,17 @@ class OutOfTime(ProgramFailed):
 
 @dataclasses.dataclass
 class Measurement:
-    """All repetitions of one benchmark, in ns, with what it says of itself."""
+    """All repetitions of one benchmark, in ns, with its counters."""
 
     name: str
     label: str
     counters: dict
-    order: int  # as the program registered it; random interleaving mixes them up
+    order: int  # order of registration; random interleaving mixes the repetitions
     times: list = dataclasses.field(default_factory=list)
-    gpu_times: list = dataclasses.field(default_factory=list)  # by events, where a GPU was measured
+    gpu_times: list = dataclasses.field(default_factory=list)  # from events, if a GPU was measured
 
     def spread(self):
-        """The keys of time that a row has."""
+        """The keys for times in a row."""
         on_gpu = {"gpu_ns": statistics.median(self.gpu_times)} if self.gpu_times else {}
         return {**spread(self.times), **on_gpu}
 
@@ -47,7 +47,7 @@ class Settings:
     """How long and how often everything is measured."""
 
     repetitions: int
-    min_time: float  # seconds for each repetition
+    min_time: float  # seconds per repetition
 
     def arguments(self):
         return [
@@ -59,23 +59,23 @@ class Settings:
 
 
 def pin_to_one_processor():
-    """One thread for whatever asks how many there may be: oneTBB, OpenMP, XLA."""
+    """One thread for everything that asks for the number of processors: oneTBB, OpenMP, XLA."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def brief(error):
-    """One line of an error: what a program said last."""
+    """One line of an error: the last one that a program printed."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ... ".join(dict.fromkeys([lines[0][:200], lines[-1][:300]])) if lines else type(error).__name__
 
 
 def run(path, settings, arguments=(), environment=None, one_thread=False, seconds=None, errors=None):
-    """(measurements by name, what the program says of its build), in at most so many seconds.
+    """(measurements by name, the program's description of its build), within a time limit.
 
-    A benchmark that fails, by a wrong value for example, is left out and told to `errors`; without that it is raised.
+    A benchmark that fails, for example with a wrong value, is omitted and passed to `errors`; without it, raises.
     """
     command = [str(path), *settings.arguments(), *arguments]
-    # What an earlier run compiled is not this one's merit.
+    # Kernels that an earlier run compiled must not count.
     variables = {"SINTER_CACHE": "memory", **os.environ, **(environment or {})}
     try:
         done = subprocess.run(
@@ -102,12 +102,12 @@ def run(path, settings, arguments=(), environment=None, one_thread=False, second
 
 
 def ask(path):
-    """What a program of expressions says of its build and of the machine, such as the GPUs it sees."""
+    """The description of a program's build and of the machine, such as the GPUs that it sees."""
     return run(path, Settings(1, 0.001), ["--benchmark_filter=^clock$"], seconds=ASK_S)[1]
 
 
 def cut_off(output):
-    """(context, benchmarks) of JSON that ends anywhere: the objects that are whole."""
+    """(context, benchmarks) of truncated JSON: the complete objects."""
     text = output.decode(errors="replace") if isinstance(output, bytes) else output
     head, key, tail = text.partition('"benchmarks":')
     try:

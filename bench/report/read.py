@@ -1,4 +1,4 @@
-"""Questions that the table, the page and the comparison ask of a result."""
+"""Queries on a result, for the table, the page and the comparison."""
 
 ORDER = [
     "sinter",
@@ -31,7 +31,7 @@ NAMES = {
 
 
 def executors(result):
-    """Those on which Sinter was measured: where all of its values were wrong, say, there is nothing to show."""
+    """The executors on which Sinter was measured: without any correct values there is nothing to show."""
     return list(dict.fromkeys(row["executor"] for row in result["rows"] if row["implementation"] == "sinter"))
 
 
@@ -51,7 +51,7 @@ def of(result, executor):
 
 
 def implementations(result, executor):
-    """In the order in which they are always shown; without the limit."""
+    """In the order in which they are always shown, without the limit."""
     return in_order({row["implementation"] for row in of(result, executor)} - {"limit"})
 
 
@@ -60,7 +60,7 @@ def in_order(implementations):
 
 
 def by_case(result, executor):
-    """{(expression, n): {implementation: row}} of what Sinter was measured with, in the suite's order."""
+    """{(expression, n): {implementation: row}} of the cases that Sinter was measured with, in the suite's order."""
     cases = {}
     for row in of(result, executor):
         if row["implementation"] == "sinter":
@@ -74,7 +74,7 @@ def by_case(result, executor):
 
 
 def limits(result, executor):
-    """{n: the limit's row of the most bytes}."""
+    """{n: the limit's row with the most bytes}."""
     found = {}
     for row in of(result, executor):
         if row["implementation"] == "limit" and row["bytes"] and row["bytes"] >= found.get(row["n"], row)["bytes"]:
@@ -83,7 +83,7 @@ def limits(result, executor):
 
 
 def peak(result, executor):
-    """Operations per ns in registers, None where it was not measured."""
+    """Operations per ns in registers; None if not measured."""
     for row in of(result, executor):
         if row["implementation"] == "limit" and row["expression"] == "peak":
             return row["operations"] / row["median_ns"]
@@ -100,7 +100,7 @@ def products(result, executor=None):
 
 
 def product_executors(result):
-    """Those on which Sinter was measured."""
+    """The executors on which Sinter was measured."""
     return list(dict.fromkeys(r["executor"] for r in products(result) if r["implementation"] == "sinter"))
 
 
@@ -112,7 +112,7 @@ PRODUCT_ORDER = ["gemm", "linear_gelu", "linear_gelu_tanh", "mlp_relu", "mlp_gel
 
 
 def product_cases(result, executor, dtype):
-    """{(operation, shape): {implementation: row}} of what Sinter was measured with, small shapes first."""
+    """{(operation, shape): {implementation: row}} of the cases that Sinter was measured with, small shapes first."""
     cases = {}
     for r in products(result, executor):
         if r["dtype"] == dtype:
@@ -129,7 +129,7 @@ def along_rows(result, executor=None):
 
 
 def row_executors(result):
-    """Those on which Sinter was measured."""
+    """The executors on which Sinter was measured."""
     return list(dict.fromkeys(r["executor"] for r in along_rows(result) if r["implementation"] == "sinter"))
 
 
@@ -138,7 +138,7 @@ def row_implementations(result, executor):
 
 
 def row_cases(result, executor, dtype):
-    """{(operation, columns): {implementation: row}} of what Sinter was measured with, each with the copy beside it."""
+    """{(operation, columns): {implementation: row}} of the cases that Sinter was measured with, each with its copy."""
     here = [r for r in along_rows(result, executor) if r["dtype"] in (dtype, "bytes")]
     operations = list(dict.fromkeys(r["operation"] for r in here if r["implementation"] == "sinter"))
     keys = {(r["operation"], r["columns"]) for r in here if r["implementation"] == "sinter"}

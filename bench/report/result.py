@@ -1,4 +1,4 @@
-"""The result file: one JSON object. docs/benchmarks.md describes it."""
+"""The result file: one JSON object, described in docs/benchmarks.md."""
 
 import contextlib
 import datetime
@@ -34,7 +34,7 @@ SECTION_KEYS = {
     "compile": {"library", "count", "operations", "code_bytes"},
 }
 NUMBERS = {"operations", "n", "bytes", "nodes", "count", "code_bytes", "columns", "rows"}
-LEAST, MOST = 1e-6, 1e18  # of what is measured: ns, bytes, operations
+LEAST, MOST = 1e-6, 1e18  # of measured values: ns, bytes, operations
 MACHINE = {"processor": str, "system": str, "kernel": str, "cores": float, "virtual": bool}
 MACHINE.update(caches=dict, gpus=list)
 VERSIONS = {"commit": str, "libraries": dict, "peers": dict}
@@ -43,12 +43,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Unreadable(Exception):
-    """A file is no result of this schema."""
+    """A file is not a result of this schema."""
 
 
 @contextlib.contextmanager
 def shown(what):
-    """A result whose rows are each right may still lack one that a table or a chart is about."""
+    """Checks that it can be shown: valid rows alone may still lack one that a table or a chart needs."""
     try:
         yield
     except KeyError as error:
@@ -58,7 +58,7 @@ def shown(what):
 
 
 def commit():
-    """The commit of the source tree, "-changed" where files differ from it; a folder that was carried has a file."""
+    """The commit of the source tree, "-changed" if files differ from it; a gathered folder has a file with it."""
     carried = ROOT / "COMMIT"
     if carried.exists():
         return carried.read_text(encoding="utf-8").strip()
@@ -87,7 +87,7 @@ def new(machine, settings):
 
 
 def lines(rows):
-    """Rows one a line, to be read and compared by people and by git."""
+    """One row per line, for people and git to read and compare."""
     return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
 
 
@@ -118,12 +118,12 @@ def load(path):
     return result
 
 
-# What steers a terminal, and what is no character of XML or of UTF-8.
+# Terminal control characters, and characters that are invalid in XML or UTF-8.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def printable(value):
-    """The same with a sign in place of what cannot be shown: a program's last words may hold anything."""
+    """Replaces characters that cannot be shown: a program's last output may contain anything."""
     if isinstance(value, str):
         return UNPRINTABLE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -139,12 +139,12 @@ def demand(true, message):
 
 
 def is_number(value, low):
-    """NaN is none."""
+    """NaN is not a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= MOST
 
 
 def check(result):
-    """Everything that is shown is there and of its kind."""
+    """Checks that everything that is shown exists and has the right type."""
     for key, kind in new({}, {}).items():
         demand(isinstance(result.get(key), type(kind)), f"{key} is missing or of another kind")
     check_keys(result["machine"], MACHINE, "machine")

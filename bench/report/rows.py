@@ -1,4 +1,4 @@
-"""What goes along rows and columns, at several widths: our program, then the peers from Python, beside a copy."""
+"""Operations along rows and columns, at several widths: our program, then the Python peers, compared with a copy."""
 
 import sys
 import tempfile
@@ -7,17 +7,17 @@ from . import machine, peers, programs
 from .spread import spread, without_events
 from .suite import describe, threads_of
 
-COLUMNS = [1024, 32_768, 64, 262_144, 8192]  # the most telling first, should time run out
-ALL_COLUMNS = [*COLUMNS, 65_536, 4096, 16_384]  # of scripts/gpu-check
+COLUMNS = [1024, 32_768, 64, 262_144, 8192]  # the most informative first, in case time runs out
+ALL_COLUMNS = [*COLUMNS, 65_536, 4096, 16_384]  # for scripts/gpu-check
 SHORT_COLUMNS, SHORT_ELEMENTS = [64, 8192], 65_536
-PEERS = ("torch", "triton", "jax", "cupy")  # NumPy takes one thread, and has no bfloat16
-FEW = 3  # repetitions where time is limited
-# On virtual GPUs, which are there for values and not for speed: what is of a matrix, of all, of columns.
+PEERS = ("torch", "triton", "jax", "cupy")  # NumPy uses one thread and has no bfloat16
+FEW = 3  # repetitions if time is limited
+# On virtual GPUs, which check values rather than speed: one case each of a matrix, of all elements, of columns.
 VIRTUAL = "^(copy2|softmax|cross_entropy|sum_columns_bfloat16)/(limit|sinter)/"
 
 
 def elements_of(executor):
-    """Of a matrix: 256 MiB as floats on a GPU; on the CPU past the largest cache, unless the memory is too small."""
+    """Elements of a matrix: 256 MiB of floats on a GPU; on the CPU more than the largest cache, if memory allows."""
     if executor.startswith("cuda"):
         return 1 << 26
     n = 1 << 24
@@ -27,7 +27,7 @@ def elements_of(executor):
 
 
 def chosen(executors, deadline):
-    """Memory is what is measured, so not the CPU with one thread where all are; where time is short, GPUs alone."""
+    """Memory is measured, so not the CPU with one thread if all are measured; only GPUs if time is short."""
     gpus = [name for name in executors if name.startswith("cuda")]
     if gpus and deadline.end is not None:
         return gpus
@@ -46,7 +46,7 @@ class Rows:
         self.processors = result["machine"]["cores"]
 
     def measure(self, executors, columns, elements=None, after_each=lambda: None):
-        """`elements` in place of so many that no cache holds them."""
+        """`elements` replaces the number that exceeds all caches."""
         found = self.result["sections"].setdefault("rows", [])
         left = 2 * len(executors) * len(columns)
         for executor in executors:
@@ -63,7 +63,7 @@ class Rows:
                         worker.stop()
 
     def block(self, executor, elements, columns, workers, parts, kernels):
-        """Everything of one executor and one width, next to each other in time."""
+        """Everything for one executor and one width, close together in time."""
         print(f"  rows: {executor}, {columns} columns", file=sys.stderr, flush=True)
         try:
             ours = self.ours(executor, elements, columns, self.deadline.share(parts), kernels)
@@ -76,7 +76,7 @@ class Rows:
     def ours(self, executor, elements, columns, deadline, kernels):
         device = executor if executor.startswith("cuda") else "cpu"
         arguments = [f"--sizes={elements}", f"--columns={columns}", f"--device={device}"]
-        if self.deadline.end is not None:  # complete rows can be kept when the program has to be ended
+        if self.deadline.end is not None:  # keeps complete rows if the program must be killed
             arguments.append("--benchmark_enable_random_interleaving=false")
         try:
             found, context = programs.run(
@@ -115,7 +115,7 @@ class Rows:
         }
 
     def theirs(self, size, rows, workers, deadline):
-        """What the peers take for what Sinter was measured with."""
+        """The peers' times for the cases that Sinter was measured with."""
         ours = {name_of(row): row for row in rows if row["implementation"] == "sinter"}
         times = peers.measure(workers, list(ours), size, self.settings, deadline, self.result)
         return [
@@ -129,7 +129,7 @@ def name_of(row):
 
 
 def beside_copy(rows):
-    """With the share of the copy's bytes a second: of the copy that moves about as many."""
+    """Adds the share of the copy's bandwidth: of the copy that moves about as many bytes."""
     copies = [row for row in rows if row["implementation"] == "limit"]
     for row in rows:
         near = min(copies, key=lambda copy: abs(copy["bytes"] - row["bytes"]), default=None)
@@ -139,7 +139,7 @@ def beside_copy(rows):
 
 
 def check_on_virtual_gpu(folder):
-    """Runs the GPU's half of the program where there is no GPU; its results are checked and its times forgotten."""
+    """Runs the GPU half of the program without a GPU: checks its results and discards its times."""
     programs.run(
         folder / "rows",
         programs.Settings(1, 0.0001),

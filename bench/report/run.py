@@ -1,4 +1,4 @@
-"""Measures everything, or the parts that were asked for, and writes the result."""
+"""Measures everything, or the requested parts, and writes the result."""
 
 import contextlib
 import dataclasses
@@ -15,9 +15,9 @@ from .sections import SECTIONS
 
 PARTS = ["expressions", "rows", "products", *SECTIONS]
 Failed = programs.ProgramFailed
-SHORT_S = 600  # for --short, which takes a minute where nothing hangs
-SHARES = {"expressions": 5, "rows": 3, "products": 2}  # of the time of these together, where it is limited
-SECTION_S = 35  # what is kept for each section where time is short
+SHORT_S = 600  # for --short, which takes a minute unless something hangs
+SHARES = {"expressions": 5, "rows": 3, "products": 2}  # relative shares of their common time, if it is limited
+SECTION_S = 35  # reserved for each section if time is short
 FULL, SHORT = programs.Settings(7, 0.03), programs.Settings(2, 0.001)
 
 
@@ -34,12 +34,12 @@ class Context:
     deadline: Deadline
 
     def run(self, program, arguments=(), environment=None):
-        """(measurements by name, what the program says of its build)."""
+        """(measurements by name, the program's description of its build)."""
         seconds = self.deadline.seconds()
         return programs.run(self.folder / program, self.settings, arguments, environment, seconds=seconds)
 
     def failed(self, what, error):
-        """The rest is worth having: the run goes on, and fails at its end."""
+        """Records a failure: the rest is worth having, so the run goes on and fails at its end."""
         if isinstance(error, programs.OutOfTime):
             self.notes.append(f"{what}: no time was left")
         else:
@@ -52,7 +52,7 @@ class TooLong(Exception):
 
 @contextlib.contextmanager
 def limit(seconds):
-    """Ends what runs in it after so many seconds; programs are ended by what waits for them."""
+    """Limits the time of its body to some seconds; programs are killed by the code that waits for them."""
 
     def end(_signal, _frame):
         raise TooLong(f"it took more than {seconds} s, the limit of --short; what was measured until then is kept")
@@ -67,18 +67,18 @@ def limit(seconds):
 
 
 def run(arguments, tests=None):
-    """`tests` is what became of the tests of GPUs, where scripts/gpu-check ran them."""
+    """`tests` is the outcome of the GPU tests, if scripts/gpu-check ran them."""
     with limit(SHORT_S) if arguments.short and arguments.seconds is None else contextlib.nullcontext():
         measure(arguments, tests)
 
 
 def measure(arguments, tests):
-    os.environ.pop("SINTER_VIRTUAL_GPUS", None)  # speed is measured on what is there
+    os.environ.pop("SINTER_VIRTUAL_GPUS", None)  # speed is measured on existing devices
     context, new = begin(arguments)
     if tests is not None:
         new["gpu_tests"] = tests
 
-    def keep():  # after each part, so that a run which is ended leaves what it had
+    def keep():  # after each part, so that a killed run leaves what it had
         result.save(new, arguments.out / "result.json")
 
     keep()
@@ -139,7 +139,7 @@ def expressions(arguments, context, new, keep):
 
 
 def before_sections(arguments, context, part):
-    """The end of a part's share of the time that sections do not need; the parts before it have had theirs."""
+    """The end of a part's share of the time left before the sections; earlier parts have had their shares."""
     if arguments.seconds is None:
         return Deadline()
     wanted = [name for name in arguments.only if name in SECTIONS]

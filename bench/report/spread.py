@@ -13,5 +13,5 @@ def spread(times):
 
 
 def without_events(row):
-    """A row that others are measured beside: they have no events of the GPU."""
+    """A row that others are compared with: these have no GPU events."""
     return {key: value for key, value in row.items() if key != "gpu_ns"}

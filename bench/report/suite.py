@@ -1,4 +1,4 @@
-"""The expressions, on every executor and at every size: our program, then the peers from Python."""
+"""The expressions, on every executor and at every size: our program, then the Python peers."""
 
 import sys
 
@@ -7,13 +7,13 @@ from .spread import spread, without_events
 
 SIZES = [3, 100, 1000, 10_000, 100_000, 1_000_000]
 SHORT_SIZES = [3, 1000, 100_000]
-PEERS = ("numpy", "torch", "jax", "cupy")  # Triton is written by hand, for rows alone
-# On virtual GPUs, which are there for values and not for speed: an expression of each family.
+PEERS = ("numpy", "torch", "jax", "cupy")  # Triton kernels are handwritten, for rows only
+# On virtual GPUs, which check values rather than speed: one expression of each family.
 VIRTUAL = "^(limit|chain_5|example|every_second|normalise|gelu_half|residual_bfloat16|image)/"
 
 
 def past_caches():
-    """A size whose arrays are each larger than the largest cache, unless the memory is too small for that."""
+    """A size whose arrays are each larger than the largest cache, if memory allows."""
     for n in (10_000_000, 30_000_000, 100_000_000):
         if 4 * n > machine.last_cache() or 200 * 3 * n > machine.memory_bytes():
             return n
@@ -21,11 +21,11 @@ def past_caches():
 
 
 LARGE = 10_000_000  # where filling operands and checking values takes longer than measuring
-FEW = 3  # repetitions of a CPU at such sizes beside a GPU, which is what such a machine is there for
+FEW = 3  # repetitions on a CPU at such sizes next to a GPU, which is the purpose of such a machine
 
 
 def weight(executor, n):
-    """What a block's half, ours or the peers', takes of the time, against others."""
+    """The relative time of half a block, ours or the peers'."""
     return (2 if executor.startswith("cuda") else 1) * (3 if n >= LARGE else 1)
 
 
@@ -49,7 +49,7 @@ class Suite:
         self.processors = result["machine"]["cores"]
 
     def measure(self, executors, sizes, after_each=lambda: None):
-        executors = sorted(executors, key=lambda name: not name.startswith("cuda"))  # should time run out
+        executors = sorted(executors, key=lambda name: not name.startswith("cuda"))  # in case time runs out
         self.beside_gpu = executors[0].startswith("cuda")
         left = [weight(executor, n) for executor in executors for n in sizes]
         for executor in executors:
@@ -64,9 +64,9 @@ class Suite:
                     worker.stop()
 
     def block(self, executor, n, workers, parts):
-        """Everything of one executor and one size, next to each other in time; `parts` share what time is left.
+        """Everything for one executor and one size, close together in time; `parts` share the remaining time.
 
-        The peers' share begins when ours has ended: what ours did not need is shared by all that follows.
+        The peers' share begins when ours has ended: the time that ours did not need is shared by all that follows.
         """
         part = weight(executor, n)
         print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
@@ -83,7 +83,7 @@ class Suite:
         return programs.Settings(min(FEW, self.settings.repetitions), self.settings.min_time) if few else self.settings
 
     def order(self, n):
-        """Interleaved, a program has no complete rows until its end, which may be too late where it takes long."""
+        """With interleaving, a program has no complete rows until its end, which may be too late if it takes long."""
         if n < LARGE or self.deadline.end is None:
             return []
         order = "random within an executor and a size"
@@ -137,7 +137,7 @@ class Suite:
         return one_thread(row)
 
     def theirs(self, executor, n, workers, rows, deadline):
-        """What the peers take for what Sinter was measured with."""
+        """The peers' times for the cases that Sinter was measured with."""
         ours = [row for row in rows if row["implementation"] == "sinter"]
         limits = {row["bytes"]: row["median_ns"] for row in rows if row["family"] == "limit"}
         expressions, settings = [row["expression"] for row in ours], self.settings_of(executor, n)
@@ -153,19 +153,19 @@ class Suite:
 
 
 def describe(context, versions):
-    """What a program says of its build."""
+    """A program's description of its build."""
     for key in ("compiler", "sinter", "peer_flags", "gpus"):
         versions[key] = context.get(key, "")
     versions["libraries"].update({key: context[key] for key in ("eigen", "xtensor", "tbb") if key in context})
 
 
 def one_thread(row):
-    """These libraries compute elementwise with one thread, whatever there is."""
+    """These libraries compute elementwise operations on one thread, whatever is available."""
     return {**row, "threads": 1} if row["implementation"] in ("eigen", "xtensor", "numpy") else row
 
 
 def check_on_virtual_gpu(folder):
-    """Runs the GPU's half of the program where there is no GPU; its results are checked and its times forgotten."""
+    """Runs the GPU half of the program without a GPU: checks its results and discards its times."""
     programs.run(
         folder / "expressions",
         programs.Settings(1, 0.0001),

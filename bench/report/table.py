@@ -110,7 +110,7 @@ def show_hits(rows):
         both = at.get((driver, kind, str(n))), at.get((driver, "bare", str(n)))
         return f"{both[0] - both[1]:.0f}" if None not in both else "-"
 
-    def whole(*case):  # "-" where the variant failed
+    def whole(*case):  # "-" if the variant failed
         return f"{at[case]:.0f}" if case in at else "-"
 
     lines = [

@@ -69,7 +69,7 @@ std::vector<double> embedding(const Line& l) { return l.x; }
 std::vector<double> cross_entropy(const Line& l) { return {std::log(exponentials(l)) - l.x[l.of_class]}; }
 std::vector<double> sum(const Line& l) { return {sum_of(l.x, std::identity())}; }
 
-/// The operands of a dtype, line by line. They are drawn here, so that threads may read lines.
+/// The operands of a dtype, line by line. Generated here, so that threads may read lines.
 struct Operands {
   Operands(bool bfloat16, const Extent& of)
       : extent(of),
@@ -87,7 +87,7 @@ struct Operands {
     for (std::size_t i = 0; i < count; ++i) made[i] = held(of[first + i * step]);
     return made;
   }
-  /// The nearest bfloat16, of two the even one.
+  /// The nearest bfloat16, ties to even.
   double held(float value) const {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return narrow ? std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000) : value;
@@ -97,7 +97,7 @@ struct Operands {
   bool narrow;
 };
 
-/// Of all rows together, which takes long: once for each case.
+/// For all rows together, which takes long: computed once per case.
 double right_of_all(const RowCase& c, const Operands& of) {
   static std::map<std::tuple<const char*, bool, std::size_t, std::size_t>, double> known;
   const auto [at, fresh] = known.try_emplace({c.name, of.narrow, of.extent.rows, of.extent.columns});
@@ -113,7 +113,7 @@ double right_of_all(const RowCase& c, const Operands& of) {
   return at->second;
 }
 
-constexpr std::size_t many = 1 << 18;  // elements that are looked at, of a matrix of more
+constexpr std::size_t many = 1 << 18;  // number of elements to check in a larger matrix
 std::size_t step_through(std::size_t lines, std::size_t length) {
   const std::size_t looked_at = std::clamp<std::size_t>(many / length, 2, 64);
   return std::max<std::size_t>(1, lines / looked_at);
@@ -168,8 +168,8 @@ std::size_t step_of_rows(const Extent& of) { return step_through(of.rows, of.col
 
 std::string fault_of(const RowCase& c, bool bfloat16, const Extent& of, std::span<const float> result) {
   const Operands operands(bfloat16, of);
-  const double tolerance = bfloat16 ? 3e-2 : 2e-4;  // where each operation is rounded, in eager mode
-  // A sum is as exact as what it is made of, uniform in [-3, 3], is likely to be large.
+  const double tolerance = bfloat16 ? 3e-2 : 2e-4;  // each operation rounds in eager mode
+  // The error of a sum scales with the expected magnitude of the sum of its terms, which are uniform in [-3, 3].
   const bool one = c.result == Kind::Sum || c.result == Kind::Mean, across = c.result == Kind::Columns;
   const bool by_element = is_matrix(c.result) && c.result != Kind::Scan;
   const std::size_t terms = by_element ? 1 : one ? of.rows * of.columns : across ? of.rows : of.columns;

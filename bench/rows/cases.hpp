@@ -1,4 +1,4 @@
-// What goes along the rows or columns of a matrix: what must cross memory, and what is right.
+// Operations along the rows or columns of a matrix: the bytes that they move, and correct results.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace bench {
 
-/// Of the result. A scan is a matrix of running results, Gathered one of the rows that indices choose; the last two are
-/// one number of all rows.
+/// The kind of result. A scan is a matrix of running results, Gathered one of rows selected by indices; the last two
+/// are a single number for all rows.
 enum class Kind { Matrix, Scan, Gathered, Rows, Columns, Mean, Sum };
 inline bool is_matrix(Kind kind) { return kind <= Kind::Gathered; }
 
-/// A row or column in double precision, as the dtype holds it, with what stands beside it.
+/// A row or column in double precision, rounded to the dtype, with its other operands.
 struct Line {
   std::vector<double> x, gain, shift;
   std::size_t of_class;
@@ -23,25 +23,25 @@ struct Line {
 struct RowCase {
   const char* name;
   Kind result;
-  int vectors;                                  // operands with an element for each column
+  int vectors;                                  // number of operands with one element per column
   std::vector<double> (*right)(const Line& l);  // as long as the line, or one number; independent of all libraries
-  bool cancels;                                 // values may be nearly 0 beside what they are made of
-  bool drops = false;                           // elements may be 0 instead, by chance
+  bool cancels;                                 // values may be nearly 0 compared with their terms
+  bool drops = false;                           // elements may randomly be 0 instead
 
   std::size_t elements(const Extent& of) const;
-  /// Inputs once and the result once: elements of so many bytes, classes and indices of eight.
+  /// Inputs once and the result once: elements of this many bytes, classes and indices of eight.
   double bytes(const Extent& of, std::size_t element) const;
 };
 const std::vector<RowCase>& row_cases();
 const RowCase& find_row_case(const std::string& name);
 
-/// The class that a row's target says.
+/// The target class of a row.
 inline std::size_t class_of(std::size_t row, std::size_t columns) { return row * 7919 % columns; }
 
-/// Of a matrix, the rows 0, step, 2 step ... are looked at.
+/// Rows 0, step, 2 step ... of a matrix are checked.
 std::size_t step_of_rows(const Extent& of);
 
-/// What is wrong with a result, empty if nothing is. Of a matrix, `result` has the rows that are looked at.
+/// What is wrong with a result; empty if nothing is. For a matrix, `result` holds the rows to check.
 std::string fault_of(const RowCase& c, bool bfloat16, const Extent& of, std::span<const float> result);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// A copy of as many bytes: by all threads that the process may use, or by the driver within the device.
+// A copy of as many bytes: on all threads available to the process, or by the driver within the device.
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/version.h>

@@ -44,7 +44,7 @@ class RowsOfSinter {
     else
       result_ = sn::eager(e);
   }
-  void keep(const Array& result) { result_ = result; }  // of what evaluates by itself
+  void keep(const Array& result) { result_ = result; }  // for functions that evaluate themselves
   const Array& x() { return in(Operand::X, x_, {rows(), columns()}); }
   const Array& gain() { return in(Operand::Gain, gain_, {columns()}); }
   const Array& shift() { return in(Operand::Shift, shift_, {columns()}); }
@@ -162,14 +162,14 @@ void add_rows() {
   add("logsumexp", logsumexp<M>);
   add("dropout", dropout<M>);
   add("embedding", embedding<M>);
-  if (!M::narrow) add("argmax", argmax<M>);  // places are no numbers of bfloat16
-  if (Fused) {                               // the same in both
+  if (!M::narrow) add("argmax", argmax<M>);  // bfloat16 cannot represent positions
+  if (Fused) {                               // the same in both modes
     add("cumsum", cumsum<M>);
     add("sort", sort<M>);
   }
 }
 
-/// The most telling first, should time run out.
+/// The most informative cases first, in case time runs out.
 template <class D>
 void add_all_rows() {
   add_rows<D, true, float>();

@@ -1,4 +1,4 @@
-// How the cases of rows are measured: "case/implementation/columns", for each width that main was given.
+// How operations along rows are measured: "case/implementation/columns", for each width passed to main.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -8,20 +8,20 @@
 
 namespace bench {
 
-/// The matrix of so many columns that has about so many elements.
+/// The matrix with this many columns and about this many elements.
 inline Extent matrix(long elements, long columns) {
   const auto width = static_cast<std::size_t>(std::max(1L, columns));
   return {std::max<std::size_t>(1, static_cast<std::size_t>(elements) / width), width};
 }
 
-/// Calls `measure(extent, name's end)` for each matrix.
+/// Calls `measure(extent, end of the name)` for each matrix.
 template <class Measure>
 void for_each_matrix(const Measure& measure) {
   for (const long elements : options().sizes)
     for (const long columns : options().columns) measure(matrix(elements, columns), "/" + std::to_string(columns));
 }
 
-/// Warms up, and checks the first result and the last, each after poison.
+/// Warms up, and checks the first and the last result, each after poison.
 template <class Subject>
 void measure_rows(benchmark::State& state, Subject& subject, const RowCase& c, const Extent& of) {
   subject.run();
@@ -37,7 +37,7 @@ void measure_rows(benchmark::State& state, Subject& subject, const RowCase& c, c
   state.counters["bytes"] = c.bytes(of, Subject::narrow ? 2 : 4);
 }
 
-/// What the memory allows: `make(floats)` copies. Cases move a matrix of floats twice or once, or one of half as wide.
+/// The bound set by memory: `make(floats)` copies. Cases move a matrix of floats twice or once, or one half as wide.
 template <class Make>
 void add_copies(const Make& make) {
   for_each_matrix([&](const Extent& of, const std::string& columns) {

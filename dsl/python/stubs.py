@@ -12,7 +12,7 @@ PRODUCTS_AND_EXTREMES = {"matmul", "mm", "bmm", "mv", "dot", "max", "min"}
 
 
 def operand_of(function, parameters, is_view):
-    """What operands may be: numbers too where an operation goes element by element."""
+    """The types of operands: numbers too for elementwise operations."""
     has_axes = any(text.startswith(("axis", "normalized_shape")) for text in parameters)
     return "Operand" if is_view or has_axes or function in PRODUCTS_AND_EXTREMES else "_Value"
 
@@ -24,7 +24,7 @@ def parameter(function, text, operand, is_view):
         kind = "int | Sequence[int]"
     elif is_view and (name == "axis" or (function, name) == ("select", "index")):
         kind = "int"
-    if default == "None" and kind != "_Axes":  # which has it
+    if default == "None" and kind != "_Axes":  # _Axes already includes None
         kind += " | None"
     return f"{name}: {kind}" + (f" = {default}" if has_default else "")
 

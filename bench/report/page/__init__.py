@@ -1,4 +1,4 @@
-"""One HTML page of a result, which needs nothing else."""
+"""A self-contained HTML page of a result."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Horizontal bars with their values beside them."""
+"""Horizontal bars with their values next to them."""
 
 from . import svg
 from .chart import WIDTH, heading
@@ -9,7 +9,7 @@ ROW = 19
 
 
 def ratio_bars(title, description, bars, low, high, write):
-    """Bars from 1: to the right what is above, to the left what is below. `bars` is [(name, ratio)]."""
+    """Bars from 1: larger ratios to the right, smaller ones to the left. `bars` is [(name, ratio)]."""
     left, right, top = 104, WIDTH - 50, 22
     bottom = top + ROW * len(bars)
     scale = Log(low, high, left, right)

@@ -1,4 +1,4 @@
-"""What a chart is made of, and what most charts share."""
+"""The structure of a chart, and what most charts share."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ from .. import read
 from .scale import apart
 from .svg import label, line, tag, text
 
-WIDTH = 360  # of a panel; text is 12 units high, so at 400 pixels it is read as drawn
+WIDTH = 360  # of a panel; text is 12 units high, so 400 pixels show it at its natural size
 
 SHAPES = {
     "sinter": "circle",
@@ -26,7 +26,7 @@ SHAPES = {
 
 @dataclasses.dataclass
 class Chart:
-    """Panels, what to know when reading them, and the same numbers as a table."""
+    """Panels, a note on how to read them, and the same numbers as a table."""
 
     title: str
     caption: str
@@ -53,7 +53,7 @@ def heading(title):
 
 
 def x_axis(scale, y, top, write, title, most=6):
-    """Lines up from the ticks, their values below, the axis' title under them."""
+    """Grid lines at the ticks, their values, and the axis title."""
     parts = []
     for value in scale.ticks(most):
         parts += [
@@ -82,7 +82,7 @@ def polyline(points, class_):
 
 
 def end_labels(ends, x, low, high):
-    """Each series' name at its end, moved apart, with a line to where it ends: [(y, implementation, note)]."""
+    """Each series' name at its end, moved apart, with a line to the series: [(y, implementation, note)]."""
     places = apart([y for y, *_ in ends], 13, low, high)
     parts = []
     for (y, implementation, note), place in zip(ends, places):

@@ -18,7 +18,7 @@ def first_charts(result):
         if not here:
             continue
         total = sum(r["median_ns"] for r in here)
-        whole = len(here) == len(first.STEPS)  # without NVRTC, say, the rest is not what a first evaluation takes
+        whole = len(here) == len(first.STEPS)  # otherwise the sum is not that of a first evaluation
         listed = [(STEPS[r["step"]], r["median_ns"], "ahead", (r["q1_ns"], r["q3_ns"]), None) for r in here]
         if whole:
             listed.append(("in all", total, "total", None, budget * 1e6))

@@ -1,4 +1,4 @@
-"""The page: charts in sections, what they were measured on, one style sheet, no script and nothing from elsewhere."""
+"""The page: charts in sections, the machine and settings, one style sheet, no scripts and nothing external."""
 
 import pathlib
 
@@ -28,7 +28,7 @@ def rows_behind(result, anchor):
 
 
 def source(result, rows):
-    """Where, when and how often, for a chart that is looked at alone."""
+    """Where, when and how often it was measured, for a chart that is viewed alone."""
     times = {row["repetitions"] for row in rows}
     how_often = f"{max(times, default=0)} repetitions"
     if len(times) > 1:

@@ -1,4 +1,4 @@
-"""The top of the page: a few figures, and Sinter against everything else in one picture for each executor."""
+"""The top of the page: key figures, and Sinter against everything else in one picture per executor."""
 
 import dataclasses
 import math
@@ -19,12 +19,12 @@ class Mean:
     all: int
 
     def part(self):
-        """What to say beside the mean: "" where it is of all expressions."""
+        """A note on the mean: "" if it covers all expressions."""
         return "" if self.known == self.all else f"{self.known} of {self.all}"
 
 
 def mean_ratio(result, executor, other, n):
-    """A Mean over the expressions that both have; None where the other was not measured."""
+    """A Mean over the expressions that both have; None if the other was not measured."""
     cases = [rows for (_, size), rows in read.by_case(result, executor).items() if size == n]
     ratios = [rows[other]["median_ns"] / rows["sinter"]["median_ns"] for rows in cases if other in rows]
     return Mean(math.exp(sum(map(math.log, ratios)) / len(ratios)), len(ratios), len(cases)) if ratios else None
@@ -101,7 +101,7 @@ def charts(result):
 
 
 def tiles(result):
-    """[(figure, what it is)], at most six."""
+    """[(figure, description)], at most six."""
     found = []
     for executor in read.executors(result):
         sizes = read.sizes(result, executor)

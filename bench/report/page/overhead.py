@@ -1,4 +1,4 @@
-"""What the host does besides the arithmetic: hits, growth with the expression, the user's compile time."""
+"""Host overhead besides the arithmetic: cache hits, growth with the expression, compile time of user code."""
 
 from .. import read
 from ..sections import growth as growth_section

@@ -1,4 +1,4 @@
-"""Products and networks: what Linear and GELU take over the bare product, and the others' time over Sinter's."""
+"""Products and networks: the time of Linear and GELU over the bare product, and the others' time over Sinter's."""
 
 from .. import read
 from . import svg
@@ -10,8 +10,8 @@ ROW = 19
 OVER_GEMM = {"linear_gelu": "Linear and GELU", "linear_gelu_tanh": "Linear and GELU (tanh)"}
 TITLES = {**OVER_GEMM, "gemm": "product", "mlp_relu": "MLP, ReLU", "mlp_gelu": "MLP, GELU", "block": "transformer block"}
 LEFT, RIGHT = 104, WIDTH - 64
-CUT = 4  # times as long as the bare product
-LEAST, MOST = 0.02, 100  # times Sinter's
+CUT = 4  # relative to the bare product
+LEAST, MOST = 0.02, 100  # relative to Sinter's time
 
 
 def title_of(operation):
@@ -30,9 +30,9 @@ def legend(implementations):
 
 
 def panel(title, where, words, x, write, lines, implementations, ends=()):
-    """A line for each shape, with a mark and its quartiles for each implementation.
+    """A line per shape, with a mark and quartiles for each implementation.
 
-    `lines` is [(extents, {implementation: (first quartile, median, third)}, what stands at the right)].
+    `lines` is [(extents, {implementation: (first quartile, median, third)}, text at the right)].
     """
     top = 40
     bottom = top + ROW * len(lines)
@@ -83,7 +83,7 @@ def over_gemm_panel(where, operation, shapes, order):
 
 
 def over_gemm_charts(result, executor, dtype, cases, order):
-    """None of results without a bare product."""
+    """None if the result lacks a bare product."""
     where = f"{read.executor_name(executor, result)}, {dtype}"
     panels, lines = [], []
     for operation, shapes in by_operation(cases).items():

@@ -1,4 +1,4 @@
-"""Operations a second against operations for each byte, under the two roofs of the machine: memory and arithmetic."""
+"""Roofline: operations per second by operations per byte, under the machine's two roofs, memory and arithmetic."""
 
 from .. import read
 from . import svg
@@ -10,12 +10,12 @@ WIDE, HIGH = 440, 390
 
 
 def work(row):
-    """Operations of an evaluation."""
+    """Operations per evaluation."""
     return row["operations"] * row["n"]
 
 
 def places_for(x, y, length):
-    """Where a label may go beside its point, best first: (left edge, baseline)."""
+    """Candidate places of a label next to its point, best first: (left edge, baseline)."""
     wide = length * 6.3
     for dy in (0, -13, 13, -24, 24, -36, 36, -48, 48, 60, -60):
         yield x + 8, y + 4 + dy, wide
@@ -28,7 +28,7 @@ def free(box, taken):
 
 
 def place_labels(points, bounds):
-    """(left edge, baseline) of each label, none on another or on a point."""
+    """(left edge, baseline) of each label, without overlaps of labels or points."""
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y, _ in points]
     placed = []
     for x, y, name in points:
@@ -46,7 +46,7 @@ def place_labels(points, bounds):
 
 def panel(result, executor, n, rows):
     limit, peak = read.limits(result, executor).get(n), read.peak(result, executor)
-    bandwidth = limit["bytes"] / limit["median_ns"]  # bytes a ns
+    bandwidth = limit["bytes"] / limit["median_ns"]  # bytes per ns
     intensity = {e: work(r["sinter"]) / r["sinter"]["bytes"] for e, r in rows.items()}
     speed = {(e, i): work(r[i]) / r[i]["median_ns"] for e, r in rows.items() for i in ("sinter", "eager") if i in r}
     left, right, top, bottom = 48, WIDE - 12, 44, HIGH - 40
@@ -82,7 +82,7 @@ def panel(result, executor, n, rows):
 
 
 def leader(px, py, place):
-    """A thin line to a label that could not be beside its point."""
+    """A thin line to a label that did not fit next to its point."""
     left, base, wide = place
     return (
         line(px, py, left - 1 if left > px else left + wide + 1, base - 4, "leader") if abs(base - 4 - py) > 8 else ""
@@ -102,7 +102,7 @@ def roofs(x, y, bandwidth, peak, left, right):
             line(corner, y(peak), right, y(peak), "roof"),
             label(right, y(peak) - 5, f"multiply-adds: {significant(peak, 3)} Gop/s", "end", "axis"),
         ]
-    place = min(start + (corner - start) * 0.82, right - 120)  # right of the slope, where nothing is
+    place = min(start + (corner - start) * 0.82, right - 120)  # right of the slope, where there is space
     text = svg.text(f"memory: {significant(bandwidth, 3)} GB/s")
     parts.append(tag("text", text, x=float(place + 12), y=float(y(value_at(place)) + 12), class_="axis"))
     return "".join(parts)

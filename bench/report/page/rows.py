@@ -1,4 +1,4 @@
-"""What goes along rows and columns: bytes a second by width, beside a copy of the same bytes."""
+"""Operations along rows and columns: bytes per second by width, compared with a copy of the same bytes."""
 
 from .. import read
 from . import svg
@@ -7,7 +7,7 @@ from .scale import Log, Linear, count, significant, times
 
 
 class Widths(Log):
-    """Ticks where something was measured."""
+    """Ticks at the measured widths."""
 
     def __init__(self, columns, start, end):
         super().__init__(columns[0], columns[-1], start, end)
@@ -23,7 +23,7 @@ def columns_of(n):
 
 
 def speed(row, key="median_ns"):
-    """Gigabytes a second."""
+    """Gigabytes per second."""
     return row["bytes"] / row[key]
 
 

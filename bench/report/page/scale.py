@@ -1,10 +1,10 @@
-"""Scales from values to places, their ticks, and how values are written."""
+"""Scales from values to coordinates, their ticks, and the formatting of values."""
 
 import math
 
 
 class Log:
-    """Logarithmic, from `low` to `high`, onto `start` to `end`."""
+    """Logarithmic, from `low` to `high`, mapped to `start` to `end`."""
 
     def __init__(self, low, high, start, end):
         if high <= low:
@@ -16,7 +16,7 @@ class Log:
         return self.start + at * (self.end - self.start)
 
     def ticks(self, most=6):
-        """Powers of ten within, not more than `most`; with 2 and 5 between where there are few."""
+        """Powers of ten in the range, at most `most`; with 2 and 5 in between if there are few."""
         first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
         step = max(1, math.ceil((last - first + 1) / most))
         powers = [10.0**e for e in range(first, last + 1, step)]
@@ -27,7 +27,7 @@ class Log:
 
 
 class Linear:
-    """From 0 to `high`, onto `start` to `end`."""
+    """From 0 to `high`, mapped to `start` to `end`."""
 
     def __init__(self, high, start, end):
         self.high, self.start, self.end = high or 1, start, end
@@ -43,7 +43,7 @@ class Linear:
 
 
 def apart(places, distance, low, high):
-    """The places moved as little as needed to be `distance` apart, within low and high; for labels."""
+    """Moves labels' positions as little as needed to be `distance` apart, within low and high."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     moved = [places[i] for i in order]
     for _ in range(200):
@@ -79,7 +79,7 @@ def duration(ns, digits=3):
 
 
 def tick_duration(ns):
-    """A tick's value, which is round: 500 ns, 2 ms."""
+    """A tick's round value: 500 ns, 2 ms."""
     for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= unit * 0.999:
             return f"{ns / unit:g} {name}"
@@ -87,7 +87,7 @@ def tick_duration(ns):
 
 
 def power(value):
-    """A tick on a logarithmic axis: 0.1, 20, and 10 to a power where that is shorter."""
+    """A tick on a logarithmic axis: 0.1, 20, or a power of 10 if that is shorter."""
     if 0.001 <= value < 100_000:
         return f"{value:g}"
     exponent = str(round(math.log10(value))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

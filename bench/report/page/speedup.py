@@ -1,4 +1,4 @@
-"""Fused over eager and over each peer: a panel for each of them, at a size within the caches and at one past them."""
+"""Fused compared with eager and with each peer: one panel each, at a size within the caches and at a larger one."""
 
 from .. import read
 from . import bars
@@ -7,7 +7,7 @@ from .scale import count, times
 
 
 def shown_sizes(sizes):
-    """A size where overhead hardly counts but caches do, and the largest."""
+    """A size at which overhead is negligible but data fits the caches, and the largest one."""
     inside = [n for n in sizes if 10_000 <= n <= 200_000] or sizes
     return list(dict.fromkeys([inside[-1], sizes[-1]]))
 

@@ -1,4 +1,4 @@
-"""Elements of SVG and HTML as text, and the frame of a chart."""
+"""SVG and HTML elements as text, and the frame of a chart."""
 
 import itertools
 from xml.sax.saxutils import escape, quoteattr
@@ -7,7 +7,7 @@ _ids = itertools.count(1)
 
 
 def tag(name, /, *children, **attributes):
-    """An element. Children are markup already; `text` makes some of plain text. class_ is class, x_y is x-y."""
+    """An element. Children are already markup; `text` converts plain text. class_ is class, x_y is x-y."""
     listed = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoteattr(short(value))}"
         for key, value in attributes.items()
@@ -37,7 +37,7 @@ def line(x1, y1, x2, y2, class_):
 
 
 def drawing(title, description, width, height, *body):
-    """One panel: a picture with a name and a description for those who do not see it."""
+    """One panel: a picture with a name and a description for screen readers."""
     number = next(_ids)
     return tag(
         "svg",
@@ -51,7 +51,7 @@ def drawing(title, description, width, height, *body):
 
 
 def marker(shape, x, y, class_, size=3.6):
-    """One point. Implementations that are known differ in shape (chart.SHAPES), not in colour alone."""
+    """One point. Known implementations differ in shape (chart.SHAPES), not only in color."""
     points = {
         "circle": None,
         "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],

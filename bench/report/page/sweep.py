@@ -1,4 +1,4 @@
-"""Time for each element by size: one panel for each expression."""
+"""Time per element by size: one panel per expression."""
 
 from .. import read
 from . import svg
@@ -36,7 +36,7 @@ def panel(result, executor, expression, cases):
 
 
 def with_limit(result, executor, found):
-    """The limit's row of the same bytes joins each case."""
+    """Adds the limit's row with the same bytes to each case."""
     limits = {(row["n"], row["bytes"]): row for row in read.of(result, executor) if row["implementation"] == "limit"}
     for n, rows in found.items():
         if limit := limits.get((n, rows["sinter"]["bytes"])):

@@ -1,4 +1,4 @@
-"""Peers from Python, each in a process of its own that lives as long as an executor is measured."""
+"""Python peers, each in its own process, which lives while an executor is measured."""
 
 import importlib.util
 import random
@@ -13,20 +13,20 @@ PEERS = {
     "jax": ("jax", True, True),
     "cupy": ("cupy", False, True),
 }
-START = 120  # seconds that importing may take
-# Where there is no time for all.
+START = 120  # maximum seconds for importing
+# If there is no time for all.
 FIRST_CHOICE = {"example", "gelu", "black_scholes", "chain_10", "normalise", "axpy"}
 FIRST_CHOICE |= {"softmax", "layer_norm", "cross_entropy", "sum_rows"}
 FIRST_CHOICE |= {"gemm", "linear_gelu_tanh", "mlp_gelu", "block"}
 NO_ROWS = {"cupy.fuse"}  # fuses elementwise operations and one reduction
-LEAST = 3  # repetitions, whatever time it is
-FIRST = 180  # seconds that the first evaluation may take, which compiles
-TOO_SHORT = 3  # seconds in which compilers hardly compile
-REQUEST = 60  # seconds for what takes a moment
+LEAST = 3  # repetitions, even if time is short
+FIRST = 180  # maximum seconds for the first evaluation, which compiles
+TOO_SHORT = 3  # seconds in which compilers barely finish
+REQUEST = 60  # seconds for quick requests
 
 
 class Dead(Exception):
-    """A peer's process had to be ended, or ended by itself."""
+    """A peer's process was killed or has ended."""
 
 
 def at_most(seconds, deadline):
@@ -34,14 +34,14 @@ def at_most(seconds, deadline):
 
 
 def words(size):
-    """A size is a number of elements, or that and the columns of a matrix, or a shape of products."""
+    """A size is a number of elements, with or without the columns of a matrix, or a shape of products."""
     if isinstance(size, str):
         return size
     return f"{size} elements" if isinstance(size, int) else f"{size[1]} columns"
 
 
 def asked(size):
-    """The same in a question."""
+    """The same, as part of a request."""
     if isinstance(size, str):
         return {"shape": size}
     return {"n": size} if isinstance(size, int) else dict(zip(("n", "columns"), size))
@@ -76,7 +76,7 @@ def note(result, text):
 
 
 def measure(workers, expressions, n, settings, deadline, result):
-    """Times in ns by (expression, implementation). Repetitions of all are interleaved at random, as in our program."""
+    """Times in ns by (expression, implementation). All repetitions are interleaved at random, as in our program."""
     alive = [worker for worker in workers if is_alive(worker, n, deadline, result)]
     ready = warm_up(alive, sorted(expressions, key=lambda e: e not in FIRST_CHOICE), n, settings, deadline, result)
     times = {}
@@ -96,7 +96,7 @@ def measure(workers, expressions, n, settings, deadline, result):
 
 
 def is_alive(worker, n, deadline, result):
-    """Starts a worker again that ended at an earlier size."""
+    """Restarts a worker that ended at an earlier size."""
     if worker.is_alive():
         return True
     try:
@@ -113,24 +113,24 @@ def done(workers, times, deadline):
         try:
             worker.ask({"do": "forget"}, at_most(REQUEST, deadline))
         except WorkerFailed:
-            worker.stop()  # it ended while it measured, which is noted; the next size starts it again
+            worker.stop()  # it ended while measuring, which is noted; the next size restarts it
     return times
 
 
 def warm_up(workers, expressions, n, settings, deadline, result):
-    """[(worker, expression, implementation)] of what can be measured: for all peers the same where time is short."""
+    """[(worker, expression, implementation)] of what can be measured: the same for all peers if time is short."""
     cases = [(w, e, i) for e in expressions for w in workers for i in w.implementations]
     waiting = [case for case in cases if isinstance(n, int) or case[2] not in NO_ROWS]
     ready = []
     while waiting:
         case = waiting.pop(0)
         worker, expression, implementation = case
-        left = deadline.left() - 2 * settings.repetitions * settings.min_time * (len(ready) + 1)  # measuring needs some
+        left = deadline.left() - 2 * settings.repetitions * settings.min_time * (len(ready) + 1)  # measuring takes some
         if left < TOO_SHORT:
             note(result, f"{worker.executor}, {words(n)}: no time was left for all expressions of {worker.name}")
             continue
         try:
-            # One that hangs shall leave time for the others.
+            # A peer that hangs must leave time for the others.
             if warmed_up(worker, expression, implementation, n, settings, min(FIRST, left / 3), result):
                 ready.append(case)
         except Dead:
@@ -147,12 +147,12 @@ def without(worker, implementation, cases):
 
 
 def again(worker, implementation, ready):
-    """What a worker had ready before its process ended, but for the implementation that ended it."""
+    """Restores what a worker had prepared before its process ended, except for the implementation that ended it."""
     return without(worker, implementation, [case for case in ready if case[0] is worker])
 
 
 def warmed_up(worker, expression, implementation, n, settings, seconds, result):
-    """Evaluates once, checks the values, finds out how often to evaluate; what cannot be done is noted."""
+    """Evaluates once, checks the values, and determines the number of evaluations; failures are noted."""
     question = {"do": "prepare", "expression": expression, "implementation": implementation}
     try:
         worker.ask({**question, **asked(n), "min_time": settings.min_time}, seconds)

@@ -1,4 +1,4 @@
-"""The library that multiplies matrices for a peer on the CPU: what it is, and for which processor it is built."""
+"""The BLAS of a peer on the CPU: its name, and the processor that it was built for."""
 
 import ctypes
 import pathlib
@@ -6,7 +6,7 @@ import re
 
 
 def opened(name):
-    """The file of a library that this process has open, None where it has none of such a name."""
+    """The file of a library that this process has loaded; None if it has none of this name."""
     try:
         maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -16,7 +16,7 @@ def opened(name):
 
 
 def described():
-    """As bench/products/library.cpp describes Sinter's; "" where it is none that can be asked."""
+    """In the format of bench/products/library.cpp for Sinter's; "" if it cannot be queried."""
     if (path := opened("libopenblas")) is None:
         return "MKL" if opened("libmkl|libtorch_cpu[^/]*mkl") else ""
     library = ctypes.CDLL(path)
@@ -25,5 +25,5 @@ def described():
         config = " ".join(library.openblas_get_config().decode().split()[:2])
         threads = library.openblas_get_num_threads()
         return f"{config}, core {library.openblas_get_corename().decode()}, {threads} threads"
-    except AttributeError:  # a build that renames its functions
+    except AttributeError:  # a build with renamed functions
         return "OpenBLAS"

@@ -48,7 +48,7 @@ def axpy(m, x, y):
     return 1.5 * x + y
 
 
-ROWS = {  # of bench/rows, for which a library has functions of its own
+ROWS = {  # the cases of bench/rows, for which libraries have their own functions
     "softmax": lambda m, matrix_x: m.softmax(matrix_x),
     "log_softmax": lambda m, matrix_x: m.log_softmax(matrix_x),
     "layer_norm": lambda m, matrix_x, gain, shift: m.layer_norm(matrix_x, gain, shift),
@@ -92,7 +92,7 @@ FORMULAS = {
 
 
 def dtype(expression):
-    """Of the result, and of all operands but pixels, which are bytes."""
+    """The dtype of the result and of all operands except pixels, which are bytes."""
     name = expression.rpartition("_")[2]
     return {"half": "float16", "bfloat16": "bfloat16"}.get(name, "float32")
 
@@ -102,12 +102,12 @@ def formula_of(expression):
 
 
 def operands(expression):
-    """The names of what an expression reads."""
+    """The names of an expression's operands."""
     return list(inspect.signature(formula_of(expression)).parameters)[1:]
 
 
 def function(expression, library):
-    """A function of the operands alone, with code of its own: torch.compile keeps its work by a function's code."""
+    """A function of only the operands, with its own code: torch.compile caches by a function's code."""
     names = ", ".join(operands(expression))
     space = {"formula": formula_of(expression), "library": library}
     exec(f"def {expression}({names}):\n    return formula(library, {names})\n", space)

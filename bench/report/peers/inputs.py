@@ -7,7 +7,7 @@ NAMES = ["x", "y", "spot", "strike", "time", "wide", "row", "gain", "shift", "co
 
 
 def extent(n):
-    """(rows, columns) of the matrix that n elements are."""
+    """(rows, columns) of n elements as a matrix."""
     rows = max(r for r in range(1, int(n**0.5) + 1) if n % r == 0)
     return rows, n // rows
 

@@ -1,4 +1,4 @@
-"""The peers. Each has functions by NumPy's names, takes arrays in, compiles where it can, and waits."""
+"""The peers. Each has functions with NumPy's names, converts arrays, compiles if it can, and waits."""
 
 import math
 import os
@@ -7,7 +7,7 @@ from . import blas
 from .formulas import EPSILON
 
 class Library:
-    """What most of them share. `implementations` maps a name to what makes a compiled function of a Python one."""
+    """What most peers share. `implementations` maps a name to a function that compiles a Python function."""
 
     notes = ()
 
@@ -22,7 +22,7 @@ class Library:
         return array
 
     def cast(self, array, dtype):
-        """To a dtype by NumPy's name; raises where the library has none of that name."""
+        """Converts to a dtype by NumPy's name; raises if the library has no dtype of that name."""
         return array.astype(dtype) if hasattr(self.module, dtype) else self.lacks(dtype)
 
     def lacks(self, dtype):
@@ -32,7 +32,7 @@ class Library:
         return self.cast(array, "float32")
 
     def transposed_input(self, tall):
-        """A view that exists before the clock starts, as in Sinter's case."""
+        """A view that exists before timing starts, as in Sinter's case."""
         return tall.T
 
     def every_second_input(self, wide):
@@ -44,7 +44,7 @@ class Library:
     def every_second(self, view):
         return view
 
-    # Along rows and columns, as a user of NumPy writes it.
+    # Along rows and columns, as a NumPy user writes it.
     def softmax(self, x):
         powers = self.exp(x - x.max(1, keepdims=True))
         return powers / powers.sum(1, keepdims=True)
@@ -89,7 +89,7 @@ class Library:
         pass
 
     def forget(self):
-        """Another size comes: compilers shall compile for it, not for any size."""
+        """Called before another size: compilers must compile for that size, not for any size."""
 
 
 class NumPy(Library):
@@ -172,7 +172,7 @@ class Torch(Library):
     def embedding(self, x, places):
         return self.functional.embedding(places, x)
 
-    # Of networks.
+    # For networks.
     def linear(self, x, weight, bias):
         return self.functional.linear(x, weight, bias)
 
@@ -186,7 +186,7 @@ class Torch(Library):
         return self.functional.relu(x)
 
     def attention(self, q, k, v, heads):
-        """Of (batch, length, width): by torch's own function where it has one, which came with 2.0."""
+        """For (batch, length, width): by torch's own function if it has one (2.0 or later)."""
         q, k, v = (t.unflatten(-1, (heads, t.shape[-1] // heads)).transpose(1, 2) for t in (q, k, v))
         if hasattr(self.functional, "scaled_dot_product_attention"):
             y = self.functional.scaled_dot_product_attention(q, k, v)
@@ -200,7 +200,7 @@ class Torch(Library):
 
 
 class Triton(Torch):
-    """Kernels by hand for what goes along rows; what there is none for is left out."""
+    """Handwritten kernels for operations along rows; operations without one are omitted."""
 
     def __init__(self, executor):
         super().__init__(executor)
@@ -267,7 +267,7 @@ class Jax(Library):
 
         return numpy.asarray(array)
 
-    # JAX has no views: a transposed input would be a contiguous copy, so the kernel does it.
+    # JAX has no views: a transposed input would be a contiguous copy, so the kernel transposes.
     def transposed_input(self, tall):
         return tall
 

@@ -1,4 +1,4 @@
-"""Products and networks: the cases of bench/products, for libraries that have layers, and what is right in NumPy."""
+"""Products and networks: the cases of bench/products for libraries with layers, and correct results in NumPy."""
 
 import inspect
 import math
@@ -6,8 +6,8 @@ import math
 from .formulas import dtype
 from .rows import held
 
-LOOKED_AT = 16  # rows
-TOLERANCE = {"bfloat16": 4e-2, "float32": 1e-4}  # where each operation is rounded
+LOOKED_AT = 16  # number of rows to check
+TOLERANCE = {"bfloat16": 4e-2, "float32": 1e-4}  # each operation rounds
 
 
 def mlp(activation):
@@ -46,7 +46,7 @@ def shape_of(text):
 
 
 def parts(kind, a, b, c):
-    """(shape, bound, middle) of x, then of weights (out, in) and biases in the order in which they are used."""
+    """(shape, bound, middle) of x, then of weights (out, in) and biases in order of use."""
 
     def layer(out, into):
         return [((out, into), into**-0.5, 0), ((out,), into**-0.5, 0)]
@@ -64,7 +64,7 @@ def name_of(expression):
 
 
 def count(expression):
-    """Of operands."""
+    """Number of operands."""
     return len([p for p in inspect.signature(FORMULAS[name_of(expression)]).parameters if p != "m"])
 
 
@@ -77,7 +77,7 @@ def draw(part, number):
 
 
 def function(expression, library):
-    """A function of the operands alone, with code of its own: torch.compile keeps its work by a function's code."""
+    """A function of only the operands, with its own code: torch.compile caches by a function's code."""
     names = ", ".join(f"a{i}" for i in range(count(expression)))
     space = {"formula": FORMULAS[name_of(expression)], "library": library}
     exec(f"def {expression}({names}):\n    return formula(library, {names})\n", space)
@@ -89,7 +89,7 @@ def step_of(rows):
 
 
 class InDouble:
-    """What the formulas are written with, in NumPy's double precision."""
+    """The operations of the formulas, in NumPy's double precision."""
 
     def linear(self, x, w, b):
         return x @ w.T + (0 if b is None else b)
@@ -114,7 +114,7 @@ class InDouble:
         return centred / numpy.sqrt(x.var(-1, keepdims=True) + 1e-5) * gain + shift
 
     def attention(self, q, k, v, heads):
-        """Of one sequence, for some of its queries."""
+        """For one sequence, for some of its queries."""
         import numpy
 
         q, k, v = (t.reshape(len(t), heads, -1).transpose(1, 0, 2) for t in (q, k, v))
@@ -123,7 +123,7 @@ class InDouble:
         return y.transpose(1, 0, 2).reshape(y.shape[1], -1)
 
     def block(self, x, rows, gain1, shift1, wq, bq, wk, bk, wv, bv, wo, bo, gain2, shift2, w1, b1, w2, b2):
-        """Rows of one sequence."""
+        """Some rows of one sequence."""
         normalized = self.layer_norm(x, gain1, shift1)
         q, k, v = self.linear(normalized[rows], wq, bq), self.linear(normalized, wk, bk), self.linear(normalized, wv, bv)
         y = x[rows] + self.linear(self.attention(q, k, v, heads_of(x.shape[-1])), wo, bo)
@@ -131,7 +131,7 @@ class InDouble:
 
 
 class Problem:
-    """One shape's operands and what is right of them."""
+    """One shape's operands and the correct results."""
 
     def __init__(self, text):
         self.shape = shape_of(text)
@@ -144,7 +144,7 @@ class Problem:
         return self.drawn[number]
 
     def part(self, expression, result):
-        """Of a library's result what is looked at, so that no more is copied from a GPU."""
+        """The part of a library's result that is checked, so that no more is copied from a GPU."""
         kind, a, b, c = self.shape
         expected = {"linear": (a, c), "mlp": (a, b), "block": (a, b, c)}[kind]
         if tuple(result.shape) != expected:
@@ -156,7 +156,7 @@ class Problem:
         kind, a, b, c = self.shape
         x, *others = (held(self.host(i), dtype(expression)) for i in range(count(expression)))
         if kind != "block":
-            return FORMULAS[name_of(expression)](InDouble(), x[:: step_of(a)], *others)  # rows by themselves
+            return FORMULAS[name_of(expression)](InDouble(), x[:: step_of(a)], *others)  # rows are independent
         import numpy
 
         found, step = [], step_of(a * b)
@@ -166,7 +166,7 @@ class Problem:
         return numpy.concatenate(found)
 
     def fault(self, expression, part):
-        """What is wrong with such a part as NumPy's, None if nothing is."""
+        """What is wrong with such a part, as a NumPy array; None if nothing is."""
         import numpy
 
         if str(part.dtype) != "float32":

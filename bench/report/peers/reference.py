@@ -1,4 +1,4 @@
-"""Element i of every expression in Python's own floats, independent of the peers; `v(name, i)` is an operand's."""
+"""Element i of every expression in Python floats, independent of the peers; `v(name, i)` is an operand's element."""
 
 import math
 
@@ -68,11 +68,11 @@ VALUES = {
     "every_second_bfloat16": lambda v, i, r, c: v("wide", 2 * i) * v("y", i),
     "image": lambda v, i, r, c: (v("pixels", i) / 255 - 0.45) / 0.225,
 }
-TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-4}  # where each operation is rounded
+TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-4}  # each operation rounds
 
 
 def fault(expression, inputs, result, rows, columns):
-    """What is wrong with a flat NumPy result, None if nothing is; looks at 200 elements that are spread over all."""
+    """What is wrong with a flat NumPy result; None if nothing is. Checks 200 elements, spread over all."""
 
     def element(name, i):
         return float(inputs[name][i])

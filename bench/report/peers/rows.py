@@ -1,13 +1,13 @@
-"""What is right along rows and columns: the cases of bench/rows, in NumPy's double precision."""
+"""Correct results along rows and columns: the cases of bench/rows, in NumPy's double precision."""
 
 import numpy
 
 from .formulas import EPSILON, dtype
 
-SOME = 1 << 20  # elements that are looked at
-AT_ONCE = 1 << 22  # elements in double precision
-TOLERANCE = {"bfloat16": 3e-2, "float32": 2e-4}  # where each operation is rounded
-CANCEL = {"layer_norm", "rms_norm", "sum_all", "sum_rows", "sum_columns", "cumsum"}  # nearly 0 beside what they are made of
+SOME = 1 << 20  # elements to check
+AT_ONCE = 1 << 22  # elements converted to double precision at a time
+TOLERANCE = {"bfloat16": 3e-2, "float32": 2e-4}  # each operation rounds
+CANCEL = {"layer_norm", "rms_norm", "sum_all", "sum_rows", "sum_columns", "cumsum"}  # nearly 0 beside their terms
 
 
 def classes(rows, columns):
@@ -19,7 +19,7 @@ def places(rows, _columns):
 
 
 def held(values, kind):
-    """As the dtype holds them, in double precision; the nearest bfloat16, of two the even one."""
+    """Rounded to the dtype, in double precision; to the nearest bfloat16, ties to even."""
     if kind == "bfloat16":
         bits = values.view(numpy.uint32)
         values = ((bits + (0x7FFF + (bits >> 16 & 1))) & 0xFFFF0000).astype(numpy.uint32).view(numpy.float32)
@@ -27,7 +27,7 @@ def held(values, kind):
 
 
 def right_of_rows(name, x, gain, shift, of_class):
-    """Of some rows: of as many rows and columns, or of one number for each row."""
+    """For some rows: as many rows with all columns, or one number per row."""
     if name in ("softmax", "log_softmax", "cross_entropy"):
         logarithms = x - numpy.log(numpy.exp(x).sum(1, keepdims=True))
         if name == "cross_entropy":
@@ -55,7 +55,7 @@ def shape_of(name, rows, columns):
 
 
 def looked_at(name, rows, columns):
-    """Where in a result; of a matrix some rows."""
+    """The places to check in a result; for a matrix some rows."""
     if name in ("sum_all", "cross_entropy"):
         return ...
     lines, length = (columns, rows) if name == "sum_columns" else (rows, columns)
@@ -63,26 +63,26 @@ def looked_at(name, rows, columns):
 
 
 class Reference:
-    """What is right of the operands of one shape; what is of all elements is computed once."""
+    """Correct results for one shape's operands; results over all elements are computed once."""
 
     def __init__(self):
         self.of_all = {}
 
     def part(self, expression, result, rows, columns):
-        """Of a library's result what is looked at, so that no more is copied from a GPU."""
+        """The part of a library's result that is checked, so that no more is copied from a GPU."""
         name = expression.removesuffix("_bfloat16")
         if tuple(result.shape) != shape_of(name, rows, columns):
             raise RuntimeError(f"it gives {tuple(result.shape)}")
         return result[looked_at(name, rows, columns)]
 
     def fault(self, expression, host, part, rows, columns):
-        """What is wrong with such a part as NumPy's, None if nothing is. `host` gives operands by name."""
+        """What is wrong with such a part, as a NumPy array; None if nothing is. `host` returns operands by name."""
         name, kind = expression.removesuffix("_bfloat16"), dtype(expression)
         right = self.right(name, kind, host, rows, columns)
         if str(part.dtype) != "float32":
             return f"it gives {part.dtype}"
         terms = {"sum_all": rows * columns, "sum_rows": columns, "sum_columns": rows, "cumsum": columns}.get(name, 1)
-        # A sum is as exact as what it is made of, uniform in [-3, 3], is likely to be large.
+        # The error of a sum scales with the expected magnitude of the sum of its terms, which are uniform in [-3, 3].
         least = terms**0.5 if name in CANCEL else 0
         off = numpy.abs(part.astype(numpy.float64) - right) - TOLERANCE[kind] * numpy.maximum(least, abs(right))
         if name == "dropout":

@@ -1,4 +1,4 @@
-"""A peer's process: python3 -m bench.report.peers.serve NAME EXECUTOR, then questions on standard input."""
+"""A peer's process: python3 -m bench.report.peers.serve NAME EXECUTOR, then requests on standard input."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from .libraries import LIBRARIES
 class Server:
     def __init__(self, name, executor):
         self.library = LIBRARIES[name](executor)
-        self.batch = 32 if executor.startswith("cuda") else 1  # evaluations between two waits, as in bench/expressions
+        self.batch = 32 if executor.startswith("cuda") else 1  # evaluations per wait, as in bench/expressions
         self.compiled, self.drawn, self.operands, self.ready = {}, {}, {}, {}
         self.rows, self.problem = rows.Reference(), None
 
@@ -64,7 +64,7 @@ class Server:
         return self.compiled[key]
 
     def prepare(self, expression, implementation, min_time, n=None, columns=None, shape=None):
-        """`columns` are those of a matrix of n elements; it is as square as may be without. `shape` is of products."""
+        """`columns`: those of a matrix of n elements, by default as square as possible. `shape`: that of products."""
         if shape is not None:
             return self.prepare_product(expression, implementation, min_time, shape)
         if expression == "black_scholes" and self.library.erf is None:
@@ -104,7 +104,7 @@ class Server:
         return self.operands[number, dtype]
 
     def keep(self, expression, implementation, function, arrays, min_time, fault):
-        """To be measured, as often as takes about the time; what is wrong is not."""
+        """Prepares a correct implementation for measuring, with a number of evaluations that takes about `min_time`."""
         if fault:
             raise RuntimeError(f"a wrong result: {fault}")
         iterations = self.batch
@@ -136,7 +136,7 @@ class Server:
 
 
 def serve(name, executor):
-    # What a library prints belongs elsewhere than among the answers.
+    # Libraries' output must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -146,7 +146,7 @@ def serve(name, executor):
 
     try:
         server = Server(name, executor)
-    except Exception as error:  # whatever keeps a peer from working is its answer
+    except Exception as error:  # any failure of a peer is its answer
         say({"error": f"{type(error).__name__}: {str(error).strip()[:300]}"})
         return
     say(server.hello())

@@ -1,11 +1,11 @@
-"""What a user of Triton writes by hand: a program for each row, which a block of registers holds."""
+"""Kernels that a Triton user would write by hand: a program per row, held in a block of registers."""
 
 import triton
 import triton.language as tl
 
 from .formulas import EPSILON
 
-MOST = 65_536  # columns that one program holds
+MOST = 65_536  # maximum columns per program
 EPS = tl.constexpr(EPSILON)
 
 
@@ -57,7 +57,7 @@ def sum_rows(x, y, columns, BLOCK: tl.constexpr):
 
 
 def block(columns):
-    """{the compiler's number of elements, warps}; raises where a row is too long for one program."""
+    """{number of elements for the compiler, warps}; raises if a row is too long for one program."""
     if columns > MOST:
         raise RuntimeError(f"a row of {columns} is too long for one program")
     size = triton.next_power_of_2(columns)

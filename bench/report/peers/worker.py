@@ -1,4 +1,4 @@
-"""The parent's side of a peer's process: one JSON object a line, in and out."""
+"""The parent's side of a peer's process: one JSON object per line in both directions."""
 
 import json
 import os
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 
 
 class WorkerFailed(Exception):
-    """The peer cannot do what was asked; the message says why."""
+    """The peer cannot do what was requested; the message says why."""
 
 
 class Worker:
@@ -27,7 +27,7 @@ class Worker:
 
     def begin(self):
         self.complaints = tempfile.TemporaryFile()
-        # JAX takes most of a GPU's memory otherwise.
+        # By default JAX takes most of a GPU's memory.
         variables = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "bench.report.peers.serve", self.name, self.executor],
@@ -41,7 +41,7 @@ class Worker:
         self.pending = b""
 
     def restart(self, seconds):
-        """A new process, which has nothing ready."""
+        """Starts a new process, with nothing prepared."""
         self.stop()
         self.begin()
         return self.hello(seconds)
@@ -83,7 +83,7 @@ class Worker:
         return line
 
     def last_words(self):
-        """Of a process that has ended."""
+        """The last output of a process that has ended."""
         if self.complaints.closed:
             return "it was ended"
         self.complaints.seek(0)
@@ -102,4 +102,4 @@ class Worker:
             try:
                 pipe.close()
             except OSError:
-                pass  # what was still to be written has no reader
+                pass  # nobody reads the rest

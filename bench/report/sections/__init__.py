@@ -1,4 +1,4 @@
-"""Sections of a result beside the expressions: name, what it measures."""
+"""Sections of a result besides the expressions: {name: function that measures it}."""
 
 from . import compile_time, first, growth, hits, start
 

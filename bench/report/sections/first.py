@@ -3,12 +3,12 @@
 from .. import programs
 from ..spread import spread
 
-BUDGETS = {5: 80, 40: 150}  # ms in all
+BUDGETS = {5: 80, 40: 150}  # ms in total
 STEPS = ["record", "schedule", "print", "nvrtc"]
 
 
 def measure(context):
-    """Rows: step, operations. Steps that cannot be done here, as NVRTC without a toolkit, are noted."""
+    """Rows: step, operations. Steps that are impossible here, such as NVRTC without a toolkit, are noted."""
     rows = []
     for step in STEPS:
         try:

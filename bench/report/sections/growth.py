@@ -1,4 +1,4 @@
-"""Expressions of many operations: near linear is right."""
+"""Expressions of many operations: cost should be nearly linear."""
 
 from ..spread import spread
 
@@ -8,13 +8,13 @@ REDUCTIONS = [f"{step}_reductions/{of}" for step in ("simplify", "schedule") for
 
 
 def measured_steps(rows):
-    """Those of a result: one from before there was a step lacks it."""
+    """The steps in a result; results from before a step existed lack it."""
     there = {row["step"] for row in rows}
     return [step for step in STEPS + REDUCTIONS if step in there]
 
 
 def measure(context):
-    """Rows: step, nodes (of those of reductions: so many reductions)."""
+    """Rows: step, nodes (for reductions: the number of reductions)."""
     found, _ = context.run("growth")
     rows = []
     for name, measurement in found.items():

@@ -17,7 +17,7 @@ PROGRAMS = {
 
 def measure(context):
     """Rows: program; and one row for each program whose memory is known."""
-    # The programs set SINTER_CACHE themselves, to have kernels on disk.
+    # The programs set SINTER_CACHE themselves, to use the disk cache.
     found, _ = context.run("start")
     rows = [{"program": name.partition("/")[2], **spread(measurement.times)} for name, measurement in found.items()]
     for program in ("empty", "linked"):

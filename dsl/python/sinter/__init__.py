@@ -17,5 +17,5 @@ from . import _operations
 
 _operations.add_to(globals(), Operand)
 
-# Names that Python has as well (abs, sum, bool, IndexError, ...) are not imported by `from sinter import *`.
+# Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter import *`.
 __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]

@@ -152,7 +152,7 @@ inline constexpr bool is_compared<Lazy<T, D>> = std::is_same_v<T, bool>;
 #define SINTER_REAL_OPERATION "this operation takes no complex numbers: take real(z), imag(z), abs(z) or angle(z) first"
 #define SINTER_CHAINED_COMPARISON "a < b < c compares the bools of a < b: write (a < b) & (b < c)"
 
-/// Whether tensors of these device types may meet in one operation.
+/// Whether tensors of these device types may be combined in one operation.
 template <class... D>
 inline constexpr bool same_device = true;
 template <class L, class R, class... Rest>

@@ -59,7 +59,7 @@ TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to);
 TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes);
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1);
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step);
-/// Parts along an axis: of `size` positions each, the last with the rest; or so many, as equal as possible.
+/// Parts along an axis: of `size` positions each, the last with the rest; or `count` parts, as equal as split allows.
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis);
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis);
 std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);

@@ -38,7 +38,7 @@ Tensor<T, D> addend_of(const Tensor<T, D>& bias, const TensorImpl& weight) {
 
 /// Whether the input has the weight's device and dtype and ends with the axes `last`.
 bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last) noexcept;
-/// Throws DeviceError, DtypeError or ShapeError for an input that does not fit. The second one checks only the device.
+/// Throw DeviceError, DtypeError or ShapeError for an input that does not fit; the second one DeviceError.
 [[noreturn]] void throw_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight,
                               const Shape& last);
 [[noreturn]] void throw_device_of_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight);

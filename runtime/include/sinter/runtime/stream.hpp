@@ -75,7 +75,7 @@ Stream current_stream(Device device = Device(current_device()));
 Stream default_stream(Device device = Device(current_device()));
 
 /// For its lifetime, makes a stream the current one of its GPU, and its GPU the current one, in this thread. Guards
-/// must end in the reverse order of their construction.
+/// end in the reverse order of their construction.
 class [[nodiscard]] StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);
