@@ -1,6 +1,7 @@
 // Why kernels of a plan are not one.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../plan/plan_shapes.hpp"

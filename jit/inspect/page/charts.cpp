@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "../words.hpp"
 #include "html.hpp"
@@ -108,7 +109,7 @@ class Roofline {
       const double reached = std::min(kernel.intensity() * report_.bandwidth, kernel.arithmetic_rate);
       all.push_back({across_.at(kernel.intensity()), up_.at(reached), {k + 1}});
     }
-    std::ranges::stable_sort(all, {}, &Spot::x);
+    std::ranges::sort(all, {}, [](const Spot& s) { return std::pair(s.x, s.kernels[0]); });
     std::vector<Spot> apart_ones;
     for (Spot& s : all) {
       const auto near = std::ranges::find_if(

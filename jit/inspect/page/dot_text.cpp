@@ -9,7 +9,8 @@ namespace {
 /// Measured and shown in a font that is on every system, so that texts fit where Graphviz sees other fonts.
 constexpr std::string_view head =
     "digraph plan {\n"
-    "  graph [bgcolor=transparent, rankdir=TB, nodesep=0.3, ranksep=0.4, fontname=monospace, fontsize=11];\n"
+    "  graph [newrank=true, bgcolor=transparent, rankdir=TB, nodesep=0.3, ranksep=0.4, fontname=monospace, "
+    "fontsize=11];\n"
     "  node [fontname=monospace, fontsize=11, shape=box, style=rounded, margin=\"0.14,0.07\", height=0.3];\n"
     "  edge [fontname=monospace, fontsize=10, arrowsize=0.6];\n";
 

@@ -13,7 +13,7 @@
 namespace sinter::inline v1::jit::page {
 namespace {
 
-constexpr std::size_t most_kernels = 40;
+constexpr std::size_t most_kernels = 24;
 constexpr std::size_t most_steps = 60;  // past them each box lists its operations
 constexpr std::size_t most_inputs = 8;  // of a kernel; the others are one node
 constexpr std::size_t most_outputs = 8;

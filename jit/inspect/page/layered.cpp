@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "drawing.hpp"
 #include "html.hpp"
@@ -127,7 +128,7 @@ class Layout {
     std::vector<std::vector<std::size_t>> all = rows();
     double y = gap;
     for (std::vector<std::size_t>& row : all) {
-      std::ranges::stable_sort(row, {}, [&](std::size_t u) { return wanted(units_[u]); });
+      std::ranges::sort(row, {}, [&](std::size_t u) { return std::pair(wanted(units_[u]), u); });
       double x = gap, tallest = 0;
       for (const std::size_t u : row) {
         units_[u].x = x, units_[u].y = y;
