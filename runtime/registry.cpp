@@ -35,7 +35,8 @@ constexpr std::size_t slot(Device device) noexcept {
 struct Gpus {
   int count = 0;
   bool are_virtual = false;
-  std::string problem;  // why SINTER_VIRTUAL_GPUS is invalid
+  bool are_traced = false;  // all or none, since they copy among themselves
+  std::string problem;      // why SINTER_VIRTUAL_GPUS is invalid
 };
 
 constexpr std::string_view virtual_gpus_expected =
@@ -43,6 +44,7 @@ constexpr std::string_view virtual_gpus_expected =
 
 Gpus find_gpus() {
   Gpus found;
+  found.are_traced = traces();
   if (const char* value = trusted_getenv("SINTER_VIRTUAL_GPUS"); value && *value) {
     try {
       found.count = parse_virtual_gpus(value);
@@ -75,7 +77,7 @@ std::unique_ptr<Backend> start(Device device) {
   if (device.is_cpu()) return make_cpu_backend();
   require_gpu(device.index());
   auto gpu = gpus().are_virtual ? make_virtual_gpu(device.index()) : make_cuda_gpu(device.index());
-  return traces() ? make_traced_gpu(std::move(gpu)) : std::move(gpu);
+  return gpus().are_traced ? make_traced_gpu(std::move(gpu)) : std::move(gpu);
 }
 
 Backend& start_once(Device device) {

@@ -146,7 +146,7 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
       .def(
           "explain_html",
           [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain_html(r); }); },
-          "The same as a page of HTML that needs no other file, with the plan as a graph. Nothing runs.")
+          "The plan that explain() describes, as one HTML page that needs no other file. Nothing runs.")
       .def(
           "cuda_source",
           [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::cuda_source(r); }); },

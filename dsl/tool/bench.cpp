@@ -84,7 +84,7 @@ int bench_expression(const Parsed& given) {
   for (const NamedTensor& t : operands.tensors) bytes += bytes_of(t.tensor);
   fmt::print("{}\n{}; {} of arguments and result; {} evaluations of each kind\n\n", expression.text(),
              runtime::describe(*result), in_bytes(bytes), repeats);
-  fmt::print("{:<6} {:>10} {:>25} {:>14}\n", "", "median", "quartiles", "of those");
+  fmt::print("{:<6} {:>10} {:>25} {:>14}\n", "", "median", "quartiles", "rate");
   print_row("fused", fused, bytes);
   print_row("eager", eager, bytes);
   fmt::print("\neager takes {:.3g} times as long as fused\n", eager.quantile(0.5) / fused.quantile(0.5));

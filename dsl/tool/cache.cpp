@@ -35,9 +35,9 @@ class Cache {
   /// allowed to.
   explicit Cache(bool changes) : settings_(jit::cache_settings()) {
     if (settings_.folder.empty())
-      throw Error("no kernels are kept on disk: SINTER_CACHE says memory or off, or there is no home folder");
+      throw Error("no kernels are kept on disk: SINTER_CACHE is memory or off, or there is no home folder");
     if (changes && settings_.mode == jit::CacheMode::ReadOnly)
-      throw Error(fmt::format("nothing in {} is changed: SINTER_CACHE says readonly", settings_.folder));
+      throw Error(fmt::format("{} was not changed: SINTER_CACHE is readonly", settings_.folder));
     jit::OpenedFolder opened = jit::open_cache_folder(settings_.folder, false);
     if (!opened.problem.empty()) throw Error(opened.problem);
     fd_ = std::move(opened.fd);
@@ -85,7 +85,7 @@ class Cache {
 std::string kernels(std::size_t n) { return fmt::format("{} kernel{}", n, n == 1 ? "" : "s"); }
 
 void leave_out(std::string_view name, std::string_view problem) {
-  std::fputs(fmt::format("{} is left out: {}\n", name, problem).c_str(), stderr);
+  std::fputs(fmt::format("{} is skipped: {}\n", name, problem).c_str(), stderr);
 }
 
 int stats() {
@@ -192,7 +192,7 @@ int look_after_cache(const Parsed& given) {
   const bool takes_file = action.ends_with("pack");
   if (takes_file != (given.operands.size() == 2))
     throw UsageError(fmt::format("cache {} takes {}", action, takes_file ? "a FILE" : "no FILE"));
-  if (given.has("--delete") && action != "verify") throw UsageError("--delete is for cache verify");
+  if (given.has("--delete") && action != "verify") throw UsageError("--delete applies only to cache verify");
   if (action == "stats") return stats();
   if (action == "clear") return clear();
   if (action == "verify") return verify(given.has("--delete"));

@@ -17,7 +17,7 @@ namespace {
 using runtime::quote;
 
 const Option& help_option() {
-  static const Option option{"--help", "", "says what you are reading", false, "-h"};
+  static const Option option{"--help", "", "show this help", false, "-h"};
   return option;
 }
 
@@ -32,7 +32,7 @@ const Option* find(const Command& command, std::string_view name) {
   std::vector<std::string_view> names{help_option().name};
   for (const Option& o : command.options) names.push_back(o.name);
   std::string what = fmt::format("{} has no option {}{}", command.name, quote(name), detail::did_you_mean(name, names));
-  if (!name.starts_with("--")) what += ". An expression that starts with - goes behind --";
+  if (!name.starts_with("--")) what += ". An expression that starts with - goes last, after --";
   throw UsageError(what);
 }
 
@@ -51,7 +51,8 @@ void check_choice(const Option& option, const std::string& value) {
   const std::vector<std::string> parts = option.repeats ? split(value) : std::vector{value};
   for (const std::string& part : parts)
     if (std::ranges::find(option.choices, part) == option.choices.end())
-      throw UsageError(fmt::format("{}: {} is none of {}", option.name, quote(part), fmt::join(option.choices, ", ")));
+      throw UsageError(
+          fmt::format("{}: {} is not one of {}", option.name, quote(part), fmt::join(option.choices, ", ")));
 }
 
 void check_operands(const Command& command, std::size_t given) {
@@ -60,8 +61,8 @@ void check_operands(const Command& command, std::size_t given) {
   const auto fewest = most - static_cast<std::size_t>(std::ranges::count(command.operands, '['));
   if (given < fewest) throw UsageError(fmt::format("{} takes {}", command.name, command.operands));
   if (given > most)
-    throw UsageError(fmt::format("{} takes {}, and {} words are given: is the expression in quotes?", command.name,
-                                 most == 0 ? "options alone" : command.operands, given));
+    throw UsageError(fmt::format("{} takes {}, but {} words were given: is the expression in quotes?", command.name,
+                                 most == 0 ? "only options" : command.operands, given));
 }
 
 std::string option_line(const Option& o) {
@@ -94,7 +95,7 @@ int Parsed::number(std::string_view option, int least, int otherwise) const {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least)
-    throw UsageError(fmt::format("{}: {} is no whole number from {} on", option, quote(text), least));
+    throw UsageError(fmt::format("{}: {} is not a whole number of at least {}", option, quote(text), least));
   return number;
 }
 
@@ -137,7 +138,7 @@ Parsed parse_arguments(const Command& command, std::span<const char* const> argu
 std::string usage() {
   std::string text = "usage: sinter COMMAND [OPTION...]\n\nTensor expressions, each fused into one kernel.\n\n";
   for (const Command& c : commands()) text += fmt::format("  {:<9} {}\n", c.name, c.summary);
-  return text + "\n`sinter COMMAND --help` says more of each; `sinter --version` which version this is.\n";
+  return text + "\n`sinter COMMAND --help` shows the options of a command, `sinter --version` the version.\n";
 }
 
 std::string usage(const Command& c) {
@@ -150,7 +151,7 @@ std::string usage(const Command& c) {
 namespace {
 
 int run(std::span<const char* const> arguments) {
-  if (arguments.size() < 2) throw UsageError("there is no command\n\n" + usage());
+  if (arguments.size() < 2) throw UsageError("a command is missing\n\n" + usage());
   const std::string_view name = arguments[1];
   if (name == "--help" || name == "-h") return fmt::print("{}", usage()), 0;
   if (name == "--version") return fmt::print("sinter {}\n", SINTER_VERSION), 0;
@@ -164,7 +165,7 @@ int run(std::span<const char* const> arguments) {
     if (given.has("--help")) return fmt::print("{}", usage(*found)), 0;
     return found->run(given);
   } catch (const UsageError& e) {
-    throw UsageError(fmt::format("{}\n`sinter {} --help` says more", e.what(), name));
+    throw UsageError(fmt::format("{}\n`sinter {} --help` shows its options", e.what(), name));
   }
 }
 

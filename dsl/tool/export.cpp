@@ -19,15 +19,16 @@ std::vector<ArgumentType> read_types(const Parsed& given, const ParsedExpression
   std::vector<ArgumentType> types;
   for (const Argument& a : arguments) {
     if (!a.is_type())
-      throw UsageError(
-          fmt::format("--arg: an exported kernel takes any elements, so say what {0} is like: '{0}: f32[n]'", a.name));
+      throw UsageError(fmt::format(
+          "--arg: an exported kernel takes any elements, so declare the type of {0}: '{0}: f32[n]'", a.name));
     types.push_back(std::get<ArgumentType>(a.value));
   }
   return types;
 }
 
 std::vector<int> architectures(const std::vector<std::string>& list) {
-  if (list.empty()) throw UsageError("--arch: name architectures, as 90, or none for a kernel of the CPU alone");
+  if (list.empty())
+    throw UsageError("--arch: name architectures, such as 90, or none for a kernel that runs only on the CPU");
   std::vector<int> numbers;
   for (const std::string& text : list) {
     const std::string_view digits = std::string_view(text).substr(text.starts_with("sm_") ? 3 : 0);
@@ -35,7 +36,7 @@ std::vector<int> architectures(const std::vector<std::string>& list) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
       throw UsageError(
-          fmt::format("--arch: {} is no architecture: 90 is compute capability 9.0", runtime::quote(text)));
+          fmt::format("--arch: {} is not an architecture: 90 is compute capability 9.0", runtime::quote(text)));
     numbers.push_back(number);
   }
   return numbers;

@@ -6,8 +6,8 @@
 namespace sinter::tool {
 namespace {
 
-const Option device{"--device", "DEVICE", "cpu (unless said), cuda or cuda:1"};
-const Option size{"--size", "NAME=NUMBER", "what a size of the signature is", true};
+const Option device{"--device", "DEVICE", "cpu (the default), cuda or cuda:1"};
+const Option size{"--size", "NAME=NUMBER", "the value of a symbolic size in --arg", true};
 
 std::vector<Command> make_commands() {
   const Option argument{"--arg", "ARGUMENT", "NAME=FILE.npy, NAME=NUMBER or 'NAME: TYPE[SHAPE]'", true};
@@ -16,65 +16,65 @@ std::vector<Command> make_commands() {
   return {
       {"run",
        "EXPRESSION",
-       "evaluates an expression of .npy files",
-       "Evaluates an expression, in one kernel where the plan allows, and prints the result or writes it.\n"
+       "evaluate an expression of .npy files",
+       "Evaluates an expression, in one kernel if the plan allows, and prints the result or writes it to a file.\n"
        "  sinter run 'exp(z + 2) * y' --arg z=z.npy --arg y=0.5 -o r.npy",
-       {file, device, {"--output", "FILE.npy", "writes the result there", false, "-o"}},
+       {file, device, {"--output", "FILE.npy", "write the result to this file", false, "-o"}},
        run_expression},
       {"export",
        "EXPRESSION",
-       "writes an expression as C source for other programs",
-       "Writes C that computes the expression on NVIDIA GPUs and on the CPU, and needs nothing of Sinter.\n"
+       "write an expression as C source for other programs",
+       "Writes C that computes the expression on NVIDIA GPUs and on the CPU, without Sinter.\n"
        "  sinter export 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --arch 90 --name fused -o out/",
        {type,
-        {"--name", "NAME", "of the kernel and the files (kernel)"},
-        {"--prefix", "PREFIX", "before the names of all functions"},
-        {"--arch", "LIST", "GPUs to compile for (80,90,100,120); none: the CPU alone", true},
-        {"--ptx", "on|off", "PTX for newer GPUs as well (on)", false, "", {"on", "off"}},
+        {"--name", "NAME", "the name of the kernel and the files (default: kernel)"},
+        {"--prefix", "PREFIX", "a prefix for the names of all functions"},
+        {"--arch", "LIST", "GPUs to compile for (default: 80,90,100,120); none: only the CPU", true},
+        {"--ptx", "on|off", "include PTX for newer GPUs (default: on)", false, "", {"on", "off"}},
         {"--format",
          "source|header|fatbin",
-         "a header and a source file; a header alone; as source, with the binaries in a file",
+         "a header and a source file; only a header; like source, with the binaries in a file",
          false,
          "",
          {"source", "header", "fatbin"}},
-        {"--dlpack", "", "functions that take DLPack tensors as well"},
-        {"--extra", "LIST", "other files, of cu,json,hpp,ptx,dot", true, "", {"cu", "json", "hpp", "ptx", "dot"}},
-        {"--strided", "LIST", "arguments that come with strides", true},
-        {"--in-place", "", "the result may be the same array as an argument"},
-        {"--output", "FOLDER", "where to (.)", false, "-o"}},
+        {"--dlpack", "", "add functions that take DLPack tensors"},
+        {"--extra", "LIST", "additional files: cu,json,hpp,ptx,dot", true, "", {"cu", "json", "hpp", "ptx", "dot"}},
+        {"--strided", "LIST", "arguments that have strides", true},
+        {"--in-place", "", "allow the result to be the same array as an argument"},
+        {"--output", "FOLDER", "the folder to write to (default: .)", false, "-o"}},
        export_kernels},
       {"explain",
        "EXPRESSION",
-       "says which kernels an expression becomes",
-       "Says what an expression becomes: kernels, what is fused and what is not and why, bytes moved. Nothing runs.\n"
+       "show the kernels of an expression",
+       "Shows the plan of an expression: its kernels, what is not fused and why, and the bytes moved. Nothing runs.\n"
        "  sinter explain 'softmax(x, -1)' --arg 'x: f32[n, 1000]' --size n=64",
        {argument,
         size,
         device,
-        {"--cuda", "", "the CUDA text of the kernels instead"},
-        {"--ptx", "ARCH", "the PTX for an architecture, sm_90, instead"},
-        {"--dot", "", "the graph in Graphviz's language instead"},
-        {"--html", "FILE.html", "writes all of it there as a page, with the plan drawn"}},
+        {"--cuda", "", "show the CUDA source of the kernels instead"},
+        {"--ptx", "ARCH", "show the PTX for an architecture, such as sm_90, instead"},
+        {"--dot", "", "show the graph in the DOT language instead"},
+        {"--html", "FILE.html", "write everything to this file as a page, with the plan as a graph"}},
        explain_expression},
       {"bench",
        "EXPRESSION",
-       "measures an expression fused against eager",
-       "Measures an expression as it is evaluated, against one kernel for each operation; both in turn, after a\n"
-       "warm-up. Arguments that have a type are random: from 0 to 1, integers from 1 to 100.\n"
+       "measure fused against eager evaluation",
+       "Measures fused evaluation against one kernel per operation, alternately and after a warm-up. Arguments with a\n"
+       "type are random: floats from 0 to 1, integers from 1 to 100.\n"
        "  sinter bench 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --size n=10000000",
-       {argument, size, device, {"--repeat", "NUMBER", "evaluations of each kind that count (30)"}},
+       {argument, size, device, {"--repeat", "NUMBER", "evaluations of each kind to measure (default: 30)"}},
        bench_expression},
       {"cache",
        "ACTION [FILE]",
-       "looks after the compiled kernels on disk",
-       "  stats         where they are, how many and how large\n"
+       "manage the compiled kernels on disk",
+       "  stats         shows where they are, how many and how large\n"
        "  clear         deletes them\n"
-       "  verify        reads each and checks that it is whole; exit status 1 where one is not\n"
+       "  verify        reads and checks each one; exit status 1 if any is damaged\n"
        "  pack FILE     writes them into a zip archive\n"
-       "  unpack FILE   adds those of such an archive. They are code: unpack what you trust alone",
-       {{"--delete", "", "verify deletes what is damaged"}},
+       "  unpack FILE   adds those of such an archive. They are code: unpack only archives that you trust",
+       {{"--delete", "", "verify: delete damaged kernels"}},
        look_after_cache},
-      {"devices", "", "lists the devices", "Lists the devices that there are.", {}, list_devices},
+      {"devices", "", "list the devices", "Lists the available devices.", {}, list_devices},
   };
 }
 

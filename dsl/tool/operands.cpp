@@ -88,7 +88,7 @@ std::vector<Argument> read_arguments(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t mark = text.find_first_of("=:");
     if (mark == std::string::npos || mark == 0)
-      throw UsageError(fmt::format("--arg: {} is neither NAME=FILE, NAME=NUMBER nor 'NAME: TYPE[SHAPE]'", quote(text)));
+      throw UsageError(fmt::format("--arg: {} is not NAME=FILE, NAME=NUMBER or 'NAME: TYPE[SHAPE]'", quote(text)));
     if (text[mark] == '=') {
       all.push_back(read_value(text.substr(0, mark), std::string_view(text).substr(mark + 1)));
     } else {

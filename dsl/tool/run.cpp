@@ -45,7 +45,7 @@ int run_expression(const Parsed& given) {
   for (const Argument& a : asked.arguments)
     if (a.is_type())
       throw UsageError(
-          fmt::format("--arg: '{}' says what an argument is like, and evaluating needs its elements: "
+          fmt::format("--arg: '{}' declares an argument, but evaluating needs its elements: "
                       "{}=FILE.npy",
                       to_string(std::get<ArgumentType>(a.value)), a.name));
   const Operands operands = make_operands(asked.arguments, {}, Fill::None, device);
@@ -59,7 +59,7 @@ int run_expression(const Parsed& given) {
 
 int explain_expression(const Parsed& given) {
   if (given.has("--cuda") + given.has("--ptx") + given.has("--dot") + given.has("--html") > 1)
-    throw UsageError("--cuda, --ptx, --dot and --html are different answers: ask for one");
+    throw UsageError("--cuda, --ptx, --dot and --html exclude each other: choose one");
   const Device device(given.get("--device", "cpu"));
   const Asked asked = read(given);
   const Operands operands = make_operands(asked.arguments, read_sizes(given.all("--size")), Fill::None, device);

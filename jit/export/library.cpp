@@ -27,7 +27,7 @@ void check_options(const LibraryOptions& options) {
   if (!options.prefix.empty()) check_name(options.prefix, "prefix");
   std::set<int> seen;
   for (const int a : options.architectures) {
-    if (a < 50 || a > 999) throw Error(fmt::format("{} is no architecture: 90 is compute capability 9.0", a));
+    if (a < 50 || a > 999) throw Error(fmt::format("{} is not an architecture: 90 is compute capability 9.0", a));
     if (!seen.insert(a).second) throw Error(fmt::format("architecture {} is given twice", a));
   }
   if (options.format == ExportFormat::Fatbin && options.architectures.empty())

@@ -45,7 +45,7 @@ int architecture(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size())
-    throw Error(fmt::format("--archs: {} is no architecture: 90 is compute capability 9.0", runtime::quote(text)));
+    throw Error(fmt::format("--archs: {} is not an architecture: 90 is compute capability 9.0", runtime::quote(text)));
   return number;
 }
 

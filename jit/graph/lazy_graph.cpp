@@ -100,7 +100,10 @@ class Flattener {
       const auto number = static_cast<std::uint32_t>(out_.leaves.size());
       out_.leaves.push_back(t);
       out_.held.push_back(c.leaf.tensor);
-      out_.names.push_back(c.name ? *c.name : "");
+      if (c.name) {
+        out_.names.resize(number);
+        out_.names.push_back(*c.name);
+      }
       place->second = c.op == Op::index   ? out_.graph.index(number)
                       : c.op == Op::array ? out_.graph.array(c.dtype, number)
                                           : out_.graph.leaf(c.dtype, number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "../plan/row_stages.hpp"
 #include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
@@ -12,25 +13,38 @@ namespace {
 
 class Boundaries {
  public:
-  Boundaries(const Plan& plan, const PlanShapes& shapes, std::string_view blas)
-      : plan_(plan), shapes_(shapes), blas_(blas) {}
+  Boundaries(const Plan& plan, const PlanShapes& shapes, std::string_view blas, bool eager)
+      : plan_(plan), shapes_(shapes), blas_(blas), eager_(eager) {
+    std::vector<std::size_t> writers(plan.temporaries.size());
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+      std::set<std::size_t>& before = reads_.emplace_back();
+      for (const Slot& s : plan.kernels[k].inputs)
+        if (s.kind == Slot::Kind::Temporary) before.insert(writers[s.number]);
+      for (const Slot& s : plan.kernels[k].outputs)
+        if (s.kind == Slot::Kind::Temporary) writers[s.number] = k;
+    }
+  }
 
   std::vector<Boundary> found() const {
-    std::vector<std::size_t> writers(plan_.temporaries.size());
     std::vector<Boundary> all;
     for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
-      std::set<std::size_t> before;
-      for (const Slot& s : plan_.kernels[k].inputs)
-        if (s.kind == Slot::Kind::Temporary) before.insert(writers[s.number]);
+      const std::set<std::size_t>& before = reads_[k];
       if (k > 0 && before.empty()) all.push_back({k - 1, k, apart(k - 1, k)});
       for (const std::size_t b : before) all.push_back({b, k, between(b, k)});
-      for (const Slot& s : plan_.kernels[k].outputs)
-        if (s.kind == Slot::Kind::Temporary) writers[s.number] = k;
     }
     return all;
   }
 
  private:
+  static constexpr const char* every_operation = "SINTER_FUSION is off: each operation is a kernel";
+
+  /// Whether kernel b reads what a kernel after a computes from what a writes.
+  bool reaches_between(std::size_t a, std::size_t b) const {
+    std::set<std::size_t> reached{a};
+    for (std::size_t k = a + 1; k < b; ++k)
+      if (std::ranges::any_of(reads_[k], [&](std::size_t from) { return reached.contains(from); })) reached.insert(k);
+    return std::ranges::any_of(reads_[b], [&](std::size_t from) { return from != a && reached.contains(from); });
+  }
   const Kernel& kernel(std::size_t k) const { return plan_.kernels[k]; }
   const Shape& shape(std::size_t k) const { return shapes_.kernels[k]; }
   bool multiply(std::size_t a, std::size_t b) const { return kernel(a).is_product || kernel(b).is_product; }
@@ -44,24 +58,37 @@ class Boundaries {
         "counts as {}), {} reductions, {} arrays",
         max_weight, call_weight, max_row_reductions, max_row_inputs);
   }
+  /// Whether kernels over the same rows are at a limit together.
+  bool exceed(std::size_t a, std::size_t b) const {
+    int weights = 0;
+    std::size_t reductions = 0, inputs = 0;
+    for (const std::size_t k : {a, b}) {
+      inputs += kernel(k).inputs.size();
+      for (const Node& n : kernel(k).graph.nodes()) {
+        if (n.arity > 0) weights += weight(n.op);
+        reductions += combines(n);
+      }
+    }
+    return weights > max_weight || reductions > max_row_reductions || inputs > max_row_inputs;
+  }
+  std::string over_same_rows(std::size_t a, std::size_t b) const {
+    return exceed(a, b) ? rows_limit() : "they reduce the same rows, and the schedule keeps them apart";
+  }
 
   /// Kernel b reads what a writes.
   std::string between(std::size_t a, std::size_t b) const {
+    if (eager_) return every_operation;
     if (multiply(a, b)) return product();
+    if (reaches_between(a, b)) return "the second also needs what a kernel between them computes from the first";
     if (!kernel(a).rows && !kernel(b).rows) return elementwise(a, b);
-    if (kernel(a).rows && kernel(b).rows) return reductions(a, b);
-    if (kernel(b).rows) return "the value is costly or read by several kernels: it is stored, not computed in each";
-    return shape(a) == shape(b)
-               ? "the result of a reduction is complete when its kernel ends, and the next needs more than its rows"
-               : fmt::format("the result of a reduction over {} is read over another shape, {}", to_string(shape(a)),
-                             to_string(shape(b)));
-  }
-
-  std::string reductions(std::size_t a, std::size_t b) const {
-    if (same_rows(a, b)) return rows_limit();
-    if (shape(a) == shape(b)) return "they reduce different dims, and the first must be complete before the next";
-    return fmt::format("the result of a reduction over {} is reduced again over another shape, {}", to_string(shape(a)),
-                       to_string(shape(b)));
+    if (!kernel(a).rows) return "the value is costly or read by several kernels: it is stored, not computed in each";
+    if (shape(a) != shape(b))
+      return fmt::format("the result of a reduction over {} is read over another shape, {}", to_string(shape(a)),
+                         to_string(shape(b)));
+    if (!kernel(b).rows)
+      return "the result of a reduction is complete when its kernel ends, and the next needs more than its rows";
+    return same_rows(a, b) ? over_same_rows(a, b)
+                           : "they reduce different dims, and the first must be complete before the next";
   }
 
   std::string elementwise(std::size_t a, std::size_t b) const {
@@ -70,15 +97,16 @@ class Boundaries {
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);
-    return "what lies between them is no elementwise kernel, and has to be complete";
+    return "the schedule keeps them apart";
   }
 
   /// Neither reads what the other writes.
   std::string apart(std::size_t a, std::size_t b) const {
+    if (eager_) return every_operation;
     if (multiply(a, b)) return product();
     if (!(shape(a) == shape(b)))
       return fmt::format("they run over different shapes, {} and {}", to_string(shape(a)), to_string(shape(b)));
-    if (kernel(a).rows && kernel(b).rows) return same_rows(a, b) ? rows_limit() : "they reduce different dims";
+    if (kernel(a).rows && kernel(b).rows) return same_rows(a, b) ? over_same_rows(a, b) : "they reduce different dims";
     if (!kernel(a).limit.empty()) return elementwise(a, b);
     return "neither reads what the other computes";
   }
@@ -86,12 +114,14 @@ class Boundaries {
   const Plan& plan_;
   const PlanShapes& shapes_;
   const std::string_view blas_;
+  const bool eager_;
+  std::vector<std::set<std::size_t>> reads_;  // of each kernel, those whose temporaries it reads
 };
 
 }  // namespace
 
-std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas) {
-  return Boundaries(plan, shapes, blas).found();
+std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas, bool eager) {
+  return Boundaries(plan, shapes, blas, eager).found();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -14,7 +14,7 @@ struct Boundary {
 };
 
 /// One for each kernel and each that it reads a temporary of; for a kernel that reads none, with the one before it.
-/// `blas` runs the products.
-std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas);
+/// `blas` runs the products; an eager plan has one kernel for each operation.
+std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas, bool eager);
 
 }  // namespace sinter::inline v1::jit

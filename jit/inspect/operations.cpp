@@ -10,14 +10,6 @@ namespace {
 
 double elements(const Shape& shape) { return static_cast<double>(shape.numel()); }
 
-/// How many results a kernel over rows has of a value that is one for each row.
-double rows_in(const Kernel& kernel, const Shape& domain) {
-  double rows = elements(domain);
-  for (int axis = 0; axis < domain.rank(); ++axis)
-    if (kernel.rows->axes >> axis & 1 && domain[-1 - axis] > 0) rows /= static_cast<double>(domain[-1 - axis]);
-  return rows;
-}
-
 /// Each element of the result is a sum over the last axis of the first factor.
 Arithmetic product_arithmetic(const Kernel& kernel, const Shape& result, std::span<const Shape> inputs) {
   const DType dtype = kernel.graph[kernel.graph.outputs()[0]].dtype;
@@ -55,6 +47,13 @@ bool Operations::adds_offsets(const Node& load) const {
   const Node& place = graph_[graph_.operands(load)[1]];
   const auto is_offset = [&](Operand o) { return graph_[o].op == Op::axis_offset; };
   return place.op == Op::add && std::ranges::any_of(graph_.operands(place), is_offset);
+}
+
+double rows_in(const Kernel& kernel, const Shape& domain) {
+  double rows = elements(domain);
+  for (int axis = 0; axis < domain.rank(); ++axis)
+    if (kernel.rows->axes >> axis & 1 && domain[-1 - axis] > 0) rows /= static_cast<double>(domain[-1 - axis]);
+  return rows;
 }
 
 Arithmetic arithmetic_of(const Kernel& kernel, const Shape& domain, std::span<const Shape> inputs) {

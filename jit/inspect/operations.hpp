@@ -33,6 +33,9 @@ struct Arithmetic {
   DType dtype = DType::Float32;  // that most of it is done in; an integer one where no float takes part
 };
 
+/// Rows of a kernel that reduces over this shape.
+double rows_in(const Kernel& kernel, const Shape& domain);
+
 /// Of a kernel over this shape; `inputs` are those of its inputs. A value counts once, however many walks compute it.
 Arithmetic arithmetic_of(const Kernel& kernel, const Shape& domain, std::span<const Shape> inputs);
 

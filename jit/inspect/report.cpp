@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <runtime/registry.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/mesh.hpp>
@@ -99,7 +100,11 @@ class Builder {
     report_.positions = Mesh::of(expression_.device).size();
     report_.collectives = std::move(seen.collectives);
     std::span<const RowPlan> rows = seen.row_plans;
+    const Recipe* stage = nullptr;
     for (const PlanSeen& plan : seen.plans) {
+      starts_stage_ = stage && stage != plan.recipe.get();
+      if (starts_stage_) parts_ += static_cast<std::uint32_t>(stage->outputs());
+      stage = plan.recipe.get();
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = std::min(plan.ready->plan.kernels.size(), rows.size());
@@ -125,15 +130,16 @@ class Builder {
     }
     for (const jit::Repeated& r : again.values) add_repeated(r);
     if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, part_boundary()});
-    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas()))
+    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), evaluation_.recipe->eager()))
       report_.boundaries.push_back({b.before + first, b.after + first, std::move(b.reason)});
     report_.temporaries += part.plan().temporaries.size();
   }
   std::string part_boundary() const {
-    return report_.positions > 0 ? "positions tell one another what the first computed"
-                                 : "outputs of different shapes take kernels of their own";
+    if (!starts_stage_) return "outputs of different shapes take kernels of their own";
+    return report_.collectives.empty() ? "each position evaluates the first before the rest"
+                                       : "the positions of the mesh exchange results between them";
   }
-  std::string_view blas() const { return report_.runs_on_cpu ? "OpenBLAS" : "cuBLASLt"; }
+  std::string_view blas() const { return report_.runs_on_cpu || runtime::gpus_are_virtual() ? "OpenBLAS" : "cuBLASLt"; }
 
   void add_kernel(const Part& part, std::size_t number) {
     const jit::Kernel& k = part.plan().kernels[number];
@@ -206,14 +212,21 @@ class Builder {
     made.layout = made.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel ? *kernel : t.shape);
     made.uses = 0;
     for (std::size_t i = 0; i < part.leaves.size(); ++i) made.uses += part.leaves[i] == &t;
-    made.name = leaf_name(made.number);
+    made.name = leaf_name(part, made.number);
   }
-  /// Those beyond the expression's are what positions of a mesh have told one another.
-  std::string leaf_name(std::uint32_t number) const {
-    if (number < expression_.names.size() && !expression_.names[number].empty())
-      return printed(expression_.names[number]);
-    if (number < expression_.leaves.size()) return fmt::format("leaf {}", number);
-    return fmt::format("joined {}", number - expression_.leaves.size());
+  bool is_named(std::size_t leaf) const noexcept {
+    return leaf < expression_.names.size() && !expression_.names[leaf].empty();
+  }
+  /// Leaves beyond the expression's are views of its leaves, or results that the positions of a mesh have exchanged.
+  std::string leaf_name(const Part& part, std::uint32_t number) const {
+    const std::size_t written = expression_.leaves.size();
+    std::size_t found = number;
+    for (std::size_t i = 0; i < written && !is_named(found); ++i)
+      if (part.leaves[i]->buffer && part.leaves[i]->buffer == part.leaves[number]->buffer &&
+          (is_named(i) || number >= written))
+        found = i;
+    if (is_named(found)) return printed(expression_.names[found]);
+    return found < written ? fmt::format("leaf {}", found) : fmt::format("joined {}", found - written);
   }
 
   static std::string_view noun(Output::Kind kind) {
@@ -237,6 +250,7 @@ class Builder {
       if (is_output) made.kind = part.has_results ? Output::Kind::Result : Output::Kind::Part;
       made.number =
           is_output ? part.ready.outputs[s.number] : s.number + static_cast<std::uint32_t>(report_.temporaries);
+      if (made.kind == Output::Kind::Part) made.number += parts_;
       made.name = fmt::format("{} {}", noun(made.kind), made.number);
       all.push_back(std::move(made));
     }
@@ -252,6 +266,17 @@ class Builder {
                                 .spared = elements * r.weight * (r.kernels - 1)});
   }
 
+  /// A plan with products keeps the graph as it was recorded: there the kernels say what is left of it.
+  static std::size_t operations_in(const Evaluation::Part& part) {
+    const Plan& plan = part.plan();
+    if (std::ranges::none_of(plan.kernels, &jit::Kernel::is_product)) return Operations(plan.graph, true).count();
+    std::size_t count = 0;
+    for (const jit::Kernel& k : plan.kernels) count += Operations(k.graph, true).count();
+    for (const jit::Repeated& r : repetitions(plan, part.shapes).values)
+      count -= static_cast<std::size_t>((r.kernels - 1) * (r.operations + 1));
+    return count;
+  }
+
   void count() {
     Counts& c = report_.counts;
     const Graph& g = expression_.graph;
@@ -259,7 +284,7 @@ class Builder {
     c.in_all = Operations(lowered_, true).count();
     c.merged = c.written - Operations(evaluation_.graph()).count();
     for (const Evaluation::Part& part : evaluation_.parts) {
-      c.fused += Operations(part.plan().graph, true).count();
+      c.fused += operations_in(part);
       c.contracted += static_cast<std::size_t>(std::ranges::count(part.plan().graph.nodes(), Op::fma, &Node::op));
     }
     c.contracted -=
@@ -278,6 +303,8 @@ class Builder {
   const Evaluation evaluation_;
   const Graph lowered_;
   const runtime::GpuBackend* gpu_ = nullptr;
+  bool starts_stage_ = false;  // of a mesh's evaluation: the plan that is added
+  std::uint32_t parts_ = 0;    // of the stages before
   Report report_;
 };
 

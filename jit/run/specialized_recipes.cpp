@@ -50,14 +50,14 @@ const Recipe& SpecializedRecipes::add(const Recipe& general, const EqualScalars:
   const Known* known = find(pattern);
   if (!known || known->seen_once) {
     std::optional<Graph> merged = equal_.merged(general.graph(), pattern);
-    known = &publish(pattern, false, merged ? std::make_unique<const Recipe>(std::move(*merged), false) : nullptr);
+    known = &publish(pattern, false, merged ? std::make_shared<const Recipe>(std::move(*merged), false) : nullptr);
   }
   return known->recipe ? *known->recipe : general;
 }
 
 /// In front of what was known of the pattern. Under the mutex.
 const SpecializedRecipes::Known& SpecializedRecipes::publish(EqualScalars::Pattern pattern, bool seen_once,
-                                                             std::unique_ptr<const Recipe> recipe) const {
+                                                             std::shared_ptr<const Recipe> recipe) const {
   if (!find(pattern)) patterns_.fetch_add(1, std::memory_order_relaxed);
   all_.push_back(std::make_unique<const Known>(
       Known{std::move(pattern), seen_once, std::move(recipe), newest_.load(std::memory_order_relaxed)}));

@@ -33,7 +33,7 @@ class SpecializedRecipes {
   struct Known {
     EqualScalars::Pattern pattern;
     bool seen_once;                        // nothing was made for it yet
-    std::unique_ptr<const Recipe> recipe;  // without one the general recipe serves
+    std::shared_ptr<const Recipe> recipe;  // without one the general recipe serves
     const Known* next;
   };
   const Known* find(const EqualScalars::Pattern& pattern) const noexcept;
@@ -41,7 +41,7 @@ class SpecializedRecipes {
   const Recipe& nearest(const Recipe& general, const EqualScalars::Pattern& pattern) const noexcept;
   void remember(const EqualScalars::Pattern& pattern) const;
   const Recipe& add(const Recipe& general, const EqualScalars::Pattern& pattern) const;
-  const Known& publish(EqualScalars::Pattern pattern, bool seen_once, std::unique_ptr<const Recipe> recipe) const;
+  const Known& publish(EqualScalars::Pattern pattern, bool seen_once, std::shared_ptr<const Recipe> recipe) const;
 
   const EqualScalars equal_;
   mutable std::atomic<bool> general_ran_{false};

@@ -28,6 +28,7 @@ constinit Immortal<std::vector<GpuSpans*>> known_spans;
 GpuSpans::GpuSpans(Streams& streams) : streams_(streams), process_(generation()) {
   if (traces_to(TraceSink::File)) try {
       start_clock();
+      has_clock_ = true;
     } catch (...) {  // the device's own errors come with its first work
       clock_ = EventRef();
     }
@@ -49,7 +50,7 @@ void GpuSpans::start_clock() {
 }
 
 EventRef GpuSpans::begin() noexcept try {
-  if (!clock_ || !traces_to(TraceSink::File)) return {};
+  if (!has_clock_ || !traces_to(TraceSink::File)) return {};
   StreamImpl& stream = streams_.current();
   if (stream.may_capture.load(std::memory_order_relaxed) && streams_.is_capturing(stream)) return {};
   return streams_.record(stream, true);

@@ -56,6 +56,7 @@ class GpuSpans {
   unsigned process_;
   std::deque<Pending> pending_;
   std::map<const StreamImpl*, Line> lines_;
+  bool has_clock_ = false;       // set by the constructor alone
   EventRef clock_;               // an event, and when it was
   std::int64_t clock_time_ = 0;  // of trace_clock()
 };

@@ -60,7 +60,7 @@ std::string inject(const char* path) {
   if (!library) return dlerror();
   const auto initialize = reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2"));
   if (!initialize) return "it exports no InitializeInjectionNvtx2";
-  return initialize(give_table) == 1 ? "" : "its InitializeInjectionNvtx2 fails";
+  return initialize(give_table) != 0 ? "" : "its InitializeInjectionNvtx2 fails";
 }
 
 std::unique_ptr<const Tool> find_tool() {

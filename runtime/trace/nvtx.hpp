@@ -58,7 +58,7 @@ struct VersionTable {
   void (*set_tool_version)(std::uint32_t);
 };
 using FindTable = const void* (*)(std::uint32_t table);
-/// InitializeInjectionNvtx2, which the library exports: 1 where all is well.
+/// InitializeInjectionNvtx2, which the library exports: 0 if it fails.
 using Initialize = int (*)(FindTable);
 
 /// A profiler that takes ranges, in the domain "sinter". Thread-safe.

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
@@ -25,6 +27,14 @@ namespace {
 
 constexpr std::int64_t write_interval = 1'000'000'000;  // ns
 constexpr std::uint32_t first_track = 1u << 24;         // no thread has such a number
+
+/// Absolute, so that a child of a fork in another folder writes beside its parent.
+std::string trace_name() {
+  const std::string given = environment("SINTER_TRACE");
+  std::error_code problem;
+  const std::filesystem::path absolute = std::filesystem::absolute(given, problem);
+  return given.empty() || problem ? given : absolute.string();
+}
 
 std::string name_of_process(std::optional<int> rank) {
   return rank ? fmt::format("{}, rank {}", program_invocation_short_name, *rank) : program_invocation_short_name;
@@ -80,7 +90,7 @@ Recorder& Recorder::get() {
   return only.get([] { return new Recorder; });
 }
 
-Recorder::Recorder() : name_(environment("SINTER_TRACE")) {
+Recorder::Recorder() : name_(trace_name()) {
   last_write_.store(trace_clock(), std::memory_order_relaxed);
   if (!name_.empty()) open();
   unsigned sinks = nvtx::tool() ? static_cast<unsigned>(TraceSink::Nvtx) : 0;
@@ -99,7 +109,7 @@ void Recorder::at_exit() noexcept {
 }
 
 void Recorder::open() {
-  const bool is_child = process_ != 0;
+  const bool is_child = generation() > 0;
   process_ = generation() + 1;
   file_.reset();  // the parent's
   if (is_stopped_) return;
@@ -117,7 +127,8 @@ void Recorder::open() {
 
 void Recorder::stop(const std::string& path, std::string_view problem, std::string_view then) noexcept try {
   is_stopped_ = true;
-  detail::trace_sinks.fetch_and(~static_cast<unsigned>(TraceSink::File), std::memory_order_relaxed);
+  if (detail::trace_sinks.load(std::memory_order_relaxed) != detail::trace_not_read)  // else the constructor sets them
+    detail::trace_sinks.fetch_and(~static_cast<unsigned>(TraceSink::File), std::memory_order_relaxed);
   const std::string line =
       fmt::format("sinter: the trace {} (SINTER_TRACE) cannot be written: {}; {}\n", quote(path), problem, then);
   write_some(STDERR_FILENO, std::as_bytes(std::span(line)));

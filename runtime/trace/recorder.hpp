@@ -17,7 +17,7 @@ namespace sinter::inline v1::runtime {
 /// A thread's last events. It alone puts, without a lock; one thread at a time, the Recorder's lock held, takes.
 class ThreadRecords {
  public:
-  static constexpr std::size_t capacity = 256;  // some 80 kB
+  static constexpr std::size_t capacity = 256;  // some 96 kB
 
   ThreadRecords();
   ThreadRecords(const ThreadRecords&) = delete;

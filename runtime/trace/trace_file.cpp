@@ -90,7 +90,7 @@ void TraceFile::open() {
   struct stat found{};
   if (::fstat(file_, &found) == 0 && S_ISREG(found.st_mode)) return;
   ::close(file_);
-  throw Error("it is no regular file");
+  throw Error("it is not a regular file");
 }
 
 void TraceFile::add(const TraceText& events) {

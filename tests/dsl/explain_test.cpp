@@ -132,11 +132,25 @@ TEST_F(ExplainPlans, WhyKernelsAreApart) {
   EXPECT_THAT(sn::explain(sn::exp(sn::matmul(sn::exp(x), y))),
               not_fused("1 and 2, 2 and 3", "a product is a call of OpenBLAS, which reads and writes memory\n"));
   EXPECT_THAT(sn::explain(sn::sum(sn::sum(x, 1) * 2, 0)),
-              not_fused("1 and 2", "the result of a reduction over (4, 6) is reduced again over another shape, (4,)"));
+              not_fused("1 and 2", "the result of a reduction over (4, 6) is read over another shape, (4,)"));
   EXPECT_THAT(sn::explain(sn::sum(x, 0) + sn::amax(x)), not_fused("1 and 2", "they reduce different dims"));
   EXPECT_THAT(sn::explain(sn::sum(x, 1) + sn::zeros({3, 4})),
               not_fused("1 and 2", "the result of a reduction over (4, 6) is read over another shape, (3, 4)"));
   EXPECT_THAT(sn::explain(sn::softmax(x, 1)), Not(HasSubstr("not fused")));
+  const auto p = sn::softmax(x, 1);  // a product lies between those that reduce the same rows
+  EXPECT_THAT(sn::explain(sn::sum(sn::matmul(p, sn::zeros({6, 6})) * p, 1)),
+              AllOf(not_fused("1 and 3", "the second also needs what a kernel between them computes from the first"),
+                    Not(HasSubstr("limits"))));
+  EXPECT_THAT(sn::explain(sn::sum(sn::exp(x), 0) + sn::sum(sn::exp(x), 1).sum()), Not(HasSubstr("reduced again")));
+}
+
+TEST_F(ExplainPlans, WhatIsLeftOfAPlanWithAProduct) {
+  EXPECT_THAT(sn::explain(sn::softmax(sn::matmul(x, y), -1)), HasSubstr(" operations in all, 6 left\n"));
+}
+
+TEST_F(ExplainPlans, AGatherReadsWhatItsIndicesName) {
+  const sn::Tensor<std::int64_t> first = sn::zeros<std::int64_t>({4, 1});
+  EXPECT_THAT(sn::explain(sn::sum(x - sn::gather(x, 1, first), 1)), HasSubstr("costs      144 B read, 16 B written"));
 }
 
 // On the CPU no time is known, and none is made up.
@@ -167,14 +181,17 @@ TEST_F(ExplainPlans, WhatPositionsOfAMeshTellOneAnother) {
                                         HasSubstr(" over (2, 6)\n"), HasSubstr("communication: none")));
   EXPECT_THAT(sn::explain(s.sum(0)), AllOf(HasSubstr("communication: 24 B from each of 2 positions\n"),
                                            HasSubstr("        all_reduce of 6 float32 elements for sum: 24 B\n"),
-                                           HasSubstr("writes     part 0: float32 (1, 6), for the other positions\n"),
+                                           HasSubstr("writes     part 0: float32 (1, 6), for the next stage\n"),
                                            HasSubstr("reads      joined 0: float32 (6,)"),
-                                           HasSubstr("positions tell one another what the first computed\n")));
+                                           HasSubstr("the positions of the mesh exchange results between them\n")));
   EXPECT_THAT(sn::explain(s.sum(1)), AllOf(HasSubstr(" 2 of 6 elements"), Not(HasSubstr("threads"))));
   EXPECT_THAT(sn::explain(s.argmax(0)),
               AllOf(HasSubstr("communication: 72 B"), HasSubstr("all_gather of 6 float32 elements for amax: 24 B\n"),
                     HasSubstr("all_gather of 6 int64 elements for argmax: 48 B\n")));
   EXPECT_THAT(sn::explain(s.softmax(1)), HasSubstr("communication: none"));
+  EXPECT_THAT(sn::explain(sn::exp(s * 2) + sn::exp(s * 2)), HasSubstr("communication: none"));
+  EXPECT_THAT(sn::explain(sn::sum((s - sn::sum(s, 0)) * s, 0)),
+              AllOf(HasSubstr("part 0: "), HasSubstr("joined 0: "), HasSubstr("part 1: "), HasSubstr("joined 1: ")));
 }
 
 }  // namespace

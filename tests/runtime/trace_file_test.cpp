@@ -120,12 +120,12 @@ TEST(TraceFile, SaysWhyThereIsNone) {
   const ScratchFolder folder;
   EXPECT_THAT([&] { TraceFile file(folder.file("no/t.json")); }, ThrowsMessage<Error>("No such file or directory"));
   EXPECT_THAT([&] { TraceFile file(folder.path()); }, ThrowsMessage<Error>("Is a directory"));
-  EXPECT_THAT([] { TraceFile file("/dev/null"); }, ThrowsMessage<Error>("it is no regular file"));
+  EXPECT_THAT([] { TraceFile file("/dev/null"); }, ThrowsMessage<Error>("it is not a regular file"));
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT([&] { TraceFile file(pipe); }, ThrowsMessage<Error>("No such device or address"));  // nobody reads
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
-  EXPECT_THAT([&] { TraceFile file(pipe); }, ThrowsMessage<Error>("it is no regular file"));
+  EXPECT_THAT([&] { TraceFile file(pipe); }, ThrowsMessage<Error>("it is not a regular file"));
   ::close(reader);
 }
 

@@ -93,7 +93,7 @@ TEST_F(ToolCacheTest, AnOversizedEntryIsNamedAndLeftOut) {
   EXPECT_THAT(found.out, HasSubstr(name + ": it is larger than a kernel\n2 of 3 kernels whole"));
   const Outcome packed = shell().sinter("cache pack k.zip");
   EXPECT_EQ(packed.out, "packed 2 kernels\n") << packed.err;
-  EXPECT_THAT(packed.err, HasSubstr(name + " is left out: it is larger than a kernel"));
+  EXPECT_THAT(packed.err, HasSubstr(name + " is skipped: it is larger than a kernel"));
   EXPECT_EQ(shell().sinter("cache verify --delete").status, 0);
   EXPECT_EQ(entries().size(), 2u);
 }
@@ -165,7 +165,7 @@ TEST_F(ToolCacheTest, FoldersAreRespected) {
     EXPECT_EQ(o.status, 1) << arguments;
     EXPECT_THAT(o.err, HasSubstr(why));
   };
-  refuses("cache stats", "SINTER_CACHE=memory", "SINTER_CACHE says memory");
+  refuses("cache stats", "SINTER_CACHE=memory", "SINTER_CACHE is memory");
   refuses("cache clear", "SINTER_CACHE=readonly", "readonly");
   refuses("cache verify --delete", "SINTER_CACHE=readonly", "readonly");
   EXPECT_EQ(shell().sinter("cache verify", "SINTER_CACHE=readonly").status, 0);

@@ -126,7 +126,7 @@ class Painter {
   }
 
   int leaf(const report::Input& in) {
-    const auto [known, is_new] = leaves_.try_emplace(in.name + to_string(in.shape), -1);
+    const auto [known, is_new] = leaves_.try_emplace(in.number, -1);
     if (is_new)
       known->second =
           node(Kind::Leaf, {clipped(in.name, line_length), fmt::format("{} {}", name(in.dtype), to_string(in.shape))});
@@ -167,7 +167,7 @@ class Painter {
   Drawing drawing_;
   std::vector<int> nodes_;  // of the kernel's steps; -1: not drawn
   int all_ = -1;            // what stands for all of them
-  std::map<std::string, int> leaves_;
+  std::map<std::uint32_t, int> leaves_;
   std::map<std::uint32_t, int> temporaries_;
 };
 
