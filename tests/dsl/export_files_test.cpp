@@ -294,7 +294,8 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is no name in C"));
   EXPECT_THAT(of({.name = "k", .prefix = "my__"}), HasSubstr("single underscores"));
   EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is taken"));
-  EXPECT_THAT(of({.name = "k", .architectures = {9}}), HasSubstr("9 is not an architecture: 90 is compute capability 9.0"));
+  EXPECT_THAT(of({.name = "k", .architectures = {9}}),
+              HasSubstr("9 is not an architecture: 90 is compute capability 9.0"));
   EXPECT_THAT(of({.name = "k", .architectures = {-90}}), HasSubstr("-90 is not an architecture"));
   EXPECT_THAT(of({.name = "k", .architectures = {90, 90}}), HasSubstr("given twice"));
   EXPECT_THAT(of({.name = "k", .architectures = {}, .format = ExportFormat::Fatbin}),
