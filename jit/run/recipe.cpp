@@ -182,6 +182,12 @@ const ReadyPlan& Recipe::plan_for(std::span<runtime::TensorImpl* const> leaves) 
   return make_for(key, leaves);
 }
 
+bool Recipe::loads_from_nothing(std::span<runtime::TensorImpl* const> leaves) const noexcept {
+  return std::ranges::any_of(arrays_, [&](const std::vector<std::uint32_t>& of_output) {
+    return std::ranges::any_of(of_output, [&](std::uint32_t number) { return leaves[number]->numel == 0; });
+  });
+}
+
 const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
   check_shapes(graph(), leaves);
   const runtime::ForkSafeLock lock(mutex_);
@@ -189,8 +195,9 @@ const ReadyPlan& Recipe::make_for(const ShapeKey& key, std::span<runtime::Tensor
     if (p->key == key) return *p->plan;
   runtime::TraceSpan span = planning();
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
-  Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager_)
-              : eager_            ? schedule_rows_eager(graph(), shapes)
+  const bool eager = eager_ || loads_from_nothing(leaves);
+  Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager)
+              : eager             ? schedule_rows_eager(graph(), shapes)
                                   : schedule_rows(simplified(), shapes);
   check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
   std::vector<std::uint32_t> all(outputs());

@@ -97,6 +97,9 @@ class Recipe : public std::enable_shared_from_this<Recipe> {
     std::unique_ptr<const ReadyPlan> plan;
     const ShapedPlan* next;
   };
+  /// Whether an array that loads read from is empty. An index that is computed once for each row must not be used then,
+  /// as fused kernels do ahead of a walk: it stands for no element.
+  bool loads_from_nothing(std::span<runtime::TensorImpl* const> leaves) const noexcept;
   const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;

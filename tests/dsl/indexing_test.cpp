@@ -457,5 +457,18 @@ TEST(Indexing, SizesOfManyRows) {
   }
 }
 
+// An index that is the same everywhere stands for no element where there is none.
+TEST(Indexing, SumsOfNothingThatWasGathered) {
+  for (const sn::Device device : devices()) {
+    const AnyTensor none = sn::zeros<std::int64_t>({0}).to(device);
+    const sn::Lazy<sn::AnyType> x(none);
+    const sn::NamedOperand operands[] = {{"x", x}};
+    const auto text = [&](const char* expression) { return AnyTensor(sn::parse(expression, operands)).cpu(); };
+    EXPECT_EQ(text("sum(index_select(x, 0, isnan(x).to(int64)))").as<std::int64_t>().item(), 0) << device;
+    EXPECT_EQ(text("sum(index_select(x, 0, isnan(x).to(int64)) + 1) + 7").as<std::int64_t>().item(), 7) << device;
+    EXPECT_EQ(text("any(gather(x, 0, isnan(x).to(int64)), keepdim=True)").shape(), Shape(1)) << device;
+  }
+}
+
 }  // namespace
 }  // namespace sinter_tests

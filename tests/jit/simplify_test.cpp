@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <random>
 
 #include <jit/graph/lower.hpp>
 #include <jit/plan/faults.hpp>
@@ -115,6 +117,40 @@ TEST(Simplify, CastsThatLoseNothing) {
   EXPECT_EQ(chain(i32, f32, f64), 2u);  // rounds
   EXPECT_EQ(chain(f32, i32, f32), 2u);  // truncates
   EXPECT_EQ(chain(DType::Int64, f64, DType::Int64), 2u);
+}
+
+/// Elements of a dtype: all of one or two bytes, else random bits.
+std::vector<test::Bits> elements_of(DType dtype) {
+  const int bits = 8 * static_cast<int>(size_of(dtype));
+  std::vector<test::Bits> all;
+  if (dtype == DType::Bool) return {0, 1};
+  std::mt19937_64 random(17);
+  for (test::Bits i = 0; i < (bits == 8 ? 1u << 8 : 1u << 16); ++i)
+    all.push_back(bits <= 16 ? i
+                             : random() >> (64 - bits) >> (i % 2 == 0 ? random() % static_cast<unsigned>(bits) : 0));
+  return all;
+}
+
+// Every chain of two casts that is shortened gives what both would.
+TEST(Simplify, NoCastThatChangesAnElementIsLeftOut) {
+  int shortened = 0;
+  for (int i = 0; i < real_dtype_count * real_dtype_count * real_dtype_count; ++i) {
+    const auto from = static_cast<DType>(i % real_dtype_count),
+               to = static_cast<DType>(i / real_dtype_count % real_dtype_count),
+               middle = static_cast<DType>(i / real_dtype_count / real_dtype_count);
+    Written p;
+    p.leaf(from).cast(middle).cast(to);
+    if (operations(jit::simplify(p.record())) > (from == to ? 0u : 1u)) continue;
+    ++shortened;
+    for (const test::Bits element : elements_of(from)) {
+      const test::Bits both = converted_bits(converted_bits(element, from, middle), middle, to);
+      const test::Bits once = from == to ? element : converted_bits(element, from, to);
+      const bool nan = category(to) == Category::Float && std::isnan(test::as<double>(converted_bits(once, to, f64)));
+      ASSERT_TRUE(both == once || (nan && std::isnan(test::as<double>(converted_bits(both, to, f64)))))
+          << name(from) << " to " << name(middle) << " to " << name(to) << ": " << test::show(from, element);
+    }
+  }
+  EXPECT_GT(shortened, 150);
 }
 
 TEST(Simplify, LogicAndChoice) {
