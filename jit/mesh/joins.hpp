@@ -1,4 +1,4 @@
-// What positions tell one another in the middle of an evaluation.
+// What positions exchange in the middle of an evaluation.
 #pragma once
 #include <vector>
 

@@ -48,7 +48,7 @@ struct Evaluation {
 Evaluation inspect(const Recorded& recorded);
 
 /// What an evaluation on a mesh would do: the plans of one position, stage by stage, how their kernels walk rows, and
-/// what positions tell one another between them.
+/// what the positions exchange between them.
 struct MeshEvaluation {
   std::vector<PlanSeen> plans;
   std::vector<RowPlan> row_plans;  // of all kernels of these

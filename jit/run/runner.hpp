@@ -21,7 +21,7 @@ struct PlanSeen {
   std::vector<runtime::TensorRef> leaves;
 };
 
-/// What the positions of a mesh tell one another once.
+/// One exchange between the positions of a mesh.
 struct Collective {
   enum class Kind : std::uint8_t { AllReduce, AllGather } kind;
   Op op;            // that asks for it
@@ -40,7 +40,7 @@ struct Call {
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
   std::vector<RowPlan>* row_plans = nullptr;            // if given, receives one for each kernel; nothing compiles
   std::vector<PlanSeen>* seen = nullptr;                // if given, receives the plans; nothing compiles
-  std::vector<Collective>* collectives = nullptr;       // if given, receives what positions of a mesh tell one another
+  std::vector<Collective>* collectives = nullptr;       // if given, receives what the positions of a mesh exchange
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives what compiles the kernels
   mutable const Kernel* faulted = nullptr;              // the first that met a value that it cannot compute with
   mutable RunFaults met;                                // what it met

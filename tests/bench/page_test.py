@@ -4,23 +4,19 @@ import contextlib
 import copy
 import html
 import io
-import json
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(HERE.parent)]
+import browser  # noqa: E402
 from bench.report import page, result, table  # noqa: E402
 
 SAMPLE = HERE / "sample_result.json"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def with_gpu(sample):
@@ -216,43 +212,8 @@ document.getElementById('found').textContent = JSON.stringify(found);
 """
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium: scripts/deps pictures installs it")
+@unittest.skipUnless(browser.CHROMIUM, "there is no Chromium: scripts/deps pictures installs it")
 class Browser(unittest.TestCase):
-    def look(self, text, width):
-        """(what PROBE found, what the browser's console says)."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "page.html").write_text(text, encoding="utf-8")
-            # A window cannot be as narrow as a telephone; a frame can.
-            (folder / "frame.html").write_text(
-                f"<!DOCTYPE html><body><iframe id=page width={width} height=2000 src=page.html></iframe><pre"
-                f" id=found>nothing</pre><script>document.getElementById('page').onload = () => {{ {PROBE}"
-                " };</script>",
-                encoding="utf-8",
-            )
-            done = subprocess.run(
-                [
-                    CHROMIUM,
-                    "--headless",
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--allow-file-access-from-files",
-                    f"--user-data-dir={folder / 'profile'}",
-                    "--enable-logging=stderr",
-                    "--window-size=1400,2200",
-                    "--virtual-time-budget=5000",
-                    "--dump-dom",
-                    f"file://{folder / 'frame.html'}",
-                ],
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=True,
-            )
-        found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
-        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        return json.loads(html.unescape(found.group(1))), console
-
     def test_fits_and_overlaps_nothing(self):
         sample = result.load(SAMPLE)
         some = with_gpu(sample)  # each of the others lacks an expression
@@ -262,7 +223,7 @@ class Browser(unittest.TestCase):
         for text in map(page.document, (sample, with_gpu(sample), some)):
             for width in (400, 1200):
                 with self.subTest(width=width):
-                    self.assertEqual(self.look(text, width), ([], []))
+                    self.assertEqual(browser.look(text, width, PROBE), ([], []))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
 """The page of explain_html in a real browser: it fits and overlaps nothing, opens kernels, and runs nothing."""
 
-import html
-import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy
 import sinter
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import browser  # noqa: E402
+
 FAKE = """
 import numpy
 import sinter
@@ -76,47 +73,12 @@ def pages():
     yield "a GPU that is known", on_fake_gpu()
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium: scripts/deps pictures installs it")
+@unittest.skipUnless(browser.CHROMIUM, "there is no Chromium: scripts/deps pictures installs it")
 class Browser(unittest.TestCase):
-    def look(self, text, width):
-        """(what PROBE found, what the browser's console says)."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "page.html").write_text(text, encoding="utf-8")
-            # A window cannot be as narrow as a telephone; a frame can.
-            (folder / "frame.html").write_text(
-                f"<!DOCTYPE html><body><iframe id=page width={width} height=2000 src=page.html></iframe><pre"
-                f" id=found>nothing</pre><script>document.getElementById('page').onload = () => {{ {PROBE}"
-                " };</script>",
-                encoding="utf-8",
-            )
-            done = subprocess.run(
-                [
-                    CHROMIUM,
-                    "--headless",
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--allow-file-access-from-files",
-                    f"--user-data-dir={folder / 'profile'}",
-                    "--enable-logging=stderr",
-                    "--window-size=1700,2200",
-                    "--virtual-time-budget=5000",
-                    "--dump-dom",
-                    f"file://{folder / 'frame.html'}",
-                ],
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=True,
-            )
-        found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
-        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        return json.loads(html.unescape(found.group(1))), console
-
     def check(self, name, text):
         for width in (360, 1600):
             with self.subTest(page=name, width=width):
-                self.assertEqual(self.look(text, width), ([], []))
+                self.assertEqual(browser.look(text, width, PROBE), ([], []))
 
     def test_pages_drawn_by_graphviz_or_by_ourselves(self):
         path = os.environ["PATH"]
