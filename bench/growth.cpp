@@ -83,7 +83,7 @@ void graph_print(benchmark::State& state) {
 /// Many reductions: softmaxes of many leaves, a chain of softmaxes, or sums of products of one leaf.
 enum class Many { Leaves, Chain, OfOne };
 jit::Graph make_reductions(Many many, std::int64_t reductions) {
-  constexpr jit::Along last{1, true};
+  constexpr jit::ReduceAxes last{1, true};
   jit::Graph graph;
   const jit::Operand x = graph.leaf(sn::DType::Float32, 0), y = graph.leaf(sn::DType::Float32, 1);
   const auto apply = [&](sn::Op op, std::initializer_list<jit::Operand> operands) {

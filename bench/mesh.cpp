@@ -1,5 +1,5 @@
-// Host time of an evaluation on a mesh by number of positions: few elements, so that the arithmetic costs nothing.
-// Positions are on the CPU or on one GPU (SINTER_CUDA_DRIVER=null_driver.so: one that does nothing).
+// Host time of an evaluation on a mesh by number of ranks: few elements, so that the arithmetic costs nothing.
+// Ranks are on the CPU or on one GPU (SINTER_CUDA_DRIVER=null_driver.so: one that does nothing).
 //   local/gpu/8    elementwise: no communication
 //   sum/cpu/4      over the sharded dim, by loopback
 #include <benchmark/benchmark.h>
@@ -13,13 +13,13 @@ namespace sn = sinter;
 
 namespace {
 
-sn::Mesh positions(sn::Device device, std::int64_t count) {
+sn::Mesh ranks(sn::Device device, std::int64_t count) {
   return sn::Mesh(std::vector<sn::Device>(static_cast<std::size_t>(count), device));
 }
 
 /// "bare" is one device without a mesh.
 void local(benchmark::State& state, sn::Device device) {
-  const sn::Mesh mesh = positions(device, state.range(0));
+  const sn::Mesh mesh = ranks(device, state.range(0));
   const sn::Tensor x = sn::shard(sn::ones({8, 3}), mesh);
   sn::Tensor out = sn::empty({8, 3}, mesh);
   for (auto _ : state) out.assign((x + 2).exp() * x);
@@ -34,7 +34,7 @@ void bare(benchmark::State& state, sn::Device device) {
 
 /// Reports the messages and bytes of an evaluation.
 void sum(benchmark::State& state, sn::Device device) {
-  const sn::Mesh mesh = positions(device, state.range(0));
+  const sn::Mesh mesh = ranks(device, state.range(0));
   const sn::Tensor x = sn::shard(sn::ones({8, 3}), mesh);
   const auto before = mesh.communicator().traffic();
   for (auto _ : state) benchmark::DoNotOptimize(sn::Tensor(x.sum(0)));

@@ -3,7 +3,7 @@
 # body rebuilds no program.
 file(READ ${TABLE} text)
 string(REGEX REPLACE "(^|\n)(//[^\n]*\n)+" "\\1" text "${text}")
-string(REGEX REPLACE "(SINTER_[A-Z_]*(OP|REDUCTION)\\([a-z0-9_]+, [0-9], [A-Za-z0-9]+(, (Reduces|Spreads))?), [^\n]*" "\\1)"
+string(REGEX REPLACE "(SINTER_[A-Z_]*(OP|REDUCTION)\\([a-z0-9_]+, [0-9], [A-Za-z0-9]+(, (Reduces|ShapePreserving))?), [^\n]*" "\\1)"
        text "${text}")
 string(REGEX REPLACE "(#define SINTER_[A-Z_]*\\(name, arity, rule(, kind)?), [a-z, ]*\\)" "\\1)" text "${text}")
 cmake_path(GET TABLE FILENAME table)

@@ -71,8 +71,8 @@ def operations():
     for line in text.splitlines():
         if group := re.fullmatch(r"// ([A-Z][^:]*)", line):
             title = group.group(1)
-        elif found := re.fullmatch(r'SINTER_(?:COMPOSITE_)?OP\((\w+), (\d), (\w+), (.*), "(.*)"\)', line):
-            name, arity, rule, body, doc = found.groups()
+        elif found := re.fullmatch(r'SINTER_(?:OP\((\w+), (\d), (\w+), \d+, [\w |]+|COMPOSITE_OP\((\w+), (\d), (\w+)), (.*), "(.*)"\)', line):
+            name, arity, rule, body, doc = filter(None, found.groups())
             if title:
                 lines += ["", f"### {title}", "", "| operation | value | operands | computed as |", "| --- | --- | --- | --- |"]
                 title = None
@@ -92,9 +92,9 @@ def reductions():
     complex_too = set(re.findall(r"^SINTER_COMPLEX\((\w+)\)", text, flags=re.MULTILINE))
     lines = ["| reduction | value | operands |", "| --- | --- | --- |"]
     for kind, name, arity, rule, rest, doc in re.findall(
-            r'^SINTER_((?:INDEX_|COMPOSITE_)?REDUCTION)\((\w+), (\d), (\w+), (.*), "(.*)"\)$', text, flags=re.MULTILINE):
-        spreads = kind.startswith("COMPOSITE") and rest.startswith("Spreads")
-        arguments = "a, axes" if spreads else "a, axes, b = 1, keepdim" if arity == "2" else "a, axes, keepdim"
+            r'^SINTER_((?:INDEX_|SHAPE_|COMPOSITE_)?REDUCTION)\((\w+), (\d), (\w+), (.*), "(.*)"\)$', text, flags=re.MULTILINE):
+        preserves_shape = kind.startswith("COMPOSITE") and rest.startswith("ShapePreserving")
+        arguments = "a, axes" if preserves_shape else "a, axes, b = 1, keepdim" if arity == "2" else "a, axes, keepdim"
         takes = RULES[rule] + ("; complex too" if name in complex_too else "")
         lines.append(f"| `{name}({arguments})` | {doc} | {takes} |")
     return "\n".join(lines) + "\n"

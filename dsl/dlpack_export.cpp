@@ -17,7 +17,7 @@ namespace {
 template <class M>
 struct Exported {
   M managed{};
-  std::array<std::int64_t, max_rank> shape{}, strides{};
+  std::array<std::int64_t, max_ndim> shape{}, strides{};
   TensorRef tensor;
   std::optional<Stream> stream;  // the memory's next user waits for its work
 
@@ -33,7 +33,7 @@ M* exported(TensorRef t, const DLPackExport& options) {
   e->managed.deleter = &Exported<M>::destroy;
   e->managed.dl_tensor = {.data = t->numel > 0 ? t->data : nullptr,
                           .device = dlpack_device(*t),
-                          .ndim = t->rank(),
+                          .ndim = t->ndim(),
                           .dtype = to_dlpack(t->dtype),
                           .shape = e->shape.data(),
                           .strides = e->strides.data(),
@@ -46,12 +46,12 @@ M* exported(TensorRef t, const DLPackExport& options) {
 /// Orders the consumer's work after ours, and ours after the consumer's.
 void order_before(const TensorImpl& t, const Stream& stream) {
   if (stream.device() != t.device)
-    throw DeviceError(fmt::format("to_dlpack: the consumer's stream is one of {}, and the tensor is {}{}",
+    throw DeviceError(fmt::format("to_dlpack: the consumer's stream is on {}, but the tensor is {}{}",
                                   to_string(stream.device()), describe(t),
                                   t.device.is_cpu() ? ": it needs no stream" : ""));
   const StreamGuard on(stream);
   const runtime::Use written{t.buffer.get(), true};
-  const runtime::Ordered ordered(t.device, {&written, 1});
+  const runtime::DependencyGuard ordered(t.device, {&written, 1});
 }
 
 /// Waits until the elements are visible to any reader.
@@ -59,7 +59,7 @@ void await(const TensorImpl& t) {
   if (t.device.is_cpu()) return;
   if (runtime::order_matters.load(std::memory_order_relaxed)) {
     const runtime::Use written{t.buffer.get(), true};
-    const runtime::Ordered on_host(Device(), {&written, 1});
+    const runtime::DependencyGuard on_host(Device(), {&written, 1});
   } else {
     default_stream(t.device).synchronize();
   }
@@ -92,7 +92,7 @@ dlpack::ManagedTensorVersioned* to_dlpack(TensorRef t, const DLPackExport& optio
 
 dlpack::ManagedTensor* to_dlpack_unversioned(TensorRef t, const DLPackExport& options) {
   if (options.read_only)
-    throw Error("to_dlpack_unversioned: the structure from before DLPack 1.0 cannot say read-only: use to_dlpack");
+    throw Error("to_dlpack_unversioned: the structure from before DLPack 1.0 has no read-only flag: use to_dlpack");
   return exported<dlpack::ManagedTensor>(std::move(t), options);
 }
 

@@ -33,14 +33,14 @@ struct MemoryLayout {
 };
 
 [[noreturn]] void throw_too_large(const Shape& shape, const Shape& strides) {
-  throw ShapeError(fmt::format("from_dlpack: a tensor of shape {} and strides {} reaches further than memory",
+  throw ShapeError(fmt::format("from_dlpack: a tensor of shape {} and strides {} exceeds the address space",
                                to_string(shape), to_string(strides)));
 }
 
 Shape shape_of(const dlpack::Tensor& t) {
-  if (t.ndim < 0 || t.ndim > max_rank)
-    throw ShapeError(fmt::format("from_dlpack: the tensor has {} axes, and Sinter's have 0 to {}: reshape it first",
-                                 t.ndim, max_rank));
+  if (t.ndim < 0 || t.ndim > max_ndim)
+    throw ShapeError(fmt::format("from_dlpack: the tensor has {} axes, but Sinter supports 0 to {}: reshape it first",
+                                 t.ndim, max_ndim));
   if (t.ndim > 0 && !t.shape)
     throw Error(fmt::format("from_dlpack: a tensor of {} axes has a null shape: the producer is wrong", t.ndim));
   return t.ndim > 0 ? Shape(std::span(t.shape, static_cast<std::size_t>(t.ndim))) : Shape();
@@ -80,11 +80,11 @@ TensorRef gathered(const MemoryLayout& layout, DType dtype, const std::byte* fir
   const std::size_t size = size_of(dtype);
   const auto bytes = static_cast<std::int64_t>(size);
   Shape position = layout.shape;
-  for (int axis = 0; axis < position.rank(); ++axis) position[axis] = 0;
+  for (int axis = 0; axis < position.ndim(); ++axis) position[axis] = 0;
   std::byte* to = dense->data;
   for (std::int64_t i = 0; i < dense->numel; ++i, to += size) {
     std::memcpy(to, first, size);
-    for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    for (int axis = layout.shape.ndim() - 1; axis >= 0; --axis) {
       first += layout.strides[axis] * bytes;
       if (++position[axis] < layout.shape[axis]) break;
       first -= layout.strides[axis] * layout.shape[axis] * bytes;
@@ -104,16 +104,16 @@ TensorRef copy_of(const TensorImpl& t) {
 bool decide_copy(const DLPackImport& options, bool read_only, bool aligned, DType dtype, Device device) {
   if (!aligned && device.is_cuda())
     throw Error(
-        fmt::format("from_dlpack: the elements do not lie at multiples of {} bytes, where a GPU reads {}: have the "
-                    "producer copy it",
+        fmt::format("from_dlpack: the elements are not aligned to {} bytes, as a GPU requires for {}: have the "
+                    "producer copy the tensor",
                     size_of(dtype), name(dtype)));
   if (read_only && options.copy == false)
-    throw Error("from_dlpack: the tensor may not be written to, and Sinter's may: leave copy out, or set it to true");
-  if (!aligned && options.copy == false)
     throw Error(
-        fmt::format("from_dlpack: the elements do not lie at multiples of {} bytes, where {} has them: leave copy "
-                    "out, or set it to true",
-                    size_of(dtype), name(dtype)));
+        "from_dlpack: the tensor is read-only, but Sinter's tensors are writable: omit copy, or set it to true");
+  if (!aligned && options.copy == false)
+    throw Error(fmt::format(
+        "from_dlpack: the elements are not aligned to {} bytes, as {} requires: omit copy, or set it to true",
+        size_of(dtype), name(dtype)));
   return read_only || !aligned || options.copy == true;
 }
 
@@ -121,15 +121,15 @@ bool decide_copy(const DLPackImport& options, bool read_only, bool aligned, DTyp
 void order_after(const Stream& stream, dlpack::DeviceType memory, runtime::TensorImpl& t) {
   if (memory == dlpack::DeviceType::CudaHost) return stream.synchronize();
   if (stream.device() != t.device)
-    throw DeviceError(fmt::format("from_dlpack: the stream is one of {}, and the tensor is {}{}",
+    throw DeviceError(fmt::format("from_dlpack: the stream is on {}, but the tensor is {}{}",
                                   to_string(stream.device()), describe(t),
                                   t.device.is_cpu() ? ": it needs no stream" : ""));
   const StreamGuard on(stream);
   const runtime::Use written{t.buffer.get(), true};
-  const runtime::Ordered ordered(t.device, {&written, 1});
+  const runtime::DependencyGuard ordered(t.device, {&written, 1});
 }
 
-[[noreturn]] void throw_null() { throw Error("from_dlpack: the pointer is null: there is no tensor"); }
+[[noreturn]] void throw_null() { throw Error("from_dlpack: the pointer to the tensor is null"); }
 
 }  // namespace
 
@@ -138,8 +138,8 @@ DLPackImporter::DLPackImporter(const dlpack::ManagedTensorVersioned* managed, co
   // In another version no field after the deleter may be read.
   if (managed->version.major != dlpack::version.major)
     throw Error(
-        fmt::format("from_dlpack: the tensor is one of DLPack {}.{}, and this library reads {}.x: ask the "
-                    "producer for that version",
+        fmt::format("from_dlpack: the tensor uses DLPack {}.{}, but this library reads {}.x: request that version from "
+                    "the producer",
                     managed->version.major, managed->version.minor, dlpack::version.major));
   import(managed->dl_tensor, managed->flags & dlpack::flag_read_only, options);
 }

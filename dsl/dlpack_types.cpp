@@ -73,14 +73,13 @@ std::string name_of(DeviceType type) {
 Device gpu_from(dlpack::Device device, bool is_virtual) {
   if (!runtime::gpus_are_virtual() && is_virtual)
     throw DeviceError(
-        "from_dlpack: the tensor is on an extension device (kDLExtDev), which Sinter takes for one of its virtual "
-        "GPUs, "
-        "and this process has none: have the producer move it to the CPU");
+        "from_dlpack: the tensor is on an extension device (kDLExtDev), which Sinter takes for a virtual GPU, but this "
+        "process has none: have the producer move it to the CPU");
   if (runtime::gpus_are_virtual() && !is_virtual)
-    throw DeviceError(fmt::format(
-        "from_dlpack: the tensor is in memory of CUDA's ({}:{}), which the virtual GPUs of this process cannot read: "
-        "unset SINTER_VIRTUAL_GPUS, or have the producer move it to the CPU",
-        name_of(device.device_type), device.device_id));
+    throw DeviceError(
+        fmt::format("from_dlpack: the tensor is in CUDA memory ({}:{}), which the virtual GPUs of this process cannot "
+                    "read: unset SINTER_VIRTUAL_GPUS, or have the producer move it to the CPU",
+                    name_of(device.device_type), device.device_id));
   runtime::require_gpu(device.device_id);
   return Device(device.device_id);
 }
@@ -100,14 +99,15 @@ dlpack::Device dlpack_device(const runtime::TensorImpl& t) noexcept {
 DType dtype_from(dlpack::DataType type) {
   if (type.lanes != 1)
     throw DtypeError(fmt::format(
-        "from_dlpack: each element has {} lanes, and Sinter's have 1: give the lanes as a last axis", type.lanes));
+        "from_dlpack: each element has {} lanes, but Sinter supports only 1: export the lanes as a last axis",
+        type.lanes));
   for (int i = 0; i < dtype_count; ++i)
     if (const dlpack::DataType ours = to_dlpack(DType(i)); ours.code == type.code && ours.bits == type.bits)
       return DType(i);
-  throw DtypeError(fmt::format(
-      "from_dlpack: Sinter has no elements of {} with {} bits{}: convert them where they come from, to bool, uint8, "
-      "int8 to int64, float16, bfloat16, float32, float64, complex64 or complex128",
-      name_of(type.code), type.bits, type.bits < 8 ? ", which are parts of bytes" : ""));
+  throw DtypeError(
+      fmt::format("from_dlpack: Sinter does not support elements of {} with {} bits{}: have the producer convert them "
+                  "to bool, uint8, int8 to int64, float16, bfloat16, float32, float64, complex64 or complex128",
+                  name_of(type.code), type.bits, type.bits < 8 ? ", which are smaller than a byte" : ""));
 }
 
 Device device_from(dlpack::Device device) {
@@ -120,8 +120,8 @@ Device device_from(dlpack::Device device) {
     default: break;
   }
   throw DeviceError(
-      fmt::format("from_dlpack: the tensor is on {}:{}, and Sinter reads memory of CPUs and of CUDA's GPUs: "
-                  "have the producer move it to the CPU",
+      fmt::format("from_dlpack: the tensor is on {}:{}, but Sinter reads only CPU and CUDA memory: have the producer "
+                  "move it to the CPU",
                   name_of(device.device_type), device.device_id));
 }
 

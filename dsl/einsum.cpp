@@ -33,8 +33,9 @@ class Equation {
   Equation(std::string_view text, const std::vector<TensorRef>& operands) : text_(text), operands_(operands) {
     check_characters();
     if (operands.size() > most_operands)
-      throw Error(fmt::format("einsum(\"{}\"): {} operands are given, and it takes {} at most: write several einsums",
-                              shown(), operands.size(), most_operands));
+      throw Error(
+          fmt::format("einsum(\"{}\"): {} operands are given, but it takes at most {}: split it into several einsums",
+                      shown(), operands.size(), most_operands));
     std::string plain(text);
     std::erase(plain, ' ');
     const std::size_t arrow = plain.find("->");
@@ -44,8 +45,8 @@ class Equation {
       terms_.push_back(left.substr(begin, end == std::string::npos ? end : end - begin));
     }
     if (terms_.size() != operands.size())
-      refuse(fmt::format("it has subscripts for {} operands, and {} are given", terms_.size(), operands.size()));
-    for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i] = expanded(terms_[i], operands[i]->rank());
+      refuse(fmt::format("it has subscripts for {} operands, but {} are given", terms_.size(), operands.size()));
+    for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i] = expanded(terms_[i], operands[i]->ndim());
     result_ = arrow == std::string::npos ? implicit_result() : explicit_result(plain.substr(arrow + 2));
   }
 
@@ -80,28 +81,28 @@ class Equation {
       if (text_.substr(i, 3) == "...") {
         i += 2;
       } else if (text_.substr(i, 2) == "->") {
-        if (std::exchange(had_arrow, true)) refuse_at(i, "there is a second arrow, and one result");
+        if (std::exchange(had_arrow, true)) refuse_at(i, "there is a second arrow, but only one result");
         ++i;
       } else if (c == ',') {
-        if (had_arrow) refuse_at(i, "there is a comma behind the arrow, and one result");
+        if (had_arrow) refuse_at(i, "there is a comma after the arrow, but only one result");
       } else if (is_digit(c)) {
-        refuse_at(i, fmt::format("'{}' is a digit: letters are subscripts, and one \"...\" in an operand", c));
+        refuse_at(i, fmt::format("'{}' is a digit: subscripts are letters, and one \"...\" per operand", c));
       } else if (c == '-' || c == '>') {
-        refuse_at(i, fmt::format("'{}' alone is no arrow: write \"->\" before the result's subscripts", c));
+        refuse_at(i, fmt::format("'{}' is not an arrow: write \"->\" before the result's subscripts", c));
       } else {
-        refuse_at(i, fmt::format("'{}' is no subscript: letters are, and one \"...\" in an operand",
+        refuse_at(i, fmt::format("'{}' is not a subscript: subscripts are letters, and one \"...\" per operand",
                                  excerpt(text_.substr(i, 1))));
       }
     }
   }
   /// Replaces "..." by one digit for each remaining axis.
-  Labels expanded(const std::string& term, int rank) {
+  Labels expanded(const std::string& term, int ndim) {
     const std::size_t dots = term.find("...");
     const auto letters = static_cast<int>(std::ranges::count_if(term, [](char c) { return c != '.'; }));
-    if (dots == std::string::npos ? letters != rank : letters > rank)
+    if (dots == std::string::npos ? letters != ndim : letters > ndim)
       refuse(fmt::format("\"{}\" has {} subscripts, for an operand of {} dimensions", runtime::shortened(term), letters,
-                         rank));
-    const int extra = dots == std::string::npos ? 0 : rank - letters;
+                         ndim));
+    const int extra = dots == std::string::npos ? 0 : ndim - letters;
     most_extra_ = std::max(most_extra_, extra);
     return with_digits(term, extra);
   }
@@ -243,11 +244,11 @@ class Pair {
   /// As a batch of matrices: the axes of each group of labels are merged, and an inner axis of extent 1 is broadcast.
   AnyTensor matrices(const Labelled& of, const Labels& rows, const Labels& columns) const {
     AnyTensor x = arranged(of, split_.batch + rows + columns);
-    Shape spread, joined;
-    for (const char label : split_.batch) spread.push_back(of.extent(label)), joined.push_back(of.extent(label));
-    for (const char label : rows + columns) spread.push_back(extent(label));
-    joined.push_back(extent(rows)), joined.push_back(extent(columns));
-    return x.expand(spread).reshape(joined);
+    Shape expanded, merged;
+    for (const char label : split_.batch) expanded.push_back(of.extent(label)), merged.push_back(of.extent(label));
+    for (const char label : rows + columns) expanded.push_back(extent(label));
+    merged.push_back(extent(rows)), merged.push_back(extent(columns));
+    return x.expand(expanded).reshape(merged);
   }
   AnyTensor by_matmul() const {
     const AnyTensor made = matmul(matrices(a_, split_.left, split_.inner), matrices(b_, split_.inner, split_.right));
@@ -289,7 +290,7 @@ class OrderSearch {
     for (std::size_t i = 0; i < terms.size(); ++i)
       for (std::size_t k = i + 1; k < terms.size(); ++k) {
         const Split split(terms[i], terms[k], later(terms, i, k, result_));
-        if (split.axes(dtype_) > max_rank || ++tried_ > most_tried) continue;
+        if (split.axes(dtype_) > max_ndim || ++tried_ > most_tried) continue;
         order_.emplace_back(i, k);
         if (find(joined(terms, i, k, split.product()))) return true;
         order_.pop_back();
@@ -316,9 +317,9 @@ Order order_of(const Equation& equation, const std::vector<Labels>& terms, DType
   OrderSearch search(equation.result(), dtype);
   if (search.find(terms)) return search.order();
   equation.refuse<ShapeError>(
-      fmt::format("in every order that was tried, a product of two operands takes more than {} dimensions on the way, "
-                  "which tensors have at most: write several einsums, which sum earlier",
-                  max_rank));
+      fmt::format("in every order that was tried, an intermediate product has more than {} dimensions, the most that a "
+                  "tensor can have: split it into several einsums, which sum earlier",
+                  max_ndim));
 }
 
 /// Extents of one letter must be equal, or 1.

@@ -18,7 +18,7 @@ const char* name_of(Reading how) noexcept {
     case Reading::Embedding: return "embedding";
     case Reading::Select: return "index_select";
     case Reading::Gather: return "gather";
-    case Reading::Along: break;
+    case Reading::TakeAlongDim: break;
   }
   return "take_along_dim";
 }
@@ -29,10 +29,10 @@ std::string operands(const TensorImpl& x, const Facts& i) {
 
 void check_integers(const char* what, const Facts& i) {
   if (category(i.dtype) == Category::Int) return;
-  throw DtypeError(fmt::format(
-      "{}: indices are integers, not {}; {}", what, name(i.dtype),
-      i.dtype == DType::Bool ? "a mask says in its type that it is one: x[mask.as<bool>()], or masked_select(x, mask)"
-                             : "convert them with cast<std::int64_t>(index)"));
+  throw DtypeError(fmt::format("{}: indices are integers, not {}; {}", what, name(i.dtype),
+                               i.dtype == DType::Bool
+                                   ? "the type of a mask must be bool: x[mask.as<bool>()], or masked_select(x, mask)"
+                                   : "convert them with cast<std::int64_t>(index)"));
 }
 
 void check_operands(const char* what, const TensorImpl& x, const Facts& i) {
@@ -54,16 +54,16 @@ void check_operands(const char* what, const TensorImpl& x, const Facts& i) {
 }
 
 /// Checks the shapes that each way of reading requires.
-void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
+void check_ndims(Reading how, const TensorImpl& x, int axis, const Facts& i) {
   const char* const what = name_of(how);
-  if (how == Reading::Embedding && x.rank() != 2)
-    throw_shape(what, fmt::format("the weight must be a matrix, not {}-dimensional", x.rank()), x, i);
-  if (how == Reading::Select && i.shape.rank() > 1)
+  if (how == Reading::Embedding && x.ndim() != 2)
+    throw_shape(what, fmt::format("the weight must be a matrix, not {}-dimensional", x.ndim()), x, i);
+  if (how == Reading::Select && i.shape.ndim() > 1)
     throw_shape(what, "the index must have one dimension, or none", x, i);
-  if (how != Reading::Gather && how != Reading::Along) return;
-  const bool is_element = how == Reading::Gather && x.rank() == 1 && i.shape.rank() == 0;
-  if (i.shape.rank() != x.rank() && !is_element) throw_shape(what, "the index must have as many dimensions as x", x, i);
-  for (int d = 0; how == Reading::Gather && d < i.shape.rank(); ++d)
+  if (how != Reading::Gather && how != Reading::TakeAlongDim) return;
+  const bool is_element = how == Reading::Gather && x.ndim() == 1 && i.shape.ndim() == 0;
+  if (i.shape.ndim() != x.ndim() && !is_element) throw_shape(what, "the index must have as many dimensions as x", x, i);
+  for (int d = 0; how == Reading::Gather && d < i.shape.ndim(); ++d)
     if (d != axis && i.shape[d] > x.shape[d])
       throw_shape(what, fmt::format("the index must not be larger than x along dimension {}", d), x, i);
 }
@@ -72,8 +72,8 @@ void check_ranks(Reading how, const TensorImpl& x, int axis, const Facts& i) {
 TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) {
   Shape shape, strides;
   const bool drops = how == Reading::Rows || how == Reading::Embedding;
-  const int rank = how == Reading::Gather ? i.shape.rank() : x.rank();
-  for (int d = drops ? 1 : 0; d < rank; ++d) {
+  const int ndim = how == Reading::Gather ? i.shape.ndim() : x.ndim();
+  for (int d = drops ? 1 : 0; d < ndim; ++d) {
     shape.push_back(d == axis ? 1 : how == Reading::Gather ? i.shape[d] : x.shape[d]);
     strides.push_back(d == axis || x.shape[d] == 1 ? 0 : x.strides[d]);
   }
@@ -84,16 +84,16 @@ TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) 
 Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& i) {
   const char* const what = name_of(how);
   checked_axis(what, axis, 1, x);
-  const int rank = i.shape.rank();
-  if (rank > 1 || (rank == 1 && how == Reading::Along))
+  const int ndim = i.shape.ndim();
+  if (ndim > 1 || (ndim == 1 && how == Reading::TakeAlongDim))
     throw_shape(what, "the index has more dimensions than x, which has none", x, i);
-  const bool drops = rank == 1 && how == Reading::Select;  // the result is 0-d too
+  const bool drops = ndim == 1 && how == Reading::Select;  // the result is 0-d too
   if (drops && i.shape[0] != 1) throw_shape(what, "x has no dimensions, so the index must name one element", x, i);
   return {1, 1, runtime::index_tensor(Shape(), x.device), drops ? -1 : 0};
 }
 
 int trailing_of(Reading how, const TensorImpl& x, int axis) {
-  return how == Reading::Gather || how == Reading::Along ? 0 : x.rank() - 1 - axis;
+  return how == Reading::Gather || how == Reading::TakeAlongDim ? 0 : x.ndim() - 1 - axis;
 }
 
 }  // namespace
@@ -101,12 +101,12 @@ int trailing_of(Reading how, const TensorImpl& x, int axis) {
 Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& i) {
   const char* const what = name_of(how);
   check_operands(what, x, i);
-  if (x.rank() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(how, x, along, i);
+  if (x.ndim() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(how, x, along, i);
   const int axis = checked_axis(what, along, x);
-  check_ranks(how, x, axis, i);
+  check_ndims(how, x, axis, i);
   Axis found{x.shape[axis], x.strides[axis], others_of(how, x, axis, i), trailing_of(how, x, axis)};
-  if (i.shape.rank() + found.trailing > max_rank)
-    throw_shape(what, fmt::format("the result would have more than {} dimensions", max_rank), x, i);
+  if (i.shape.ndim() + found.trailing > max_ndim)
+    throw_shape(what, fmt::format("the result would have more than {} dimensions", max_ndim), x, i);
   Shape result = i.shape;
   for (int d = 0; d < found.trailing; ++d) result.push_back(1);
   if (!broadcast(result, found.others->shape))
@@ -125,8 +125,8 @@ Axis class_axis(std::int64_t classes, const Facts& i) {
   check_integers("one_hot", i);
   if (classes < 1)
     throw IndexError(fmt::format("one_hot: the number of classes is {}, but must be at least 1", classes));
-  if (i.shape.rank() == max_rank)
-    throw ShapeError(fmt::format("one_hot: the result would have more than {} dimensions, where\n    ids: {}", max_rank,
+  if (i.shape.ndim() == max_ndim)
+    throw ShapeError(fmt::format("one_hot: the result would have more than {} dimensions, where\n    ids: {}", max_ndim,
                                  describe(i)));
   return {classes, 1, runtime::index_tensor({classes}, i.device), 1};
 }

@@ -16,29 +16,29 @@ std::string list(std::span<const Shape> shapes) {
   std::string out;
   for (std::size_t i = 0; i < std::min(shapes.size(), most); ++i)
     out += fmt::format("\n    {}: {}", i, to_string(shapes[i]));
-  return out + (shapes.size() > most ? fmt::format("\n    ... {} in all", shapes.size()) : "");
+  return out + (shapes.size() > most ? fmt::format("\n    ... {} in total", shapes.size()) : "");
 }
 
 /// Whether cat skips an operand, as PyTorch does: an empty one-dimensional tensor.
-bool is_nothing(const Shape& shape) { return shape.rank() == 1 && shape[0] == 0; }
+bool is_nothing(const Shape& shape) { return shape.ndim() == 1 && shape[0] == 0; }
 
 }  // namespace
 
 Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis) {
   if (parts.empty()) throw ShapeError("cat: there is nothing to join; it takes at least one tensor");
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i].rank() == 0)
-      throw ShapeError(fmt::format(
-          "cat: zero-dimensional tensor (at position {}) cannot be concatenated; stack makes an axis of such", i));
+    if (parts[i].ndim() == 0)
+      throw ShapeError(
+          fmt::format("cat: zero-dimensional tensor (at position {}) cannot be concatenated; stack adds an axis", i));
   const auto something = std::ranges::find_if_not(parts, is_nothing);
   Layout layout{something == parts.end() ? parts[0] : *something, 0, {}};
-  layout.axis = checked_axis("cat", axis, layout.shape.rank(), layout.shape);
+  layout.axis = checked_axis("cat", axis, layout.shape.ndim(), layout.shape);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     layout.firsts.push_back(first);
     if (is_nothing(parts[i])) continue;
     Shape with = parts[i];
-    if (with.rank() == layout.shape.rank()) with[layout.axis] = layout.shape[layout.axis];
+    if (with.ndim() == layout.shape.ndim()) with[layout.axis] = layout.shape[layout.axis];
     if (with != layout.shape)
       throw ShapeError(fmt::format(
           "cat: sizes of tensors must match except in dimension {}, but tensor {} of the list has shape {}{}",
@@ -56,21 +56,21 @@ Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
       throw ShapeError(
           fmt::format("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}{}",
                       to_string(parts[0]), to_string(parts[i]), i, list(parts)));
-  if (parts[0].rank() == max_rank)
-    throw ShapeError(fmt::format("stack: tensors have at most {} dimensions, and {} has no room for another", max_rank,
+  if (parts[0].ndim() == max_ndim)
+    throw ShapeError(fmt::format("stack: a tensor has at most {} dimensions, so {} cannot get another", max_ndim,
                                  to_string(parts[0])));
-  Layout layout{Shape(), checked_axis("stack", axis, parts[0].rank() + 1, parts[0]), {}};
-  for (int i = 0; i <= parts[0].rank(); ++i) {
+  Layout layout{Shape(), checked_axis("stack", axis, parts[0].ndim() + 1, parts[0]), {}};
+  for (int i = 0; i <= parts[0].ndim(); ++i) {
     if (i == layout.axis) layout.shape.push_back(static_cast<std::int64_t>(parts.size()));
-    if (i < parts[0].rank()) layout.shape.push_back(parts[0][i]);
+    if (i < parts[0].ndim()) layout.shape.push_back(parts[0][i]);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) layout.firsts.push_back(static_cast<std::int64_t>(i));
   return layout;
 }
 
 TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape) {
-  if (shape.rank() < whole.rank() && !is_nothing(shape)) return select(whole, layout.axis, layout.firsts[part]);
-  if (shape.rank() < whole.rank()) return runtime::empty(shape, whole.dtype, whole.device);
+  if (shape.ndim() < whole.ndim() && !is_nothing(shape)) return select(whole, layout.axis, layout.firsts[part]);
+  if (shape.ndim() < whole.ndim()) return runtime::empty(shape, whole.dtype, whole.device);
   return narrow(whole, layout.axis, layout.firsts[part], shape[layout.axis]);
 }
 
@@ -82,43 +82,42 @@ TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImp
   for (const TensorImpl* part : parts) {
     dtype = promote(dtype, part->dtype);
     if (part->device != parts[0]->device)
-      runtime::throw_different_devices(
-          parts[0]->device, part->device,
-          fmt::format("in a list of tensors to join, of which\n    one: {}\n    another: {}", describe(*parts[0]),
-                      describe(*part)));
+      runtime::throw_different_devices(parts[0]->device, part->device,
+                                       fmt::format("in a list of tensors to join, where\n    one: {}\n    another: {}",
+                                                   describe(*parts[0]), describe(*part)));
   }
   const TensorRef whole = runtime::empty(layout.shape, dtype, parts[0]->device);
   for (std::size_t i = 0; i < parts.size(); ++i) jit::copy(*place_of(*whole, layout, i, shapes[i]), *parts[i]);
   return whole;
 }
 
-std::vector<RolledPiece> rolled_pieces(const Shape& shape, std::span<const std::int64_t> shifts,
-                                       std::span<const std::int64_t> axes) {
+std::vector<RolledPart> rolled_parts(const Shape& shape, std::span<const std::int64_t> shifts,
+                                     std::span<const std::int64_t> axes) {
   if (shifts.size() != axes.size())
     throw ShapeError(
         fmt::format("roll: shifts and dimensions must align. shifts: {}, dims: {}", shifts.size(), axes.size()));
-  std::vector<std::int64_t> by(static_cast<std::size_t>(shape.rank()), 0);
+  std::vector<std::int64_t> by(static_cast<std::size_t>(shape.ndim()), 0);
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int axis = checked_axis("roll", axes[i], shape.rank(), shape);
+    const int axis = checked_axis("roll", axes[i], shape.ndim(), shape);
     std::int64_t& shift = by[static_cast<std::size_t>(axis)];
     if (shape[axis] > 0) shift = ((shift + shifts[i] % shape[axis]) % shape[axis] + shape[axis]) % shape[axis];
   }
-  std::vector<RolledPiece> pieces(1);
-  for (int axis = 0; axis < shape.rank(); ++axis) {
+  std::vector<RolledPart> parts(1);
+  for (int axis = 0; axis < shape.ndim(); ++axis) {
     const std::int64_t n = shape[axis], shift = by[static_cast<std::size_t>(axis)];
-    std::vector<RolledPiece> cut;
+    std::vector<RolledPart> cut;
     const auto add = [&](range from, range to) {
-      for (RolledPiece piece : pieces) {
-        piece.from.push_back(from);
-        piece.to.push_back(to);
-        cut.push_back(std::move(piece));
+      for (RolledPart part : parts) {
+        part.from.push_back(from);
+        part.to.push_back(to);
+        cut.push_back(std::move(part));
       }
     };
     add(range(0, n - shift), range(shift, n));
     if (shift > 0) add(range(n - shift, n), range(0, shift));
-    pieces = std::move(cut);
+    parts = std::move(cut);
   }
-  return pieces;
+  return parts;
 }
 
 TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges) {

@@ -12,7 +12,7 @@ std::string both(const Facts& scores, const Facts& target) {
 
 Shape without_axis(const Shape& shape, int axis) {
   Shape rest;
-  for (int i = 0; i < shape.rank(); ++i)
+  for (int i = 0; i < shape.ndim(); ++i)
     if (i != axis) rest.push_back(shape[i]);
   return rest;
 }
@@ -35,16 +35,17 @@ void check_target(const char* what, const Facts& scores, const Facts& target, in
 }  // namespace
 
 Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class) {
-  const int rank = scores.shape.rank();
-  if (rank == 0) throw ShapeError(fmt::format("{}: x has an axis of classes, where{}", what, both(scores, target)));
-  const int axis = rank == 1 ? 0 : 1;
+  const int ndim = scores.shape.ndim();
+  if (ndim == 0)
+    throw ShapeError(fmt::format("{}: x must have an axis of classes, where{}", what, both(scores, target)));
+  const int axis = ndim == 1 ? 0 : 1;
   check_target(what, scores, target, axis, is_class);
   const std::int64_t count = scores.shape[axis];
-  if (count == 0) throw ShapeError(fmt::format("{}: there is no class, where{}", what, both(scores, target)));
+  if (count == 0) throw ShapeError(fmt::format("{}: there are no classes, where{}", what, both(scores, target)));
   Shape each(count);
-  for (int i = axis + 1; i < rank; ++i) each.push_back(1);
+  for (int i = axis + 1; i < ndim; ++i) each.push_back(1);
   return {axis,
-          {static_cast<std::uint8_t>(1 << (rank - 1 - axis)), false},
+          {static_cast<std::uint8_t>(1 << (ndim - 1 - axis)), false},
           count,
           each,
           runtime::index_tensor(each, scores.device)};

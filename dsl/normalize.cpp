@@ -36,29 +36,28 @@ double epsilon_of(DType dtype) noexcept {
 
 double checked_order(double p) {
   if (std::isfinite(p) && p != 0) return p;
-  throw Error(fmt::format(
-      "norm: the order {} has a formula of its own, which is chosen when the program is compiled: write norm(x, {})", p,
-      std::isnan(p) ? "2"
-      : p == 0      ? "0_c"
-      : p > 0       ? "inf"
-                    : "-inf"));
+  throw Error(fmt::format("norm: the order {} has its own formula, which is chosen at compile time: write norm(x, {})",
+                          p,
+                          std::isnan(p) ? "2"
+                          : p == 0      ? "0_c"
+                          : p > 0       ? "inf"
+                                        : "-inf"));
 }
 
-jit::Along normalized_axes(std::string_view operation, const Facts& x, const Shape& shape) {
-  const int first = x.shape.rank() - shape.rank();
-  if (shape.rank() > 0 && first >= 0 && std::equal(shape.begin(), shape.end(), x.shape.begin() + first))
-    return {static_cast<std::uint8_t>((1u << shape.rank()) - 1), true};
+jit::ReduceAxes normalized_axes(std::string_view operation, const Facts& x, const Shape& shape) {
+  const int first = x.shape.ndim() - shape.ndim();
+  if (shape.ndim() > 0 && first >= 0 && std::equal(shape.begin(), shape.end(), x.shape.begin() + first))
+    return {static_cast<std::uint8_t>((1u << shape.ndim()) - 1), true};
   throw ShapeError(fmt::format("{}: the last axes of x must be {}, the shape to normalize over, where\n    x: {}",
                                operation, to_string(shape), describe(x)));
 }
 
 Groups groups_of(const Facts& x, std::int64_t groups) {
-  const int rank = x.shape.rank();
-  if (rank < 2 || rank == max_rank)
-    throw ShapeError(
-        fmt::format("group_norm: x has a batch and channels, so two axes at least, and {} at most, where\n"
-                    "    x: {}",
-                    max_rank - 1, describe(x)));
+  const int ndim = x.shape.ndim();
+  if (ndim < 2 || ndim == max_ndim)
+    throw ShapeError(fmt::format(
+        "group_norm: x must have a batch and channels, so at least two axes and at most {}, where\n    x: {}",
+        max_ndim - 1, describe(x)));
   const std::int64_t channels = x.shape[1];
   if (groups < 1 || channels % groups != 0)
     throw ShapeError(
@@ -67,8 +66,8 @@ Groups groups_of(const Facts& x, std::int64_t groups) {
                     channels, groups, describe(x)));
   Groups g{Shape(groups, channels / groups),
            Shape(groups, channels / groups),
-           {static_cast<std::uint8_t>((1u << (rank - 1)) - 1), true}};
-  for (int axis = 2; axis < rank; ++axis) g.of_channels.push_back(1);
+           {static_cast<std::uint8_t>((1u << (ndim - 1)) - 1), true}};
+  for (int axis = 2; axis < ndim; ++axis) g.of_channels.push_back(1);
   return g;
 }
 

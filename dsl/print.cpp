@@ -63,10 +63,10 @@ std::vector<Run> shown_runs(std::int64_t extent, bool summarize, const Settings&
 template <class F>
 void for_each_index(const Shape& extents, F&& f) {
   Shape index = extents;
-  for (int axis = 0; axis < index.rank(); ++axis) index[axis] = 0;
+  for (int axis = 0; axis < index.ndim(); ++axis) index[axis] = 0;
   while (true) {
     f(index);
-    int axis = extents.rank() - 1;
+    int axis = extents.ndim() - 1;
     while (axis >= 0 && ++index[axis] == extents[axis]) index[axis--] = 0;
     if (axis < 0) return;
   }
@@ -74,11 +74,11 @@ void for_each_index(const Shape& extents, F&& f) {
 
 std::int64_t offset_at(const Shape& index, const Shape& strides) {
   std::int64_t sum = 0;
-  for (int i = 0; i < index.rank(); ++i) sum += index[i] * strides[i];
+  for (int i = 0; i < index.ndim(); ++i) sum += index[i] * strides[i];
   return sum;
 }
 
-/// The shown elements on the host, row-major. Each axis has one or two ranges, so they are at most 2^rank boxes.
+/// The shown elements on the host, row-major. Each axis has one or two ranges, so they are at most 2^ndim boxes.
 class ShownElements {
  public:
   ShownElements(const runtime::TensorImpl& t, bool summarize, const Settings& s) : size_(size_of(t.dtype)) {
@@ -104,7 +104,7 @@ class ShownElements {
   void copy_box(const runtime::TensorImpl& t, const Shape& box) {
     Shape extents;
     std::int64_t from = 0, to = 0;
-    for (int i = 0; i < t.rank(); ++i) {
+    for (int i = 0; i < t.ndim(); ++i) {
       const Run run = runs_[static_cast<std::size_t>(i)][static_cast<std::size_t>(box[i])];
       extents.push_back(run.count);
       from += run.first * t.strides[i];
@@ -254,7 +254,7 @@ class NestedLists {
 
  private:
   void block(int axis, int indent) {
-    const int left = shape_.rank() - axis;
+    const int left = shape_.ndim() - axis;
     if (left == 0) {
       out_ += cells_.text[next_++];
     } else if (left == 1) {
@@ -264,7 +264,7 @@ class NestedLists {
                                     std::string(static_cast<std::size_t>(indent + 1), ' ');
       bool first = true;
       out_ += '[';
-      walk(axis, [&](bool dots) {
+      for_each_shown(axis, [&](bool dots) {
         if (!first) out_ += separator;
         first = false;
         if (dots)
@@ -281,7 +281,7 @@ class NestedLists {
     const std::string new_line = ",\n" + std::string(static_cast<std::size_t>(indent + 1), ' ');
     std::int64_t column = 0;
     out_ += '[';
-    walk(axis, [&](bool dots) {
+    for_each_shown(axis, [&](bool dots) {
       if (column > 0) out_ += column % per_line == 0 ? new_line : ", ";
       ++column;
       out_ += !dots ? cells_.text[next_++] : settings_.edgeitems > 0 ? " ..." : "...";
@@ -291,7 +291,7 @@ class NestedLists {
 
   /// Calls f(false) for each shown position of the axis, and f(true) where positions are omitted.
   template <class F>
-  void walk(int axis, F&& f) {
+  void for_each_shown(int axis, F&& f) {
     const std::vector<Run> runs = shown_runs(shape_[axis], summarize_, settings_);
     for (std::size_t r = 0; r < runs.size(); ++r) {
       if (r > 0) f(true);
@@ -330,7 +330,7 @@ std::vector<std::string> suffixes_of(const runtime::TensorImpl& t) {
   std::vector<std::string> suffixes;
   if (!t.device.is_cpu()) suffixes.push_back(fmt::format("device='{}'", to_string(t.device)));
   const bool empty = t.numel == 0;
-  if (empty && t.rank() != 1) suffixes.push_back("size=" + to_string(t.shape));
+  if (empty && t.ndim() != 1) suffixes.push_back("size=" + to_string(t.shape));
   // The elements themselves show int64 and bool, except in an empty tensor.
   const bool usual = t.dtype == DType::Float32 ||
                      (!empty && (t.dtype == DType::Int64 || t.dtype == DType::Bool || t.dtype == DType::Complex64));

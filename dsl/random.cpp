@@ -40,7 +40,7 @@ class Generator {
 };
 
 Generator& generator() {
-  static constinit runtime::Immortal<Generator> g;  // outlives every static object that draws
+  static constinit runtime::NoDestructor<Generator> g;  // outlives every static object that draws
   return g.get();
 }
 
@@ -67,10 +67,8 @@ void check_bounds(std::int64_t least, std::int64_t most, DType dtype) {
       fits = std::in_range<T>(least) && std::in_range<T>(most);
     }
     if (!fits)
-      throw Error(
-          fmt::format("randint: from {} to {} there are integers that {} does not have; choose a dtype that has "
-                      "them all",
-                      least, most, name(dtype)));
+      throw Error(fmt::format("randint: {2} cannot represent all integers from {0} to {1}; choose a dtype that can",
+                              least, most, name(dtype)));
   });
 }
 
@@ -85,8 +83,8 @@ void check_room(const Shape& shape, DType dtype, Device device) {
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) < Category::Float)
-    throw DtypeError(
-        fmt::format("random numbers of {} were asked for; they are floats (randint gives integers)", name(dtype)));
+    throw DtypeError(fmt::format(
+        "random numbers of {} were requested, but they must be floats (randint returns integers)", name(dtype)));
   check_room(shape, dtype, device);
   const IndexExpression i = index(shape, device);
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> TensorRef {
@@ -98,7 +96,7 @@ TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Dev
 
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device) {
   if (low >= high)
-    throw Error(fmt::format("randint: from {} up to {} there is no integer: low must be less than high", low, high));
+    throw Error(fmt::format("randint: the range from {} to {} is empty: low must be less than high", low, high));
   check_bounds(low, high - 1, dtype);
   // The distance of two int64 fits into an unsigned one.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
@@ -108,13 +106,12 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
 }
 
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
-  if (leaves.empty())
-    throw Error(fmt::format("{}: the expression has no tensor that says how many numbers to draw", what));
+  if (leaves.empty()) throw Error(fmt::format("{}: the expression has no tensor that gives the shape", what));
   Shape shape;
   for (const TensorImpl* leaf : leaves) {
     if (!leaf) throw_moved_from();
     if (!broadcast(shape, leaf->shape))
-      throw ShapeError(fmt::format("{}: the tensors of the expression do not broadcast: {} beside {}", what,
+      throw ShapeError(fmt::format("{}: the tensors of the expression do not broadcast: {} and {}", what,
                                    to_string(leaf->shape), to_string(shape)));
   }
   return draw(shape, leaves[0]->device);
@@ -130,7 +127,8 @@ void check_probability(double p) {
 }
 
 void check_deviation(double deviation) {
-  if (!(deviation >= 0)) throw Error(fmt::format("normal: the deviation is {}, but must not be negative", deviation));
+  if (!(deviation >= 0))
+    throw Error(fmt::format("normal: the standard deviation is {}, but must not be negative", deviation));
 }
 
 void check_rate(double rate) {

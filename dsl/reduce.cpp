@@ -6,8 +6,8 @@
 
 namespace sinter::inline v1::detail {
 
-bool find_axes(const Axes& axes, int rank, std::uint8_t& mask) noexcept {
-  const std::int64_t count = std::max(rank, 1);
+bool find_axes(const Axes& axes, int ndim, std::uint8_t& mask) noexcept {
+  const std::int64_t count = std::max(ndim, 1);
   mask = 0;
   for (const std::int64_t axis : axes.given()) {
     if (axis < -count || axis >= count) return false;
@@ -29,11 +29,11 @@ IndexError named_twice(std::string_view operation, std::int64_t axis, const std:
 std::uint8_t axes_from_end(std::string_view operation, const Axes& axes) {
   std::uint8_t mask = 0;
   for (const std::int64_t axis : axes.given()) {
-    if (axis >= 0 || axis < -max_rank)
+    if (axis >= 0 || axis < -max_ndim)
       throw IndexError(
-          fmt::format("{}: axis {} of a part that let or function named, whose shape is not known inside: count from "
-                      "the end, from -1 for the last axis to -{} at most",
-                      operation, axis, max_rank));
+          fmt::format("{}: axis {} of an operand of let or function, whose shape is not known inside the body: count "
+                      "from the end, from -1 for the last axis to at most -{}",
+                      operation, axis, max_ndim));
     const auto bit = static_cast<std::uint8_t>(1 << (-1 - axis));
     if (mask & bit) throw named_twice(operation, axis, "");
     mask |= bit;
@@ -42,7 +42,7 @@ std::uint8_t axes_from_end(std::string_view operation, const Axes& axes) {
 }
 
 void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x) {
-  const std::int64_t count = std::max(x.shape.rank(), 1);
+  const std::int64_t count = std::max(x.shape.ndim(), 1);
   unsigned seen = 0;
   for (const std::int64_t axis : axes.given()) {
     if (axis < -count || axis >= count)
@@ -53,15 +53,15 @@ void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts&
     if (seen >> from_start & 1) throw named_twice(operation, from_start, fmt::format(" for {}", describe(x)));
     seen |= 1u << from_start;
   }
-  throw Error(fmt::format("{}: the axes are there once each, for {}", operation, describe(x)));
+  throw Error(fmt::format("{}: each axis may be given only once, for {}", operation, describe(x)));
 }
 
-void check_has_elements(std::string_view operation, jit::Along along, const Facts& x) {
-  for (int axis = 0; axis < x.shape.rank(); ++axis)
-    if (x.shape[axis] == 0 && along.axes >> (x.shape.rank() - 1 - axis) & 1)
+void check_has_elements(std::string_view operation, jit::ReduceAxes along, const Facts& x) {
+  for (int axis = 0; axis < x.shape.ndim(); ++axis)
+    if (x.shape[axis] == 0 && along.axes >> (x.shape.ndim() - 1 - axis) & 1)
       throw IndexError(
-          fmt::format("{}: Expected reduction dim {} to have non-zero size, for {}: no element is the "
-                      "largest or the smallest of none",
+          fmt::format("{}: Expected reduction dim {} to have non-zero size, for {}: without elements there is no "
+                      "largest or smallest one",
                       operation, axis, describe(x)));
 }
 

@@ -35,7 +35,7 @@ std::string operand_lines(const TensorImpl& x, const Source& index, const Source
 }
 
 /// Treats a 0-d array as one with one element.
-Shape at_least_1d(const Shape& a) { return a.rank() > 0 ? a : Shape(1); }
+Shape at_least_1d(const Shape& a) { return a.ndim() > 0 ? a : Shape(1); }
 
 void check_integers(const char* what, const Source& index) {
   if (category(index.node->dtype()) != Category::Int)
@@ -63,7 +63,7 @@ TensorRef array_of(const Source& s) {
 /// The offsets in x for each position of `over`. `own` holds x's strides along the axes of `over`, 0 along those that
 /// indices replace.
 Places places(const TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed) {
-  const Shape extents = at_least_1d(x.shape), strides = x.rank() > 0 ? x.strides : Shape(0);
+  const Shape extents = at_least_1d(x.shape), strides = x.ndim() > 0 ? x.strides : Shape(0);
   Places all(jit::lazy(*runtime::view(*runtime::index_tensor(over, x.device), over, own)));
   for (const Indexed& i : indexed) {
     const Places index(jit::lazy_cast(i.index.node, DType::Int64));
@@ -112,7 +112,7 @@ void write(const char* what, TensorImpl& x, const Shape& over, const Shape& own,
 
 /// x's strides, with 0 along one axis.
 Shape own_strides(const TensorImpl& x, int but) {
-  Shape own = x.rank() > 0 ? x.strides : Shape(0);
+  Shape own = x.ndim() > 0 ? x.strides : Shape(0);
   own[but] = 0;
   return own;
 }
@@ -130,7 +130,7 @@ void make_element(const char* what, const TensorImpl& x, Source& source) {
 /// The part of a source that an index of this shape uses.
 Source part_for(const Shape& index, const Source& source) {
   const Shape shape = shape_of(source);
-  if (source.number || shape.rank() == 0 || shape == index) return source;
+  if (source.number || shape.ndim() == 0 || shape == index) return source;
   const TensorRef array = array_of(source);
   return source_of(runtime::view(*array, index, array->strides));
 }
@@ -139,10 +139,10 @@ void check_scatter(const char* what, const TensorImpl& x, int axis, const Shape&
                    const Source& source) {
   const Shape extents = at_least_1d(x.shape);
   const Shape given = source.number ? over : at_least_1d(shape_of(source));
-  if (over.rank() != extents.rank() || given.rank() != extents.rank())
+  if (over.ndim() != extents.ndim() || given.ndim() != extents.ndim())
     throw ShapeError(
         fmt::format("{}: index and source must have as many dimensions as x{}", what, operand_lines(x, index, source)));
-  for (int d = 0; d < over.rank(); ++d)
+  for (int d = 0; d < over.ndim(); ++d)
     if (over[d] > given[d] || (d != axis && over[d] > extents[d]))
       throw ShapeError(fmt::format(
           "{}: the index must not be larger than x along any dimension but {}, nor than the source along any; it is "
@@ -162,17 +162,17 @@ Slices slices_of(const char* what, const TensorImpl& x, std::int64_t along, cons
   runtime::refuse_mesh(what, x);
   check_integers(what, index);
   const Shape listed = shape_of(index);
-  if (listed.rank() > 1)
+  if (listed.ndim() > 1)
     throw ShapeError(fmt::format("{}: the index must have one dimension{}", what, operand_lines(x, index, source)));
-  Slices s{checked_axis(what, along, at_least_1d(x.shape).rank(), x), at_least_1d(x.shape), {}};
+  Slices s{checked_axis(what, along, at_least_1d(x.shape).ndim(), x), at_least_1d(x.shape), {}};
   s.over[s.axis] = listed.numel();
   s.indexed = {s.axis, index};
-  if (s.axis == s.over.rank() - 1) return s;
+  if (s.axis == s.over.ndim() - 1) return s;
   const TensorRef list = array_of(index);
   Shape column, strides;
-  for (int d = s.axis; d < s.over.rank(); ++d) {
+  for (int d = s.axis; d < s.over.ndim(); ++d) {
     column.push_back(d == s.axis ? listed.numel() : 1);
-    strides.push_back(d == s.axis && listed.rank() > 0 ? list->strides[0] : 1);
+    strides.push_back(d == s.axis && listed.ndim() > 0 ? list->strides[0] : 1);
   }
   s.indexed.index = source_of(runtime::view(*list, column, strides));
   return s;
@@ -185,7 +185,7 @@ void scatter(const char* what, TensorImpl& x, std::int64_t axis, const Source& i
   check_device(what, x, index), check_device(what, x, source);
   runtime::refuse_mesh(what, x);
   check_integers(what, index);
-  const int along = checked_axis(what, axis, at_least_1d(x.shape).rank(), x);
+  const int along = checked_axis(what, axis, at_least_1d(x.shape).ndim(), x);
   const Shape over = at_least_1d(shape_of(index));
   if (over.numel() == 0) return;
   check_scatter(what, x, along, over, index, source);
@@ -208,7 +208,7 @@ void fill_slices(TensorImpl& x, std::int64_t axis, const Source& index, Source v
   constexpr auto what = "index_fill_";
   make_element(what, x, value);
   const Slices s = slices_of(what, x, axis, index, value);
-  if (const Shape given = shape_of(value); given.rank() > 0)
+  if (const Shape given = shape_of(value); given.ndim() > 0)
     throw ShapeError(fmt::format("index_fill_: the value must be a number or a 0-d tensor, and it has shape {}{}",
                                  to_string(given), operand_lines(x, index, value)));
   write(what, x, s.over, own_strides(x, s.axis), {&s.indexed, 1}, value, jit::Write::Store);
@@ -218,8 +218,8 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
   constexpr auto what = "index_put_";
   make_element(what, x, values);
   const int count = static_cast<int>(indices.size());
-  if (count == 0 || count > x.rank())
-    throw IndexError(fmt::format("index_put_: {} indices for {}: there is one for each of its first dimensions", count,
+  if (count == 0 || count > x.ndim())
+    throw IndexError(fmt::format("index_put_: {} indices for {}: give one for each of its first dimensions", count,
                                  runtime::describe(x)));
   check_device(what, x, values);
   runtime::refuse_mesh(what, x);
@@ -228,36 +228,34 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
     check_device(what, x, i);
     check_integers(what, i);
     if (!broadcast(over, shape_of(i)))
-      throw IndexError(fmt::format("index_put_: the indices do not broadcast: {} beside {}, for {}", describe(i),
+      throw IndexError(fmt::format("index_put_: the indices do not broadcast: {} and {}, for {}", describe(i),
                                    to_string(over), runtime::describe(x)));
   }
-  if (over.rank() + x.rank() - count > max_rank)
+  if (over.ndim() + x.ndim() - count > max_ndim)
     throw ShapeError(
-        fmt::format("index_put_: the indices ask for {} dimensions of their own beside {} of x, and there are at most "
-                    "{}\n    x: {}\n  "
-                    "Flatten the indices and the values",
-                    over.rank(), x.rank() - count, max_rank, runtime::describe(x)));
+        fmt::format("index_put_: the indices broadcast to {} dimensions, in addition to {} of x, but a tensor has at "
+                    "most {}\n    x: {}\n  Flatten the indices and the values",
+                    over.ndim(), x.ndim() - count, max_ndim, runtime::describe(x)));
   Shape own;
-  for (int d = 0; d < over.rank(); ++d) own.push_back(0);
-  for (int d = count; d < x.rank(); ++d) over.push_back(x.shape[d]), own.push_back(x.strides[d]);
+  for (int d = 0; d < over.ndim(); ++d) own.push_back(0);
+  for (int d = count; d < x.ndim(); ++d) over.push_back(x.shape[d]), own.push_back(x.strides[d]);
   Shape given = shape_of(values);
   if (!broadcast(given, over) || given != over)
-    throw ShapeError(
-        fmt::format("index_put_: the values do not broadcast to {}, the shape that the indices ask for\n    x: {}\n    "
-                    "values: {}",
-                    to_string(over), runtime::describe(x), describe(values)));
+    throw ShapeError(fmt::format(
+        "index_put_: the values do not broadcast to {}, the shape that the indices select\n    x: {}\n    values: {}",
+        to_string(over), runtime::describe(x), describe(values)));
   std::vector<Indexed> indexed;
   for (int axis = 0; axis < count; ++axis) {
     Source index = indices[static_cast<std::size_t>(axis)];
-    if (count < x.rank()) {  // the other axes follow the indices' own
+    if (count < x.ndim()) {  // the other axes follow the indices' own
       const TensorRef array = array_of(index);
       Shape shape = array->shape, strides = array->strides;
-      for (int d = count; d < x.rank(); ++d) shape.push_back(1), strides.push_back(1);
+      for (int d = count; d < x.ndim(); ++d) shape.push_back(1), strides.push_back(1);
       index = source_of(runtime::view(*array, shape, strides));
     }
     indexed.push_back({axis, std::move(index), true});
   }
-  if (over.rank() == 0) over = own = Shape(1), own[0] = 0;
+  if (over.ndim() == 0) over = own = Shape(1), own[0] = 0;
   write(what, x, over, own, indexed, values, how);
 }
 

@@ -34,13 +34,13 @@ void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {
 void check_dtype(const TensorImpl& t, DType wanted) {
   if (t.dtype == wanted) return;
   throw DtypeError(
-      fmt::format("expected a tensor of {0}, but got {1}; ask for its own dtype ({2}), or convert it with .to<{3}>()",
+      fmt::format("expected a tensor of {0}, but got {1}; request its own dtype ({2}), or convert it with .to<{3}>()",
                   name(wanted), describe(t), info(t.dtype).cpp_name, info(wanted).cpp_name));
 }
 
 void throw_moved_from() {
   throw Error(
-      "this tensor or expression holds nothing: it was made empty or was moved from; assign to it before using it");
+      "this tensor or expression is empty: it was default-constructed or moved from; assign to it before using it");
 }
 
 std::int64_t extent(const TensorImpl& t, std::int64_t axis) { return t.shape[checked_axis("size", axis, t)]; }
@@ -57,19 +57,18 @@ TensorRef pin_memory(TensorImpl& t) {
 
 void check_host_access(const char* what, const TensorImpl& t, bool contiguous) {
   if (!t.device.is_cpu())
-    throw DeviceError(
-        fmt::format("{}: the elements of {} are not in the host's memory: name a copy, auto y = x.cpu(), and ask that",
-                    what, describe(t)));
+    throw DeviceError(fmt::format(
+        "{}: the elements of {} are not in the host's memory: copy it, auto y = x.cpu(), and call it on the copy", what,
+        describe(t)));
   if (contiguous && !t.contiguous)
-    throw Error(
-        fmt::format("{}: the elements of {} with strides {} do not lie in a row: ask x.contiguous(), a copy, or use "
-                    "x.accessor<{}>()",
-                    what, describe(t), to_string(t.strides), t.rank()));
+    throw Error(fmt::format(
+        "{}: the elements of {} with strides {} are not contiguous: use x.contiguous(), a copy, or x.accessor<{}>()",
+        what, describe(t), to_string(t.strides), t.ndim()));
 }
 
-void check_accessor_rank(const TensorImpl& t, int rank) {
-  if (t.rank() == rank) return;
-  throw ShapeError(fmt::format("accessor<{}> was asked of {}, which has {} axes", rank, describe(t), t.rank()));
+void check_accessor_ndim(const TensorImpl& t, int ndim) {
+  if (t.ndim() == ndim) return;
+  throw ShapeError(fmt::format("accessor<{}> was called on {}, which has {} axes", ndim, describe(t), t.ndim()));
 }
 
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
@@ -138,7 +137,7 @@ TensorRef scalar_like(const TensorImpl& t, Number value) {
 }
 
 void throw_past_int64(std::uint64_t value) {
-  throw Error(fmt::format("the number {} does not fit int64, the widest integer; give it as a double", value));
+  throw Error(fmt::format("the number {} does not fit int64, the widest integer; pass it as a double", value));
 }
 
 namespace {
@@ -156,7 +155,7 @@ void throw_does_not_fit(Number value, DType dtype) {
 }
 
 void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Shape>& value) {
-  const auto told = [&](const Error& error) {
+  const auto with_operands = [&](const Error& error) {
     return fmt::format("{}\n  in x.masked_fill_(mask, value), where\n    x: {}\n    mask: {}\n    value: {}",
                        error.what(), describe(x), sinter::to_string(mask),
                        value ? sinter::to_string(*value) : "a number");
@@ -164,9 +163,9 @@ void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Sh
   try {
     throw;
   } catch (const ShapeError& error) {
-    throw ShapeError(told(error));
+    throw ShapeError(with_operands(error));
   } catch (const DtypeError& error) {
-    throw DtypeError(told(error));
+    throw DtypeError(with_operands(error));
   }
 }
 

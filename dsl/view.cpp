@@ -15,11 +15,11 @@ namespace sinter::inline v1::detail {
 namespace {
 
 /// Throws where a view of x would have too many axes.
-void check_rank(const char* what, const TensorImpl& x, int rank) {
-  if (rank <= max_rank) return;
+void check_ndim(const char* what, const TensorImpl& x, int ndim) {
+  if (ndim <= max_ndim) return;
   throw ShapeError(
-      fmt::format("{}: {} would have {} dimensions, and a tensor has at most {}; join axes first, with flatten", what,
-                  describe(x), rank, max_rank));
+      fmt::format("{}: {} would have {} dimensions, and a tensor has at most {}; merge axes first, with flatten", what,
+                  describe(x), ndim, max_ndim));
 }
 
 /// The shape with its single -1 computed from the number of elements; of() describes the tensor.
@@ -27,7 +27,7 @@ template <class Of>
 Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
   int hole = -1;
   std::int64_t known = 1;
-  for (int i = 0; i < shape.rank(); ++i) {
+  for (int i = 0; i < shape.ndim(); ++i) {
     if (shape[i] == -1 && hole < 0)
       hole = i;
     else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
@@ -45,13 +45,13 @@ int without(const TensorImpl& x, int axis) noexcept {
   return x.split == axis ? runtime::taken_away : x.split - (x.split > axis);
 }
 
-/// Strides of `shape` over x's memory without moving an element, by walking groups of dims that are contiguous in x.
+/// Strides of `shape` over x's memory without moving an element, by visiting groups of dims that are contiguous in x.
 bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
   strides = contiguous_strides(shape);
   if (x.numel == 0 || x.contiguous) return true;
-  int to = shape.rank() - 1;
-  std::int64_t group = 1, covered = 1, inner = x.rank() > 0 ? x.strides[x.rank() - 1] : 1;
-  for (int from = x.rank() - 1; from >= 0; --from) {
+  int to = shape.ndim() - 1;
+  std::int64_t group = 1, covered = 1, inner = x.ndim() > 0 ? x.strides[x.ndim() - 1] : 1;
+  for (int from = x.ndim() - 1; from >= 0; --from) {
     group *= x.shape[from];
     const bool ends = from == 0 || (x.shape[from - 1] != 1 && x.strides[from - 1] != group * inner);
     if (!ends) continue;
@@ -68,23 +68,23 @@ bool regroup(const TensorImpl& x, const Shape& shape, Shape& strides) {
 }  // namespace
 
 void check_index_count(const TensorImpl& x, std::size_t indices) {
-  const int rank = x.rank();
-  if (indices <= static_cast<std::size_t>(rank)) return;
-  if (rank == 0) throw IndexError(fmt::format("a 0-d tensor cannot be indexed; use item() of {}", describe(x)));
-  throw IndexError(fmt::format("too many indices: {} given for a tensor of {} dimension{}, {}", indices, rank,
-                               rank == 1 ? "" : "s", describe(x)));
+  const int ndim = x.ndim();
+  if (indices <= static_cast<std::size_t>(ndim)) return;
+  if (ndim == 0) throw IndexError(fmt::format("a 0-d tensor cannot be indexed; use item() of {}", describe(x)));
+  throw IndexError(fmt::format("too many indices: {} given for a tensor of {} dimension{}, {}", indices, ndim,
+                               ndim == 1 ? "" : "s", describe(x)));
 }
 
 TensorRef t(const TensorImpl& x) {
-  if (x.rank() > 2)
+  if (x.ndim() > 2)
     throw ShapeError(fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D: {}; use transpose(a, b)",
-                                 x.rank(), describe(x)));
-  return x.rank() < 2 ? runtime::view(x, x.shape, x.strides) : transpose(x, 0, 1);
+                                 x.ndim(), describe(x)));
+  return x.ndim() < 2 ? runtime::view(x, x.shape, x.strides) : transpose(x, 0, 1);
 }
 
 TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1) {
-  const int rank = std::max(x.rank(), 1);  // a 0-d tensor accepts the axes of a 1-d one, as in PyTorch
-  const int a = checked_axis("transpose", axis0, rank, x), b = checked_axis("transpose", axis1, rank, x);
+  const int ndim = std::max(x.ndim(), 1);  // a 0-d tensor accepts the axes of a 1-d one, as in PyTorch
+  const int a = checked_axis("transpose", axis0, ndim, x), b = checked_axis("transpose", axis1, ndim, x);
   if (a == b) return runtime::view(x, x.shape, x.strides);
   Shape shape = x.shape, strides = x.strides;
   std::swap(shape[a], shape[b]);
@@ -96,13 +96,13 @@ TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
   unsigned seen = 0;
   int split = runtime::taken_away;
   Shape shape, strides;
-  if (axes.size() != static_cast<std::size_t>(x.rank()))
+  if (axes.size() != static_cast<std::size_t>(x.ndim()))
     throw ShapeError(fmt::format("permute: {} axes given for {}", axes.size(), describe(x)));
   for (std::int64_t axis : axes) {
     const int a = checked_axis("permute", axis, x);
     if (seen >> a & 1) throw IndexError(fmt::format("permute: axis {} is named twice for {}", axis, describe(x)));
     seen |= 1u << a;
-    if (a == x.split) split = shape.rank();
+    if (a == x.split) split = shape.ndim();
     shape.push_back(x.shape[a]);
     strides.push_back(x.strides[a]);
   }
@@ -153,20 +153,20 @@ TensorRef select(const TensorImpl& x, std::int64_t axis, std::int64_t index) {
     throw IndexError(
         fmt::format("index {} is out of bounds for dimension {} with size {} of {}", index, a, n, describe(x)));
   Shape shape, strides;
-  for (int i = 0; i < x.rank(); ++i)
+  for (int i = 0; i < x.ndim(); ++i)
     if (i != a) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   return runtime::view(x, shape, strides, (index < 0 ? index + n : index) * x.strides[a], without(x, a));
 }
 
 TensorRef expand(const TensorImpl& x, const Shape& shape) {
-  const int extra = shape.rank() - x.rank();
+  const int extra = shape.ndim() - x.ndim();
   Shape to = shape, strides;
   const auto refuse = [&] {
     return ShapeError(fmt::format("expand: {} cannot be expanded to {}: only extents of 1 and new leading ones grow",
                                   describe(x), to_string(shape)));
   };
   if (extra < 0) throw refuse();
-  for (int i = 0; i < shape.rank(); ++i) {
+  for (int i = 0; i < shape.ndim(); ++i) {
     const std::int64_t from = i < extra ? 1 : x.shape[i - extra];
     if (to[i] == -1 && i >= extra) to[i] = from;
     if (to[i] < 0 || (from != 1 && from != to[i])) throw refuse();
@@ -178,27 +178,27 @@ TensorRef expand(const TensorImpl& x, const Shape& shape) {
 TensorRef squeeze(const TensorImpl& x) {
   Shape shape, strides;
   int split = runtime::taken_away;
-  for (int i = 0; i < x.rank(); ++i) {
+  for (int i = 0; i < x.ndim(); ++i) {
     if (x.shape[i] == 1) continue;
-    if (i == x.split) split = shape.rank();
+    if (i == x.split) split = shape.ndim();
     shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   }
   return runtime::view(x, shape, strides, 0, split);
 }
 
 TensorRef squeeze(const TensorImpl& x, std::int64_t axis) {
-  if (x.rank() == 0) return runtime::view(x, x.shape, x.strides);
+  if (x.ndim() == 0) return runtime::view(x, x.shape, x.strides);
   const int a = checked_axis("squeeze", axis, x);
   return x.shape[a] == 1 ? select(x, a, 0) : runtime::view(x, x.shape, x.strides);
 }
 
 TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
-  const int a = checked_axis("unsqueeze", axis, x.rank() + 1, x);
-  check_rank("unsqueeze", x, x.rank() + 1);
+  const int a = checked_axis("unsqueeze", axis, x.ndim() + 1, x);
+  check_ndim("unsqueeze", x, x.ndim() + 1);
   Shape shape, strides;
-  for (int i = 0; i <= x.rank(); ++i) {
-    if (i == a) shape.push_back(1), strides.push_back(i < x.rank() ? x.strides[i] * x.shape[i] : 1);
-    if (i < x.rank()) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
+  for (int i = 0; i <= x.ndim(); ++i) {
+    if (i == a) shape.push_back(1), strides.push_back(i < x.ndim() ? x.strides[i] * x.shape[i] : 1);
+    if (i < x.ndim()) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   }
   return runtime::view(x, shape, strides, 0, x.split + (x.split >= a));
 }
@@ -216,7 +216,7 @@ Shape replaced(const Shape& shape, int first, int last, const Shape& by) {
   Shape out;
   for (int i = 0; i < first; ++i) out.push_back(shape[i]);
   for (const std::int64_t extent : by) out.push_back(extent);
-  for (int i = last + 1; i < shape.rank(); ++i) out.push_back(shape[i]);
+  for (int i = last + 1; i < shape.ndim(); ++i) out.push_back(shape[i]);
   return out;
 }
 
@@ -233,16 +233,16 @@ TensorRef reshape(TensorImpl& x, const Shape& shape) {
   const Shape full = filled_in("reshape", shape, x.numel, [&] { return describe(x); });
   if (TensorRef v = try_view(x, full)) return v;
   if (TensorRef v = try_view(*jit::contiguous(x), full)) return v;
-  throw ShapeError(fmt::format(
-      "reshape: shape {} joins a dim that is in pieces with others, of {}; bring all to one device, gather(x, device), "
-      "or put the first dim into pieces, redistribute(x, mesh)",
-      to_string(shape), describe(x)));
+  throw ShapeError(
+      fmt::format("reshape: shape {} merges a sharded dim with others, of {}; gather the tensor on one device, "
+                  "gather(x, device), or shard the first dim, redistribute(x, mesh)",
+                  to_string(shape), describe(x)));
 }
 
 TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last) {
-  if (x.rank() == 0) return reshape(x, Shape(1));
+  if (x.ndim() == 0) return reshape(x, Shape(1));
   const int a = checked_axis("flatten", first, x), b = checked_axis("flatten", last, x);
-  if (a > b) throw IndexError(fmt::format("flatten: axis {} lies behind axis {} of {}", a, b, describe(x)));
+  if (a > b) throw IndexError(fmt::format("flatten: axis {} comes after axis {} of {}", a, b, describe(x)));
   std::int64_t together = 1;
   for (int i = a; i <= b; ++i) together *= x.shape[i];
   return reshape(x, replaced(x.shape, a, b, Shape(together)));
@@ -252,17 +252,17 @@ TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents
   const int a = checked_axis("unflatten", axis, x);
   const auto of = [&] { return fmt::format("axis {} of {}", a, describe(x)); };
   const Shape parts = filled_in("unflatten", extents, x.shape[a], of);
-  check_rank("unflatten", x, x.rank() - 1 + parts.rank());
+  check_ndim("unflatten", x, x.ndim() - 1 + parts.ndim());
   Shape strides = contiguous_strides(parts);
-  for (int i = 0; i < strides.rank(); ++i) strides[i] *= x.strides[a];
-  const int split = x.split == a ? runtime::by_strides : x.split < a ? x.split : x.split + parts.rank() - 1;
+  for (int i = 0; i < strides.ndim(); ++i) strides[i] *= x.strides[a];
+  const int split = x.split == a ? runtime::by_strides : x.split < a ? x.split : x.split + parts.ndim() - 1;
   return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides), 0, split);
 }
 
 TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to) {
   const int a = checked_axis("movedim", from, x), b = checked_axis("movedim", to, x);
   std::vector<std::int64_t> axes;
-  for (int i = 0; i < x.rank(); ++i)
+  for (int i = 0; i < x.ndim(); ++i)
     if (i != a) axes.push_back(i);
   axes.insert(axes.begin() + b, a);
   return permute(x, axes);
@@ -290,7 +290,7 @@ TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0,
                      right = offset > 0 ? std::min(offset, x.shape[b]) : 0;
   const std::int64_t length = std::min(x.shape[a] - down, x.shape[b] - right);
   Shape shape, strides;
-  for (int i = 0; i < x.rank(); ++i)
+  for (int i = 0; i < x.ndim(); ++i)
     if (i != a && i != b) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   shape.push_back(length);
   strides.push_back(x.strides[a] + x.strides[b]);
@@ -305,7 +305,7 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
         "unfold: windows of {} positions, {} apart, along axis {} of {}; a window has at most the positions "
         "of the axis, and the step is positive",
         size, step, a, describe(x)));
-  check_rank("unfold", x, x.rank() + 1);
+  check_ndim("unfold", x, x.ndim() + 1);
   Shape shape = x.shape, strides = x.strides;
   shape[a] = (x.shape[a] - size) / step + 1;
   strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
@@ -317,8 +317,8 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {
   const int a = checked_axis("split", axis, x);
   if (size < 0 || (size == 0 && x.shape[a] > 0))
-    throw ShapeError(
-        fmt::format("split: parts of {} positions along axis {} of {}; a part has at least one", size, a, describe(x)));
+    throw ShapeError(fmt::format("split: parts of {} positions along axis {} of {}; the size must be at least 1", size,
+                                 a, describe(x)));
   std::vector<TensorRef> parts;
   for (std::int64_t first = 0; first < x.shape[a] || parts.empty(); first += size)
     parts.push_back(narrow(x, a, first, std::min(size, x.shape[a] - first)));
@@ -327,7 +327,8 @@ std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_
 
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis) {
   const int a = checked_axis("chunk", axis, x);
-  if (count <= 0) throw ShapeError(fmt::format("chunk: {} parts of {}; at least one", count, describe(x)));
+  if (count <= 0)
+    throw ShapeError(fmt::format("chunk: {} parts of {}; the number must be at least 1", count, describe(x)));
   return split(x, x.shape[a] / count + (x.shape[a] % count != 0), a);
 }
 
@@ -342,9 +343,9 @@ bool has_reshaping(const jit::Recorded& e) noexcept {
   return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reshaping(n.op); });
 }
 
-std::vector<TensorImpl*> walked_leaves(const jit::Recorded& e) {
+std::vector<TensorImpl*> elementwise_leaves(const jit::Recorded& e) {
   std::vector<TensorImpl*> leaves;
-  for (const std::uint32_t number : e.walked()) leaves.push_back(e.leaves[number]);
+  for (const std::uint32_t number : e.elementwise()) leaves.push_back(e.leaves[number]);
   return leaves;
 }
 
@@ -354,10 +355,10 @@ namespace {
 TensorRef reinterpreted(const TensorImpl& x, DType dtype, const Shape& shape, const Shape& strides,
                         std::int64_t offset) {
   if (x.device.is_mesh())
-    throw DeviceError(fmt::format(
-        "{} cannot be seen as elements of another dtype: its elements are on several devices. Take this view "
-        "of each piece, x.shard(i), or before the tensor is brought to the mesh",
-        describe(x)));
+    throw DeviceError(
+        fmt::format("{} cannot be viewed as another dtype: its elements are on several devices. Take this view of each "
+                    "shard, x.shard(i), or before sharding the tensor",
+                    describe(x)));
   const TensorRef other = runtime::view(x, x.shape, x.strides);
   other->dtype = dtype;
   return runtime::view(*other, shape, strides, offset);
@@ -365,7 +366,7 @@ TensorRef reinterpreted(const TensorImpl& x, DType dtype, const Shape& shape, co
 
 Shape doubled(const Shape& strides) {
   Shape twice = strides;
-  for (int axis = 0; axis < twice.rank(); ++axis) twice[axis] *= 2;
+  for (int axis = 0; axis < twice.ndim(); ++axis) twice[axis] *= 2;
   return twice;
 }
 
@@ -382,7 +383,7 @@ TensorRef view_as_real(const TensorImpl& x) {
   if (!is_complex(x.dtype))
     throw DtypeError(fmt::format("view_as_real: {} is not complex: it is its own real part", describe(x)));
   Shape shape = x.shape, strides = doubled(x.strides);
-  check_rank("view_as_real", x, x.rank() + 1);
+  check_ndim("view_as_real", x, x.ndim() + 1);
   shape.push_back(2);
   strides.push_back(1);
   return reinterpreted(x, real_of(x.dtype), shape, strides, 0);
@@ -390,9 +391,9 @@ TensorRef view_as_real(const TensorImpl& x) {
 
 TensorRef view_as_complex(const TensorImpl& x) {
   if (x.dtype != DType::Float32 && x.dtype != DType::Float64)
-    throw DtypeError(
-        fmt::format("view_as_complex: {} are no parts of complex numbers: convert it with .to<float>()", describe(x)));
-  const int last = x.rank() - 1;
+    throw DtypeError(fmt::format("view_as_complex takes pairs of floats or doubles, not {}: convert with .to<float>()",
+                                 describe(x)));
+  const int last = x.ndim() - 1;
   bool pairs = last >= 0 && x.shape[last] == 2 && x.strides[last] == 1;
   pairs = pairs && runtime::is_aligned(x.data, complex_of(x.dtype));
   Shape shape, strides;
@@ -409,13 +410,13 @@ TensorRef view_as_complex(const TensorImpl& x) {
   return reinterpreted(x, complex_of(x.dtype), shape, strides, 0);
 }
 
-std::vector<TensorRef> spread(std::span<TensorImpl* const> leaves, const Shape& shape) {
-  std::vector<TensorRef> spread;
+std::vector<TensorRef> broadcast_leaves(std::span<TensorImpl* const> leaves, const Shape& shape) {
+  std::vector<TensorRef> views;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const std::size_t twin = static_cast<std::size_t>(std::ranges::find(leaves.first(i), leaves[i]) - leaves.begin());
-    spread.push_back(twin < i ? spread[twin] : expand(*leaves[i], shape));
+    views.push_back(twin < i ? views[twin] : expand(*leaves[i], shape));
   }
-  return spread;
+  return views;
 }
 
 }  // namespace sinter::inline v1::detail

@@ -1,4 +1,4 @@
-// Where tensors live, and how devices are checked: by the compiler where the types tell, else at run time.
+// Where tensors are, and how devices are checked: by the compiler if the types show the device, else at run time.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -19,8 +19,8 @@ int main() {
 
   // [types]
   sn::Tensor<float, sn::Cpu> a = sn::ones({2});
-  sn::Tensor<float, sn::Cuda<0>> b = a.to(sn::cuda<0>);  // a GPU that the type names
-  sn::Tensor<float, sn::Cuda<>> c = a.cuda(1);           // a GPU, which one is known at run time
+  sn::Tensor<float, sn::Cuda<0>> b = a.to(sn::cuda<0>);  // a GPU named in the type
+  sn::Tensor<float, sn::Cuda<>> c = a.cuda(1);           // a GPU that is known at run time
   sn::Tensor<float> d = a.to(sn::Device("cuda:1"));      // any device: what members and vectors hold
   std::cout << c + d << "\n";                            // checked at run time, and fine
   // a + b does not compile: "the operands are on different devices"
@@ -35,6 +35,7 @@ int main() {
   // [/run time]
 
   // [sharing]
-  std::cout << b.same_storage(b.cuda(0)) << " " << b.same_storage(b.cuda(1)) << "\n";  // moving to where it is: free
+  std::cout << b.same_storage(b.cuda(0)) << " " << b.same_storage(b.cuda(1))
+            << "\n";  // already there: nothing is copied
   // [/sharing]
 }

@@ -15,8 +15,8 @@ int main() {
 
   // [whole]
   auto y = x;       // the same storage
-  y += 1;           // seen through x as well
-  y.assign(y * 2);  // so is this
+  y += 1;           // x sees it
+  y.assign(y * 2);  // this one as well
   std::cout << x[0] << "\n";
   y = y * 0;  // a new tensor: x keeps its values
   std::cout << x[0] << "\n";

@@ -13,7 +13,7 @@ int main() {
   // [/round trip]
 
   // [any]
-  sn::AnyTensor any = sn::load_npy("numbers.npy");  // the file says the dtype
+  sn::AnyTensor any = sn::load_npy("numbers.npy");  // the file determines the dtype
   std::cout << sn::name(any.dtype()) << " " << any.dim() << "\n";
   sn::Tensor<double> doubled = any.to<double>() * 2;
   std::cout << doubled << "\n";

@@ -33,8 +33,8 @@ int main() {
   // [/compiles]
 
   // [background]
-  std::future<void> ready = sn::prepare_async((x - y).sin() * y);  // compiles while this thread goes on
-  ready.get();                                                     // throws where it does not compile
+  std::future<void> ready = sn::prepare_async((x - y).sin() * y);  // compiles while this thread continues
+  ready.get();                                                     // throws if it does not compile
   const sn::KernelRecord last = sn::kernel_history().back();
   std::cout << last.name << " for " << sn::to_string(last.device) << ": " << sn::to_string(last.origin) << "\n";
   // [/background]

@@ -17,7 +17,7 @@ int main() {
   std::cout << sn::to_string(sn::try_gpu()) << " " << sn::to_string(sn::try_gpu(10)) << " " << sn::try_all_gpus().size()
             << "\n";
 
-  // 4. Tensors are made on the CPU unless told otherwise.
+  // 4. Tensors are made on the CPU by default.
   const auto x = sn::tensor({1.f, 2.f, 3.f});
   std::cout << x << " " << sn::to_string(x.device()) << "\n";
 
@@ -31,7 +31,7 @@ int main() {
     std::cout << error.what() << "\n";
   }
 
-  // 6. Moved, and converted on the way.
+  // 6. Moved, and converted at the same time.
   std::cout << x.cuda() << " " << x.cuda(1) << " " << x.to(sn::try_gpu()).cpu() << "\n";
   std::cout << x.to<double>(sn::try_gpu(1)) << "\n";
 
@@ -39,7 +39,7 @@ int main() {
   auto y = x.cuda();
   std::cout << y.same_storage(y.cuda()) << " " << y.same_storage(y.copy_(y)) << "\n";
 
-  // 8. Like another, and uninitialised.
+  // 8. Like another one, and uninitialized.
   std::cout << sn::ones_like(x, sn::Device("cuda:1")) << " " << sn::empty<float>({2, 3}).numel() << "\n";
 
   // 9. Computed on the GPU, in one kernel.
@@ -54,7 +54,7 @@ int main() {
   const auto Z = Y.cuda(0);
   std::cout << X + Z << "\n";
 
-  // 12. Operands on two: an error that names both. Where the types tell, as in x + z, it is the compiler's.
+  // 12. Operands on two: an error that names both. If the types show it, as in x + z, it is a compile-time error.
   try {
     std::cout << X + Y << "\n";
   } catch (const sn::DeviceError& error) {

@@ -1,4 +1,4 @@
-// Parts that are used twice, several results, and expressions that only run time knows.
+// Parts that are used twice, several results, and expressions that are built at run time.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -13,7 +13,7 @@ int main() {
   const auto x = sn::tensor({1.f, 2.f, 3.f, 4.f}).cuda();
 
   // [let]
-  // A part that is used twice appears twice in the type, though it is computed once; let keeps the type short.
+  // A part that is used twice occurs twice in the type, although it is computed once; let keeps the type short.
   sn::Tensor r = sn::let((x + 1).log(), [](const auto& part) { return part * part - part; });
   std::cout << r << "\n";
   // [/let]

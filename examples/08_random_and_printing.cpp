@@ -1,4 +1,4 @@
-// Random numbers that every device agrees on, and how tensors are printed.
+// Random numbers that are the same on every device, and how tensors are printed.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -18,7 +18,7 @@ int main() {
 
   // [printing]
   auto wide = sn::arange(2000) / 3.;
-  std::cout << wide << "\n";  // past 1000 elements the middle is left out
+  std::cout << wide << "\n";  // beyond 1000 elements the middle is omitted
   sn::set_printoptions({.precision = 1, .threshold = 5, .edgeitems = 2});
   std::cout << wide << "\n";
   // [/printing]

@@ -6,10 +6,10 @@ namespace sn = sinter;
 
 int main() {
   // [prefetch]
-  const sn::Stream copies;                          // a queue of the current GPU beside its default one
-  auto staged = sn::zeros({1000, 8}).pin_memory();  // a CPU tensor that the GPU reads by itself
+  const sn::Stream copies;                          // a stream of the current GPU, in addition to its default stream
+  auto staged = sn::zeros({1000, 8}).pin_memory();  // a CPU tensor in pinned memory, which the GPU reads directly
   auto upload = [&](int i) {
-    staged.assign(i);                     // waits only until the upload before has read it
+    staged.assign(i);                     // waits only until the previous upload has read it
     const sn::StreamGuard guard(copies);  // for this thread, in this scope
     return staged.cuda();                 // returns at once
   };
@@ -17,7 +17,7 @@ int main() {
   auto x = upload(0);
   for (int i = 1; i <= 3; ++i) {
     auto next = upload(i);
-    total += (x + 1) * 2;  // on the default stream, which waits for x and not for next
+    total += (x + 1) * 2;  // on the default stream, which waits for x but not for next
     x = next;
   }
   std::cout << total[0] << "\n";

@@ -1,4 +1,4 @@
-// Views of expressions, joining, and elements at computed places.
+// Views of expressions, joining, and gathers.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -12,7 +12,7 @@ int main() {
   auto e = x * 2 + bias;                                  // nothing runs
   std::cout << e.t() << "\n";                             // nor here: the same expression over views of x and bias
   std::cout << e[1].flip(0) + e(0, sn::range()) << "\n";  // one kernel
-  std::cout << sn::cat(0, e, -x) << "\n";                 // each part is computed where it will lie
+  std::cout << sn::cat(0, e, -x) << "\n";                 // each part is computed at its place in the result
   std::cout << sn::stack({x[0], x[1]}, 1).shape() << "\n";
   // [/views]
 

@@ -1,4 +1,4 @@
-// What a mask selects, and writing at places that indices say.
+// Selection by masks, and writing to indexed positions.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -9,7 +9,7 @@ int main() {
   auto x = sn::tensor({{1.f, -2.f, 3.f}, {-4.f, 5.f, -6.f}}).cuda();
   std::cout << x[x > 0] << "\n";                         // the elements in order, a new tensor
   std::cout << sn::masked_select(x * x, x < 0) << "\n";  // of expressions, which broadcast
-  std::cout << sn::nonzero(x > 2) << "\n";               // their coordinates: (count, rank)
+  std::cout << sn::nonzero(x > 2) << "\n";               // their coordinates: (count, ndim)
   x.masked_fill_(x < 0, 0);                              // writes into x, as where does into a new tensor
   std::cout << x << "\n";
   // [/select]

@@ -1,4 +1,4 @@
-// Reductions as parts of expressions: softmax, a layer that normalizes, a loss.
+// Reductions as parts of expressions: softmax, a normalization layer, a loss.
 #include <iostream>
 #include <sinter/sinter.hpp>
 

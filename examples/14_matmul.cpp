@@ -1,4 +1,4 @@
-// Products of matrices among other operations: a layer, and attention.
+// Matrix products with other operations: a layer, and attention.
 #include <iostream>
 #include <sinter/sinter.hpp>
 
@@ -21,7 +21,8 @@ int main() {
   // [batch]
   auto batch = sn::ones({4, 1, 2, 3}, sn::cuda<>), others = sn::ones({5, 3, 7}, sn::cuda<>);
   std::cout << sn::to_string(sn::shape_of(sn::matmul(batch, others))) << "\n";
-  std::cout << sn::matmul(x, sn::tensor({1.f, 0.f, -1.f}).cuda()) << "\n";  // a vector is a column, and its axis goes
+  std::cout << sn::matmul(x, sn::tensor({1.f, 0.f, -1.f}).cuda())
+            << "\n";  // a vector is a column, and its axis is dropped
   // [/batch]
 
   // [shapes]

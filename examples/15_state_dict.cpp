@@ -18,7 +18,7 @@ int main() {
   sn::StateDict on_gpu = sn::load_safetensors("model.safetensors", sn::cuda<>);  // straight to a GPU
   std::cout << model << "\n" << on_gpu << "\n";
   auto weight = model.at("fc.weight").as<float>();  // Tensor<float>
-  weight *= 2;                                      // the file keeps its own
+  weight *= 2;                                      // the file keeps its values
   std::cout << weight << "\n";
   // [/load]
 

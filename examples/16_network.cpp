@@ -1,4 +1,4 @@
-// Networks: layers in a row, a module of one's own, moving, saving.
+// Networks: Sequential, a user-defined module, moving, saving.
 #include <iostream>
 #include <sinter/nn.hpp>
 
@@ -33,7 +33,7 @@ int main() {
   std::cout << net[0_c].weight.device() << " ";
   net.to_(sn::try_gpu());  // in place
   std::cout << net[0_c].weight.device() << " " << net(sn::ones({3}, sn::try_gpu())) << "\n";
-  auto typed = net.to(sn::cuda<1>);  // another net, whose type says where it is
+  auto typed = net.to(sn::cuda<1>);  // another net, whose type contains the device
   std::cout << typed[0_c].weight << "\n";
   try {
     sn::Tensor y = net(sn::ones({2, 3}));

@@ -9,8 +9,7 @@ namespace sn = sinter;
 
 // [own]
 struct Sample {
-  sn::Tensor<float, sn::Cpu> input;
-  sn::Tensor<std::int64_t, sn::Cpu> label;
+  BOOST_HANA_DEFINE_STRUCT(Sample, (sn::Tensor<float, sn::Cpu>, input), (sn::Tensor<std::int64_t, sn::Cpu>, label));
 };
 struct Squares {
   std::int64_t size() const { return 5; }
@@ -39,11 +38,11 @@ int main() {
     std::cout << input << "\n" << label << "\n";
   // [/workers]
 
-  // A file of two images of 2 x 2, as the first bytes of MNIST's have it.
+  // A file of two images of 2 x 2, in the format of MNIST's.
   std::ofstream("images-idx3-ubyte", std::ios::binary)
       << std::string("\0\0\x08\3\0\0\0\2\0\0\0\2\0\0\0\2\1\2\3\4\5\6\7\x8", 24);
   // [idx]
-  sn::AnyTensor images = sn::load_idx("images-idx3-ubyte");  // the file says the dtype; .gz are unpacked
+  sn::AnyTensor images = sn::load_idx("images-idx3-ubyte");  // the file determines the dtype; .gz files are unpacked
   std::cout << images << "\n";
   if (std::filesystem::exists("FashionMNIST/raw")) {
     sn::DataLoader train(sn::mnist("FashionMNIST/raw"), {.batch_size = 64, .shuffle = true, .workers = 2});

@@ -1,4 +1,4 @@
-// Networks that PyTorch wrote to safetensors files: an MLP and a block of a transformer, held against its results.
+// Networks that PyTorch wrote to safetensors files: an MLP and a transformer block, compared with its results.
 #include <cmath>
 #include <iostream>
 #include <sinter/nn.hpp>

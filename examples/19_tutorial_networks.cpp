@@ -1,4 +1,4 @@
-// The PyTorch tutorials' section on GPUs, from networks on; 06_tutorial has the steps before.
+// The PyTorch tutorials' section on GPUs, from networks on; the earlier steps are in 06_tutorial.
 #include <iostream>
 #include <sinter/data.hpp>
 #include <sinter/nn.hpp>
@@ -19,7 +19,7 @@ int main() {
   const auto x = sn::ones({2, 3}, sn::try_gpu());
   std::cout << net(x[0]).shape() << " " << net(x).shape() << " " << net(x).size(0) << "\n";
 
-  // 14. Its parameters are where it is; input elsewhere is an error.
+  // 14. Its parameters are on its device; input on another device is an error.
   std::cout << net[0_c].weight.device() << " " << net.parameters().size() << " " << net.num_parameters() << "\n";
   try {
     std::cout << net(sn::ones({2, 3}, sn::Device("cuda:1"))) << "\n";
@@ -27,7 +27,7 @@ int main() {
     std::cout << error.what() << "\n";
   }
 
-  // 15. A set of 100 random rows of 5, in batches of 30.
+  // 15. A dataset of 100 random rows of 5, in batches of 30.
   const sn::RandomDataset rows(5, 100);
   nn::Linear model(5, 2);
   model.to_(sn::try_gpu());
@@ -36,7 +36,7 @@ int main() {
     std::cout << "input size " << input.shape() << ", output size " << output.shape() << "\n";
   }
 
-  // 17. Saved and loaded; what another library wrapped has "module." before each name.
+  // 17. Saved and loaded; a net that another library wrapped has "module." before each name.
   sn::save_safetensors("model.safetensors", model.state_dict());
   nn::Linear loaded(5, 2);
   loaded.load_state_dict(sn::load_safetensors("model.safetensors"));
@@ -45,7 +45,7 @@ int main() {
   loaded.load_state_dict(sn::load_safetensors("wrapped.safetensors"));
   std::cout << " " << sn::equal(loaded.bias, model.bias.cpu()) << "\n";
 
-  // 18. Parameters are read on the host and written on a GPU; the bits stay.
+  // 18. Parameters are read on the host and written on a GPU; the bits stay the same.
   const auto on_host = model.weight.cpu();
   const auto back = on_host.to(sn::try_gpu(1));
   std::cout << sn::equal(back.cpu(), on_host) << " " << back.device() << "\n";

@@ -13,8 +13,9 @@ namespace sn = sinter;
 using Clock = std::chrono::steady_clock;
 
 // [milliseconds]
-/// Milliseconds that f takes: the mean of as many calls as fill a tenth of a second. The first one, which may compile
-/// and load, does not count. A GPU is still at work when a call returns, so the clock stops behind synchronize().
+/// Milliseconds that f takes: the mean over as many calls as fit in a tenth of a second. The first one, which may
+/// compile and load, does not count. A GPU is still at work when a call returns, so the clock stops after
+/// synchronize().
 template <class F>
 double milliseconds(const sn::Device& device, F f) {
   const auto run = [&](int calls) {
@@ -31,7 +32,7 @@ double milliseconds(const sn::Device& device, F f) {
 }
 // [/milliseconds]
 
-/// Small whole numbers: every device sums them without rounding.
+/// Small integers: every device sums them without rounding.
 sn::Tensor<float> matrix(std::int64_t n, std::int64_t step) {
   return (sn::arange(n * n) * step % 5 - 2).to<float>().reshape({n, n});
 }

@@ -1,4 +1,4 @@
-// Logging the loss of every step: read at once it makes the host wait for the GPU, kept there it does not.
+// Logging the loss of every step: read immediately, it makes the host wait for the GPU; kept on the GPU, it does not.
 #include <iomanip>
 #include <iostream>
 #include <sinter/sinter.hpp>
@@ -7,7 +7,7 @@ namespace sn = sinter;
 
 constexpr int steps = 20;
 
-/// A linear regression on a device: 100 rows of 2 features, and weights that begin as 0.
+/// A linear regression on a device: 100 rows of 2 features, and weights that are initially 0.
 struct Regression {
   sn::Tensor<float, sn::AnyDevice> x, y, weight;
 
@@ -42,8 +42,8 @@ int main() {
   Regression other(device);
   const auto losses = sn::zeros({steps}, device);  // stays on the device
   before = sn::jit_stats().waits;
-  for (int i = 0; i < steps; ++i) losses[i].copy_(other.step());  // put in line, not waited for
-  const auto log = losses.cpu();                                  // one copy of all
+  for (int i = 0; i < steps; ++i) losses[i].copy_(other.step());  // queued; the host does not wait
+  const auto log = losses.cpu();                                  // one copy for all
   std::cout << "kept on the device, moved in bulk:\n ";
   for (int i = 0; i < steps; ++i) std::cout << " " << log[i].item();
   std::cout << "\n  waits of the host: " << sn::jit_stats().waits - before << "\n";

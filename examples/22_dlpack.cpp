@@ -7,7 +7,7 @@
 
 namespace sn = sinter;
 
-/// A function of a C library's that takes a DLManagedTensorVersioned over.
+/// A function of a C library that takes over a DLManagedTensorVersioned.
 void print_and_delete(sn::dlpack::ManagedTensorVersioned* managed) {
   const auto& t = managed->dl_tensor;
   const auto* data = reinterpret_cast<const float*>(static_cast<const char*>(t.data) + t.byte_offset);
@@ -21,7 +21,7 @@ int main() {
   auto x = sn::arange<float>(6).reshape({2, 3}).clone();
 
   // [out]
-  print_and_delete(sn::to_dlpack(x.t()).release());  // whoever takes it over calls its deleter
+  print_and_delete(sn::to_dlpack(x.t()).release());  // the consumer calls its deleter
   // [/out]
 
   // [in]
@@ -42,7 +42,7 @@ int main() {
   // [memory]
   std::vector<float> values(8);
   std::iota(values.begin(), values.end(), 0.f);
-  auto rows = sn::from_span(std::span(values), {2, 4});      // no copy: `values` must stay
+  auto rows = sn::from_span(std::span(values), {2, 4});      // no copy: `values` must stay alive
   auto column = sn::from_blob(values.data() + 1, {2}, {4});  // with strides, in elements
   auto owned = sn::from_blob(new float[3]{1, 2, 3}, {3}, [](float* p) { delete[] p; });
   column *= 100;
@@ -53,7 +53,7 @@ int main() {
   sn::Tensor y = rows + 1;
   for (float& v : y.span()) v = -v;  // of a contiguous tensor on the CPU
   const auto columns = y.t();
-  const auto a = columns.accessor<2>();  // of any strides
+  const auto a = columns.accessor<2>();  // with any strides
   std::cout << a(1, 0) << " " << a[3][1] << "\n";
   // [/read]
 }

@@ -1,4 +1,4 @@
-// Several devices: a net on each of them, and tensors in pieces.
+// Several devices: a net on each of them, and sharded tensors.
 #include <iostream>
 #include <sinter/data.hpp>
 #include <sinter/nn.hpp>
@@ -37,16 +37,16 @@ void run(const sn::Mesh& mesh) {
 
 int main() {
   const sn::Device first(0), second(1);
-  run(sn::Mesh({first, second, first}));  // three devices; of two GPUs one stands for two
+  run(sn::Mesh({first, second, first}));  // three ranks; with two GPUs, one has two ranks
   run(sn::Mesh({first}));
 
   // [sharded]
   const sn::Mesh mesh;  // every GPU, or the CPU
   const sn::Tensor x = sn::arange(10).to<float>().reshape({5, 2});
   const sn::Tensor s = sn::shard(x, mesh);  // rows 0 to 2 on cuda:0, 3 and 4 on cuda:1
-  const sn::Tensor e = (s + 2).sqrt() * s;  // each device its rows
+  const sn::Tensor e = (s + 2).sqrt() * s;  // each device computes its rows
   std::cout << e << "\n" << e.shard(1) << "\n";
-  std::cout << s.sum(0) << "\n";  // parts are added up, and every device has the result
+  std::cout << s.sum(0) << "\n";  // partial sums are added; every device has the result
   const sn::Tensor w = sn::replicate(sn::ones({2, 3}), mesh);
   std::cout << sn::gather(sn::matmul(s, w)) << "\n";
   // [/sharded]

@@ -1,4 +1,4 @@
-// What scripts/demo shows: one expression on every device there is, then on a file of millions of numbers.
+// What scripts/demo shows: one expression on every device, then on a file of millions of numbers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,7 +30,7 @@ void show_on_every_device() {
   }
 }
 
-/// Milliseconds that the call takes until its device is done.
+/// Milliseconds from the call until its device has finished.
 double time(sn::Device device, const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
@@ -50,7 +50,7 @@ void compare(const sn::Tensor<float>& x) {
   const auto eager = [&] { eager_result = sn::eager(e); };
   fused(), eager();  // compiles
   std::vector<double> fused_ms, eager_ms;
-  for (int run = 0; run < 11; ++run) {  // in turns, so that both meet the same disturbances
+  for (int run = 0; run < 11; ++run) {  // alternately, so that disturbances affect both
     fused_ms.push_back(time(x.device(), fused));
     eager_ms.push_back(time(x.device(), eager));
   }
@@ -69,7 +69,7 @@ void make_file(const std::filesystem::path& path) {
   sn::save_npy(path, sn::randn({count}));
 }
 
-/// The GPU to show speed on, else the CPU: virtual GPUs prove that kernels are right and say nothing about speed.
+/// The GPU to show speed on, else the CPU: virtual GPUs show that kernels are correct, not how fast they are.
 sn::Device fastest_device() {
   const bool real = sn::cuda_is_available() && !sn::device_name(0).starts_with("Virtual");
   return real ? sn::Device(0) : sn::Device(sn::cpu);

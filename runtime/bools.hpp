@@ -15,7 +15,7 @@ T element_at(const T* place) noexcept {
     return *place;
 }
 
-/// Makes the bytes of bools 0 or 1. Only other bytes are written to.
+/// Normalizes the bytes of bools to 0 or 1. Writes only to bytes that change.
 inline void make_bools(std::span<std::byte> bytes) noexcept {
   for (std::byte& b : bytes)
     if (b > std::byte{1}) b = std::byte{1};

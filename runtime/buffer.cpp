@@ -1,7 +1,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/buffer.hpp>
 #include <sinter/runtime/order.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,17 +29,17 @@ struct Buffer::Foreign final : Buffer {
   std::shared_ptr<const void> owner;
 };
 
-struct Buffer::Pieced final : Buffer {
-  explicit Pieced(std::unique_ptr<const Pieces> p) noexcept
-      : Buffer(p->mesh, nullptr, 0, nullptr, Kind::Pieced), pieces(std::move(p)) {}
-  const std::unique_ptr<const Pieces> pieces;
+struct Buffer::Sharded final : Buffer {
+  explicit Sharded(std::unique_ptr<const Shards> p) noexcept
+      : Buffer(p->mesh, nullptr, 0, nullptr, Kind::Sharded), shards(std::move(p)) {}
+  const std::unique_ptr<const Shards> shards;
 };
 
 /// All exposed buffers, by address.
 class Buffer::Exposed {
  public:
   static Exposed& all() {
-    static constinit Immortal<Exposed> exposed;
+    static constinit NoDestructor<Exposed> exposed;
     return exposed.get();
   }
 
@@ -122,12 +122,12 @@ Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<con
   return Ref<Buffer>::adopt(new Foreign(device, data, bytes, std::move(owner)));
 }
 
-Ref<Buffer> Buffer::of_pieces(std::unique_ptr<const Pieces> pieces) {
-  return Ref<Buffer>::adopt(new Pieced(std::move(pieces)));
+Ref<Buffer> Buffer::of_shards(std::unique_ptr<const Shards> shards) {
+  return Ref<Buffer>::adopt(new Sharded(std::move(shards)));
 }
 
-const Pieces* Buffer::pieces() const noexcept {
-  return kind_ == Kind::Pieced ? static_cast<const Pieced*>(this)->pieces.get() : nullptr;
+const Shards* Buffer::shards() const noexcept {
+  return kind_ == Kind::Sharded ? static_cast<const Sharded*>(this)->shards.get() : nullptr;
 }
 
 namespace {
@@ -151,8 +151,8 @@ void Buffer::destroy(Buffer* buffer) noexcept {
     delete buffer;
     return;
   }
-  if (buffer->kind_ == Kind::Pieced) return delete static_cast<Pieced*>(buffer);
-  // Streams do not use host memory: copies from it are done when they return.
+  if (buffer->kind_ == Kind::Sharded) return delete static_cast<Sharded*>(buffer);
+  // Streams do not use host memory: copies from it are done when the call returns.
   const bool foreign = buffer->kind_ == Kind::Foreign;
   if (foreign && buffer->device_.is_cpu()) return delete static_cast<Foreign*>(buffer);
   bool captured = false;

@@ -32,9 +32,9 @@ struct Queue {
   unsigned workers = 0;  // threads that take from `waiting`
   unsigned running = 0;  // threads of both kinds
 };
-/// A child does not have its parent's threads. Threads may outlive main.
-PerProcess<Queue>& queues() {
-  static constinit Immortal<PerProcess<Queue>> all;
+/// The child of a fork does not have its parent's threads. Threads may outlive main.
+ForkLocal<Queue>& queues() {
+  static constinit NoDestructor<ForkLocal<Queue>> all;
   return all.get();
 }
 Queue& queue() { return queues().get(); }
@@ -73,7 +73,7 @@ bool start(Queue& q, std::function<void()> body) {
 }
 
 [[noreturn]] void throw_no_thread() {
-  throw Error("no thread can be started to compile a kernel on: the process is at its limit of threads");
+  throw Error("cannot start a thread to compile a kernel: the process is at its limit of threads");
 }
 
 /// Work that a caller waits for.
@@ -141,7 +141,7 @@ void run_deep(const std::function<void()>& work, std::chrono::milliseconds patie
 }
 
 void run_deep_later(std::function<void()> work) {
-  static constinit Immortal<const bool> registered;
+  static constinit NoDestructor<const bool> registered;
   registered.get([] { return new bool(std::atexit(wait_for_deep_work) == 0); });
   Queue& q = queue();
   const ForkSafeLock lock(q.mutex);
@@ -159,7 +159,7 @@ void run_deep_later(std::function<void()> work) {
 
 void wait_for_deep_work() noexcept {
   Queue* const q = queues().find();
-  if (!q) return;                             // any threads are the parent's
+  if (!q) return;                             // any threads belong to the parent
   std::deque<std::function<void()>> dropped;  // destroyed after unlocking
   std::unique_lock lock(q->mutex);
   dropped.swap(q->waiting);

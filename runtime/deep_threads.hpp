@@ -1,5 +1,5 @@
-// Threads with large stacks, for compilers with recursive parsers. Each piece of work gets a new thread: the cost is
-// negligible next to a compilation, and no idle threads complicate forks and exit.
+// Threads with large stacks, for compilers with recursive parsers. Each task gets a new thread: the cost is negligible
+// compared with a compilation, and no idle threads complicate forks and exit.
 #pragma once
 #include <chrono>
 #include <functional>

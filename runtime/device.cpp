@@ -35,7 +35,7 @@ int current_device() noexcept { return current; }
 
 std::int16_t Device::checked(std::int64_t gpu) {
   if (gpu >= 0 && gpu <= max_index) return static_cast<std::int16_t>(gpu);
-  throw DeviceError(fmt::format("{} is not the index of a GPU: expected 0 to {}", gpu, max_index));
+  throw DeviceError(fmt::format("{} is not a valid GPU index: expected 0 to {}", gpu, max_index));
 }
 
 Device::Device(std::string_view name) {

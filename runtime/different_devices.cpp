@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 
 namespace sinter::inline v1::runtime {
 
@@ -11,8 +11,8 @@ void throw_different_devices(Device one, Device other, std::string_view where, s
   const std::string a = to_string(one), b = to_string(other);
   const std::string move =
       one.is_mesh() || other.is_mesh()
-          ? "Bring what is on a single device to the mesh: in pieces with shard(x, mesh), or all of it to every "
-            "position with replicate(x, mesh)"
+          ? "Move the tensor on a single device to the mesh: shard it with shard(x, mesh), or replicate it to "
+            "every rank with replicate(x, mesh)"
           : fmt::format("Move one of them first, with .to(\"{}\") or .to(\"{}\")", a, b);
   throw DeviceError(fmt::format(
       "Expected all tensors to be on the same device, but found at least two devices, {} and {}!\n  {}\n  {}", a, b,
@@ -22,7 +22,7 @@ void throw_different_devices(Device one, Device other, std::string_view where, s
 void refuse_mesh(std::string_view what, const TensorImpl& t) {
   if (!t.device.is_mesh()) return;
   throw DeviceError(fmt::format(
-      "{} of {}: this is done on one device alone. Bring all of it there with gather(x, device), or take one piece, "
+      "{} of {}: this works only on a single device. Gather the tensor with gather(x, device), or use one shard, "
       "x.shard(i)",
       what, describe_placed(t)));
 }

@@ -60,7 +60,7 @@ std::string cannot_read(std::string_view variable, std::string_view value, std::
 void report_unreadable(std::string_view variable, std::string_view value, std::string_view expected,
                        std::string_view instead) noexcept try {
   static constinit std::mutex mutex;
-  static constinit Immortal<std::set<std::string>> reported;
+  static constinit NoDestructor<std::set<std::string>> reported;
   const std::string line = fmt::format("sinter: {}; {}\n", cannot_read(variable, value, expected), instead);
   const ForkSafeLock lock(mutex);
   if (reported.get().insert(line).second) write_some(STDERR_FILENO, std::as_bytes(std::span(line)));

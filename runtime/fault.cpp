@@ -21,7 +21,7 @@ struct Messages {
   std::vector<Message> all;
   std::unordered_map<std::string, std::uint32_t> codes;
 };
-constinit Immortal<Messages> messages;
+constinit NoDestructor<Messages> messages;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void throw_fault(std::uint32_t code, const std::string& device) {
   Messages& m = messages.get();
   const ForkSafeLock lock(m.mutex);
   const bool known = code >= 1 && code <= m.all.size();
-  const std::string text = fmt::format("{}\n  found on {} when it was waited for",
+  const std::string text = fmt::format("{}\n  found on {} when the host synchronized with it",
                                        known ? m.all[code - 1].text : "a fault in a kernel", device);
   if (known && m.all[code - 1].of_index) throw IndexError(text);
   throw Error(text);

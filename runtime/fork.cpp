@@ -34,8 +34,8 @@ void set_fork_patience(std::chrono::milliseconds p) noexcept { patience = p; }
 NoFork::NoFork() {
   if (broken.load(std::memory_order_relaxed)) [[unlikely]]
     throw Error(
-        "this process was forked while another thread of its parent used Sinter, and that did not come to an end: what "
-        "it left cannot be used. Fork before other threads start, or only exec in the child");
+        "this process was forked while another thread of its parent was inside Sinter and did not leave it in time: "
+        "Sinter's state cannot be used. Fork before other threads start, or only exec in the child");
   enter();
 }
 NoFork::NoFork(std::nothrow_t) noexcept { enter(); }
@@ -46,7 +46,7 @@ NoFork::~NoFork() {
 struct ForkHandlers {
   static constinit std::mutex mutex;
   static constinit ForkHandler* first;
-  static constinit bool all_well;  // of the fork in progress
+  static constinit bool all_well;  // in the fork in progress: no thread is inside
 
   static void before() noexcept {
     gate.close();

@@ -1,4 +1,4 @@
-// Protects the child of a fork: it finds no half-made change, no held lock, and nothing that it would wait for forever.
+// Protects the child of a fork: it finds no half-made change, no held lock, and nothing to wait for forever.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -70,13 +70,13 @@ class ForkHandler {
 /// A T for each process: the child of a fork gets a new one. For locks and condition variables that are held or waited
 /// for longer than a fork may wait.
 template <class T>
-class PerProcess {
+class ForkLocal {
  public:
-  constexpr PerProcess() = default;
-  PerProcess(const PerProcess&) = delete;
-  PerProcess& operator=(const PerProcess&) = delete;
+  constexpr ForkLocal() = default;
+  ForkLocal(const ForkLocal&) = delete;
+  ForkLocal& operator=(const ForkLocal&) = delete;
   /// The parent's object is kept: its threads may hold it.
-  ~PerProcess() {
+  ~ForkLocal() {
     if (T* own = find()) delete static_cast<Own*>(own);
   }
 
@@ -86,7 +86,7 @@ class PerProcess {
       return *known;
     Own* fresh = new Own;
     if (own_.compare_exchange_strong(known, fresh, std::memory_order_acq_rel, std::memory_order_acquire)) return *fresh;
-    delete fresh;  // another thread was faster
+    delete fresh;  // another thread was first
     return *known;
   }
   /// Null if this process has not used it.
@@ -105,7 +105,7 @@ class PerProcess {
 /// A T created on first use and never destroyed, like a function's static variable. But a child could wait forever for
 /// a static variable that its parent was initializing; here the child creates its own. For static storage only.
 template <class T>
-class Immortal {
+class NoDestructor {
  public:
   T& get() {
     return get([] { return new T; });
@@ -124,7 +124,7 @@ class Immortal {
   union NeverDestroyed {
     constexpr NeverDestroyed() : lock() {}
     ~NeverDestroyed() {}
-    PerProcess<std::mutex> lock;
+    ForkLocal<std::mutex> lock;
   };
   std::atomic<T*> made_{nullptr};
   NeverDestroyed making_;

@@ -24,7 +24,8 @@ inline bool logs(Log category) noexcept {
 /// Writes "sinter[jit]: text" to stderr, as one line. Thread-safe.
 void log(Log category, std::string_view text) noexcept;
 
-/// Writes "sinter: text" to stderr unless SINTER_QUIET is on: what users should know although it is not an error.
+/// Writes "sinter: text" to stderr unless SINTER_QUIET is on: for conditions that users should know but that are not
+/// errors.
 void notice(std::string_view text) noexcept;
 
 }  // namespace sinter::inline v1::runtime

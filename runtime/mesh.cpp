@@ -19,8 +19,8 @@ namespace sinter::inline v1 {
 struct Mesh::State {
   int number = 0;
   bool is_world = false;
-  runtime::World positions;
-  mutable runtime::Immortal<runtime::Communicator> communicator;
+  runtime::World ranks;
+  mutable runtime::NoDestructor<runtime::Communicator> communicator;
 };
 
 struct MeshAccess {
@@ -38,19 +38,19 @@ struct MeshAccess {
     std::vector<const State*> states;
   };
   static Table& table() {
-    static constinit runtime::Immortal<Table> table;
+    static constinit runtime::NoDestructor<Table> table;
     return table.get();
   }
-  static const State* find_or_make(runtime::World positions, bool is_world) {
+  static const State* find_or_make(runtime::World ranks, bool is_world) {
     Table& known = table();
     const runtime::ForkSafeLock lock(known.mutex);
     for (const State* s : known.states)
-      if (s->is_world == is_world && s->positions.all == positions.all) return s;
+      if (s->is_world == is_world && s->ranks.all == ranks.all) return s;
     if (known.states.size() > INT16_MAX) throw Error("a process has at most 32768 different meshes");
     auto* const made = new State;
     made->number = static_cast<int>(known.states.size());
     made->is_world = is_world;
-    made->positions = std::move(positions);
+    made->ranks = std::move(ranks);
     known.states.push_back(made);
     return made;
   }
@@ -59,13 +59,13 @@ struct MeshAccess {
 namespace {
 
 runtime::World of_this_process(std::vector<Device> devices) {
-  if (devices.empty()) throw DeviceError("a mesh has at least one device: Mesh({sn::Device(0), sn::Device(1)})");
+  if (devices.empty()) throw DeviceError("a mesh needs at least one device: Mesh({sn::Device(0), sn::Device(1)})");
   for (const Device d : devices) {
-    if (d.is_mesh()) throw DeviceError(fmt::format("{} is a mesh: a mesh is made of CPUs and GPUs", to_string(d)));
+    if (d.is_mesh()) throw DeviceError(fmt::format("{} is a mesh: a mesh consists of CPUs and GPUs", to_string(d)));
     if (d.is_cuda()) runtime::require_gpu(d.index());
   }
   const int count = static_cast<int>(devices.size());
-  return {.rank = 0, .all = std::move(devices), .first = 0, .local = count};
+  return {.process = 0, .all = std::move(devices), .first = 0, .local = count};
 }
 
 /// NCCL requires real GPUs, each used once.
@@ -76,11 +76,11 @@ bool may_use_nccl(const std::vector<Device>& devices) {
   return true;
 }
 
-std::unique_ptr<runtime::Communicator> make_communicator(const runtime::World& positions, bool is_world) {
-  if (is_world) return runtime::traced(runtime::make_world_communicator(positions));
-  if (may_use_nccl(positions.all))
-    if (auto nccl = runtime::make_nccl(positions.all)) return runtime::traced(std::move(nccl));
-  return runtime::traced(runtime::make_loopback(positions.all));
+std::unique_ptr<runtime::Communicator> make_communicator(const runtime::World& ranks, bool is_world) {
+  if (is_world) return runtime::traced(runtime::make_world_communicator(ranks));
+  if (may_use_nccl(ranks.all))
+    if (auto nccl = runtime::make_nccl(ranks.all)) return runtime::traced(std::move(nccl));
+  return runtime::traced(runtime::make_loopback(ranks.all));
 }
 
 }  // namespace
@@ -95,33 +95,33 @@ Mesh Mesh::world() {
 }
 
 Mesh Mesh::of(Device device) {
-  if (!device.is_mesh()) throw DeviceError(fmt::format("{} is no mesh but a single device", to_string(device)));
+  if (!device.is_mesh()) throw DeviceError(fmt::format("{} is not a mesh but a single device", to_string(device)));
   MeshAccess::Table& known = MeshAccess::table();
   const runtime::ForkSafeLock lock(known.mutex, std::nothrow);
   return Mesh(Known(), known.states[static_cast<std::size_t>(device.index())]);
 }
 
-int Mesh::size() const noexcept { return static_cast<int>(state_->positions.all.size()); }
-int Mesh::first() const noexcept { return state_->positions.first; }
-int Mesh::local() const noexcept { return state_->positions.local; }
+int Mesh::size() const noexcept { return static_cast<int>(state_->ranks.all.size()); }
+int Mesh::first() const noexcept { return state_->ranks.first; }
+int Mesh::local() const noexcept { return state_->ranks.local; }
 
-Device Mesh::device(int position) const {
-  if (position < 0 || position >= size())
+Device Mesh::device(int rank) const {
+  if (rank < 0 || rank >= size())
     throw IndexError(
-        fmt::format("position {} of {}, whose positions are 0 to {}", position, to_string(*this), size() - 1));
-  return state_->positions.all[static_cast<std::size_t>(position)];
+        fmt::format("rank {} of {} does not exist: its ranks are 0 to {}", rank, to_string(*this), size() - 1));
+  return state_->ranks.all[static_cast<std::size_t>(rank)];
 }
 
-std::int64_t Mesh::first_row(std::int64_t rows, int position) const noexcept {
+std::int64_t Mesh::first_row(std::int64_t rows, int rank) const noexcept {
   const std::int64_t each = rows / size() + (rows % size() != 0);
-  return each == 0 || position > rows / each ? rows : each * position;
+  return each == 0 || rank > rows / each ? rows : each * rank;
 }
-std::int64_t Mesh::rows(std::int64_t rows, int position) const noexcept {
-  return first_row(rows, position + 1) - first_row(rows, position);
+std::int64_t Mesh::rows(std::int64_t rows, int rank) const noexcept {
+  return first_row(rows, rank + 1) - first_row(rows, rank);
 }
 
 runtime::Communicator& Mesh::communicator() const {
-  return state_->communicator.get([&] { return make_communicator(state_->positions, state_->is_world).release(); });
+  return state_->communicator.get([&] { return make_communicator(state_->ranks, state_->is_world).release(); });
 }
 
 Mesh::operator Device() const noexcept { return MeshAccess::device(state_->number); }
@@ -130,7 +130,7 @@ std::string to_string(const Mesh& mesh) {
   constexpr int named = 8;
   std::vector<std::string> names;
   for (int i = 0; i < std::min(mesh.size(), named); ++i) names.push_back(to_string(mesh.device(i)));
-  if (mesh.size() > named) names.push_back(fmt::format("... {} in all", mesh.size()));
+  if (mesh.size() > named) names.push_back(fmt::format("... {} in total", mesh.size()));
   return fmt::format("mesh({})", fmt::join(names, ", "));
 }
 

@@ -1,4 +1,4 @@
-// For objects that must outlive everything when no memory is left to record them.
+// For objects that must never be destroyed, when no memory is left to record them.
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -34,7 +34,7 @@ class UseRecord {
     return *buffer_.uses_;
   }
   /// Goes back to a single user if the list has no more.
-  void shorten() noexcept {
+  void collapse() noexcept {
     const auto& entries = buffer_.uses_->entries;
     if (buffer_.uses_->marking > 0) return;
     if (entries.size() > 1 || (entries.size() == 1 && entries[0].done)) return;
@@ -56,7 +56,7 @@ namespace {
 using Entry = Uses::Entry;
 
 constinit std::mutex ordering;
-std::uint64_t ends = 0;  // number of ends so far; protected by the lock
+std::uint64_t ends = 0;  // number of recorded ends so far; protected by the lock
 
 /// The streams and events to wait for, each once.
 class Waits {
@@ -105,7 +105,7 @@ Entry& find_or_add(Uses& uses, StreamImpl* stream) {
   return own ? *own : uses.entries.emplace_back(Entry{.stream = stream});
 }
 
-/// `stream` uses the buffer from now on, after it waited.
+/// Records that `stream` uses the buffer, after it has waited.
 void mark(Uses& uses, StreamImpl* stream, bool writes) {
   if (writes) std::erase_if(uses.entries, [&](const Entry& e) { return e.stream != stream; });
   Entry& own = find_or_add(uses, stream);
@@ -114,8 +114,9 @@ void mark(Uses& uses, StreamImpl* stream, bool writes) {
   own.done = {};
 }
 
-/// After the work was issued: meanwhile another thread may have ordered itself after the stream, or replaced it.
-Entry& mark_again(Uses& uses, StreamImpl* stream, bool writes) {
+/// Records the use again after the work was issued: meanwhile another thread may have ordered itself after the stream,
+/// or replaced the entry.
+Entry& record_again(Uses& uses, StreamImpl* stream, bool writes) {
   Entry& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
   if (writes)
@@ -134,7 +135,7 @@ void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
   waits.on(stream);
   each([&](UseRecord record, bool writes) {
     mark(record.list(), &stream, writes);
-    record.shorten();
+    record.collapse();
   });
 }
 
@@ -150,7 +151,7 @@ void begin_on_host(std::span<const Use> uses) {
   for (const Use& u : uses) {
     if (!u.buffer || !UseRecord(*u.buffer).only()) continue;
     std::erase_if(UseRecord(*u.buffer).list().entries, [&](const Entry& e) { return waits.contains(e); });
-    UseRecord(*u.buffer).shorten();
+    UseRecord(*u.buffer).collapse();
   }
 }
 
@@ -172,7 +173,7 @@ class Marking {
     const std::uint64_t now = ++ends;
     for (const Use& u : uses_) {
       if (!u.buffer) continue;
-      Entry& own = mark_again(UseRecord(*u.buffer).list(), stream, u.writes);
+      Entry& own = record_again(UseRecord(*u.buffer).list(), stream, u.writes);
       own.done = own.ended <= before_ || own.ended == now ? done : EventRef();
       own.ended = now;
     }
@@ -182,7 +183,7 @@ class Marking {
     for (const Use& u : uses_.first(begun_)) {
       if (!u.buffer) continue;
       --UseRecord(*u.buffer).list().marking;
-      UseRecord(*u.buffer).shorten();
+      UseRecord(*u.buffer).collapse();
     }
   }
 
@@ -196,10 +197,10 @@ class Marking {
 
 void Buffer::settle() {
   const Use use{this, true};
-  const Ordered waits(Device(), {&use, 1});
+  const DependencyGuard waits(Device(), {&use, 1});
 }
 
-void Ordered::begin(Device device) {
+void DependencyGuard::begin(Device device) {
   Streams* streams = backend(device).streams();
   stream_ = streams ? &streams->current() : nullptr;
   const bool in_order =
@@ -208,27 +209,27 @@ void Ordered::begin(Device device) {
   active_ = stream_;
 }
 
-void Ordered::end() noexcept try {
+void DependencyGuard::end() noexcept try {
   for (const Use& u : uses_) {
     if (!u.buffer || UseRecord(*u.buffer).only() == stream_) continue;
     const ForkSafeLock lock(ordering);
     UseRecord record(*u.buffer);
-    Entry& own = mark_again(record.list(), stream_, u.writes);
+    Entry& own = record_again(record.list(), stream_, u.writes);
     if (!marked_end_) {
       own.done = {};
       own.ended = ++ends;
     }
-    record.shorten();
+    record.collapse();
   }
 } catch (...) {
-  // No memory to record this use: wait until it is done, before any other use begins.
+  // Out of memory: the use is not recorded, so wait until it is done, before any other use begins.
   try {
     stream_->owner.synchronize(*stream_);
   } catch (...) {  // the device is lost
   }
 }
 
-void Ordered::mark_end() {
+void DependencyGuard::mark_end() {
   if (!active_ || stream_->owner.is_capturing(*stream_)) return;
   Marking marking(uses_);
   marking.begin();
@@ -286,7 +287,7 @@ Fence last_uses(Buffer& buffer, bool& captured) noexcept try {
     if (EventRef done = end_of(e, captured)) events->push_back(std::move(done));
   }
   return events->empty() ? Fence() : std::move(events);
-} catch (...) {  // no memory for the list
+} catch (...) {  // out of memory
   wait_for_uses(buffer, captured);
   return {};
 }

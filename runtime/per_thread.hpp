@@ -12,7 +12,7 @@ namespace sinter::inline v1::runtime {
 template <class T>
 void keep_for_good(T* object) {
   static constinit std::mutex mutex;
-  static constinit Immortal<std::vector<T*>> kept;
+  static constinit NoDestructor<std::vector<T*>> kept;
   const ForkSafeLock lock(mutex, std::nothrow);
   kept.get().push_back(object);
 }

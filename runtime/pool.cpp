@@ -54,8 +54,8 @@ static_assert(class_of(2049) == 8 && size_of_class(8) == 2304 && size_of_class(1
 static_assert(class_of(std::size_t(1) << largest_log2) == class_count - 1);
 static_assert(size_of_class(class_count - 1) == std::size_t(1) << largest_log2);
 
-/// Makes a stream wait behind a fence if it can: the host should not wait, and a stream that captures cannot. Otherwise
-/// returns whether the fence is done.
+/// Makes a stream wait for a fence if it can: not without streams, since the host should not wait, nor during a
+/// capture. Otherwise returns whether the fence is done.
 bool pass(const std::vector<EventRef>& fence, StreamImpl* stream) {
   if (!stream || stream->owner.is_capturing(*stream))
     return std::ranges::all_of(fence, [](const EventRef& e) { return e->owner.is_done(*e); });
@@ -127,7 +127,7 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
   const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
-    // Beyond the limit, everything cached is freed: leftovers of other sizes would stay forever.
+    // Beyond the limit, everything cached is freed: blocks of unused sizes would otherwise stay forever.
     if (held_.load(std::memory_order_relaxed) - in_use > cache_limit_) trim();
     if (keep(bins_[c], data, stream, fence)) return;
   }
@@ -194,13 +194,13 @@ void* Pool::acquire(std::size_t size, std::size_t bytes, StreamImpl* stream) {
   held_.fetch_add(size, std::memory_order_relaxed);
   acquired_.fetch_add(1, std::memory_order_relaxed);
   if (logs(Log::Memory))
-    log(Log::Memory, fmt::format("{}: {} taken from the device", to_string(device_), format_bytes(size)));
+    log(Log::Memory, fmt::format("{}: {} allocated from the device", to_string(device_), format_bytes(size)));
   return data;
 }
 
 void Pool::log_trimmed(std::size_t bytes) const noexcept try {
   log(Log::Memory, fmt::format("{}: {} of cached memory returned", to_string(device_), format_bytes(bytes)));
-} catch (...) {  // the log lacks a line
+} catch (...) {  // out of memory: the line is not logged
 }
 
 std::size_t Pool::trim() noexcept {

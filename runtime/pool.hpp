@@ -31,7 +31,7 @@ class MemorySource {
 
 /// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than the request. Thread-safe,
 /// one lock per class. A block belongs to the stream that it was first allocated for and is reused in that stream's
-/// order: at once, or behind a fence if other streams used it. Without streams (null), a block is reused when its fence
+/// order: at once, or after a fence if other streams used it. Without streams (null), a block is reused when its fence
 /// is done.
 class Pool {
  public:

@@ -20,7 +20,7 @@ void set_float32_matmul_precision(std::string_view precision) {
   const auto* const word = std::ranges::find(words, precision);
   if (word == std::end(words))
     throw Error(fmt::format(
-        "set_float32_matmul_precision(\"{}\"): the precision is \"highest\", \"high\" or \"medium\"", precision));
+        "set_float32_matmul_precision(\"{}\"): the precision must be \"highest\", \"high\" or \"medium\"", precision));
   chosen.store(static_cast<std::size_t>(word - words), std::memory_order_relaxed);
 }
 

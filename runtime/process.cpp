@@ -27,7 +27,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// What a child gets for its own; an input of -1 is none.
+/// The child's standard streams; an input of -1 is none.
 struct ChildStreams {
   int input, output;
   bool merges_errors;
@@ -45,7 +45,7 @@ int spawn(const std::vector<char*>& argv, const ChildStreams& streams, pid_t& ch
     posix_spawn_file_actions_adddup2(&actions, streams.output, 2);
   else
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  // Compilers run and wait for programs of their own, so they must not inherit this process's signal handling.
+  // Compilers run other programs and wait for them, so they must not inherit this process's signal handling.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -62,18 +62,18 @@ int spawn(const std::vector<char*>& argv, const ChildStreams& streams, pid_t& ch
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether there is something to read, or the end, before the deadline.
+/// Whether there is input, or its end, before the deadline.
 bool wait_to_read(int fd, Clock::time_point deadline) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd waiting{fd, POLLIN, 0};
     const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
     if (ready >= 0) return ready > 0;
-    if (errno != EINTR) return true;  // reading says what is wrong
+    if (errno != EINTR) return true;  // reading will report the error
   }
 }
 
-/// What a child writes; kills it past the limit.
+/// Reads a child's output; kills the child at the limit.
 std::string read_all(int fd, pid_t child, std::chrono::milliseconds limit) {
   std::string text;
   char buffer[4096];
@@ -98,7 +98,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// A file in memory with this text, to be read from its start; -1 and errno if there cannot be one.
+/// A file in memory with this text, positioned at its start; -1 and errno if it cannot be created.
 Descriptor in_memory(std::string_view text) {
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (file.get() < 0) return file;
@@ -111,7 +111,7 @@ Descriptor in_memory(std::string_view text) {
   return file;
 }
 
-/// Always waited for.
+/// A child process, which is always waited for.
 struct Child {
   pid_t id = 0;
   ~Child() {

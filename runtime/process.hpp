@@ -11,7 +11,7 @@ struct ProcessResult {
   /// The program ran, but its status is unknown: this process ignores SIGCHLD or waits for all its children.
   static constexpr int unknown = -2;
   int status = -1;     // exit status; 128 + signal; -1 if it did not start
-  int error = 0;       // why it did not
+  int error = 0;       // why it did not start
   std::string output;  // stdout and stderr
 
   bool failed() const noexcept { return status != 0 && status != unknown; }
@@ -31,8 +31,8 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
 /// Whether an error means that the system temporarily lacks a resource, so that a retry may succeed.
 bool is_lack(int error) noexcept;
 
-/// The file that PATH gives for a program, or the program itself if it contains a slash; empty if there is none. Then
-/// `error` is why a file could not be examined, or 0 if there is none that could be run.
+/// The file that PATH gives for a program, or the program itself if it contains a slash; empty if there is none. In
+/// that case `error` is why a file could not be examined, or 0 if no executable file was found.
 std::string find_program(const std::string& program, int& error);
 
 }  // namespace sinter::inline v1::runtime

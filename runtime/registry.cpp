@@ -31,7 +31,7 @@ constexpr std::size_t slot(Device device) noexcept {
   return device.is_cpu() ? 0 : static_cast<std::size_t>(1 + device.index());
 }
 
-/// SINTER_VIRTUAL_GPUS and the driver's answer, read once.
+/// The value of SINTER_VIRTUAL_GPUS or the driver's number of GPUs, read once.
 struct Gpus {
   int count = 0;
   bool are_virtual = false;
@@ -61,11 +61,11 @@ Gpus find_gpus() {
 }
 
 const Gpus& gpus() {
-  static constinit Immortal<const Gpus> found;
+  static constinit NoDestructor<const Gpus> found;
   return found.get([] { return new Gpus(find_gpus()); });
 }
 
-std::string what_there_is(const Gpus& found) {
+std::string describe(const Gpus& found) {
   constexpr std::string_view how = "SINTER_VIRTUAL_GPUS=2 in the environment gives two virtual ones";
   if (found.count == 0) return fmt::format("there is no GPU: {}. {}", cuda_unavailable_reason(), how);
   const std::string_view kind = found.are_virtual ? "virtual GPU" : "GPU";
@@ -81,8 +81,8 @@ std::unique_ptr<Backend> start(Device device) {
 }
 
 Backend& start_once(Device device) {
-  static constinit PerProcess<std::mutex> starting;
-  const std::lock_guard lock(starting.get());  // possibly for long: a driver starts
+  static constinit ForkLocal<std::mutex> starting;
+  const std::lock_guard lock(starting.get());  // possibly for long: the driver is initialized
   if (Backend* started = started_backend(device)) return *started;
   std::unique_ptr<Backend> fresh = start(device);
   backends[slot(device)].store(fresh.get(), std::memory_order_release);
@@ -109,7 +109,7 @@ bool gpus_are_virtual() { return gpu_count() > 0 && gpus().are_virtual; }
 void require_gpu(int index) {
   if (const int count = gpu_count(); index >= 0 && index < count) return;
   throw DeviceError(
-      fmt::format("CUDA error: invalid device ordinal: cuda:{} was asked for, but {}", index, what_there_is(gpus())));
+      fmt::format("CUDA error: invalid device ordinal: cuda:{} was requested, but {}", index, describe(gpus())));
 }
 
 Backend* started_backend(Device device) noexcept {
@@ -120,10 +120,11 @@ Backend* started_backend(Device device) noexcept {
 
 Backend& backend(Device device) {
   if (device.is_mesh()) [[unlikely]]
-    throw DeviceError(fmt::format(
-        "{} is no single device, and this operation works on one: take a piece with x.shard(i), or all of it with "
-        "gather(x, device)",
-        to_string(device)));
+    throw DeviceError(
+        fmt::format("{} is not a single device, which this operation needs: take a shard with x.shard(i), or gather "
+                    "the tensor with "
+                    "gather(x, device)",
+                    to_string(device)));
   if (Backend* started = started_backend(device)) [[likely]]
     return *started;
   return start_once(device);

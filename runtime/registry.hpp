@@ -19,10 +19,10 @@ int gpu_count();
 /// Whether SINTER_VIRTUAL_GPUS is set. Throws what gpu_count() throws.
 bool gpus_are_virtual();
 
-/// Throws DeviceError unless there is a GPU `index`. Does not start it.
+/// Throws DeviceError unless there is a GPU `index`. Does not initialize it.
 void require_gpu(int index);
 
-/// The backend of a device if something has used it already, else null.
+/// The backend of a device if it has been used already, else null.
 Backend* started_backend(Device device) noexcept;
 
 }  // namespace sinter::inline v1::runtime

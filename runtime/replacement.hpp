@@ -10,8 +10,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Returns the path. Throws FormatError if it contains a NUL byte, at which the system would cut it and open another
-/// file.
+/// Returns the path. Throws FormatError if it contains a NUL byte, at which the system would truncate it and open
+/// another file.
 const std::filesystem::path& checked_name(const std::filesystem::path& path);
 
 /// A new file beside the one that it replaces; removed unless committed. Follows a symbolic link; replaces regular

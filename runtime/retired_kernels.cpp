@@ -20,7 +20,7 @@ void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
   try {
     const ForkSafeLock lock(mutex_, std::nothrow);
     if (!closed_) retired_.emplace_back().kernel = std::move(kernel);
-  } catch (...) {  // no memory to record it
+  } catch (...) {  // out of memory
   }
   if (kernel)
     never_destroy(std::move(kernel));
@@ -28,7 +28,7 @@ void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
     unload_done();
 }
 
-/// While a stream captures a graph, nobody can tell when its earlier work is done.
+/// While a stream captures a graph, the end of its earlier work cannot be queried.
 void RetiredKernels::find_uses() {
   if (std::ranges::all_of(retired_, [](const Retired& r) { return r.uses != nullptr; })) return;
   std::optional<Uses> ends = streams_.ends();
@@ -59,7 +59,7 @@ void RetiredKernels::unload_done() noexcept try {
   done.reserve(static_cast<std::size_t>(last - retired_.begin()));
   std::move(retired_.begin(), last, std::back_inserter(done));
   retired_.erase(retired_.begin(), last);
-} catch (...) {  // no memory, a lost device, or a parent's
+} catch (...) {  // out of memory, or the device is lost or the parent's
 }
 
 void RetiredKernels::close() noexcept {

@@ -9,30 +9,30 @@
 
 namespace sinter::inline v1 {
 
-Shape::Shape(std::span<const std::int64_t> extents) : rank_(checked_rank(extents.size())) {
+Shape::Shape(std::span<const std::int64_t> extents) : ndim_(checked_ndim(extents.size())) {
   std::ranges::copy(extents, extents_.begin());
 }
 
-void Shape::throw_axis(int axis, int rank) {
-  if (rank == 0) throw IndexError(fmt::format("shape[{}]: a 0-d tensor's shape has no axes", axis));
-  throw IndexError(fmt::format("shape[{}]: the axes of {} dimensions are {} to {}", axis, rank, -rank, rank - 1));
+void Shape::throw_axis(int axis, int ndim) {
+  if (ndim == 0) throw IndexError(fmt::format("shape[{}]: a 0-d tensor's shape has no axes", axis));
+  throw IndexError(
+      fmt::format("shape[{}]: a shape of {} dimensions has the axes {} to {}", axis, ndim, -ndim, ndim - 1));
 }
 
 void Shape::push_back(std::int64_t extent) {
-  if (rank_ == max_rank)
+  if (ndim_ == max_ndim)
     throw ShapeError(
-        fmt::format("shape {} cannot get a further dimension of extent {}: a tensor has at most {} "
-                    "dimensions",
-                    to_string(*this), extent, max_rank));
-  extents_[rank_++] = extent;
+        fmt::format("cannot add a dimension of extent {1} to shape {0}: a tensor has at most {2} dimensions",
+                    to_string(*this), extent, max_ndim));
+  extents_[ndim_++] = extent;
 }
 
-void Shape::throw_rank(std::size_t n) {
-  throw ShapeError(fmt::format("a shape of {} dimensions was asked for: a tensor has at most {}", n, max_rank));
+void Shape::throw_ndim(std::size_t n) {
+  throw ShapeError(fmt::format("a shape of {} dimensions was requested: a tensor has at most {}", n, max_ndim));
 }
 
 std::string to_string(const Shape& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.rank() == 1 ? "," : "");
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.ndim() == 1 ? "," : "");
 }
 
 void check_shape(const Shape& shape, std::size_t element_size) {
@@ -53,7 +53,7 @@ void check_shape(const Shape& shape, std::size_t element_size) {
 Shape contiguous_strides(const Shape& shape) noexcept {
   Shape strides = shape;
   std::uint64_t step = 1;  // unsigned: unchecked shapes may overflow
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     strides[axis] = static_cast<std::int64_t>(step);
     step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));
   }
@@ -61,7 +61,7 @@ Shape contiguous_strides(const Shape& shape) noexcept {
 }
 
 bool broadcast(Shape& into, const Shape& with) noexcept {
-  const int lead = into.rank() - with.rank();
+  const int lead = into.ndim() - with.ndim();
   if (lead < 0) {
     Shape longer = with;
     if (!broadcast(longer, into)) return false;
@@ -69,9 +69,9 @@ bool broadcast(Shape& into, const Shape& with) noexcept {
     return true;
   }
   const std::int64_t *a = into.begin() + lead, *b = with.begin();
-  for (int axis = 0; axis < with.rank(); ++axis)  // checked first, so that `into` is unchanged on failure
+  for (int axis = 0; axis < with.ndim(); ++axis)  // checked first, so that `into` is unchanged on failure
     if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) return false;
-  for (int axis = 0; axis < with.rank(); ++axis)
+  for (int axis = 0; axis < with.ndim(); ++axis)
     if (a[axis] == 1) into[lead + axis] = b[axis];
   return true;
 }

@@ -12,13 +12,13 @@ namespace {
 
 runtime::Streams& streams_of(Device device) {
   if (runtime::Streams* streams = runtime::backend(device).streams()) return *streams;
-  throw DeviceError(fmt::format(
-      "{} has no streams: what it computes is done when a call returns. Streams are for GPUs: name one, as in "
-      "sn::Stream s(0)",
-      to_string(device)));
+  throw DeviceError(
+      fmt::format("{} has no streams: its work is done when a call returns. Streams belong to GPUs: name one, as in "
+                  "sn::Stream s(0)",
+                  to_string(device)));
 }
 
-/// Throws what kernels reported before the wait that just ended.
+/// Throws the fault that kernels reported before the wait that just ended.
 void raise_fault(Device device) { runtime::gpu(device.index()).raise_fault(); }
 
 }  // namespace
@@ -37,9 +37,9 @@ bool Event::query() const { return impl().owner.is_done(impl()); }
 
 float Event::elapsed_ms(const Event& end) const {
   if (!impl().timed || !end.impl().timed)
-    throw Error("elapsed_ms() needs events that took the time: record both with stream.record(sn::Timing::On)");
+    throw Error("elapsed_ms() needs events with timing: record both with stream.record(sn::Timing::On)");
   if (device() != end.device())
-    throw Error(fmt::format("elapsed_ms() from an event of {} to one of {}: both must be of one GPU",
+    throw Error(fmt::format("elapsed_ms() from an event of {} to one of {}: both must be on the same GPU",
                             to_string(device()), to_string(end.device())));
   return impl().owner.elapsed_ms(impl(), end.impl());
 }
@@ -57,13 +57,14 @@ Stream Stream::from_native(void* cu_stream, Device device) {
   constexpr std::uintptr_t per_thread_stream = 2;  // CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(cu_stream) == per_thread_stream)
     throw Error(
-        "CUDA's per-thread default stream is another stream in each thread, and cannot be one for Sinter: make a "
+        "CUDA's per-thread default stream is a different stream in each thread, which Sinter does not support: create "
+        "a "
         "stream with cuStreamCreate, or sn::Stream, for each thread");
   return Stream(streams_of(device).wrap(cu_stream));
 }
 
 runtime::StreamImpl& Stream::impl() const {
-  if (!impl_) throw Error("this stream was moved from: copy it where it is needed twice");
+  if (!impl_) throw Error("this stream was moved from: copy it if it is needed twice");
   return *impl_;
 }
 

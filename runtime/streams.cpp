@@ -12,14 +12,14 @@ namespace {
 
 constinit thread_local CurrentStream* innermost_guard = nullptr;
 
-/// Whether `stream` need not wait for `other` because of a capture. Throws if it must but cannot.
+/// Whether a capture makes it unnecessary that `stream` waits for `other`. Throws if it must wait but cannot.
 bool excused_by_capture(StreamImpl& stream, StreamImpl& other) {
   const bool captures = stream.owner.is_capturing(stream), other_captures = other.owner.is_capturing(other);
   if (captures == other_captures) return false;
   if (other_captures)
     throw CudaError(fmt::format(
-        "CUDA error: {} cannot wait for {}, which captures a graph: what is captured runs when the graph is "
-        "launched. End the capture before its tensors are used on another stream",
+        "CUDA error: {} cannot wait for {}, which captures a graph: captured work runs when the graph is launched. End "
+        "the capture before using its tensors on another stream",
         describe(stream), describe(other)));
   if (other.owner.is_idle(other)) return true;
   throw CudaError(
@@ -131,7 +131,7 @@ void Streams::retire(StreamImpl& stream) noexcept {
   try {
     if (!calls_.is_capturing(stream.native)) k.last = record(stream);
   } catch (...) {
-    // Without an event nobody could wait later. A device that cannot synchronize either is lost.
+    // Without an event no stream could wait for it later. A device that cannot synchronize either is lost.
     try {
       calls_.synchronize(stream.native);
     } catch (...) {
@@ -230,7 +230,7 @@ void Streams::recycle(EventImpl& event) noexcept {
   try {
     const std::lock_guard lock(events_mutex_);
     idle_events_[event.timed].push_back(event.native);
-  } catch (...) {  // no memory to remember it
+  } catch (...) {  // out of memory: it is not reused
     calls_.destroy_event(event.native);
   }
 }

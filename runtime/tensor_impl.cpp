@@ -1,5 +1,5 @@
 #include <sinter/runtime/error.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 /// The range of elements that a view reaches, relative to its first: {-3, 5} is elements -3 to 4.
 std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Shape& strides) noexcept {
   std::int64_t low = 0, high = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
+  for (int axis = 0; axis < shape.ndim(); ++axis) {
     if (shape[axis] == 0) return {0, 0};
     const std::int64_t reach = (shape[axis] - 1) * strides[axis];
     (reach < 0 ? low : high) += reach;
@@ -29,7 +29,7 @@ void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t off
   if (first + (offset + low) * size >= 0 &&
       first + (offset + high) * size <= static_cast<std::int64_t>(of.buffer->bytes()))
     return;
-  throw IndexError(fmt::format("a view of shape {}, strides {} and offset {} leaves the {} bytes that {} lies in",
+  throw IndexError(fmt::format("a view of shape {}, strides {} and offset {} exceeds the {} bytes of the memory of {}",
                                to_string(result.shape), to_string(result.strides), offset, of.buffer->bytes(),
                                describe(of)));
 }
@@ -43,7 +43,7 @@ TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
   t->shape = shape;
   t->strides = shape;  // stored directly: copying freshly computed strides would wait for their stores
   std::int64_t step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     t->strides[axis] = step;
     step *= std::max<std::int64_t>(shape[axis], 1);
   }
@@ -56,7 +56,7 @@ TensorRef laid_out(const Shape& shape, DType dtype, Device device) {
 bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
   if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     if (shape[axis] == 1) continue;
     if (strides[axis] != step) return false;
     step *= shape[axis];
@@ -90,7 +90,7 @@ TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::sha
                       Device device) {
   TensorRef t = laid_out(shape, dtype, device);
   if (t->numel > 0 && (!data || !is_aligned(data, dtype)))
-    throw Error(fmt::format("cannot make a tensor {} of the memory at {}: {} elements lie at multiples of {} bytes",
+    throw Error(fmt::format("cannot create a tensor {} over the memory at {}: {} elements must be aligned to {} bytes",
                             to_string(shape), fmt::ptr(data), name(dtype), size_of(dtype)));
   t->buffer = Buffer::over(data, static_cast<std::size_t>(t->numel) * size_of(dtype), std::move(owner), device);
   t->data = data;
@@ -107,7 +107,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   t->numel = shape.numel();
   t->contiguous = is_contiguous(shape, strides);
   t->buffer = of.buffer;
-  if (of.buffer && of.buffer->pieces()) [[unlikely]] {
+  if (of.buffer && of.buffer->shards()) [[unlikely]] {
     t->first = of.first + offset;
     place_view(*t, of, split);
     return t;

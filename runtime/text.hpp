@@ -9,10 +9,10 @@ namespace sinter::inline v1::runtime {
 /// "512 B", "1.50 GiB".
 std::string format_bytes(std::size_t bytes);
 
-/// In double quotes, cut after 60 characters, with \x escapes for unprintable ones.
+/// In double quotes, truncated after 60 characters, with \x escapes for unprintable ones.
 std::string quote(std::string_view text);
 
-/// A user's text as quoted in a message: at most this many bytes, shortened in the middle, between characters.
+/// A user's text for a message: at most this many bytes, shortened in the middle, at character boundaries.
 std::string shortened(std::string_view text, std::size_t most = 120);
 
 /// For ASCII digits, in any locale.

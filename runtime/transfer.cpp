@@ -10,7 +10,7 @@ void upload_buffer(Span to, Span from, std::size_t bytes) {
   Backend& device = backend(to.buffer->device());
   const bool pinned = from.buffer->is_pinned();
   const Use uses[] = {{to.buffer, true}, {pinned ? from.buffer : nullptr, false}};
-  Ordered ordered(to.buffer->device(), uses);
+  DependencyGuard ordered(to.buffer->device(), uses);
   if (pinned)
     device.upload_pinned(to.data, from.data, bytes);
   else
@@ -23,7 +23,7 @@ void copy_on_device(Span to, Span from, std::size_t bytes) {
   // With copies between GPUs, the order of two default streams begins to matter.
   if (target != source) order_matters.store(true, std::memory_order_relaxed);
   const Use uses[] = {{to.buffer, true}, {from.buffer, false}};
-  Ordered ordered(target, uses);
+  DependencyGuard ordered(target, uses);
   backend(target).copy(to.data, from.data, bytes, backend(source));
   if (target != source) ordered.mark_end();
 }
@@ -33,7 +33,7 @@ void copy_on_device(Span to, Span from, std::size_t bytes) {
 void upload(Span to, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Use use{to.buffer, true};
-  Ordered ordered(to.buffer->device(), {&use, 1});
+  DependencyGuard ordered(to.buffer->device(), {&use, 1});
   backend(to.buffer->device()).upload(to.data, host, bytes);
   ordered.mark_end();
 }
@@ -41,7 +41,7 @@ void upload(Span to, const void* host, std::size_t bytes) {
 void download(void* host, Span from, std::size_t bytes) {
   if (bytes == 0) return;
   const Use use{from.buffer, false};
-  const Ordered ordered(from.buffer->device(), {&use, 1});
+  const DependencyGuard ordered(from.buffer->device(), {&use, 1});
   backend(from.buffer->device()).download(host, from.data, bytes);
 }
 
@@ -51,7 +51,7 @@ void copy(Span to, Span from, std::size_t bytes) {
   if (target.is_cuda() && source.is_cpu()) return upload_buffer(to, from, bytes);
   if (target.kind() == source.kind()) return copy_on_device(to, from, bytes);
   const Use use{to.buffer, true};
-  const Ordered host_waits(target, {&use, 1});
+  const DependencyGuard host_waits(target, {&use, 1});
   download(to.data, from, bytes);
 }
 

@@ -14,7 +14,7 @@ struct Uses {
     StreamImpl* stream;
     bool wrote = false;
     bool read = false;        // since others were ordered after its writes
-    bool behind = false;      // ordered after all that others wrote
+    bool behind = false;      // ordered after everything that others wrote
     EventRef done{};          // after its last use; null if only the stream's end is known
     std::uint64_t ended = 0;  // which of all ends was its last one
   };

@@ -1,4 +1,4 @@
-// Waits of the host for a GPU.
+// Counts and traces the host's waits for GPUs.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A call that makes its caller wait, from here to the end of the scope: it is counted and traced. A wait takes at
-/// least microseconds, this nanoseconds.
+/// Counts and traces a call that blocks the host, until the end of the scope. Takes nanoseconds; a wait takes
+/// microseconds at least.
 class Wait {
  public:
   /// "synchronize a stream".
@@ -18,7 +18,7 @@ class Wait {
   TraceSpan span_;
 };
 
-/// Waits in all threads since the process began.
+/// The number of waits of all threads since the process began.
 std::uint64_t waits() noexcept;
 
 }  // namespace sinter::inline v1::runtime

@@ -251,7 +251,7 @@ OPS = {
     "leaky_relu": lambda a, b: F.leaky_relu(a, number(b)), "elu": lambda a, b: F.elu(a, number(b)),
     "celu": lambda a, b: F.celu(a, number(b)), "softplus": lambda a, b, c: F.softplus(a, number(b), number(c)),
     "hardtanh": lambda a, b, c: F.hardtanh(a, number(b), number(c)), "threshold": lambda a, b, c: F.threshold(a, number(b), number(c)),
-    "nan_to_num": lambda a, b: torch.nan_to_num(a, number(b)),
+    "hardshrink": lambda a, b: F.hardshrink(a, number(b)), "nan_to_num": lambda a, b: torch.nan_to_num(a, number(b)),
     "nan_to_num_posinf": lambda a, b, c: torch.nan_to_num(a, number(b), number(c)),
     "nan_to_num_infinities": lambda a, b, c, d: torch.nan_to_num(a, number(b), number(c), number(d)),
     "isclose": lambda a, b, c, d, e: torch.isclose(a, b, number(c), number(d), bool(number(e))),
@@ -268,7 +268,7 @@ PARAMETERS = {
     "addcmul": (3, [(-2,)]), "addcdiv": (3, [(-0.5,)]), "logit": (1, [(-1.0,), (0.0,), (1e-3,)]),
     "softplus": (1, [(1.0, 20.0), (0.5, 3.0), (-2.0, 1.0)]), "leaky_relu": (1, [(0.01,), (-2.0,)]), "elu": (1, [(1.0,), (0.3,)]),
     "celu": (1, [(1.0,), (0.3,), (-2.0,)]), "hardtanh": (1, [(-1, 1), (-3, 100)]), "threshold": (1, [(0, 7), (3, -5)]),
-    "nan_to_num": (1, [(0,), (2,)]), "nan_to_num_posinf": (1, [(1, 5)]), "nan_to_num_infinities": (1, [(1, 5, -7), (0, 2, 3)]),
+    "hardshrink": (1, [(0.5,), (2.0,), (0.0,)]), "nan_to_num": (1, [(0,), (2,)]), "nan_to_num_posinf": (1, [(1, 5)]), "nan_to_num_infinities": (1, [(1, 5, -7), (0, 2, 3)]),
     "isclose": (2, [(1e-5, 1e-8, 0), (0.5, 0.25, 1), (0.0, 0.0, 0)]),
 }
 LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below",

@@ -64,8 +64,8 @@ bool keeps_vectors(const std::string& text, const std::string& cast, const std::
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
   return keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global") &&
          keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global") &&
-         keeps_vectors(text, "sinter::stashed<sinter::Lanes<", ptx, "ld.shared") &&
-         keeps_vectors(text, "sinter::stashed<sinter::Lanes<", ptx, "st.shared");
+         keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "ld.shared") &&
+         keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "st.shared");
 }
 
 /// The hash of what decides about a kernel.

@@ -23,7 +23,7 @@ METRICS = [
     "smsp__inst_executed_op_local_ld.sum",
 ]
 # A row kept in registers and one in shared memory, along columns; fused operations; indices.
-CHECKED = ["dsl/stashed_rows_test", "dsl/indexing_test", "jit/nest_test", "dsl/scan_test"]
+CHECKED = ["dsl/cached_rows_test", "dsl/indexing_test", "jit/nest_test", "dsl/scan_test"]
 PARTS = 8  # of each file's tests one part runs: they take about 20 times as long
 
 

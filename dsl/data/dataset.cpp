@@ -12,14 +12,14 @@ namespace sinter::inline v1 {
 std::int64_t detail::common_rows(std::initializer_list<const runtime::TensorImpl*> tensors) {
   bool fits = true;
   for (const runtime::TensorImpl* t : tensors)
-    fits = fits && t->rank() > 0 && t->shape[0] == (*tensors.begin())->shape[0];
+    fits = fits && t->ndim() > 0 && t->shape[0] == (*tensors.begin())->shape[0];
   if (fits) return (*tensors.begin())->shape[0];
-  std::string message = "TensorDataset: axis 0 counts the samples, so all tensors have it, with the same extent, but";
+  std::string message = "TensorDataset: axis 0 counts the samples, so it must have the same extent in all tensors, but";
   int number = 0;
   for (const runtime::TensorImpl* t : tensors) message += fmt::format("\n    tensor {}: {}", number++, describe(*t));
   throw ShapeError(message +
-                   "\n  Leave out what has no partner, as by x.slice(0, 0, n); give a tensor of one sample the "
-                   "axis by unsqueeze(0)");
+                   "\n  Drop the extra samples, for example with x.slice(0, 0, n); give a tensor of one sample the "
+                   "axis with unsqueeze(0)");
 }
 
 runtime::TensorRef detail::rows_at(const AnyTensor& x, const Tensor<std::int64_t, Cpu>& positions) {

@@ -56,7 +56,7 @@ class Content {
   void check_end() {
     std::byte more[1];
     if (inflater_ ? inflater_->read(more) > 0 : at_ < file_.size())
-      fail(fmt::format("there are bytes behind the array, which ends at byte {}", at_));
+      fail(fmt::format("there are bytes after the array, which ends at byte {}", at_));
   }
 
  private:
@@ -81,10 +81,10 @@ DType dtype_of_code(std::byte code, const Content& content) {
                   std::to_integer<int>(code)));
 }
 
-Shape read_shape(Content& content, int rank) {
-  if (rank > max_rank) content.fail(fmt::format("{} axes at byte 3; a tensor has up to {}", rank, max_rank));
+Shape read_shape(Content& content, int ndim) {
+  if (ndim > max_ndim) content.fail(fmt::format("{} axes at byte 3; a tensor has up to {}", ndim, max_ndim));
   Shape shape;
-  for (int axis = 0; axis < rank; ++axis) {
+  for (int axis = 0; axis < ndim; ++axis) {
     std::array<std::byte, 4> extent;
     content.read(extent, fmt::format("the extent of axis {}", axis));
     std::ranges::reverse(extent);
@@ -102,9 +102,9 @@ void check_room(const Content& content, const Shape& shape, DType dtype) {
           fmt::format("the header's shape {} is too large: a tensor has less than 2^60 elements", to_string(shape)));
   const std::uint64_t bytes = static_cast<std::uint64_t>(shape.numel()) * size_of(dtype);
   if (bytes > content.most_left())
-    content.fail(fmt::format("truncated: shape {} of {} takes {} bytes, but {} {} behind the header", to_string(shape),
+    content.fail(fmt::format("truncated: shape {} of {} takes {} bytes, but {} {} after the header", to_string(shape),
                              name(dtype), bytes, content.most_left(),
-                             content.is_packed() ? "are the most that it can unpack to" : "follow"));
+                             content.is_packed() ? "is the most that can be unpacked" : "follow"));
 }
 
 /// The first four bytes. Throws if they are not those of an IDX file.
@@ -119,11 +119,11 @@ std::array<std::byte, 4> read_magic(Content& content) {
     start += fmt::format("{:02x}", std::to_integer<int>(b));
     text += static_cast<char>(b);
   }
-  start = there == 0 ? "is empty" : fmt::format("begins by 0x{} ('{}')", start, excerpt(text));
+  start = there == 0 ? "is empty" : fmt::format("begins with 0x{} ('{}')", start, excerpt(text));
   if (zeros && there > 0) start += " and ends there";
   content.fail(
-      fmt::format("not an IDX file: it {}, where one begins by four bytes: two of 0, one for the element type, "
-                  "0x08 for uint8, and one for the number of axes",
+      fmt::format("not an IDX file: it {}, but an IDX file begins with four bytes: two zeros, the element type (0x08 "
+                  "is uint8) and the number of axes",
                   start));
 }
 

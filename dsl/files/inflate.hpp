@@ -17,7 +17,7 @@ inline constexpr std::uint64_t most_inflated = 258 * 8 / 2;
 
 class Inflater {
  public:
-  /// Raw deflate, as in zip archives, or .gz members, of which several may follow each other.
+  /// Raw deflate, as in zip archives, or a sequence of .gz members.
   enum class Wrapping : std::uint8_t { None, Gzip };
 
   /// The `packed` bytes at `offset` of the file, which must outlive this object; `name` is for messages.

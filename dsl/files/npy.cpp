@@ -21,7 +21,7 @@ using runtime::TensorRef;
 /// The same memory with its axes reversed.
 TensorRef reversed_view(const TensorImpl& t) {
   Shape shape, strides;
-  for (int axis = t.rank(); axis-- > 0;) shape.push_back(t.shape[axis]), strides.push_back(t.strides[axis]);
+  for (int axis = t.ndim(); axis-- > 0;) shape.push_back(t.shape[axis]), strides.push_back(t.strides[axis]);
   return runtime::view(t, shape, strides);
 }
 

@@ -62,10 +62,10 @@ class Parser {
     while (!accept('}')) {
       entry();
       if (accept('}')) break;
-      expect(',', "',' or '}' behind a value");
+      expect(',', "',' or '}' after a value");
     }
     skip_space();
-    if (at_ != text_.size()) fail("nothing but spaces behind the dictionary");
+    if (at_ != text_.size()) fail("nothing but spaces after the dictionary");
     if (!dtype_) missing("descr");
     if (!fortran_order_) missing("fortran_order");
     if (!shape_) missing("shape");
@@ -81,7 +81,7 @@ class Parser {
   void entry() {
     const std::size_t start = (skip_space(), at_);
     const std::string_view key = string();
-    expect(':', "':' behind a key");
+    expect(':', "':' after a key");
     if (key == "descr" && !dtype_)
       descr();
     else if (key == "fortran_order" && !fortran_order_)
@@ -116,14 +116,14 @@ class Parser {
     // As in Python, (3) is a number: a tuple of one needs its comma.
     bool comma = true;
     while (!accept(')')) {
-      if (!comma) fail("',' or ')' behind an extent");
+      if (!comma) fail("',' or ')' after an extent");
       const std::size_t start = (skip_space(), at_);
       const std::int64_t extent = integer();
-      if (shape.rank() == max_rank) at_ = start, fail(fmt::format("at most {} dimensions", max_rank));
+      if (shape.ndim() == max_ndim) at_ = start, fail(fmt::format("at most {} dimensions", max_ndim));
       shape.push_back(extent);
       comma = accept(',');
     }
-    if (shape.rank() == 1 && !comma) fail("',' behind the only extent");
+    if (shape.ndim() == 1 && !comma) fail("',' after the only extent");
     return shape;
   }
 
@@ -134,7 +134,7 @@ class Parser {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data() + start, text_.data() + at_, value);
     if (error != std::errc() || (at_ - start > 1 && text_[start] == '0'))
-      at_ = start, fail("an extent: a whole number from 0 to 2^63 - 1");
+      at_ = start, fail("an extent: an integer from 0 to 2^63 - 1");
     if (peek() == 'L') ++at_;  // how Python 2 wrote long integers
     return value;
   }
@@ -189,8 +189,8 @@ class Parser {
   }
   [[noreturn]] void unsupported(std::string_view descr, const std::string& name, std::size_t at) const {
     throw DtypeError(fmt::format(
-        "{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not have. {}. "
-        "Convert it with NumPy: np.save(path, array.astype('{}'))",
+        "{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not support. {}. Convert it with "
+        "NumPy: np.save(path, array.astype('{}'))",
         file_, excerpt(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported, nearest(name)));
   }
 
@@ -223,8 +223,8 @@ std::string header_text(const Header& header) {
       fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", size_of(header.dtype) == 1 ? '|' : native,
                   code, header.fortran_order ? "True" : "False", to_string(header.shape));
   // NumPy leaves room for the axis that grows by appending to have 21 digits.
-  if (const int rank = header.shape.rank(); rank > 0)
-    text.append(21 - std::to_string(header.shape[header.fortran_order ? rank - 1 : 0]).size(), ' ');
+  if (const int ndim = header.shape.ndim(); ndim > 0)
+    text.append(21 - std::to_string(header.shape[header.fortran_order ? ndim - 1 : 0]).size(), ' ');
   // The elements begin at a multiple of 64.
   constexpr std::size_t alignment = 64, prefix = 10;
   text.append(alignment - (prefix + text.size() + 1) % alignment, ' ');

@@ -70,7 +70,7 @@ void read_elements(ByteSource& source, const Header& header, runtime::TensorImpl
 
 Shape reversed(const Shape& shape) {
   Shape r;
-  for (int axis = shape.rank(); axis-- > 0;) r.push_back(shape[axis]);
+  for (int axis = shape.ndim(); axis-- > 0;) r.push_back(shape[axis]);
   return r;
 }
 
@@ -82,8 +82,9 @@ Header read_header(ByteSource& source) {
   const std::vector<std::byte> begin = read_part(source, 0, std::min<std::uint64_t>(source.size(), 8), "the start");
   for (std::size_t i = 0; i < std::min(begin.size(), magic.size()); ++i)
     if (begin[i] != static_cast<std::byte>(magic[i]))
-      throw FormatError(fmt::format("{}: not a .npy file: byte {} is 0x{:02x}, where one begins with \\x93NUMPY. {}",
-                                    file, i, std::to_integer<int>(begin[i]), reads));
+      throw FormatError(
+          fmt::format("{}: not a .npy file: byte {} is 0x{:02x}, but a .npy file begins with \\x93NUMPY. {}", file, i,
+                      std::to_integer<int>(begin[i]), reads));
   read_part(source, 0, 8, "the magic number with the version");
   const int major = std::to_integer<int>(begin[6]), minor = std::to_integer<int>(begin[7]);
   if (major < 1 || major > 3 || minor != 0)

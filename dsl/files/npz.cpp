@@ -6,12 +6,12 @@
 
 #include <runtime/replacement.hpp>
 #include <sinter/runtime/error.hpp>
+#include "duplicate.hpp"
 #include "element_bytes.hpp"
 #include "excerpt.hpp"
 #include "file.hpp"
 #include "npy_format.hpp"
 #include "npz_format.hpp"
-#include "twice.hpp"
 #include "zip.hpp"
 
 namespace sinter::inline v1 {
@@ -21,8 +21,8 @@ namespace {
 using detail::excerpt;
 using detail::FileName;
 using detail::FileSource;
+using detail::first_duplicate;
 using detail::for_each_part;
-using detail::twice;
 using runtime::Replacement;
 namespace npy = detail::npy;
 namespace zip = detail::zip;
@@ -64,7 +64,7 @@ StateDict detail::npz::read(ByteSource& source, Device device) {
     std::string name = file.name.ends_with(suffix) ? file.name.substr(0, file.name.size() - suffix.size()) : file.name;
     entries.push_back({std::move(name), {}});
   }
-  if (const std::string* name = twice(entries, &StateDict::Entry::name))
+  if (const std::string* name = first_duplicate(entries, &StateDict::Entry::name))
     throw FormatError(fmt::format("{}: there are two arrays '{}'", source.name(), excerpt(*name)));
   for (std::size_t i = 0; i < files.size(); ++i) {
     zip::EntrySource content(source, files[i]);

@@ -12,10 +12,10 @@
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
+#include "duplicate.hpp"
 #include "element_bytes.hpp"
 #include "file.hpp"
 #include "safetensors_format.hpp"
-#include "twice.hpp"
 
 namespace sinter::inline v1 {
 
@@ -23,15 +23,16 @@ namespace {
 
 using detail::FileName;
 using detail::FileSource;
+using detail::first_duplicate;
 using detail::for_each_part;
 using detail::Mapping;
-using detail::twice;
 using runtime::Replacement;
 using runtime::TensorRef;
 namespace safetensors = detail::safetensors;
 using safetensors::Part;
 
-static_assert(std::endian::native == std::endian::little, "the elements lie in memory as they do in the file");
+static_assert(std::endian::native == std::endian::little,
+              "elements have the same byte order in memory and in the file");
 
 TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
                     Device device) {
@@ -53,7 +54,7 @@ std::vector<Part> laid_out(const StateDict& state) {
   std::vector<Part> parts;
   for (const auto& [name, tensor] : state) {
     if (name == "__metadata__")
-      throw Error("no tensor of a safetensors file can be called '__metadata__': the format has another use for it");
+      throw Error("no tensor of a safetensors file can be called '__metadata__': the format reserves this name");
     if (!tensor.defined()) throw Error(fmt::format("cannot save '{}': this tensor is empty, it holds no array", name));
     if (safetensors::dtype_code(tensor.dtype()).empty())
       throw DtypeError(
@@ -76,7 +77,7 @@ std::vector<Part> laid_out(const StateDict& state) {
 }
 
 void check_metadata(const Metadata& metadata) {
-  if (const std::string* key = twice(metadata, &Metadata::value_type::first))
+  if (const std::string* key = first_duplicate(metadata, &Metadata::value_type::first))
     throw Error(fmt::format("the metadata has the key '{}' twice", *key));
 }
 

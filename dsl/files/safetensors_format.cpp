@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include <sinter/runtime/error.hpp>
+#include "duplicate.hpp"
 #include "excerpt.hpp"
-#include "twice.hpp"
 
 namespace sinter::inline v1::detail::safetensors {
 
@@ -56,7 +56,7 @@ std::uint64_t check_order(const std::vector<Part>& parts, const std::string& fil
       throw FormatError(fmt::format("{}: tensor '{}' begins at byte {} of the data, but {} at {}: {}", file,
                                     excerpt(part->name), part->begin,
                                     before ? fmt::format("tensor '{}' ends", excerpt(before->name)) : "the data begins",
-                                    end, part->begin < end ? "they overlap" : "the bytes between belong to nobody"));
+                                    end, part->begin < end ? "they overlap" : "the bytes between belong to no tensor"));
     end = part->end;
     before = part;
   }
@@ -64,9 +64,9 @@ std::uint64_t check_order(const std::vector<Part>& parts, const std::string& fil
 }
 
 void check_names(const Header& header, const std::string& file) {
-  if (const std::string* name = twice(header.parts, &Part::name))
+  if (const std::string* name = first_duplicate(header.parts, &Part::name))
     throw FormatError(fmt::format("{}: there are two tensors '{}'", file, excerpt(*name)));
-  if (const std::string* key = twice(header.metadata, &Metadata::value_type::first))
+  if (const std::string* key = first_duplicate(header.metadata, &Metadata::value_type::first))
     throw FormatError(fmt::format("{}: the metadata has the key '{}' twice", file, excerpt(*key)));
 }
 
@@ -85,8 +85,8 @@ DType dtype_of_code(std::string_view code, std::string_view tensor, const std::s
   for (const auto& known : codes)
     if (known.code == code) return known.dtype;
   throw DtypeError(
-      fmt::format("{}: tensor '{}' has the dtype '{}', which Sinter does not have. Sinter reads BOOL, U8, I8 to I64, "
-                  "F16, BF16, F32, F64 and C64. Convert it with PyTorch: t.to({})",
+      fmt::format("{}: tensor '{}' has the dtype '{}', which Sinter does not support. Sinter reads BOOL, U8, I8 to "
+                  "I64, F16, BF16, F32, F64 and C64. Convert it with PyTorch: t.to({})",
                   file, excerpt(tensor), excerpt(code), nearest(code)));
 }
 
@@ -94,8 +94,8 @@ Header read_header(ByteSource& source) {
   const std::string file = source.name();
   if (source.size() < 8)
     throw FormatError(
-        fmt::format("{}: not a safetensors file: it has {} bytes, and one begins with eight that hold the "
-                    "header's length",
+        fmt::format("{}: not a safetensors file: it has {} bytes, but a safetensors file begins with eight that hold "
+                    "the header's length",
                     file, source.size()));
   std::byte prefix[8];
   source.read(0, prefix);
@@ -117,7 +117,7 @@ Header read_header(ByteSource& source) {
   const std::uint64_t end = check_order(header.parts, file), held = source.size() - header.data_offset;
   if (end != held)
     throw FormatError(fmt::format("{}: {}: its tensors take {} bytes from byte {}, but the file ends at byte {}", file,
-                                  end > held ? "truncated" : "there is something behind the last tensor", end,
+                                  end > held ? "truncated" : "there are bytes after the last tensor", end,
                                   header.data_offset, source.size()));
   return header;
 }

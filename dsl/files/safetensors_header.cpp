@@ -29,7 +29,7 @@ class Reader final : public nlohmann::json_sax<json> {
     if (at_ == At::Start) return enter(At::Names);
     if (at_ != At::Names) refuse("an object");
     if (name_ == metadata_key) {
-      if (std::exchange(had_metadata_, true)) fail("the key '__metadata__' is there twice");
+      if (std::exchange(had_metadata_, true)) fail("the key '__metadata__' occurs twice");
       return enter(At::Metadata);
     }
     header.parts.push_back({.name = name_});
@@ -107,15 +107,15 @@ class Reader final : public nlohmann::json_sax<json> {
     else if (field == "data_offsets")
       at_ = At::Offsets, again = std::exchange(had_offsets_, true);
     else
-      fail(fmt::format("tensor '{}' has the key '{}', where there are 'dtype', 'shape' and 'data_offsets'",
+      fail(fmt::format("tensor '{}' has the unknown key '{}'; the keys are 'dtype', 'shape' and 'data_offsets'",
                        excerpt(name_), excerpt(field)));
     if (again) fail(fmt::format("tensor '{}' has the key '{}' twice", excerpt(name_), field));
   }
   bool add_extent(std::uint64_t extent) {
     Shape& shape = header.parts.back().shape;
-    if (shape.rank() == max_rank)
-      fail(fmt::format("tensor '{}' has more than {} dimensions, which is what Sinter's have at most", excerpt(name_),
-                       max_rank));
+    if (shape.ndim() == max_ndim)
+      fail(fmt::format("tensor '{}' has more than {} dimensions, the most that Sinter supports", excerpt(name_),
+                       max_ndim));
     if (extent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) refuse(std::to_string(extent));
     shape.push_back(static_cast<std::int64_t>(extent));
     return true;
@@ -131,8 +131,8 @@ class Reader final : public nlohmann::json_sax<json> {
       case At::Names: return fmt::format("an object for '{}'", excerpt(name_));
       case At::Metadata: return fmt::format("a string for '{}' of __metadata__", excerpt(header.metadata.back().first));
       case At::Dtype: return "a string for 'dtype'" + tensor;
-      case At::Shape: return "a list of whole numbers from 0 to 2^63 - 1 for 'shape'" + tensor;
-      case At::Offsets: return "a list of two whole numbers for 'data_offsets'" + tensor;
+      case At::Shape: return "a list of integers from 0 to 2^63 - 1 for 'shape'" + tensor;
+      case At::Offsets: return "a list of two integers for 'data_offsets'" + tensor;
       default: return "an object";
     }
   }
@@ -153,7 +153,7 @@ class Reader final : public nlohmann::json_sax<json> {
 
 /// In double quotes, escaped as in JSON.
 std::string json_text(const std::string& text) try { return json(text).dump(); } catch (const json::exception&) {
-  throw Error(fmt::format("'{}' cannot stand in a safetensors file: it is not UTF-8", excerpt(text)));
+  throw Error(fmt::format("'{}' cannot be stored in a safetensors file: it is not UTF-8", excerpt(text)));
 }
 
 }  // namespace

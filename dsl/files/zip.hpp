@@ -28,7 +28,7 @@ struct Entry {
   std::uint64_t offset = 0;  // offset in the file
 };
 
-/// The entries, in directory order. Checks that they lie within the file without overlap, and that none claims to
+/// The entries, in directory order. Checks that they are within the file and do not overlap, and that none claims to
 /// expand to more than deflate allows, so memory use is bounded by the file's size. Throws FormatError.
 std::vector<Entry> read_directory(ByteSource& file);
 

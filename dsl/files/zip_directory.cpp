@@ -77,11 +77,11 @@ Directory find_directory(ByteSource& file) {
     const bool is_small = small.offset != unset32 && small.bytes != unset32 && small.count != unset16;
     const Directory found = is_small ? small : find_directory64(file, start + at, small);
     if (found.offset > start + at || found.bytes > start + at - found.offset)
-      fail(file, fmt::format("its directory of {} bytes from byte {} does not lie before its end record at byte {}",
+      fail(file, fmt::format("its directory of {} bytes from byte {} is not before its end record at byte {}",
                              found.bytes, found.offset, start + at));
     return found;
   }
-  fail(file, "it is truncated, there is no end record");
+  fail(file, "it is truncated: there is no end record");
 }
 
 /// The 64-bit fields of a record, which replace its 32-bit fields that are unset.
@@ -107,8 +107,8 @@ void check_entry(const Entry& e, std::uint64_t flags, std::uint64_t method, cons
   if (flags & 1) fail(file, fmt::format("entry '{}' is encrypted", name));
   if (method != 0 && method != 8)
     throw FormatError(
-        fmt::format("{}: entry '{}' is compressed by method {}; Sinter reads what is stored (0) "
-                    "or deflated (8), as numpy.savez and numpy.savez_compressed write",
+        fmt::format("{}: entry '{}' is compressed by method {}; Sinter reads stored (0) and deflated (8) entries, as "
+                    "numpy.savez and numpy.savez_compressed write",
                     file.name(), name, method));
   if (!e.deflated && e.packed != e.size)
     fail(file, fmt::format("entry '{}' of {} bytes is stored in {}", name, e.size, e.packed));
@@ -124,8 +124,8 @@ std::uint64_t content_offset(ByteSource& file, std::uint64_t at, const std::stri
     fail(file, fmt::format("there is no header of entry '{}' at byte {}", excerpt(name), at));
   const std::uint64_t name_bytes = header.number(26, 2), extra_bytes = header.number(28, 2);
   if (Record(file, at + header_bytes, name_bytes, what).text(0, name_bytes) != name)
-    fail(file, fmt::format("the entry at byte {} is called otherwise than '{}', its name in the directory", at,
-                           excerpt(name)));
+    fail(file,
+         fmt::format("the entry at byte {} has another name than '{}', its name in the directory", at, excerpt(name)));
   return at + header_bytes + name_bytes + extra_bytes;
 }
 
@@ -164,7 +164,7 @@ std::vector<Entry> read_directory(ByteSource& file) {
     check_entry(e, directory.number(at + 8, 2), method, file);
     e.offset = content_offset(file, header, e.name);
     if (e.offset > where.offset || e.packed > where.offset - e.offset)
-      fail(file, fmt::format("entry '{}' of {} bytes from byte {} does not lie before the directory at byte {}",
+      fail(file, fmt::format("entry '{}' of {} bytes from byte {} is not before the directory at byte {}",
                              excerpt(e.name), e.packed, e.offset, where.offset));
     ranges.emplace_back(header, e.offset + e.packed);
     at = extra + extra_bytes + directory.number(at + 32, 2);

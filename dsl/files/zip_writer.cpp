@@ -51,7 +51,7 @@ void Writer::put(const std::string& record) {
 
 void Writer::begin(const std::string& name, std::uint64_t size) {
   if (name.size() > 0xFFFF)
-    throw Error(fmt::format("a name of {} bytes cannot stand in a zip archive, which has 65535 at most: '{}'",
+    throw Error(fmt::format("a name of {} bytes is too long for a zip archive, which allows at most 65535: '{}'",
                             name.size(), excerpt(name)));
   entries_.push_back({.name = name, .size = size, .packed = size, .offset = at_});
   put("PK\3\4" + common(entries_.back(), 20) + name + fields({{1, 2}, {16, 2}, {size, 8}, {size, 8}}));

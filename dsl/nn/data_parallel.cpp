@@ -34,15 +34,15 @@ bool are_alike(const ModuleTensor* a, const ModuleTensor* b) {
     const auto& [name, value] = own[i];
     if (name == other[i].first && value.shape() == other[i].second.shape() && value.dtype() == other[i].second.dtype())
       continue;
-    throw Error(fmt::format(
-        "DataParallel: {} of the first copy is {}, and that of another {} is {}: a parameter is replaced by one of its "
-        "shape and dtype; after other changes make another DataParallel of net()",
-        name, describe(value.impl()), other[i].first, describe(other[i].second.impl())));
+    throw Error(
+        fmt::format("DataParallel: {} of the first copy is {}, but {} of another copy is {}: a parameter may only be "
+                    "replaced by one of its shape and dtype; after other changes make a new DataParallel of net()",
+                    name, describe(value.impl()), other[i].first, describe(other[i].second.impl())));
   }
-  throw Error(fmt::format(
-      "DataParallel: the first copy has {} tensors, and another {}: after adding or taking away parameters make "
-      "another DataParallel of net()",
-      own.size(), other.size()));
+  throw Error(
+      fmt::format("DataParallel: the first copy has {} tensors, but another has {}: after adding or removing "
+                  "parameters make a new DataParallel of net()",
+                  own.size(), other.size()));
 }
 
 void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
@@ -118,7 +118,7 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
   if (state_->is_up_to_date(leader, own)) return lock;
   lock.unlock();
   {
-    const std::lock_guard alone(state_->mutex);
+    const std::lock_guard exclusive(state_->mutex);
     state_->followers = describe_followers();  // the net may have replaced parameters
     state_->has_followers = true;
     state_->update(leader, own);
@@ -129,22 +129,24 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
 
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {
   if (mesh.local() == mesh.size()) return;
-  throw DeviceError(fmt::format(
-      "DataParallel of {} over {}: its copies are in one process, and these devices are of several. Give each process "
-      "its own DataParallel over Mesh(), or use tensors on the mesh: net(shard(x, mesh)) with replicated parameters",
-      net.kind, to_string(mesh)));
+  throw DeviceError(
+      fmt::format("DataParallel of {} over {}: its copies are in one process, but these devices belong to several. "
+                  "Give each process its own DataParallel over Mesh(), or use tensors on the mesh: net(shard(x, mesh)) "
+                  "with replicated parameters",
+                  net.kind, to_string(mesh)));
 }
 
 void throw_no_rows(const ModuleNode& net, const TensorImpl& batch) {
-  throw ShapeError(fmt::format("{}: the batch is {}, a number; its dim 0 is what devices share: unsqueeze(0) adds one",
-                               net.kind, describe(batch)));
+  throw ShapeError(
+      fmt::format("{}: the batch is {}, a 0-d tensor, but dim 0 is divided among the devices: unsqueeze(0) adds it",
+                  net.kind, describe(batch)));
 }
 
 void throw_other_rows(const ModuleNode& net, std::int64_t rows, const TensorImpl& batch) {
-  throw ShapeError(fmt::format(
-      "{}: the batch has {} rows, and another operand is {}: of each tensor a device gets its rows, dim 0. What all "
-      "devices need whole is a member of the net",
-      net.kind, rows, describe(batch)));
+  throw ShapeError(
+      fmt::format("{}: the batch has {} rows, but another operand is {}: each device gets some rows (dim 0) of every "
+                  "tensor. Make a tensor that every device needs in full a member of the net",
+                  net.kind, rows, describe(batch)));
 }
 
 }  // namespace sinter::inline v1::detail

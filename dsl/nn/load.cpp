@@ -44,7 +44,7 @@ std::string mismatch(const std::string& name, const AnyTensor& to, const AnyTens
         sinter::name(from.dtype()), sinter::name(to.dtype()));
   for (int axis = 0; axis < to.dim(); ++axis)
     if (to.shape()[axis] > 1 && to.strides()[axis] == 0)
-      return fmt::format("{} is expanded: several of its elements are one in memory; give it a contiguous copy.", name);
+      return fmt::format("{} is expanded: several of its elements share memory; give it a contiguous copy.", name);
   return {};
 }
 
@@ -83,8 +83,7 @@ nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state
   const nn::NamedTensors own = state_of(module);
   for (const auto& [name, tensor] : state)
     if (!tensor.defined())
-      throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{} is a tensor that holds nothing",
-                              module.kind, name));
+      throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{} is an empty tensor", module.kind, name));
   unwrap(state, own);
   std::unordered_map<std::string_view, AnyTensor> given(state.begin(), state.end());
 

@@ -5,12 +5,12 @@
 namespace sinter::inline v1::detail {
 
 TensorRef norm_parameter(const Shape& shape, bool exists, DType dtype, Device device, double value) {
-  if (shape.empty()) throw ShapeError("a layer that normalizes takes the shape of the last axes, one at least: {10}");
+  if (shape.empty()) throw ShapeError("a normalization layer takes the shape of the last axes, at least one: {10}");
   return constant_parameter(exists ? shape : Shape(), dtype, device, value);
 }
 
-jit::Along last_axes(const Shape& shape) noexcept {
-  return {static_cast<std::uint8_t>((1u << shape.rank()) - 1), true};
+jit::ReduceAxes last_axes(const Shape& shape) noexcept {
+  return {static_cast<std::uint8_t>((1u << shape.ndim()) - 1), true};
 }
 
 std::string norm_text(const Shape& shape, std::optional<double> eps, bool affine) {

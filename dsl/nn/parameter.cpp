@@ -34,8 +34,8 @@ std::string python_text(double value) {
 }
 
 bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last) noexcept {
-  return input.device == weight.device && input.dtype == weight.dtype && input.shape.rank() >= last.rank() &&
-         std::equal(last.begin(), last.end(), input.shape.end() - last.rank());
+  return input.device == weight.device && input.dtype == weight.dtype && input.shape.ndim() >= last.ndim() &&
+         std::equal(last.begin(), last.end(), input.shape.end() - last.ndim());
 }
 
 namespace {

@@ -15,23 +15,23 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 /// A buffer as the DLPack tensor that the library imports.
-struct Held {
+struct ImportedBuffer {
   Py_buffer view{};
   std::vector<std::byte> dense;  // the elements, if their layout had to change
   std::vector<std::int64_t> shape, strides;
   dlpack::ManagedTensorVersioned managed{};
 
-  Held() = default;
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() {
+  ImportedBuffer() = default;
+  ImportedBuffer(const ImportedBuffer&) = delete;
+  ImportedBuffer& operator=(const ImportedBuffer&) = delete;
+  ~ImportedBuffer() {
     if (view.obj) PyBuffer_Release(&view);
   }
 };
 
 [[noreturn]] void throw_format(const Py_buffer& view, std::string_view why) {
   throw DtypeError(
-      fmt::format("asarray: Sinter has no elements of the buffer format '{}', of {} bytes{}: convert the "
+      fmt::format("asarray: Sinter does not support elements of the buffer format '{}', of {} bytes{}: convert the "
                   "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
                   view.format ? view.format : "B", view.itemsize, why));
 }
@@ -40,7 +40,7 @@ dlpack::DataType type_of(const Py_buffer& view) {
   using enum dlpack::TypeCode;
   std::string_view format = view.format ? view.format : "B";
   if ((format.starts_with('>') || format.starts_with('!')) && view.itemsize > 1)
-    throw_format(view, ", whose bytes are in the other order: x.astype(x.dtype.newbyteorder(\"=\")) has this one's");
+    throw_format(view, ", in the opposite byte order: x.astype(x.dtype.newbyteorder(\"=\")) converts it");
   if (!format.empty() && std::string_view("@=<>!").find(format[0]) != std::string_view::npos) format.remove_prefix(1);
   dlpack::TypeCode code{};
   if (format == "?")
@@ -60,16 +60,16 @@ dlpack::DataType type_of(const Py_buffer& view) {
 }
 
 /// Throws Python's current exception; DtypeError for arrays without a buffer.
-std::unique_ptr<Held> get_buffer(py::handle object) {
-  auto held = std::make_unique<Held>();
+std::unique_ptr<ImportedBuffer> get_buffer(py::handle object) {
+  auto held = std::make_unique<ImportedBuffer>();
   if (PyObject_GetBuffer(object.ptr(), &held->view, PyBUF_FULL_RO) == 0) return held;
   py::error_already_set error;
   if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) throw error;
-  throw DtypeError(fmt::format("asarray: the elements of {} are in no buffer: {}", describe(object),
+  throw DtypeError(fmt::format("asarray: the elements of {} are not available as a buffer: {}", describe(object),
                                py::str(error.value()).cast<std::string>()));
 }
 
-bool lies_in_elements(const Py_buffer& view) {
+bool has_element_strides(const Py_buffer& view) {
   if (view.suboffsets)
     for (int i = 0; i < view.ndim; ++i)
       if (view.suboffsets[i] >= 0) return false;
@@ -78,11 +78,11 @@ bool lies_in_elements(const Py_buffer& view) {
   return true;
 }
 
-void describe_memory(Held& held) {
+void describe_memory(ImportedBuffer& held) {
   const Py_buffer& view = held.view;
-  if (view.ndim > max_rank)
-    throw ShapeError(fmt::format("asarray: the array has {} axes, and Sinter's have 0 to {}: reshape it first",
-                                 view.ndim, max_rank));
+  if (view.ndim > max_ndim)
+    throw ShapeError(fmt::format("asarray: the array has {} axes, but Sinter supports 0 to {}: reshape it first",
+                                 view.ndim, max_ndim));
   const dlpack::DataType type = type_of(view);
   for (int i = 0; i < view.ndim; ++i) {
     held.shape.push_back(view.shape ? view.shape[i] : view.len / view.itemsize);
@@ -101,11 +101,10 @@ void describe_memory(Held& held) {
 }
 
 /// Copies elements that Sinter cannot read in place.
-void make_dense(Held& held, std::optional<bool> copy) {
+void make_dense(ImportedBuffer& held, std::optional<bool> copy) {
   if (copy == false)
     throw Error(
-        "asarray: the elements do not lie at multiples of their size, so that they must be copied: leave copy "
-        "out, or set it to True");
+        "asarray: the elements are not aligned to their size, so they must be copied: omit copy, or set it to True");
   held.dense.resize(static_cast<std::size_t>(held.view.len));
   if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) throw py::error_already_set();
   held.managed.dl_tensor.data = held.dense.data();
@@ -113,7 +112,7 @@ void make_dense(Held& held, std::optional<bool> copy) {
   held.managed.flags = 0;
 }
 
-void destroy(void* held) { delete static_cast<Held*>(held); }
+void destroy(void* held) { delete static_cast<ImportedBuffer*>(held); }
 
 // Tensors as buffers.
 
@@ -137,19 +136,19 @@ const char* format_of(DType dtype) {
 
 /// Why the tensor cannot be exported with these flags; null if it can.
 const char* obstacle(const TensorImpl& t, int flags) {
-  if (!t.device.is_cpu()) return "the tensor is on a GPU: x.to(\"cpu\") is a copy that others can read";
+  if (!t.device.is_cpu()) return "the tensor is on a GPU: copy it with x.to(\"cpu\")";
   if (!format_of(t.dtype)) return "NumPy has no bfloat16: convert with x.to(sinter.float32)";
   const bool wants_fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
   const bool wants_order = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
                            (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS ||
                            (flags & PyBUF_STRIDES) != PyBUF_STRIDES;
-  if (wants_fortran ? !t.contiguous || t.rank() > 1 : wants_order && !t.contiguous)
-    return "the tensor does not lie in this order: x.contiguous() does row by row";
+  if (wants_fortran ? !t.contiguous || t.ndim() > 1 : wants_order && !t.contiguous)
+    return "the elements are not in this order in memory: x.contiguous() is row-major";
   return nullptr;
 }
 
 struct Layout {
-  Py_ssize_t shape[max_rank], strides[max_rank];
+  Py_ssize_t shape[max_ndim], strides[max_ndim];
 };
 
 int fill_buffer(PyObject* self, const TensorImpl& t, Py_buffer* view, int flags) {
@@ -161,12 +160,12 @@ int fill_buffer(PyObject* self, const TensorImpl& t, Py_buffer* view, int flags)
   static std::byte nothing{};
   auto layout = std::make_unique<Layout>();
   const auto size = static_cast<Py_ssize_t>(size_of(t.dtype));
-  for (int i = 0; i < t.rank(); ++i) layout->shape[i] = t.shape[i], layout->strides[i] = t.strides[i] * size;
+  for (int i = 0; i < t.ndim(); ++i) layout->shape[i] = t.shape[i], layout->strides[i] = t.strides[i] * size;
   view->buf = t.data ? t.data : &nothing;
   view->len = t.numel * size;
   view->itemsize = size;
   view->readonly = 0;
-  view->ndim = t.rank();
+  view->ndim = t.ndim();
   view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format_of(t.dtype)) : nullptr;
   view->shape = flags & PyBUF_ND ? layout->shape : nullptr;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? layout->strides : nullptr;
@@ -194,8 +193,8 @@ py::object numpy_of(const py::object& self) {
   const TensorRef t = without_gil([&] { return operand.evaluated(); });
   if (const char* why = obstacle(*t, PyBUF_FULL)) {
     if (t->device.is_cpu()) throw DtypeError(fmt::format("numpy: {}", why));
-    throw DeviceError(fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t),
-                                  "x.to(\"cpu\").numpy() copies it to where NumPy reads"));
+    throw DeviceError(
+        fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }
   const py::object tensor = py::isinstance<TensorObject>(self) ? self : py::cast(object_of(t));
   return py::module_::import("numpy").attr("asarray")(tensor);
@@ -208,16 +207,16 @@ py::object array_of(const py::object& self, const py::object& dtype, const py::o
   const py::object wanted = py::module_::import("numpy").attr("dtype")(dtype);
   const bool is_other = !py::object(array.attr("dtype")).equal(wanted);
   if (is_other && !copy.is_none() && !must_copy)
-    throw py::value_error("elements of another dtype are a copy: leave copy out, or set it to True");
+    throw py::value_error("another dtype requires a copy: omit copy, or set it to True");
   return array.attr("astype")(dtype, py::arg("copy") = must_copy);
 }
 
 }  // namespace
 
 TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy) {
-  std::unique_ptr<Held> held = get_buffer(object);
+  std::unique_ptr<ImportedBuffer> held = get_buffer(object);
   describe_memory(*held);
-  if (!lies_in_elements(held->view)) make_dense(*held, copy);
+  if (!has_element_strides(held->view)) make_dense(*held, copy);
   auto importer =
       without_gil([&] { return std::make_unique<detail::DLPackImporter>(&held->managed, DLPackImport{.copy = copy}); });
   const TensorRef tensor = importer->tensor();

@@ -35,14 +35,13 @@ TextValue value_at_depth(std::string_view function, py::handle object, int depth
   if (py::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = object.cast<const DTypeObject&>().dtype};
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deep", function));
+    if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deeply", function));
     TextValue list{.kind = TextValue::Kind::List, .place = detail::nowhere};
     for (const py::handle item : py::tuple(py::reinterpret_borrow<py::object>(object)))
       list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::nowhere;
     return list;
   }
-  throw_type_error(fmt::format("{} takes tensors, expressions and numbers, and here is {}{}", function,
-                               describe(object),
+  throw_type_error(fmt::format("{} takes tensors, expressions and numbers, but got {}{}", function, describe(object),
                                PyObject_CheckBuffer(object.ptr()) || py::hasattr(object, "__dlpack__")
                                    ? ": sinter.asarray(x) makes a tensor over its memory"
                                    : ""));
@@ -108,17 +107,15 @@ DType dtype_from(py::handle object) {
     name = object.attr("name").cast<std::string>();
   else
     throw_type_error(
-        fmt::format("a dtype is expected, as sinter.float32 or \"float32\", and here is {}", describe(object)));
+        fmt::format("a dtype is expected, such as sinter.float32 or \"float32\", but got {}", describe(object)));
   if (name == "bool_") name = "bool";
   if (const auto dtype = dtype_of_name(name)) return *dtype;
   if (name == "float" || name == "int" || name == "complex")
-    throw DtypeError(
-        fmt::format("the dtype '{}' has no width here: write float32 or float64, int32 or int64, "
-                    "complex64 or complex128",
-                    name));
+    throw DtypeError(fmt::format(
+        "the dtype '{}' needs a width: write float32 or float64, int32 or int64, complex64 or complex128", name));
   throw DtypeError(
-      fmt::format("there is no dtype '{}'; there are bool, uint8, int8, int16, int32, int64, float16, "
-                  "bfloat16, float32, float64, complex64 and complex128",
+      fmt::format("there is no dtype '{}'; the dtypes are bool, uint8, int8, int16, int32, int64, float16, bfloat16, "
+                  "float32, float64, complex64 and complex128",
                   name));
 }
 
@@ -130,7 +127,7 @@ Device device_from(py::handle object) {
   if (py::isinstance<Device>(object)) return object.cast<Device>();
   if (py::isinstance<py::str>(object)) return Device(object.cast<std::string>());
   if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).whole);
-  throw_type_error(fmt::format("a device is expected, as \"cpu\", \"cuda:0\" or 0, and here is {}", describe(object)));
+  throw_type_error(fmt::format("a device is expected, such as \"cpu\", \"cuda:0\" or 0, but got {}", describe(object)));
 }
 
 Device optional_device_from(py::handle object) { return object.is_none() ? Device() : device_from(object); }
@@ -138,7 +135,7 @@ Device optional_device_from(py::handle object) { return object.is_none() ? Devic
 std::optional<bool> flag_from(py::handle object) {
   if (object.is_none()) return {};
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
-  throw_type_error(fmt::format("True, False or None is expected, and here is {}", describe(object)));
+  throw_type_error(fmt::format("True, False or None is expected, but got {}", describe(object)));
 }
 
 std::int64_t integer_from(std::string_view function, py::handle object) {
@@ -147,12 +144,12 @@ std::int64_t integer_from(std::string_view function, py::handle object) {
       return integer_of(py::reinterpret_steal<py::object>(whole)).whole;
     PyErr_Clear();
   }
-  throw_type_error(fmt::format("{}: an integer is expected, and here is {}", function, describe(object)));
+  throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
 }
 
 py::tuple tuple_of(const Shape& shape) {
-  py::tuple t(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) t[static_cast<std::size_t>(i)] = py::int_(shape[i]);
+  py::tuple t(shape.ndim());
+  for (int i = 0; i < shape.ndim(); ++i) t[static_cast<std::size_t>(i)] = py::int_(shape[i]);
   return t;
 }
 

@@ -33,13 +33,13 @@ void add_devices(py::module_& m) {
   m.def("device_count", [] { return without_gil([] { return device_count(); }); }, "Number of GPUs, real or virtual.");
   m.def(
       "device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, py::arg("index") = 0,
-      "As the driver names a GPU.");
+      "The driver's name of a GPU.");
   m.def("synchronize", wait, py::arg("device") = py::none(),
-        "Waits until a device, or all, did what was asked of them.");
-  m.def("jit_stats", stats, "What was compiled and run in this process, and what it holds: a dict.");
+        "Waits until a device, or all devices, have finished their work.");
+  m.def("jit_stats", stats, "Counters of this process: what was compiled and run, and the memory in use. A dict.");
   m.def(
       "clear_cache", [] { without_gil([] { clear_cache(); }); },
-      "Lets go of all compiled kernels and plans in memory; what is on disk stays.");
+      "Frees all compiled kernels and plans in memory; the disk cache stays.");
 }
 
 }  // namespace

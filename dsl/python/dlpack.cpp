@@ -46,14 +46,14 @@ std::optional<Stream> stream_from(const py::object& stream, Device device) {
   if (!device.is_cuda()) {
     if (stream.is_none()) return {};
     throw DeviceError(
-        fmt::format("__dlpack__: the tensor is on {}, which has no streams: leave stream away", to_string(device)));
+        fmt::format("__dlpack__: the tensor is on {}, which has no streams: omit stream", to_string(device)));
   }
   if (!is_real_gpu(device)) return {};
   constexpr std::int64_t legacy_default = 1, per_thread_default = 2, none = -1;
   const std::int64_t number = stream.is_none() ? legacy_default : integer_from("__dlpack__", stream);
   if (number == none || number == per_thread_default) return {};
   if (number < none || number == 0)
-    throw DeviceError(fmt::format("__dlpack__: {} is no stream: 1 is CUDA's default one", number));
+    throw DeviceError(fmt::format("__dlpack__: {} is not a stream: 1 is CUDA's default stream", number));
   return Stream::from_native(number == legacy_default ? nullptr : reinterpret_cast<void*>(number), device);
 }
 
@@ -70,7 +70,7 @@ py::tuple dlpack_device(const Operand& x) {
 
 /// A flipped view, such as x[::-1].
 bool has_negative_strides(const TensorImpl& t) {
-  for (int i = 0; i < t.rank(); ++i)
+  for (int i = 0; i < t.ndim(); ++i)
     if (t.shape[i] > 1 && t.strides[i] < 0) return t.numel > 0;
   return false;
 }
@@ -87,20 +87,20 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
   bool copied = false;
   if (!dl_device.is_none() && !device_tuple(*t).equal(py::tuple(dl_device))) {
     if (!py::make_tuple(1, 0).equal(py::tuple(dl_device)))
-      throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and goes from there to (1, 0), the CPU, alone",
+      throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and can only be copied to (1, 0), the CPU",
                                     runtime::describe(*t)));
     if (wanted == false)
-      throw Error("__dlpack__: to get to the CPU the tensor must be copied: leave copy out, or set it to True");
+      throw Error("__dlpack__: to move to the CPU the tensor must be copied: omit copy, or set it to True");
     t = without_gil([&] { return jit::to(*t, t->dtype, Device()); });
     copied = true;
   }
   DLPackExport options{.stream = stream_from(stream, t->device)};
   const bool flipped = has_negative_strides(*t);
   if (flipped && wanted == false)
-    throw py::buffer_error(fmt::format(
-        "__dlpack__: the tensor {} has strides {}, and libraries such as PyTorch take no negative strides: it must be "
-        "copied. Leave copy out, or set it to True",
-        runtime::describe(*t), to_string(t->strides)));
+    throw py::buffer_error(
+        fmt::format("__dlpack__: the tensor {} has strides {}, but libraries such as PyTorch do not take negative "
+                    "strides: it must be copied. Omit copy, or set it to True",
+                    runtime::describe(*t), to_string(t->strides)));
   options.copy = flipped || (!copied && wanted == true);
   const bool versioned = wants_version_1(max_version);
   TensorRef source = without_gil([&] { return detail::dlpack_source(*t, options); });
@@ -132,8 +132,9 @@ TensorRef take_capsule(py::handle capsule, const DLPackImport& options) {
     return take<dlpack::ManagedTensor>(capsule, options);
   const char* const name = PyCapsule_GetName(capsule.ptr());
   PyErr_Clear();
-  throw Error(fmt::format("from_dlpack: the capsule's name is '{}': a tensor that nobody took yet is in a 'dltensor'",
-                          name ? name : ""));
+  throw Error(
+      fmt::format("from_dlpack: the capsule's name is '{}', but a tensor that was not yet consumed is in a 'dltensor'",
+                  name ? name : ""));
 }
 
 /// From new producers or old ones.
@@ -155,7 +156,7 @@ TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
   DLPackImport options{.copy = copy};
   if (PyCapsule_CheckExact(object.ptr())) return take_capsule(object, options);
   if (!py::hasattr(object, "__dlpack__"))
-    throw_type_error(fmt::format("from_dlpack takes an object that has __dlpack__, and here is {}", describe(object)));
+    throw_type_error(fmt::format("from_dlpack takes an object that has __dlpack__, but got {}", describe(object)));
   py::object stream = py::none();
   if (py::hasattr(object, "__dlpack_device__")) {
     const py::tuple on(object.attr("__dlpack_device__")());
@@ -168,7 +169,7 @@ TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
   }
   const py::object capsule = capsule_from(object, stream);
   if (!PyCapsule_CheckExact(capsule.ptr()))
-    throw_type_error(fmt::format("from_dlpack: __dlpack__ gives {}, not a capsule", describe(capsule)));
+    throw_type_error(fmt::format("from_dlpack: __dlpack__ returned {}, not a capsule", describe(capsule)));
   return take_capsule(capsule, options);
 }
 
@@ -180,7 +181,7 @@ void add_dlpack(py::module_& m, py::class_<Operand>& operand) {
       "from_dlpack",
       [](const py::object& x, const py::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
       py::arg("x"), py::pos_only(), py::kw_only(), py::arg("copy") = py::none(),
-      "A tensor over the memory of an object that has `__dlpack__`, as PyTorch's, JAX's, CuPy's and NumPy's have.");
+      "A tensor over the memory of an object that has `__dlpack__`, such as arrays of PyTorch, JAX, CuPy and NumPy.");
 }
 
 }  // namespace sinter::python

@@ -81,12 +81,12 @@ void add_errors(py::module_& m) {
       derived("ShapeError", "Shapes that do not broadcast, a shape that does not fit the data.", PyExc_ValueError);
   errors.dtype = derived("DTypeError", "A dtype that an operation does not take.", PyExc_TypeError);
   errors.index = derived("IndexError", "An index, axis or slice outside its range.", PyExc_IndexError);
-  errors.memory = derived("OutOfMemoryError", "Memory that a device does not have.", PyExc_MemoryError);
+  errors.memory = derived("OutOfMemoryError", "A device does not have enough memory.", PyExc_MemoryError);
   errors.cuda = derived("CudaError", "A call of the CUDA driver failed.");
   errors.format = derived("FormatError", "A file that cannot be read or written.", PyExc_ValueError);
-  errors.compile = derived("CompileError", "The kernel compiler refused a text; has `log` and `source`.");
-  errors.parse =
-      derived("ParseError", "A text that is no expression; has the `position` of the error.", PyExc_ValueError);
+  errors.compile = derived("CompileError", "The kernel compiler rejected a source; has `log` and `source`.");
+  errors.parse = derived("ParseError", "A text that is not a valid expression; has the `position` of the error.",
+                         PyExc_ValueError);
   py::register_exception_translator(translate);
 }
 

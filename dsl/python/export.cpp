@@ -14,13 +14,13 @@ namespace {
 
 std::string text_from(const char* what, py::handle object) {
   if (py::isinstance<py::str>(object)) return object.cast<std::string>();
-  throw_type_error(fmt::format("export_kernel: {} is a str, and here is {}", what, describe(object)));
+  throw_type_error(fmt::format("export_kernel: {} must be a str, but got {}", what, describe(object)));
 }
 
 std::vector<std::string> texts_from(const char* what, const py::object& list) {
   if (list.is_none()) return {};
   if (py::isinstance<py::str>(list))
-    throw_type_error(fmt::format("export_kernel: {} is a list of str, not a str", what));
+    throw_type_error(fmt::format("export_kernel: {} must be a list of str, not a str", what));
   std::vector<std::string> texts;
   for (const py::handle item : py::iter(list)) texts.push_back(text_from(what, item));
   return texts;
@@ -36,11 +36,11 @@ std::vector<NamedInput> inputs_from(const py::object& args) {
   if (args.is_none()) return inputs;
   if (!PyDict_Check(args.ptr()))
     throw_type_error(fmt::format(
-        "export_kernel: args of an expression are its tensors, as in {{\"z\": z}}, and here is {}", describe(args)));
+        "export_kernel: for an expression, args names its tensors, as in {{\"z\": z}}, but got {}", describe(args)));
   for (const auto& [name, tensor] : py::dict(args)) {
     if (!py::isinstance<TensorObject>(tensor))
       throw_type_error(
-          fmt::format("export_kernel: args are tensors of the expression, and here is {}", describe(tensor)));
+          fmt::format("export_kernel: args must be tensors of the expression, but got {}", describe(tensor)));
     inputs.push_back({text_from("a name", name), tensor.cast<const TensorObject&>().tensor});
   }
   return inputs;
@@ -78,8 +78,7 @@ jit::Export exported_expression(const py::object& expression, const py::object& 
                                 : py::make_tuple(expression);
   for (const py::handle e : several) {
     if (!py::isinstance<Operand>(e))
-      throw_type_error(
-          fmt::format("export_kernel takes a text, an expression or several, and here is {}", describe(e)));
+      throw_type_error(fmt::format("export_kernel takes a text, an expression or several, but got {}", describe(e)));
     nodes.push_back(detail::node_of(e.cast<const Operand&>().value()));
   }
   if (nodes.empty()) throw Error("export_kernel: there is no expression");
@@ -113,7 +112,8 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
   else if (format == "fatbin")
     library.format = ExportFormat::Fatbin;
   else if (format != "source")
-    throw Error(fmt::format("export_kernel: there is no format '{}'; there are source, header and fatbin", format));
+    throw Error(
+        fmt::format("export_kernel: there is no format '{}'; the formats are source, header and fatbin", format));
   library.cuda_source = library.manifest = false;
   for (const std::string& file : texts_from("extra", extra)) {
     if (file == "cu")
@@ -127,8 +127,8 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
     else if (file == "dot")
       library.dot = true;
     else
-      throw Error(
-          fmt::format("export_kernel: there is no extra file '{}'; there are cu, json, hpp, ptx and dot", file));
+      throw Error(fmt::format(
+          "export_kernel: there is no extra file '{}'; the extra files are cu, json, hpp, ptx and dot", file));
   }
   return library;
 }
@@ -147,7 +147,7 @@ py::dict export_kernel(const py::object& expression, const std::string& name, co
   jit::Export kernel;
   if (py::isinstance<py::str>(expression)) {
     if (!sizes.is_none() || !numbers.is_none())
-      throw Error("export_kernel: of a text, args names sizes and numbers: args=\"z: f32[n], s: f32\"");
+      throw Error("export_kernel: for a text, args names the sizes and numbers: args=\"z: f32[n], s: f32\"");
     const ParsedExpression parsed(expression.cast<std::string>());
     std::vector<ArgumentType> types;
     if (!args.is_none()) types = parse_signature(text_from("args of a text", args));
@@ -178,11 +178,9 @@ void add_export(py::module_& m) {
         py::arg("dlpack") = false, py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source",
         py::arg("extra") = py::none(),
         "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
-        "`out` where one is given.\n\n"
-        "A text takes its arguments' types, args=\"z: f32[n], s: f32\"; an expression names of its tensors, "
-        "args={\"z\": z},\n"
-        "of their extents, sizes={\"z\": [\"n\"]}, and of the numbers in it, numbers=[\"s\"]. archs=[90] is compute\n"
-        "capability 9.0, [] the CPU alone. extra: any of cu, json, hpp, ptx, dot.");
+        "`out` if it is given.\n\nA text takes its arguments' types, args=\"z: f32[n], s: f32\"; for an expression, "
+        "args={\"z\": z} names its tensors,\nsizes={\"z\": [\"n\"]} their extents, and numbers=[\"s\"] its numbers. "
+        "archs=[90] is compute\ncapability 9.0, [] only the CPU. extra: any of cu, json, hpp, ptx, dot.");
 }
 
 }  // namespace sinter::python

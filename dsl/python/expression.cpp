@@ -71,7 +71,7 @@ py::object evaluate(const py::args& operands) {
   py::list results;
   for (const py::handle x : operands) {
     if (!py::isinstance<Operand>(x))
-      throw_type_error(fmt::format("evaluate takes expressions, and here is {}", describe(x)));
+      throw_type_error(fmt::format("evaluate takes expressions, but got {}", describe(x)));
     results.append(x);
     if (py::isinstance<TensorObject>(x)) continue;
     nodes.push_back(detail::node_of(x.cast<const Operand&>().value()));
@@ -89,7 +89,7 @@ std::unique_ptr<Operand> parsed(const std::string& text, const py::kwargs& opera
   for (const auto& [name, operand] : operands) {
     const TextValue v = value_from("parse", operand);
     if (!v.is_operand())
-      throw_type_error(fmt::format("parse: '{}' is a tensor, an expression or a number, and here is {}",
+      throw_type_error(fmt::format("parse: '{}' must be a tensor, an expression or a number, but got {}",
                                    name.cast<std::string>(), describe(operand)));
     named.emplace_back(name.cast<std::string>(), Lazy<AnyType>(detail::node_of(v)));
     named.back().is_number = !v.is_tensor();
@@ -135,14 +135,14 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
   m.def("_operations", operations);
   m.def("evaluate", evaluate, "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
   m.def("parse", parsed, py::arg("text"), py::pos_only(),
-        "The expression that a text says: parse(\"exp(z + 2) * y\", z=z, y=y).");
+        "Parses a text as an expression: parse(\"exp(z + 2) * y\", z=z, y=y).");
   operand
       .def(
           "eval", [](const py::object& x) { return evaluate(py::args(py::make_tuple(x))); },
           "The tensor that the expression evaluates to; of a tensor itself.")
       .def(
           "explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
-          "What evaluating would do, in words. Nothing runs.")
+          "Describes in words what evaluation would do. Nothing runs.")
       .def(
           "explain_html",
           [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain_html(r); }); },
@@ -159,7 +159,7 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
           py::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
       .def(
           "to_dot", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::to_dot(r); }); },
-          "Its graph in Graphviz's language.");
+          "Its graph in Graphviz's DOT language.");
 }
 
 }  // namespace sinter::python

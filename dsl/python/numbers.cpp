@@ -44,32 +44,31 @@ class Reader {
     if (!PyList_Check(data.ptr()) && !PyTuple_Check(data.ptr())) return read_number(data, depth);
     const py::tuple items(py::reinterpret_borrow<py::object>(data));
     const auto length = static_cast<std::int64_t>(items.size());
-    if (rank_ >= 0 && depth >= rank_) throw_ragged(depth);
-    if (depth == shape_.rank()) {
-      if (depth == max_rank)
-        throw ShapeError(fmt::format("tensor: the lists are nested deeper than {} levels", max_rank));
+    if (ndim_ >= 0 && depth >= ndim_) throw_ragged(depth);
+    if (depth == shape_.ndim()) {
+      if (depth == max_ndim)
+        throw ShapeError(fmt::format("tensor: the lists are nested deeper than {} levels", max_ndim));
       shape_.push_back(length);
     } else if (shape_[depth] != length) {
       throw ShapeError(
-          fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is a full grid",
+          fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is rectangular",
                       shape_[depth], length, depth));
     }
-    if (length == 0 && rank_ < 0) rank_ = depth + 1;
+    if (length == 0 && ndim_ < 0) ndim_ = depth + 1;
     for (const py::handle item : items) read(item, depth + 1);
   }
   void read_number(py::handle data, int depth) {
     const auto number = number_from(data);
     if (!number)
-      throw_type_error(fmt::format("tensor takes numbers, lists of them, arrays and tensors, and here is {}{}",
+      throw_type_error(fmt::format("tensor takes numbers, lists of them, arrays and tensors, but got {}{}",
                                    describe(data), depth > 0 ? " in a list" : ""));
-    if (rank_ < 0) rank_ = depth;
-    if (depth != rank_) throw_ragged(depth);
+    if (ndim_ < 0) ndim_ = depth;
+    if (depth != ndim_) throw_ragged(depth);
     highest_ = std::max(highest_, number->category);
     numbers_.push_back(*number);
   }
   [[noreturn]] static void throw_ragged(int depth) {
-    throw ShapeError(
-        fmt::format("tensor: numbers and lists stand beside one another at level {}: a tensor is a full grid", depth));
+    throw ShapeError(fmt::format("tensor: numbers and lists are mixed at level {}: a tensor is rectangular", depth));
   }
   template <class T>
   void fill(TensorImpl& t) const {
@@ -85,7 +84,7 @@ class Reader {
   }
 
   Shape shape_;
-  int rank_ = -1;  // nesting depth of the first number
+  int ndim_ = -1;  // nesting depth of the first number
   Category highest_ = Category::Bool;
   std::vector<TextNumber> numbers_;
 };
@@ -97,7 +96,7 @@ TensorRef tensor_of_numbers(py::handle data, std::optional<DType> dtype, Device 
   reader.read(data);
   const DType wanted = dtype.value_or(reader.natural());
   if (is_complex(reader.natural()) && !is_complex(wanted))
-    throw DtypeError(fmt::format("tensor: complex numbers do not become {}", name(wanted)));
+    throw DtypeError(fmt::format("tensor: complex numbers cannot be converted to {}", name(wanted)));
   reader.check_fit(wanted);
   const TensorRef wide = reader.tensor();
   return without_gil([&] { return jit::to(*wide, wanted, device); });

@@ -31,7 +31,7 @@ TensorRef copied(TensorImpl& t, DType dtype, Device device) {
 
 void check_loses_nothing(const char* function, const TensorImpl& t, DType dtype) {
   if (is_complex(t.dtype) && !is_complex(dtype))
-    throw DtypeError(fmt::format("{}: {} does not become {}: take real(x), imag(x) or abs(x)", function,
+    throw DtypeError(fmt::format("{}: {} cannot be converted to {}: take real(x), imag(x) or abs(x)", function,
                                  runtime::describe(t), name(dtype)));
 }
 
@@ -41,25 +41,24 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
   const std::optional<DType> to_dtype = optional_dtype_from(dtype);
   const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
   if (is_numpy_scalar(data) && !is_numpy_number(data))
-    throw DtypeError(fmt::format("asarray takes numbers, and here is {}", describe(data)));
+    throw DtypeError(fmt::format("asarray takes numbers, but got {}", describe(data)));
   const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
   if (is_new && wanted == false)
-    throw Error(fmt::format("asarray: {} has no memory of numbers to share: leave copy out, or set it to True",
-                            describe(data)));
+    throw Error(fmt::format("asarray: {} has no memory to share: omit copy, or set it to True", describe(data)));
   if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
   const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
   const DType into = to_dtype.value_or(t->dtype);
   const Device on = device.is_none() ? t->device : device_from(device);
   check_loses_nothing("asarray", *t, into);
   if (wanted == false && (into != t->dtype || on != t->device))
-    throw Error(fmt::format("asarray: {} becomes {} on {} by a copy: leave copy out, or set it to True",
+    throw Error(fmt::format("asarray: converting {} to {} on {} requires a copy: omit copy, or set it to True",
                             runtime::describe(*t), name(into), to_string(on)));
   return object_of(without_gil([&] { return wanted == true ? copied(*t, into, on) : jit::to(*t, into, on); }));
 }
 
 std::unique_ptr<Operand> from_numpy(const py::object& array) {
   if (!PyObject_CheckBuffer(array.ptr()))
-    throw_type_error(fmt::format("from_numpy takes a numpy.ndarray, and here is {}", describe(array)));
+    throw_type_error(fmt::format("from_numpy takes a numpy.ndarray, but got {}", describe(array)));
   return object_of(tensor_of_buffer(array, {}));
 }
 
@@ -113,7 +112,7 @@ py::object element(const TensorImpl& t, std::int64_t i) {
 
 py::object item(const Operand& x) {
   if (x.shape().numel() != 1)
-    throw Error(fmt::format("item takes one element, and here is {}",
+    throw Error(fmt::format("item takes one element, but got {}",
                             detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
   return element(*wide(x), 0);
 }
@@ -121,12 +120,12 @@ py::object item(const Operand& x) {
 /// The value for Python's bool(), float() and int().
 py::object number(const Operand& x, const char* what) {
   if (x.shape().numel() == 1) return element(*wide(x), 0);
-  throw py::type_error(fmt::format("{} takes one element, and here is {}; for all of them there are all(x) and any(x)",
+  throw py::type_error(fmt::format("{} takes one element, but got {}; for all elements there are all(x) and any(x)",
                                    what, detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
 }
 
 py::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
-  if (axis == t.rank()) return element(t, next++);
+  if (axis == t.ndim()) return element(t, next++);
   py::list items;
   for (std::int64_t i = 0; i < t.shape[axis]; ++i) items.append(nested(t, axis + 1, next));
   return items;
@@ -146,9 +145,9 @@ std::string repr(const Operand& x) {
 
 void add_facts(py::class_<Operand>& operand) {
   operand.def_property_readonly("shape", [](const Operand& x) { return tuple_of(x.shape()); })
-      .def_property_readonly("ndim", [](const Operand& x) { return x.shape().rank(); })
+      .def_property_readonly("ndim", [](const Operand& x) { return x.shape().ndim(); })
       .def_property_readonly(
-          "size", [](const Operand& x) { return x.shape().numel(); }, "How many elements there are.")
+          "size", [](const Operand& x) { return x.shape().numel(); }, "The number of elements.")
       .def_property_readonly("dtype", [](const Operand& x) { return DTypeObject{x.dtype()}; })
       .def_property_readonly("device", [](const Operand& x) { return x.device(); })
       .def("__len__",
@@ -162,13 +161,13 @@ void add_facts(py::class_<Operand>& operand) {
 }  // namespace
 
 void add_tensors(py::module_& m) {
-  py::class_<Operand> operand(m, "Operand", "What operations take: a Tensor or an Expression.");
+  py::class_<Operand> operand(m, "Operand", "An operand of operations: a Tensor or an Expression.");
   add_facts(operand);
   operand
       .def("to", moved, py::arg("target") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
            py::arg("device") = py::none(),
            "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
-      .def("item", item, "The only element as a number of Python's.")
+      .def("item", item, "The only element as a Python number.")
       .def("tolist", to_list, "The elements as nested lists.")
       .def("__bool__", [](const Operand& x) { return py::bool_(number(x, "bool()")); })
       .def("__float__", [](const Operand& x) { return py::float_(number(x, "float()")); })
@@ -180,8 +179,8 @@ void add_tensors(py::module_& m) {
                    : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
       });
   py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
-  const py::class_<ExpressionObject, Operand> expression(m, "Expression",
-                                                         "What is computed, in one kernel, when it is evaluated.");
+  const py::class_<ExpressionObject, Operand> expression(
+      m, "Expression", "A computation that runs when it is evaluated, in one kernel if the plan allows.");
   tensor
       .def_property_readonly(
           "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
@@ -197,8 +196,8 @@ void add_tensors(py::module_& m) {
   add_expressions(m, operand);
   m.def("asarray", asarray, py::arg("data"), py::pos_only(), py::kw_only(), py::arg("dtype") = py::none(),
         py::arg("device") = py::none(), py::arg("copy") = py::none(),
-        "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array where that can be. "
-        "copy=True always copies, copy=False never.");
+        "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array if possible. copy=True "
+        "always copies, copy=False never.");
   m.def(
       "tensor",
       [](const py::object& data, const py::object& dtype, const py::object& device) {
@@ -206,8 +205,7 @@ void add_tensors(py::module_& m) {
       },
       py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");
-  m.def("from_numpy", from_numpy, py::arg("array"),
-        "A tensor over an array's memory; a copy of an array that may not be written to.");
+  m.def("from_numpy", from_numpy, py::arg("array"), "A tensor over an array's memory; a copy of a read-only array.");
 }
 
 }  // namespace sinter::python

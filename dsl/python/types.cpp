@@ -19,7 +19,7 @@ void add_types(py::module_& m) {
       });
   for (int i = 0; i < dtype_count; ++i) m.attr(std::string(name(DType(i))).c_str()) = DTypeObject{DType(i)};
 
-  py::class_<Device>(m, "device", "Where a tensor is: \"cpu\", \"cuda:0\"; the number of a GPU stands for it.")
+  py::class_<Device>(m, "device", "The device of a tensor: \"cpu\", \"cuda:0\"; also given as the number of a GPU.")
       .def(py::init([](const py::object& of) { return device_from(of); }), py::arg("of"), py::pos_only())
       .def_property_readonly("type", [](const Device& d) { return d.is_cpu()    ? "cpu"
                                                                   : d.is_cuda() ? "cuda"

@@ -37,8 +37,8 @@ Index read_index(py::handle object) {
     return {.kind = Index::Kind::Range, .part = {bound(object.attr("start")), bound(object.attr("stop")), step}};
   }
   if (is_bool(object) || py::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
-    throw_type_error(fmt::format("an index is an integer, a slice, None, ..., or one tensor alone, and here is {}",
-                                 describe(object)));
+    throw_type_error(
+        fmt::format("an index is an integer, a slice, None, ..., or a single tensor, but got {}", describe(object)));
   return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
 }
 
@@ -48,13 +48,13 @@ std::vector<Index> read_indices(const py::object& key, const Shape& shape) {
   std::int64_t axes = 0;
   bool has_ellipsis = false;
   for (const py::handle item : items) {
-    if (item.is(py::ellipsis()) && std::exchange(has_ellipsis, true)) throw IndexError("an index has one ... at most");
+    if (item.is(py::ellipsis()) && std::exchange(has_ellipsis, true)) throw IndexError("an index has at most one ...");
     axes += !item.is_none() && !item.is(py::ellipsis());
   }
-  if (axes > shape.rank())
+  if (axes > shape.ndim())
     throw IndexError(
-        fmt::format("{} indices for a tensor of shape {}, which has {} axes", axes, to_string(shape), shape.rank()));
-  const auto whole = static_cast<std::size_t>(shape.rank() - axes);
+        fmt::format("{} indices for a tensor of shape {}, which has {} axes", axes, to_string(shape), shape.ndim()));
+  const auto whole = static_cast<std::size_t>(shape.ndim() - axes);
   std::vector<Index> indices;
   for (const py::handle item : items) {
     if (item.is(py::ellipsis()))
@@ -109,11 +109,11 @@ void with_operand(const TextValue& v, F f) {
 void set_item(const TensorObject& x, const py::object& key, const py::object& value) {
   const TextValue v = value_from("x[i] = value", value);
   if (!v.is_operand())
-    throw_type_error(fmt::format("x[i] = value takes a tensor or a number, and here is {}", describe(value)));
+    throw_type_error(fmt::format("x[i] = value takes a tensor or a number, but got {}", describe(value)));
   if (py::isinstance<Operand>(key)) {
     const auto& mask = key.cast<const Operand&>();
     if (mask.dtype() != DType::Bool)
-      throw DtypeError(fmt::format("x[i] = value: the tensor i is a mask of bools, and here is {}",
+      throw DtypeError(fmt::format("x[i] = value: the tensor i must be a mask of bools, but is {}",
                                    detail::describe(detail::Facts{mask.shape(), mask.dtype(), mask.device()})));
     return without_gil([&] {
       AnyTensor target(x.tensor);
@@ -131,7 +131,7 @@ void set_item(const TensorObject& x, const py::object& key, const py::object& va
 std::unique_ptr<Operand> transposed(const Operand& x) {
   return viewed(x, [](TensorImpl& t) {
     std::vector<std::int64_t> axes;
-    for (int i = t.rank(); i-- > 0;) axes.push_back(i);
+    for (int i = t.ndim(); i-- > 0;) axes.push_back(i);
     return detail::permute(t, axes);
   });
 }
@@ -147,7 +147,7 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
 
 void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
   operand.def("__iter__", [](const py::object& self) {
-    if (self.cast<const Operand&>().shape().empty()) throw_type_error("a tensor without axes, a number, has no parts");
+    if (self.cast<const Operand&>().shape().empty()) throw_type_error("a 0-d tensor cannot be iterated over");
     return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
   });
   operand.def("__getitem__", item_at).def_property_readonly("T", transposed, "The axes in reverse order.");

@@ -58,20 +58,20 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
 }
 
 std::vector<std::string_view> parameters_of_reduction(Op op) {
-  if (info(op).reduction == Reduction::Spreads) return {"input", "axis"};
+  if (info(op).reduction == Reduction::ShapePreserving) return {"input", "axis"};
   if (info(op).arity == 2) return {"input", "axis", "correction", "keepdim"};
   return {"input", "axis", "keepdim"};
 }
 
 TextValue reduced(Op op, const Arguments& a) {
-  const bool spreads = info(op).reduction == Reduction::Spreads;
+  const bool preserves_shape = info(op).reduction == Reduction::ShapePreserving;
   const TextValue& x = a.tensor(0);
-  if (spreads) a.required(1);
+  if (preserves_shape) a.required(1);
   const Axes axes = a.axes(1);
-  jit::Along along{jit::Along::all_axes, !spreads && a.flag(a.size() - 1)};
+  jit::ReduceAxes reduced_axes{jit::ReduceAxes::all_axes, !preserves_shape && a.flag(a.size() - 1)};
   const Facts facts{x.shape, x.node->dtype(), x.node->device()};
-  if (!axes.all() && !find_axes(axes, x.shape.rank(), along.axes)) throw_wrong_axes(name(op), axes, facts);
-  if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), along, facts);
+  if (!axes.all() && !find_axes(axes, x.shape.ndim(), reduced_axes.axes)) throw_wrong_axes(name(op), axes, facts);
+  if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), reduced_axes, facts);
   std::vector<jit::LazyRef> nodes{x.node};
   if (info(op).arity == 2) {
     if (a[2] && (a[2]->kind != Kind::Number || a[2]->number.category == Category::Bool ||
@@ -79,8 +79,8 @@ TextValue reduced(Op op, const Arguments& a) {
       a.wrong(2, "a number, 1 or 0");
     nodes.push_back(a[2] ? node_of(*a[2]) : lazy_node(FixedNumber<Category::Int, 1>()));
   }
-  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, along)),
-                           spreads ? x.shape : jit::reduced_shape(x.shape, along));
+  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, reduced_axes)),
+                           preserves_shape ? x.shape : jit::reduced_shape(x.shape, reduced_axes));
 }
 
 namespace {
@@ -111,7 +111,7 @@ namespace {
   }
 }
 
-/// Walks the nodes, keeping their values on a stack.
+/// Evaluates the nodes in order, keeping their values on a stack.
 class Builder {
  public:
   Builder(const SyntaxTree& tree, std::span<const NamedOperand> operands)
@@ -171,7 +171,7 @@ class Builder {
     std::string given;
     for (const NamedOperand& o : operands_) given += (given.empty() ? "" : ", ") + runtime::shortened(o.name);
     fail(node.place,
-         fmt::format("nothing is given for the name '{}'{}; given are: {}", runtime::shortened(node.name),
+         fmt::format("the name '{}' has no value{}; given are: {}", runtime::shortened(node.name),
                      did_you_mean(node.name, known), given.empty() ? "none" : runtime::shortened(given, 1000)));
   }
 
@@ -187,7 +187,7 @@ class Builder {
   void check_operands(const SyntaxNode& node) const {
     for (const TextValue& v : taken(node))
       if (!v.is_operand())
-        fail(v.place, fmt::format("{} takes tensors and numbers, and here is {}", name(node.op), describe(v)));
+        fail(v.place, fmt::format("{} takes tensors and numbers, but got {}", name(node.op), describe(v)));
   }
   TextValue operated(const SyntaxNode& node) {
     check_operands(node);
@@ -209,12 +209,13 @@ class Builder {
       for (const TextFunction& f : functions) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
       if (o.name == node.name)
-        fail(node.place, fmt::format("'{}' is an operand, which is not called: write *", runtime::shortened(o.name)));
+        fail(node.place,
+             fmt::format("'{}' is an operand, not a function: to multiply write *", runtime::shortened(o.name)));
     fail(node.place,
          fmt::format("there is no function '{}'{}", runtime::shortened(node.name), did_you_mean(node.name, known)));
   }
 
-  const runtime::DefaultFloats floats_;  // arithmetic on numbers alone happens here
+  const runtime::DefaultFloats floats_;  // arithmetic on numbers only happens here
   const SyntaxTree& tree_;
   std::span<const NamedOperand> operands_;
   std::vector<TextValue> known_;  // values of the operands used so far

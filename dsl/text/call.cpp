@@ -116,7 +116,7 @@ CallSignature signature_of(std::string_view name, const TextOperation& operation
 CallSignature signature_of_reduction(std::string_view name, Op op) {
   CallSignature s{std::string(name), {}, std::string(doc(op))};
   for (const std::string_view parameter : parameters_of_reduction(op)) {
-    const bool is_optional = info(op).reduction != Reduction::Spreads && parameter != "input";
+    const bool is_optional = info(op).reduction != Reduction::ShapePreserving && parameter != "input";
     s.parameters.push_back(std::string(parameter) + (!is_optional                ? ""
                                                      : parameter == "keepdim"    ? "=False"
                                                      : parameter == "correction" ? "=1"

@@ -18,7 +18,7 @@ namespace {
 
 std::string shown_type(const ArgumentType& type) { return runtime::shortened(to_string(type)); }
 
-struct Stand {
+struct ExampleTensor {
   std::string name;
   AnyTensor tensor;
 };
@@ -45,7 +45,7 @@ class Parameters {
   /// The expression of these operands, with a trial's numbers.
   Lazy<AnyType> expression(const ParsedExpression& parsed, const Trial& trial = {}) const {
     std::vector<NamedOperand> named;
-    for (const Stand& t : tensors_) named.emplace_back(t.name, t.tensor);
+    for (const ExampleTensor& t : tensors_) named.emplace_back(t.name, t.tensor);
     for (const ArgumentType& type : types_)
       if (type.is_number) named.push_back(number(type, trial));
     return parsed(named);
@@ -58,7 +58,7 @@ class Parameters {
   const std::vector<ArgumentType>& types() const noexcept { return types_; }
   /// The type of a leaf; null if it is not an argument.
   const ArgumentType* type_of(const runtime::TensorImpl* leaf) const {
-    const auto t = std::ranges::find_if(tensors_, [&](const Stand& n) { return &n.tensor.impl() == leaf; });
+    const auto t = std::ranges::find_if(tensors_, [&](const ExampleTensor& n) { return &n.tensor.impl() == leaf; });
     return t == tensors_.end() ? nullptr : &*std::ranges::find(types_, t->name, &ArgumentType::name);
   }
   /// "n = 2, m = 3".
@@ -113,17 +113,17 @@ class Parameters {
 
   std::vector<ArgumentType> types_;
   std::set<std::int64_t> written_;
-  std::vector<Stand> tensors_;
+  std::vector<ExampleTensor> tensors_;
   std::map<std::string, std::int64_t> extents_;  // values of symbols
   std::int64_t next_ = 2;
 };
 
 [[noreturn]] void refuse_number(const ArgumentType& type) {
-  throw Error(fmt::format(
-      "the kernel cannot take the number '{}' as a parameter: the expression computes with numbers alone, "
-      "and uses it up before there is a kernel. Compute that, as s * 2, before the call and pass the result "
-      "as an argument of its own, or write the number itself in its place",
-      shown_type(type)));
+  throw Error(
+      fmt::format("the kernel cannot take the number '{}' as a parameter: the expression combines it only with other "
+                  "numbers, before the kernel runs. Compute that, for example s * 2, before the call and pass the "
+                  "result as another argument, or write the number itself in its place",
+                  shown_type(type)));
 }
 
 /// The expression with a trial's numbers. A number that causes an error or changes the operations is not a parameter.
@@ -169,8 +169,8 @@ std::vector<std::string> number_names(const ParsedExpression& parsed, const Para
       if (changes[i] != &type) continue;
       if (found)
         throw Error(
-            fmt::format("the expression uses the number '{}' at several places, and a kernel takes a number for each: "
-                        "write it once, as in (z + w) * s, or give each place an argument of its own",
+            fmt::format("the expression uses the number '{}' in several places, but a kernel takes a separate number "
+                        "for each: write it once, as in (z + w) * s, or give each place its own argument",
                         shown_type(type)));
       names[i] = type.name, found = true;
     }
@@ -191,8 +191,8 @@ ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, 
     const ArgumentType* type = parameters.type_of(recorded.leaves[leaf]);
     if (!type)
       throw Error(
-          "a kernel takes its arguments as they are, and the text takes a view of one, or of what it computes: make "
-          "the view an argument, one of the strided ones where the array has strides of its own");
+          "a kernel takes its arguments as they are, but the text takes a view of one, or of a result: make the view "
+          "an argument, and a strided one if it is not contiguous");
     options.inputs.push_back(type->name);
     std::vector<std::string>& sizes = options.sizes.emplace_back();
     for (const SymbolicExtent& e : type->shape) {
@@ -210,9 +210,8 @@ Lazy<AnyType> with_examples(const ParsedExpression& parsed, const Parameters& pa
   } catch (const ShapeError& e) {
     const std::string examples = parameters.examples();
     if (examples.empty()) throw;
-    throw ShapeError(
-        fmt::format("{}\nHere sizes have example numbers: {}. Sizes that the expression walks together need one name",
-                    e.what(), examples));
+    throw ShapeError(fmt::format("{}\nHere sizes have example numbers: {}. Sizes that must be equal need one name",
+                                 e.what(), examples));
   }
 }
 

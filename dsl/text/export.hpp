@@ -13,7 +13,7 @@ NamedOperand number_operand(const ArgumentType& type);
 /// The expression as a kernel whose parameters have these types: numbers, and tensors of any extents, with the names
 /// that their shapes give. Extents that are numbers in the signature stay fixed. The options' inputs, sizes and numbers
 /// are set accordingly. Throws what the expression throws, and Error for a number that cannot be a parameter, such as
-/// one that the expression combines only with other numbers.
+/// one that the expression uses only with other numbers.
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options);
 
 }  // namespace sinter::inline v1::detail

@@ -59,11 +59,6 @@ TextValue rms_normalized(const Arguments& a) {
   return TextValue::tensor(scaled("rms_norm", rms_norm(a.tensor(0).lazy(), a.shape(1), eps), a, 2, a.size()));
 }
 
-TextValue softmin_of(const Arguments& a) {
-  a.required(1);
-  return TextValue::tensor(softmin(a.tensor(0).lazy(), a.axes(1)));
-}
-
 template <const auto& product>
 TextValue product_of(const Arguments& a) {
   return TextValue::tensor(Any(product(a.tensor(0).lazy(), a.tensor(1).lazy())));
@@ -102,7 +97,6 @@ std::span<const TextFunction> text_functions() {
        {"1", "1e-08"},
        "the cosine of the angle between a and b along an axis",
        similarity},
-      {"softmin", {"input", "axis"}, {}, "softmax(-a)", softmin_of},
       {"layer_norm",
        {"input", "normalized_shape", "weight", "bias", "eps"},
        {"None", "None", "1e-05"},

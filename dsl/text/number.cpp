@@ -81,7 +81,7 @@ double remainder_of(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Python's algorithm: floor(a / b) alone may be one too large, since a / b may round up to an integer.
+/// Python's algorithm: floor(a / b) by itself may be one too large, since a / b may round up to an integer.
 double floor_divided(double a, double b) {
   if (b == 0 || !std::isfinite(a) || !std::isfinite(b)) return std::floor(a / b);
   const double quotient = (a - remainder_of(a, b)) / b, floor = std::floor(quotient);

@@ -1,4 +1,4 @@
-// Numbers in texts. Arithmetic on numbers alone follows Python, except that integers are limited to 64 bits.
+// Numbers in texts. Arithmetic on numbers only follows Python, except that integers are limited to 64 bits.
 #pragma once
 #include <complex>
 #include <cstdint>

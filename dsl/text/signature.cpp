@@ -21,7 +21,7 @@ class SignatureParser {
       const Place place = lexer_.now().place();
       ArgumentType a = argument();
       if (std::ranges::find(arguments, a.name, &ArgumentType::name) != arguments.end())
-        throw_at(text_, place, fmt::format("the argument '{}' is there twice", runtime::shortened(a.name)));
+        throw_at(text_, place, fmt::format("the argument '{}' is given twice", runtime::shortened(a.name)));
       if (arguments.size() == max_arguments)
         throw_at(text_, place, fmt::format("a signature has at most {} arguments", max_arguments));
       arguments.push_back(std::move(a));
@@ -34,8 +34,7 @@ class SignatureParser {
 
  private:
   [[noreturn]] void unexpected(std::string_view expected) {
-    throw_at(text_, lexer_.now().place(),
-             fmt::format("{} is expected, and here is {}", expected, to_string(lexer_.now())));
+    throw_at(text_, lexer_.now().place(), fmt::format("{} is expected, but got {}", expected, to_string(lexer_.now())));
   }
   void expect(std::string_view symbol, std::string_view what) {
     if (!lexer_.now().is(symbol)) unexpected(what);
@@ -50,15 +49,15 @@ class SignatureParser {
     const Token given = name("the name of an argument");
     if (is_keyword(given.text))
       throw_at(text_, given.place(),
-               fmt::format("'{}' has a meaning of its own, and is no name", runtime::shortened(given.text)));
+               fmt::format("'{}' has a built-in meaning and cannot be a name", runtime::shortened(given.text)));
     expect(":", "':' and the dtype, as in z: f32[n]");
     ArgumentType a{.name = std::string(given.text), .dtype = dtype(), .is_number = true};
     if (!lexer_.now().is("[")) return a;
     a.is_number = false;
     lexer_.take();
     while (!lexer_.now().is("]")) {
-      if (a.shape.size() == max_rank)
-        throw_at(text_, lexer_.now().place(), fmt::format("a tensor has at most {} axes", max_rank));
+      if (a.shape.size() == max_ndim)
+        throw_at(text_, lexer_.now().place(), fmt::format("a tensor has at most {} axes", max_ndim));
       a.shape.push_back(extent());
       if (!lexer_.now().is(",")) break;
       lexer_.take();
@@ -98,7 +97,7 @@ void match_tensor(const ArgumentType& a, const AnyTensor& t, std::map<std::strin
   };
   if (t.dtype() != a.dtype) throw DtypeError(wrong("it has another dtype"));
   if (t.dim() != static_cast<int>(a.shape.size()))
-    throw ShapeError(wrong(fmt::format("it has {} axes and not {}", t.dim(), a.shape.size())));
+    throw ShapeError(wrong(fmt::format("it has {} axes, not {}", t.dim(), a.shape.size())));
   for (std::size_t axis = 0; axis < a.shape.size(); ++axis) {
     const SymbolicExtent& e = a.shape[axis];
     const std::int64_t extent = t.shape()[static_cast<int>(axis)];
@@ -130,7 +129,7 @@ std::string to_string(const ArgumentType& a) {
 std::map<std::string, std::int64_t> match(std::span<const ArgumentType> signature, std::span<const AnyTensor> tensors) {
   const auto wanted = std::ranges::count(signature, false, &ArgumentType::is_number);
   if (static_cast<std::size_t>(wanted) != tensors.size())
-    throw Error(fmt::format("the signature has {} arguments that are tensors, and {} tensors are given", wanted,
+    throw Error(fmt::format("the signature has {} arguments that are tensors, but {} tensors are given", wanted,
                             tensors.size()));
   std::map<std::string, std::int64_t> symbols;
   std::size_t next = 0;

@@ -72,7 +72,7 @@ class Parser {
       if (expects_operand_)
         operand();
       else
-        behind_operand();
+        after_operand();
     collect_names();
   }
 
@@ -81,11 +81,11 @@ class Parser {
   [[noreturn]] void fail(const std::string& what) { throw_at(tree_.text, now().place(), what); }
   [[noreturn]] void unexpected(std::string_view expected) {
     if (now().is_word("and") || now().is_word("or"))
-      fail(fmt::format("'{}' asks for one bool: write {} between comparisons in parentheses, as in (a < b) {} (b < c)",
+      fail(fmt::format("'{}' takes single bools: write {} between comparisons in parentheses, as in (a < b) {} (b < c)",
                        now().text, now().text == "and" ? "&" : "|", now().text == "and" ? "&" : "|"));
-    if (now().is_word("if")) fail("a choice for each element is where(condition, a, b)");
+    if (now().is_word("if")) fail("to choose for each element write where(condition, a, b)");
     if (now().is("=")) fail("'=' names an argument of a call: equality is ==");
-    fail(fmt::format("{} is expected, and here is {}", expected, to_string(now())));
+    fail(fmt::format("{} is expected, but got {}", expected, to_string(now())));
   }
   void expect(std::string_view symbol, std::string_view what) {
     if (!now().is(symbol)) unexpected(what);
@@ -103,7 +103,7 @@ class Parser {
   }
   void begin(Open open) {
     if (nests(open) && ++depth_ > max_nesting)
-      fail(fmt::format("this is nested deeper than {} levels: give a part of it a name of its own", max_nesting));
+      fail(fmt::format("this is nested deeper than {} levels: give a part of it its own name", max_nesting));
     open_.push_back(std::move(open));
     expects_operand_ = true;
   }
@@ -126,7 +126,7 @@ class Parser {
   void push(SyntaxNode node) {
     const auto refuse = [&](std::size_t most, std::string_view of_what) {
       throw_at(tree_.text, node.place,
-               fmt::format("a text has at most {} {}: read it in parts, and give each a name", most, of_what));
+               fmt::format("a text has at most {} {}: parse it in parts, and give each a name", most, of_what));
     };
     if (tree_.nodes.size() == max_nodes) refuse(max_nodes, "numbers, names, operators and calls");
     if ((node.kind == Kind::Call || node.kind == Kind::Index) && ++calls_ > max_calls)
@@ -190,7 +190,7 @@ class Parser {
     add({.kind = Kind::Number, .place = place, .number = number});
   }
 
-  void behind_operand() {
+  void after_operand() {
     if (now().is(".")) return method();
     if (now().is("[")) {
       const Token token = lexer_.take();
@@ -204,7 +204,7 @@ class Parser {
     }
     if (const BinaryOperator* o = find(comparisons, now())) {
       end_operators(of_comparison + 1);
-      if (waits_for(of_comparison)) fail("a < b < c asks for one bool: write (a < b) & (b < c)");
+      if (waits_for(of_comparison)) fail("a < b < c takes single bools: write (a < b) & (b < c)");
       return begin_operator(o->op, of_comparison, 2);
     }
     end_operators(of_not);
@@ -261,7 +261,7 @@ class Parser {
     call.is_named = false;
     expects_operand_ = true;
   }
-  /// f(a, name=b): only the next token tells whether a name is a keyword.
+  /// f(a, name=b): only the next token shows whether a name is a keyword.
   void end_argument() {
     Open& call = open_.back();
     SyntaxNode& node = call.node;
@@ -272,7 +272,7 @@ class Parser {
       const bool is_name = tree_.nodes.size() == call.before + 1 && tree_.nodes.back().kind == Kind::Name;
       if (now().is("=") && is_name && first.text == tree_.nodes.back().name) return begin_named_argument(call);
       if (!node.keywords.empty())
-        throw_at(tree_.text, first.place(), "an argument without a name stands before those with names");
+        throw_at(tree_.text, first.place(), "a positional argument comes before keyword arguments");
     }
     if (took(",")) return begin_argument();
     end_call();
@@ -281,7 +281,7 @@ class Parser {
     tree_.nodes.pop_back();
     if (std::ranges::find(call.node.keywords, call.part.text) != call.node.keywords.end())
       throw_at(tree_.text, call.part.place(),
-               fmt::format("the argument '{}' is there twice", runtime::shortened(call.part.text)));
+               fmt::format("the argument '{}' is given twice", runtime::shortened(call.part.text)));
     lexer_.take();
     call.node.keywords.push_back(call.part.text);
     call.is_named = true;

@@ -8,7 +8,8 @@
 
 namespace sinter::inline v1::detail {
 
-/// A node takes its operands, which are nodes before it, from a stack: a tree of any depth is walked without recursion.
+/// A node takes its operands, which are nodes before it, from a stack: a tree of any depth is traversed without
+/// recursion.
 struct SyntaxNode {
   enum class Kind { Number, Name, Operator, Call, List, Index, Slice, Ellipsis };
   Kind kind;

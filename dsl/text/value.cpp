@@ -54,12 +54,12 @@ Arguments::Arguments(std::string_view text, Place call, std::string_view name,
   const std::size_t positional = values.size() - keywords.size();
   if (positional > parameters.size())
     throw_at(text, values[parameters.size()].place,
-             fmt::format("{} takes {} argument{}, and {} are given", name, parameters.size(),
+             fmt::format("{} takes {} argument{}, but {} are given", name, parameters.size(),
                          parameters.size() == 1 ? "" : "s", positional));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t parameter = i < positional ? i : place_of(keywords[i - positional], values[i].place);
     if (given_[parameter])
-      throw_at(text, values[i].place, fmt::format("{} is given its argument '{}' twice", name, parameters[parameter]));
+      throw_at(text, values[i].place, fmt::format("{}: the argument '{}' is given twice", name, parameters[parameter]));
     given_[parameter] = &values[i];
   }
   for (const TextValue*& value : given_)
@@ -78,12 +78,12 @@ std::size_t Arguments::place_of(std::string_view keyword, Place place) const {
 void Arguments::wrong(std::size_t parameter, std::string_view expected) const {
   const TextValue* value = given_[parameter];
   throw_at(text_, value ? value->place : call_,
-           fmt::format("{}: the argument '{}' is {}, and {}", name_, parameters_[parameter], expected,
-                       value ? fmt::format("here is {}", describe(*value)) : "it is missing"));
+           fmt::format("{}: the argument '{}' must be {}, but {}", name_, parameters_[parameter], expected,
+                       value ? fmt::format("got {}", describe(*value)) : "it is missing"));
 }
 
 const TextValue& Arguments::required(std::size_t parameter) const {
-  if (!given_[parameter]) wrong(parameter, "needed");
+  if (!given_[parameter]) wrong(parameter, "given");
   return *given_[parameter];
 }
 

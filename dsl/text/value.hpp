@@ -38,7 +38,7 @@ jit::LazyRef node_of(const TextValue& v);
 /// The arguments of a call by parameter; null if an argument is omitted or None.
 class Arguments {
  public:
-  /// Throws ParseError for too many, unknown or repeated ones. `dim` may stand for `axis`, `keepdims` for `keepdim`.
+  /// Throws ParseError for too many, unknown or repeated ones. `dim` is an alias of `axis`, `keepdims` of `keepdim`.
   Arguments(std::string_view text, Place call, std::string_view name, std::span<const std::string_view> parameters,
             std::span<const TextValue> values, std::span<const std::string_view> keywords);
 

@@ -1,7 +1,7 @@
 // Views and gathers in texts: x.t(), x[1:, None], embedding(w, ids).
 #include <fmt/format.h>
 
-#include <jit/graph/lazy_node.hpp>
+#include <jit/evaluate/lazy_node.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include "value.hpp"
 
@@ -78,19 +78,20 @@ class Indexing {
     int ellipses = 0;
     for (const TextValue& i : indices_) {
       const bool is_position = i.kind == Kind::Number && i.number.is_int();
-      if (i.kind == Kind::Ellipsis && ++ellipses > 1) fail(i, "an index has one '...' at most");
+      if (i.kind == Kind::Ellipsis && ++ellipses > 1) fail(i, "an index has at most one '...'");
       if (i.is_tensor() && indices_.size() > 1)
-        fail(i, "a tensor of positions stands alone, x[ids]: index_select(x, axis, ids) reads along another axis");
+        fail(i,
+             "a tensor of indices must be the only index, x[ids]: index_select(x, axis, ids) reads along another axis");
       if (is_position || i.is_tensor() || i.kind == Kind::Slice || i.kind == Kind::Ellipsis || i.kind == Kind::None)
         continue;
-      fail(i, fmt::format("an index is an integer, a slice, None, '...' or a tensor of integers, and here is {}",
+      fail(i, fmt::format("an index is an integer, a slice, None, '...' or a tensor of integers, but got {}",
                           describe(i)));
     }
   }
   TextValue rows(const TextValue& ids) const {
     if (ids.node->dtype() == sinter::DType::Bool)
       fail(ids,
-           "how many elements a mask takes is known when it is evaluated: write where(mask, x, 0), or hand in "
+           "how many elements a mask takes is known when it is evaluated: write where(mask, x, 0), or pass in "
            "masked_select(x, mask)");
     return TextValue::tensor(Any(source_of(x_)[ids.lazy()]));
   }
@@ -105,7 +106,7 @@ class Indexing {
     std::int64_t axis = 0;
     for (const TextValue& i : indices_) {
       if (i.kind == Kind::Ellipsis)
-        axis += x.shape.rank() - static_cast<std::int64_t>(named());
+        axis += x.shape.ndim() - static_cast<std::int64_t>(named());
       else if (i.kind == Kind::None)
         view = detail::unsqueeze(*view, axis++);
       else if (i.kind == Kind::Number)
@@ -120,7 +121,7 @@ class Indexing {
       const TextValue& v = slice.items[i];
       if (v.kind == Kind::None) return otherwise;
       if (v.kind != Kind::Number || !v.number.is_int())
-        fail(v, fmt::format("the bounds of a slice are integers, and here is {}", describe(v)));
+        fail(v, fmt::format("the bounds of a slice are integers, but got {}", describe(v)));
       return v.number.whole;
     };
     return {bound(0, range::none), bound(1, range::none), bound(2, 1)};
@@ -135,7 +136,7 @@ class Indexing {
 
 TextValue indexed(std::span<const TextValue> values, std::string_view text) {
   if (!values[0].is_tensor())
-    throw_at(text, values[0].place, fmt::format("elements are those of a tensor, and here is {}", describe(values[0])));
+    throw_at(text, values[0].place, fmt::format("only a tensor can be indexed, but got {}", describe(values[0])));
   return Indexing(values[0], values.subspan(1), text).result();
 }
 
@@ -144,18 +145,26 @@ std::span<const TextFunction> text_views() {
       {"transpose", {"input", "dim0", "dim1"}, {}, "two axes exchanged", transposed},
       {"t", {"input"}, {}, "the transpose of a matrix", matrix_transposed},
       {"permute", {"input", "dims"}, {}, "the axes in another order", permuted, true},
-      {"movedim", {"input", "source", "destination"}, {}, "an axis at another place", moved},
-      {"reshape", {"input", "shape"}, {}, "another shape, of which one extent may be -1", reshaped, true},
-      {"flatten", {"input", "start_dim", "end_dim"}, {"0", "-1"}, "axes, both included, as one", flattened},
-      {"unflatten", {"input", "axis", "sizes"}, {}, "an axis as several", unflattened},
+      {"movedim", {"input", "source", "destination"}, {}, "an axis moved to another place", moved},
+      {"reshape", {"input", "shape"}, {}, "another shape; one extent may be -1", reshaped, true},
+      {"flatten",
+       {"input", "start_dim", "end_dim"},
+       {"0", "-1"},
+       "a range of axes, both ends included, merged into one",
+       flattened},
+      {"unflatten", {"input", "axis", "sizes"}, {}, "an axis split into several", unflattened},
       {"squeeze", {"input", "axis"}, {"None"}, "without axes of extent 1", squeezed},
       {"unsqueeze", {"input", "axis"}, {}, "a new axis of extent 1", unsqueezed},
       {"expand", {"input", "size"}, {}, "broadcast to a shape", expanded, true},
       {"broadcast_to", {"input", "size"}, {}, "broadcast to a shape", expanded, true},
-      {"narrow", {"input", "axis", "start", "length"}, {}, "so many positions of an axis", narrowed},
+      {"narrow", {"input", "axis", "start", "length"}, {}, "a range of an axis: its start and length", narrowed},
       {"select", {"input", "axis", "index"}, {}, "one position of an axis", selected},
-      {"flip", {"input", "dims"}, {}, "backwards along axes", flipped, true},
-      {"diagonal", {"input", "offset", "dim1", "dim2"}, {"0", "0", "1"}, "a diagonal of two axes, last", diagonal_of},
+      {"flip", {"input", "dims"}, {}, "reversed along axes", flipped, true},
+      {"diagonal",
+       {"input", "offset", "dim1", "dim2"},
+       {"0", "0", "1"},
+       "a diagonal of two axes, as the last axis",
+       diagonal_of},
       {"take", {"input", "index"}, {}, "the elements at row-major positions", taken},
       {"index_select", {"input", "axis", "index"}, {}, "the parts at positions along an axis", index_selected},
       {"gather", {"input", "axis", "index"}, {}, "for each index the element at that position of an axis", gathered},

@@ -58,7 +58,7 @@ class Cache {
     const runtime::Descriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || ::fstat(file.get(), &status) != 0) return problem = std::strerror(errno), std::nullopt;
-    if (!S_ISREG(status.st_mode)) return problem = "it is no ordinary file", std::nullopt;
+    if (!S_ISREG(status.st_mode)) return problem = "it is not a regular file", std::nullopt;
     problem = jit::distrust(status);
     if (!problem.empty()) return {};
     const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -90,7 +90,7 @@ void leave_out(std::string_view name, std::string_view problem) {
 
 int stats() {
   const Cache cache(false);
-  fmt::print("{}\n{}, {}; after a sweep {} at most\n", cache.settings().folder, kernels(cache.files().entries.size()),
+  fmt::print("{}\n{}, {}; at most {} after a sweep\n", cache.settings().folder, kernels(cache.files().entries.size()),
              format_bytes(cache.bytes()), format_bytes(cache.settings().max_bytes));
   return 0;
 }
@@ -117,7 +117,7 @@ int verify(bool deletes) {
     fmt::print("{}: {}{}\n", f.name, problem, is_gone ? ", deleted" : "");
   }
   const std::size_t all = cache.files().entries.size();
-  fmt::print("{} of {} whole\n", all - bad, kernels(all));
+  fmt::print("{} of {} intact\n", all - bad, kernels(all));
   return left > 0 ? 1 : 0;
 }
 

@@ -95,7 +95,7 @@ int Parsed::number(std::string_view option, int least, int otherwise) const {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least)
-    throw UsageError(fmt::format("{}: {} is not a whole number of at least {}", option, quote(text), least));
+    throw UsageError(fmt::format("{}: {} is not an integer of at least {}", option, quote(text), least));
   return number;
 }
 
@@ -179,8 +179,8 @@ int report(std::string_view what, int status) {
 int main(std::span<const char* const> arguments) {
   try {
     const int status = run(arguments);
-    // A full disk behind stdout shows up only now.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return report("cannot write to the standard output", 1);
+    // If stdout is a file on a full disk, this is the first error.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return report("cannot write to standard output", 1);
     return status;
   } catch (const UsageError& e) {
     return report(e.what(), 2);

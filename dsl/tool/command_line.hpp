@@ -56,7 +56,7 @@ Parsed parse_arguments(const Command& command, std::span<const char* const> argu
 std::string usage();
 std::string usage(const Command& command);
 
-/// Runs `sinter` with these arguments, the first of which is the program, and returns its exit status: 0, 1 after an
+/// Runs `sinter` with these arguments (the first one is the program) and returns its exit status: 0, 1 after an
 /// error, 2 for an invalid command line. Messages go to stderr.
 int main(std::span<const char* const> arguments);
 

@@ -1,4 +1,4 @@
-// Runs while the project is built: says which kernels the program is to have. The tensors stand for parameters.
+// Runs while the project is built: defines the kernels of the program. The tensors become parameters.
 #include <sinter/sinter.hpp>
 
 namespace sn = sinter;

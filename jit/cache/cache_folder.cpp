@@ -20,18 +20,18 @@ std::string distrust(const struct stat& s) {
 
 namespace {
 
-/// 0, or the error that keeps the folder from being there.
+/// Makes the folder and those above it; returns 0 or the error.
 int make_folders(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    ::mkdir(path.substr(0, slash).c_str(), 0700);  // what matters is whether the last one can be made
+    ::mkdir(path.substr(0, slash).c_str(), 0700);  // only the last one's result matters
   return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/// Only a folder's owner can say who may write to it.
+/// Only a folder's owner can change who may write to it.
 std::string_view remedy(const struct stat& s) {
   return s.st_uid == geteuid()
-             ? "Make it yours alone (chmod go-w), or name another one in SINTER_CACHE_DIR"
-             : "Name another one in SINTER_CACHE_DIR, or ask its owner to make it yours alone (chown, chmod go-w)";
+             ? "Make it writable only by you (chmod go-w), or name another one in SINTER_CACHE_DIR"
+             : "Name another one in SINTER_CACHE_DIR, or ask its owner to make it yours only (chown, chmod go-w)";
 }
 
 std::string cannot(std::string_view what, const std::string& path, int error) {
@@ -68,7 +68,7 @@ std::optional<std::string> read_all(int fd, std::size_t bytes) {
     const ssize_t n = ::read(fd, text.data() + have, bytes - have);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return {};
-    if (n == 0) break;  // shorter than it said: it will not decode
+    if (n == 0) break;  // shorter than its size said: it will not decode
     have += static_cast<std::size_t>(n);
   }
   text.resize(have);

@@ -45,7 +45,7 @@ std::uint64_t max_bytes(const char* variable, const std::string& value, std::uin
   return otherwise;
 }
 
-/// The user's home; empty where there is none.
+/// The user's home folder; empty if there is none.
 std::string home() {
   if (std::string named = environment("HOME"); named.starts_with('/')) return named;
   std::vector<char> memory(16384);
@@ -59,10 +59,10 @@ std::string home() {
 std::string folder() {
   if (const std::string named = environment("SINTER_CACHE_DIR"); !named.empty()) {
     std::error_code failed;
-    const auto absolute = std::filesystem::absolute(named, failed);  // the program may go elsewhere
+    const auto absolute = std::filesystem::absolute(named, failed);  // the program may change its working directory
     return failed ? named : absolute.string();
   }
-  // As its specification says, a relative path there does not count.
+  // Its specification says to ignore relative paths.
   if (std::string named = environment("XDG_CACHE_HOME", "/sinter"); named.starts_with('/')) return named;
   std::string user = home();
   return user.empty() ? user : user + "/.cache/sinter";

@@ -8,7 +8,7 @@
 #include <runtime/deep_threads.hpp>
 #include <runtime/log.hpp>
 #include <runtime/trace/span.hpp>
-#include "../inspect/stats.hpp"
+#include "../stats/stats.hpp"
 #include "disk_cache.hpp"
 #include "dump.hpp"
 
@@ -21,28 +21,28 @@ using std::chrono::milliseconds;
 
 std::atomic<milliseconds> patience{milliseconds(1000)};
 
-void tell_once(const KernelKey& key) {
-  static std::atomic<bool> told{false};
-  if (told.exchange(true)) return;
+void report_once(const KernelKey& key) {
+  static std::atomic<bool> is_reported{false};
+  if (is_reported.exchange(true)) return;
   const DiskCache* disk = disk_cache();
   runtime::notice(fmt::format("compiling kernel {} takes a while. {} (SINTER_QUIET=1 turns this message off)", key.name,
-                              disk ? "It is kept in " + disk->folder() + " for other processes"
-                                   : "It is kept for this process alone: see SINTER_CACHE"));
+                              disk ? "It is stored in " + disk->folder() + " for other processes"
+                                   : "It is kept only in this process: see SINTER_CACHE"));
 }
 
 std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
-  const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "the compiler"}});
+  const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "compiler"}});
   const Clock::time_point begin = Clock::now();
   const milliseconds limit = patience.load();
-  bool told = false;
-  const auto tell = [&] {
-    told = true;
-    tell_once(key);
+  bool is_reported = false;
+  const auto report = [&] {
+    is_reported = true;
+    report_once(key);
   };
   std::string binary;
-  runtime::run_deep([&] { binary = device.compile({key.name, key.text}); }, limit, tell);
+  runtime::run_deep([&] { binary = device.compile({key.name, key.text}); }, limit, report);
   const Clock::duration took = Clock::now() - begin;
-  if (!told && took >= limit) tell_once(key);
+  if (!is_reported && took >= limit) report_once(key);
   count_compile(took);
   if (runtime::logs(runtime::Log::Jit))
     runtime::log(runtime::Log::Jit,
@@ -55,7 +55,7 @@ Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
   std::string binary = compile(key, device);
   dump_binary(key, binary);
   DiskCache* const disk = disk_cache();
-  // Where another compiler was loaded than it seemed before, this is not the key's binary.
+  // If a compiler other than the expected one was loaded, this is not the key's binary.
   if (disk && device.binary_tag() == key.target) disk->store(key, binary);
   return {std::move(binary), KernelOrigin::Compiled};
 }
@@ -63,7 +63,7 @@ Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
 std::optional<std::string> find_on_disk(DiskCache& disk, const KernelKey& key) {
   runtime::TraceSpan span(TraceCategory::Compile, key.name);
   std::optional<std::string> found = disk.find(key);
-  span.add({"by", 0, found ? "the cache on disk" : "the cache on disk, without success"});
+  span.add({"by", 0, found ? "disk cache" : "disk cache, not found"});
   return found;
 }
 
@@ -72,7 +72,7 @@ std::optional<std::string> find_on_disk(DiskCache& disk, const KernelKey& key) {
 void set_compile_patience(milliseconds p) noexcept { patience = p; }
 
 Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
-  dump_text(key);  // first, for the text that does not compile is the one to look at
+  dump_text(key);  // first, so that text that does not compile can be inspected
   if (DiskCache* const disk = disk_cache())
     if (std::optional<std::string> found = find_on_disk(*disk, key)) {
       count_disk_hit();

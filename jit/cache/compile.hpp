@@ -1,4 +1,4 @@
-// Getting a binary that this process does not have: from disk, else from the compiler.
+// Obtains a binary that this process does not have: from disk, else from the compiler.
 #pragma once
 #include <chrono>
 #include <string>
@@ -14,15 +14,15 @@ struct Binary {
   KernelOrigin origin;
 };
 
-/// Compiles on a thread with a large stack, counts and logs, keeps the binary on disk, and leaves text and binary in
-/// SINTER_DUMP_DIR. A user who waits for a second is told why, once in a process. Throws what the device's compile
-/// throws.
+/// Compiles on a thread with a large stack, counts and logs, stores the binary on disk, and writes text and binary to
+/// SINTER_DUMP_DIR. Once in a process, a wait of more than a second is explained to the user. Throws what the device's
+/// compile throws.
 Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
 
 /// The same for a binary from disk that did not load: deletes the entry and compiles.
 Binary compile_again(const KernelKey& key, runtime::GpuBackend& device);
 
-/// For tests: the time after which a user is told.
+/// For tests: the time after which the wait is explained.
 void set_compile_patience(std::chrono::milliseconds patience) noexcept;
 
 }  // namespace sinter::inline v1::jit

@@ -25,7 +25,7 @@ using runtime::Log;
 using runtime::log;
 using runtime::logs;
 
-/// A name that no other process or thread has: entries are written beside each other.
+/// A file name unique among processes and threads, which may write entries at the same time.
 std::string temporary_name(const std::string& name) {
   static std::atomic<unsigned> serial{0};
   timespec now{};
@@ -53,10 +53,10 @@ void DiskCache::report(std::string_view problem) {
 
 void DiskCache::sweep(int folder) {
   if (sweep_if_due(folder, settings_.max_bytes)) return;
-  report(fmt::format(
-      "old kernels are not deleted from {}: something else has the name of the file that remembers when they "
-      "last were. Delete {}/swept",
-      settings_.folder, settings_.folder));
+  report(
+      fmt::format("old kernels cannot be deleted from {}: the time stamp of the last sweep is not a regular file. "
+                  "Delete {}/swept",
+                  settings_.folder, settings_.folder));
 }
 
 std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
@@ -69,10 +69,10 @@ std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
   }
   std::optional<std::string> binary = read(folder.fd.get(), name, key);
   log_event(binary ? "hit" : "miss", key, name);
-  if (binary && writes()) sweep(folder.fd.get());  // else a process that finds all of its kernels never would
+  if (binary && writes()) sweep(folder.fd.get());  // else a process that finds all of its kernels would never sweep
   return binary;
 } catch (...) {
-  return {};  // no memory for it: then there is none to keep it in either
+  return {};  // out of memory, so it could not be kept either
 }
 
 std::optional<std::string> DiskCache::read(int folder, const std::string& name, const KernelKey& key) {
@@ -82,10 +82,10 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
   if (!file || ::fstat(file.get(), &status) != 0) {
     if (errno != ENOENT)
       report(fmt::format("cannot read {}/{} ({}): the kernel is compiled again", settings_.folder, name,
-                         errno == ELOOP ? "a symbolic link, which no entry is" : std::strerror(errno)));
+                         errno == ELOOP ? "a symbolic link, which is not an entry" : std::strerror(errno)));
     return {};
   }
-  const std::string why = S_ISREG(status.st_mode) ? distrust(status) : "it is no ordinary file";
+  const std::string why = S_ISREG(status.st_mode) ? distrust(status) : "it is not a regular file";
   if (!why.empty()) {
     report(fmt::format("{}/{} is not used as a compiled kernel: {}. Delete it", settings_.folder, name, why));
     return {};
@@ -99,15 +99,15 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
   }
   std::optional<DiskEntry> entry = decode(*bytes);
   if (!entry) {
-    log_event(writes() ? "damaged, deleted" : "damaged, left alone", key, name);
+    log_event(writes() ? "damaged, deleted" : "damaged, not deleted", key, name);
     if (writes()) ::unlinkat(folder, name.c_str(), 0);
     return {};
   }
   if (entry->key != key) {
-    log_event("another kernel of the same hash", key, name);
+    log_event("another kernel with the same hash", key, name);
     return {};
   }
-  if (writes()) ::futimens(file.get(), nullptr);  // used now; where that fails it looks older, which costs little
+  if (writes()) ::futimens(file.get(), nullptr);  // marks it as used; a failure makes it look older, which costs little
   return std::move(entry->binary);
 }
 
@@ -129,15 +129,15 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
   const bool fits = file.size() <= settings_.max_bytes;
   const OpenedFolder folder = open_cache_folder(settings_.folder, fits);
   if (!folder.problem.empty()) report(folder.problem);
-  if (!fits) log_event("larger than the whole cache, not kept", key, name);
+  if (!fits) log_event("larger than the whole cache, not stored", key, name);
   if (!folder.fd) return;
-  if (!fits) return sweep(folder.fd.get());  // the limit may be new, and what is there too much for it
+  if (!fits) return sweep(folder.fd.get());  // the limit may have been lowered below what is stored
   const int error = write(folder.fd.get(), name, file);
   // Another process may have cleared the folder, file and all.
-  if (error == ENOENT) return log_event("deleted while it was written", key, name);
+  if (error == ENOENT) return log_event("deleted while it was being written", key, name);
   if (error != 0)
     return report(
-        fmt::format("cannot keep a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
+        fmt::format("cannot store a compiled kernel of {} bytes in {} ({}). Make room, name another folder in "
                     "SINTER_CACHE_DIR, or set SINTER_CACHE=memory",
                     file.size(), settings_.folder, runtime::write_problem(error)));
   log_event("stored", key, name);
@@ -147,10 +147,10 @@ void DiskCache::store(const KernelKey& key, std::string_view binary) noexcept tr
 
 void DiskCache::remove(const KernelKey& key) noexcept try {
   const std::string name = entry_name(key);
-  if (!writes()) return log_event("does not load, left alone", key, name);
+  if (!writes()) return log_event("does not load, not deleted", key, name);
   const OpenedFolder folder = open_cache_folder(settings_.folder, false);
   if (folder.fd && ::unlinkat(folder.fd.get(), name.c_str(), 0) == 0) log_event("does not load, deleted", key, name);
-} catch (...) {  // no memory for it: what is stored next takes its place
+} catch (...) {  // out of memory: the next stored binary replaces it
 }
 
 namespace {
@@ -168,9 +168,9 @@ std::unique_ptr<ProcessCache> from_environment() {
   return made;
 }
 
-/// Kernels may be compiled while the process ends.
+/// Kernels may be compiled while the process exits.
 std::unique_ptr<ProcessCache>& process_cache() {
-  static constinit runtime::Immortal<std::unique_ptr<ProcessCache>> cache;
+  static constinit runtime::NoDestructor<std::unique_ptr<ProcessCache>> cache;
   return cache.get([] { return std::make_unique<std::unique_ptr<ProcessCache>>(from_environment()).release(); });
 }
 

@@ -1,4 +1,4 @@
-// Compiled kernels on disk, shared by processes: one file for each, in one folder.
+// Compiled kernels on disk, shared by processes: a folder with one file per kernel.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace sinter::inline v1::jit {
 
-/// Nothing here throws or fails: what cannot be read was not there, and what cannot be written is not kept. The first
-/// such problem is reported to stderr. Thread-safe, also against other processes that write to the folder, clear it, or
-/// are killed.
+/// Nothing here throws or fails: a file that cannot be read counts as missing, and one that cannot be written is not
+/// stored. The first such problem is reported to stderr. Safe to use from several threads, and while other processes
+/// write to the folder, clear it, or are killed.
 class DiskCache {
  public:
-  /// Uses settings.folder, which is not empty; makes it when there is something to keep.
+  /// Uses settings.folder, which must not be empty; creates it when there is something to store.
   explicit DiskCache(CacheSettings settings) : settings_(std::move(settings)) {}
 
-  /// The binary that was stored for exactly this key. An entry that is damaged is deleted.
+  /// The binary that was stored for exactly this key. A damaged entry is deleted.
   std::optional<std::string> find(const KernelKey& key) noexcept;
-  /// Writes a temporary file and renames it, so that no one sees half an entry, then sweeps if that is due, as find
-  /// does.
+  /// Writes a temporary file and renames it, so that partial entries are never visible. Then sweeps if that is due, as
+  /// find() does.
   void store(const KernelKey& key, std::string_view binary) noexcept;
 
-  /// For an entry that is intact and yet of no use. Leaves it where nothing may be written.
+  /// Deletes an entry that is intact but does not load, unless the cache is read-only.
   void remove(const KernelKey& key) noexcept;
 
   const std::string& folder() const noexcept { return settings_.folder; }
@@ -42,15 +42,15 @@ class DiskCache {
   CacheSettings settings_;
   std::atomic<bool> reported_{false};
   std::mutex logging_;
-  std::set<std::string, std::less<>> logged_;  // problems
+  std::set<std::string, std::less<>> logged_;  // problems already logged
 };
 
-/// That of the process, from the environment when first asked for; null where none is to be used.
+/// The process's cache, configured by the environment at the first call; null if none is used.
 DiskCache* disk_cache();
 /// For tests: reads the environment again. No other thread may use the old one.
 void reset_disk_cache();
 
-/// How the process keeps kernels, read once.
+/// The process's cache mode, read once.
 CacheMode cache_mode();
 
 }  // namespace sinter::inline v1::jit

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char magic[8] = {'s', 'i', 'n', 't', 'e', 'r', 'k', '\n'};
 
-/// In the byte order of the machine: another one's binaries are of no use, and its versions read as others.
+/// In the machine's byte order: with the other order the version does not match, and the binaries would be useless.
 struct Header {
   char magic[8];
   std::uint32_t version;
@@ -37,7 +37,7 @@ Header header_for(const KernelKey& key, std::string_view binary) {
 
 std::string_view bytes_of(const Header& h) { return {reinterpret_cast<const char*>(&h), sizeof h}; }
 
-/// Of a header whose checksum is zero, and what follows it.
+/// The checksum of a header, with its own checksum zero, and of what follows.
 XXH128_hash_t checksum(const Header& unsealed, std::string_view payload) {
   const XXH128_hash_t of_payload = XXH3_128bits(payload.data(), payload.size());
   std::string text(bytes_of(unsealed));
@@ -76,7 +76,7 @@ std::optional<DiskEntry> decode(std::string_view file) {
   std::memcpy(&h, file.data(), sizeof h);
   std::string_view rest = file.substr(sizeof h);
   if (std::memcmp(h.magic, magic, sizeof magic) != 0 || h.version != entry_version) return {};
-  // Three numbers of 32 bits add up without overflow, and the last is what they leave.
+  // Three 32-bit numbers add up without overflow, and the rest is the binary.
   const std::uint64_t key_bytes = std::uint64_t{h.target_bytes} + h.name_bytes + h.text_bytes;
   if (key_bytes >= rest.size() || h.binary_bytes != rest.size() - key_bytes) return {};
   const XXH128_hash_t sum = checksum(unsealed(h), rest);
@@ -95,7 +95,7 @@ std::optional<DiskEntry> decode(std::string_view file) {
 }
 
 std::string entry_name(const KernelKey& key) {
-  std::string text(bytes_of(header_for(key, {})));  // with the lengths, so that no two keys give one text
+  std::string text(bytes_of(header_for(key, {})));  // with the lengths, so that different keys give different text
   text.append(key.target).append(key.name).append(key.text);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}.kernel", hash.high64, hash.low64);

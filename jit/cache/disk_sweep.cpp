@@ -18,9 +18,9 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr const char* stamp = "swept";  // its time is that of the last sweep
+constexpr const char* stamp = "swept";  // its modification time is that of the last sweep
 
-/// 32 hexadecimal digits first, as entry_name gives them.
+/// Whether a name begins with 32 hexadecimal digits, as entry_name makes them.
 bool is_ours(std::string_view name) { return name.size() > 32 && name.find_first_not_of("0123456789abcdef") == 32; }
 
 bool is_due(int folder) {
@@ -34,19 +34,19 @@ bool is_ordinary(int file) {
   return ::fstat(file, &s) == 0 && S_ISREG(s.st_mode);
 }
 
-/// Before the sweep, so that other processes leave it to this one. False when it cannot be: then each would sweep.
+/// Called before the sweep, so that other processes skip theirs. False on failure: then every process would sweep.
 bool set_stamp(int folder) {
   const auto open = [&] {  // without O_NONBLOCK, a pipe of that name would make this wait
     runtime::Descriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     return file && is_ordinary(file.get()) ? std::move(file) : runtime::Descriptor();
   };
   runtime::Descriptor file = open();
-  // The name is the cache's own: what else has it goes, a folder only if it is empty.
+  // The name belongs to the cache: anything else with it is removed, a folder only if it is empty.
   if (!file && (::unlinkat(folder, stamp, 0) == 0 || ::unlinkat(folder, stamp, AT_REMOVEDIR) == 0)) file = open();
   return file && ::futimens(file.get(), nullptr) == 0;
 }
 
-/// Whether something is in the stamp's place that is no file, which only the user can remove.
+/// Whether something other than a file has the stamp's name, which only the user can remove.
 bool is_blocked(int folder) {
   struct stat s{};
   return ::fstatat(folder, stamp, &s, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(s.st_mode);
@@ -59,7 +59,7 @@ CacheFiles list_cache_files(int folder) {
   runtime::Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
   if (!stream) return files;
-  static_cast<void>(own.release());  // the stream's now
+  static_cast<void>(own.release());  // the stream owns it now
   const std::time_t now = std::time(nullptr);
   while (const dirent* item = ::readdir(stream.get())) {
     const std::string_view name = item->d_name;

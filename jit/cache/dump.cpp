@@ -37,7 +37,7 @@ void dump_text(const KernelKey& key) { dump(key, ".cu", key.text); }
 void dump_binary(const KernelKey& key, std::string_view binary) { dump(key, extension(binary), binary); }
 
 std::string_view extension(std::string_view binary) noexcept {
-  constexpr std::uint16_t cuda = 190;  // EM_CUDA, which older headers lack
+  constexpr std::uint16_t cuda = 190;  // EM_CUDA, missing in older headers
   Elf64_Ehdr header;
   if (binary.size() < sizeof header || !binary.starts_with(ELFMAG)) return ".ptx";
   std::memcpy(&header, binary.data(), sizeof header);

@@ -1,4 +1,4 @@
-// SINTER_DUMP_DIR: a folder that receives every kernel's text and binary, for looking at.
+// SINTER_DUMP_DIR: a folder that receives every kernel's text and binary, for inspection.
 #pragma once
 #include <string_view>
 
@@ -6,10 +6,10 @@
 
 namespace sinter::inline v1::jit {
 
-/// NAME_HASH.cu, where the hash is the text's: several kernels may have one name. Best effort: a folder that cannot be
-/// written is no reason to fail.
+/// NAME_HASH.cu, with a hash of the text, since several kernels may have the same name. Best effort: a folder that
+/// cannot be written is not an error.
 void dump_text(const KernelKey& key);
-/// The same with .cubin, .ptx or .so, as the bytes say.
+/// The same with .cubin, .ptx or .so, depending on the bytes.
 void dump_binary(const KernelKey& key, std::string_view binary);
 
 /// ".cubin" for an ELF file of a GPU, ".so" for another, else ".ptx".

@@ -23,13 +23,13 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// One attempt to get a binary, which some threads wait for.
+/// One attempt to obtain a binary, which other threads may wait for.
 struct Attempt {
   bool ended = false;
   std::exception_ptr error;
 };
 
-/// What happens to a slot. A child of a fork tries for itself what its parent was at.
+/// Work in progress on a slot. After a fork, the child starts its parent's unfinished work anew.
 struct Progress {
   std::mutex mutex;
   std::condition_variable changed;
@@ -61,18 +61,18 @@ struct CacheSlot {
 
   const std::string target, text;  // the whole key
   std::atomic<const Binary*> binary{nullptr};
-  std::vector<std::unique_ptr<const Binary>> refused;  // did not load, and may still be looked at
-  runtime::PerProcess<Progress> progress;
+  std::vector<std::unique_ptr<const Binary>> refused;  // did not load, but may still be read
+  runtime::ForkLocal<Progress> progress;
   // Under the lock of all slots:
   std::vector<OnGpu> loaded;
-  std::size_t counted = 0;  // of its bytes
+  std::size_t counted = 0;  // its bytes that Slots::bytes includes
   std::uint64_t last_asked = 0;
 };
 using SlotRef = std::shared_ptr<CacheSlot>;
 
 struct Slots {
   std::mutex mutex;
-  std::unordered_multimap<XXH64_hash_t, SlotRef> found;  // one that is referred to elsewhere is at work
+  std::unordered_multimap<XXH64_hash_t, SlotRef> found;  // a slot that is referenced elsewhere is in use
   std::uint64_t loaded = 0, bytes = 0, evicted = 0;
   std::uint64_t most_bytes = most_kernel_bytes();
 
@@ -82,15 +82,14 @@ struct Slots {
   }
 };
 
-/// Kernels may run while the process ends.
-constinit runtime::Immortal<Slots> slots;
+/// Kernels may run while the process exits.
+constinit runtime::NoDestructor<Slots> slots;
 
 std::atomic<int> waiting{0};
 
 using Evicted = std::shared_ptr<std::vector<SlotRef>>;
 
-/// Takes those out that nobody is at work with, the ones used longest ago first, until the others take no more than
-/// `most` bytes.
+/// Removes slots that are not in use, the least recently used first, until the others take at most `most` bytes.
 Evicted evict(Slots& s, std::uint64_t most) {
   using Place = decltype(s.found)::iterator;
   std::vector<std::pair<std::uint64_t, Place>> idle;
@@ -98,7 +97,7 @@ Evicted evict(Slots& s, std::uint64_t most) {
     if (i->second.use_count() == 1) idle.emplace_back(i->second->last_use(), i);
   std::ranges::sort(idle, {}, [](const auto& p) { return p.first; });
   const auto evicted = std::make_shared<std::vector<SlotRef>>();
-  evicted->reserve(idle.size());  // before anything is taken out
+  evicted->reserve(idle.size());  // before anything is removed
   for (const auto& [last_use, place] : idle) {
     if (s.bytes <= most) break;
     CacheSlot& slot = *evicted->emplace_back(std::move(place->second));
@@ -111,12 +110,12 @@ Evicted evict(Slots& s, std::uint64_t most) {
   return evicted;
 }
 
-/// Functions among them may be just launched.
+/// Another thread may be about to launch one of the functions.
 void unload_unread(Evicted evicted) noexcept {
   if (evicted && !evicted->empty()) destroy_later(std::move(evicted));
 }
 
-/// Counts what a slot has come to, and makes room for it: an eighth more, since looking for it takes a while.
+/// Updates a slot's size and evicts others if necessary, an eighth more than needed, since a search is slow.
 void keep_within_bound(CacheSlot& slot) {
   Evicted evicted;
   try {
@@ -125,7 +124,7 @@ void keep_within_bound(CacheSlot& slot) {
     slot.last_asked = kernel_clock.load(std::memory_order_relaxed);
     s.count(slot);
     if (s.bytes > s.most_bytes) evicted = evict(s, s.most_bytes - s.most_bytes / 8);
-  } catch (const std::bad_alloc&) {  // the next one makes room
+  } catch (const std::bad_alloc&) {  // the next call makes room
   }
   unload_unread(std::move(evicted));
 }
@@ -142,7 +141,7 @@ SlotRef slot_for(const std::string& target, const std::string& text) {
         if (i->second->target == target && i->second->text == text) return i->second;
     made = s.found.emplace(hash, std::make_shared<CacheSlot>(target, text))->second;
   }
-  keep_within_bound(*made);  // its text counts, should nothing come of it
+  keep_within_bound(*made);  // its text counts even if compilation fails
   return made;
 }
 
@@ -162,14 +161,15 @@ void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
   progress.changed.notify_all();
 }
 
-/// A binary of a slot, and where the caller has it from.
+/// A binary of a slot, and where it came from.
 struct Found {
   SlotRef slot;
   const Binary* binary;
   KernelOrigin origin;
 };
 
-/// What `get` gives, or another thread's attempt for the same slot. `refused`: a binary that is of no use, or null.
+/// The result of `get`, or of another thread's attempt for the same slot. `refused`: a binary that did not load, or
+/// null.
 template <class Get>
 Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
   Progress& progress = slot->progress.get();
@@ -179,7 +179,7 @@ Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
   if (ready && ready != refused) return {slot, ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
   if (ready) slot->refused.reserve(slot->refused.size() + 1);
-  progress.attempt = mine;  // from here on it ends, whatever is thrown
+  progress.attempt = mine;  // from here on every path ends it
   if (ready) slot->refused.emplace_back(slot->binary.exchange(nullptr));
   lock.unlock();
   try {
@@ -206,7 +206,7 @@ const OnGpu* on_gpu(const CacheSlot& slot, const runtime::GpuBackend& device) no
   return found == slot.loaded.end() ? nullptr : &*found;
 }
 
-/// What another expression, or thread, loaded. The caller has the slot, so nothing of it is evicted.
+/// A function that another expression or thread loaded. The caller holds the slot, so it is not evicted.
 std::optional<LoadedKernel> find_loaded(const CacheSlot& slot, const runtime::GpuBackend& device) {
   const runtime::ForkSafeLock lock(slots.get().mutex);
   const OnGpu* const known = on_gpu(slot, device);

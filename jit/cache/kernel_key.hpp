@@ -1,11 +1,11 @@
-// What a compiled kernel depends on.
+// The key of a compiled kernel.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace sinter::inline v1::jit {
 
-/// All of it: the generator's version, where and how it is compiled, its name, its text.
+/// Everything that the binary depends on: target and compiler, name, text.
 struct KernelKey {
   std::string target;  // GpuBackend::binary_tag
   std::string name;

@@ -1,4 +1,4 @@
-// Where a kernel of one expression and device is found again, without a lock.
+// Lock-free lookup of the kernel of one expression and device.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// Counts the kernels that were loaded: the time by which uses are compared.
+/// The number of kernels loaded so far: a logical clock that orders uses.
 extern constinit std::atomic<std::uint64_t> kernel_clock;
 
 /// A kernel that is loaded, or was.
@@ -17,9 +17,9 @@ class ReadyKernel {
  public:
   explicit ReadyKernel(void* handle) noexcept : handle_(handle) { touch(); }
 
-  /// Function::handle; null where it was evicted.
+  /// Function::handle; null if it was evicted.
   void* handle() const noexcept { return evicted_.load(std::memory_order_seq_cst) ? nullptr : handle_; }
-  /// Writes only where something was loaded since the last use, so that threads share what they read.
+  /// Writes only if a kernel was loaded since the last use, so that the cache line stays shared between threads.
   void touch() const noexcept {
     const std::uint64_t now = kernel_clock.load(std::memory_order_relaxed);
     if (last_use_.load(std::memory_order_relaxed) != now) last_use_.store(now, std::memory_order_relaxed);
@@ -35,7 +35,7 @@ class ReadyKernel {
 
 class KernelPlace {
  public:
-  /// Function::handle, to be launched before the caller's Reading ends. Null where the kernel must be loaded.
+  /// Function::handle, to be launched before the caller's Reading ends. Null if the kernel must be loaded.
   void* find() const noexcept {
     const ReadyKernel* const ready = ready_.load(std::memory_order_seq_cst);
     void* const handle = ready ? ready->handle() : nullptr;
@@ -43,7 +43,7 @@ class KernelPlace {
       ready->touch();
     return handle;
   }
-  /// By one thread at a time.
+  /// Called by one thread at a time.
   void put(std::shared_ptr<const ReadyKernel> kernel) {
     ready_.store(kernel.get(), std::memory_order_seq_cst);
     owner_.swap(kernel);

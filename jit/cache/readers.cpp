@@ -24,18 +24,18 @@ constinit std::atomic<std::uint64_t> epoch{1};
 
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-/// Whether who destroys can order the accesses of all other threads, so that a Reading, of which there are many more,
-/// needs no fence. Sandboxes may forbid it.
+/// Whether the reclaiming thread can fence all other threads, so that a Reading, which is much more frequent, needs no
+/// fence. Sandboxes may forbid it.
 const bool has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 
-/// False where the accesses of others cannot be ordered now.
+/// False if other threads cannot be fenced now.
 bool fence_all_threads() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return !has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
          (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 
-/// The part of it that a thread that reads has to do.
+/// The reader's side of the fence.
 void fence_own_thread() noexcept {
   if (has_membarrier) [[likely]]
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -44,7 +44,7 @@ void fence_own_thread() noexcept {
 }
 
 struct Waiting {
-  std::uint64_t epoch;  // all who began before it may be using the object
+  std::uint64_t epoch;  // Readings that began before it may be using the object
   std::shared_ptr<const void> object;
 };
 
@@ -59,14 +59,14 @@ struct Readers {
   runtime::ForkHandler fork_handler{*this};
 
   void before_fork() noexcept {}
-  /// The parent's other threads are not here to end.
+  /// The parent's other threads do not exist in the child.
   void after_fork(bool in_child) noexcept {
     if (in_child) std::erase_if(all, [](const Known& k) { return !pthread_equal(k.thread, pthread_self()); });
   }
 };
 
 /// Threads may end after main.
-constinit runtime::Immortal<Readers> readers;
+constinit runtime::NoDestructor<Readers> readers;
 
 }  // namespace
 
@@ -90,13 +90,13 @@ Reading::Reading() : reader_(runtime::per_thread<Reader>()) {
   fence_own_thread();
 }
 
-/// Only who may have been waited for looks at what waits.
+/// Reclaims only if an object may be waiting for this Reading.
 void Reading::end() noexcept {
   const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
   reader_.since.store(0, std::memory_order_release);
   fence_own_thread();
   if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
-    destroy_what_nobody_reads();
+    destroy_unread();
 }
 
 void destroy_later(std::shared_ptr<const void> object) noexcept {
@@ -107,15 +107,15 @@ void destroy_later(std::shared_ptr<const void> object) noexcept {
     added.epoch = epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
     added.object = std::move(object);
     Reading::awaited_.store(added.epoch, std::memory_order_relaxed);
-  } catch (...) {  // no memory to remember it: it stays
+  } catch (...) {  // out of memory: it is never destroyed
     runtime::never_destroy(std::move(object));
   }
-  destroy_what_nobody_reads();
+  destroy_unread();
 }
 
-void destroy_what_nobody_reads() noexcept try {
+void destroy_unread() noexcept try {
   Readers& r = readers.get();
-  std::vector<Waiting> destroyed;  // without the lock
+  std::vector<Waiting> destroyed;  // after the lock is released
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   destroyed.reserve(r.waiting.size());
   if (!fence_all_threads()) return;  // next time
@@ -123,11 +123,11 @@ void destroy_what_nobody_reads() noexcept try {
   for (const Readers::Known& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);
   const auto first =
-      std::ranges::find_if(r.waiting, [&](const Waiting& w) { return w.epoch > oldest; });  // the oldest come first
+      std::ranges::find_if(r.waiting, [&](const Waiting& w) { return w.epoch > oldest; });  // sorted by epoch
   std::move(r.waiting.begin(), first, std::back_inserter(destroyed));
   r.waiting.erase(r.waiting.begin(), first);
   if (r.waiting.empty()) Reading::awaited_.store(0, std::memory_order_relaxed);
-} catch (...) {  // no memory: next time
+} catch (...) {  // out of memory: next time
 }
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// Epoch-based reclamation: what threads find in caches without a lock stays until none of them can be using it.
+// Epoch-based reclamation: objects that threads find in caches without a lock live until no thread can be using them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Reader {
   int depth = 0;
 };
 
-/// While a thread has one, nothing that it finds is destroyed. They nest. What is found and what says that it is there
-/// are read with memory_order_seq_cst, and taken out so.
+/// While a thread has one, nothing that it finds is destroyed. They nest. Pointers to such objects must be read and
+/// removed with memory_order_seq_cst.
 class Reading {
  public:
-  /// Throws std::bad_alloc in a thread's first one.
+  /// Only a thread's first one may throw std::bad_alloc.
   Reading();
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
@@ -30,19 +30,19 @@ class Reading {
   }
 
  private:
-  /// The newest epoch that something waits for; 0 where nothing does.
+  /// The newest epoch that an object waits for; 0 if none does.
   static constinit std::atomic<std::uint64_t> awaited_;
   friend void destroy_later(std::shared_ptr<const void> object) noexcept;
-  friend void destroy_what_nobody_reads() noexcept;
+  friend void destroy_unread() noexcept;
 
   void end() noexcept;
 
   Reader& reader_;
 };
 
-/// Takes an object that nobody can find from now on, and lets go of it when every Reading of now has ended.
+/// Takes an object that can no longer be found, and releases it when all current Readings have ended.
 void destroy_later(std::shared_ptr<const void> object) noexcept;
-/// Does so where that is the case. Readings do it when they end.
-void destroy_what_nobody_reads() noexcept;
+/// Releases the objects that no Reading can be using. Also called when Readings end.
+void destroy_unread() noexcept;
 
 }  // namespace sinter::inline v1::jit

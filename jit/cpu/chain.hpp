@@ -1,14 +1,14 @@
-// Several operations in one pass: a small program for a machine whose accumulator is a block of vectors. The
-// accumulator stays in registers, other values that are read again in a block of the first cache; the price is one jump
-// for each operation and block.
+// Several operations in one pass: a small program for an interpreter whose accumulator is a block of vectors. The
+// accumulator stays in registers, and other values that are read again in L1; the cost is one jump for each operation
+// and block.
 #pragma once
 // clang-format off: it lays these tables out anew each time.
 #include <cstdint>
 
 namespace sinter::inline v1::jit::cpu {
 
-// Operations on the accumulator a. Those of more operands read x and y.
-// SINTER_UNARY(name): the operation of that name. Those of the second list are fast for float only.
+// Operations on the accumulator a. Those with more operands read x and y.
+// SINTER_UNARY(name): the operation of that name. Those of the second list are fast only for float.
 #define SINTER_CHAIN_UNARY(SINTER_UNARY) \
   SINTER_UNARY(neg)                      \
   SINTER_UNARY(abs)                      \
@@ -30,14 +30,14 @@ namespace sinter::inline v1::jit::cpu {
 enum class Place : std::uint8_t { Memory, Uniform };
 inline constexpr int places = 2;
 
-/// The forms of an operation follow one another: code + place of x + places * place of y.
+/// The forms of an operation are consecutive: code + place of x + places * place of y.
 enum class MicroOp : std::uint8_t {
   load,
   load_last = load + places - 1,
   store,
   prefetch,
   end_block,  // the last of every program
-  // Between floats and 16-bit ones in memory.
+  // Between float and 16-bit floats in memory.
   load_half,
   load_bfloat16,
   store_half,
@@ -65,7 +65,7 @@ struct Micro {
   std::uint8_t x, y;
 };
 
-/// As many operands as a byte numbers. Blocks of the chain's own are numbered from the last downwards.
+/// As many operands as a byte can number. The chain's own blocks are numbered from the last downwards.
 inline constexpr int chain_operands = 256;
 
 /// The operands' addresses as numbers: those of the chain's own blocks are moved back while the others are walked

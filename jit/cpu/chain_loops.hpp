@@ -1,5 +1,5 @@
-// The machine that runs chains. Each operation is a function that gets the accumulator in vector registers and ends
-// with a jump to the next one: so each has a jump of its own, which the processor predicts by the one before.
+// The interpreter of chains. Each operation is a function that receives the accumulator in vector registers and ends
+// with a tail call to the next one, so each has its own jump, which the processor predicts by its predecessor.
 #pragma once
 #include "chain.hpp"
 #include "row_loops.hpp"
@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 template <int... i>
 struct Indices {};
 
-inline constexpr int ahead = 256;  // bytes between what is read and what is fetched into the cache
+inline constexpr int ahead = 256;  // prefetch distance in bytes
 // As many vectors as are passed in registers.
 using BlockVectors = Indices<0, 1, 2, 3, 4, 5, 6, 7>;
 inline constexpr int block_vectors = 8;
@@ -39,7 +39,7 @@ SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 #undef SINTER_TERNARY
 }  // namespace micro
 
-// Without masked loads and stores they are too long to stand in every operation.
+// Without masked loads and stores they are too long to inline in every operation.
 #if defined(__AVX2__)
 #define SINTER_PARTIAL SINTER_INLINE
 #else
@@ -63,12 +63,12 @@ SINTER_PARTIAL void store_narrow_partial(H* p, Native<float> v, int count) {
 }
 #undef SINTER_PARTIAL
 
-/// The elements of each vector of a block that is not full.
+/// The elements of each vector of a partial block.
 struct Counts {
   int of[block_vectors];
 };
 
-/// The machine for blocks of so many vectors.
+/// The interpreter for blocks of this many vectors.
 template <class T, class>
 struct Machine;
 
@@ -80,7 +80,7 @@ struct Machine<T, Indices<i...>> {
   using Lanes = Native<T>;
   using Handler = void (*)(const Micro* m, const std::uintptr_t* operands, std::int64_t offset, const Frame& frame,
                            Lanes<i>... a);
-  /// Functions that only compute serve full and partial blocks, so the table comes with the block.
+  /// Functions that only compute serve both full and partial blocks, so the block carries its table.
   struct Frame {
     const Handler* handlers;
     Counts counts;
@@ -119,7 +119,7 @@ struct Machine<T, Indices<i...>> {
                          get<partial, y>(operands, m->y, offset, frame, i))
                     .v...);
   }
-  /// All that memory holds is read before anything is written: the compiler cannot know that the array is elsewhere.
+  /// Reads everything before anything is written, since the compiler cannot rule out aliasing.
   template <bool partial>
   static void store(SINTER_MICRO_PARAMETERS) {
     T* const to = place(operands, m->x, offset, 0);
@@ -132,7 +132,7 @@ struct Machine<T, Indices<i...>> {
     }
     return next(m + 1, operands, offset, frame, a...);
   }
-  /// Where 16-bit floats lie: half as far from the operand's start as floats.
+  /// The address of 16-bit floats: half as far from the operand's start as that of floats.
   template <class H>
   static SINTER_INLINE H* narrow_place(const std::uintptr_t* operands, int x, std::int64_t offset) {
     return reinterpret_cast<H*>(operands[x] + static_cast<std::uintptr_t>(offset) / 2);
@@ -161,7 +161,7 @@ struct Machine<T, Indices<i...>> {
       return next(m + 1, operands, offset, frame, a...);
     }
   }
-  /// Once for each line of 64 bytes.
+  /// Once for each cache line of 64 bytes.
   template <bool partial>
   static void prefetch(SINTER_MICRO_PARAMETERS) {
     if constexpr (!partial)
@@ -235,7 +235,7 @@ void chain_row(void*, const void* const* in, std::int64_t n) {
   else if (rest > 0)
     Machine<T, Indices<0>>::run_partial(call, i * size, rest);
 #if defined(__AVX__)
-  _mm256_zeroupper();  // the compiler takes the operations for functions that have done so, and SSE code is slow else
+  _mm256_zeroupper();  // the compiler assumes that the operations did this; SSE code would be slow otherwise
 #endif
 }
 

@@ -8,16 +8,16 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::size_t longest_chain = 40;  // operations: their operands and own blocks are numbered in a byte
+constexpr std::size_t longest_chain = 40;  // operations: a byte numbers their operands and the chain's blocks
 
-/// How an operation looks in a chain. `reversed` takes the operands the other way round.
+/// An operation's form in a chain. `reversed` swaps the operands.
 struct Form {
   enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp, Load, Store } kind;
   MicroOp code;
   MicroOp reversed;
 };
 
-/// Conversions between floats and what is stored in 16 bits.
+/// Conversions between float and 16-bit floats.
 std::optional<Form> form_of_cast(const Step& s) {
   const auto is = [&](DType from, DType to) {
     return s.row == static_cast<int>(from) * cast_dtypes + static_cast<int>(to);
@@ -71,13 +71,13 @@ class Writer {
   Chain write(std::span<const Step> run) {
     for (const Step& s : run)
       for (int k = 0; k < s.arity; ++k) ++inside_[s.in[k]];
-    // Who else reads a value is known now; then `inside` counts down to the reads that are left.
+    // The other readers of each value are known now; from here on `inside` counts the remaining reads.
     std::vector<bool> outside;
     for (const Step& s : run) outside.push_back(steps_.values[s.out].output || uses_[s.out] > inside_[s.out]);
     for (std::size_t j = 0; j < run.size(); ++j) {
       write_step(run[j]);
       for (int k = 0; k < run[j].arity; ++k) release(run[j].in[k]);
-      if (form_of(run[j])->kind == Form::Store) continue;  // the accumulator is what it was
+      if (form_of(run[j])->kind == Form::Store) continue;  // the accumulator is unchanged
       const ValueId v = accumulator_ = run[j].out;
       const std::uint32_t held = j + 1 < run.size() ? reads_of_accumulator(run[j + 1], v) : 0;
       if (outside[j]) store(v);
@@ -92,12 +92,12 @@ class Writer {
  private:
   bool uniform(ValueId v) const { return steps_.values[v].level != Level::EachTile; }
 
-  /// Whether the step needs its first operand alone where that is in the accumulator: v * v, or v * v + w.
+  /// Whether the step reads only the accumulator as its factors: v * v, or v * v + w.
   static bool squares(const Step& s) {
     const auto op = static_cast<RowOp>(s.row);
     return s.in[0] == s.in[1] && (op == RowOp::mul || op == RowOp::fma);
   }
-  /// How many of the step's operands that are v it finds in the accumulator.
+  /// How many of the step's operands equal to v it reads from the accumulator.
   static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {
     if (squares(s) && s.in[0] == v) return 2;
     const Form::Kind kind = form_of(s)->kind;
@@ -121,21 +121,21 @@ class Writer {
   }
   bool is_own(std::uint32_t operand) const { return operand != none && operand >= chain_operands - chain_.blocks; }
 
-  /// Keeps the accumulator, which is v, in a block of the chain's own.
+  /// Stores the accumulator, which holds v, in one of the chain's own blocks.
   void keep(ValueId v) {
     if (free_.empty()) free_.push_back(static_cast<std::uint8_t>(chain_operands - ++chain_.blocks));
     operand_[v] = free_.back();
     free_.pop_back();
     emit(MicroOp::store, static_cast<std::uint8_t>(operand_[v]));
   }
-  /// Where a value was kept is free again when it is read no more.
+  /// A value's block is free again after its last read.
   void release(ValueId v) {
     if (--inside_[v] > 0 || !is_own(operand_[v])) return;
     free_.push_back(static_cast<std::uint8_t>(operand_[v]));
     operand_[v] = none;
   }
 
-  /// Puts a fetch of each input array that is read in front.
+  /// Prepends a prefetch of each input array.
   void prefetch() {
     std::vector<Micro> all;
     for (const ValueId v : chain_.reads)
@@ -200,8 +200,8 @@ class Writer {
 
   Steps& steps_;
   const std::vector<std::uint32_t>& uses_;
-  std::vector<std::uint32_t>& inside_;   // reads of a value by the steps that are left
-  std::vector<std::uint32_t>& operand_;  // of the chain, for a value
+  std::vector<std::uint32_t>& inside_;   // remaining reads of a value by the chain's steps
+  std::vector<std::uint32_t>& operand_;  // the chain's operand for a value
   Chain chain_;
   std::vector<std::uint8_t> free_;
   ValueId accumulator_ = none;

@@ -1,4 +1,4 @@
-// Whether an element of any dtype that is ordered is NaN.
+// Whether an element of any dtype that is not complex is NaN.
 #pragma once
 #include <type_traits>
 

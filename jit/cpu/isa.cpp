@@ -55,7 +55,7 @@ Isa isa() noexcept {
 void set_isa(Isa isa) {
   const Isa has = best();
   if (isa > has)
-    throw Error(fmt::format("set_isa({}): this processor has {} at most", names[static_cast<int>(isa)],
+    throw Error(fmt::format("set_isa({}): this processor supports at most {}", names[static_cast<int>(isa)],
                             names[static_cast<int>(has)]));
   current.store(static_cast<int>(isa), std::memory_order_relaxed);
 }

@@ -8,21 +8,21 @@ namespace {
 
 constexpr int panel_rows = 16;
 
-/// Where its elements lie; of an index operand, whose elements lie nowhere, how their positions follow each other.
-Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
-  if (nest.numel == 1 || (nest.rank == 1 && o.strides[0] == 1)) return Walk::InPlace;
+/// How its elements are read; for an index operand, which has no memory, how its positions advance.
+Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
+  if (nest.numel == 1 || (nest.ndim == 1 && o.strides[0] == 1)) return Access::InPlace;
   bool neighbours = true, still = true;
   std::int64_t step = 1;
-  for (int d = nest.rank; d-- > split;) {
+  for (int d = nest.ndim; d-- > split;) {
     neighbours = neighbours && o.strides[d] == step;
     still = still && o.strides[d] == 0;
     step *= nest.extents[d];
   }
-  if (neighbours) return Walk::InPlace;
-  if (!still) return Walk::Packed;
+  if (neighbours) return Access::InPlace;
+  if (!still) return Access::Packed;
   for (int d = 0; d < split; ++d)
-    if (o.strides[d] != 0) return Walk::RowSame;
-  return Walk::Same;
+    if (o.strides[d] != 0) return Access::RowSame;
+  return Access::Same;
 }
 
 }  // namespace
@@ -30,30 +30,30 @@ Walk walk_of(const LoopNest& nest, int split, const NestOperand& o) {
 void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest) {
   if (nest.linear) {
     layout.row = nest.numel;
-    layout.walks.resize(nest.operands.size(), boost::container::default_init);
+    layout.accesses.resize(nest.operands.size(), boost::container::default_init);
     for (std::size_t k = 0; k < nest.operands.size(); ++k)
-      layout.walks[k] = nest.operands[k].data ? Walk::InPlace : Walk::Packed;
+      layout.accesses[k] = nest.operands[k].data ? Access::InPlace : Access::Packed;
     return;
   }
-  layout.split = nest.rank - 1;
+  layout.split = nest.ndim - 1;
   layout.row = nest.extents[layout.split];
   while (layout.split > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.split];
   layout.rows = layout.split == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
-  layout.walks.clear();
+  layout.accesses.clear();
   int leaf = -nest.outputs;
   for (const NestOperand& o : nest.operands) {
-    Walk w = walk_of(nest, layout.split, o);
-    if (o.data == nullptr && w != Walk::Same) {
-      if (w == Walk::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
-      w = Walk::Packed;
-    } else if (w == Walk::Same || w == Walk::RowSame) {
+    Access w = access_of(nest, layout.split, o);
+    if (o.data == nullptr && w != Access::Same) {
+      if (w == Access::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
+      w = Access::Packed;
+    } else if (w == Access::Same || w == Access::RowSame) {
       if (leaf >= 0 && leaf < 64)
-        (w == Walk::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
+        (w == Access::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
       else
-        w = Walk::Packed;  // more than the steps keep account of
+        w = Access::Packed;  // beyond the leaves that the steps track
     }
-    layout.walks.push_back(w);
+    layout.accesses.push_back(w);
     ++leaf;
   }
   const auto transposed = [&](const NestOperand& o) { return is_transposed(nest, layout, o); };
@@ -61,14 +61,14 @@ void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest) {
 }
 
 bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& o) {
-  const int inner = nest.rank - 1;
+  const int inner = nest.ndim - 1;
   return layout.split == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
          std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
 void spread_uniform(Layout& layout) {
-  for (Walk& w : layout.walks)
-    if (w == Walk::Same || w == Walk::RowSame) w = Walk::Packed;
+  for (Access& w : layout.accesses)
+    if (w == Access::Same || w == Access::RowSame) w = Access::Packed;
   layout.uniform = {};
 }
 

@@ -1,4 +1,4 @@
-// How the executor walks a loop nest: the inner dims make rows, rows are cut into tiles.
+// How the executor traverses a loop nest: the inner dims form rows, which are split into tiles.
 #pragma once
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
@@ -8,37 +8,37 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// How an operand lies in a row.
-enum class Walk : std::uint8_t {
-  InPlace,  // neighbours in memory: loops read and write it where it is
+/// An operand's access pattern in a row.
+enum class Access : std::uint8_t {
+  InPlace,  // contiguous: loops read and write it in place
   Same,     // one element for the whole nest
-  RowSame,  // one element for a row
+  RowSame,  // one element per row
   Packed,   // anything else, and indices that are not Same: through a tile
 };
 
 struct Layout {
-  int split = 0;         // the dims [split, rank) are a row
+  int split = 0;         // the dims [split, ndim) form a row
   std::int64_t row = 1;  // its elements
   std::int64_t rows = 1;
-  int panel = 1;          // rows that are walked together, tile by tile
+  int panel = 1;          // rows that are processed together, tile by tile
   UniformLeaves uniform;  // the leaves that are Same or RowSame
-  boost::container::small_vector<Walk, 16> walks;
+  boost::container::small_vector<Access, 16> accesses;
 };
 
-/// Shorter rows are joined: what is broadcast along them is copied then, which costs less than starting on each.
+/// Shorter rows are merged. Operands broadcast along them are then copied, which costs less than starting each row.
 inline constexpr std::int64_t shortest_row = 32;
-/// Where rows are read from an array at a computed place, joining costs more: every element is read by its own offset.
+/// For gathers of rows merging costs more, since every element is then read by its own offset.
 inline constexpr std::int64_t shortest_run = 8;
 
 void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest);
 
-/// Gives uniform leaves tiles of their own.
+/// Makes uniform leaves packed.
 void spread_uniform(Layout& layout);
 
 /// Offset in elements of the operand's first element in a row.
 std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row);
 
-/// Whether a panel of this operand is worth it.
+/// Whether a panel pays for this operand.
 bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& operand);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -15,7 +15,7 @@ using Word8 [[gnu::may_alias]] = std::uint64_t;
 struct [[gnu::may_alias]] Word16 {
   std::uint64_t halves[2];
 };
-// Some of them, from and to any address of an element. Every processor has the shuffles that are needed.
+// Vectors of them, at any element's address. Every processor has the shuffles that are needed.
 using Four [[gnu::vector_size(16)]] = std::uint32_t;
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
 
@@ -30,7 +30,7 @@ void store(T* to, V v) {
   std::memcpy(to, &v, sizeof v);
 }
 
-/// The last element is read alone: nothing behind it is.
+/// The last element is read separately, so that nothing past it is read.
 template <class T>
 void take_every_second(T* to, const T* from, std::int64_t n) {
   std::int64_t i = 0;
@@ -43,7 +43,7 @@ void take_every_second(T* to, const T* from, std::int64_t n) {
   for (; i < n; ++i) to[i] = from[2 * i];
 }
 
-/// to[r * pitch + i] = from[r + i * stride] for a square of as many rows as a vector has elements.
+/// to[r * pitch + i] = from[r + i * stride] for a square with as many rows as a vector has elements.
 void transpose(Word4* to, std::int64_t pitch, const Word4* from, std::int64_t stride) {
   const auto a = load<Four>(from), b = load<Four>(from + stride);
   const auto c = load<Four>(from + 2 * stride), d = load<Four>(from + 3 * stride);
@@ -78,8 +78,8 @@ void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::
 /// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.
 template <class F>
 void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
-  const int inner = nest.rank - 1;
-  std::int64_t at[max_rank] = {}, offset = 0;
+  const int inner = nest.ndim - 1;
+  std::int64_t at[max_ndim] = {}, offset = 0;
   for (int d = inner; d >= split; --d) {
     at[d] = d == split ? first : first % nest.extents[d];
     first /= nest.extents[d];
@@ -99,7 +99,7 @@ void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_
   }
 }
 
-/// Elements `stride` apart, each `times` times; the first element at `to` is one of the place `first` of these.
+/// Elements `stride` apart, each repeated `times` times; the first element at `to` is number `first` of these.
 template <class T>
 void repeat_each(T* to, const T* from, std::int64_t stride, std::int64_t times, std::int64_t first, std::int64_t n) {
   using V = std::conditional_t<sizeof(T) == 4, Four, Two>;
@@ -111,7 +111,7 @@ void repeat_each(T* to, const T* from, std::int64_t stride, std::int64_t times, 
     from += stride;
   };
   repeat(std::min(n, times - first % times));
-  for (; n - i >= times + lanes; i += times, from += stride)  // the next ones write over what is too much
+  for (; n - i >= times + lanes; i += times, from += stride)  // the next ones overwrite the excess
     for (std::int64_t k = 0; k < times; k += lanes) store<V>(to + i + k, V{} + *from);
   while (i < n) repeat(std::min(n, i + times));
 }
@@ -120,7 +120,7 @@ template <class T>
 void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
              std::int64_t n) {
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
-    if (const int inner = nest.rank - 1; inner == split + 1 && o.strides[inner] == 0)
+    if (const int inner = nest.ndim - 1; inner == split + 1 && o.strides[inner] == 0)
       return repeat_each(to, row, o.strides[split], nest.extents[inner], first, n);
   for_runs(nest, split, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
@@ -206,7 +206,7 @@ void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int sp
                 std::int64_t first, std::int64_t n) {
   for_runs(nest, split, operand, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             std::int64_t at = row + offset;  // a sum: products of int64 have no vectors
+             std::int64_t at = row + offset;  // a running sum: there is no vector multiplication of int64
              for (std::int64_t i = 0; i < count; ++i, at += stride) to[done + i] = at;
            });
 }

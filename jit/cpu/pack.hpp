@@ -1,4 +1,4 @@
-// Elements of operands that do not lie in neighbouring places, to neighbouring ones and back.
+// Packing strided elements into contiguous memory, and unpacking.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// The elements [first, first + n) of the row that starts at `row` to neighbouring ones at `to`.
+/// Copies the elements [first, first + n) of the row that starts at `row` to contiguous ones at `to`.
 void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
           std::int64_t first, std::int64_t n);
-/// The same of several rows, `pitch` elements apart at `to`. Where neighbouring rows are neighbours in memory, a cache
-/// line holds elements of many rows: it is read once.
+/// The same for several rows, `pitch` elements apart at `to`. If adjacent rows are adjacent in memory, each cache line,
+/// which holds elements of many rows, is read once.
 void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
                 std::int64_t row_stride, std::int64_t stride, std::int64_t n);
-/// The other way.
+/// The inverse.
 void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
             const NestOperand& operand, std::int64_t first, std::int64_t n);
-/// The offsets of those elements, as an index operand's values.
+/// The offsets of these elements, as an index operand's values.
 void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
                 std::int64_t first, std::int64_t n);
 

@@ -1,11 +1,11 @@
-// Rows of elements to one value each, and the parts of a row to the whole.
+// Reduces rows to one value each, and merges the partial results of a row.
 #pragma once
 #include "reduce_vectors.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-/// Elements of a row whose sum is rounded as floats are; the sums of such blocks are added in double, or exactly. The
-/// same of rows side by side: so many of their elements are read by turns, few enough that the processor fetches ahead.
+/// Elements that are summed in float; the sums of such blocks are added in double, or exactly. For adjacent rows, the
+/// elements that are read in turn, few enough for the hardware prefetcher.
 inline constexpr std::int64_t block = 1024, strip_rows = 16;
 inline constexpr std::int64_t tiny_row = 8;
 
@@ -14,7 +14,7 @@ SINTER_INLINE const Stored<T>* row_at(const void* in, std::int64_t r, std::int64
   return static_cast<const Stored<T>*>(in) + r * pitch;
 }
 
-/// A vector whose lanes come to what n elements come to: at least one.
+/// A vector whose lanes reduce to the same value as n elements, at least one.
 template <class F, class T>
 SINTER_INLINE Vec<T> gathered(const Stored<T>* p, std::int64_t n, NanSeen<T>& nans) {
   using V = Vec<T>;
@@ -56,7 +56,7 @@ SINTER_INLINE Stored<T> value_of(const Stored<T>* p, std::int64_t n) {
   return nans.any() ? nan<T>() : value;
 }
 
-/// Calls f with n as a constant, 1 to tiny_row: loops over rows that follow each other become vectors then.
+/// Calls f with n as a constant, 1 to tiny_row, so that loops over consecutive rows are vectorized.
 template <class F>
 SINTER_INLINE void with_length(std::int64_t n, F f) {
   switch (n) {
@@ -71,7 +71,7 @@ SINTER_INLINE void with_length(std::int64_t n, F f) {
   }
 }
 
-/// The state is a value of the elements' own type.
+/// The state is a value of the elements' type.
 template <class F, class T>
 struct PlainReduction {
   using S = Stored<T>;
@@ -310,14 +310,14 @@ struct DoubleSum {
   }
 };
 
-/// Positions: the state is a value and where it is, -1 while there is none. Parts come in the order of their positions.
+/// Positions: the state is a value and its position, -1 while there is none. Parts are merged in order of position.
 template <class F, class T>
 struct PositionReduction {
   using First = T;
   static T* value(ReduceStates s) { return static_cast<T*>(s.first); }
   static std::int64_t* place(ReduceStates s) { return static_cast<std::int64_t*>(s.second); }
 
-  /// Whether x, which comes later, takes the place.
+  /// Whether x, which comes later, replaces the current value.
   static SINTER_INLINE bool takes(T x, T so_far) { return F::wins(x, so_far) || (x != x && so_far == so_far); }
   static SINTER_INLINE void offer(ReduceStates s, std::int64_t r, T x, std::int64_t at) {
     if (place(s)[r] >= 0 && !takes(x, value(s)[r])) return;
@@ -342,7 +342,7 @@ struct PositionReduction {
       }
     }
   }
-  /// Where the value is, or the first NaN.
+  /// The position of the value, or of the first NaN.
   static SINTER_INLINE std::int64_t first_equal(const T* p, std::int64_t n, T best) {
     using V = Vec<T>;
     const bool is_nan = best != best;
@@ -368,7 +368,7 @@ struct PositionReduction {
   static SINTER_INLINE void across_lanes(ReduceStates s, std::int64_t r, const T* p, std::int64_t count,
                                          std::int64_t pitch, std::int64_t position) {
     using V = Vec<T>;
-    constexpr std::int64_t at_once = 1 << 30;  // rows whose numbers fit an int32
+    constexpr std::int64_t at_once = 1 << 30;  // row numbers that fit an int32
     for (std::int64_t k = 0; k < V::lanes; ++k) offer(s, r + k, p[k], position);
     for (std::int64_t first = 1; first < count; first += at_once) {
       V best = V::load(value(s) + r);

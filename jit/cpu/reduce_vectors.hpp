@@ -1,4 +1,4 @@
-// What a reduction does to vectors and to single elements: what it starts with, how it combines, which lanes were NaN.
+// Reductions on vectors and on single elements: identity, combination, tracking of NaN.
 #pragma once
 #include "rows.hpp"
 #include "vector_math.hpp"
@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-/// Whether any element of some vectors is NaN: what native_max and native_min do not tell.
+/// Tracks whether any element is NaN, which native_max and native_min do not propagate.
 template <class T>
 struct NanSeen {
   SINTER_INLINE void add(Vec<T>, Vec<T>) {}
@@ -50,7 +50,7 @@ struct NanSeen<T> {
 };
 #endif
 
-/// The lowest value, which for floats is -infinity; and the highest.
+/// The lowest value, -infinity for floats, and the highest.
 template <class T>
 constexpr Stored<T> lowest() {
   if constexpr (std::is_same_v<T, bool>)
@@ -77,7 +77,7 @@ constexpr Stored<T> nan() {
     return 0;
 }
 
-// both(so_far, x) ignores an x that is NaN where `sees_nan`, which NanSeen then tells of; one() does not.
+// both(so_far, x) ignores a NaN x if `sees_nan`, since NanSeen tracks it; one() does not ignore it.
 struct Sums {
   static constexpr bool sees_nan = false;
   template <class T>
@@ -167,12 +167,12 @@ struct Smallest {
   }
 };
 
-/// The lanes turned by some.
+/// Rotates the lanes.
 template <int by, class T, int... i>
 SINTER_INLINE Vec<T> turned(Lanes<i...>, Vec<T> v) {
   return {__builtin_shufflevector(v.v, v.v, ((i + by) % Vec<T>::lanes)...)};
 }
-/// In every lane what all lanes come to.
+/// The reduction of all lanes, in every lane.
 template <class F, class T, int width = Vec<T>::lanes / 2>
 SINTER_INLINE Vec<T> over_lanes(Vec<T> v) {
   const Vec<T> halves = F::both(v, turned<width>(AllLanes<T>{}, v));
@@ -208,7 +208,7 @@ SINTER_INLINE TwoDoubles doubles(Vec<float> a) {
 #endif
 }
 
-/// sum + error += x, where the error is what rounding the sum leaves (D. E. Knuth's TwoSum).
+/// sum + error += x, where `error` collects the rounding errors of the sum (D. E. Knuth's TwoSum).
 template <class V>
 SINTER_INLINE void add_exactly(V& sum, V& error, V x) {
   const V s = sum + x, t = s - sum;

@@ -6,11 +6,11 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t box_bytes = 256 << 10;       // stay in the second cache from one walk to the next
-constexpr std::int64_t most_box_bytes = 768 << 10;  // what rows may take that are walked more than once
-constexpr std::int64_t least_box = 4096;            // elements: less work costs more to start than to do
+constexpr std::int64_t box_bytes = 256 << 10;       // stays in L2 from one pass to the next
+constexpr std::int64_t most_box_bytes = 768 << 10;  // for rows that several passes read
+constexpr std::int64_t least_box = 4096;            // elements: smaller boxes cost more to start than to compute
 constexpr std::int64_t vector_lanes = 16, least_lanes = 64, most_lanes = 4096, most_tile_lanes = 256;
-constexpr std::int64_t chunk = 32 << 10, least_across = 128;  // elements of a row that is cut; of one of many
+constexpr std::int64_t chunk = 32 << 10, least_across = 128;  // elements of a row that is split; of one of many rows
 
 constexpr std::int64_t divided(std::int64_t a, std::int64_t by) { return (a + by - 1) / by; }
 
@@ -23,7 +23,7 @@ std::int64_t extent_of(const std::int64_t* extents, int first, int last) {
 }  // namespace
 
 bool lies_across(const LoopNest& nest, const std::uint8_t* sizes) noexcept {
-  const int rows = nest.row_dims() - 1, columns = nest.rank - 1;
+  const int rows = nest.row_dims() - 1, columns = nest.ndim - 1;
   if (nest.extents[rows] <= 1) return false;
   if (nest.extents[columns] <= 1) return true;
   std::int64_t across = 0, along = 0;
@@ -37,7 +37,7 @@ bool lies_across(const LoopNest& nest, const std::uint8_t* sizes) noexcept {
   return across > along;
 }
 
-/// Tiles of at most so many positions, the inner dims whole; gives how many positions one has.
+/// Tiles of at most `most` positions with whole inner dims; returns how many positions a tile has.
 std::int64_t Boxes::cut(int first, int last, std::int64_t most) noexcept {
   std::int64_t count = 1;
   bool is_cut = false;
@@ -54,7 +54,7 @@ std::int64_t Boxes::cut(int first, int last, std::int64_t most) noexcept {
 }
 
 Boxes::Boxes(const LoopNest& nest, const BoxWishes& wishes, bool lies_across)
-    : across(lies_across), row_dims(nest.row_dims()), dims(nest.rank) {
+    : across(lies_across), row_dims(nest.row_dims()), dims(nest.ndim) {
   std::copy_n(nest.extents, dims, extents);
   for (int i = 0; i < dims; ++i) order[i] = i;
   if (across) std::rotate(order + row_dims - 1, order + row_dims, order + dims);

@@ -1,4 +1,4 @@
-// From an operation's tokens to its loops.
+// Makes an operation's loops from its tokens.
 #pragma once
 #include <sinter/jit/dtype_rule.hpp>
 #include "rows.hpp"
@@ -8,7 +8,7 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
 /// The table's tokens as functions on vectors.
 namespace functions {
-#define SINTER_OP(name, arity_, rule_, body, doc)                                                       \
+#define SINTER_OP(name, arity_, rule_, cost, traits, body, doc)                                         \
   struct name##_op {                                                                                    \
     static constexpr int arity = arity_;                                                                \
     static constexpr DTypeRule rule = DTypeRule::rule_;                                                 \
@@ -56,7 +56,7 @@ constexpr bool takes(DTypeRule rule) {
   return false;
 }
 
-/// What operand k of F is held in.
+/// The type of operand k of F.
 template <class F, class T, int k>
 using Held = std::conditional_t<F::rule == DTypeRule::Select && k == 0, Mask<T>,
                                 std::conditional_t<F::rule == DTypeRule::RandomFloat32, LongPair, Vec<T>>>;
@@ -104,7 +104,7 @@ void row(void* out, const void* const* in, std::int64_t n) {
   }
 }
 
-/// All forms but the one whose operands are all uniform: that is one element of form 0.
+/// All forms except that with only uniform operands, which is one element of form 0.
 template <class F, class T>
 constexpr Rows rows_of() {
   if constexpr (!takes<T>(F::rule))

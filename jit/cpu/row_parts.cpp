@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cost.hpp"
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
@@ -36,7 +38,7 @@ class RowPartsBuilder {
     find_row_values();
     for (int s = 0; s <= stages_.count; ++s) {
       add_rows(s);
-      add_walk(s);
+      add_pass(s);
     }
     add_outputs();
     measure();
@@ -54,7 +56,7 @@ class RowPartsBuilder {
     return static_cast<std::uint32_t>(to_.row_sizes.size() - 1);
   }
 
-  /// What depends on numbers alone is computed wherever it is read.
+  /// Values that depend only on scalars are computed wherever they are read.
   void find_single() {
     for (const Node& n : graph_.nodes())
       single_.push_back(n.op == Op::count ||
@@ -79,7 +81,7 @@ class RowPartsBuilder {
     to_.results = static_cast<std::uint32_t>(to_.row_sizes.size());
   }
 
-  /// The tile of a reduction's operand; leaves are copied to theirs, where they are not read in place.
+  /// The tile of a reduction's operand; leaves that are not read in place are copied to one.
   std::uint32_t tile_for(Operand of, int stage) {
     std::int32_t& tile = tile_of_[id_of(of)];
     if (tile != nothing) return static_cast<std::uint32_t>(tile);
@@ -98,7 +100,7 @@ class RowPartsBuilder {
             static_cast<std::uint8_t>(size_of(graph_[o].dtype))};
   }
 
-  /// Those that are read for each element are computed once for each row.
+  /// Per-row values that elements read are computed once per row.
   void find_row_values() {
     std::vector<bool> crosses(graph_.nodes().size());
     const auto read_by_elements = [&](Operand o) {
@@ -133,8 +135,8 @@ class RowPartsBuilder {
             static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
   }
 
-  /// The elements of the stage's reductions that are not there yet; of the last stage those of outputs.
-  void add_walk(int stage) {
+  /// The elements that the stage's reductions, or in the last stage the outputs, still need.
+  void add_pass(int stage) {
     std::vector<Operand> wanted;
     std::vector<RowPlace> places;
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
@@ -150,7 +152,7 @@ class RowPartsBuilder {
                         static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
     }
     if (!wanted.empty())
-      to_.stages[static_cast<std::size_t>(stage)].walk.emplace(make_part(wanted, places, stage, false));
+      to_.stages[static_cast<std::size_t>(stage)].pass.emplace(make_part(wanted, places, stage, false));
   }
   void add_outputs() {
     std::vector<Operand> wanted;
@@ -165,7 +167,7 @@ class RowPartsBuilder {
     if (!wanted.empty()) to_.rows_after.emplace(make_part(wanted, places, stages_.count + 1, true));
   }
 
-  /// Where a node's value lies already when a stage begins, if it does.
+  /// Where a node's value is if it exists when a stage begins.
   std::optional<RowPlace> place_of(Id id, int stage, bool over_rows) {
     const Node& n = graph_.nodes()[id];
     const auto size = static_cast<std::uint8_t>(size_of(n.dtype));
@@ -179,7 +181,7 @@ class RowPartsBuilder {
     return tile_place({static_cast<NodeId>(id), 0});
   }
 
-  /// The nodes that the wanted ones need, down to what is there already. Scalars keep their numbers, as all are there.
+  /// The nodes that the wanted ones need, down to existing values. All scalars stay, so they keep their numbers.
   Part make_part(const std::vector<Operand>& wanted, std::vector<RowPlace> places, int stage, bool over_rows) {
     const std::size_t count = graph_.nodes().size();
     std::vector<bool> needed(count);
@@ -217,11 +219,11 @@ class RowPartsBuilder {
   void measure() {
     for (const Node& n : graph_.nodes()) {
       if (n.op == Op::leaf) to_.array_bytes += static_cast<std::int64_t>(size_of(n.dtype));
-      to_.cost += is_function(n.op) ? 0.4 : 0.02;
+      if (n.arity > 0) to_.nanoseconds += nanoseconds(n.op, graph_[graph_.operands(n).back()].dtype);
     }
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
       if (over_domain(k)) to_.array_bytes += static_cast<std::int64_t>(size_of(graph_[graph_.outputs()[k]].dtype));
-    to_.cost += 0.05 * static_cast<double>(to_.array_bytes);
+    to_.nanoseconds += nanoseconds(to_.array_bytes);
   }
 
   const Kernel& kernel_;

@@ -1,4 +1,4 @@
-// A kernel that reduces, taken apart: elementwise programs over parts of its rows, and the reductions between them.
+// A kernel that reduces, split into elementwise programs over parts of its rows and the reductions between them.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// What a program's operand is.
+/// The kinds of a program's operands.
 struct RowPlace {
   enum class Kind : std::uint8_t {
     Operand,  // of the nest
-    PerRow,   // one element for each row: a reduction's result, or what has been computed of such
-    Tile,     // elements of the rows at hand
+    PerRow,   // one element for each row: a reduction's result, or a value computed from such results
+    Tile,     // elements of the current rows
     Count,    // the number of elements of a row
   } kind;
   std::uint32_t number;
@@ -36,26 +36,26 @@ struct RowReduction {
   std::uint32_t result;               // a PerRow
 };
 
-/// A walk through the rows: what makes its elements, then its reductions.
+/// A pass over the rows: computes its elements, then its reductions.
 struct Stage {
   std::optional<Part> rows;  // of values that have one element for each row and are read by this stage or later
-  std::optional<Part> walk;
+  std::optional<Part> pass;
   std::vector<RowReduction> reductions;
 };
 
 struct RowParts {
-  /// `keeps`: a stage's elements are there when later ones need them, else they are computed again.
+  /// `keeps`: a stage's elements are kept for later stages, else they are recomputed.
   RowParts(const Kernel& kernel, bool keeps);
 
-  std::vector<Stage> stages;       // the last one reduces nothing: its walk is over what outputs ask for each element
+  std::vector<Stage> stages;       // the last one reduces nothing: its pass computes elementwise outputs
   std::optional<Part> rows_after;  // outputs that have one element for each row
   std::vector<Part> copies;        // for each tile that is a leaf: the leaf's elements
   std::vector<std::uint8_t> row_sizes, tile_sizes;
   std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
   std::uint32_t results = 0;          // so many of the rows are the reductions'
-  bool uses_kept = false;             // whether the parts would be others with the other `keeps`
-  double cost = 0;                    // nanoseconds for an element, roughly
-  std::int64_t array_bytes = 0;       // of one element of what is walked in memory
+  bool uses_kept = false;             // whether the parts depend on `keeps`
+  double nanoseconds = 0;             // per element, estimated
+  std::int64_t array_bytes = 0;       // of one element of all arrays that are read
 };
 
 }  // namespace sinter::inline v1::jit::cpu

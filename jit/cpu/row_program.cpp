@@ -20,8 +20,8 @@ constexpr std::int64_t most_waiting = 128;  // boxes
 
 std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
 
-/// Calls f(first, last) for parts of [0, count), on several threads. Isolated: while it waits, this thread must not
-/// pick up a task of the caller's, who may hold a lock.
+/// Calls f(first, last) for parts of [0, count), on several threads. Isolated: while this thread waits, it must not run
+/// tasks of the caller, which may hold a lock.
 template <class F>
 void share(std::int64_t count, std::int64_t parts, F f) {
   tbb::this_task_arena::isolate([&] {
@@ -32,8 +32,8 @@ void share(std::int64_t count, std::int64_t parts, F f) {
   });
 }
 
-/// Rows that are cut, one tile of rows after the other: all threads work on one stage's boxes, whose states wait until
-/// they are merged in their order.
+/// Rows that are split, one tile of rows after the other: all threads work on one stage's boxes, whose states are kept
+/// until they are merged in order.
 void run_cut_rows(const RowJob& job, std::int64_t parts) {
   const runtime::DefaultFloats floats;
   const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, most_waiting);
@@ -77,43 +77,42 @@ struct RowProgram::Impl {
     bool in_place = true;
     std::int64_t bytes = 0;
     for (std::size_t k = 0; k < sizes.size(); ++k)
-      if (is_walked(nest, nest.operands[k])) bytes += sizes[k];
+      if (is_passed(nest, nest.operands[k])) bytes += sizes[k];
     for (const Stage& s : keeping.stages) {
-      in_place = in_place && !s.walk;
+      in_place = in_place && !s.pass;
       for (const RowReduction& r : s.reductions) {
         if (RowJob::in_place(nest, across, r)) continue;
         in_place = false;
         bytes += keeping.tile_sizes[r.tile];
       }
     }
-    const bool one_pass = keeping.stages.size() <= 2 && !keeping.stages.back().walk;
+    const bool one_pass = keeping.stages.size() <= 2 && !keeping.stages.back().pass;
     return Boxes(nest, {std::max<std::int64_t>(bytes, 1), in_place, one_pass}, across);
   }
 
-  /// Only operands over the domain say how the rows lie.
+  /// Only operands over the domain determine the rows' layout.
   void sizes_of_walked(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
     sizes.resize(nest.operands.size());
     for (const Stage& s : keeping.stages) {
       const auto add = [&](const RowPlace& p) {
         if (p.kind == RowPlace::Kind::Operand && over[p.number] == Over::Domain) sizes[p.number] = p.size;
       };
-      if (s.walk) std::ranges::for_each(s.walk->operands, add);
+      if (s.pass) std::ranges::for_each(s.pass->operands, add);
       for (const RowReduction& r : s.reductions)
         if (r.leaf) add({RowPlace::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
     }
   }
   /// Whether other rows have other elements of it.
-  static bool is_walked(const LoopNest& nest, const NestOperand& o) noexcept {
+  static bool is_passed(const LoopNest& nest, const NestOperand& o) noexcept {
     const auto moves = [&](int d) { return o.strides[d] != 0; };
     const int rows = nest.row_dims();
-    bool by_row = nest.numel == nest.extents[nest.rank - 1], by_column = false;
-    for (int d = 0; d < nest.rank; ++d) (d < rows ? by_row : by_column) |= moves(d);
+    bool by_row = nest.numel == nest.extents[nest.ndim - 1], by_column = false;
+    for (int d = 0; d < nest.ndim; ++d) (d < rows ? by_row : by_column) |= moves(d);
     return o.data != nullptr && by_row && by_column;
   }
 
   const RowParts keeping;
-  std::optional<const RowParts>
-      again;  // for rows that are cut: what a stage has made is gone when a later one needs it
+  std::optional<const RowParts> again;  // for rows that are split: later stages recompute a stage's values
   std::vector<Over> over;
 };
 
@@ -135,7 +134,7 @@ RunFaults RowProgram::run(const LoopNest& nest, std::span<const std::uint64_t> s
   SharedFaults faults;
   const RowParts& parts = impl_->parts_for(boxes);
   const RowJob job(parts, nest, boxes, scalars.data(), faults);
-  const double work = static_cast<double>(nest.numel) * parts.cost;
+  const double work = static_cast<double>(nest.numel) * parts.nanoseconds;
   const auto tasks = static_cast<std::int64_t>(work / chunk_ns);
   const bool several = boxes.row_tiles > 1 || (!boxes.whole && boxes.column_tiles > 1);
   const bool shared = work >= worth_threads_ns && several && runtime::claim_shared_work() && threads_now() > 1;

@@ -1,5 +1,5 @@
 // The CPU executor of kernels that reduce: elementwise programs over boxes of rows that stay in cache, and loops that
-// make one value of each row.
+// reduce each row to one value.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// A kernel with rows, made ready once and run any number of times, from any thread.
+/// A kernel with rows, prepared once and run any number of times, from any thread.
 class RowProgram {
  public:
   /// `kernel` is simplified and lowered; it is not needed later.
@@ -18,7 +18,7 @@ class RowProgram {
   ~RowProgram();
   RowProgram(RowProgram&&) noexcept;
 
-  /// Makes what a run over this nest needs.
+  /// Prepares a run over this nest.
   void prepare(const LoopNest& nest) const;
 
   /// As TileProgram::run, over a nest that make_row_nest has made. Rows without elements have the values that

@@ -10,28 +10,28 @@ constexpr std::size_t state_size = 8;
 
 constexpr std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
-/// Drops dims of extent 1 and merges neighbours that all operands walk as one.
+/// Drops dims of extent 1 and merges adjacent dims that all operands traverse as one.
 void merge_dims(LoopNest& nest) {
-  int rank = 0;
+  int ndim = 0;
   nest.numel = 1;
-  for (int d = 0; d < nest.rank; ++d) {
+  for (int d = 0; d < nest.ndim; ++d) {
     const std::int64_t extent = nest.extents[d];
     nest.numel *= extent;
     if (extent == 1) continue;
-    const bool merges = rank > 0 && std::ranges::all_of(nest.operands, [&](const NestOperand& o) {
-                          return o.strides[rank - 1] == o.strides[d] * extent;
+    const bool merges = ndim > 0 && std::ranges::all_of(nest.operands, [&](const NestOperand& o) {
+                          return o.strides[ndim - 1] == o.strides[d] * extent;
                         });
-    if (!merges) ++rank;
-    nest.extents[rank - 1] = merges ? nest.extents[rank - 1] * extent : extent;
-    for (NestOperand& o : nest.operands) o.strides[rank - 1] = o.strides[d];
+    if (!merges) ++ndim;
+    nest.extents[ndim - 1] = merges ? nest.extents[ndim - 1] * extent : extent;
+    for (NestOperand& o : nest.operands) o.strides[ndim - 1] = o.strides[d];
   }
-  if (rank == 0) {
-    rank = 1;
+  if (ndim == 0) {
+    ndim = 1;
     nest.extents[0] = 1;
     for (NestOperand& o : nest.operands) o.strides[0] = 1;
   }
-  nest.rank = rank;
-  nest.linear = rank == 1 && std::ranges::all_of(nest.operands, [](const NestOperand& o) { return o.strides[0] == 1; });
+  nest.ndim = ndim;
+  nest.linear = ndim == 1 && std::ranges::all_of(nest.operands, [](const NestOperand& o) { return o.strides[0] == 1; });
 }
 
 std::int64_t offset_of(const NestOperand& o, const Box& box, int dims) {
@@ -43,7 +43,7 @@ std::int64_t offset_of(const NestOperand& o, const Box& box, int dims) {
 }  // namespace
 
 bool RowJob::in_place(const LoopNest& nest, bool across, const RowReduction& r) noexcept {
-  const int inner = across ? nest.row_dims() - 1 : nest.rank - 1;
+  const int inner = across ? nest.row_dims() - 1 : nest.ndim - 1;
   return r.leaf && (nest.operands[*r.leaf].strides[inner] == 1 || nest.extents[inner] == 1);
 }
 
@@ -93,7 +93,7 @@ void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t las
       begin_stage(job, s, rows, mine);
       if (job.boxes.whole) {
         memory_ = mine;
-        walk(s, rows, job.far && s == 0);
+        pass(s, rows, job.far && s == 0);
         reduce(s, rows);
       } else {
         for (std::int64_t c = 0; c < job.boxes.column_tiles; ++c) {
@@ -119,7 +119,7 @@ void RowWorker::prepare(const RowJob& job) {
   };
   for (const Stage& s : job.parts.stages) {
     if (s.rows) prepare_part(*s.rows, true);
-    if (s.walk) prepare_part(*s.walk, false);
+    if (s.pass) prepare_part(*s.pass, false);
   }
   for (const Part& copy : job.parts.copies) prepare_part(copy, false);
   if (job.parts.rows_after) prepare_part(*job.parts.rows_after, true);
@@ -137,7 +137,7 @@ void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, st
   job_ = &job;
   memory_ = {rows, states, own_memory(job).tiles};
   start(stage, box);
-  walk(stage, box, job.far);
+  pass(stage, box, job.far);
   reduce(stage, box);
 }
 
@@ -164,7 +164,7 @@ void RowWorker::merge(const RowJob& job, std::size_t stage, const Box& box, std:
 void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box) {
   const Boxes& boxes = job_->boxes;
   NestOperand& to = nest_.operands[k];
-  const int dims = nest_.rank;  // the box's, or those of its rows
+  const int dims = nest_.ndim;  // the box's, or those of its rows
   to.first = 0;
   switch (place.kind) {
     case RowPlace::Kind::Operand: {
@@ -198,9 +198,9 @@ void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box
 void RowWorker::make_nest(const Part& part, const Box& box, bool over_rows) {
   const Boxes& boxes = job_->boxes;
   nest_.outputs = part.outputs;
-  nest_.rank = over_rows ? boxes.row_dims : boxes.dims;
+  nest_.ndim = over_rows ? boxes.row_dims : boxes.dims;
   nest_.operands.resize(part.operands.size(), boost::container::default_init);
-  for (int i = 0; i < nest_.rank; ++i) nest_.extents[i] = box.extent[over_rows ? i : boxes.order[i]];
+  for (int i = 0; i < nest_.ndim; ++i) nest_.extents[i] = box.extent[over_rows ? i : boxes.order[i]];
   for (std::size_t k = 0; k < part.operands.size(); ++k) set_operand(k, part.operands[k], box);
   merge_dims(nest_);
 }
@@ -210,9 +210,9 @@ void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, bool 
   if (nest_.numel > 0) part.program.run_part(nest_, job_->scalars, far, job_->faults);
 }
 
-void RowWorker::walk(std::size_t stage, const Box& box, bool far) {
+void RowWorker::pass(std::size_t stage, const Box& box, bool far) {
   const Stage& s = job_->parts.stages[stage];
-  if (s.walk) run_part(*s.walk, box, false, far);
+  if (s.pass) run_part(*s.pass, box, false, far);
 }
 
 void RowWorker::start(std::size_t stage, const Box& box) {
@@ -259,7 +259,7 @@ void RowWorker::reduce_tile(const RowReduction& r, ReduceStates states, const Bo
   }
 }
 
-/// Over all but the innermost of the dims that make rows, and of those that are combined.
+/// Over all but the innermost of the row dims and of the reduced dims.
 void RowWorker::reduce_in_place(const RowReduction& r, ReduceStates states, const Box& box) {
   const Boxes& boxes = job_->boxes;
   const NestOperand& o = job_->nest.operands[*r.leaf];
@@ -286,7 +286,7 @@ void RowWorker::reduce_in_place(const RowReduction& r, ReduceStates states, cons
   }
 }
 
-/// A few rows side by side: several of their elements at once, as many more rows, which are then merged.
+/// A few adjacent rows: several of their elements at once, as if they were more rows, which are then merged.
 void RowWorker::reduce_across(const RowReduction& r, ReduceStates states, const std::byte* from, std::int64_t n,
                               std::int64_t count, std::int64_t pitch, std::int64_t position) {
   const Reducer& reduce = reducer(r);

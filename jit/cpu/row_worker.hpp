@@ -11,10 +11,10 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// Memory that is kept for the next run.
+/// Memory that is reused by the next run.
 class KeptMemory {
  public:
-  /// At least so many bytes, which hold nothing.
+  /// At least this many bytes, uninitialized.
   std::byte* reserve(std::size_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
@@ -33,14 +33,14 @@ class KeptMemory {
   std::size_t bytes_ = 0;
 };
 
-/// What all threads of a run share.
+/// State that all threads of a run share.
 struct RowJob {
   using Offsets = boost::container::small_vector<std::size_t, 16>;
 
   RowJob(const RowParts& parts, const LoopNest& nest, const Boxes& boxes, const std::uint64_t* scalars,
          SharedFaults& faults);
 
-  /// Whether a reduction reads its leaf where it lies.
+  /// Whether a reduction reads its leaf in place.
   static bool in_place(const LoopNest& nest, bool across, const RowReduction& r) noexcept;
 
   const RowParts& parts;
@@ -56,7 +56,7 @@ struct RowJob {
   std::size_t state_bytes;            // of the states of a stage's reductions
 };
 
-/// Where the values of a box are.
+/// The addresses of a box's values.
 struct RowMemory {
   std::byte* rows;
   std::byte* states;
@@ -65,18 +65,18 @@ struct RowMemory {
 
 class RowWorker {
  public:
-  /// Boxes of whole rows, or all boxes of rows that are cut.
+  /// Boxes of whole rows, or all boxes of rows that are split.
   void run_rows(const RowJob& job, std::int64_t first, std::int64_t last);
-  /// What comes before the boxes of a stage's rows, in `memory`, and behind them.
+  /// The work before the boxes of a stage's rows, in `memory`, and after them.
   void begin_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
-  /// One box of rows that are cut: what its elements come to into the states of its own.
+  /// Reduces one box of rows that are split into its own states.
   void run_box(const RowJob& job, std::size_t stage, const Box& box, std::byte* rows, std::byte* states);
   void end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
   void end_rows(const RowJob& job, const Box& box, RowMemory memory);
   void merge(const RowJob& job, std::size_t stage, const Box& box, std::byte* states, std::byte* later);
-  /// Makes what the parts need for such boxes.
+  /// Prepares the parts for such boxes.
   void prepare(const RowJob& job);
-  /// Memory for rows and some sets of states, which the thread that starts a run shares with others.
+  /// Memory for rows and sets of states, which the thread that starts a run shares with others.
   RowMemory shared_memory(const RowJob& job, std::size_t sets);
 
  private:
@@ -84,7 +84,7 @@ class RowWorker {
   void make_nest(const Part& part, const Box& box, bool over_rows);
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
   void set_operand(std::size_t k, const RowPlace& place, const Box& box);
-  void walk(std::size_t stage, const Box& box, bool far);
+  void pass(std::size_t stage, const Box& box, bool far);
   void start(std::size_t stage, const Box& box);
   void reduce(std::size_t stage, const Box& box);
   void reduce_tile(const RowReduction& r, ReduceStates states, const Box& box);

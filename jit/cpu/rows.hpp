@@ -1,21 +1,21 @@
 // The loops that the CPU executor calls: one for each operation, dtype and form of the operands, built once per
-// instruction set. The loops' sources see this header and nothing of the standard library's code, so that no inline
-// function of a newer instruction set can stand in for the same function elsewhere.
+// instruction set. The loops' sources include this header and no code of the standard library, so that the linker
+// cannot choose an inline function that was compiled for a newer instruction set.
 #pragma once
 #include <cstdint>
 
 namespace sinter::inline v1::jit::cpu {
 
-/// out[i] = f(in[0][i], in[1][i], ...) for 0 <= i < n; of a uniform operand in[k][0] alone is read. Touches nothing
+/// out[i] = f(in[0][i], in[1][i], ...) for 0 <= i < n; of a uniform operand only in[k][0] is read. Touches nothing
 /// past n. out may be the same array as an operand of the same element size.
 using Row = void (*)(void* out, const void* const* in, std::int64_t n);
 
-/// The forms of one operation: bit k of the index says that operand k is uniform. Null where there is none.
+/// The forms of one operation: bit k of the index is set if operand k is uniform. Null if there is none.
 struct Rows {
   Row forms[8] = {};
 };
 
-/// The operations of the table alone, in its order.
+/// Only the operations of the table, in its order.
 enum class RowOp : std::uint8_t {
 #define SINTER_OP(name, arity, rule) name,
 #include <sinter/jit/op_list.def>
@@ -23,7 +23,7 @@ enum class RowOp : std::uint8_t {
 };
 inline constexpr int row_op_count = static_cast<int>(RowOp::count);
 
-/// A part of the table of one instruction set. The first five hold a Rows for each RowOp, by the operands' dtype.
+/// A part of an instruction set's table. The first five hold a Rows for each RowOp, by the operands' dtype.
 enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, Complex, Memory, Chains, count };
 inline constexpr int group_count = static_cast<int>(Group::count);
 
@@ -59,30 +59,30 @@ enum class Memory : std::uint8_t {
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;
 
-/// What is known so far of some rows that are reduced, one of each for a row; which of the two are in use, and their
-/// types, depend on the reduction. No element takes more than 8 bytes.
+/// Partial results of rows that are being reduced, one of each per row. Which of the two are in use, and their types,
+/// depend on the reduction. No element takes more than 8 bytes.
 struct ReduceStates {
   void* first;
   void* second;
 };
 
-/// A reduction of one dtype. Null where there is none.
+/// A reduction of one dtype. Null if there is none.
 struct Reducer {
-  /// Rows of n elements, at least one, `pitch` elements apart, into their states. The first element of each has this
-  /// position in its row, of which earlier parts have come before.
+  /// Reduces rows of n elements, at least one, `pitch` elements apart, into their states. The first element of each has
+  /// this position in its row, whose earlier parts have already been reduced.
   void (*along)(ReduceStates states, const void* in, std::int64_t rows, std::int64_t n, std::int64_t pitch,
                 std::int64_t position) = nullptr;
-  /// The same of n rows that lie side by side: their first elements, then, `pitch` elements further, their second ones,
-  /// `count` of each.
+  /// The same for n adjacent rows: their first elements, then, `pitch` elements further, their second ones, `count` of
+  /// each.
   void (*across)(ReduceStates states, const void* in, std::int64_t n, std::int64_t count, std::int64_t pitch,
                  std::int64_t position) = nullptr;
   /// The states of rows without elements.
   void (*start)(ReduceStates states, std::int64_t n) = nullptr;
-  /// What later parts of the rows have come to, into the states.
+  /// Merges the states of later parts of the rows into the states.
   void (*merge)(ReduceStates states, ReduceStates later, std::int64_t n) = nullptr;
-  /// The results.
+  /// Writes the results.
   void (*finish)(void* out, ReduceStates states, std::int64_t n) = nullptr;
-  std::int64_t first_size = 0;  // bytes of an element of ReduceStates::first; of second there are 8
+  std::int64_t first_size = 0;  // bytes of an element of ReduceStates::first; 8 for second
 };
 
 /// Reductions: sum prod amax amin any all argmax argmin, by the operand's dtype in the order of the groups.
@@ -104,7 +104,7 @@ extern const RowTable row_table;
 namespace avx512 {
 extern const RowTable row_table;
 }
-/// Of the instruction set in use.
+/// The loops of the instruction set in use.
 const RowTable& row_table() noexcept;
 
 }  // namespace sinter::inline v1::jit::cpu

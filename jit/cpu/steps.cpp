@@ -10,14 +10,15 @@
 
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../graph/carriers.hpp"
-#include "../graph/complex_parts.hpp"
+#include "../passes/complex_parts.hpp"
+#include "../passes/compute_dtypes.hpp"
 #include "../plan/faults.hpp"
+#include "cost.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-/// Where each operation of the table stands among those that have loops.
+/// The index of each operation of the table among those that have loops.
 constexpr auto row_numbers = [] {
   std::array<std::uint16_t, op_count> numbers{};
   std::uint16_t next = 0;
@@ -43,7 +44,7 @@ Group group_of(DType dtype) {
     case DType::Int64: return Group::Int64;
     case DType::Float32: return Group::Float32;
     case DType::Float64: return Group::Float64;
-    default: throw Error(fmt::format("the CPU has no loops for {}: it is carried by another dtype", name(dtype)));
+    default: throw Error(fmt::format("the CPU has no loops for {}: its compute dtype is another one", name(dtype)));
   }
 }
 
@@ -65,57 +66,8 @@ Memory load_of(std::size_t size) {
 
 Check check_of(const Graph& graph, const Node& n) {
   if (nonzero_operand(graph, n)) return Check::Divisor;
-  if (!takes_position(n.op)) return Check::None;
-  return counts_from_end(n.op) ? Check::Position : Check::Class;
-}
-
-/// Roughly, in nanoseconds for an element: what decides about threads.
-double cost_of(const Node& n, DType compute) {
-  const double width = compute == DType::Float64 ? 4 : 1;
-  switch (n.op) {
-    case Op::cast: return 0.1;
-    case Op::load: return 0.5;
-    case Op::exp:
-    case Op::log:
-    case Op::tanh:
-    case Op::erf:
-    case Op::sigmoid:
-    case Op::silu:
-    case Op::gelu:
-    case Op::gelu_tanh: return 0.4 * width;
-    case Op::exp2:
-    case Op::expm1:
-    case Op::log2:
-    case Op::log10:
-    case Op::log1p:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::hypot:
-    case Op::asinh:
-    case Op::acosh:
-    case Op::atanh:
-    case Op::erfc: return 2 * width;
-    case Op::lgamma:
-    case Op::pow:
-    case Op::atan2:
-    case Op::floor_divide:
-    case Op::trunc_divide:
-    case Op::remainder:
-    case Op::fmod: return 4 * width;
-    case Op::gcd: return 60;
-    case Op::random_uniform:
-    case Op::random_uniform_double:
-    case Op::random_normal:
-    case Op::random_normal_double:
-    case Op::random_below: return 6;
-    default: return 0.01 * static_cast<double>(size_of(compute));
-  }
+  if (!has(n.op, Indexes)) return Check::None;
+  return has(n.op, CountsFromEnd) ? Check::Position : Check::Class;
 }
 
 class StepsBuilder {
@@ -149,7 +101,7 @@ class StepsBuilder {
     }
   }
 
-  /// Nodes that no output needs are read never, and left out.
+  /// Counts reads; nodes that no output needs have none and are skipped.
   void count_uses() {
     uses_.assign(graph_.nodes().size(), 0);
     const auto use = [&](ValueId v) { ++uses_[v]; };
@@ -163,7 +115,7 @@ class StepsBuilder {
     }
   }
 
-  /// A load of what lies `start` + a counting leaf's positions from the array's first element.
+  /// A load at offset `start` + a counting leaf's positions.
   std::optional<Run> run_of(ValueId id) const {
     const Node& n = graph_.nodes()[id];
     if (n.op != Op::load) return std::nullopt;
@@ -186,7 +138,7 @@ class StepsBuilder {
     const Node& n = graph_.nodes()[id];
     Value& v = steps_.values[id];
     v.size = static_cast<std::uint8_t>(size_of(n.dtype));
-    if (n.op == Op::scalar) {  // numbered by its place among the scalar nodes, used or not
+    if (n.op == Op::scalar) {  // numbered by its index among all scalar nodes, used or not
       v.kind = Value::Kind::Scalar;
       v.number = scalars_++;
     }
@@ -236,7 +188,7 @@ class StepsBuilder {
       s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level < v.level) << k);
     if (v.level == Level::EachRow) return steps_.rows.push_back(s);
     steps_.tiles.push_back(s);
-    steps_.cost += cost_of(n, compute);
+    steps_.nanoseconds += nanoseconds(n.op, compute);
   }
 
   static void choose_loop(Step& s, const Node& n, DType compute, std::size_t size) {
@@ -259,9 +211,9 @@ class StepsBuilder {
     }
   }
 
-  /// A slot is free again after the last step that reads its value. An operation may write over an operand of its own
-  /// that has the same element size; conversions and loads, whose loops are compiled for separate arrays, and chains,
-  /// which write before they have read all, may not.
+  /// A slot is free again after the last step that reads its value. An operation may overwrite its own operand if that
+  /// has the same element size; conversions and loads, whose loops assume that arrays do not alias, and chains, which
+  /// write before they have read everything, may not.
   void assign_slots() {
     std::vector<std::uint32_t> last(steps_.values.size(), none);
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i)
@@ -322,7 +274,7 @@ class StepsBuilder {
     for (const ValueId v : steps_.outputs) steps_.array_bytes += steps_.values[v].size;
     std::int64_t bytes = steps_.array_bytes;
     for (const std::uint8_t size : steps_.slots) bytes += size;
-    steps_.cost += 0.05 * static_cast<double>(bytes);
+    steps_.nanoseconds += nanoseconds(bytes);
     steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 128 * 128;
   }
 
@@ -349,7 +301,7 @@ bool may_have_runs(const Graph& graph) noexcept {
 Steps make_steps(const Graph& graph, UniformLeaves uniform) { return StepsBuilder(graph, uniform).run(); }
 
 void order_steps(Steps& steps) {
-  // Depth first from the outputs, the operand that took the most steps first: fewest values wait.
+  // Depth first from the outputs, the operand with the most steps first, so that few values are live.
   const std::size_t count = steps.tiles.size();
   std::vector<std::uint32_t> producer(steps.values.size(), none), height(count, 0), pending;
   for (std::uint32_t i = 0; i < count; ++i) {

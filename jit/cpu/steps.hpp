@@ -1,4 +1,4 @@
-// A graph as steps over tiles: which loop, from which values, to which.
+// A graph as steps over tiles: loops with their operands and results.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -16,8 +16,8 @@ inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// How often a value is computed.
 enum class Level : std::uint8_t { Once, EachRow, EachTile };
 
-/// Which leaves are one element for the whole nest, or for a row, and which index leaves count up by one through a row:
-/// bit i is leaf i. Nothing is said of leaves past 63.
+/// Which leaves are one element for the whole nest, or for a row, and which index leaves count up by one along a row:
+/// bit i is leaf i. Leaves past 63 are not tracked.
 struct UniformLeaves {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
@@ -25,7 +25,7 @@ struct UniformLeaves {
   friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
 };
 
-/// What a step looks for in its operands before it computes.
+/// What a step checks in its operands before it computes.
 enum class Check : std::uint8_t {
   None,
   Divisor,   // in[1] must not be 0
@@ -47,14 +47,14 @@ struct Step {
 
 struct Chain {
   std::vector<Micro> code;
-  std::vector<ValueId> operands;       // from the first; its own blocks from the last
+  std::vector<ValueId> operands;       // numbered from the first; its own blocks from the last
   std::vector<ValueId> reads, writes;  // values among the operands
-  std::uint32_t blocks = 0;            // of its own
-  std::uint32_t prefetches = 0;        // the code's first, for runs past the cache
+  std::uint32_t blocks = 0;            // of the chain itself
+  std::uint32_t prefetches = 0;        // at the start of the code, for runs that exceed the cache
 };
 
-/// Elements of an array that follow each other through a row, as those of an embedding do: they are read where they
-/// lie, from `start`, which a row has one of, plus the positions of a counting leaf.
+/// Elements of an array that are consecutive along a row, as in an embedding: they are read in place, from `start`, of
+/// which each row has one, plus the positions of a counting leaf.
 struct Run {
   ValueId value, array, start;
   std::uint32_t leaf;
@@ -65,7 +65,7 @@ struct Value {
   enum class Kind : std::uint8_t { Unused, Leaf, Array, Scalar, Constant, Result, Run } kind = Kind::Unused;
   std::uint8_t size = 8;  // bytes of an element
   Level level = Level::Once;
-  bool output = false;        // written to an array or to a tile of its own, not to a slot
+  bool output = false;        // written to an array or to its own tile, not to a slot
   std::uint32_t number = 0;   // of the leaf or array, the scalar, or the constant
   std::uint32_t slot = none;  // of a result
 };
@@ -76,14 +76,14 @@ struct Steps {
   std::vector<Step> once, rows, tiles;  // in this order
   std::vector<Chain> chains;
   std::vector<ValueId> inputs;  // the leaves and indices in use
-  std::vector<ValueId> arrays;  // what loads read from
+  std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
   std::vector<ValueId> outputs;
-  std::vector<ValueId> places;      // the other values that lie in memory at some time
+  std::vector<ValueId> places;      // the other values that are in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
-  double cost = 0;                  // nanoseconds for an element, roughly
-  std::int64_t tile = 0;            // elements: so many that a tile's values fit the first cache
+  double nanoseconds = 0;           // per element, estimated
+  std::int64_t tile = 0;            // elements, such that a tile's values fit L1
   std::int64_t array_bytes = 0;     // of one element of all inputs and outputs
 };
 
@@ -93,10 +93,10 @@ Steps make_steps(const Graph& graph, UniformLeaves uniform);
 /// Whether a load of the graph may be a Run, for some nest.
 bool may_have_runs(const Graph& graph) noexcept;
 
-/// Puts the tiles' steps into an order in which a value is made shortly before it is read.
+/// Orders the tiles' steps so that a value is computed shortly before it is read.
 void order_steps(Steps& steps);
 
-/// Neighbouring operations on floats become chains.
+/// Turns consecutive operations on floats into chains.
 void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -36,7 +36,7 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 }  // namespace
 
 struct TileProgram::Impl {
-  /// The steps depend on which leaves are uniform. Runs mostly agree about that.
+  /// The steps depend on which leaves are uniform, which rarely changes between runs.
   struct Variant {
     UniformLeaves uniform;
     Steps steps;
@@ -46,14 +46,15 @@ struct TileProgram::Impl {
   explicit Impl(const Graph& g) : graph(g), shortest(may_have_runs(g) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
-  /// Makes the layout, and finds its steps.
+  /// Makes the layout, and finds or makes its steps.
   const Steps& steps_for(const LoopNest& nest, Layout& layout) {
     make_layout(layout, nest, shortest);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-        if (layout.walks[k] == Walk::InPlace && is_output(nest, nest.operands[k])) layout.walks[k] = Walk::Packed;
+        if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k]))
+          layout.accesses[k] = Access::Packed;
     if (const Steps* found = find(layout.uniform)) return *found;
-    // Past some variants all leaves are packed, and one more serves the rest.
+    // Past a number of variants, one more with all leaves packed serves the rest.
     if (variants.load(std::memory_order_relaxed) >= most_variants) {
       const UniformLeaves packed{};
       if (const Steps* found = find(packed)) {
@@ -83,7 +84,7 @@ struct TileProgram::Impl {
 
   const Graph graph;
   const std::int64_t shortest;                  // row
-  std::atomic<const Variant*> newest{nullptr};  // owned, and never changed once it is here
+  std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
 };
@@ -116,7 +117,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
     const runtime::DefaultFloats floats;
     runtime::per_thread<Worker>().run(job, first, last);
   };
-  const double work = static_cast<double>(nest.numel) * steps.cost;
+  const double work = static_cast<double>(nest.numel) * steps.nanoseconds;
   const auto run_all = [&] {
     run_tiles(0, tiles);
     return faults.met();
@@ -125,7 +126,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
   const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
   if (threads == 1) return run_all();
-  // Isolated: while it waits, this thread must not pick up a task of the caller's, who may hold a lock.
+  // Isolated: while this thread waits, it must not run tasks of the caller, which may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
       run_tiles(part.begin() * tiles / chunks, part.end() * tiles / chunks);

@@ -55,7 +55,7 @@ SINTER_INLINE void copy_bytes(void* to, const void* from, int bytes) {
   if (bytes & 1) *t = *f;
 }
 
-/// The first `count` elements, fewer than all, from memory, zeros behind them; nothing else is read.
+/// The first `count` elements, fewer than all, from memory, followed by zeros; nothing else is read.
 template <class T>
 SINTER_INLINE Native<T> load_first(const Stored<T>* p, int count) {
 #if defined(__AVX512F__)
@@ -127,7 +127,7 @@ SINTER_INLINE Stored<T> value_of_stored(const Stored<T>* p) {
 template <class T>
 struct Mask;
 
-/// As many elements as a register holds.
+/// The number of elements in a register.
 template <class T>
 struct Vec {
   using element = Stored<T>;
@@ -197,7 +197,7 @@ struct Vec {
   }
 };
 
-/// The outcome of a comparison of Vec<T>: all bits of a lane or none. In memory a bool for each lane.
+/// The result of a comparison of Vec<T>: all bits of a lane or none. In memory a bool for each lane.
 template <class T>
 struct Mask {
   using element = std::uint8_t;
@@ -290,7 +290,7 @@ SINTER_INLINE void Mask<T>::store(element* p) const {
   }
 }
 
-/// f of every lane of x and y (and z), one by one: for what has no vector form worth having.
+/// f of every lane of x and y (and z), one by one: for functions without a useful vector form.
 template <class R, class V, class F>
 SINTER_INLINE R by_lane(F f, V x, V y) {
   R r;

@@ -1,4 +1,4 @@
-// Floats: what is exact or correctly rounded.
+// Floats: operations that are exact or correctly rounded.
 #pragma once
 #include <concepts>
 
@@ -51,7 +51,7 @@ SINTER_EXPAND1(round, SINTER_ROUND, , 8)
 SINTER_EXPAND1(floor, SINTER_ROUND, , 9)
 SINTER_EXPAND1(ceil, SINTER_ROUND, , 10)
 SINTER_EXPAND1(trunc, SINTER_ROUND, , 11)
-// The second operand where they are equal or one is NaN.
+// The second operand if they are equal or one is NaN.
 SINTER_NATIVE2(native_max, max)
 SINTER_NATIVE2(native_min, min)
 #undef SINTER_NATIVE1
@@ -133,7 +133,7 @@ SINTER_INLINE Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
   return {(Native<double>)_mm256_fmadd_pd(a.v, b.v, c.v)};
 }
 #else
-/// The exact product of two floats plus c, rounded to odd: rounding that again to a float is rounding once.
+/// The exact product of two floats plus c, rounded to odd, so that rounding it to a float rounds correctly.
 SINTER_INLINE __m128 fma_half(__m128 a, __m128 b, __m128 c) {
   const Vec<double> p = {(Native<double>)_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b))};
   const Vec<double> q = {(Native<double>)_mm_cvtps_pd(c)};
@@ -154,7 +154,7 @@ inline __attribute__((noinline)) Vec<double> fma(Vec<double> a, Vec<double> b, V
 }
 #endif
 
-/// a * b + c by the fastest way, rounded once or twice: for approximations, where it does not matter.
+/// a * b + c, whichever is fastest, rounded once or twice: for approximations, where it does not matter.
 template <Floating T>
 SINTER_INLINE Vec<T> mad(Vec<T> a, Vec<T> b, Vec<T> c) {
 #if defined(__FMA__)

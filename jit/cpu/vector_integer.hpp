@@ -66,7 +66,7 @@ SINTER_INLINE Vec<T> bitwise_not(Vec<T> a) {
 }
 SINTER_INLINE Vec<bool> bitwise_not(Vec<bool> a) { return !a; }
 
-/// Rounded to zero; 0 where b is 0. The quotient of the lowest number and -1 wraps.
+/// Rounded toward zero; 0 if b is 0. The quotient of the lowest number and -1 wraps.
 template <Integer T>
 SINTER_INLINE T quotient(T a, T b) {
   return b == 0 ? T{0} : b == -1 ? static_cast<T>(-a) : static_cast<T>(a / b);
@@ -112,14 +112,14 @@ SINTER_INLINE Vec<T> gcd(Vec<T> a, Vec<T> b) {
   return by_lane<Vec<T>>([](T x, T y) { return common_divisor(x, y); }, a, b);
 }
 
-/// c times the position that a is among b, counted from the end if negative; 0 where it is none.
+/// c times a, a position among b, counted from the end if negative; 0 if it is out of range.
 template <Integer T>
 SINTER_INLINE Vec<T> axis_offset(Vec<T> a, Vec<T> b, Vec<T> c) {
   const Vec<T> zero(0), position = a + select(a < zero, b, zero);
   return select((position >= zero) & (position < b), position, zero) * c;
 }
 
-/// Whether a shift by so many bits leaves some.
+/// Whether a shift count is in range.
 template <Integer T>
 SINTER_INLINE Mask<T> shifts(Vec<T> count) {
   return (count & Vec<T>(sizeof(T) * 8 - 1)) == count;
@@ -134,7 +134,7 @@ SINTER_INLINE Vec<T> bitwise_right_shift(Vec<T> a, Vec<T> b) {
   return {a.v >> select(shifts(b), b, Vec<T>(sizeof(T) * 8 - 1)).v};
 }
 
-/// By squaring. A negative exponent leaves 0, but of 1 and -1.
+/// By squaring. A negative exponent gives 0, except for bases 1 and -1.
 template <Integer T>
 SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
   const Vec<T> zero(0), one(1), odd = b & one;

@@ -1,4 +1,4 @@
-// Vectors of what lies in pairs: every second element, and two vectors as pairs.
+// Interleaving and deinterleaving of vectors.
 #pragma once
 #include "vector.hpp"
 

@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon et al. 2011): element a of the sequence of seed b, whatever is computed beside it.
+// Philox4x32-10 (Salmon et al. 2011): element a of the sequence of seed b, independent of other elements.
 #pragma once
 #include "vector_sleef.hpp"
 
@@ -80,7 +80,7 @@ SINTER_INLINE Doubles random_uniform_double(Longs a, Longs b) {
   const Words words = philox(a, b);
   return unit_doubles(joined(words.w[0], words.w[1]));
 }
-/// Box and Muller's transform.
+/// The Box-Muller transform.
 template <Floating T>
 SINTER_INLINE Vec<T> normal(Vec<T> u0, Vec<T> u1) {
   return sqrt(Vec<T>(-2) * log(Vec<T>(1) - u0)) * cos(Vec<T>(6.283185307179586477) * u1);

@@ -1,4 +1,4 @@
-// What SLEEF computes, to 1 ulp. Its functions for each instruction set have names of their own.
+// Functions by SLEEF, to 1 ulp. Its names differ for each instruction set.
 #pragma once
 #include <sleef.h>
 
@@ -54,8 +54,8 @@ SINTER_BOTH2(atan2, atan2, u10)
 SINTER_BOTH2(sleef_pow, pow, u10)
 SINTER_BOTH2(hypot, hypot, u05)
 
-/// SLEEF reduces the angles of a vector by the way that the largest of them needs, and the ways differ in the last bit.
-/// Each lane gets its own way here, so that a result does not depend on what stands beside it.
+/// SLEEF chooses the range reduction of a vector by its largest angle, and the reductions differ in the last bit. Here
+/// it is chosen for each lane, so that a result does not depend on the other lanes.
 template <Floating T, class F>
 SINTER_INLINE Vec<T> by_magnitude(F f, Vec<T> x) {
   const Vec<T> a = abs(x);
@@ -76,7 +76,7 @@ SINTER_PERIODIC(sin)
 SINTER_PERIODIC(cos)
 #undef SINTER_PERIODIC
 
-/// f(x) is x itself here, while SLEEF's makes 0 of the smallest denormals.
+/// f(x) is x itself here, while SLEEF returns 0 for the smallest denormals.
 template <Floating T>
 SINTER_INLINE Vec<T> or_tiny(Vec<T> x, Vec<T> f) {
   return select(abs(x) < Vec<T>(0x1p-60), x, f);
@@ -86,7 +86,7 @@ SINTER_INLINE Vec<T> tan(Vec<T> x) {
   return or_tiny(x, by_magnitude([](Vec<T> y) SINTER_LAMBDA { return sleef_tan(y); }, x));
 }
 
-/// SLEEF's gives infinity near the largest numbers.
+/// SLEEF returns infinity near the largest numbers.
 template <Floating T>
 SINTER_INLINE Vec<T> log1p(Vec<T> x) {
   const Mask<T> huge = x > Vec<T>(0x1p100);
@@ -94,7 +94,7 @@ SINTER_INLINE Vec<T> log1p(Vec<T> x) {
   return any(huge) ? select(huge, log(x), r) : r;
 }
 
-/// SLEEF's gives infinity for the largest results: these are made from the root of the power.
+/// SLEEF returns infinity for the largest results: these are computed from the root of the power.
 template <Floating T>
 SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
   const Vec<T> r = sleef_pow(a, b);
@@ -150,7 +150,7 @@ SINTER_INLINE Vec<T> atanh(Vec<T> x) {
   return or_tiny(x, sleef_atanh(x));
 }
 
-/// SLEEF's gives infinity where the result is near the largest numbers; there it is Stirling's first term.
+/// SLEEF returns infinity if the result is near the largest numbers; there it is the first term of Stirling's series.
 template <Floating T>
 SINTER_INLINE Vec<T> lgamma(Vec<T> x) {
   const Mask<T> huge = x > Vec<T>(sizeof(T) == 4 ? T(0x1p100) : T(0x1p60) * T(0x1p60));

@@ -8,10 +8,10 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-/// Loops read through pointers to const alone; values are kept as the pointers that may also be written through.
+/// Loops take pointers to const, but values are stored as mutable pointers.
 std::byte* bytes(const void* word) { return static_cast<std::byte*>(const_cast<void*>(word)); }
 
-/// So many rows that their values are a small part of the first cache; whole lines of it.
+/// The number of rows whose values take a small part of L1, in whole cache lines.
 std::int64_t rows_at_once(std::size_t values) {
   return std::clamp<std::int64_t>(1024 / static_cast<std::int64_t>(values) / 8 * 8, 8, 64);
 }
@@ -55,16 +55,17 @@ std::size_t Worker::tile_bytes(std::size_t size) const noexcept {
   return (static_cast<std::size_t>(job_->tile) * size + 63) / 64 * 64 + 64;
 }
 
-/// Room for every tile that this run can need: the slots, packed inputs, outputs on their way.
+/// Memory for every tile that this run can need: slots, packed inputs, outputs before they are unpacked.
 void Worker::reserve_memory() {
   const Steps& steps = job_->steps;
   std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
   std::size_t row_values = steps.rows.size();
   for (const ValueId v : steps.inputs) {
-    const Walk walk = job_->layout.walks[job_->operand_of(steps.values[v])];
-    row_values += walk == Walk::RowSame;
-    if (walk == Walk::Packed) needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
+    const Access access = job_->layout.accesses[job_->operand_of(steps.values[v])];
+    row_values += access == Access::RowSame;
+    if (access == Access::Packed)
+      needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
   if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(Word);
@@ -118,13 +119,13 @@ void Worker::bind_inputs() {
   }
   for (const ValueId v : steps.inputs) {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
-    switch (job_->layout.walks[operand]) {
-      case Walk::InPlace:
+    switch (job_->layout.accesses[operand]) {
+      case Access::InPlace:
         in_place_.push_back({v, operand, row_stride(operand) * static_cast<std::int64_t>(size_of(v)), 0});
         break;
-      case Walk::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
-      case Walk::RowSame: row_values_.push_back({v, operand, nullptr}); break;
-      case Walk::Packed:
+      case Access::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
+      case Access::RowSame: row_values_.push_back({v, operand, nullptr}); break;
+      case Access::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
           transposed_.push_back({v, operand, 0, 0});
           panels_.push_back(memory_.get() + memory_used_);
@@ -138,7 +139,7 @@ void Worker::bind_inputs() {
   }
 }
 
-/// Where the one element of a uniform operand is: a position lies nowhere yet.
+/// The address of a uniform operand's element; a position has none yet.
 std::byte* Worker::same_for_all(ValueId v, const NestOperand& o) {
   if (o.data != nullptr) return o.data;
   std::memcpy(&words_[v], &o.first, sizeof o.first);
@@ -167,7 +168,7 @@ void Worker::bind_outputs() {
   }
 }
 
-/// Whether the output's value is made by a step that has nowhere to write it.
+/// Whether the output's value is not written to the output by a step.
 bool Worker::needs_tile(const Output& o) const {
   const Value& value = job_->steps.values[o.value];
   if (value.kind != Value::Kind::Result || value.level != Level::EachTile) return false;
@@ -179,7 +180,7 @@ bool Worker::needs_tile(const Output& o) const {
 Worker::Output Worker::bind_output(std::uint32_t k) const {
   const ValueId v = job_->steps.outputs[k];
   const Value& value = job_->steps.values[v];
-  const bool in_place = job_->layout.walks[k] == Walk::InPlace;
+  const bool in_place = job_->layout.accesses[k] == Access::InPlace;
   Output o{Output::Kind::Copy, v, nullptr, nullptr};
   if (value.level != Level::EachTile)
     o.kind = in_place ? Output::Kind::Fill : Output::Kind::FillUnpack;
@@ -216,7 +217,7 @@ void Worker::check(const Step& s, std::int64_t n) const {
   s.check == Check::Divisor ? check_divisor(s, n) : check_positions(s, n);
 }
 
-/// Extents are the same for all positions but in graphs that nobody writes: those are looked at one by one.
+/// Extents are the same for all positions except in unusual graphs, whose positions are checked one by one.
 void Worker::check_positions(const Step& s, std::int64_t n) const {
   const auto* positions = reinterpret_cast<const std::int64_t*>(at_[s.in[0]]);
   const auto* extents = reinterpret_cast<const std::int64_t*>(at_[s.in[1]]);
@@ -231,7 +232,7 @@ void Worker::check_positions(const Step& s, std::int64_t n) const {
   }
 }
 
-/// The first thread tells which it is.
+/// The first thread records the fault.
 void Worker::report_position(Check check, const std::int64_t* positions, std::int64_t count,
                              std::int64_t extent) const {
   SharedFaults& faults = job_->faults;
@@ -253,7 +254,7 @@ void Worker::check_divisor(const Step& s, std::int64_t n) const {
   };
   const std::byte* const at = at_[s.in[1]];
   const bool zero = v.size == 8 ? any_zero(reinterpret_cast<const std::int64_t*>(at))
-                                : any_zero(reinterpret_cast<const std::int32_t*>(at));  // bools are not divided
+                                : any_zero(reinterpret_cast<const std::int32_t*>(at));  // bools have no division
   if (zero) job_->faults.division.store(true, std::memory_order_relaxed);
 }
 
@@ -308,7 +309,7 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
       continue;
     }
     const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
-    if (split == job_->nest.rank - 1 && o.strides[split] == 2 && size > 1 && size <= 8) {
+    if (split == job_->nest.ndim - 1 && o.strides[split] == 2 && size > 1 && size <= 8) {
       const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
       const Memory m = size == 2 ? Memory::EverySecond2 : size == 4 ? Memory::EverySecond4 : Memory::EverySecond8;
       memory_loops(m).forms[0](at_[i.value], &from, n);

@@ -1,4 +1,4 @@
-// One thread's part of a run: its tiles, and where every value is at the moment.
+// One thread's part of a run: its tiles, and the current address of every value.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-inline constexpr double worth_threads_ns = 40'000;   // below this much work one thread does it all
-inline constexpr double chunk_ns = 15'000;           // what a task does at least
-inline constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays fetch ahead
+inline constexpr double worth_threads_ns = 40'000;   // less work than this runs on one thread
+inline constexpr double chunk_ns = 15'000;           // the least work of a task
+inline constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays prefetch
 
-/// What threads have met. Who sets `position` first writes the numbers.
+/// The faults that threads found. The first thread to set `position` writes the numbers.
 struct SharedFaults {
   std::atomic<bool> division{false}, position{false};
   std::int64_t value = 0, extent = 0;
@@ -27,7 +27,7 @@ struct SharedFaults {
   }
 };
 
-/// What all threads of a run share.
+/// State that all threads of a run share.
 struct Job {
   const Steps& steps;
   const LoopNest& nest;
@@ -59,7 +59,7 @@ class Worker {
     std::int64_t step;    // from row to row: bytes; elements where it is packed
     std::int64_t offset;  // elements to the row's first, where it is packed
   };
-  /// Of a Run: where its array is, and how many elements the leaf's positions begin behind the run's start in this row.
+  /// Of a Run: where its array is, and how many elements the leaf's positions begin after the run's start in this row.
   struct RunInput {
     ValueId value, start;
     const std::byte* array;
@@ -67,17 +67,17 @@ class Worker {
     std::int64_t position;
     std::int64_t step;  // of it, from row to row
   };
-  /// What has one element for each row: a leaf or a result.
+  /// A value with one element for each row: a leaf or a result.
   struct RowValue {
     ValueId value;
     std::uint32_t operand;  // of a leaf
-    std::byte* values;      // of the rows that are walked together
+    std::byte* values;      // of the rows that are processed together
   };
   struct Output {
     enum class Kind : std::uint8_t { Direct, Copy, Fill, Unpack, FillUnpack } kind;
     ValueId value;
     std::byte* to;          // the output's elements of this tile; of the row where it is unpacked
-    std::byte* tile;        // what a uniform value is spread over before it is unpacked
+    std::byte* tile;        // to which a uniform value is broadcast before it is unpacked
     std::int64_t step = 0;  // of `to`, from row to row: bytes
   };
 
@@ -130,9 +130,9 @@ class Worker {
   }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
   const Rows& memory_loops(Memory m) const;
-  /// The operand's element `first` of a row; its row's first element where it does not lie in neighbouring ones.
+  /// The operand's element `first` of a row; its row's first element if it is not contiguous.
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
-    const std::int64_t offset = element(operand, row) + (job_->layout.walks[operand] == Walk::InPlace ? first : 0);
+    const std::int64_t offset = element(operand, row) + (job_->layout.accesses[operand] == Access::InPlace ? first : 0);
     return job_->nest.operands[operand].data + offset * static_cast<std::int64_t>(size);
   }
 

@@ -1,4 +1,4 @@
-// How a worker walks from row to row.
+// A worker's iteration over rows.
 #include <algorithm>
 #include <cstring>
 
@@ -14,8 +14,7 @@ std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
   return std::min(end - row, extent - row % extent);
 }
 
-/// Calls f(count) for parts of so many rows that are equally far apart, with everything in place for a part's first
-/// row.
+/// Calls f(count) for groups of `count` rows that are equally far apart, after setting up a group's first row.
 template <class F>
 void Worker::for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f) {
   for (const std::int64_t end = row + count; row < end;) {
@@ -43,14 +42,14 @@ void Worker::run_rows(std::int64_t first, std::int64_t last) {
   }
 }
 
-/// Whether a step that reads and writes the arrays themselves is all there is to do.
+/// Whether the run is a single step that reads and writes the arrays themselves.
 bool Worker::is_one_step() const {
   return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && job_->steps.tiles[0].check == Check::None &&
          packed_.empty() && runs_.empty() &&
          std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
 }
 
-/// What next_row() adds to the value's place.
+/// The increment that next_row() adds to the value's address.
 std::int64_t Worker::step_of(ValueId v) const {
   for (const Input& i : in_place_)
     if (i.value == v) return i.step;
@@ -61,7 +60,7 @@ std::int64_t Worker::step_of(ValueId v) const {
   return 0;
 }
 
-/// One step for many rows: they cost a call and an addition for each operand.
+/// One step for many rows: each costs a call, and an addition for each operand.
 void Worker::call_rows(const Step& s, std::int64_t n, std::int64_t rows) {
   if (s.chain != none) return call_chain_rows(s, n, rows);
   const Row loop = job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form];
@@ -91,7 +90,7 @@ void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
   }
 }
 
-/// Everything in place for the first of the rows.
+/// Sets up the first of the rows.
 void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first) {
   for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
   for (Input& i : packed_) i.offset = element(i.operand, row);
@@ -106,7 +105,7 @@ void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first
   if (fills_) fill_tiles();
 }
 
-/// Leaves are gathered where they do not lie side by side, then each step computes all rows' values at once.
+/// Packs leaves that are not contiguous, then each step computes all rows' values at once.
 void Worker::compute_row_values(std::int64_t row, std::int64_t count) {
   for (const RowValue& v : row_values_) {
     at_[v.value] = v.values;
@@ -135,7 +134,7 @@ void Worker::next_row() {
   if (fills_) fill_tiles();
 }
 
-/// Where each run is in the row that begins; its start is known.
+/// Sets the address of each run in the row that begins; its start is known.
 void Worker::place_runs() {
   for (const RunInput& r : runs_) {
     std::int64_t start;
@@ -149,8 +148,8 @@ void Worker::fill_tiles() {
     if (o.kind == Output::Kind::FillUnpack) copy(at_[o.value], o.tile, size_of(o.value), 1, job_->tile);
 }
 
-/// One tile of each row of a panel. Where the innermost of the outer dims begins anew, so does what is packed at once:
-/// within it rows are equally far apart.
+/// One tile of each row of a panel. Packs rows together only within the innermost of the outer dims, where they are
+/// equally far apart.
 void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) {
   const LoopNest& nest = job_->nest;
   const int outer = job_->layout.split - 1;

@@ -104,15 +104,15 @@ void Writer::node(std::size_t i) {
     case Op::count: assign(i, "int64(p.columns)"); break;
     default:
       if (const auto divisor = nonzero_operand(graph_, n)) out_ += fmt::format("  fault |= {} == 0;\n", name(*divisor));
-      if (takes_position(n.op)) check_position(n);
+      if (has(n.op, Indexes)) check_position(n);
       assign(i, elementwise(n));
   }
 }
 
 void Writer::check_position(const Node& n) {
   const std::string &position = name(graph_.operands(n)[0]), &extent = name(graph_.operands(n)[1]);
-  out_ += fmt::format("  outside |= {0} < {1} || {0} >= {2};\n", position, counts_from_end(n.op) ? "-" + extent : "0",
-                      extent);
+  out_ += fmt::format("  outside |= {0} < {1} || {0} >= {2};\n", position,
+                      has(n.op, CountsFromEnd) ? "-" + extent : "0", extent);
 }
 
 std::string Writer::load(const Node& n) const {

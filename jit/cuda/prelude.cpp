@@ -101,7 +101,7 @@ std::vector<std::string_view> identifiers(std::string_view text) {
 }
 
 std::string prelude_for(std::string_view text) {
-  static constinit runtime::Immortal<const Prelude> known;
+  static constinit runtime::NoDestructor<const Prelude> known;
   const Prelude& prelude = known.get([] { return new Prelude(split(embedded::prelude)); });
   std::vector<bool> needed(prelude.chunks.size());
   std::vector<int> open;

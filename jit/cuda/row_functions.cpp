@@ -19,13 +19,13 @@ bool is_simple(Op op) noexcept {
 
 }  // namespace
 
-RowFunctions::RowFunctions(const RowWalks& walks, std::string params, bool wide)
-    : walks_(walks),
-      kernel_(walks.kernel),
-      graph_(walks.kernel.graph),
+RowFunctions::RowFunctions(const RowPasses& passes, std::string params, bool wide)
+    : passes_(passes),
+      kernel_(passes.kernel),
+      graph_(passes.kernel.graph),
       params_(std::move(params)),
       index_(wide ? "unsigned long long" : "unsigned"),
-      parts_(walks, index_),
+      parts_(passes, index_),
       faults_(faults_of(graph_)),
       must_be_inside_(faults_.any()) {
   for (const Node& n : graph_.nodes()) must_be_inside_ |= n.op == Op::load;
@@ -33,7 +33,7 @@ RowFunctions::RowFunctions(const RowWalks& walks, std::string params, bool wide)
 }
 
 bool RowFunctions::is_member(std::size_t node) const noexcept {
-  return walks_.stages.per_row[node] && !is_simple(graph_.nodes()[node].op);
+  return passes_.stages.per_row[node] && !is_simple(graph_.nodes()[node].op);
 }
 
 /// From the last to the first, since later values ask for earlier ones.
@@ -46,11 +46,11 @@ void RowFunctions::find_members() {
       if (needed[i] && is_member(i)) used_[i] = true;
   };
   const auto at_members = [&](std::size_t i) { return is_member(i); };
-  for (const RowWalk& w : walks_.walks) use(w.wanted, at_members);
+  for (const RowPass& w : passes_.passes) use(w.wanted, at_members);
   use(row_outputs(), at_members);
-  for (int stages = walks_.stages.count; stages >= 0; --stages) {
+  for (int stages = passes_.stages.count; stages >= 0; --stages) {
     const auto at_earlier = [&](std::size_t i) {
-      return is_member(i) && (combines(graph_.nodes()[i]) || walks_.stages.stage[i] < stages);
+      return is_member(i) && (combines(graph_.nodes()[i]) || passes_.stages.stage[i] < stages);
     };
     const std::vector<Operand> made = members_of(stages);
     const auto needed = made_of(graph_, made, at_earlier);
@@ -66,7 +66,7 @@ void RowFunctions::find_members() {
 std::vector<Operand> RowFunctions::members_of(int stages) const {
   std::vector<Operand> found;
   for (std::size_t i = 0; i < used_.size(); ++i)
-    if (used_[i] && !combines(graph_.nodes()[i]) && walks_.stages.stage[i] == stages)
+    if (used_[i] && !combines(graph_.nodes()[i]) && passes_.stages.stage[i] == stages)
       found.push_back({static_cast<NodeId>(i), 0});
   return found;
 }
@@ -74,12 +74,12 @@ std::vector<Operand> RowFunctions::members_of(int stages) const {
 std::vector<Operand> RowFunctions::row_outputs() const {
   std::vector<Operand> found;
   for (std::size_t k = 0; k < graph_.outputs().size(); ++k)
-    if (!walks_.is_element_output(k)) found.push_back(graph_.outputs()[k]);
+    if (!passes_.is_element_output(k)) found.push_back(graph_.outputs()[k]);
   return found;
 }
 
 bool RowFunctions::is_row_input(std::size_t input) const noexcept {
-  if (walks_.is_element_input(input)) return false;
+  if (passes_.is_element_input(input)) return false;
   return std::ranges::none_of(graph_.nodes(), [&](const Node& n) { return n.op == Op::array && n.attribute == input; });
 }
 
@@ -89,8 +89,8 @@ bool RowFunctions::has_row_function(int stage) const {
   if (!members_of(stage).empty()) return true;
   if (stage == 0) return false;
   const auto is_used = [&](Operand o) { return used_[static_cast<std::size_t>(o.node)]; };
-  return std::ranges::any_of(walk(stage - 1).reductions, is_used) ||
-         std::ranges::any_of(walk(stage - 1).online, is_used, &OnlineSum::sum);
+  return std::ranges::any_of(pass(stage - 1).reductions, is_used) ||
+         std::ranges::any_of(pass(stage - 1).online, is_used, &OnlineSum::sum);
 }
 
 std::string RowFunctions::structs() const {
@@ -106,16 +106,16 @@ std::string RowFunctions::structs() const {
       out += fmt::format("  {} {};  // {}\n", word_type(graph_.nodes()[i].dtype), member_[i],
                          sinter::name(graph_.nodes()[i].op));
   out += "};\n";
-  for (int s = 0; s < walks_.stages.count; ++s) out += "\n" + parts_.text(s);
+  for (int s = 0; s < passes_.stages.count; ++s) out += "\n" + parts_.text(s);
   return out;
 }
 
 std::string RowFunctions::functions() const {
   std::string out;
-  for (int stages = 0; stages <= walks_.stages.count; ++stages) {
+  for (int stages = 0; stages <= passes_.stages.count; ++stages) {
     if (has_row_function(stages)) out += row_function(stages) + "\n";
-    if (static_cast<std::size_t>(stages) < walks_.walks.size())
-      out += walk_function(static_cast<std::size_t>(stages)) + "\n";
+    if (static_cast<std::size_t>(stages) < passes_.passes.size())
+      out += pass_function(static_cast<std::size_t>(stages)) + "\n";
   }
   return has_row_outputs() ? out + finish_function() + "\n" : out;
 }
@@ -123,12 +123,12 @@ std::string RowFunctions::functions() const {
 Writer RowFunctions::writer(int but_after) const {
   std::vector<std::string> inputs;
   for (std::size_t k = 0; k < kernel_.inputs.size(); ++k)
-    inputs.push_back(fmt::format("{}x{}", walks_.is_element_input(k) ? "" : is_row_input(k) ? "r." : "p.", k));
+    inputs.push_back(fmt::format("{}x{}", passes_.is_element_input(k) ? "" : is_row_input(k) ? "r." : "p.", k));
   for (const Node& n : graph_.nodes())
     if (n.op == Op::array) inputs[n.attribute] = fmt::format("p.x{}", n.attribute);
   Writer w(kernel_, std::move(inputs));
   for (std::size_t i = 0; i < used_.size(); ++i)
-    if (used_[i] && (combines(graph_.nodes()[i]) || walks_.stages.stage[i] != but_after))
+    if (used_[i] && (combines(graph_.nodes()[i]) || passes_.stages.stage[i] != but_after))
       w.know({static_cast<NodeId>(i), 0}, "r." + member_[i]);
   return w;
 }
@@ -150,7 +150,7 @@ std::string RowFunctions::row_function(int stages) const {
   }
   const std::vector<Operand> made = members_of(stages);
   w.write(made_of(graph_, made, [&](std::size_t i) {
-    return used_[i] && (combines(graph_.nodes()[i]) || walks_.stages.stage[i] != stages);
+    return used_[i] && (combines(graph_.nodes()[i]) || passes_.stages.stage[i] != stages);
   }));
   for (const Operand o : made) w.line(fmt::format("r.{} = {};", member_[static_cast<std::size_t>(o.node)], w.name(o)));
   const std::string part = stages > 0 ? fmt::format(", const Part{}& a", stages - 1) : "";
@@ -158,46 +158,46 @@ std::string RowFunctions::row_function(int stages) const {
                      fault_parameters(), w.take());
 }
 
-std::string RowFunctions::element_inputs(const RowWalk& walk) const {
+std::string RowFunctions::element_inputs(const RowPass& pass) const {
   std::vector<std::string_view> types(kernel_.inputs.size());
   for (const Node& n : graph_.nodes())
     if (n.op == Op::leaf || n.op == Op::index) types[n.attribute] = storage_type(n.dtype);
   std::string out;
   for (std::size_t k = 0; k < types.size(); ++k)
-    if (walk.inputs[k]) out += fmt::format(", {} x{}", types[k], k);
+    if (pass.inputs[k]) out += fmt::format(", {} x{}", types[k], k);
   return out;
 }
 
-std::string RowFunctions::walk_function(std::size_t number) const {
-  const RowWalk& walk = walks_.walks[number];
-  if (!walk.reductions.empty()) {
+std::string RowFunctions::pass_function(std::size_t number) const {
+  const RowPass& pass = passes_.passes[number];
+  if (!pass.reductions.empty()) {
     const int stage = static_cast<int>(number);
     return is_online(stage) ? stage_function(stage) + "\n" + near_function(stage) : stage_function(stage);
   }
   Writer w = writer();
-  w.write(made_of(graph_, walk.wanted, [&](std::size_t i) { return used_[i]; }));
+  w.write(made_of(graph_, pass.wanted, [&](std::size_t i) { return used_[i]; }));
   std::string outputs;
   for (std::size_t k = 0; k < graph_.outputs().size(); ++k) {
-    if (!walks_.is_element_output(k)) continue;
+    if (!passes_.is_element_output(k)) continue;
     const Operand o = graph_.outputs()[k];
     outputs += fmt::format(", {}& y{}", storage_type(graph_[o].dtype), k);
     w.line(fmt::format("y{} = {};", k, w.name(o)));
   }
   return fmt::format("SINTER_DEVICE void element(const {}& p, const Row& r{}{}{}) {{\n{}}}\n", params_,
-                     element_inputs(walk), outputs, fault_parameters(), w.take());
+                     element_inputs(pass), outputs, fault_parameters(), w.take());
 }
 
 std::string RowFunctions::stage_function(int stage) const {
   Writer w = writer();
-  w.write(made_of(graph_, walk(stage).wanted, [&](std::size_t i) { return used_[i]; }));
+  w.write(made_of(graph_, pass(stage).wanted, [&](std::size_t i) { return used_[i]; }));
   std::string values;
   for (const RowParts::Field& f : parts_.fields(stage)) {
     values += fmt::format("{}{}", values.empty() ? "" : ", ", w.name(graph_.operands(graph_[f.reduction])[0]));
     if (f.position) values += ", at";
   }
   return fmt::format("SINTER_DEVICE {0}{1} {2}{1}(const {3}& p, const Row& r{4}{5}{6}) {{\n{7}  return {{{8}}};\n}}\n",
-                     is_online(stage) ? "Lead" : "Part", stage, is_online(stage) ? "lead" : "stage", params_,
-                     element_inputs(walk(stage)), gives_position(stage) ? fmt::format(", {} at", index_) : "",
+                     is_online(stage) ? "Pivot" : "Part", stage, is_online(stage) ? "pivot" : "stage", params_,
+                     element_inputs(pass(stage)), gives_position(stage) ? fmt::format(", {} at", index_) : "",
                      fault_parameters(), w.take(), values);
 }
 
@@ -219,9 +219,9 @@ std::string RowFunctions::near_function(int stage) const {
     if (fields[i].is_square()) values += ", " + w.name(fields[i].sum.distance);
   }
   return fmt::format(
-      "SINTER_DEVICE Near{0} near{0}(const {1}& p, const Row& r{2}, const Online{0}& o{3}) {{\n{4}  return "
+      "SINTER_DEVICE Centered{0} centered{0}(const {1}& p, const Row& r{2}, const Online{0}& o{3}) {{\n{4}  return "
       "{{{5}}};\n}}\n",
-      stage, params_, element_inputs(walk(stage)), fault_parameters(), w.take(), values);
+      stage, params_, element_inputs(pass(stage)), fault_parameters(), w.take(), values);
 }
 
 std::string RowFunctions::finish_function() const {
@@ -230,7 +230,7 @@ std::string RowFunctions::finish_function() const {
   w.write(made_of(graph_, wanted, [&](std::size_t i) { return used_[i]; }));
   std::string outputs;
   for (std::size_t k = 0; k < graph_.outputs().size(); ++k) {
-    if (walks_.is_element_output(k)) continue;
+    if (passes_.is_element_output(k)) continue;
     const Operand o = graph_.outputs()[k];
     outputs += fmt::format(", {}& y{}", storage_type(graph_[o].dtype), k);
     w.line(fmt::format("y{} = {};", k, w.name(o)));

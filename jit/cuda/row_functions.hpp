@@ -14,7 +14,7 @@ namespace sinter::inline v1::jit::cuda {
 /// give; `element` and `finish`, the outputs.
 class RowFunctions {
  public:
-  RowFunctions(const RowWalks& walks, std::string params, bool wide);
+  RowFunctions(const RowPasses& passes, std::string params, bool wide);
 
   /// Row and the parts; before the parameters, which may point to parts.
   std::string structs() const;
@@ -22,10 +22,10 @@ class RowFunctions {
 
   bool has_row_function(int stage) const;
   bool gives_position(int stage) const noexcept { return parts_.gives_position(stage); }
-  /// Whether parts have float sums, which add up with less error by add_long and settle.
+  /// Whether parts have float sums, which add up with less error by add_long and finalize.
   bool has_float_sum(int stage) const noexcept { return parts_.has_float_sum(stage); }
   /// Whether the stage has online sums: leadS and nearS instead of stageS.
-  bool is_online(int stage) const noexcept { return !walk(stage).online.empty(); }
+  bool is_online(int stage) const noexcept { return !pass(stage).online.empty(); }
   bool has_row_outputs() const;
   /// Whether a value of no element may harm: it is not computed then.
   bool must_be_inside() const noexcept { return must_be_inside_; }
@@ -33,23 +33,23 @@ class RowFunctions {
   bool is_row_input(std::size_t input) const noexcept;
 
  private:
-  const RowWalk& walk(int stage) const { return walks_.walks[static_cast<std::size_t>(stage)]; }
+  const RowPass& pass(int stage) const { return passes_.passes[static_cast<std::size_t>(stage)]; }
   /// Whether the value is a member of Row where some function asks for it.
   bool is_member(std::size_t node) const noexcept;
   void find_members();
   std::vector<Operand> members_of(int stages) const;
   std::vector<Operand> row_outputs() const;
   std::string row_function(int stages) const;
-  std::string walk_function(std::size_t walk) const;
+  std::string pass_function(std::size_t pass) const;
   std::string stage_function(int stage) const;
   std::string near_function(int stage) const;
   std::string finish_function() const;
   /// A writer that knows the members but those that are made when so many stages are over.
   class Writer writer(int but_after = -1) const;
-  std::string element_inputs(const RowWalk& walk) const;
+  std::string element_inputs(const RowPass& pass) const;
   std::string fault_parameters() const;
 
-  const RowWalks& walks_;
+  const RowPasses& passes_;
   const Kernel& kernel_;
   const Graph& graph_;
   const std::string params_;

@@ -1,4 +1,4 @@
-// What all parts of a reducing kernel's text ask for: its operands, and which threads walk a row.
+// What all parts of a reducing kernel's text ask for: its operands, and which threads process a row.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@ struct RowOperand {
   bool array;
   bool per_row;
   Pattern pattern;
-  std::optional<int> stash;  // in bytes of a column, where its part of the stash begins
+  std::optional<int> row_cache;  // in bytes of a column, where its part of the row cache begins
 
   /// An input of elements of which a row has one value alone.
   bool is_same_in_row() const noexcept { return !output && !per_row && pattern == Pattern::Uniform; }
@@ -32,7 +32,7 @@ struct RowLayout {
   RowLayout(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c);
   RowLayout(const RowLayout&) = delete;  // parts refer to others
 
-  int stages() const noexcept { return walks.stages.count; }
+  int stages() const noexcept { return passes.stages.count; }
   /// Whether a thread may be in no row.
   bool may_be_outside() const noexcept { return scheme.across || scheme.team > 0; }
   bool shares_memory() const noexcept { return scheme.across ? side < scheme.block : scheme.team == 0; }
@@ -41,22 +41,22 @@ struct RowLayout {
     return functions.has_float_sum(stage) && (!scheme.kept || scheme.steps >= 8);
   }
   /// Of the inputs, those that stay in registers for a whole row.
-  bool is_kept(const RowOperand& a) const noexcept { return scheme.kept && a.is_loaded() && walks.is_kept(a.number); }
-  /// What no walk before the one that writes asks for: until then its address would take registers.
+  bool is_kept(const RowOperand& a) const noexcept { return scheme.kept && a.is_loaded() && passes.is_kept(a.number); }
+  /// What no pass before the one that writes asks for: until then its address would take registers.
   bool is_for_writing(const RowOperand& a) const noexcept;
-  /// Whether a walk asks for the input of each element.
-  bool reads(const RowOperand& a, std::size_t walk) const {
-    return !a.output && !a.array && !a.per_row && walks.walks[walk].inputs[a.number];
+  /// Whether a pass asks for the input of each element.
+  bool reads(const RowOperand& a, std::size_t pass) const {
+    return !a.output && !a.array && !a.per_row && passes.passes[pass].inputs[a.number];
   }
   /// The same of what is not at hand for the whole row.
-  bool reads_here(const RowOperand& a, std::size_t walk) const {
-    return reads(a, walk) && !a.is_same_in_row() && !is_kept(a);
+  bool reads_here(const RowOperand& a, std::size_t pass) const {
+    return reads(a, pass) && !a.is_same_in_row() && !is_kept(a);
   }
-  /// Of these, inputs of the stash: those that the walk is the first to read, and those that it reads again.
-  bool leaves(const RowOperand& a, std::size_t walk) const;
-  bool finds(const RowOperand& a, std::size_t walk) const { return a.stash && reads(a, walk) && !leaves(a, walk); }
-  bool stashes() const noexcept {
-    return std::ranges::any_of(operands, [](auto& a) { return a.stash.has_value(); });
+  /// Of these, inputs of the row cache: those that the pass is the first to read, and those that it reads again.
+  bool leaves(const RowOperand& a, std::size_t pass) const;
+  bool finds(const RowOperand& a, std::size_t pass) const { return a.row_cache && reads(a, pass) && !leaves(a, pass); }
+  bool row_caches() const noexcept {
+    return std::ranges::any_of(operands, [](auto& a) { return a.row_cache.has_value(); });
   }
   /// "[4]" after the name of what a thread has for each of its rows; nothing where that is one.
   std::string rows() const;
@@ -68,13 +68,13 @@ struct RowLayout {
   const Kernel& kernel;
   const KernelClass& c;
   const RowText& scheme;
-  const RowWalks walks;
+  const RowPasses passes;
   const std::string params;  // their type
   const std::string_view index, offset;
   const Faults faults;
   const RowFunctions functions;
-  const int row_rank;
-  const int side;          // of a block that walks across rows: its threads along one row of theirs are so far apart
+  const int row_ndim;
+  const int side;          // of a block that runs across rows: its threads along one row of theirs are so far apart
   const std::string team;  // threads that share a row
   std::vector<RowOperand> operands;
 };

@@ -54,17 +54,17 @@ void RowLoops::tail_head() {
 }
 
 void RowLoops::declare(std::string_view type, int stage, std::string_view name) {
-  if (!scheme_.across) return out_.line("sinter::{0}{1} {2} = sinter::{0}{1}::first();", type, stage, name);
+  if (!scheme_.across) return out_.line("sinter::{0}{1} {2} = sinter::{0}{1}::identity();", type, stage, name);
   out_.line("sinter::{}{} {}{};", type, stage, name, layout_.rows());
-  out_.for_rows(false, fmt::format("{}{{}} = sinter::{}{}::first();", name, type, stage));
+  out_.for_rows(false, fmt::format("{}{{}} = sinter::{}{}::identity();", name, type, stage));
 }
 
-void RowLoops::walk(std::size_t number) {
+void RowLoops::pass(std::size_t number) {
   const int stage = static_cast<int>(number);
   const std::string part = fmt::format("a{}", number);
   if (is_online(number)) {
     declare("Online", stage, fmt::format("o{}", number));
-    looped_walk(number, part, false);
+    looped_pass(number, part, false);
     if (scheme_.across) out_.line("sinter::Part{0} a{0}{1};", stage, layout_.rows());
     out_.for_rows(false, fmt::format("{1}a{0}{{}} = sinter::whole(o{0}{{}});", stage,
                                      scheme_.across ? "" : fmt::format("sinter::Part{} ", stage)));
@@ -73,16 +73,16 @@ void RowLoops::walk(std::size_t number) {
   const bool adds_long = reduces(number) && layout_.sums_exactly(stage);
   if (reduces(number)) {
     declare("Part", stage, part);
-    if (adds_long) out_.line("sinter::Part{0} rest{0}{1}{{}};", number, layout_.rows());
+    if (adds_long) out_.line("sinter::Part{0} compensation{0}{1}{{}};", number, layout_.rows());
   }
   if (scheme_.kept)
-    kept_walk(number, part, adds_long);
+    kept_pass(number, part, adds_long);
   else
-    looped_walk(number, part, adds_long);
-  if (adds_long) out_.for_rows(false, fmt::format("sinter::settle(a{0}{{}}, rest{0}{{}});", number));
+    looped_pass(number, part, adds_long);
+  if (adds_long) out_.for_rows(false, fmt::format("sinter::finalize(a{0}{{}}, compensation{0}{{}});", number));
 }
 
-void RowLoops::kept_walk(std::size_t number, const std::string& part, bool adds_long) {
+void RowLoops::kept_pass(std::size_t number, const std::string& part, bool adds_long) {
   const bool later = number > 0 && !reduces(number);
   if (later) out_.line("const unsigned again = sinter::again(t);");
   kept_loop(later ? "again" : "t", [&](int lanes, std::string_view where) {
@@ -93,7 +93,7 @@ void RowLoops::kept_walk(std::size_t number, const std::string& part, bool adds_
   });
 }
 
-void RowLoops::looped_walk(std::size_t number, const std::string& part, bool adds_long) {
+void RowLoops::looped_pass(std::size_t number, const std::string& part, bool adds_long) {
   out_.line("{{");
   out_.open();
   out_.line("{} base = {}t;", layout_.index, scheme_.split ? "begin + " : "");
@@ -115,9 +115,9 @@ void RowLoops::looped_walk(std::size_t number, const std::string& part, bool add
   out_.close();
 }
 
-/// Whether a walk asks for the place of a vector that has been read.
+/// Whether a pass asks for the place of a vector that has been read.
 bool RowLoops::needs_c(std::size_t number) const {
-  if (!reduces(number) || c_.combined > 1) return true;
+  if (!reduces(number) || c_.reduced > 1) return true;
   const bool computes = std::ranges::any_of(
       layout_.operands, [&](const RowOperand& a) { return layout_.reads_here(a, number) && !a.memory; });
   return computes || layout_.functions.gives_position(static_cast<int>(number));
@@ -136,7 +136,7 @@ void RowLoops::batches(std::size_t number, const std::string& part, bool adds_lo
     if (adds_long) declare("Part", static_cast<int>(number), "batch");
     batch_loop(number, [&] { vector(number, {c_.lanes, "", "_in[k]", false, adds_long ? "batch" : part, false}); });
     if (adds_long)
-      out_.for_rows(false, fmt::format("sinter::add_long({0}{{}}, rest{1}{{}}, batch{{}});", part, number));
+      out_.for_rows(false, fmt::format("sinter::add_long({0}{{}}, compensation{1}{{}}, batch{{}});", part, number));
   }
   out_.close();
 }
@@ -163,14 +163,14 @@ void RowLoops::online_batch(std::size_t number) {
                  [&](const std::string& v) { return fmt::format("sinter::add({}{}, {});", name, l, v); });
     });
   };
-  gather("Lead", "batch", leads(number, place));
+  gather("Pivot", "batch", pivots(number, place));
   const int elements = scheme_.steps * (scheme_.across ? 1 : c_.lanes);
   out_.for_rows(false, fmt::format("sinter::advance(o{}{{}}, batch{{}}, {});", number, elements));
-  gather("Near", "close", nears(number));
+  gather("Centered", "close", centered(number));
   out_.for_rows(false, fmt::format("sinter::add(o{}{{}}, close{{}});", number));
 }
 
-/// What one vector adds to the walk's part, or the outputs that it is.
+/// What one vector adds to the pass's part, or the outputs that it is.
 void RowLoops::vector(std::size_t number, const Place& place) {
   reads_.vector(number, place.lanes, place.read != "_in", place.may_be_outside);
   if (is_online(number))
@@ -204,11 +204,11 @@ std::string RowLoops::position(std::size_t number, const Place& place) const {
 RowLoops::Values RowLoops::values(std::size_t number, const Place& place) const {
   return {fmt::format("Part{}", number), fmt::format("stage{}", number), position(number, place)};
 }
-RowLoops::Values RowLoops::leads(std::size_t number, const Place& place) const {
-  return {fmt::format("Lead{}", number), fmt::format("lead{}", number), position(number, place)};
+RowLoops::Values RowLoops::pivots(std::size_t number, const Place& place) const {
+  return {fmt::format("Pivot{}", number), fmt::format("pivot{}", number), position(number, place)};
 }
-RowLoops::Values RowLoops::nears(std::size_t number) const {
-  return {fmt::format("Near{}", number), fmt::format("near{}", number),
+RowLoops::Values RowLoops::centered(std::size_t number) const {
+  return {fmt::format("Centered{}", number), fmt::format("centered{}", number),
           fmt::format(", o{}{}", number, scheme_.across ? "[l]" : "")};
 }
 
@@ -226,10 +226,11 @@ void RowLoops::each_value(std::size_t number, const Place& place, const Values& 
 void RowLoops::add_vector(std::size_t number, const Place& place) {
   each_value(number, place, values(number, place), [&](const std::string& value) {
     const std::string safe =
-        place.may_be_outside ? fmt::format("inside ? {} : sinter::Part{}::first()", value, number) : value;
+        place.may_be_outside ? fmt::format("inside ? {} : sinter::Part{}::identity()", value, number) : value;
     const std::string_view l = scheme_.across ? "[l]" : "";
-    return place.adds_long ? fmt::format("sinter::add_long({}{}, rest{}{}, {});", place.into, l, number, l, safe)
-                           : fmt::format("sinter::add({}{}, {});", place.into, l, safe);
+    return place.adds_long
+               ? fmt::format("sinter::add_long({}{}, compensation{}{}, {});", place.into, l, number, l, safe)
+               : fmt::format("sinter::add({}{}, {});", place.into, l, safe);
   });
 }
 
@@ -238,12 +239,12 @@ void RowLoops::add_online(std::size_t number, const Place& place) {
   const int elements = scheme_.across ? 1 : place.lanes;
   out_.line("{{");
   out_.open();
-  each_value(number, place, leads(number, place),
+  each_value(number, place, pivots(number, place),
              [&](const std::string& v) { return fmt::format("sinter::advance({}, {}, {});", o, v, elements); });
   out_.close();
   out_.line("{{");
   out_.open();
-  each_value(number, place, nears(number),
+  each_value(number, place, centered(number),
              [&](const std::string& v) { return fmt::format("sinter::add({}, {});", o, v); });
   out_.close();
 }

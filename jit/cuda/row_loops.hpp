@@ -1,4 +1,4 @@
-// The loops of a reducing kernel's text: a thread's walks through its part of a row.
+// The loops of a reducing kernel's text: a thread's passes through its part of a row.
 #pragma once
 #include "row_reads.hpp"
 
@@ -11,13 +11,13 @@ class RowLoops {
 
   /// What stays in registers for the whole row.
   void load_kept();
-  /// A walk that leaves its part of the row in a<stage>, or writes.
-  void walk(std::size_t number);
+  /// A pass that leaves its part of the row in a<stage>, or writes.
+  void pass(std::size_t number);
   /// "Part0 a0" of no element, for each of the thread's rows.
   void declare(std::string_view type, int stage, std::string_view name);
 
  private:
-  /// Where a walk finds and leaves the values of one vector.
+  /// Where a pass finds and leaves the values of one vector.
   struct Place {
     int lanes;
     std::string kept;  // what follows the name of a kept input: _kept[k]
@@ -33,17 +33,17 @@ class RowLoops {
     std::string more;      // arguments
   };
 
-  bool reduces(std::size_t walk) const noexcept { return !layout_.walks.walks[walk].reductions.empty(); }
-  bool needs_c(std::size_t walk) const;
+  bool reduces(std::size_t pass) const noexcept { return !layout_.passes.passes[pass].reductions.empty(); }
+  bool needs_c(std::size_t pass) const;
   int tail_steps() const noexcept;
   void tail_head();
   template <class F>
   void kept_loop(std::string_view thread, F body);
-  bool is_online(std::size_t walk) const noexcept {
-    return reduces(walk) && layout_.functions.is_online(static_cast<int>(walk));
+  bool is_online(std::size_t pass) const noexcept {
+    return reduces(pass) && layout_.functions.is_online(static_cast<int>(pass));
   }
-  void kept_walk(std::size_t number, const std::string& part, bool adds_long);
-  void looped_walk(std::size_t number, const std::string& part, bool adds_long);
+  void kept_pass(std::size_t number, const std::string& part, bool adds_long);
+  void looped_pass(std::size_t number, const std::string& part, bool adds_long);
   void batches(std::size_t number, const std::string& part, bool adds_long);
   void online_batch(std::size_t number);
   template <class F>
@@ -54,8 +54,8 @@ class RowLoops {
   template <class F>
   void each_value(std::size_t number, const Place& place, const Values& values, F added);
   Values values(std::size_t number, const Place& place) const;
-  Values leads(std::size_t number, const Place& place) const;
-  Values nears(std::size_t number) const;
+  Values pivots(std::size_t number, const Place& place) const;
+  Values centered(std::size_t number) const;
   std::string position(std::size_t number, const Place& place) const;
   void write_vector(std::size_t number, const Place& place);
   std::string arguments(std::size_t number, const Place& place) const;

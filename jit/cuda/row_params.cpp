@@ -24,17 +24,17 @@ std::string row_params(const RowLayout& layout) {
   if (c.rows.split) {
     add("long long splits");
     add("alignas(8) {} part", layout.index);
-    add("long long spread, walk");
+    add("long long spread, pass");
   }
-  if (c.rows.stash) add("alignas(8) unsigned stash");
-  for (int d = layout.row_rank - 1; d >= 1; --d)
+  if (c.rows.row_cache) add("alignas(8) unsigned row_cache");
+  for (int d = layout.row_ndim - 1; d >= 1; --d)
     add("unsigned long long row_extent{0};\n  alignas(8) sinter::WideDivider row_divide{0}", d);
-  for (int d = c.combined - 1; d >= 1; --d)
+  for (int d = c.reduced - 1; d >= 1; --d)
     add("alignas(8) {0} extent{1};\n  alignas(8) sinter::{2} divide{1}", layout.index, d,
         c.wide ? "WideDivider" : "Divider");
   for (const RowOperand& a : layout.operands) {
-    for (int d = 0; d < layout.row_rank; ++d) add("long long {}_row{}", a.name, d);
-    for (int d = 0; d < combined_strides(c, a.pattern); ++d) add("alignas(8) {} {}_stride{}", layout.offset, a.name, d);
+    for (int d = 0; d < layout.row_ndim; ++d) add("long long {}_row{}", a.name, d);
+    for (int d = 0; d < reduced_strides(c, a.pattern); ++d) add("alignas(8) {} {}_stride{}", layout.offset, a.name, d);
   }
   int scalars = 0;
   for (const Node& n : layout.kernel.graph.nodes())

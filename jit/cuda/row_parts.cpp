@@ -12,10 +12,10 @@ namespace sinter::inline v1::jit::cuda {
 namespace {
 
 /// What reductions.def says of no element.
-std::string_view first_of(Op op) noexcept {
+std::string_view identity_of(Op op) noexcept {
   switch (op) {
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) \
-  case Op::name: return #first;
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+  case Op::name: return #identity;
 #include "../ops/reductions.def"
     default: return "none";
   }
@@ -46,10 +46,10 @@ std::string lowest(DType dtype) {
                                  : literal(dtype, std::bit_cast<std::uint32_t>(std::numeric_limits<float>::lowest()));
 }
 
-std::string first_value(Op op, DType dtype) {
-  std::string_view first = first_of(op);
-  if (first == "none") return worst(dtype, finds_least(op));
-  return fmt::format("{}{}", word_type(dtype), first.substr(1));  // T(0)
+std::string identity_value(Op op, DType dtype) {
+  std::string_view identity = identity_of(op);
+  if (identity == "none") return worst(dtype, finds_least(op));
+  return fmt::format("{}{}", word_type(dtype), identity.substr(1));  // T(0)
 }
 
 bool is_float_sum(Op op, DType dtype) noexcept { return op == Op::sum && category(dtype) == Category::Float; }
@@ -70,30 +70,30 @@ std::string RowParts::OnlineField::result(std::string_view part) const {
   return fmt::format("{0}.{1} + ({0}.{2} - {0}.{2})", part, name, lead);
 }
 
-RowParts::RowParts(const RowWalks& walks, std::string_view index)
-    : walks_(walks), graph_(walks.kernel.graph), index_(index) {}
+RowParts::RowParts(const RowPasses& passes, std::string_view index)
+    : passes_(passes), graph_(passes.kernel.graph), index_(index) {}
 
 std::vector<RowParts::Field> RowParts::fields(int stage) const {
   std::vector<Field> found;
-  for (const Operand o : walk(stage).reductions)
-    found.push_back({o, graph_[graph_.operands(graph_[o])[0]].dtype, jit::gives_position(graph_[o].op),
+  for (const Operand o : pass(stage).reductions)
+    found.push_back({o, graph_[graph_.operands(graph_[o])[0]].dtype, facts(graph_[o].op).gives_position,
                      fmt::format("a{}", found.size())});
   return found;
 }
 
 bool RowParts::gives_position(int stage) const noexcept {
-  return std::ranges::any_of(walk(stage).reductions, [&](Operand o) { return jit::gives_position(graph_[o].op); });
+  return std::ranges::any_of(pass(stage).reductions, [&](Operand o) { return facts(graph_[o].op).gives_position; });
 }
 
 bool RowParts::has_float_sum(int stage) const noexcept {
-  return std::ranges::any_of(walk(stage).reductions,
+  return std::ranges::any_of(pass(stage).reductions,
                              [&](Operand o) { return is_float_sum(graph_[o].op, graph_[o].dtype); });
 }
 
 std::vector<RowParts::OnlineField> RowParts::online_fields(int stage) const {
   const std::vector<Field> leads = fields(stage);
   std::vector<OnlineField> found;
-  for (const OnlineSum& s : walk(stage).online) {
+  for (const OnlineSum& s : pass(stage).online) {
     const auto lead = std::ranges::find(leads, s.lead, &Field::reduction);
     found.push_back({s, graph_[s.sum].dtype, fmt::format("a{}", leads.size() + found.size()), lead->name});
   }
@@ -101,12 +101,13 @@ std::vector<RowParts::OnlineField> RowParts::online_fields(int stage) const {
 }
 
 bool RowParts::has_squares(int stage) const noexcept {
-  return std::ranges::any_of(walk(stage).online, [](const OnlineSum& s) { return s.kind == OnlineSum::Kind::Squares; });
+  return std::ranges::any_of(pass(stage).online, [](const OnlineSum& s) { return s.kind == OnlineSum::Kind::Squares; });
 }
 
 std::string RowParts::text(int stage) const {
-  if (walk(stage).online.empty()) return plain_part(stage);
-  return lead(stage) + "\n" + near(stage) + "\n" + online(stage) + "\n" + online_part(stage) + whole(stage);
+  if (pass(stage).online.empty()) return plain_part(stage);
+  return pivot_part(stage) + "\n" + centered_part(stage) + "\n" + online(stage) + "\n" + online_part(stage) +
+         whole(stage);
 }
 
 std::string RowParts::members(int stage) const {
@@ -118,10 +119,10 @@ std::string RowParts::members(int stage) const {
   return out;
 }
 
-std::string RowParts::first_values(int stage) const {
+std::string RowParts::identity_values(int stage) const {
   std::string out;
   for (const Field& f : fields(stage)) {
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", first_value(graph_[f.reduction].op, f.dtype));
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", identity_value(graph_[f.reduction].op, f.dtype));
     if (f.position) out += fmt::format(", ~{}(0)", index_ == "unsigned" ? "unsigned" : "uint64");
   }
   return out;
@@ -137,22 +138,23 @@ std::string RowParts::add_lines(const Field& f) const {
       f.name, operation(op, f.dtype, {a, b}), operation(op, f.dtype, {b, a}), b, a);
 }
 
-/// add, and where there are sums of floats add_long and settle.
+/// add, and where there are sums of floats add_long and finalize.
 std::string RowParts::additions(const std::string& type, int stage) const {
-  std::string add, add_long, settle;
+  std::string add, add_long, finalize;
   for (const Field& f : fields(stage)) {
     add += add_lines(f);
     if (!is_float_sum(graph_[f.reduction].op, f.dtype)) {
       add_long += add_lines(f);
       continue;
     }
-    add_long += replaced("  add_exactly(a.%, rest.%, b.%);\n", f.name);
-    settle += replaced("  a.% = settled(a.%, rest.%);\n", f.name);
+    add_long += replaced("  add_exactly(a.%, compensation.%, b.%);\n", f.name);
+    finalize += replaced("  a.% = compensated(a.%, compensation.%);\n", f.name);
   }
   std::string out = fmt::format("SINTER_DEVICE void add({0}& a, const {0}& b) {{\n{1}}}\n", type, add);
   if (!has_float_sum(stage)) return out;
-  out += fmt::format("SINTER_DEVICE void add_long({0}& a, {0}& rest, const {0}& b) {{\n{1}}}\n", type, add_long);
-  return out + fmt::format("SINTER_DEVICE void settle({0}& a, const {0}& rest) {{\n{1}}}\n", type, settle);
+  out +=
+      fmt::format("SINTER_DEVICE void add_long({0}& a, {0}& compensation, const {0}& b) {{\n{1}}}\n", type, add_long);
+  return out + fmt::format("SINTER_DEVICE void finalize({0}& a, const {0}& compensation) {{\n{1}}}\n", type, finalize);
 }
 
 std::string RowParts::from_lane(int stage) const {
@@ -168,40 +170,41 @@ std::string RowParts::plain_part(int stage) const {
   const std::string type = fmt::format("Part{}", stage);
   return fmt::format("// Of some elements of a row, when {} stage{} over.\nstruct {} {{\n{}", stage,
                      stage == 1 ? " is" : "s are", type, members(stage)) +
-         fmt::format("  SINTER_DEVICE {} first() {{ return {{{}}}; }}\n}};\n", type, first_values(stage)) +
+         fmt::format("  SINTER_DEVICE {} identity() {{ return {{{}}}; }}\n}};\n", type, identity_values(stage)) +
          additions(type, stage) +
          fmt::format("SINTER_DEVICE {0} across(const {0}& a, int lanes) {{ return {{{1}}}; }}\n", type,
                      from_lane(stage));
 }
 
-std::string RowParts::lead(int stage) const {
-  const std::string type = fmt::format("Lead{}", stage);
+std::string RowParts::pivot_part(int stage) const {
+  const std::string type = fmt::format("Pivot{}", stage);
   return fmt::format("// Of some elements of a row, when {} stage{} over: what pivots come from.\nstruct {} {{\n{}",
                      stage, stage == 1 ? " is" : "s are", type, members(stage)) +
-         fmt::format("  SINTER_DEVICE {} first() {{ return {{{}}}; }}\n}};\n", type, first_values(stage)) +
+         fmt::format("  SINTER_DEVICE {} identity() {{ return {{{}}}; }}\n}};\n", type, identity_values(stage)) +
          additions(type, stage);
 }
 
-std::string RowParts::near(int stage) const {
-  std::string members, first, add, add_long, settle;
+std::string RowParts::centered_part(int stage) const {
+  std::string members, first, add, add_long, finalize;
   const auto sum = [&](DType dtype, const std::string& name, std::string_view of) {
     members += fmt::format("  {} {};  // of {}\n", word_type(dtype), name, of);
     first += fmt::format("{}{}(0)", first.empty() ? "" : ", ", word_type(dtype));
     add += replaced("  a.% = a.% + b.%;\n", name);
-    add_long += replaced("  add_exactly(a.%, rest.%, b.%);\n", name);
-    settle += replaced("  a.% = settled(a.%, rest.%);\n", name);
+    add_long += replaced("  add_exactly(a.%, compensation.%, b.%);\n", name);
+    finalize += replaced("  a.% = compensated(a.%, compensation.%);\n", name);
   };
   for (const OnlineField& f : online_fields(stage)) {
     sum(f.dtype, f.name, f.is_square() ? "squares" : "exponentials");
     if (f.is_square()) sum(f.dtype, f.name + "_sum", "distances");
   }
-  const std::string type = fmt::format("Near{}", stage);
+  const std::string type = fmt::format("Centered{}", stage);
   return fmt::format("// Of the same elements: sums of their distances from a pivot.\nstruct {} {{\n{}", type,
                      members) +
-         fmt::format("  SINTER_DEVICE {} first() {{ return {{{}}}; }}\n}};\n", type, first) +
+         fmt::format("  SINTER_DEVICE {} identity() {{ return {{{}}}; }}\n}};\n", type, first) +
          fmt::format("SINTER_DEVICE void add({0}& a, const {0}& b) {{\n{1}}}\n", type, add) +
-         fmt::format("SINTER_DEVICE void add_long({0}& a, {0}& rest, const {0}& b) {{\n{1}}}\n", type, add_long) +
-         fmt::format("SINTER_DEVICE void settle({0}& a, const {0}& rest) {{\n{1}}}\n", type, settle);
+         fmt::format("SINTER_DEVICE void add_long({0}& a, {0}& compensation, const {0}& b) {{\n{1}}}\n", type,
+                     add_long) +
+         fmt::format("SINTER_DEVICE void finalize({0}& a, const {0}& compensation) {{\n{1}}}\n", type, finalize);
 }
 
 std::string RowParts::online(int stage) const {
@@ -215,15 +218,18 @@ std::string RowParts::online(int stage) const {
     first += ", 0, 0";
   }
   const std::string type = fmt::format("Online{}", stage);
-  return fmt::format("// What a thread knows of its elements.\nstruct {0} {{\n  Lead{1} lead, lead_rest;\n", type,
-                     stage) +
-         fmt::format("  Near{0} near, near_rest;\n{1}", stage, members) +
+  return fmt::format("// What a thread knows of its elements.\nstruct {0} {{\n  Pivot{1} pivot, pivot_compensation;\n",
+                     type, stage) +
+         fmt::format("  Centered{0} centered, centered_compensation;\n{1}", stage, members) +
          fmt::format(
-             "  SINTER_DEVICE {0} first() {{ return {{Lead{1}::first(), {{}}, Near{1}::first(), {{}}{2}}}; }}\n}};\n",
+             "  SINTER_DEVICE {0} identity() {{ return {{Pivot{1}::identity(), {{}}, Centered{1}::identity(), "
+             "{{}}{2}}}; }}\n}};\n",
              type, stage, first) +
          advance(stage) +
-         fmt::format("SINTER_DEVICE void add({}& o, const Near{}& batch) {{ add_long(o.near, o.near_rest, batch); }}\n",
-                     type, stage);
+         fmt::format(
+             "SINTER_DEVICE void add({}& o, const Centered{}& batch) {{ add_long(o.centered, o.centered_compensation, "
+             "batch); }}\n",
+             type, stage);
 }
 
 /// A mean is a pivot until there are twice as many elements; the greatest element until one is much greater.
@@ -234,42 +240,44 @@ std::string RowParts::advance(int stage) const {
     if (f.is_square()) {
       first += fmt::format("    if (o.count == 0) o.{} = first_pivot(batch.{}, {}(count));\n", f.pivot(), f.lead, type);
       moved += fmt::format(
-          "    if (o.count > 0) move_pivot(o.{0}, o.near.{1}, o.near_rest.{1}, o.near.{1}_sum, "
-          "o.near_rest.{1}_sum, {2}(o.count));\n",
+          "    if (o.count > 0) move_pivot(o.{0}, o.centered.{1}, o.centered_compensation.{1}, o.centered.{1}_sum, "
+          "o.centered_compensation.{1}_sum, {2}(o.count));\n",
           f.pivot(), f.name, type);
     } else {
-      raised +=
-          fmt::format("  raise_pivot(o.{0}, o.near.{1}, o.near_rest.{1}, o.lead.{2});\n", f.pivot(), f.name, f.lead);
+      raised += fmt::format("  raise_pivot(o.{0}, o.centered.{1}, o.centered_compensation.{1}, o.pivot.{2});\n",
+                            f.pivot(), f.name, f.lead);
     }
   }
   std::string out =
-      fmt::format("SINTER_DEVICE void advance(Online{0}& o, const Lead{0}& batch, {1} count) {{\n", stage, index_);
+      fmt::format("SINTER_DEVICE void advance(Online{0}& o, const Pivot{0}& batch, {1} count) {{\n", stage, index_);
   if (has_squares(stage))
     out += "  if (o.count >= o.next) {\n" + first + moved +
            "    o.next = 2 * (o.count + count);\n  }\n  o.count += count;\n";
-  return out + (has_float_sum(stage) ? "  add_long(o.lead, o.lead_rest, batch);\n" : "  add(o.lead, batch);\n") +
+  return out +
+         (has_float_sum(stage) ? "  add_long(o.pivot, o.pivot_compensation, batch);\n" : "  add(o.pivot, batch);\n") +
          raised + "}\n";
 }
 
 std::string RowParts::whole(int stage) const {
   std::string values;
   for (const Field& f : fields(stage)) {
-    values += fmt::format("{}o.lead.{}", values.empty() ? "" : ", ", f.name);
-    if (f.position) values += fmt::format(", o.lead.{}_at", f.name);
+    values += fmt::format("{}o.pivot.{}", values.empty() ? "" : ", ", f.name);
+    if (f.position) values += fmt::format(", o.pivot.{}_at", f.name);
   }
   for (const OnlineField& f : online_fields(stage))
     if (f.is_square())
-      values += fmt::format(", moments_about(o.{0}, o.near.{1}_sum, o.near.{1}, {2}(o.count))", f.pivot(), f.name,
-                            word_type(f.dtype));
+      values += fmt::format(", moments_about(o.{0}, o.centered.{1}_sum, o.centered.{1}, {2}(o.count))", f.pivot(),
+                            f.name, word_type(f.dtype));
     else
-      values += fmt::format(", at_greatest(o.near.{1}, o.{0}, o.lead.{2})", f.pivot(), f.name, f.lead);
+      values += fmt::format(", at_greatest(o.centered.{1}, o.{0}, o.pivot.{2})", f.pivot(), f.name, f.lead);
   return fmt::format(
-      "SINTER_DEVICE Part{0} whole(Online{0}& o) {{\n{1}  settle(o.near, o.near_rest);\n  return {{{2}}};\n}}\n", stage,
-      has_float_sum(stage) ? "  settle(o.lead, o.lead_rest);\n" : "", values);
+      "SINTER_DEVICE Part{0} whole(Online{0}& o) {{\n{1}  finalize(o.centered, o.centered_compensation);\n  return "
+      "{{{2}}};\n}}\n",
+      stage, has_float_sum(stage) ? "  finalize(o.pivot, o.pivot_compensation);\n" : "", values);
 }
 
 std::string RowParts::online_part(int stage) const {
-  std::string members = this->members(stage), first = first_values(stage), add, lanes = from_lane(stage);
+  std::string members = this->members(stage), first = identity_values(stage), add, lanes = from_lane(stage);
   for (const OnlineField& f : online_fields(stage)) {
     const std::string_view type = word_type(f.dtype);
     if (f.is_square()) {
@@ -287,7 +295,7 @@ std::string RowParts::online_part(int stage) const {
   for (const Field& f : fields(stage)) add += add_lines(f);
   const std::string type = fmt::format("Part{}", stage);
   return fmt::format("struct {} {{\n{}", type, members) +
-         fmt::format("  SINTER_DEVICE {} first() {{ return {{{}}}; }}\n}};\n", type, first) +
+         fmt::format("  SINTER_DEVICE {} identity() {{ return {{{}}}; }}\n}};\n", type, first) +
          fmt::format("SINTER_DEVICE void add({0}& a, const {0}& b) {{\n{1}}}\n", type, add) +
          fmt::format("SINTER_DEVICE {0} across(const {0}& a, int lanes) {{ return {{{1}}}; }}\n", type, lanes);
 }

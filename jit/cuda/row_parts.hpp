@@ -3,17 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "../plan/row_walks.hpp"
+#include "../plan/row_passes.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 
 /// Writes for each stage s `PartS`, which `add` combines and `across` fetches from another lane; sums of floats add up
-/// with less error by `add_long` and `settle`. Where the stage has online sums, what a thread knows while it walks is
-/// an `OnlineS`: by `LeadS`, parts of the reductions that ask for no other, it finds pivots, about which elements add
-/// to `NearS`; `whole` makes a part of it.
+/// with less error by `add_long` and `finalize`. Where the stage has online sums, what a thread knows during a pass is
+/// an `OnlineS`: by `PivotS`, parts of the reductions that ask for no other, it finds pivots, about which elements add
+/// to `CenteredS`; `whole` makes a part of it.
 class RowParts {
  public:
-  /// A reduction in a part, or in its LeadS.
+  /// A reduction in a part, or in its PivotS.
   struct Field {
     Operand reduction;
     DType dtype;
@@ -24,7 +24,7 @@ class RowParts {
     OnlineSum sum;
     DType dtype;
     std::string name;
-    std::string lead;  // the name of its lead's field
+    std::string lead;  // the name of the field that its pivot comes from
 
     bool is_square() const noexcept { return sum.kind == OnlineSum::Kind::Squares; }
     std::string pivot() const { return name + "_pivot"; }
@@ -32,7 +32,7 @@ class RowParts {
     std::string result(std::string_view part) const;
   };
 
-  RowParts(const RowWalks& walks, std::string_view index);
+  RowParts(const RowPasses& passes, std::string_view index);
 
   std::vector<Field> fields(int stage) const;
   std::vector<OnlineField> online_fields(int stage) const;
@@ -41,23 +41,23 @@ class RowParts {
   std::string text(int stage) const;
 
  private:
-  const RowWalk& walk(int stage) const { return walks_.walks[static_cast<std::size_t>(stage)]; }
+  const RowPass& pass(int stage) const { return passes_.passes[static_cast<std::size_t>(stage)]; }
   bool has_squares(int stage) const noexcept;
   /// Of the fields that are no online sums.
   std::string members(int stage) const;
-  std::string first_values(int stage) const;
+  std::string identity_values(int stage) const;
   std::string additions(const std::string& type, int stage) const;
   std::string add_lines(const Field& f) const;
   std::string from_lane(int stage) const;
   std::string plain_part(int stage) const;
-  std::string lead(int stage) const;
-  std::string near(int stage) const;
+  std::string pivot_part(int stage) const;
+  std::string centered_part(int stage) const;
   std::string online(int stage) const;
   std::string advance(int stage) const;
   std::string whole(int stage) const;
   std::string online_part(int stage) const;
 
-  const RowWalks& walks_;
+  const RowPasses& passes_;
   const Graph& graph_;
   const std::string_view index_;
 };

@@ -1,5 +1,5 @@
-// How a walk through a row gets the elements that are not kept in registers: from memory, or from the stash, where an
-// earlier walk has left them.
+// How a pass through a row gets the elements that are not kept in registers: from memory, or from the row cache, where
+// an earlier pass has left them.
 #pragma once
 #include "row_vectors.hpp"
 
@@ -10,9 +10,9 @@ class RowReads {
   RowReads(const RowLayout& layout, RowLines& out) : layout_(layout), c_(layout.c), vectors_(layout), out_(out) {}
 
   /// x0_in[steps], of the vectors at base, base + team, ...
-  void batch(std::size_t walk) const;
+  void batch(std::size_t pass) const;
   /// x0_in, of the vector at c, or not where these are `at_hand`; x1_at of what has no memory.
-  void vector(std::size_t walk, int lanes, bool at_hand, bool may_be_outside) const;
+  void vector(std::size_t pass, int lanes, bool at_hand, bool may_be_outside) const;
 
  private:
   template <class P, class F>

@@ -33,7 +33,7 @@ class EntryPrinter {
 
   std::string text() {
     const std::string head =
-        (layout_.stashes() ? "extern __shared__ __align__(16) unsigned char stash[];\n\n" : "") +
+        (layout_.row_caches() ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") +
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const __grid_constant__ {} p) {{\n",
                     scheme_.block, resident_blocks(layout_), layout_.kernel.name, layout_.params);
     out_.open();
@@ -74,7 +74,7 @@ class EntryPrinter {
     row();
     for (int s = 0; s < layout_.stages(); ++s) stage(s);
     if (scheme_.split) {
-      out_.line("if (p.walk == {}) {{", layout_.stages());
+      out_.line("if (p.pass == {}) {{", layout_.stages());
       out_.open();
     }
     write();
@@ -118,7 +118,7 @@ class EntryPrinter {
 
   void row_position() {
     std::string rest = "row";
-    for (int d = layout_.row_rank - 1; d >= 1; --d) {
+    for (int d = layout_.row_ndim - 1; d >= 1; --d) {
       out_.line("const unsigned long long q{0} = sinter::wide_divide({1}, p.row_divide{0});", d, rest);
       out_.line("const long long r{0} = {1} - q{0} * p.row_extent{0};", d, rest);
       rest = fmt::format("q{}", d);
@@ -128,7 +128,7 @@ class EntryPrinter {
 
   void row_operand(const RowOperand& a) {
     std::string offset;
-    for (int d = 0; d < layout_.row_rank; ++d)
+    for (int d = 0; d < layout_.row_ndim; ++d)
       offset += fmt::format("{}r{} * p.{}_row{}", d ? " + " : "", d, a.name, d);
     if (a.memory)
       out_.line("{0}{1}* {2} = {2}_rows + ({3});", a.output ? "" : "const ", a.type, a.name, offset);
@@ -167,7 +167,7 @@ class EntryPrinter {
 
   void stage(int s) {
     if (scheme_.split) return shared_stage(s);
-    loops_.walk(static_cast<std::size_t>(s));
+    loops_.pass(static_cast<std::size_t>(s));
     combine(s);
     follow(s + 1);
   }
@@ -184,16 +184,16 @@ class EntryPrinter {
   /// One launch leaves the parts of a stage, one for each block of a row; later ones start from them.
   void shared_stage(int s) {
     const std::string at = scheme_.across ? "split * p.rows + row + l" : "row * p.splits + split";
-    out_.line("if (p.walk == {}) {{", s);
+    out_.line("if (p.pass == {}) {{", s);
     out_.open();
-    loops_.walk(static_cast<std::size_t>(s));
+    loops_.pass(static_cast<std::size_t>(s));
     combine(s);
     out_.line("if (t == 0{}) {{", layout_.may_be_outside() ? " && here" : "");
     out_.open();
     out_.for_rows(false, fmt::format("p.parts{0}[{1}] = a{0}{{}};", s, at));
     out_.close();
     out_.close();
-    out_.line("if (p.walk > {}) {{", s);
+    out_.line("if (p.pass > {}) {{", s);
     out_.open();
     loops_.declare("Part", s, fmt::format("a{}", s));
     if (layout_.may_be_outside()) out_.line("if (here)");
@@ -209,7 +209,7 @@ class EntryPrinter {
   void write() {
     for (const RowOperand& a : layout_.operands)
       if (layout_.is_for_writing(a)) row_operand(a);
-    if (layout_.walks.writes_elements) loops_.walk(layout_.walks.walks.size() - 1);
+    if (layout_.passes.writes_elements) loops_.pass(layout_.passes.passes.size() - 1);
     if (!layout_.functions.has_row_outputs()) return;
     // The team has read what is one for the row before it may be written in place.
     if (c_.aliased && scheme_.across)

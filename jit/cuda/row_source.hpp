@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit::cuda {
 
-/// The text of a kernel with rows for one class, as source() gives it for others. A thread walks through its part of a
+/// The text of a kernel with rows for one class, as source() gives it for others. A thread passes through its part of a
 /// row once for each stage and, where outputs have an element for each of the row's, once more. Sums of floats add the
 /// lanes of a vector and the threads of a team in pairs; where a thread handles many vectors, what rounding loses
 /// between them is summed as well (Knuth, TAOCP 2, 4.2.2, theorem B). So the error of a sum of n terms is at most

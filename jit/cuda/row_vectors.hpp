@@ -8,7 +8,7 @@ class RowVectors {
  public:
   explicit RowVectors(const RowLayout& layout) : layout_(layout), c_(layout.c) {}
 
-  /// The place along the row of what lies at vector c, where some operand of the walk asks for it.
+  /// The place along the row of what lies at vector c, where some operand of the pass asks for it.
   void coordinates(RowLines& out, int lanes) const;
   /// The type of so many elements of an operand.
   std::string type(const RowOperand& a, int lanes) const;
@@ -18,8 +18,8 @@ class RowVectors {
   std::string at(const RowOperand& a, int lanes) const;
   /// The vector of an input.
   std::string fetched(const RowOperand& a, int lanes) const;
-  /// Its place in the stash.
-  std::string stashed(const RowOperand& a, int lanes) const;
+  /// Its place in the row cache.
+  std::string cached(const RowOperand& a, int lanes) const;
 
  private:
   /// Whether c counts vectors of neighbours in a row, not elements.

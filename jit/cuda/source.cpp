@@ -57,7 +57,7 @@ class Printer {
         out += fmt::format("  void* {};  // computed\n", a.name);
     }
     out += fmt::format("  alignas(8) {} count;\n", index_);
-    for (int d = c_.rank - 1; d >= 1; --d)
+    for (int d = c_.ndim - 1; d >= 1; --d)
       out += fmt::format("  alignas(8) {} extent{};\n  alignas(8) sinter::{} divide{};\n", index_, d, divider(), d);
     for (const Access& a : accesses_)
       for (int d = 0; d < strides(a.pattern); ++d)
@@ -74,7 +74,7 @@ class Printer {
 
   const char* divider() const noexcept { return c_.wide ? "WideDivider" : "Divider"; }
 
-  int strides(Pattern p) const noexcept { return stride_count(p, c_.rank); }
+  int strides(Pattern p) const noexcept { return stride_count(p, c_.ndim); }
 
   /// One resident block is asked for: told nothing, ptxas may spill to have more of them.
   std::string entry() const {
@@ -95,7 +95,7 @@ class Printer {
     out += fmt::format(
         "  const {0} threads = {1}gridDim.x * blockDim.x, thread = {1}blockIdx.x * blockDim.x + threadIdx.x;\n", index_,
         c_.wide ? "1ull * " : "");
-    if (c_.lanes > 1 && c_.rank == 1) {
+    if (c_.lanes > 1 && c_.ndim == 1) {
       out += fmt::format("  const {} vectors = p.count / {};\n", index_, c_.lanes);
       out += loop("thread", "vectors", c_.lanes) + loop(fmt::format("vectors * {} + thread", c_.lanes), "p.count", 1);
     } else {
@@ -144,7 +144,7 @@ class Printer {
     for (const Access& a : accesses_) needed |= a.has_offset();
     if (!needed) return out;
     std::string rest = "i";
-    for (int d = c_.rank - 1; d >= 1; --d) {
+    for (int d = c_.ndim - 1; d >= 1; --d) {
       out += fmt::format("    const {0} q{1} = sinter::{2}({3}, p.divide{1});\n", index_, d,
                          c_.wide ? "wide_divide" : "divide", rest);
       out += fmt::format("    const {} c{} = {}({} - q{} * p.extent{});\n", offset_, d, as_offset(), rest, d, d);
@@ -161,11 +161,11 @@ class Printer {
   std::string offset(const Access& a, int lanes) const {
     std::string out;
     for (int d = 0; d < strides(a.pattern); ++d) {
-      const bool inner = d == c_.rank - 1 && lanes > 1;
+      const bool inner = d == c_.ndim - 1 && lanes > 1;
       out += fmt::format("{}c{}{} * p.{}_stride{}", out.empty() ? "" : " + ", d,
                          inner ? fmt::format(" * {}", lanes) : "", a.name, d);
     }
-    if (a.is_row()) out += fmt::format(" + c{}{}", c_.rank - 1, lanes > 1 ? fmt::format(" * {}", lanes) : "");
+    if (a.is_row()) out += fmt::format(" + c{}{}", c_.ndim - 1, lanes > 1 ? fmt::format(" * {}", lanes) : "");
     return out;
   }
 
@@ -192,7 +192,7 @@ class Printer {
   std::string position(const Access& a, int lanes) const {
     if (a.pattern == Pattern::Linear) return lanes > 1 ? fmt::format("i * {} + l", lanes) : "i";
     std::string at = a.name + "_at";
-    if (lanes > 1 && a.pattern == Pattern::Strided) at += fmt::format(" + l * p.{}_stride{}", a.name, c_.rank - 1);
+    if (lanes > 1 && a.pattern == Pattern::Strided) at += fmt::format(" + l * p.{}_stride{}", a.name, c_.ndim - 1);
     if (lanes > 1 && a.is_row()) at += " + l";
     return at;
   }

@@ -37,17 +37,17 @@ std::vector<const Array*> arrays_of(const Model& m) {
 }
 
 /// Axes of 1 at the end, as indices have them, need not be there.
-int needed_rank(const Array& a) {
-  int rank = a.shape.rank();
-  while (!a.strided && rank > 0 && a.shape[rank - 1] == 1) --rank;
-  return rank;
+int needed_ndim(const Array& a) {
+  int ndim = a.shape.ndim();
+  while (!a.strided && ndim > 0 && a.shape[ndim - 1] == 1) --ndim;
+  return ndim;
 }
 
 /// "sinter_t[1]->shape[0]", which a size is; inputs are asked first.
 std::string where_is(const Model& m, std::size_t size) {
   const std::vector<const Array*> all = arrays_of(m);
   for (std::size_t i = all.size(); i-- > 0;)
-    for (int d = 0; d < all[i]->shape.rank(); ++d)
+    for (int d = 0; d < all[i]->shape.ndim(); ++d)
       if (m.sizes->factors(all[i]->shape[d]) == std::vector{size}) return fmt::format("t[{}]->shape[{}]", i, d);
   throw Error(fmt::format(
       "{} cannot take DLPack tensors: its size {} is the extent of no input and no output. Leave dlpack out for it",
@@ -63,7 +63,7 @@ std::string take(const Model& m) {
     const TensorType type = tensor_type(all[i]->dtype);
     out += fmt::format(
         "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i,
-        type.code, type.bits, needed_rank(*all[i]), all[i]->shape.rank());
+        type.code, type.bits, needed_ndim(*all[i]), all[i]->shape.ndim());
   }
   for (std::size_t s = 0; s < m.sizes->count(); ++s)
     if (!m.sizes->is_fixed(s)) out += fmt::format("  {} = {};\n", m.sizes->text(s, "a->"), where_is(m, s));

@@ -22,13 +22,11 @@ bool is_ring_expression(std::string_view body) noexcept {
   return body.find_first_not_of("abc +-*") == std::string_view::npos;
 }
 
-/// Functions of the C library that take and give floats and are as the operations want them.
-bool is_in_libm(std::string_view name) noexcept {
-  static constexpr std::string_view names[] = {
-      "sqrt",      "exp",   "exp2", "expm1", "log",   "log2", "log10", "log1p", "sin",      "cos",   "tan",
-      "asin",      "acos",  "atan", "atan2", "sinh",  "cosh", "tanh",  "asinh", "acosh",    "atanh", "lgamma",
-      "nextafter", "hypot", "erf",  "erfc",  "floor", "ceil", "trunc", "fmod",  "copysign", "pow",   "fma"};
-  return std::ranges::find(names, name) != std::end(names);
+/// Whether the C library has the function, for float and double.
+bool is_in_libm(std::string_view function) noexcept {
+  for (int op = 0; op < op_count; ++op)
+    if (has(static_cast<Op>(op), Libm) && name(static_cast<Op>(op)) == function) return true;
+  return false;
 }
 
 std::string function_name(std::string_view word, DType compute) {
@@ -194,9 +192,9 @@ void CWriter::node(std::size_t i) {
   }
   if (const auto divisor = nonzero_operand(graph_, n))
     out_ += fmt::format("{}if ({} == 0) *faults |= 1;\n", indent_, name(*divisor));
-  if (takes_position(n.op))
+  if (has(n.op, Indexes))
     out_ += fmt::format("{0}if ({1} < {2} || {1} >= {3}) *faults |= 2;\n", indent_, name(operands[0]),
-                        counts_from_end(n.op) ? "-" + name(operands[1]) : "0", name(operands[1]));
+                        has(n.op, CountsFromEnd) ? "-" + name(operands[1]) : "0", name(operands[1]));
   std::vector<std::string> names;
   for (const Operand o : operands) names.push_back(name(o));
   assign(i, c_operation(n.op, graph_[operands.back()].dtype, names));

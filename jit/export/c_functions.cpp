@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
 
-/// `const int64_t extents[] = {a->n, a->m};`, the rank, and the name; of a scalar none.
+/// `const int64_t extents[] = {a->n, a->m};`, the number of dims, and the name; of a scalar none.
 struct Extents {
-  std::string declaration, rank, name;
+  std::string declaration, ndim, name;
 };
 Extents extents_of(const Model& m, const Shape& shape) {
   if (shape.empty()) return {"", "0", "NULL"};
@@ -33,10 +33,10 @@ std::string stride_text(const Model& m, std::int64_t stride) {
   std::size_t number = 0;
   for (const Array& a : m.inputs) {
     if (!a.strided) continue;
-    const auto rank = static_cast<std::size_t>(a.shape.rank());
-    for (std::size_t d = 0; d < rank; ++d)
-      if (stride == stride_prime(number + rank - 1 - d)) return fmt::format("a->{}_strides[{}]", a.name, d);
-    number += rank;
+    const auto ndim = static_cast<std::size_t>(a.shape.ndim());
+    for (std::size_t d = 0; d < ndim; ++d)
+      if (stride == stride_prime(number + ndim - 1 - d)) return fmt::format("a->{}_strides[{}]", a.name, d);
+    number += ndim;
   }
   return m.sizes->product(stride, "a->");
 }
@@ -74,7 +74,7 @@ std::string find_layout(const Model& m) {
     out += fmt::format(
         "  {{\n    {0}\n    lies = sinter_layout({1}, {2}, a->{3}_strides_given, a->{3}_strides);\n"
         "    if (lies > layout) layout = lies;\n  }}\n",
-        e.declaration, e.rank, e.name, a.name);
+        e.declaration, e.ndim, e.name, a.name);
   }
   return out + "  return layout;\n}\n\n";
 }
@@ -87,7 +87,7 @@ std::string place_temporaries(const Model& m, const std::string& memory) {
     out += "  {\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
     if (!memory.empty()) out += fmt::format("    a->{} = {} + bytes;\n", t.name, memory);
-    out += fmt::format("    bytes += (int64_t)sinter_workspace_part({}, {}, {});\n  }}\n", e.rank, e.name,
+    out += fmt::format("    bytes += (int64_t)sinter_workspace_part({}, {}, {});\n  }}\n", e.ndim, e.name,
                        size_of(t.dtype));
   }
   return out;
@@ -264,7 +264,7 @@ std::string check_sizes(const Model& m) {
     if (shape.empty() && !is_output) return;
     out += "  {\n    int64_t count;\n";
     if (!e.declaration.empty()) out += fmt::format("    {}\n", e.declaration);
-    out += fmt::format("    count = sinter_count({}, {}, {});\n    if (count < 0) return sinter_bad_size;\n", e.rank,
+    out += fmt::format("    count = sinter_count({}, {}, {});\n    if (count < 0) return sinter_bad_size;\n", e.ndim,
                        e.name, bytes);
     if (is_output) out += "    *is_empty = *is_empty && count == 0;\n";
     out += "  }\n";
@@ -279,7 +279,7 @@ std::string check_sizes(const Model& m) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
     const LoopNest& nest = step.loops.front().nest;
-    for (int d = nest.row_dims(); d < nest.rank && has_none; ++d)
+    for (int d = nest.row_dims(); d < nest.ndim && has_none; ++d)
       for (const std::size_t i : m.sizes->factors(nest.extents[d]))
         out += fmt::format("  if ({} == 0) return sinter_empty;\n", m.sizes->text(i, "a->"));
   }
@@ -311,14 +311,14 @@ std::string c_arguments(const Model& m) {
 std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const std::string& name) {
   const Step& s = m.steps[step];
   std::string out = fmt::format("static void {}_nest(const {}_arguments *a, sinter_nest *n) {{\n", name, m.name);
-  for (int d = 0; d < loops.nest.rank; ++d)
+  for (int d = 0; d < loops.nest.ndim; ++d)
     out += fmt::format("  n->extents[{}] = {};\n", d, m.sizes->product(loops.nest.extents[d], "a->"));
   std::vector<Slot> slots(s.kernel->outputs);
   slots.insert(slots.end(), s.kernel->inputs.begin(), s.kernel->inputs.end());
   for (std::size_t k = 0; k < slots.size(); ++k) {
     out += m.is_positions(slots[k]) ? fmt::format("  n->data[{}] = NULL;\n", k)
                                     : fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
-    for (int d = 0; d < loops.nest.rank; ++d)
+    for (int d = 0; d < loops.nest.ndim; ++d)
       out += fmt::format("  n->strides[{}][{}] = {};\n", k, d, stride_text(m, loops.nest.operands[k].strides[d]));
   }
   return out + "}\n";
@@ -340,7 +340,7 @@ std::string c_check(const Model& m) {
     out += fmt::format(
         "    result = sinter_check_array(a->{}, {}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return "
         "result;\n  }}\n",
-        array.name, size_of(array.dtype), cpu_alignment(array.dtype), e.rank, e.name,
+        array.name, size_of(array.dtype), cpu_alignment(array.dtype), e.ndim, e.name,
         array.strided ? fmt::format("a->{}_strides", array.name) : "NULL", i);
   };
   for (std::size_t i = 0; i < outputs; ++i) check(m.outputs[i], i);
@@ -356,7 +356,7 @@ std::string c_check(const Model& m) {
         out += fmt::format(
             "  {{\n    int64_t strides[{}];\n    {}\n    if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], "
             "sinter_layout({}, {}, a->{}_strides, strides) == 0)) return sinter_overlap;\n  }}\n",
-            m.inputs[i].shape.size(), e.declaration, o, outputs + i, e.rank, e.name, m.inputs[i].name);
+            m.inputs[i].shape.size(), e.declaration, o, outputs + i, e.ndim, e.name, m.inputs[i].name);
         continue;
       }
       out += fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], {})) return sinter_overlap;\n", o,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../plan/row_walks.hpp"
+#include "../plan/row_passes.hpp"
 #include "c_expression.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -68,7 +68,7 @@ class Operands {
 };
 
 /// Of elements that a loop reads, or of their positions.
-bool is_walked(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index; }
+bool is_passed(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index; }
 
 /// Heads of loops over dims; the innermost body is indented by `indent`.
 std::string loops(int first, int last, std::string& indent) {
@@ -86,9 +86,9 @@ std::string closing(std::string& indent, int levels) {
   return indent + std::string(2 * static_cast<std::size_t>(levels - 1), ' ') + "}\n";
 }
 
-std::string counters(int rank) {
+std::string counters(int ndim) {
   std::string out = "  int64_t ";
-  for (int d = 0; d < rank; ++d) out += fmt::format("{}i{}", d == 0 ? "" : ", ", d);
+  for (int d = 0; d < ndim; ++d) out += fmt::format("{}i{}", d == 0 ? "" : ", ", d);
   return out + ";\n";
 }
 
@@ -97,23 +97,23 @@ std::string elementwise_loops(const Model& model, const Step& step) {
   const Graph& graph = step.kernel->graph;
   std::string indent = "  ";
   std::string out =
-      o.pointers() + counters(o.nest.rank) + "  (void)a;\n  (void)faults;\n" + loops(0, o.nest.rank, indent);
+      o.pointers() + counters(o.nest.ndim) + "  (void)a;\n  (void)faults;\n" + loops(0, o.nest.ndim, indent);
   std::vector<bool> read(step.kernel->inputs.size());
   for (const Node& n : graph.nodes())
-    if (is_walked(n) && !read[n.attribute]) {
+    if (is_passed(n) && !read[n.attribute]) {
       read[n.attribute] = true;
-      out += indent + o.read(step.kernel->outputs.size() + n.attribute, 0, o.nest.rank);
+      out += indent + o.read(step.kernel->outputs.size() + n.attribute, 0, o.nest.ndim);
     }
   CWriter writer(model, *step.kernel, o.input_names(), indent);
   writer.write(std::vector<bool>(graph.nodes().size(), true));
   out += writer.take();
   for (std::size_t k = 0; k < graph.outputs().size(); ++k)
     out +=
-        fmt::format("{}{} = {};\n", indent, o.element(k, 0, o.nest.rank), o.stored(k, writer.name(graph.outputs()[k])));
-  return out + closing(indent, o.nest.rank);
+        fmt::format("{}{} = {};\n", indent, o.element(k, 0, o.nest.ndim), o.stored(k, writer.name(graph.outputs()[k])));
+  return out + closing(indent, o.nest.ndim);
 }
 
-/// A reduction's accumulator: before the walk, for each element, and the result.
+/// A reduction's accumulator: before the pass, for each element, and the result.
 struct Accumulator {
   std::string begin, add, result;
 };
@@ -127,43 +127,65 @@ std::string_view lowest(DType dtype, bool largest) {
   }
 }
 
-Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::string& value) {
-  const std::string type(value_type(dtype));
+/// The accumulator of each reduction: r names its variables, `value` is the element.
+struct Accumulators {
+  const DType dtype;
+  const std::string &r, &value;
+  const std::string_view type = value_type(dtype);
   const bool is_float = category(dtype) == Category::Float;
+
+  Accumulator sum() const {
+    if (dtype == DType::Float64)
+      return {fmt::format("double {0}_sum = 0, {0}_lost = 0;", r),
+              fmt::format("sinter_add_exactly(&{0}_sum, &{0}_lost, {1});", r, value),
+              fmt::format("{0}_sum + {0}_lost", r)};
+    if (is_float)
+      return {fmt::format("double {}_sum = 0;", r), fmt::format("{}_sum += {};", r, value),
+              fmt::format("(float){}_sum", r)};
+    return {fmt::format("uint64_t {}_sum = 0;", r), fmt::format("{}_sum += (uint64_t){};", r, value),
+            fmt::format("(int64_t){}_sum", r)};
+  }
+  Accumulator prod() const {
+    if (is_float)
+      return {fmt::format("double {}_product = 1;", r), fmt::format("{}_product *= {};", r, value),
+              fmt::format("({}){}_product", type, r)};
+    return {fmt::format("uint64_t {}_product = 1;", r), fmt::format("{}_product *= (uint64_t){};", r, value),
+            fmt::format("(int64_t){}_product", r)};
+  }
+  Accumulator amax() const { return extreme("maximum", lowest(dtype, true)); }
+  Accumulator amin() const { return extreme("minimum", lowest(dtype, false)); }
+  Accumulator any() const {
+    return {fmt::format("bool {}_any = false;", r), fmt::format("{0}_any = {0}_any || {1};", r, value), r + "_any"};
+  }
+  Accumulator all() const {
+    return {fmt::format("bool {}_all = true;", r), fmt::format("{0}_all = {0}_all && {1};", r, value), r + "_all"};
+  }
+  Accumulator argmax() const { return position(Op::argmax, '>'); }
+  Accumulator argmin() const { return position(Op::argmin, '<'); }
+
+ private:
+  Accumulator extreme(std::string_view function, std::string_view identity) const {
+    return {fmt::format("{} {}_best = {};", type, r, identity),
+            fmt::format("{0}_best = sinter_{1}_{2}({0}_best, {3});", r, function, short_name(dtype), value),
+            r + "_best"};
+  }
+  Accumulator position(Op op, char comparison) const {
+    const std::string wins =
+        is_float ? c_operation(op, dtype, {r + "_best", value}) : fmt::format("{} {} {}_best", value, comparison, r);
+    return {fmt::format("int64_t {0}_at = 0;\n{1} {0}_best = 0;", r, type),
+            fmt::format("if (at == 0 || ({1})) {{ {0}_best = {2}; {0}_at = at; }}", r, wins, value), r + "_at"};
+  }
+};
+
+/// A reduction of the table that Accumulators lacks does not compile.
+Accumulator accumulator(Op op, DType dtype, const std::string& r, const std::string& value) {
+  const Accumulators of{dtype, r, value};
   switch (op) {
-    case Op::sum:
-      if (dtype == DType::Float64)
-        return {fmt::format("double {0}_sum = 0, {0}_lost = 0;", r),
-                fmt::format("sinter_add_exactly(&{0}_sum, &{0}_lost, {1});", r, value),
-                fmt::format("{0}_sum + {0}_lost", r)};
-      if (is_float)
-        return {fmt::format("double {}_sum = 0;", r), fmt::format("{}_sum += {};", r, value),
-                fmt::format("(float){}_sum", r)};
-      return {fmt::format("uint64_t {}_sum = 0;", r), fmt::format("{}_sum += (uint64_t){};", r, value),
-              fmt::format("(int64_t){}_sum", r)};
-    case Op::prod:
-      if (is_float)
-        return {fmt::format("double {}_product = 1;", r), fmt::format("{}_product *= {};", r, value),
-                fmt::format("({}){}_product", type, r)};
-      return {fmt::format("uint64_t {}_product = 1;", r), fmt::format("{}_product *= (uint64_t){};", r, value),
-              fmt::format("(int64_t){}_product", r)};
-    case Op::amax:
-    case Op::amin: {
-      const std::string_view function = op == Op::amax ? "maximum" : "minimum";
-      return {fmt::format("{} {}_best = {};", type, r, lowest(dtype, op == Op::amax)),
-              fmt::format("{0}_best = sinter_{1}_{2}({0}_best, {3});", r, function, short_name(dtype), value),
-              r + "_best"};
-    }
-    case Op::any:
-      return {fmt::format("bool {}_any = false;", r), fmt::format("{0}_any = {0}_any || {1};", r, value), r + "_any"};
-    case Op::all:
-      return {fmt::format("bool {}_all = true;", r), fmt::format("{0}_all = {0}_all && {1};", r, value), r + "_all"};
-    default: {  // a position
-      const std::string wins = is_float ? c_operation(op, dtype, {r + "_best", value})
-                                        : fmt::format("{} {} {}_best", value, op == Op::argmax ? '>' : '<', r);
-      return {fmt::format("int64_t {0}_at = 0;\n{1} {0}_best = 0;", r, type),
-              fmt::format("if (at == 0 || ({1})) {{ {0}_best = {2}; {0}_at = at; }}", r, wins, value), r + "_at"};
-    }
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+  case Op::name: return of.name();
+#define SINTER_SHAPE_REDUCTION(name, arity, rule, identity, combine, doc)
+#include "../ops/reductions.def"
+    default: return {};
   }
 }
 
@@ -173,24 +195,24 @@ class RowLoops {
       : kernel_(*step.kernel),
         graph_(kernel_.graph),
         o_(model, step),
-        walks_(kernel_),
+        passes_(kernel_),
         rows_(o_.nest.row_dims()),
-        rank_(o_.nest.rank),
+        ndim_(o_.nest.ndim),
         needed_(made_of(graph_, graph_.outputs(), [](std::size_t) { return false; })),
         row_writer_(model, kernel_, o_.input_names(), "  ") {}
 
   std::string text() {
-    out_ = o_.pointers() + counters(walks_.walks.empty() ? rows_ : rank_) + "  int64_t at, columns = 1;\n";
-    for (int d = rows_; d < rank_; ++d) out_ += fmt::format("  columns *= n->extents[{}];\n", d);
+    out_ = o_.pointers() + counters(passes_.passes.empty() ? rows_ : ndim_) + "  int64_t at, columns = 1;\n";
+    for (int d = rows_; d < ndim_; ++d) out_ += fmt::format("  columns *= n->extents[{}];\n", d);
     out_ += "  (void)a;\n  (void)faults;\n  (void)at;\n  (void)columns;\n";
     std::string indent = "  ";
     out_ += loops(0, rows_, indent);
     indent_ = indent;
     read_row_inputs();
-    for (std::size_t w = 0; w < walks_.walks.size(); ++w) walk(w);
-    write_row_values(walks_.stages.count);
+    for (std::size_t w = 0; w < passes_.passes.size(); ++w) pass(w);
+    write_row_values(passes_.stages.count);
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
-      if (!walks_.is_element_output(k))
+      if (!passes_.is_element_output(k))
         line(fmt::format("{} = {};", o_.element(k, 0, rows_), o_.stored(k, row_writer_.name(graph_.outputs()[k]))));
     return out_ + closing(indent, rows_);
   }
@@ -207,7 +229,7 @@ class RowLoops {
   void read_row_inputs() {
     std::vector<bool> read(kernel_.inputs.size());
     for (const Node& n : graph_.nodes())
-      if (is_walked(n) && !walks_.is_element_input(n.attribute) && !read[n.attribute] &&
+      if (is_passed(n) && !passes_.is_element_input(n.attribute) && !read[n.attribute] &&
           needed_[static_cast<std::size_t>(&n - graph_.nodes().data())]) {
         read[n.attribute] = true;
         out_ += indent_ + o_.read(kernel_.outputs.size() + n.attribute, 0, rows_);
@@ -219,41 +241,41 @@ class RowLoops {
     std::vector<bool> ready(graph_.nodes().size());
     for (std::size_t i = 0; i < ready.size(); ++i) {
       const Node& n = graph_.nodes()[i];
-      ready[i] = needed_[i] && walks_.stages.per_row[i] && !combines(n) && walks_.stages.stage[i] <= stages;
+      ready[i] = needed_[i] && passes_.stages.per_row[i] && !combines(n) && passes_.stages.stage[i] <= stages;
     }
     row_writer_.set_indent(indent_);
     row_writer_.write(ready);
     out_ += row_writer_.take();
   }
 
-  void walk(std::size_t w) {
-    const RowWalk& walk = walks_.walks[w];
+  void pass(std::size_t w) {
+    const RowPass& pass = passes_.passes[w];
     write_row_values(static_cast<int>(w));
     std::vector<Accumulator> accumulators;
     CWriter writer = row_writer_;
-    const auto needed = made_of(graph_, walk.wanted, [&](std::size_t i) { return walks_.stages.per_row[i]; });
-    writer.set_indent(indent_ + std::string(2 * static_cast<std::size_t>(rank_ - rows_), ' '));
+    const auto needed = made_of(graph_, pass.wanted, [&](std::size_t i) { return passes_.stages.per_row[i]; });
+    writer.set_indent(indent_ + std::string(2 * static_cast<std::size_t>(ndim_ - rows_), ' '));
     writer.write(needed);
     const std::string body = writer.take();
-    for (const Operand r : walk.reductions) {
+    for (const Operand r : pass.reductions) {
       const Operand of = graph_.operands(graph_[r])[0];
       accumulators.push_back(accumulator(graph_[r].op, graph_[of].dtype, fmt::format("r{}", r.node), writer.name(of)));
       line(accumulators.back().begin);
     }
     line("at = 0;");
-    out_ += loops(rows_, rank_, indent_);
-    for (std::size_t i = 0; i < walk.inputs.size(); ++i)
-      if (walk.inputs[i]) out_ += indent_ + o_.read(kernel_.outputs.size() + i, 0, rank_);
+    out_ += loops(rows_, ndim_, indent_);
+    for (std::size_t i = 0; i < pass.inputs.size(); ++i)
+      if (pass.inputs[i]) out_ += indent_ + o_.read(kernel_.outputs.size() + i, 0, ndim_);
     out_ += body;
     for (const Accumulator& a : accumulators) line(a.add);
-    if (walk.reductions.empty())
+    if (pass.reductions.empty())
       for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
-        if (walks_.is_element_output(k))
-          line(fmt::format("{} = {};", o_.element(k, 0, rank_), o_.stored(k, writer.name(graph_.outputs()[k]))));
+        if (passes_.is_element_output(k))
+          line(fmt::format("{} = {};", o_.element(k, 0, ndim_), o_.stored(k, writer.name(graph_.outputs()[k]))));
     line("++at;");
-    out_ += closing(indent_, rank_ - rows_);
+    out_ += closing(indent_, ndim_ - rows_);
     for (std::size_t i = 0; i < accumulators.size(); ++i) {
-      const Operand r = walk.reductions[i];
+      const Operand r = pass.reductions[i];
       line(fmt::format("const {} r{} = {};", value_type(graph_[r].dtype), r.node, accumulators[i].result));
       row_writer_.know(r, fmt::format("r{}", r.node));
     }
@@ -262,8 +284,8 @@ class RowLoops {
   const Kernel& kernel_;
   const Graph& graph_;
   const Operands o_;
-  const RowWalks walks_;
-  const int rows_, rank_;
+  const RowPasses passes_;
+  const int rows_, ndim_;
   const std::vector<bool> needed_;  // a count needs its operand's shape alone
   CWriter row_writer_;
   std::string out_, indent_;

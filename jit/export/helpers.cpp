@@ -90,7 +90,7 @@ std::vector<Helper> split(std::string_view text) {
 }  // namespace
 
 std::string helpers_for(std::string_view text) {
-  static constinit runtime::Immortal<const std::vector<Helper>> known;
+  static constinit runtime::NoDestructor<const std::vector<Helper>> known;
   const std::vector<Helper>& helpers = known.get([] { return new std::vector(split(embedded::export_helpers)); });
   std::vector<bool> needed(helpers.size());
   std::vector<std::string_view> open{text};

@@ -108,7 +108,7 @@ std::span<const ErrorCode> error_codes() {
       {"INDEX", "an index is outside the axis that it is for"},
       {"FORKED",
        "this process was forked from one that had used the CUDA driver, which does not work here: start it anew"},
-      {"BAD_TENSOR", "a DLPack tensor has another rank, dtype, shape or other strides than the function takes"},
+      {"BAD_TENSOR", "a DLPack tensor differs in ndim, dtype, shape or strides from what the function takes"},
       {"WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes"},
       {"NO_FILE", "the file of kernels cannot be read"},
       {"OTHER_FILE", "the file of kernels is not the one that was written with these functions"},

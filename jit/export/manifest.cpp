@@ -18,8 +18,8 @@ std::string list(const Items& items, const std::string& indent, Text text) {
 std::string array_json(const Model& m, const Array& a) {
   std::vector<std::string> shape;
   for (const std::int64_t extent : a.shape) shape.push_back(fmt::format("\"{}\"", m.sizes->product(extent, "")));
-  return fmt::format(R"({{"name": "{}", "dtype": "{}", "c_type": "{}", "rank": {}, "shape": [{}], "strides": {}}})",
-                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.rank(), fmt::join(shape, ", "), a.strided);
+  return fmt::format(R"({{"name": "{}", "dtype": "{}", "c_type": "{}", "ndim": {}, "shape": [{}], "strides": {}}})",
+                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.ndim(), fmt::join(shape, ", "), a.strided);
 }
 
 std::string variant_json(const Library& library, const Step& step, const Variant& v) {
@@ -29,7 +29,7 @@ std::string variant_json(const Library& library, const Step& step, const Variant
   if (step.kernel->rows)
     out += fmt::format(
         R"(, "row_threads": {}, "block": {}, "row_in_registers": {}, "blocks_share_rows": {}, "row_in_shared_memory": {})",
-        c.rows.team == 0 ? c.rows.block : c.rows.team, c.rows.block, c.rows.kept, c.rows.split, c.rows.stash);
+        c.rows.team == 0 ? c.rows.block : c.rows.team, c.rows.block, c.rows.kept, c.rows.split, c.rows.row_cache);
   (void)library;
   return out + "}";
 }

@@ -9,13 +9,13 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../graph/common_subexpressions.hpp"
-#include "../graph/shapes.hpp"
+#include "../infer/shapes.hpp"
+#include "../passes/common_subexpressions.hpp"
 #include "../plan/faults.hpp"
 #include "../plan/nest.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"
-#include "../plan/row_walks.hpp"
+#include "../plan/row_passes.hpp"
 #include "../run/checks.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -54,14 +54,14 @@ std::string name_or(const std::vector<std::string>& names, std::size_t i, std::s
 void add_positions(Model& m, const Places& places) {
   for (const PositionLeaf& p : places.leaves) {
     Positions positions{p.leaf, m.sizes->shape(p.leaf), {}};
-    const int rank = positions.shape.rank();
+    const int ndim = positions.shape.ndim();
     std::int64_t step = 1;
     positions.strides = Shape(positions.shape);
-    for (int d = rank - 1; d >= 0; step *= positions.shape[d--]) positions.strides[d] = step;
-    for (int d = 0; d < rank && p.array >= 0; ++d) {
+    for (int d = ndim - 1; d >= 0; step *= positions.shape[d--]) positions.strides[d] = step;
+    for (int d = 0; d < ndim && p.array >= 0; ++d) {
       const int axis = p.axes[static_cast<std::size_t>(d)];
       const auto array = static_cast<std::uint32_t>(p.array);
-      positions.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).rank()});
+      positions.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).ndim()});
     }
     m.positions.push_back(std::move(positions));
   }
@@ -82,7 +82,7 @@ void add_inputs(Model& m, const Export& from, const Places& places) {
     shapes[m.leaves[i]] = from.expression.leaves[m.leaves[i]]->shape;
     if (i < from.options.sizes.size()) names[m.leaves[i]] = from.options.sizes[i];
     if (names[m.leaves[i]].size() > shapes[m.leaves[i]].size())
-      refuse(from, fmt::format("input {} has {} axes, but {} sizes are named: {}", i, shapes[m.leaves[i]].rank(),
+      refuse(from, fmt::format("input {} has {} axes, but {} sizes are named: {}", i, shapes[m.leaves[i]].ndim(),
                                names[m.leaves[i]].size(), fmt::join(names[m.leaves[i]], ", ")));
   }
   for (const PositionLeaf& p : places.leaves) shapes[p.leaf] = from.expression.leaves[p.leaf]->shape;
@@ -156,12 +156,12 @@ TensorRef stand_in(const Array& array, Layout layout, std::size_t& strides) {
   t->dtype = array.dtype;
   t->data = reinterpret_cast<std::byte*>(aligned_address);
   if (!array.strided) return t;
-  const int rank = array.shape.rank();
-  for (int a = 0; a < rank; ++a) {
-    const std::int64_t prime = stride_prime(strides + static_cast<std::size_t>(rank - 1 - a));
-    if (layout == Layout::Strided || (layout == Layout::Padded && a < rank - 1)) t->strides[a] = prime;
+  const int ndim = array.shape.ndim();
+  for (int a = 0; a < ndim; ++a) {
+    const std::int64_t prime = stride_prime(strides + static_cast<std::size_t>(ndim - 1 - a));
+    if (layout == Layout::Strided || (layout == Layout::Padded && a < ndim - 1)) t->strides[a] = prime;
   }
-  strides += static_cast<std::size_t>(rank);
+  strides += static_cast<std::size_t>(ndim);
   t->contiguous = layout == Layout::Contiguous;
   return t;
 }
@@ -178,7 +178,7 @@ TensorRef stand_in(const Positions& positions) {
   TensorRef t = runtime::index_tensor(positions.shape, Device());
   t->strides = positions.strides;
   std::int64_t step = 1;
-  for (int d = positions.shape.rank() - 1; d >= 0; step *= positions.shape[d--])
+  for (int d = positions.shape.ndim() - 1; d >= 0; step *= positions.shape[d--])
     t->contiguous = t->contiguous && (positions.shape[d] == 1 || positions.strides[d] == step);
   return t;
 }
@@ -207,23 +207,23 @@ void add_plan(Model& m, const Export& from) {
   for (TensorImpl*& leaf : leaves)
     if (!leaf) leaf = other.get();
   merge_equal_scalars(m, from);
-  m.recipe = std::make_shared<const Recipe>(m.recorded, false);
-  const Recipe& recipe = *m.recipe;
+  m.compiled = std::make_shared<const CompiledGraph>(m.recorded, false);
+  const CompiledGraph& compiled = *m.compiled;
   std::vector<Shape> shapes;
-  if (!recipe.reshapes())
-    for (std::size_t i = 0; i < recipe.outputs(); ++i) shapes.push_back(output_shape(recipe, i, leaves));
+  if (!compiled.reshapes())
+    for (std::size_t i = 0; i < compiled.outputs(); ++i) shapes.push_back(output_shape(compiled, i, leaves));
   for (const Shape& s : shapes)
     if (!(s == shapes[0]))
       refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
-  const ReadyPlan& ready = recipe.reshapes() ? recipe.plan_for(leaves) : recipe.together();
+  const ReadyPlan& ready = compiled.reshapes() ? compiled.plan_for(leaves) : compiled.together();
   m.plan = &ready.plan;
-  const PlanShapes found = plan_shapes(ready.plan, recipe.reshapes() ? nullptr : shapes.data(), leaves);
-  const std::size_t outputs = recipe.outputs();
+  const PlanShapes found = plan_shapes(ready.plan, compiled.reshapes() ? nullptr : shapes.data(), leaves);
+  const std::size_t outputs = compiled.outputs();
   if (from.options.outputs.size() > outputs)
     refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
   for (std::size_t i = 0; i < outputs; ++i)
     m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)),
-                         recipe.dtype(i), found.outputs[i]});
+                         compiled.dtype(i), found.outputs[i]});
   for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
     m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], found.temporaries[i]});
   for (std::size_t k = 0; k < ready.plan.kernels.size(); ++k)
@@ -320,9 +320,7 @@ bool Model::has_workspace() const noexcept {
 }
 
 bool Model::has_empty_error() const noexcept {
-  return std::ranges::any_of(recorded.nodes(), [](const Node& n) {
-    return n.op == Op::amax || n.op == Op::amin || n.op == Op::argmax || n.op == Op::argmin;
-  });
+  return std::ranges::any_of(recorded.nodes(), [](const Node& n) { return facts(n.op).lacks_identity; });
 }
 
 bool Model::is_strided() const noexcept { return std::ranges::any_of(inputs, &Array::strided); }

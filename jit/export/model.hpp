@@ -8,7 +8,7 @@
 
 #include <sinter/jit/export.hpp>
 #include "../plan/class_key.hpp"
-#include "../run/recipe.hpp"
+#include "../run/compiled_graph.hpp"
 #include "places.hpp"
 #include "sizes.hpp"
 
@@ -76,7 +76,7 @@ struct Step {
 struct Model {
   std::string name;
   Graph recorded;
-  std::shared_ptr<const Recipe> recipe;  // keeps the plan
+  std::shared_ptr<const CompiledGraph> compiled;  // keeps the plan
   const Plan* plan = nullptr;
   std::vector<std::uint32_t> leaves;  // of each input, its number in the expression
   std::vector<Array> inputs, outputs, temporaries;

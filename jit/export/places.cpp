@@ -93,20 +93,20 @@ class Finder {
           "it reads elements at places that are no positions along one axis (weights of classes). Gather them first");
     const auto operands = graph_.operands(graph_[offset]);
     const int axis = others ? add_others(array, *others, value(operands[1])) : 0;
-    const int rank = tensor(array).rank();
-    set_number(operands[1], {array, axis, std::min(axis + 1, rank)});
-    set_number(operands[2], {array, std::min(axis + 1, rank), rank});
+    const int ndim = tensor(array).ndim();
+    set_number(operands[1], {array, axis, std::min(axis + 1, ndim)});
+    set_number(operands[2], {array, std::min(axis + 1, ndim), ndim});
   }
 
   /// The axis that indices run along; the others are equal in the array and in the leaf of positions.
   int add_others(std::uint32_t array, std::uint32_t leaf, std::int64_t extent) {
     const Shape &x = tensor(array).shape, &other = tensor(leaf).shape;
-    const int dropped = x.rank() - other.rank();
+    const int dropped = x.ndim() - other.ndim();
     PositionLeaf positions{leaf, array};
     int axis = dropped > 0 ? 0 : -1;
-    for (int d = 0; d < other.rank() && axis < 0; ++d)
+    for (int d = 0; d < other.ndim() && axis < 0; ++d)
       if (other[d] == 1 && x[d] == extent) axis = d;
-    for (int d = 0; d < other.rank(); ++d) {
+    for (int d = 0; d < other.ndim(); ++d) {
       const int of_array = d + dropped;
       const bool is_along = dropped == 0 && d == axis;
       positions.axes.push_back(is_along || x[of_array] == 1 ? -1 : of_array);

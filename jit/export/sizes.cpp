@@ -50,12 +50,12 @@ Symbols broadcast(const Symbols& a, const Symbols& b, Axes& axes) {
   return out;
 }
 
-Symbols reduce(const Symbols& a, Along along) {
+Symbols reduce(const Symbols& a, ReduceAxes along) {
   Symbols out;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::size_t from_end = a.size() - 1 - i;
-    const bool combined = from_end < 8 && (along.axes >> from_end & 1);
-    if (!combined)
+    const bool reduced = from_end < 8 && (along.axes >> from_end & 1);
+    if (!reduced)
       out.push_back(a[i]);
     else if (along.keeps)
       out.push_back(one);
@@ -70,7 +70,8 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
     Symbols value;
     if (n.op == Op::leaf || n.op == Op::index) value = leaves[n.attribute];
     for (const Operand o : graph.operands(n)) value = broadcast(value, values[static_cast<std::size_t>(o.node)], axes);
-    if (is_reduction(n.op) && info(n.op).reduction == Reduction::Reduces) value = reduce(value, Along::of(n.attribute));
+    if (is_reduction(n.op) && info(n.op).reduction == Reduction::Reduces)
+      value = reduce(value, ReduceAxes::of(n.attribute));
     values.push_back(std::move(value));
   }
 }
@@ -88,7 +89,7 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
   std::map<std::string, std::pair<int, std::int64_t>> named;  // their axis and extent
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     Symbols& of = symbols.emplace_back();
-    for (int a = 0; a < leaves[i].rank(); ++a) {
+    for (int a = 0; a < leaves[i].ndim(); ++a) {
       of.push_back(leaves[i][a] == 1 ? one : axes.add());
       const std::string name = axis_name(names, i, static_cast<std::size_t>(a));
       if (name.empty()) continue;

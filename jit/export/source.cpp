@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "../plan/row_stash.hpp"
-#include "../plan/row_walks.hpp"
+#include "../plan/row_cache.hpp"
+#include "../plan/row_passes.hpp"
 #include "c_expression.hpp"
 #include "c_functions.hpp"
 #include "c_loops.hpp"
@@ -67,14 +67,14 @@ Limits limits_of(const Library& library) {
   for (const Model& m : library.kernels)
     for (const Step& s : m.steps)
       for (const Loops& loops : s.loops) {
-        const std::size_t operands = s.traits->operands.size(), rank = static_cast<std::size_t>(loops.nest.rank);
+        const std::size_t operands = s.traits->operands.size(), ndim = static_cast<std::size_t>(loops.nest.ndim);
         std::size_t parts = 0, numbers = 0;
         for (const Variant& v : loops.variants)
           if (s.traits->rows) parts = std::max(parts, s.traits->rows->stages(v.kernel_class.rows));
         for (const Node& n : s.kernel->graph.nodes()) numbers += n.op == Op::scalar || n.op == Op::index;
         l.operands = std::max(l.operands, operands);
-        l.dims = std::max(l.dims, rank);
-        l.words = std::max(l.words, operands * (rank + 1) + 3 * rank + parts + numbers + 12);
+        l.dims = std::max(l.dims, ndim);
+        l.words = std::max(l.words, operands * (ndim + 1) + 3 * ndim + parts + numbers + 12);
         l.numbers = std::max(l.numbers, numbers);
       }
   return l;
@@ -106,24 +106,24 @@ std::string variant_table(const Library& library, const Model& m, std::size_t st
     std::string part_table = "NULL";
     std::size_t launches = 1;
     if (s.traits->rows && r.split) {
-      const RowWalks walks(*s.kernel, !r.kept);
-      launches = static_cast<std::size_t>(walks.stages.count) + 1;
+      const RowPasses passes(*s.kernel, !r.kept);
+      launches = static_cast<std::size_t>(passes.stages.count) + 1;
       part_table = fmt::format("{}_parts_{}", name, i);
       std::vector<int> bytes;
-      for (int stage = 0; stage < walks.stages.count; ++stage)
-        bytes.push_back(part_size(walks, stage, v.kernel_class.wide));
+      for (int stage = 0; stage < passes.stages.count; ++stage)
+        bytes.push_back(part_size(passes, stage, v.kernel_class.wide));
       parts += fmt::format("static const int {}[] = {{{}}};\n", part_table, fmt::join(bytes, ", "));
     }
-    const RowStash stash(*s.traits, v.kernel_class);
+    const RowCache row_cache(*s.traits, v.kernel_class);
     const std::string image_table = library.targets.empty() ? "NULL" : fmt::format("sinter_images_{}", v.image);
     table += fmt::format("  {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", s.kernel->name,
                          image_table, library.targets.size(), v.kernel_class.lanes, v.kernel_class.wide, r.across,
-                         r.team, r.block, r.steps, r.kept, r.split, launches, part_table, stash.bytes(1),
+                         r.team, r.block, r.steps, r.kept, r.split, launches, part_table, row_cache.bytes(1),
                          s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
   }
   return fmt::format(
       "{0}static const sinter_variant {1}_variants[] = {{\n"
-      "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, stash, "
+      "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, row_cache, "
       "shared */\n{2}}};\n",
       parts, name, table);
 }
@@ -148,9 +148,9 @@ std::string kernel_tables(const Library& library, const Model& m, std::size_t st
                    "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
                    "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, {8}, \"{9}\", {0}_bytes, "
                    "{0}_rules, {10}}};\n\n",
-                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.rank,
-                   loops.nest.combined, s.traits->rows.has_value(), s.traits->faults.division,
-                   s.traits->faults.position, patterns, loops.rules.size());
+                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.ndim,
+                   loops.nest.reduced, s.traits->rows.has_value(), s.traits->faults.division, s.traits->faults.position,
+                   patterns, loops.rules.size());
 }
 
 std::string library_functions(const Library& library) {

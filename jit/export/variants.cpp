@@ -4,8 +4,8 @@
 #include <span>
 
 #include "../cuda/source.hpp"
+#include "../plan/row_cache.hpp"
 #include "../plan/row_scheme.hpp"
-#include "../plan/row_stash.hpp"
 #include "model.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -45,7 +45,7 @@ class Adder {
 /// Whether outputs are written by vectors, and something is read or written by them at all.
 bool takes_vectors(const KernelTraits& traits, const Loops& loops) {
   bool any_vector = false;
-  const int dim = loops.base.rows.across ? loops.nest.row_dims() - 1 : loops.nest.rank - 1;
+  const int dim = loops.base.rows.across ? loops.nest.row_dims() - 1 : loops.nest.ndim - 1;
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
     if (traits.operands[k].per_row) continue;
     const bool follows = loops.nest.operands[k].strides[dim] == 1;
@@ -66,11 +66,11 @@ void add_elementwise(const KernelTraits& traits, const Loops& loops, Adder& adde
 }
 
 /// The longest rows that stay in a block's shared memory.
-std::int64_t longest_stashed(const RowTraits& traits) noexcept {
+std::int64_t longest_cached(const RowTraits& traits) noexcept {
   std::int64_t fits = 0, too_long = largest_shared;
   while (too_long - fits > 1) {
     const std::int64_t columns = (fits + too_long) / 2;
-    const bool does = stash_extent(columns, traits.stash_bytes, variable_bytes(traits), largest_shared) > 0;
+    const bool does = row_cache_extent(columns, traits.row_cache_bytes, variable_bytes(traits), largest_shared) > 0;
     (does ? fits : too_long) = columns;
   }
   return fits;
@@ -82,7 +82,7 @@ std::vector<std::int64_t> column_limits(const RowTraits& traits, bool across, bo
   if (across) return list(columns_across);
   if (few) return list(columns_scalar);
   std::vector<std::int64_t> limits = list(columns_along);
-  limits.push_back(longest_stashed(traits));
+  limits.push_back(longest_cached(traits));
   std::ranges::sort(limits);
   std::erase(limits, 0);
   return limits;
@@ -100,14 +100,14 @@ void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Add
         RowScheme scheme =
             choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
         scheme.text.tail = false;
-        if (wide) scheme.text.split = scheme.text.stash = false;
+        if (wide) scheme.text.split = scheme.text.row_cache = false;
         KernelClass c = loops.base;
         c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;
         if (c.rows.split && in_place && !traits.rows->shares_rows) c.rows.split = false;
         const auto limit = [](std::int64_t n) { return n == large ? any : n; };
         adder.add(c, limit(rows), limit(columns));
         if (!c.rows.split) continue;
-        c.rows.split = false;  // without a workspace a block walks the row alone
+        c.rows.split = false;  // without a workspace one block processes the whole row
         adder.add(c, limit(rows), limit(columns));
       }
   };

@@ -13,8 +13,8 @@ namespace {
 void check_not_negative(const char* call, const char* parameter, std::optional<double> value) {
   if (!value || *value >= 0) return;
   throw Error(
-      fmt::format("{0}: {1} is {2}, and must be 0 or more: it is how far apart values may be\n  Pass {1}=0 where "
-                  "only equal ones are close",
+      fmt::format("{0}: {1} is {2}, but must not be negative: it is the largest difference allowed\n  With {1}=0 "
+                  "only equal values are close",
                   call, parameter, *value));
 }
 
@@ -33,8 +33,8 @@ void check_arguments(Op op, std::span<const std::optional<double>> operands) {
   }
   if (op == Op::hardtanh && operands[1] && operands[2] && *operands[1] > *operands[2])
     throw Error(fmt::format(
-        "hardtanh: min_val is {}, and max_val is {}: the lower limit must not be above the upper one\n  Give "
-        "the limits in this order, or use clamp(x, min, max), which gives max then",
+        "hardtanh: min_val is {} and max_val is {}, but min_val must not exceed max_val\n  Swap them, or use "
+        "clamp(x, min, max), which returns max in this case",
         *operands[1], *operands[2]));
 }
 

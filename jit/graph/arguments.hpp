@@ -1,4 +1,4 @@
-// What operations ask of numbers among their operands, beside a dtype that holds them.
+// Value checks of numbers that are operands.
 #pragma once
 #include <optional>
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace sinter::inline v1::jit {
 
-/// Whether an operation asks anything.
+/// Whether an operation has such checks.
 bool limits_arguments(Op op) noexcept;
-/// The bits of an element as a number.
+/// The value of an element from its bits.
 double number_of(std::uint64_t bits, DType dtype) noexcept;
-/// Throws Error where the operation does not take its numbers. Operands that are none are empty.
+/// Throws Error if the operation does not accept a number. Operands that are not numbers are empty.
 void check_arguments(Op op, std::span<const std::optional<double>> operands);
 
 }  // namespace sinter::inline v1::jit

@@ -12,9 +12,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
-#include "../plan/plan.hpp"
-#include "../run/checks.hpp"
-#include "../run/evaluator.hpp"
+#include "scalar_use.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -37,7 +35,7 @@ std::string_view accepted(DTypeRule rule) noexcept {
     case DTypeRule::FirstNumber:
     case DTypeRule::Number: return "integers and floats, not bool: convert with cast<float>(x) or cast<int>(x)";
     case DTypeRule::Integer: return "bool and integers, not floats: convert with cast<int>(x)";
-    case DTypeRule::IntegerOnly: return "integers, not bool and floats: convert with cast<int>(x)";
+    case DTypeRule::IntegerOnly: return "integers, not bool or floats: convert with cast<int>(x)";
     case DTypeRule::WideFloat: return "float32 and float64: convert an operand with cast<float>(x)";
     case DTypeRule::FloatOnly: return "floats: convert an operand with cast<float>(x)";
     case DTypeRule::Complex: return "complex numbers, not real ones: real numbers have no imaginary part";
@@ -61,7 +59,7 @@ constexpr std::string_view real_ones =
       fmt::format("{}({}): {} takes {}", name(op), list, name(op), complex ? real_ones : accepted(info(op).rule)));
 }
 
-/// A complex number becomes a real one by its real part alone, which nobody means who writes a conversion.
+/// An implicit conversion would silently drop the imaginary part.
 void check_conversion(DType from, DType to) {
   if (is_complex(from) && !is_complex(to) && to != DType::Bool)
     throw DtypeError(
@@ -153,13 +151,13 @@ Operand Graph::cast(Operand a, DType dtype) {
     const std::uint64_t bits = convert_bits(n.attribute, n.dtype, dtype);
     const bool rounds = is_stored_only(dtype) && convert_bits(bits, dtype, n.dtype) != n.attribute;
     if (!rounds || category(dtype) != Category::Float) return constant(dtype, bits);
-    return node(Op::cast, dtype, {&a, 1}, weak_result);  // numbers are as exact as what is computed with them
+    return node(Op::cast, dtype, {&a, 1}, weak_result);  // C++ numbers take the precision that they are used in
   }
   if (n.op == Op::scalar) return scalar(dtype, scalar_use(n).arrives_as, scalar_use(n).number);
   return node(Op::cast, dtype, {&a, 1});
 }
 
-/// Numbers of C++ stay what they are until it is known what computes with them.
+/// C++ numbers keep their type until it is known which operation uses them.
 Operand Graph::cast_to_complex(Operand a, DType dtype) {
   const Node n = (*this)[a];
   const bool weak = operand_type(n).weak;
@@ -176,7 +174,7 @@ Operand Graph::explicit_cast(Operand a, DType dtype) {
   return node(Op::cast, dtype, {&a, 1});
 }
 
-Operand Graph::apply(Op op, std::span<const Operand> operands, Along along) {
+Operand Graph::apply(Op op, std::span<const Operand> operands, ReduceAxes along) {
   const OpInfo& about = info(op);
   if (about.rule == DTypeRule::None || operands.size() != about.arity)
     throw Error(fmt::format("{} takes {} operands, not {}", about.name, about.arity, operands.size()));
@@ -200,11 +198,11 @@ Operand Graph::apply(Op op, std::span<const Operand> operands, Along along) {
   return node(op, t.result, std::span(converted).first(operands.size()), attribute);
 }
 
-Shape reduced_shape(const Shape& operand, Along along) {
+Shape reduced_shape(const Shape& operand, ReduceAxes along) {
   Shape shape;
-  for (int axis = 0; axis < operand.rank(); ++axis) {
-    const bool combined = along.axes >> (operand.rank() - 1 - axis) & 1;
-    if (!combined)
+  for (int axis = 0; axis < operand.ndim(); ++axis) {
+    const bool reduced = along.axes >> (operand.ndim() - 1 - axis) & 1;
+    if (!reduced)
       shape.push_back(operand[axis]);
     else if (along.keeps)
       shape.push_back(1);
@@ -218,7 +216,7 @@ ScalarUse scalar_use(const Node& n) noexcept {
 
 Hash hash(const Graph& graph) noexcept {
   static_assert(std::has_unique_object_representations_v<Node> && std::has_unique_object_representations_v<Operand>);
-  // An operation's operands lie in [first, first + arity) of one array: nodes, operands and outputs are all there is.
+  // An operation's operands are [first, first + arity) of one array, so nodes, operands and outputs are everything.
   const auto add = [](std::uint64_t* part, auto values) {
     const XXH128_hash_t h = XXH3_128bits(values.data(), values.size_bytes());
     part[0] = h.low64;
@@ -251,25 +249,6 @@ Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs) {
   }
   for (std::uint32_t o : outputs) part.output(map(graph.outputs()[o]));
   return part;
-}
-
-LeafSets leaves_of(const Graph& recorded, Operand output) {
-  const auto nodes = recorded.nodes();
-  std::vector<bool> needed(nodes.size());
-  LeafSets sets;
-  needed[static_cast<std::size_t>(output.node)] = true;
-  for (std::size_t i = static_cast<std::size_t>(output.node) + 1; i-- > 0;) {
-    if (!needed[i]) continue;
-    for (Operand o : recorded.operands(nodes[i])) needed[static_cast<std::size_t>(o.node)] = true;
-    if (nodes[i].op != Op::leaf && nodes[i].op != Op::index && nodes[i].op != Op::array) continue;
-    (nodes[i].op == Op::array ? sets.arrays : sets.walked).push_back(static_cast<std::uint32_t>(nodes[i].attribute));
-  }
-  for (std::vector<std::uint32_t>* numbers : {&sets.walked, &sets.arrays}) {
-    std::ranges::sort(*numbers);
-    const auto repeated = std::ranges::unique(*numbers);
-    numbers->erase(repeated.begin(), repeated.end());
-  }
-  return sets;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// Searches through a graph that look at few of its nodes.
+// The visited set of searches that visit only a few nodes of a graph.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace sinter::inline v1::jit {
 
-/// A set of nodes that is emptied at once: many searches take time for what they find, not for the graph.
+/// A set of nodes that is cleared in constant time, so that a search takes time proportional to the nodes it visits.
 class NodeSet {
  public:
   void clear() noexcept { ++round_; }
-  /// False where it is there already.
+  /// False if it is in the set already.
   bool add(NodeId id) {
     const auto i = static_cast<std::size_t>(id);
     if (i >= added_in_.size()) added_in_.resize(2 * i + 64);

@@ -18,14 +18,14 @@ class Recorder {
       : program_(program), dtypes_(dtypes), same_as_(same_as), is_index_(is_index), scalars_(scalars) {}
 
   Graph run() {
-    check(dtypes_.size() >= program_.leaves && same_as_.size() >= program_.leaves, "has leaves that are not given");
-    check(is_index_.empty() || is_index_.size() >= program_.leaves, "has leaves that are not given");
+    check(dtypes_.size() >= program_.leaves && same_as_.size() >= program_.leaves, "has leaves that were not given");
+    check(is_index_.empty() || is_index_.size() >= program_.leaves, "has leaves that were not given");
     leaf_nodes_.resize(program_.leaves);
     array_nodes_.resize(program_.leaves);
     graph_.reserve(program_.code.size(), program_.code.size());
     while (at_ < program_.code.size()) step(byte());
     check(stack_.size() == program_.outputs && program_.outputs > 0,
-          "leaves another number of values than its outputs");
+          "leaves a number of values that differs from its outputs");
     check(names_.empty(), "binds a name and does not unbind it");
     for (Operand o : stack_) graph_.output(value(o));
     return std::move(graph_);
@@ -54,9 +54,9 @@ class Recorder {
     return top;
   }
 
-  /// What has elements by itself.
+  /// An operand that is not an array.
   Operand value(Operand o) const {
-    check(graph_[o].op != Op::array, "takes an array for a value");
+    check(graph_[o].op != Op::array, "uses an array as a value");
     return o;
   }
 
@@ -67,7 +67,8 @@ class Recorder {
       case static_cast<std::uint8_t>(Op::array): return push_array(byte());
       case static_cast<std::uint8_t>(Op::load): {
         const Operand offset = pop(), array = pop();
-        check(graph_[array].op == Op::array && graph_[offset].dtype == DType::Int64, "loads from no array");
+        check(graph_[array].op == Op::array && graph_[offset].dtype == DType::Int64,
+              "loads from something other than an array");
         return stack_.push_back(graph_.load(array, offset));
       }
       case static_cast<std::uint8_t>(Op::scalar): return push_scalar(byte());
@@ -88,17 +89,21 @@ class Recorder {
       case static_cast<std::uint8_t>(Code::unbind):
         check(!names_.empty(), "unbinds a name that is not bound");
         return names_.pop_back();
-      default: check(code < static_cast<std::uint8_t>(Op::like), "is not a code"); return apply(static_cast<Op>(code));
+      default:
+        check(code < static_cast<std::uint8_t>(Op::broadcast_like), "is not a code");
+        return apply(static_cast<Op>(code));
     }
   }
 
-  /// The next leaf's number: that of the first which is the same array.
+  /// The next leaf's number: that of the first leaf that is the same array.
   std::uint16_t next_leaf(std::uint8_t written) {
-    check(leaf_ < program_.leaves, "names more leaves than the program has");
+    check(leaf_ < program_.leaves, "refers to more leaves than the program has");
     const std::uint16_t first = same_as_[leaf_];
     const DType dtype = dtypes_[leaf_];
-    check(first <= leaf_ && same_as_[first] == first && dtypes_[first] == dtype, "is a leaf with a wrong twin");
-    check(written == any_dtype || written == static_cast<std::uint8_t>(dtype), "is a leaf of another dtype than given");
+    check(first <= leaf_ && same_as_[first] == first && dtypes_[first] == dtype,
+          "is a leaf whose same_as entry is invalid");
+    check(written == any_dtype || written == static_cast<std::uint8_t>(dtype),
+          "is a leaf whose dtype differs from the given one");
     ++leaf_;
     return first;
   }
@@ -114,7 +119,7 @@ class Recorder {
     stack_.push_back(known);
   }
 
-  /// Positions, or what is absent.
+  /// An index tensor, or an absent addend.
   Operand without_memory(std::uint16_t leaf) {
     if (dtypes_[leaf] == DType::Int64) return graph_.index(leaf);
     check(category(dtypes_[leaf]) == Category::Float, "is an index that is not int64");
@@ -122,8 +127,8 @@ class Recorder {
     return absent_.back();
   }
 
-  /// The other operand of a sum with what is absent: it is left out here, since who schedules products sees the graph
-  /// before it is simplified.
+  /// The other operand of a sum with an absent addend. It is dropped here, since products are scheduled on the graph
+  /// before simplification.
   std::optional<Operand> without_absent(std::span<const Operand> operands) const {
     for (std::size_t i = 0; i < 2; ++i)
       if (std::ranges::find(absent_, operands[i]) != absent_.end() &&
@@ -141,7 +146,7 @@ class Recorder {
   }
 
   std::uint16_t next_scalar() {
-    check(scalar_ < program_.scalars, "names more scalars than the program has");
+    check(scalar_ < program_.scalars, "refers to more scalars than the program has");
     return scalar_++;
   }
 
@@ -155,14 +160,14 @@ class Recorder {
     check(!is_complex(dtype), "is a constant of a complex dtype");
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(byte()) << (8 * i);
-    // Bits past the dtype's size would tell equal constants apart.
+    // Bits past the dtype's size would make equal constants differ.
     stack_.push_back(graph_.constant(dtype, convert_bits(bits, dtype, dtype)));
   }
 
-  Along next_along() {
+  ReduceAxes next_along() {
     const std::uint16_t number = next_scalar();
-    check(number < scalars_.size(), "reduces along axes that are not given");
-    return Along::of(scalars_[number].bits);
+    check(number < scalars_.size(), "reduces along axes that were not given");
+    return ReduceAxes::of(scalars_[number].bits);
   }
 
   void apply(Op op) {
@@ -171,7 +176,7 @@ class Recorder {
     const std::span<const Operand> operands(stack_.data() + (stack_.size() - arity), arity);
     for (const Operand o : operands) value(o);
     const std::optional<Operand> other = op == Op::add ? without_absent(operands) : std::nullopt;
-    const Operand result = other ? *other : graph_.apply(op, operands, is_reduction(op) ? next_along() : Along());
+    const Operand result = other ? *other : graph_.apply(op, operands, is_reduction(op) ? next_along() : ReduceAxes());
     stack_.resize(stack_.size() - arity);
     stack_.push_back(result);
   }
@@ -187,7 +192,7 @@ class Recorder {
   std::vector<Operand> leaf_nodes_, array_nodes_;  // by leaf number
   std::vector<Operand> stack_;
   std::vector<Operand> names_;
-  std::vector<Operand> absent_;  // leaves that stand for nothing to add
+  std::vector<Operand> absent_;  // absent addends
   Graph graph_;
 };
 

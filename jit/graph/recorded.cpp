@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "../run/evaluator.hpp"
+#include "leaves.hpp"
 #include "same_arrays.hpp"
 
 namespace sinter::inline v1::jit {
@@ -23,6 +23,6 @@ Recorded::Recorded(const Bound& tree)
   if (!leaves.empty()) device = leaves[0]->device;
 }
 
-std::vector<std::uint32_t> Recorded::walked() const { return leaves_of(graph, graph.outputs()[0]).walked; }
+std::vector<std::uint32_t> Recorded::elementwise() const { return leaves_of(graph, graph.outputs()[0]).elementwise; }
 
 }  // namespace sinter::inline v1::jit

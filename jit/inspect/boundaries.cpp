@@ -38,7 +38,7 @@ class Boundaries {
  private:
   static constexpr const char* every_operation = "SINTER_FUSION is off: each operation is a kernel";
 
-  /// Whether kernel b reads what a kernel after a computes from what a writes.
+  /// Whether kernel b depends on a through another kernel.
   bool reaches_between(std::size_t a, std::size_t b) const {
     std::set<std::size_t> reached{a};
     for (std::size_t k = a + 1; k < b; ++k)
@@ -48,17 +48,19 @@ class Boundaries {
   const Kernel& kernel(std::size_t k) const { return plan_.kernels[k]; }
   const Shape& shape(std::size_t k) const { return shapes_.kernels[k]; }
   bool multiply(std::size_t a, std::size_t b) const { return kernel(a).is_product || kernel(b).is_product; }
-  std::string product() const { return fmt::format("a product is a call of {}, which reads and writes memory", blas_); }
+  std::string product() const {
+    return fmt::format("a matrix product is a call of {}, which reads and writes memory", blas_);
+  }
   bool same_rows(std::size_t a, std::size_t b) const {
     return shape(a) == shape(b) && kernel(a).rows->axes == kernel(b).rows->axes;
   }
   static std::string rows_limit() {
     return fmt::format(
-        "one kernel would exceed its limits: {} operations for each element (a division or function "
+        "one kernel would exceed its limits: {} operations per element (a division or function "
         "counts as {}), {} reductions, {} arrays",
         max_weight, call_weight, max_row_reductions, max_row_inputs);
   }
-  /// Whether kernels over the same rows are at a limit together.
+  /// Whether two kernels over the same rows would exceed a limit together.
   bool exceed(std::size_t a, std::size_t b) const {
     int weights = 0;
     std::size_t reductions = 0, inputs = 0;
@@ -72,21 +74,21 @@ class Boundaries {
     return weights > max_weight || reductions > max_row_reductions || inputs > max_row_inputs;
   }
   std::string over_same_rows(std::size_t a, std::size_t b) const {
-    return exceed(a, b) ? rows_limit() : "they reduce the same rows, and the schedule keeps them apart";
+    return exceed(a, b) ? rows_limit() : "they reduce the same rows, and the scheduler keeps them separate";
   }
 
-  /// Kernel b reads what a writes.
+  /// For a kernel b that reads what a writes.
   std::string between(std::size_t a, std::size_t b) const {
     if (eager_) return every_operation;
     if (multiply(a, b)) return product();
-    if (reaches_between(a, b)) return "the second also needs what a kernel between them computes from the first";
+    if (reaches_between(a, b)) return "the second also needs a result that another kernel computes from the first";
     if (!kernel(a).rows && !kernel(b).rows) return elementwise(a, b);
-    if (!kernel(a).rows) return "the value is costly or read by several kernels: it is stored, not computed in each";
+    if (!kernel(a).rows) return "the value is costly or read by several kernels: it is computed once and stored";
     if (shape(a) != shape(b))
       return fmt::format("the result of a reduction over {} is read over another shape, {}", to_string(shape(a)),
                          to_string(shape(b)));
     if (!kernel(b).rows)
-      return "the result of a reduction is complete when its kernel ends, and the next needs more than its rows";
+      return "the result of a reduction is complete when its kernel ends, and the next needs more than its own rows";
     return same_rows(a, b) ? over_same_rows(a, b)
                            : "they reduce different dims, and the first must be complete before the next";
   }
@@ -97,10 +99,10 @@ class Boundaries {
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);
-    return "the schedule keeps them apart";
+    return "the scheduler keeps them separate";
   }
 
-  /// Neither reads what the other writes.
+  /// For kernels of which neither reads what the other writes.
   std::string apart(std::size_t a, std::size_t b) const {
     if (eager_) return every_operation;
     if (multiply(a, b)) return product();
@@ -115,7 +117,7 @@ class Boundaries {
   const PlanShapes& shapes_;
   const std::string_view blas_;
   const bool eager_;
-  std::vector<std::set<std::size_t>> reads_;  // of each kernel, those whose temporaries it reads
+  std::vector<std::set<std::size_t>> reads_;  // for each kernel, those whose temporaries it reads
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Why kernels of a plan are not one.
+// Why kernels of a plan were not fused.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ struct Boundary {
   std::string reason;
 };
 
-/// One for each kernel and each that it reads a temporary of; for a kernel that reads none, with the one before it.
-/// `blas` runs the products; an eager plan has one kernel for each operation.
+/// One for each pair of a kernel and another that it reads a temporary of; a kernel that reads none is paired with the
+/// one before it. `blas` runs the products; an eager plan has one kernel for each operation.
 std::vector<Boundary> boundaries_of(const Plan& plan, const PlanShapes& shapes, std::string_view blas, bool eager);
 
 }  // namespace sinter::inline v1::jit

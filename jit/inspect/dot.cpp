@@ -4,15 +4,15 @@
 
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "../evaluate/evaluator.hpp"
 #include "../plan/plan.hpp"
-#include "../run/evaluator.hpp"
 #include "dot.hpp"
 
 namespace sinter::inline v1::jit {
 
 namespace {
 
-std::string escaped(std::string_view text) {
+std::string label_text(std::string_view text) {
   std::string result;
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -61,7 +61,7 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& n = graph.nodes()[i];
     const std::string_view shape = n.arity > 0 ? "ellipse" : "box";
-    text += fmt::format("  n{} [shape={}, label=\"{}\"];\n", i, shape, escaped(label(n, leaves)));
+    text += fmt::format("  n{} [shape={}, label=\"{}\"];\n", i, shape, label_text(label(n, leaves)));
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     text += fmt::format("  output{0} [shape=doubleoctagon, label=\"output {0}\"];\n", i);
@@ -78,7 +78,7 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
 
 std::string to_dot(const Recorded& expression) {
   const runtime::DefaultFloats floats;  // constants are folded, and printed
-  (void)inspect(expression);            // throws what evaluating would
+  (void)inspect(expression);            // throws what an evaluation would
   return to_dot(simplify(expression.graph), expression.leaves);
 }
 

@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// `leaves` are what the numbers of the leaves mean; with none, their shapes are left out.
+/// `leaves` are the leaves by number; if empty, their shapes are left out.
 std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> leaves = {});
 
 /// The value of a constant node, exact in its dtype.

@@ -1,4 +1,4 @@
-// A report in words.
+// A report as text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,13 +48,12 @@ class Explanation {
   void head() {
     for (const report::Result& r : report_.results)
       line("{} {} on {}", name(r.dtype), to_string(r.shape), to_string(report_.device));
-    // Of operations that are made of others, those that the user wrote.
+    // Composite operations count once, as the user wrote them.
     const report::Counts& c = report_.counts;
-    const std::size_t told = c.in_all == c.written ? c.fused : c.written - c.merged;
-    line("{} in {}{}", counted(told, "operation"), counted(report_.kernels.size(), "kernel"),
-         report_.positions > 0
-             ? fmt::format(" at each of {}", counted(static_cast<std::size_t>(report_.positions), "position"))
-             : "");
+    const std::size_t shown = c.in_all == c.written ? c.fused : c.written - c.merged;
+    line("{} in {}{}", counted(shown, "operation"), counted(report_.kernels.size(), "kernel"),
+         report_.ranks > 0 ? fmt::format(" on each of {}", counted(static_cast<std::size_t>(report_.ranks), "rank"))
+                           : "");
   }
 
   void kernel(std::size_t number) {
@@ -70,7 +69,7 @@ class Explanation {
     const std::size_t listed = k.inputs.size() <= shown + 1 ? k.inputs.size() : shown;
     for (std::size_t i = 0; i < listed; ++i) item(heading, described(k.inputs[i]));
     if (listed < k.inputs.size()) item(heading, counted(k.inputs.size() - listed, "more array"));
-    if (k.numbers > 0) item(heading, counted(k.numbers, "number") + ", given at each launch");
+    if (k.numbers > 0) item(heading, counted(k.numbers, "number") + ", passed at each launch");
     heading = "writes";
     for (const report::Output& o : k.outputs) item(heading, described(o));
     line("    {:<10} {}", "costs", cost(report_, k));
@@ -79,40 +78,40 @@ class Explanation {
   void rows(const RowPlan& plan) {
     std::string heading = "rows";
     item(heading,
-         fmt::format("{} of {}, {} through each", plan.rows, counted(static_cast<std::size_t>(plan.columns), "element"),
-                     counted(static_cast<std::size_t>(plan.walks), "walk")));
+         fmt::format("{} of {}, {} over each", plan.rows, counted(static_cast<std::size_t>(plan.columns), "element"),
+                     counted(static_cast<std::size_t>(plan.passes), "pass")));
     if (report_.runs_on_cpu) return;
     heading = "threads";
     item(heading, plan.scheme);
     if (plan.launches > 1)
-      item(heading, fmt::format("{} launches, as blocks that share a row pass on what they know of it", plan.launches));
+      item(heading, fmt::format("{} launches, since blocks that share a row combine partial results", plan.launches));
   }
 
   void memory() {
     const double bytes = report_.bytes();
-    const std::size_t passes = report_.kernels.size();
-    line("memory: {} read and written in {}{}", in_bytes(bytes), counted(passes, "pass"),
-         report_.positions > 0 ? ", by the first position" : "");
-    // What no kernel can undercut where caches hold nothing of it.
+    const std::size_t kernels = report_.kernels.size();
+    line("memory: {} read and written in {}{}", in_bytes(bytes), counted(kernels, "kernel"),
+         report_.ranks > 0 ? ", by the first rank" : "");
+    // A lower bound on the time with cold caches.
     if (report_.bandwidth > 0)
-      line("        {} at the memory's {}/s, if nothing is in caches", in_time(bytes / report_.bandwidth),
+      line("        {} at {}/s memory bandwidth, if nothing is cached", in_time(bytes / report_.bandwidth),
            in_bytes(report_.bandwidth));
     if (report_.bandwidth > 0 && report_.arithmetic_rate > 0)
-      line("        a kernel in float32 is bound by memory up to {:.3g} operations a byte, at {} operations/s",
+      line("        a float32 kernel is memory-bound up to {:.3g} operations per byte, at {} operations/s",
            report_.arithmetic_rate / report_.bandwidth, in_thousands(report_.arithmetic_rate));
-    if (report_.eager_kernels <= passes) return;
+    if (report_.eager_kernels <= kernels) return;
     line("        one kernel per operation would move {} in {}{}", in_bytes(report_.eager_bytes),
-         counted(report_.eager_kernels, "pass"),
+         counted(report_.eager_kernels, "kernel"),
          bytes > 0 ? fmt::format(", {:.1f} times as much", report_.eager_bytes / bytes) : "");
   }
 
   void temporaries() {
     if (report_.temporaries == 0) return line("temporaries: none");
-    line("temporaries: {} ({}), the values that pass from one kernel to a later one", report_.temporaries,
+    line("temporaries: {} ({}), values that one kernel stores for a later one", report_.temporaries,
          in_bytes(report_.temporary_bytes));
   }
 
-  /// Equal reasons together.
+  /// Groups boundaries by reason.
   void boundaries() {
     constexpr std::size_t shown = 12;
     std::vector<std::pair<std::string_view, std::vector<std::string>>> reasons;
@@ -131,11 +130,11 @@ class Explanation {
   }
 
   void communication() {
-    if (report_.positions == 0) return;
-    if (report_.collectives.empty()) return line("communication: none, each position has what it needs");
+    if (report_.ranks == 0) return;
+    if (report_.collectives.empty()) return line("communication: none, each rank uses only its own shards");
     double bytes = 0;
     for (const Collective& c : report_.collectives) bytes += bytes_of(c);
-    line("communication: {} from each of {} positions", in_bytes(bytes), report_.positions);
+    line("communication: {} from each of {} ranks", in_bytes(bytes), report_.ranks);
     for (const Collective& c : report_.collectives)
       line("        {} of {} for {}: {}", collective_name(c),
            counted(static_cast<std::size_t>(c.elements), fmt::format("{} element", name(c.dtype))), name(c.op),
@@ -148,7 +147,7 @@ class Explanation {
     const auto& all = report_.repeated;
     for (std::size_t i = 0; i < std::min(all.size(), shown); ++i) {
       const report::Repeated& r = all[i];
-      line("computed again: {} in {}{}", r.name, counted(r.kernels, "kernel"),
+      line("recomputed: {} in {}{}", r.name, counted(r.kernels, "kernel"),
            r.operations == 0 ? "" : ", with " + counted(r.operations, "operation") + " before it");
       line("        a Tensor of it would be computed once, for at most {} to write and to read {} times",
            in_bytes(r.bytes), r.kernels);
@@ -159,12 +158,13 @@ class Explanation {
 
   void as_written() {
     const report::Counts& c = report_.counts;
-    if (c.composite > 0) line("composite: {} made of others, {} in all", counted(c.composite, "operation"), c.in_all);
+    if (c.composite > 0)
+      line("composite: {} composed of others, {} in total", counted(c.composite, "operation"), c.in_all);
     if (c.on_complex > 0)
-      line("complex: {} on real and imaginary parts, {} in all", counted(c.on_complex, "operation"), c.in_all);
+      line("complex: {} on real and imaginary parts, {} in total", counted(c.on_complex, "operation"), c.in_all);
     if (c.in_all == c.fused && c.merged == 0 && c.contracted == 0) return;
-    line("simplified: {} {}, {} left", counted(c.in_all, "operation"), c.in_all == c.written ? "as written" : "in all",
-         c.fused);
+    line("simplified: {} {}, {} left", counted(c.in_all, "operation"),
+         c.in_all == c.written ? "as written" : "in total", c.fused);
     if (c.merged > 0) line("  {}, computed once", counted(c.merged, "common subexpression"));
     if (c.contracted > 0) line("  {} contracted to fma: x * y + z, rounded once", counted(c.contracted, "product"));
   }

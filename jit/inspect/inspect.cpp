@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include <runtime/cuda/nvrtc.hpp>
-#include "../run/evaluator.hpp"
+#include "../evaluate/evaluator.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
-/// Kernels of equal text once, in order.
+/// Kernels in order, without duplicates of equal text.
 std::vector<runtime::KernelSource> distinct_texts(const Recorded& expression) {
   std::vector<runtime::KernelSource> texts;
   for (runtime::KernelSource& s : kernel_texts(expression)) {

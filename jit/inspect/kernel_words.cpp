@@ -41,8 +41,8 @@ std::string described(const report::Output& output) {
 }
 
 std::string cost(const report::Report& report, const report::Kernel& kernel) {
-  constexpr std::string_view bounds[] = {"", ", bound by memory", ", bound by arithmetic"};
-  return fmt::format("{} read, {} written, {}: {:.3g} a byte{}", in_bytes(kernel.bytes_read),
+  constexpr std::string_view bounds[] = {"", ", memory-bound", ", compute-bound"};
+  return fmt::format("{} read, {} written, {}: {:.3g} per byte{}", in_bytes(kernel.bytes_read),
                      in_bytes(kernel.bytes_written), in_thousands(kernel.operations) + " operations",
                      kernel.intensity(), bounds[static_cast<std::size_t>(report::bound_of(report, kernel))]);
 }
@@ -50,8 +50,8 @@ std::string cost(const report::Report& report, const report::Kernel& kernel) {
 std::string exchange(const report::Report& report, const report::Repeated& value) {
   const double added = value.bytes * static_cast<double>(1 + value.kernels);
   if (report.bandwidth <= 0 || report.arithmetic_rate <= 0)
-    return fmt::format("that spares {} operations and adds at most {}", in_thousands(value.spared), in_bytes(added));
-  return fmt::format("that spares {} operations ({}) and adds at most {} ({})", in_thousands(value.spared),
+    return fmt::format("that saves {} operations and adds at most {}", in_thousands(value.spared), in_bytes(added));
+  return fmt::format("that saves {} operations ({}) and adds at most {} ({})", in_thousands(value.spared),
                      in_time(value.spared / report.arithmetic_rate), in_bytes(added),
                      in_time(added / report.bandwidth));
 }

@@ -42,7 +42,7 @@ std::size_t Operations::count() const {
   return static_cast<std::size_t>(std::ranges::count_if(graph_.nodes(), [&](const Node& n) { return contains(n); }));
 }
 
-/// Whether a place is the sum of an index's offset and that of the other axes.
+/// Whether a load's offset is the sum of an index's offset and that of the other axes.
 bool Operations::adds_offsets(const Node& load) const {
   const Node& place = graph_[graph_.operands(load)[1]];
   const auto is_offset = [&](Operand o) { return graph_[o].op == Op::axis_offset; };
@@ -51,7 +51,7 @@ bool Operations::adds_offsets(const Node& load) const {
 
 double rows_in(const Kernel& kernel, const Shape& domain) {
   double rows = elements(domain);
-  for (int axis = 0; axis < domain.rank(); ++axis)
+  for (int axis = 0; axis < domain.ndim(); ++axis)
     if (kernel.rows->axes >> axis & 1 && domain[-1 - axis] > 0) rows /= static_cast<double>(domain[-1 - axis]);
   return rows;
 }
@@ -65,7 +65,7 @@ Arithmetic arithmetic_of(const Kernel& kernel, const Shape& domain, std::span<co
   Arithmetic found{.dtype = DType::Int64};
   for (std::size_t i = 0; const Node& n : kernel.graph.nodes()) {
     const bool once_a_row = kernel.rows && per_row[i++] && !is_reduction(n.op);
-    if (!counts.contains(n) || n.op == Op::load || n.op == Op::like || n.op == Op::count) continue;
+    if (!counts.contains(n) || n.op == Op::load || n.op == Op::broadcast_like || n.op == Op::count) continue;
     found.operations += (n.op == Op::fma ? 2 : weight(n.op)) * (once_a_row ? rows : elements(domain));
     found.dtype = wider(found.dtype, n.dtype);
   }

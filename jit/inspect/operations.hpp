@@ -1,4 +1,4 @@
-// What of a graph counts as an operation, and how much arithmetic a kernel does.
+// Which nodes of a graph count as operations, and how much arithmetic a kernel does.
 #pragma once
 #include <span>
 #include <vector>
@@ -10,9 +10,8 @@ namespace sinter::inline v1::jit {
 
 inline bool is_computed(const Node& n) noexcept { return n.arity > 0; }
 
-/// What a user would count: neither conversions, which promotion inserts, nor the arithmetic that finds an index's
-/// place. Of a graph that was lowered, what takes complex elements apart and puts them together belongs to reading and
-/// writing them.
+/// The operations that a user would count: neither conversions, which promotion inserts, nor the arithmetic that
+/// computes an index's offset. In a lowered graph, splitting and building complex elements is part of loads and stores.
 class Operations {
  public:
   explicit Operations(const Graph& g, bool lowered = false);
@@ -30,13 +29,14 @@ class Operations {
 
 struct Arithmetic {
   double operations = 0;         // over all elements; a multiply-add is two, a function or division call_weight
-  DType dtype = DType::Float32;  // that most of it is done in; an integer one where no float takes part
+  DType dtype = DType::Float32;  // the widest float that takes part; an integer if none does
 };
 
-/// Rows of a kernel that reduces over this shape.
+/// The number of rows of a kernel that reduces over this shape.
 double rows_in(const Kernel& kernel, const Shape& domain);
 
-/// Of a kernel over this shape; `inputs` are those of its inputs. A value counts once, however many walks compute it.
+/// The arithmetic of a kernel over this shape; `inputs` are its inputs' shapes. A value counts once, however many
+/// passes compute it.
 Arithmetic arithmetic_of(const Kernel& kernel, const Shape& domain, std::span<const Shape> inputs);
 
 }  // namespace sinter::inline v1::jit

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "../graph/common_subexpressions.hpp"
+#include "../passes/common_subexpressions.hpp"
 #include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
@@ -31,18 +31,18 @@ class RepeatedValues {
   }
 
  private:
-  /// What a node of some kernel computes; others compute the same.
+  /// A value that nodes of one or more kernels compute.
   struct Value {
     const Node* node;
     std::vector<NodeId> operands;
     std::vector<NodeId> readers = {};
     int kernels = 0;
-    int first = 0, last = -1;  // of these kernels
-    bool of_elements = false;  // else of numbers alone
+    int first = 0, last = -1;  // the first and last of these kernels
+    bool of_elements = false;  // else it depends only on scalars
   };
 
   const Value& value(NodeId id) const { return values_[static_cast<std::size_t>(id)]; }
-  /// Whether whoever computes it does so for another value that as many compute.
+  /// Whether all kernels that compute it do so for another repeated value.
   bool leads_on(const Value& v) const {
     return std::ranges::any_of(v.readers, [&](NodeId r) { return value(r).kernels == v.kernels; });
   }
@@ -68,7 +68,7 @@ class RepeatedValues {
     return r;
   }
 
-  /// What a leaf of a kernel is: of a temporary the value that was stored.
+  /// The value of a kernel's leaf; for a temporary, the value that was stored.
   NodeId leaf(const Node& n, const Slot& slot) {
     const auto number = std::uint64_t{slot.number};
     if (slot.kind == Slot::Kind::Temporary) return stored_.at(slot.number);

@@ -10,14 +10,14 @@ struct Repeated {
   Op op;
   DType dtype;
   int kernels = 0;     // that compute it
-  int operations = 0;  // that lead to it, each computed by as many kernels
-  int weight = 0;      // of it and of these: a division or function is several
-  Shape shape;         // of the first of these kernels: it has as many elements at most
+  int operations = 0;  // that it depends on and that are computed by as many kernels
+  int weight = 0;      // of it and these: a division or function counts as several
+  Shape shape;         // of the first of these kernels: an upper bound on its elements
 };
 
 struct Repetitions {
-  std::vector<Repeated> values;          // without those that only lead to another of them; in the plan's order
-  std::vector<std::vector<bool>> nodes;  // by kernel, by node: whether other kernels compute it, too
+  std::vector<Repeated> values;          // in the plan's order, without those that are only part of another one
+  std::vector<std::vector<bool>> nodes;  // by kernel, by node: whether other kernels compute it too
 };
 
 /// Values that more than one kernel computes.

@@ -8,10 +8,10 @@
 #include <runtime/text.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/mesh.hpp>
-#include "../graph/lower.hpp"
-#include "../graph/shapes.hpp"
+#include "../evaluate/evaluator.hpp"
+#include "../infer/shapes.hpp"
+#include "../passes/lower.hpp"
 #include "../plan/product.hpp"
-#include "../run/evaluator.hpp"
 #include "dot.hpp"
 #include "operations.hpp"
 #include "repeated.hpp"
@@ -21,13 +21,13 @@ namespace sinter::inline v1::jit::report {
 namespace {
 
 std::string layout(const runtime::TensorImpl& t, const Shape& kernel) {
-  if (is_index(t)) return "positions, computed without memory";
+  if (is_index(t)) return "index tensor without memory";
   const bool expanded = std::ranges::find(t.strides, 0) != t.strides.end();
   if (t.shape != kernel || (expanded && t.numel > 1)) return "broadcast";
   return t.contiguous ? "contiguous" : fmt::format("strides {}", to_string(t.strides));
 }
 
-/// A name that a terminal can show.
+/// A name without control characters.
 std::string printed(const std::string& name) {
   const auto prints = [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7F'; };
   return std::ranges::all_of(name, prints) ? name : runtime::quote(name);
@@ -41,7 +41,7 @@ struct Part {
   const PlanShapes& shapes;
   Leaves leaves;
   std::span<const RowPlan> row_plans;
-  bool has_results;  // its outputs are the evaluation's; else they are told to other positions
+  bool has_results;  // its outputs are the evaluation's; else ranks exchange them
 
   const Plan& plan() const noexcept { return ready.plan; }
 };
@@ -94,21 +94,21 @@ class Builder {
     }
   }
 
-  /// The kernels of the first position of this process; others run the same over their own pieces.
+  /// The kernels of the first rank of this process; others run the same over their own shards.
   void mesh() {
     MeshEvaluation seen = inspect_on_mesh(expression_, evaluation_);
-    report_.positions = Mesh::of(expression_.device).size();
+    report_.ranks = Mesh::of(expression_.device).size();
     report_.collectives = std::move(seen.collectives);
     std::span<const RowPlan> rows = seen.row_plans;
-    const Recipe* stage = nullptr;
+    const CompiledGraph* stage = nullptr;
     for (const PlanSeen& plan : seen.plans) {
-      starts_stage_ = stage && stage != plan.recipe.get();
+      starts_stage_ = stage && stage != plan.compiled.get();
       if (starts_stage_) parts_ += static_cast<std::uint32_t>(stage->outputs());
-      stage = plan.recipe.get();
+      stage = plan.compiled.get();
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = std::min(plan.ready->plan.kernels.size(), rows.size());
-      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.recipe == seen.plans.back().recipe});
+      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.compiled == seen.plans.back().compiled});
       rows = rows.subspan(kernels);
     }
   }
@@ -130,14 +130,14 @@ class Builder {
     }
     for (const jit::Repeated& r : again.values) add_repeated(r);
     if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, part_boundary()});
-    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), evaluation_.recipe->eager()))
+    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), evaluation_.compiled->eager()))
       report_.boundaries.push_back({b.before + first, b.after + first, std::move(b.reason)});
     report_.temporaries += part.plan().temporaries.size();
   }
   std::string part_boundary() const {
-    if (!starts_stage_) return "outputs of different shapes take kernels of their own";
-    return report_.collectives.empty() ? "each position evaluates the first before the rest"
-                                       : "the positions of the mesh exchange results between them";
+    if (!starts_stage_) return "outputs of different shapes need separate kernels";
+    return report_.collectives.empty() ? "each rank evaluates the first before the rest"
+                                       : "the mesh's ranks communicate between them";
   }
   std::string_view blas() const { return report_.runs_on_cpu || runtime::gpus_are_virtual() ? "OpenBLAS" : "cuBLASLt"; }
 
@@ -146,7 +146,7 @@ class Builder {
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
     if (k.rows) made.rows = number < part.row_plans.size() ? part.row_plans[number] : RowPlan();
-    const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU does so from the cache
+    const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU rereads from its cache
     const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
     made.bytes_read = traffic.bytes_read(), made.bytes_written = traffic.bytes_written();
     made.steps = steps(k);
@@ -164,7 +164,7 @@ class Builder {
     for (const Input& i : made.inputs) shapes.push_back(i.shape);
     const Arithmetic a = arithmetic_of(k, made.shape, shapes);
     made.operations = a.operations;
-    // A BLAS may use tensor cores, whose rate no attribute tells.
+    // A BLAS may use tensor cores, whose rate no device attribute gives.
     if (gpu_ && !k.is_product) made.arithmetic_rate = gpu_->arithmetic_rate(a.dtype);
   }
 
@@ -209,7 +209,7 @@ class Builder {
   void leaf(const Part& part, Input& made, const Shape* kernel) const {
     const runtime::TensorImpl& t = *part.leaves[made.number];
     made.shape = t.shape;
-    made.layout = made.kind == Slot::Kind::Array ? "read at computed places" : layout(t, kernel ? *kernel : t.shape);
+    made.layout = made.kind == Slot::Kind::Array ? "gathered" : layout(t, kernel ? *kernel : t.shape);
     made.uses = 0;
     for (std::size_t i = 0; i < part.leaves.size(); ++i) made.uses += part.leaves[i] == &t;
     made.name = leaf_name(part, made.number);
@@ -217,7 +217,7 @@ class Builder {
   bool is_named(std::size_t leaf) const noexcept {
     return leaf < expression_.names.size() && !expression_.names[leaf].empty();
   }
-  /// Leaves beyond the expression's are views of its leaves, or results that the positions of a mesh have exchanged.
+  /// Leaves beyond the expression's are views of its leaves, or results of a mesh's collectives.
   std::string leaf_name(const Part& part, std::uint32_t number) const {
     const std::size_t written = expression_.leaves.size();
     std::size_t found = number;
@@ -266,7 +266,7 @@ class Builder {
                                 .spared = elements * r.weight * (r.kernels - 1)});
   }
 
-  /// A plan with products keeps the graph as it was recorded: there the kernels say what is left of it.
+  /// A plan with products has the graph as recorded, so the operations that are left are counted in its kernels.
   static std::size_t operations_in(const Evaluation::Part& part) {
     const Plan& plan = part.plan();
     if (std::ranges::none_of(plan.kernels, &jit::Kernel::is_product)) return Operations(plan.graph, true).count();

@@ -1,4 +1,4 @@
-// What there is to tell of an evaluation, as plain facts: explain() writes them as text, explain_html() as a page.
+// A description of an evaluation as data: explain() writes it as text, explain_html() as a page.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace sinter::inline v1::jit::report {
 
-/// What a kernel reads.
+/// An input of a kernel.
 struct Input {
   Slot::Kind kind;
   std::uint32_t number;   // of the leaf or the temporary
   std::string name = {};  // "z", "leaf 0", "temporary 3"
   DType dtype;
   Shape shape = {};
-  std::string layout = {};  // "contiguous", "broadcast", ...; empty of a temporary
+  std::string layout = {};  // "contiguous", "broadcast", ...; empty for a temporary
   double bytes = 0;         // that the kernel reads of it
-  int uses = 1;             // of the leaf in the whole expression
+  int uses = 1;             // how often the whole expression uses the leaf
 };
 
-/// What a kernel writes.
+/// An output of a kernel.
 struct Output {
-  enum class Kind : std::uint8_t { Result, Temporary, Part } kind;  // Part: what other positions of a mesh are told
+  enum class Kind : std::uint8_t { Result, Temporary, Part } kind;  // Part: what ranks of a mesh exchange
   std::uint32_t number;
   std::string name = {};  // "output 0", "temporary 3", "part 0"
   DType dtype;
@@ -37,7 +37,7 @@ struct Output {
 struct Step {
   std::string name;                // "add", "cast to float32", "2.5"
   std::vector<int> operands = {};  // other steps
-  int input = -1;                  // of the kernel, where the step is one
+  int input = -1;                  // of the kernel, if the step is one
   bool is_computed = false;
   bool is_repeated = false;  // other kernels compute the same value
 };
@@ -45,18 +45,18 @@ struct Step {
 struct Kernel {
   std::string name;
   Shape shape;               // that it runs over
-  std::string library = {};  // of a product: what computes it
+  std::string library = {};  // that computes it, for a product
   std::vector<Step> steps = {};
   std::vector<Input> inputs = {};
-  std::size_t numbers = 0;  // given at each launch
+  std::size_t numbers = 0;  // passed at each launch
   std::vector<Output> outputs = {};
-  std::optional<RowPlan> rows = {};  // of one that reduces
+  std::optional<RowPlan> rows = {};  // for a kernel that reduces
   double bytes_read = 0, bytes_written = 0;
   double operations = 0;       // as Arithmetic counts them
-  double arithmetic_rate = 0;  // of the device, for this kernel's dtype; 0 where it is not known
+  double arithmetic_rate = 0;  // of the device, for this kernel's dtype; 0 if unknown
 
   double bytes() const noexcept { return bytes_read + bytes_written; }
-  /// Operations for each byte; 0 where nothing moves.
+  /// Operations per byte; 0 if nothing moves.
   double intensity() const noexcept { return bytes() > 0 ? operations / bytes() : 0; }
 };
 
@@ -69,24 +69,24 @@ struct Result {
 /// A value that several kernels compute.
 struct Repeated {
   std::string name;
-  std::size_t kernels = 0, operations = 0;  // that compute it; that lead to it
+  std::size_t kernels = 0, operations = 0;  // that compute it; that it depends on
   double bytes = 0;                         // of all its elements
-  double spared = 0;                        // operations that are not done again once it is stored
+  double spared = 0;                        // operations saved by storing it
 };
 
 /// Numbers of operations, as a user counts them.
 struct Counts {
   std::size_t written = 0;     // in the expression
-  std::size_t in_all = 0;      // with those that composite and complex ones are made of
+  std::size_t in_all = 0;      // with composite and complex ones expanded
   std::size_t fused = 0;       // left in kernels
   std::size_t merged = 0;      // common subexpressions
-  std::size_t contracted = 0;  // products, to fma
+  std::size_t contracted = 0;  // products contracted to fma
   std::size_t composite = 0, on_complex = 0;
 };
 
 struct Report {
   Device device;
-  bool runs_on_cpu = true;  // of a mesh, its first position does
+  bool runs_on_cpu = true;  // on a mesh: whether its first rank does
   std::vector<Result> results;
   std::vector<Kernel> kernels;
   std::vector<Boundary> boundaries;
@@ -94,20 +94,20 @@ struct Report {
   double temporary_bytes = 0;
   std::vector<Repeated> repeated;
   Counts counts;
-  double bandwidth = 0;        // bytes a second; 0 where it is not known
-  double arithmetic_rate = 0;  // operations a second, of those in float32
-  double eager_bytes = 0;      // that one kernel for each operation would move; 0 on a mesh
+  double bandwidth = 0;        // bytes per second; 0 if unknown
+  double arithmetic_rate = 0;  // float32 operations per second
+  double eager_bytes = 0;      // that one kernel per operation would move; 0 on a mesh
   std::size_t eager_kernels = 0;
-  int positions = 0;  // of the mesh, of which the kernels are those of one; 0: there is no mesh
+  int ranks = 0;  // of the mesh, where the kernels are those of one rank; 0: no mesh
   std::vector<Collective> collectives;
 
   double bytes() const noexcept;
 };
 
-/// Throws what evaluating would throw before it runs anything.
+/// Throws what an evaluation would throw before it runs anything.
 Report report_of(const Recorded& expression);
 
-/// Whether arithmetic, or memory, bounds a kernel where both rates are known.
+/// Whether arithmetic or memory bounds a kernel, if both rates are known.
 enum class Bound : std::uint8_t { Unknown, Memory, Compute };
 Bound bound_of(const Report& report, const Kernel& kernel) noexcept;
 

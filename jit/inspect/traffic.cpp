@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../plan/row_passes.hpp"
 #include "../plan/row_stages.hpp"
-#include "../plan/row_walks.hpp"
 #include "operations.hpp"
 
 namespace sinter::inline v1::jit {
@@ -14,16 +14,16 @@ double bytes_of(const Shape& shape, DType dtype) {
   return static_cast<double>(shape.numel()) * static_cast<double>(size_of(dtype));
 }
 
-/// Elements of memory that a tensor stands for: an expanded dim holds one.
+/// Elements of memory that a tensor occupies: an expanded dim counts as one.
 double stored_elements(const runtime::TensorImpl& t) {
   if (is_index(t)) return 0;
   double n = 1;
-  for (int i = 0; i < t.rank(); ++i)
+  for (int i = 0; i < t.ndim(); ++i)
     n *= static_cast<double>(t.strides[i] == 0 ? std::min<std::int64_t>(t.shape[i], 1) : t.shape[i]);
   return n;
 }
 
-/// The shape that a kernel's node broadcasts to, without what depends on its reductions.
+/// The shape that a kernel's node broadcasts to, not counting its reductions.
 Shape shape_of(const Graph& g, Operand o, std::span<const Shape> inputs) {
   std::vector<Shape> shapes;
   for (const Node& n : g.nodes().first(static_cast<std::size_t>(o.node) + 1)) {
@@ -35,7 +35,7 @@ Shape shape_of(const Graph& g, Operand o, std::span<const Shape> inputs) {
   return shapes.back();
 }
 
-/// Elements that a kernel loads from input `number`, an array: one for each place.
+/// Elements that a kernel gathers from input `number`, an array: one for each index.
 double loaded_elements(const Kernel& kernel, std::uint32_t number, const Shape& domain, std::span<const Shape> inputs) {
   const Graph& g = kernel.graph;
   double loaded = 0;
@@ -78,7 +78,7 @@ KernelTraffic traffic_of(const Plan& plan, std::size_t number, const PlanShapes&
                              ? loaded_elements(kernel, static_cast<std::uint32_t>(i), shapes.kernels[number], inputs) *
                                    static_cast<double>(size_of(leaves[s.number]->dtype))
                              : bytes_of(s, plan, shapes, leaves);
-    found.read.push_back(bytes * (rereads ? std::max(RowWalks(kernel, true).reads(i), 1) : 1));
+    found.read.push_back(bytes * (rereads ? std::max(RowPasses(kernel, true).reads(i), 1) : 1));
   }
   for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
     const Slot& s = kernel.outputs[i];

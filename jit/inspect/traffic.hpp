@@ -13,10 +13,10 @@ struct KernelTraffic {
   double bytes_written() const;
 };
 
-/// Of a kernel with these leaves. `rereads`: each walk through a row reads it from memory.
+/// The traffic of a kernel with these leaves. `rereads`: each pass over a row reads it from memory.
 KernelTraffic traffic_of(const Plan& plan, std::size_t kernel, const PlanShapes& shapes, Leaves leaves, bool rereads);
 
-/// All bytes of a plan whose kernels read everything once.
+/// The bytes of a plan whose kernels read everything once.
 double bytes_moved(const Plan& plan, const PlanShapes& shapes, Leaves leaves);
 
 }  // namespace sinter::inline v1::jit

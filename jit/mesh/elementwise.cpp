@@ -7,73 +7,73 @@
 
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/order.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 #include "../plan/nest.hpp"
 #include "../plan/overlap.hpp"
 #include "placement.hpp"
-#include "run_positions.hpp"
+#include "run_ranks.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
 using boost::container::small_vector;
-using runtime::Pieces;
+using runtime::Shards;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
 constexpr int disagree = -2;
 
-const Pieces* pieces_of(const TensorImpl& t) noexcept { return t.buffer ? t.buffer->pieces() : nullptr; }
+const Shards* shards_of(const TensorImpl& t) noexcept { return t.buffer ? t.buffer->shards() : nullptr; }
 
-/// The axis, from the end, along which the leaves that are in pieces are so; `whole` where none is.
-int common_axis(const Recipe& recipe, const Call& call, const Shape& shape) noexcept {
-  int along = whole;
-  for (const std::uint32_t leaf : recipe.leaves(0)) {
+/// The axis, from the end, along which leaves are sharded; `no_axis` if none is, `disagree` if they differ.
+int common_axis(const CompiledGraph& compiled, const Call& call, const Shape& shape) noexcept {
+  int along = no_axis;
+  for (const std::uint32_t leaf : compiled.leaves(0)) {
     const TensorImpl& t = *call.leaves[leaf];
-    if (!pieces_of(t)) return disagree;
-    const int axis = runtime::split_axis(t);
-    if (axis == whole) continue;
-    if ((along != whole && along != axis) || extent_from_end(t.shape, axis) != extent_from_end(shape, axis))
+    if (!shards_of(t)) return disagree;
+    const int axis = runtime::sharded_axis(t);
+    if (axis == no_axis) continue;
+    if ((along != no_axis && along != axis) || extent_from_end(t.shape, axis) != extent_from_end(shape, axis))
       return disagree;
     along = axis;
   }
   return along;
 }
 
-/// An operand of the kernel, and what a position has of it.
+/// An operand of the kernel, and a rank's part of it.
 struct Part {
-  const Pieces* pieces;
+  const Shards* shards;
   const TensorImpl* of;
-  int axis;           // of the view, along which a position has a part of it; whole: it has all
-  std::int64_t step;  // elements from one row to the next, where the part is one of what every position has
-  TensorImpl view;    // as `of`, without the buffer
+  int axis;           // of the view, along which a rank takes a part; no_axis: it takes the whole
+  std::int64_t step;  // elements from one row to the next if the rank slices a replicated operand, else 0
+  TensorImpl view;    // like `of`, without the buffer
 };
-/// Kernels of more operands go the longer way.
+/// Kernels with more operands take the general path.
 constexpr std::size_t most_operands = 17;
 using OperandParts = boost::container::static_vector<Part, most_operands>;
 
 void set_part(Part& p, const TensorImpl& t, int along, std::int64_t rows) {
-  p.pieces = pieces_of(t), p.of = &t;
-  const bool has_part = along != whole && along < t.rank() && extent_from_end(t.shape, along) == rows;
-  p.axis = has_part ? t.rank() - 1 - along : whole;
-  p.step = has_part && p.pieces->replicated ? t.strides.begin()[p.axis] : 0;
+  p.shards = shards_of(t), p.of = &t;
+  const bool has_part = along != no_axis && along < t.ndim() && extent_from_end(t.shape, along) == rows;
+  p.axis = has_part ? t.ndim() - 1 - along : no_axis;
+  p.step = has_part && p.shards->replicated ? t.strides.begin()[p.axis] : 0;
   p.view.dtype = t.dtype;
   p.view.shape = t.shape;
   p.view.strides = t.strides;
   p.view.first = 0;
 }
 
-/// All of one evaluation.
+/// One evaluation.
 class Launches {
  public:
   Launches(const Executable& kernel, const Call& call, OperandParts& parts, int along, std::int64_t rows)
-      : kernel_(kernel), call_(call), parts_(parts), mesh_(parts[0].pieces->mesh), along_(along), rows_(rows) {}
+      : kernel_(kernel), call_(call), parts_(parts), mesh_(parts[0].shards->mesh), along_(along), rows_(rows) {}
 
-  /// For an output that was there before. False where a position would write what it has still to read.
+  /// For an existing output. False if a rank would overwrite elements that it has yet to read.
   bool find_overlaps() {
     writes_given_ = true;
     for (int i = 0; i < mesh_.local(); ++i) {
-      if (!set_position(i)) continue;
+      if (!set_rank(i)) continue;
       const Overlap worst = worst_overlap();
       if (worst == Overlap::Some) return false;
       aliases_ |= worst == Overlap::Same;
@@ -84,7 +84,7 @@ class Launches {
   void run() {
     std::exception_ptr failed;
     for (int i = 0; i < mesh_.local(); ++i) try {
-        if (set_position(i)) launch(i);
+        if (set_rank(i)) launch(i);
       } catch (...) {
         if (!failed) failed = std::current_exception();
       }
@@ -92,31 +92,31 @@ class Launches {
   }
 
  private:
-  /// Makes the views those of a position of this process. Whether it has elements.
-  bool set_position(int i) {
+  /// Sets the views to those of rank i of this process. Returns whether it has elements.
+  bool set_rank(int i) {
     std::int64_t first = 0;
-    if (along_ != whole) {
-      const int position = mesh_.first() + i;
-      first = mesh_.first_row(rows_, position);
-      set_rows(mesh_.first_row(rows_, position + 1) - first);
+    if (along_ != no_axis) {
+      const int rank = mesh_.first() + i;
+      first = mesh_.first_row(rows_, rank);
+      set_rows(mesh_.first_row(rows_, rank + 1) - first);
     } else {
       set_rows(1);
     }
     if (parts_[0].view.numel == 0) return false;
     for (Part& p : parts_) {
-      const TensorImpl& array = *p.pieces->local[static_cast<std::size_t>(i)];
+      const TensorImpl& array = *p.shards->local[static_cast<std::size_t>(i)];
       p.view.data = array.data + (p.of->first + first * p.step) * static_cast<std::int64_t>(size_of(p.view.dtype));
     }
     return true;
   }
 
-  /// A nest is made once for each number of rows; what it says of memory is the position's.
+  /// A loop nest is made once for each number of rows; launch() sets its addresses for each rank.
   void set_rows(std::int64_t rows) {
     if (has_rows_ == rows) return;
     has_rows_ = rows;
     has_nest_ = false;
     for (Part& p : parts_) {
-      if (p.axis != whole) const_cast<std::int64_t*>(p.view.shape.begin())[p.axis] = rows;
+      if (p.axis != no_axis) const_cast<std::int64_t*>(p.view.shape.begin())[p.axis] = rows;
       p.view.numel = p.view.shape.numel();
       p.view.contiguous = runtime::is_contiguous(p.view.shape, p.view.strides);
     }
@@ -142,7 +142,7 @@ class Launches {
     if (runtime::order_matters.load(std::memory_order_relaxed)) {
       small_vector<runtime::Use, 16> uses;
       for (const Part& p : parts_) uses.push_back({buffer(p, i), uses.empty()});
-      const runtime::Ordered ordered(device, {uses.data(), uses.size()});
+      const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
       met = kernel_.run(nest_, aliased, call_.scalars, device);
     } else {
       met = kernel_.run(nest_, aliased, call_.scalars, device);
@@ -151,7 +151,7 @@ class Launches {
     if (met.any()) throw_fault(kernel_.kernel(), met);
   }
   static runtime::Buffer* buffer(const Part& p, int i) noexcept {
-    return p.pieces->local[static_cast<std::size_t>(i)]->buffer.get();
+    return p.shards->local[static_cast<std::size_t>(i)]->buffer.get();
   }
 
   const Executable& kernel_;
@@ -167,23 +167,23 @@ class Launches {
 
 }  // namespace
 
-bool run_elementwise_on_mesh(const Recipe& recipe, const Call& call) {
-  if (!call.runs || recipe.reshapes() || recipe.outputs() != 1 || !recipe.arrays(0).empty()) return false;
-  const ReadyPlan& plan = recipe.together();
-  if (plan.kernels.size() != 1 || recipe.leaves(0).empty()) return false;
+bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
+  if (!call.runs || compiled.reshapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty()) return false;
+  const ReadyPlan& plan = compiled.together();
+  if (plan.kernels.size() != 1 || compiled.leaves(0).empty()) return false;
   if (plan.plan.kernels[0].inputs.size() >= most_operands) return false;
   const runtime::DefaultFloats floats;
-  if (recipe.limits_scalars()) check_scalars(recipe, call.scalars);
-  const Shape shape = output_shape(recipe, 0, call.leaves);
-  const int along = common_axis(recipe, call, shape);
+  if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
+  const Shape shape = output_shape(compiled, 0, call.leaves);
+  const int along = common_axis(compiled, call, shape);
   if (along == disagree) return false;
   TensorRef& out = call.outputs[0];
   if (out) {
     check_output(*out, shape, call.device);
-    if (!pieces_of(*out) || runtime::split_axis(*out) != along || !(out->shape == shape)) return false;
+    if (!shards_of(*out) || runtime::sharded_axis(*out) != along || !(out->shape == shape)) return false;
   }
-  const TensorRef made = out ? TensorRef() : empty_placed(shape, along, recipe.dtype(0), call.device);
-  const std::int64_t rows = along == whole ? 1 : extent_from_end(shape, along);
+  const TensorRef made = out ? TensorRef() : empty_placed(shape, along, compiled.dtype(0), call.device);
+  const std::int64_t rows = along == no_axis ? 1 : extent_from_end(shape, along);
   const Kernel& kernel = plan.plan.kernels[0];
   OperandParts parts;
   set_part(parts.emplace_back(), out ? *out : *made, along, rows);

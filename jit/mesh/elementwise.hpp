@@ -1,12 +1,12 @@
-// The short way of an evaluation on a mesh, which almost all of them take.
+// The fast path of evaluation on a mesh, which almost all evaluations take.
 #pragma once
 #include "../run/runner.hpp"
 
 namespace sinter::inline v1::jit {
 
-/// Runs an elementwise recipe of one kernel and one output, where no position needs what another has: pieces along one
-/// axis, and what every position has. There is no walk through the graph, and a loop nest is made once for each extent
-/// that pieces have: a further position costs a launch. False: nothing was done. Throws what run() throws.
-bool run_elementwise_on_mesh(const Recipe& recipe, const Call& call);
+/// Runs an elementwise compiled graph of one kernel and one output that needs no communication: its leaves are
+/// replicated or sharded along one axis. The graph is not traversed, and a loop nest is made once for each extent of
+/// the shards, so each further rank costs only a launch. Returns false if nothing was done. Throws what run() throws.
+bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call);
 
 }  // namespace sinter::inline v1::jit

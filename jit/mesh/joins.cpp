@@ -8,46 +8,44 @@
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../graph/shapes.hpp"
-#include "../run/evaluator.hpp"
-#include "run_positions.hpp"
+#include "../infer/shapes.hpp"
+#include "run_ranks.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
 using runtime::TensorImpl;
 using runtime::TensorRef;
-using PositionParts = std::vector<TensorRef>;  // by position of this process
+using RankParts = std::vector<TensorRef>;  // by rank of this process
 
 bool adds(Op op) noexcept { return op == Op::sum || op == Op::matmul; }
-bool finds_position(Op op) noexcept { return op == Op::argmax || op == Op::argmin; }
-/// What a position computes for a cut: the value, and where it is.
-std::size_t part_count(const Node& n) noexcept { return n.op == Op::count ? 0 : finds_position(n.op) ? 2 : 1; }
+/// The number of arrays that a rank computes for a cut: the value, and for argmax and argmin also its position.
+std::size_t part_count(const Node& n) noexcept { return n.op == Op::count ? 0 : facts(n.op).gives_position ? 2 : 1; }
 Op extreme_of(Op op) noexcept { return op == Op::argmax ? Op::amax : Op::amin; }
 
 DType accumulates_in(DType dtype) noexcept { return is_stored_only(dtype) ? DType::Float32 : dtype; }
 
-/// Positions that have rows are the first ones.
-int positions_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
+/// The number of ranks that have rows: the first ones.
+int ranks_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
   int count = 0;
   while (count < mesh.size() && mesh.rows(rows, count) > 0) ++count;
   return count;
 }
 
-/// Appends what a position computes of a node; combined axes stay, with an extent of 1.
+/// Appends a rank's partial results for a node; reduced axes stay, with an extent of 1.
 void put_parts(Graph& g, const Node& n, std::span<const Operand> operands, Cut::Kind kind) {
   if (kind == Cut::Kind::Value) return g.output(operands[0]);
   if (kind == Cut::Kind::Product) return g.output(g.cast(g.node(n.op, n.dtype, operands), accumulates_in(n.dtype)));
   if (n.op == Op::count) return;
-  const std::uint64_t along = Along{Along::of(n.attribute).axes, true}.bits();
+  const std::uint64_t along = ReduceAxes{ReduceAxes::of(n.attribute).axes, true}.bits();
   Operand x = operands[0];
-  if (finds_position(n.op)) g.output(g.node(extreme_of(n.op), g[x].dtype, {&x, 1}, along));
+  if (facts(n.op).gives_position) g.output(g.node(extreme_of(n.op), g[x].dtype, {&x, 1}, along));
   DType dtype = n.dtype;
   if (adds(n.op) || n.op == Op::prod) x = g.cast(x, dtype = accumulates_in(dtype));
   g.output(g.node(n.op, dtype, {&x, 1}, along));
 }
 
-/// The graph of all cuts' parts.
+/// The graph that computes a rank's partial results for all cuts.
 Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
   Graph parts;
   for (const Node& n : graph.nodes()) parts.node(n.op, n.dtype, graph.operands(n), n.attribute);
@@ -61,67 +59,68 @@ Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
   return part_of(parts, all);
 }
 
-TensorRef evaluate_whole(Graph graph, std::span<const TensorRef> leaves, Device mesh) {
-  Recorded recorded;
-  recorded.graph = std::move(graph);
-  for (const TensorRef& t : leaves) recorded.leaves.push_back(t.get());
-  recorded.device = mesh;
-  TensorRef result;
-  evaluate_recorded(recorded, &result, Mode::Fused);
-  return result;
+/// Each rank evaluates the same graph over arrays of which it has all.
+TensorRef evaluate_replicated(Graph graph, std::span<const TensorRef> leaves, const Mesh& mesh) {
+  std::vector<TensorImpl*> arrays;
+  for (const TensorRef& t : leaves) arrays.push_back(t.get());
+  const Call call{.leaves = arrays, .device = mesh};
+  const std::vector<int> axes(leaves.size(), no_axis);
+  RankResults made =
+      run_ranks(*compiled_graph_for(std::move(graph), false, false), call, mesh, axes, std::array{Result()});
+  return runtime::replicated_over(std::move(made[0]), mesh);
 }
 
 TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
   return runtime::view(t, shape, contiguous_strides(shape));
 }
 
-/// What the processes compare. Not what the operand is computed by: of a Lazy, one may have values that another has
-/// not.
+/// What the processes compare. The operand's graph is not included: a Lazy may already have values in one process and
+/// not in another.
 std::vector<std::int64_t> subject_of(const Node& n, const Shape& operand, int axis) {
   std::vector<std::int64_t> numbers(operand.begin(), operand.end());
   numbers.insert(numbers.end(), {axis, static_cast<std::int64_t>(n.op), static_cast<std::int64_t>(n.attribute)});
   return numbers;
 }
 
-/// One cut whose parts are there.
+/// Combines the partial results of one cut.
 class Join {
  public:
   Join(const Node& n, const Shape& operand, int axis, const Mesh& mesh)
       : node_(n),
         operand_(operand),
-        axis_(operand.rank() - 1 - axis),
+        axis_(operand.ndim() - 1 - axis),
         mesh_(mesh),
         rows_(operand[axis_]),
         each_((rows_ + mesh.size() - 1) / mesh.size()),
-        elements_(reduced_shape(operand, Along::of(n.attribute)).numel()),
+        elements_(reduced_shape(operand, ReduceAxes::of(n.attribute)).numel()),
         subject_(subject_of(n, operand, axis)) {}
 
-  TensorRef sum(PositionParts parts, const Shape& shape) const {
+  TensorRef sum(RankParts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
     return with_shape(*runtime::replicated_over(std::move(parts), mesh_), shape);
   }
 
-  /// By the reduction itself, over one part of each position that has rows.
-  TensorRef by_reduction(const PositionParts& parts) const {
+  /// Applies the reduction itself to the partial results of all ranks that have rows.
+  TensorRef by_reduction(const RankParts& parts) const {
     const TensorRef gathered = gather(parts, node_.op == Op::prod ? accumulates_in(node_.dtype) : node_.dtype);
     Graph g;
     const Operand leaf = g.leaf(gathered->dtype, 0);
-    g.output(g.node(node_.op, gathered->dtype, {&leaf, 1}, Along{leading, false}.bits()));
-    return evaluate_whole(std::move(g), {&gathered, 1}, mesh_);
+    g.output(g.node(node_.op, gathered->dtype, {&leaf, 1}, ReduceAxes{leading, false}.bits()));
+    return evaluate_replicated(std::move(g), {&gathered, 1}, mesh_);
   }
 
-  /// The smallest position of those that have the largest, or smallest, element; NaN wins.
-  TensorRef by_position(const PositionParts& extremes, const PositionParts& positions, DType operand_dtype) const {
+  /// The smallest position of the largest (or smallest) element; NaN takes precedence.
+  TensorRef smallest_position(const RankParts& extremes, const RankParts& positions, DType operand_dtype) const {
     const std::array leaves{gather(extremes, operand_dtype), gather(positions, DType::Int64),
                             runtime::index_tensor({parts_with_rows(), 1}, mesh_)};
     Graph g;
     const Operand value = g.leaf(leaves[0]->dtype, 0), local = g.leaf(DType::Int64, 1), number = g.index(2);
     const auto apply = [&](Op op, auto... o) { return g.apply(op, std::array{o...}); };
     const auto constant = [&](std::int64_t v) { return g.constant(DType::Int64, static_cast<std::uint64_t>(v)); };
-    const Operand best = g.node(extreme_of(node_.op), leaves[0]->dtype, {&value, 1}, Along{leading, true}.bits());
+    const Operand best = g.node(extreme_of(node_.op), leaves[0]->dtype, {&value, 1}, ReduceAxes{leading, true}.bits());
     const Operand both_nan = apply(Op::logical_and, apply(Op::ne, value, value), apply(Op::ne, best, best));
     const Operand wins = apply(Op::logical_or, apply(Op::eq, value, best), both_nan);
-    // Of the elements that a position combines, `inner` lie between two rows of the axis in pieces.
+    // `inner` is the number of reduced elements for each row of the sharded axis.
     const Operand inner = constant(combined_after()), all_rows = constant(rows_);
     const Operand first = apply(Op::minimum, apply(Op::mul, number, constant(each_)), all_rows);
     const Operand end =
@@ -133,21 +132,21 @@ class Join {
     const Operand position = apply(Op::add, apply(Op::mul, apply(Op::add, outer, row), inner), within);
     const Operand none = constant(std::numeric_limits<std::int64_t>::max());
     const Operand candidate = apply(Op::where, wins, position, none);
-    g.output(g.node(Op::amin, DType::Int64, {&candidate, 1}, Along{leading, false}.bits()));
-    return evaluate_whole(std::move(g), leaves, mesh_);
+    g.output(g.node(Op::amin, DType::Int64, {&candidate, 1}, ReduceAxes{leading, false}.bits()));
+    return evaluate_replicated(std::move(g), leaves, mesh_);
   }
 
  private:
-  static constexpr std::uint8_t leading = 1 << 1;  // of two axes the first
+  static constexpr std::uint8_t leading = 1 << 1;  // the first of two axes
 
-  std::int64_t parts_with_rows() const { return positions_with_rows(mesh_, rows_); }
+  std::int64_t parts_with_rows() const { return ranks_with_rows(mesh_, rows_); }
 
-  /// (parts, elements of a part), on every position.
-  TensorRef gather(const PositionParts& parts, DType dtype) const {
+  /// (parts, elements of a part), replicated.
+  TensorRef gather(const RankParts& parts, DType dtype) const {
     const std::int64_t elements = elements_;
     std::vector<std::int64_t> counts;
     for (int p = 0; p < mesh_.size(); ++p) counts.push_back(mesh_.rows(rows_, p) > 0 ? elements : 0);
-    PositionParts from, to;
+    RankParts from, to;
     for (int i = 0; i < mesh_.local(); ++i) {
       const TensorRef& part = parts[static_cast<std::size_t>(i)];
       const Device device = mesh_.device(mesh_.first() + i);
@@ -158,24 +157,24 @@ class Join {
     return runtime::replicated_over(std::move(to), mesh_);
   }
 
-  /// Elements that are combined for each row of the axis in pieces.
+  /// Reduced elements for each row of the sharded axis.
   std::int64_t combined_after() const {
     std::int64_t count = 1;
-    for (int axis = axis_ + 1; axis < operand_.rank(); ++axis)
-      if (Along::of(node_.attribute).axes >> (operand_.rank() - 1 - axis) & 1) count *= operand_[axis];
+    for (int axis = axis_ + 1; axis < operand_.ndim(); ++axis)
+      if (ReduceAxes::of(node_.attribute).axes >> (operand_.ndim() - 1 - axis) & 1) count *= operand_[axis];
     return std::max<std::int64_t>(count, 1);
   }
 
   const Node& node_;
   const Shape& operand_;
-  const int axis_;  // in pieces, from the first one
+  const int axis_;  // the sharded one, counted from the first
   const Mesh& mesh_;
   const std::int64_t rows_, each_;
   const std::int64_t elements_;  // of a part
   const runtime::Subject subject_;
 };
 
-TensorRef join(const CutCall& c, const Cut& cut, std::span<PositionParts> parts) {
+TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
   const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
   const Shape& shape = c.shapes[static_cast<std::size_t>(cut.node)];
   if (cut.kind == Cut::Kind::Value) return runtime::replicated_over(std::move(parts[0]), c.mesh);
@@ -183,8 +182,9 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<PositionParts> parts)
   if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
   const Join join(n, operand, cut.axis, c.mesh);
   if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
-  return with_shape(finds_position(n.op) ? *join.by_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)
-                                         : *join.by_reduction(parts[0]),
+  return with_shape(facts(n.op).gives_position
+                        ? *join.smallest_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)
+                        : *join.by_reduction(parts[0]),
                     shape);
 }
 
@@ -192,25 +192,25 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<PositionParts> parts)
 
 namespace {
 
-/// The parts of all cuts, in their order; positions from `positions` on are left out.
-PositionResults run_parts(const CutCall& c, std::span<const Cut> cuts, int positions) {
+/// The partial results of all cuts, in order; ranks from `ranks` on are skipped.
+RankResults run_parts(const CutCall& c, std::span<const Cut> cuts, int ranks) {
   Graph graph = parts_graph(c.graph, cuts);
   if (graph.outputs().empty()) return {};
   const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
   const std::vector<Result> results(graph.outputs().size());
-  return run_positions(*recipe_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results,
-                       positions);
+  return run_ranks(*compiled_graph_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results,
+                   ranks);
 }
 
-/// How many positions can compute a part: the largest of no element is none.
-int positions_of(const CutCall& c, const Cut& cut) {
+/// How many ranks can compute a part: an empty shard has no largest element.
+int ranks_of(const CutCall& c, const Cut& cut) {
   const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
   if (cut.kind != Cut::Kind::Reduction || adds(n.op) || n.op == Op::count) return c.mesh.size();
   const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
-  return positions_with_rows(c.mesh, operand[operand.rank() - 1 - cut.axis]);
+  return ranks_with_rows(c.mesh, operand[operand.ndim() - 1 - cut.axis]);
 }
 
-/// What joining a cut's parts would tell.
+/// The collectives that joining a cut's parts would call.
 void list_collectives(const CutCall& c, const Cut& cut, std::vector<Collective>& list) {
   const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
   if (cut.kind == Cut::Kind::Value || n.op == Op::count || c.mesh.size() == 1) return;
@@ -219,7 +219,7 @@ void list_collectives(const CutCall& c, const Cut& cut, std::vector<Collective>&
     list.push_back({Collective::Kind::AllReduce, n.op, accumulates_in(n.dtype), elements, c.mesh.size()});
     return;
   }
-  if (finds_position(n.op)) {
+  if (facts(n.op).gives_position) {
     const DType extreme = c.graph[c.graph.operands(n)[0]].dtype;
     list.push_back({Collective::Kind::AllGather, extreme_of(n.op), extreme, elements, c.mesh.size()});
   }
@@ -230,9 +230,9 @@ void list_collectives(const CutCall& c, const Cut& cut, std::vector<Collective>&
 }  // namespace
 
 std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
-  const auto by_all = [&](const Cut& cut) { return positions_of(c, cut) == c.mesh.size(); };
+  const auto by_all = [&](const Cut& cut) { return ranks_of(c, cut) == c.mesh.size(); };
   const bool together = std::ranges::all_of(cuts, by_all);
-  PositionResults parts;
+  RankResults parts;
   if (together) parts = run_parts(c, cuts, c.mesh.size());
   std::vector<Joined> joined;
   for (std::size_t next = 0; const Cut& cut : cuts) {
@@ -240,8 +240,8 @@ std::vector<Joined> join_cuts(const CutCall& c, std::span<const Cut> cuts) {
     const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
     const bool counts = cut.kind == Cut::Kind::Reduction && n.op == Op::count;
     const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);
-    PositionResults own;
-    if (!together) own = run_parts(c, {&cut, 1}, positions_of(c, cut));
+    RankResults own;
+    if (!together) own = run_parts(c, {&cut, 1}, ranks_of(c, cut));
     const std::span of_cut = together ? std::span(parts).subspan(next, count) : std::span(own);
     joined.push_back({c.call.runs || counts ? join(c, cut, of_cut)
                                             : runtime::empty_replicated(c.shapes[static_cast<std::size_t>(cut.node)],

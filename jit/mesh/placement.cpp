@@ -19,7 +19,7 @@ bool is_elementwise(const Graph& graph) noexcept {
   return std::ranges::none_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
 }
 
-/// Follows the axis in pieces from the leaves to the outputs.
+/// Propagates the sharded axis from the leaves to the outputs.
 class Placing {
  public:
   Placing(const Graph& graph, std::span<const Shape> shapes, Placements& made)
@@ -35,7 +35,7 @@ class Placing {
     return of_elementwise(id, n);
   }
 
-  /// An operand that is to be in pieces along this axis. Whether it is now: a value is so after a cut.
+  /// Requires an operand to be sharded along this axis. Returns whether it is already: a computed value needs a cut.
   bool take_part(NodeId id, std::uint32_t operand, int along) {
     const Operand o = id < 0 ? graph_.outputs()[operand] : operand_of(id, operand);
     const Node& n = graph_[o];
@@ -47,14 +47,14 @@ class Placing {
     demand(static_cast<std::uint32_t>(n.attribute), along);
     return true;
   }
-  /// Where nothing but broadcasting is between leaves and an output.
+  /// For leaves that only broadcast to an output.
   void take_parts_of_leaves(std::int64_t of, int along) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
       if (const Node& n = graph_.nodes()[i]; is_tensor(n.op))
-        made_.leaves[n.attribute] = extent_from_end(shapes_[i], along) == of ? along : whole;
+        made_.leaves[n.attribute] = extent_from_end(shapes_[i], along) == of ? along : no_axis;
   }
   void take_whole(Operand o) {
-    if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), whole);
+    if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
   }
 
  private:
@@ -75,23 +75,23 @@ class Placing {
   }
 
   int axis_of_leaf(const Node& n, const runtime::TensorImpl& t) {
-    const int along = t.buffer && t.buffer->pieces() ? runtime::split_axis(t) : whole;
-    if (n.op == Op::array && along != whole)
+    const int along = t.buffer && t.buffer->shards() ? runtime::sharded_axis(t) : no_axis;
+    if (n.op == Op::array && along != no_axis)
       throw DeviceError(fmt::format(
-          "elements of {} are read at computed places, which may be those of another position\n  Every position needs "
-          "all of it: replicate(x, mesh)",
+          "elements of {} are read at computed indices, which may belong to another rank's shard\n  Replicate it: "
+          "replicate(x, mesh)",
           runtime::describe_placed(t)));
-    if (n.op == Op::array) demand(static_cast<std::uint32_t>(n.attribute), whole);
+    if (n.op == Op::array) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
     return along;
   }
 
-  /// Operands broadcast: those in pieces agree about the axis, of the others each position takes what it needs.
+  /// Operands broadcast: the sharded ones must agree on the axis; each rank slices the others as needed.
   int of_elementwise(NodeId id, const Node& n) {
     const auto operands = graph_.operands(n);
-    int along = whole;
+    int along = no_axis;
     for (const Operand o : operands)
-      if (axis(o) != whole) {
-        if (along != whole && along != axis(o)) refuse(n);
+      if (axis(o) != no_axis) {
+        if (along != no_axis && along != axis(o)) refuse(n);
         along = axis(o);
       }
     bool is_ready = true;
@@ -99,73 +99,73 @@ class Placing {
     return is_ready ? along : later;
   }
 
-  /// An operand beside one that is in pieces along this axis of the result. Whether it lies as that needs it.
+  /// Aligns an operand with a result sharded along this axis. Returns whether it is placed so already.
   bool meet(NodeId id, std::uint32_t i, int along) {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
     const Operand o = graph_.operands(n)[i];
     if (graph_[o].op == Op::array) return true;
-    if (along == whole) return take_whole(o), true;
+    if (along == no_axis) return take_whole(o), true;
     const bool broadcasts =
         extent_from_end(shape(o), along) != extent_from_end(shapes_[static_cast<std::size_t>(id)], along);
-    if (axis(o) == whole && (broadcasts || extent_from_end(shape(o), along) == 1)) return take_whole(o), true;
-    if (axis(o) == whole) return take_part(id, i, along);
+    if (axis(o) == no_axis && (broadcasts || extent_from_end(shape(o), along) == 1)) return take_whole(o), true;
+    if (axis(o) == no_axis) return take_part(id, i, along);
     if (broadcasts) refuse(n);
     return true;
   }
 
   int of_reduction(NodeId id, const Node& n) {
     const auto operands = graph_.operands(n);
-    for (const Operand o : operands) take_whole_unless_pieces(o);
+    for (const Operand o : operands) take_whole_unless_shards(o);
     const int along = axis(operands[0]);
-    if (along == whole) return whole;
-    const Along combined = Along::of(n.attribute);
-    const bool spreads = info(n.op).reduction == Reduction::Spreads;
-    if (combined.axes >> along & 1) {
-      if (extent_from_end(shape(operands[0]), along) == 0) return spreads ? along : whole;  // each has all of nothing
+    if (along == no_axis) return no_axis;
+    const ReduceAxes reduced = ReduceAxes::of(n.attribute);
+    const bool spreads = info(n.op).reduction == Reduction::ShapePreserving;
+    if (reduced.axes >> along & 1) {
+      if (extent_from_end(shape(operands[0]), along) == 0) return spreads ? along : no_axis;  // nothing to communicate
       cut(Cut::Kind::Reduction, id, along);
       return later;
     }
-    if (spreads || combined.keeps) return along;
-    return along - std::popcount(static_cast<unsigned>(combined.axes & ((1u << along) - 1)));
+    if (spreads || reduced.keeps) return along;
+    return along - std::popcount(static_cast<unsigned>(reduced.axes & ((1u << along) - 1)));
   }
-  void take_whole_unless_pieces(Operand o) {
-    if (axis(o) == whole) take_whole(o);
+  void take_whole_unless_shards(Operand o) {
+    if (axis(o) == no_axis) take_whole(o);
   }
 
-  /// Matrices by torch.matmul's rules: an axis of a vector is the one that is multiplied along.
+  /// Follows torch.matmul's rules: the axis of a vector is the contracted one.
   int of_product(NodeId id, const Node& n) {
     const Operand a = graph_.operands(n)[0], b = graph_.operands(n)[1];
-    const bool row = shape(a).rank() == 1, column = shape(b).rank() == 1;
+    const bool row = shape(a).ndim() == 1, column = shape(b).ndim() == 1;
     const int inner_a = 0, inner_b = column ? 0 : 1;
     if (axis(a) == inner_a || axis(b) == inner_b) {
       const bool has_a = multiply_parts(id, 0, inner_a), has_b = multiply_parts(id, 1, inner_b);
-      if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == whole ? axis(b) : axis(a));
+      if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == no_axis ? axis(b) : axis(a));
       return later;
     }
-    if (axis(a) == whole && axis(b) == whole) return take_whole(a), take_whole(b), whole;
-    const int along = axis(a) != whole ? axis(a) : axis(b);
+    if (axis(a) == no_axis && axis(b) == no_axis) return take_whole(a), take_whole(b), no_axis;
+    const int along = axis(a) != no_axis ? axis(a) : axis(b);
     if (along >= 2) return of_batch(id, n, along, along - row - column);
-    if (axis(a) != whole && axis(b) != whole) refuse(n);
-    take_whole(axis(a) == whole ? a : b);
-    return axis(a) != whole && column ? 0 : along;
+    if (axis(a) != no_axis && axis(b) != no_axis) refuse(n);
+    take_whole(axis(a) == no_axis ? a : b);
+    return axis(a) != no_axis && column ? 0 : along;
   }
 
-  /// An operand of a product along the axis in pieces. Whether positions have their parts of it.
+  /// Aligns an operand of a product that contracts the sharded axis. Returns whether ranks have their parts of it.
   bool multiply_parts(NodeId id, std::uint32_t i, int inner) {
     const Operand o = operand_of(id, i);
-    if (axis(o) == whole) return take_part(id, i, inner);
+    if (axis(o) == no_axis) return take_part(id, i, inner);
     if (axis(o) != inner) refuse(graph_.nodes()[static_cast<std::size_t>(id)]);
     return true;
   }
 
-  /// `in_result` is the same axis there: those of vectors go.
+  /// `in_result` is the same axis in the result, which lacks the axes of vectors.
   int of_batch(NodeId id, const Node& n, int along, int in_result) {
     bool is_ready = true;
     const std::int64_t matrices = extent_from_end(shapes_[static_cast<std::size_t>(id)], in_result);
     for (std::uint32_t i = 0; i < 2; ++i) {
       const Operand o = graph_.operands(n)[i];
-      if (axis(o) == along ? extent_from_end(shape(o), along) != matrices : axis(o) != whole) refuse(n);
-      if (axis(o) != whole) continue;
+      if (axis(o) == along ? extent_from_end(shape(o), along) != matrices : axis(o) != no_axis) refuse(n);
+      if (axis(o) != no_axis) continue;
       if (extent_from_end(shape(o), along) == 1)
         take_whole(o);
       else
@@ -178,17 +178,17 @@ class Placing {
     while (graph_[o].op == Op::cast) o = graph_.operands(graph_[o])[0];
     const std::string what = fmt::format("{} {}", name(graph_[o].dtype), to_string(shape(o)));
     if (graph_[o].op == Op::scalar || graph_[o].op == Op::constant) return fmt::format("{} scalar", what);
-    if (axis(o) == whole) return what + ", replicated";
-    return fmt::format("{}, dim {} in pieces", what, shape(o).rank() - 1 - axis(o));
+    if (axis(o) == no_axis) return what + ", replicated";
+    return fmt::format("{}, sharded along dim {}", what, shape(o).ndim() - 1 - axis(o));
   }
   [[noreturn]] void refuse(const Node& n) const {
     std::string lines;
     for (char letter = 'a'; const Operand o : graph_.operands(n))
       lines += fmt::format("\n    {}: {}", letter++, describe(o));
     throw DeviceError(fmt::format(
-        "{} of operands whose pieces do not belong together, where{}\n  A position computes with the pieces that it "
-        "has: operands are in pieces along the same dim of the result, or replicated. replicate(x, mesh) gives every "
-        "position all of an operand",
+        "{} of operands with mismatched shards, where{}\n  Each rank computes with its own shards, so operands "
+        "must be sharded along the same dim of the result or replicated. To replicate an operand, call "
+        "replicate(x, mesh)",
         name(n.op), lines));
   }
 
@@ -212,8 +212,8 @@ void place_output(Placements& made, const Graph& graph, std::span<const Shape> s
   const Operand o = graph.outputs()[output];
   const Shape& shape = shapes[static_cast<std::size_t>(o.node)];
   Placing placing(graph, shapes, made);
-  if (made.axes[static_cast<std::size_t>(o.node)] != whole) return;
-  if (axis == whole || extent_from_end(shape, axis) == 1)
+  if (made.axes[static_cast<std::size_t>(o.node)] != no_axis) return;
+  if (axis == no_axis || extent_from_end(shape, axis) == 1)
     placing.take_whole(o);
   else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::index)
     placing.take_parts_of_leaves(extent_from_end(shape, axis), axis);

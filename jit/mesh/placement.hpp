@@ -1,35 +1,35 @@
-// Where the values of a graph are when its leaves are on a mesh: which axis of each is in pieces.
+// The placement of a graph's values on a mesh: which axis of each is sharded.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 
 namespace sinter::inline v1::jit {
 
-using runtime::whole;
-/// Of a value that is made of something that positions must tell one another first.
+using runtime::no_axis;
+/// The axis of a value that depends on a cut.
 inline constexpr int later = -2;
 
-/// Of an axis that is numbered from the end; 1 where there is none.
+/// The extent of an axis counted from the end; 1 if there is none.
 inline std::int64_t extent_from_end(const Shape& shape, int axis) noexcept {
-  return axis < shape.rank() ? shape.end()[-1 - axis] : 1;
+  return axis < shape.ndim() ? shape.end()[-1 - axis] : 1;
 }
 
-/// A node that no position can compute from what it has.
+/// A node that ranks cannot compute from their own shards.
 struct Cut {
   enum class Kind : std::uint8_t {
-    Reduction,  // it combines elements along the axis that is in pieces
-    Product,    // it multiplies along it
-    Value,      // every position has it, and each is to take a part of it
+    Reduction,  // it reduces along the sharded axis
+    Product,    // it contracts the sharded axis
+    Value,      // it is replicated, and each rank needs a slice of it
   } kind;
   NodeId node;
-  int axis;  // of its (first) operand: the one in pieces, from the end
+  int axis;  // the sharded one of its (first) operand, from the end
 };
 
-/// An operand that every position has, of which each takes the part that belongs to it.
+/// A replicated operand of which each rank takes a slice.
 struct Sliced {
   NodeId node;
   std::uint32_t operand;
@@ -37,18 +37,18 @@ struct Sliced {
 };
 
 struct Placements {
-  std::vector<int> axes;       // by node: the axis in pieces, from the end; whole; later
-  std::vector<int> leaves;     // by leaf: the axis along which positions take parts of it; whole: it is taken as it is
+  std::vector<int> axes;       // by node: the sharded axis, from the end; no_axis; later
+  std::vector<int> leaves;     // by leaf: the axis along which ranks slice it; no_axis: they take it as it is
   std::vector<Sliced> sliced;  // leaves that are operands
-  std::vector<Cut> cuts;       // that depend on no other
-  bool leaves_agree = true;    // false: a leaf is taken in parts and as it is, or along two axes
+  std::vector<Cut> cuts;       // those that depend on no other cut
+  bool leaves_agree = true;    // false: a leaf is used both sliced and as it is, or sliced along two axes
 };
 
-/// `shapes` are those of the nodes. Throws DeviceError, which names the operation, where operands are in pieces along
-/// different axes, or one is in pieces that must not be.
+/// `shapes` are those of the nodes. Throws DeviceError, which names the operation, if operands are sharded along
+/// different axes or an operand must not be sharded.
 Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<runtime::TensorImpl* const> leaves);
 
-/// Makes positions take the part of an output that an array in pieces along `axis` asks for.
+/// Makes ranks compute the slice of an output that an array sharded along `axis` needs.
 void place_output(Placements& placements, const Graph& graph, std::span<const Shape> shapes, std::uint32_t output,
                   int axis);
 

@@ -6,12 +6,13 @@
 #include <tuple>
 #include <utility>
 
-#include "../graph/composite.hpp"
-#include "../graph/shapes.hpp"
+#include "../infer/check_shapes.hpp"
+#include "../infer/shapes.hpp"
+#include "../passes/composite.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "elementwise.hpp"
 #include "joins.hpp"
-#include "run_positions.hpp"
+#include "run_ranks.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// Copies nodes into a new graph, each once, some of them as other values.
+/// Copies nodes into a new graph without duplicates, replacing some of them.
 class Rewriting {
  public:
   explicit Rewriting(const Graph& from) : from_(from), moved_(from.nodes().size()) {}
@@ -51,17 +52,17 @@ const Shape& shape_of_output(const Graph& graph, std::span<const Shape> shapes, 
   return shapes[static_cast<std::size_t>(graph.outputs()[output].node)];
 }
 
-/// The axes along which outputs are to be in pieces: those of arrays that are given for them. Where no leaf is
-/// anywhere, as of random numbers, it is the first one.
+/// The axes along which outputs should be sharded: those of given output arrays. If no leaf has memory, as with random
+/// numbers, outputs are sharded along dim 0.
 std::vector<int> wanted_axes(const Graph& graph, std::span<const Shape> shapes, const Call& call) {
   const bool is_placed = std::ranges::any_of(call.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
   std::vector<int> axes;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const TensorImpl* const given = call.outputs ? call.outputs[i].get() : nullptr;
     if (given)
-      axes.push_back(given->device.is_mesh() ? runtime::split_axis(*given) : whole);
+      axes.push_back(given->device.is_mesh() ? runtime::sharded_axis(*given) : no_axis);
     else
-      axes.push_back(is_placed ? whole : shape_of_output(graph, shapes, i).rank() - 1);  // whole for a number
+      axes.push_back(is_placed ? no_axis : shape_of_output(graph, shapes, i).ndim() - 1);  // no_axis if 0-d
   }
   return axes;
 }
@@ -73,31 +74,31 @@ Placements place_all(const Graph& graph, std::span<const Shape> shapes, std::spa
   return placed;
 }
 
-/// Where output i goes.
-Result result_for(std::size_t i, const Recipe& recipe, const Call& call, const Placements& placed, const Shape& shape,
-                  int preferred) {
-  const int axis = placed.axes[static_cast<std::size_t>(recipe.graph().outputs()[i].node)];
+/// The array and placement of output i.
+Result result_for(std::size_t i, const CompiledGraph& compiled, const Call& call, const Placements& placed,
+                  const Shape& shape, int preferred) {
+  const int axis = placed.axes[static_cast<std::size_t>(compiled.graph().outputs()[i].node)];
   if (!call.outputs || !call.outputs[i]) {
-    const int taken = axis == whole ? preferred : axis;
-    return {taken, call.runs ? empty_placed(shape, taken, recipe.dtype(i), call.device) : TensorRef()};
+    const int taken = axis == no_axis ? preferred : axis;
+    return {taken, call.runs ? empty_placed(shape, taken, compiled.dtype(i), call.device) : TensorRef()};
   }
   const TensorRef& given = call.outputs[i];
   check_output(*given, shape, call.device);
-  const int wanted = runtime::split_axis(*given);
-  // A single row has no parts for those that it is broadcast to.
-  const bool broadcasts = axis != whole && shape[shape.rank() - 1 - axis] != given->shape[given->rank() - 1 - axis];
-  if (axis == whole || (axis == wanted && !broadcasts)) return {wanted, given};
-  return {axis, call.runs ? empty_placed(shape, axis, recipe.dtype(i), call.device) : TensorRef()};
+  const int wanted = runtime::sharded_axis(*given);
+  // A row that broadcasts along the sharded axis cannot be written shard by shard.
+  const bool broadcasts = axis != no_axis && shape[shape.ndim() - 1 - axis] != given->shape[given->ndim() - 1 - axis];
+  if (axis == no_axis || (axis == wanted && !broadcasts)) return {wanted, given};
+  return {axis, call.runs ? empty_placed(shape, axis, compiled.dtype(i), call.device) : TensorRef()};
 }
 
-/// An evaluation that positions can do by themselves. `shapes` are those of the recipe's nodes.
-void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const Placements& placed,
+/// An evaluation without communication. `shapes` are those of the compiled graph's nodes.
+void run_placed(const CompiledGraph& compiled, const Call& call, const Mesh& mesh, const Placements& placed,
                 std::span<const Shape> shapes, std::span<const int> wanted) {
   std::vector<Result> results;
-  for (std::size_t i = 0; i < recipe.outputs(); ++i)
-    results.push_back(result_for(i, recipe, call, placed, shape_of_output(recipe.graph(), shapes, i), wanted[i]));
-  if (call.outputs) check_apart({call.outputs, recipe.outputs()});
-  run_positions(recipe, call, mesh, placed.leaves, results);
+  for (std::size_t i = 0; i < compiled.outputs(); ++i)
+    results.push_back(result_for(i, compiled, call, placed, shape_of_output(compiled.graph(), shapes, i), wanted[i]));
+  if (call.outputs) check_apart({call.outputs, compiled.outputs()});
+  run_ranks(compiled, call, mesh, placed.leaves, results);
   if (!call.runs) return;
   for (std::size_t i = 0; i < results.size(); ++i) {
     TensorRef& given = call.outputs[i];
@@ -110,7 +111,7 @@ void run_placed(const Recipe& recipe, const Call& call, const Mesh& mesh, const 
   }
 }
 
-/// An evaluation whose graph is cut, part by part, until positions can compute the rest.
+/// An evaluation whose graph is cut, stage by stage, until ranks can compute the rest without communication.
 class Stages {
  public:
   Stages(const Graph& graph, const Call& call, bool eager, std::vector<int> wanted)
@@ -148,7 +149,7 @@ class Stages {
   }
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
 
-  /// Reductions that are made of others are replaced by these; those of 16-bit floats are computed in float32.
+  /// Expands composite reductions; those of 16-bit floats are computed in float32.
   void open_composites() {
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
@@ -179,7 +180,7 @@ class Stages {
     graph_ = part_of(r.graph(), all);
   }
 
-  /// Computes what the cuts stand for; the graph goes on from there.
+  /// Computes the values of the cuts, which become leaves of the remaining graph.
   void join(std::span<const Cut> cuts) {
     const std::vector<Joined> joined = join_cuts({graph_, shapes_, own_call(), mesh_, eager_}, cuts);
     Rewriting r(graph_);
@@ -192,7 +193,7 @@ class Stages {
     }
     take(r);
   }
-  /// The node's value by what stands for it.
+  /// The node's value from the joined result.
   Operand go_on(Graph& g, const Node& n, const Joined& joined) {
     const auto number = static_cast<std::uint32_t>(leaves_.size());
     leaves_.push_back(joined.value);
@@ -206,7 +207,7 @@ class Stages {
     return own;
   }
 
-  /// Gives a leaf that is taken in several ways a number for each of them.
+  /// Splits a leaf that is sliced in several ways into one leaf for each way.
   void separate(std::span<const Sliced> sliced) {
     std::map<std::pair<std::uint64_t, int>, std::uint32_t> numbers;
     const auto part = [&](Graph& g, const Node& leaf, int axis) {
@@ -233,7 +234,7 @@ class Stages {
     std::vector<Shape> found;
     for (const Operand o : graph_.outputs()) found.push_back(shapes_[static_cast<std::size_t>(o.node)]);
     check_same_shapes(recorded_, call_.leaves, found);
-    run_placed(*recipe_for(graph_, eager_, false), own_call(), mesh_, placed, shapes_, wanted_);
+    run_placed(*compiled_graph_for(graph_, eager_, false), own_call(), mesh_, placed, shapes_, wanted_);
   }
 
   const Graph& recorded_;
@@ -249,17 +250,17 @@ class Stages {
 
 }  // namespace
 
-void run_on_mesh(const Recipe& recipe, const Call& call) {
-  if (run_elementwise_on_mesh(recipe, call)) return;
-  const Graph& graph = recipe.graph();
+void run_on_mesh(const CompiledGraph& compiled, const Call& call) {
+  if (run_elementwise_on_mesh(compiled, call)) return;
+  const Graph& graph = compiled.graph();
   check_shapes(graph, call.leaves);
   const std::vector<Shape> shapes = shapes_of(graph, shapes_of_leaves(call.leaves));
   std::vector<int> wanted = wanted_axes(graph, shapes, call);
   const Placements placed = place_all(graph, shapes, call.leaves, wanted);
   if (placed.cuts.empty() && placed.leaves_agree)
-    run_placed(recipe, call, Mesh::of(call.device), placed, shapes, wanted);
+    run_placed(compiled, call, Mesh::of(call.device), placed, shapes, wanted);
   else
-    Stages(graph, call, recipe.eager(), std::move(wanted)).run();
+    Stages(graph, call, compiled.eager(), std::move(wanted)).run();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -10,13 +10,14 @@ struct OpText {
 OpText text(Op op) noexcept {
   switch (op) {
     case Op::cast:
-      return {"convert<T>(a)", "a converted to another dtype; floats to integers truncate and saturate, NaN gives 0"};
+      return {"convert<T>(a)", "a converted to another dtype; floats to integers truncate and saturate, NaN becomes 0"};
     case Op::matmul: return {"", "the matrix product of a and b"};
-#define SINTER_OP(name, arity, rule, body, doc) \
+#define SINTER_OP(name, arity, rule, cost, traits, body, doc) \
   case Op::name: return {#body, doc};
-#define SINTER_COMPOSITE_OP SINTER_OP
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) \
+  case Op::name: return {#body, doc};
 #include "ops.def"
-#define SINTER_REDUCTION(name, arity, rule, first, combine, doc) \
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
   case Op::name: return {#combine, doc};
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
   case Op::name: return {#body, doc};

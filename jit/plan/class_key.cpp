@@ -16,18 +16,7 @@ constexpr int register_budget = 128;
 constexpr int compile_budget = 1200;
 
 /// What an operation on one element adds to it.
-int compile_cost(const Node& n) noexcept {
-  switch (n.op) {
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::pow:
-    case Op::fmod:
-    case Op::remainder:
-    case Op::floor_divide: return 40;
-    default: return is_function(n.op) ? 4 : 1;
-  }
-}
+int compile_cost(Op op) noexcept { return has(op, LargeCode) ? 40 : is_function(op) ? 4 : 1; }
 
 int lanes_for(const KernelTraits& traits, const Graph& graph) {
   std::size_t widest = 1;
@@ -39,7 +28,7 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   }
   const int live = live_bytes(graph) / 4;
   int cost = 0;
-  for (const Node& n : graph.nodes()) cost += compile_cost(n);
+  for (const Node& n : graph.nodes()) cost += compile_cost(n.op);
   int lanes = vector_bytes / static_cast<int>(widest);
   // The text holds the operations once more, for the elements past the last vector.
   while (lanes > 1 && (lanes * registers + live > register_budget || (lanes + 1) * cost > compile_budget)) lanes /= 2;
@@ -52,7 +41,7 @@ constexpr int rows_at = 18;
 /// Whether all offsets into the operand fit in 31 bits.
 bool is_narrow(const LoopNest& nest, const NestOperand& o) noexcept {
   std::int64_t reach = 0;
-  for (int d = 0; d < nest.rank; ++d) {
+  for (int d = 0; d < nest.ndim; ++d) {
     const std::int64_t stride = o.strides[d] < 0 ? -o.strides[d] : o.strides[d];
     if (stride >= narrow_limit) return false;  // extents are below the limit, so products do not overflow
     reach += stride * (nest.extents[d] - 1);
@@ -70,7 +59,7 @@ struct Lie {
 
 /// `steps` are the strides of a linear operand.
 Lie lie_of(const LoopNest& nest, const NestOperand& o, const std::int64_t* steps) noexcept {
-  const int inner = nest.rank - 1;
+  const int inner = nest.ndim - 1;
   std::int64_t outer_bits = 0, differs = 0;
   bool within = o.strides[inner] == 0 || o.strides[inner] == 1;
   for (int d = 0; d < inner; ++d) {
@@ -106,15 +95,15 @@ KernelTraits::KernelTraits(const Kernel& kernel)
 }
 
 KernelClass ClassKey::decode(std::size_t operands) const {
-  KernelClass c{rank(), lanes(), wide(), aliased(), {}};
+  KernelClass c{ndim(), lanes(), wide(), aliased(), {}};
   for (std::size_t k = 0; k < operands; ++k) c.patterns.push_back(pattern(k));
   auto bits = [&, at = rows_at](int count) mutable {
     const auto value = static_cast<int>(words_[0] >> at & ((1u << count) - 1));
     at += count;
     return value;
   };
-  c.combined = bits(4);
-  if (c.combined == 0) return c;
+  c.reduced = bits(4);
+  if (c.reduced == 0) return c;
   c.rows.across = bits(1);
   c.rows.team = 1 << bits(4) >> 1;
   c.rows.block = 1 << bits(4);
@@ -122,17 +111,17 @@ KernelClass ClassKey::decode(std::size_t operands) const {
   c.rows.kept = bits(1);
   c.rows.split = bits(1);
   c.rows.tail = bits(1);
-  c.rows.stash = bits(1);
+  c.rows.row_cache = bits(1);
   return c;
 }
 
-void ClassKey::set_rows(const RowText& t, int combined) noexcept {
+void ClassKey::set_rows(const RowText& t, int reduced) noexcept {
   auto add = [&, at = rows_at](auto value, int count) mutable {
     words_[0] |= static_cast<std::uint64_t>(value) << at;
     at += count;
   };
   const auto log2 = [](int power) { return std::countr_zero(static_cast<unsigned>(power)); };
-  add(combined, 4);
+  add(reduced, 4);
   add(t.across, 1);
   add(t.team == 0 ? 0 : 1 + log2(t.team), 4);
   add(log2(t.block), 4);
@@ -140,7 +129,7 @@ void ClassKey::set_rows(const RowText& t, int combined) noexcept {
   add(t.kept, 1);
   add(t.split, 1);
   add(t.tail, 1);
-  add(t.stash, 1);
+  add(t.row_cache, 1);
 }
 
 namespace {
@@ -179,13 +168,13 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   if (traits.rows) return classify_rows(traits, nest, aliased);
   if (nest.linear) return classify_linear(traits, nest, aliased);
-  if (nest.rank == 1) return classify_line(traits, nest, aliased);
-  std::int64_t steps[max_rank];
+  if (nest.ndim == 1) return classify_line(traits, nest, aliased);
+  std::int64_t steps[max_ndim];
   std::int64_t step = 1;
-  for (int d = nest.rank - 1; d >= 0; step *= nest.extents[d--]) steps[d] = step;
+  for (int d = nest.ndim - 1; d >= 0; step *= nest.extents[d--]) steps[d] = step;
   ClassKey key;
   bool wide = nest.numel >= narrow_limit;
-  std::int64_t misaligned = nest.extents[nest.rank - 1] & (traits.lanes - 1);
+  std::int64_t misaligned = nest.extents[nest.ndim - 1] & (traits.lanes - 1);
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     const NestOperand& o = nest.operands[k];
     const auto [pattern, outer_bits, within] = lie_of(nest, o, steps);
@@ -198,17 +187,17 @@ ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased
       misaligned |= static_cast<int>(k) < nest.outputs;  // vectors are not scattered
     if (!within && !wide) wide = !is_narrow(nest, o);
   }
-  key.set_head(nest.rank, misaligned ? 1 : traits.lanes, wide, aliased);
+  key.set_head(nest.ndim, misaligned ? 1 : traits.lanes, wide, aliased);
   return key;
 }
 
 KernelClass generic_class(const KernelTraits& traits) {
-  KernelClass c{max_rank, 1, true, true, {}};
+  KernelClass c{max_ndim, 1, true, true, {}};
   for (const KernelTraits::Access& o : traits.operands)
     c.patterns.push_back(o.array || o.per_row ? Pattern::Uniform : Pattern::Strided);
   if (!traits.rows) return c;
-  c.rank = 2 * max_rank;
-  c.combined = max_rank;
+  c.ndim = 2 * max_ndim;
+  c.reduced = max_ndim;
   c.rows = {.block = 256, .steps = 1};
   return c;
 }

@@ -20,42 +20,42 @@ enum class Pattern : std::uint8_t {
   Linear,      // elements follow each other through the whole nest
   Uniform,     // one element for all
   Rows,        // elements follow each other through the innermost dim
-  RowUniform,  // one element for each walk through the innermost dim
+  RowUniform,  // one element for each run of the innermost dim
   Strided,
 };
 
-/// Strides that a kernel over `rank` dims receives of an operand.
-constexpr int stride_count(Pattern p, int rank) noexcept {
-  return p == Pattern::Strided ? rank : p == Pattern::Rows || p == Pattern::RowUniform ? rank - 1 : 0;
+/// Strides that a kernel over `ndim` dims receives of an operand.
+constexpr int stride_count(Pattern p, int ndim) noexcept {
+  return p == Pattern::Strided ? ndim : p == Pattern::Rows || p == Pattern::RowUniform ? ndim - 1 : 0;
 }
 
 /// What the printer needs to know beside the graph.
 ///
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
-/// the outputs and inputs; the count (of elements at rank 1, else of vectors of `lanes` elements); from the innermost
-/// dim to the second, its extent (the innermost one in vectors) and its divider (one word, two when wide); for each
-/// output and input its first stride_count strides; the scalars in the order of their nodes; of each index operand its
-/// first position; a code for each fault that it may find.
+/// the outputs and inputs; the count (of elements with one dim, else of vectors of `lanes` elements); from the
+/// innermost dim to the second, its extent (the innermost one in vectors) and its divider (one word, two when wide);
+/// for each output and input its first stride_count strides; the scalars in the order of their nodes; of each index
+/// operand its first position; a code for each fault that it may find.
 ///
 /// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
 /// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each
-/// is cut, the vectors of a split, the blocks that a row has in this launch and the walk that it does, or, where rows
-/// are stashed, how many elements each input's part of the stash has room for. Then, from the innermost dim of the rows
-/// to the second, its extent and its wide divider; the same for the combined dims; for each output and input its
-/// strides along the rows' dims and along combined ones (combined_strides).
+/// is cut, the vectors of a split, the blocks that a row has in this launch and the pass that it does, or, where rows
+/// are cached, how many elements each input's part of the row cache has room for. Then, from the innermost dim of the
+/// rows to the second, its extent and its wide divider; the same for the reduced dims; for each output and input its
+/// strides along the rows' dims and along reduced ones (reduced_strides).
 struct KernelClass {
-  int rank = 1;
+  int ndim = 1;
   int lanes = 1;                  // elements that a thread handles at once
   bool wide = false;              // 64-bit indices
   bool aliased = false;           // an input may share memory with an output
   std::vector<Pattern> patterns;  // outputs, then inputs
-  int combined = 0;               // of the dims, in a kernel that reduces; there patterns are those along a row, or
+  int reduced = 0;                // of the dims, in a kernel that reduces; there patterns are those along a row, or
   RowText rows = {};              // across rows where lanes are rows; Uniform: one element for a row
 };
 
-/// Strides along combined dims that a kernel of the class receives of an operand.
-constexpr int combined_strides(const KernelClass& c, Pattern p) noexcept {
-  return p == Pattern::Uniform ? 0 : p == Pattern::Linear && !c.rows.across ? c.combined - 1 : c.combined;
+/// Strides along reduced dims that a kernel of the class receives of an operand.
+constexpr int reduced_strides(const KernelClass& c, Pattern p) noexcept {
+  return p == Pattern::Uniform ? 0 : p == Pattern::Linear && !c.rows.across ? c.reduced - 1 : c.reduced;
 }
 
 /// A KernelClass in comparable form. Kernels with more operands than it holds always run as their generic class.
@@ -63,11 +63,11 @@ class ClassKey {
  public:
   static constexpr std::size_t max_operands = 128;
 
-  void set_head(int rank, int lanes, bool wide, bool aliased) noexcept {
-    words_[0] = static_cast<std::uint64_t>(rank | lanes << 8 | wide << 16 | aliased << 17);
+  void set_head(int ndim, int lanes, bool wide, bool aliased) noexcept {
+    words_[0] = static_cast<std::uint64_t>(ndim | lanes << 8 | wide << 16 | aliased << 17);
   }
   /// After set_head.
-  void set_rows(const RowText& t, int combined) noexcept;
+  void set_rows(const RowText& t, int reduced) noexcept;
   void set_pattern(std::size_t operand, Pattern p) noexcept {
     const std::size_t word = 1 + operand / 16;
     if (operand % 16 == 0) words_[word] = 0;
@@ -81,7 +81,7 @@ class ClassKey {
   Pattern pattern(std::size_t operand) const noexcept {
     return static_cast<Pattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
   }
-  int rank() const noexcept { return static_cast<int>(words_[0] & 0xFF); }
+  int ndim() const noexcept { return static_cast<int>(words_[0] & 0xFF); }
   int lanes() const noexcept { return static_cast<int>(words_[0] >> 8 & 0xFF); }
   bool wide() const noexcept { return words_[0] >> 16 & 1; }
   bool aliased() const noexcept { return words_[0] >> 17 & 1; }
@@ -120,7 +120,7 @@ ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased
 /// The same for a kernel that reduces.
 ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
-/// The class that holds every nest: any rank, any strides, 64-bit, aliased.
+/// The class that holds every nest: any number of dims, any strides, 64-bit, aliased.
 KernelClass generic_class(const KernelTraits& traits);
 
 }  // namespace sinter::inline v1::jit

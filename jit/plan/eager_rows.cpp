@@ -2,8 +2,8 @@
 #include <optional>
 #include <utility>
 
-#include "../graph/lower.hpp"
-#include "../graph/shapes.hpp"
+#include "../infer/shapes.hpp"
+#include "../passes/lower.hpp"
 #include "plan_builder.hpp"
 
 namespace sinter::inline v1::jit {
@@ -38,7 +38,7 @@ class EagerRows {
     return node(id).op == Op::cast && node(operand(id)).op != Op::cast;
   }
 
-  /// Values that another operation reads. An output that nobody reads needs no temporary.
+  /// Values that another operation reads. An output that no operation reads needs no temporary.
   void find_needed() {
     needed_.assign(slots_.size(), false);
     std::vector<bool> live(slots_.size());
@@ -49,7 +49,7 @@ class EagerRows {
           live[static_cast<std::size_t>(o.node)] = needed_[static_cast<std::size_t>(o.node)] = true;
   }
 
-  /// The operation alone, from its operands in memory.
+  /// One operation, from its operands in memory.
   void compute(NodeId id, Slot slot) {
     Graph graph;
     Sources leaves;

@@ -6,26 +6,19 @@
 
 namespace sinter::inline v1::jit {
 
-bool has_divisor(Op op) noexcept {
-  return op == Op::floor_divide || op == Op::trunc_divide || op == Op::remainder || op == Op::fmod;
-}
-
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept {
-  if (!has_divisor(node.op)) return std::nullopt;
+  if (!has(node.op, Divides)) return std::nullopt;
   const Operand divisor = graph.operands(node)[1];
   if (category(graph[divisor].dtype) == Category::Float) return std::nullopt;
   if (graph[divisor].op == Op::constant && graph[divisor].attribute != 0) return std::nullopt;
   return divisor;
 }
 
-bool takes_position(Op op) noexcept { return op == Op::axis_offset || op == Op::class_index; }
-bool counts_from_end(Op op) noexcept { return op == Op::axis_offset; }
-
 Faults faults_of(const Graph& graph) noexcept {
   Faults faults;
   for (const Node& n : graph.nodes()) {
     faults.division |= nonzero_operand(graph, n).has_value();
-    faults.position |= takes_position(n.op);
+    faults.position |= has(n.op, Indexes);
   }
   return faults;
 }
@@ -47,7 +40,7 @@ std::string division_message(const Kernel& kernel) {
 
 std::string position_message(const Kernel& kernel, const RunFaults* met) {
   bool from_end = false;
-  for (const Node& n : kernel.graph.nodes()) from_end |= counts_from_end(n.op);
+  for (const Node& n : kernel.graph.nodes()) from_end |= has(n.op, CountsFromEnd);
   const std::string which = met ? fmt::format("index {} is out of range for {} positions", met->value, met->extent)
                                 : "an index is out of range";
   return fmt::format(

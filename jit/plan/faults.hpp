@@ -1,4 +1,4 @@
-// Values that an operation cannot compute with, which only the data can tell.
+// Errors that depend on the data: a division by zero, an index out of range.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -27,16 +27,8 @@ struct RunFaults : Faults {
   std::int64_t value = 0, extent = 0;
 };
 
-/// Whether an operation divides by its second operand, which must not be 0 if it is an integer.
-bool has_divisor(Op op) noexcept;
-
 /// The operand that must not be 0: the divisor of integers, unless it is a constant that is not 0.
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept;
-
-/// Whether an operation takes its first operand as a position of so many as its second one says; and whether a negative
-/// one counts from the end.
-bool takes_position(Op op) noexcept;
-bool counts_from_end(Op op) noexcept;
 
 /// What may stop the kernel's result from being right.
 Faults faults_of(const Graph& graph) noexcept;

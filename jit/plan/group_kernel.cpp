@@ -70,7 +70,7 @@ class GroupKernel {
 
   Over stored_over(NodeId id) const {
     if (!is_own(id)) return over_of(id);
-    return Along::of(groups_.node(id).attribute).keeps ? Over::Kept : Over::Rows;
+    return ReduceAxes::of(groups_.node(id).attribute).keeps ? Over::Kept : Over::Rows;
   }
   Over over_of(NodeId output) const { return *groups_.over_of(output, fits_[closure_.place(output)], g_); }
   static Space space_of(Over over) { return over == Over::Rows ? in_rows : in_domain; }
@@ -104,7 +104,7 @@ class GroupKernel {
                                                               : Over::Domain);
     std::vector<Operand> operands;
     for (const Operand o : groups_.values_of(id)) operands.push_back(built(space, o.node));
-    if (n.op == Op::like) return operands[0];
+    if (n.op == Op::broadcast_like) return operands[0];
     return kernel_.graph.node(n.op, n.dtype, operands, n.arity == 0 || n.op == Op::cast ? n.attribute : 0);
   }
 

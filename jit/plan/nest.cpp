@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "row_walks.hpp"
+#include "row_passes.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -18,22 +18,22 @@ bool walks_as_one(std::span<TensorImpl* const> operands) noexcept {
 }
 
 /// Axes of the output, outermost first: by memory, so that neighbours in memory are neighbours in time.
-void order_axes(const TensorImpl& output, int (&axes)[max_rank]) noexcept {
-  const int rank = output.rank();
-  for (int i = 0; i < rank; ++i) axes[i] = i;
+void order_axes(const TensorImpl& output, int (&axes)[max_ndim]) noexcept {
+  const int ndim = output.ndim();
+  for (int i = 0; i < ndim; ++i) axes[i] = i;
   if (output.contiguous) return;
   const auto step = [&](int axis) { return std::abs(output.strides[axis]); };
-  for (int i = 1; i < rank; ++i)  // insertion sort: stable, and never allocates
+  for (int i = 1; i < ndim; ++i)  // insertion sort: stable, and never allocates
     for (int j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
 }
 
 /// The operand's stride along an axis of the output, counted from its end; 0 where it is broadcast.
 std::int64_t stride_along(const TensorImpl& t, int axis_from_end) noexcept {
-  const int axis = t.rank() - 1 - axis_from_end;
+  const int axis = t.ndim() - 1 - axis_from_end;
   return axis < 0 || t.shape.begin()[axis] == 1 ? 0 : t.strides.begin()[axis];
 }
 
-void make_walked_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs) {
+void make_strided_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs) {
   const TensorImpl& output = *operands[0];
   nest.outputs = outputs;
   nest.numel = output.numel;
@@ -41,33 +41,33 @@ void make_walked_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int
   for (std::size_t k = 0; k < operands.size(); ++k)
     nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
   if (output.numel == 1 || walks_as_one(operands)) {
-    nest.rank = 1;
+    nest.ndim = 1;
     nest.linear = true;
     nest.extents[0] = output.numel;
     for (NestOperand& o : nest.operands) o.strides[0] = 1;
     return;
   }
-  int axes[max_rank];
+  int axes[max_ndim];
   order_axes(output, axes);
-  int rank = 0;
-  for (int i = 0; i < output.rank(); ++i) {
+  int ndim = 0;
+  for (int i = 0; i < output.ndim(); ++i) {
     const std::int64_t extent = output.shape.begin()[axes[i]];
     if (extent == 1) continue;
-    const int from_end = output.rank() - 1 - axes[i];
-    bool merges = rank > 0;  // into the dim before
+    const int from_end = output.ndim() - 1 - axes[i];
+    bool merges = ndim > 0;  // into the dim before
     for (std::size_t k = 0; k < operands.size(); ++k) {
       NestOperand& o = nest.operands[k];
-      o.strides[rank] = stride_along(*operands[k], from_end);
-      if (merges) merges = o.strides[rank - 1] == o.strides[rank] * extent;
+      o.strides[ndim] = stride_along(*operands[k], from_end);
+      if (merges) merges = o.strides[ndim - 1] == o.strides[ndim] * extent;
     }
     if (merges) {
-      nest.extents[rank - 1] *= extent;
-      for (NestOperand& o : nest.operands) o.strides[rank - 1] = o.strides[rank], o.strides[rank] = 0;
+      nest.extents[ndim - 1] *= extent;
+      for (NestOperand& o : nest.operands) o.strides[ndim - 1] = o.strides[ndim], o.strides[ndim] = 0;
     } else {
-      nest.extents[rank++] = extent;
+      nest.extents[ndim++] = extent;
     }
   }
-  nest.rank = rank;
+  nest.ndim = ndim;
 }
 
 /// An axis of the domain, counted from its end, and from the end of those that make rows.
@@ -76,20 +76,20 @@ struct DomainAxis {
 };
 
 /// How many of the last axes, so many, make rows.
-int row_axes_within(std::uint8_t combined, int axes) noexcept {
+int row_axes_within(std::uint8_t reduced, int axes) noexcept {
   int count = 0;
-  for (int axis = 0; axis < axes; ++axis) count += !(combined >> axis & 1);
+  for (int axis = 0; axis < axes; ++axis) count += !(reduced >> axis & 1);
   return count;
 }
 
 bool gives_positions(const Kernel& kernel) noexcept {
-  return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return gives_position(n.op); });
+  return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return facts(n.op).gives_position; });
 }
 
 /// Whether it has an element of its own for each of the domain's.
 bool fills(const TensorImpl& t, const Shape& domain) noexcept {
   if (t.data == nullptr || t.numel != domain.numel()) return false;
-  for (int i = 0; i < t.rank(); ++i)
+  for (int i = 0; i < t.ndim(); ++i)
     if (t.strides[i] == 0 && t.shape[i] > 1) return false;
   return true;
 }
@@ -97,70 +97,70 @@ bool fills(const TensorImpl& t, const Shape& domain) noexcept {
 /// By the memory of the first operand that fills the domain. Axes stay in order where the position along all of them is
 /// a result.
 void order_by_memory(std::span<DomainAxis> axes, std::span<TensorImpl* const> operands, const Kernel& kernel,
-                     const Shape& domain, bool combined) noexcept {
+                     const Shape& domain, bool reduced) noexcept {
   if (axes.size() < 2) return;
   std::size_t guide = 0;
   while (guide < operands.size() && (kernel.rows->over[guide] != Over::Domain || !fills(*operands[guide], domain)))
     ++guide;
   if (guide == operands.size() || operands[guide]->contiguous) return;
-  if (combined && gives_positions(kernel)) return;
+  if (reduced && gives_positions(kernel)) return;
   const auto step = [&](const DomainAxis& axis) { return std::abs(stride_along(*operands[guide], axis.from_end)); };
   for (std::size_t i = 1; i < axes.size(); ++i)  // insertion sort: stable, and never allocates
     for (std::size_t j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
 }
 
-std::int64_t stride_in_rows(const TensorImpl& t, Over over, const DomainAxis& axis, bool combined) noexcept {
-  if (over != Over::Domain && combined) return 0;
+std::int64_t stride_in_rows(const TensorImpl& t, Over over, const DomainAxis& axis, bool reduced) noexcept {
+  if (over != Over::Domain && reduced) return 0;
   return stride_along(t, over == Over::Rows ? axis.from_end_of_rows : axis.from_end);
 }
 
-/// Adds dims, merging neighbours that all operands walk as one; one of extent 1 where nothing is to be added.
+/// Adds dims, merging neighbours that all operands traverse as one; one of extent 1 where nothing is to be added.
 void add_dims(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel, const Shape& domain,
-              bool combined) {
-  const int first = nest.rank;
+              bool reduced) {
+  const int first = nest.ndim;
   const Rows& rows = *kernel.rows;
   const auto set = [&](int dim, const DomainAxis& axis) {
     for (std::size_t k = 0; k < operands.size(); ++k)
-      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.over[k], axis, combined);
+      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.over[k], axis, reduced);
   };
   const auto merges = [&](int dim, std::int64_t extent) {  // dim with the one before
     return std::ranges::all_of(nest.operands,
                                [&](const NestOperand& o) { return o.strides[dim - 1] == o.strides[dim] * extent; });
   };
-  DomainAxis axes[max_rank];
+  DomainAxis axes[max_ndim];
   int count = 0;
-  for (int from_end = domain.rank() - 1; from_end >= 0; --from_end)
-    if ((rows.axes >> from_end & 1) == combined && domain.end()[-1 - from_end] != 1)
+  for (int from_end = domain.ndim() - 1; from_end >= 0; --from_end)
+    if ((rows.axes >> from_end & 1) == reduced && domain.end()[-1 - from_end] != 1)
       axes[count++] = {from_end, row_axes_within(rows.axes, from_end)};
-  order_by_memory({axes, axes + count}, operands, kernel, domain, combined);
+  order_by_memory({axes, axes + count}, operands, kernel, domain, reduced);
   for (const DomainAxis& axis : std::span(axes, axes + count)) {
     const std::int64_t extent = domain.end()[-1 - axis.from_end];
-    set(nest.rank, axis);
-    if (nest.rank > first && merges(nest.rank, extent)) {
-      nest.extents[nest.rank - 1] *= extent;
-      set(nest.rank - 1, axis);
+    set(nest.ndim, axis);
+    if (nest.ndim > first && merges(nest.ndim, extent)) {
+      nest.extents[nest.ndim - 1] *= extent;
+      set(nest.ndim - 1, axis);
     } else {
-      nest.extents[nest.rank++] = extent;
+      nest.extents[nest.ndim++] = extent;
     }
   }
-  if (nest.rank > first) return;
-  for (NestOperand& o : nest.operands) o.strides[nest.rank] = 0;
-  nest.extents[nest.rank++] = 1;
+  if (nest.ndim > first) return;
+  for (NestOperand& o : nest.operands) o.strides[nest.ndim] = 0;
+  nest.extents[nest.ndim++] = 1;
 }
 
-void make_walked_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel,
-                          const Shape& domain) {
+void make_strided_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel,
+                           const Shape& domain) {
   nest.outputs = static_cast<int>(kernel.outputs.size());
   nest.numel = domain.numel();
   nest.linear = false;
   nest.operands.resize(operands.size(), boost::container::default_init);
   for (std::size_t k = 0; k < operands.size(); ++k)
     nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
-  nest.rank = 0;
+  nest.ndim = 0;
   add_dims(nest, operands, kernel, domain, false);
-  const int row_dims = nest.rank;
+  const int row_dims = nest.ndim;
   add_dims(nest, operands, kernel, domain, true);
-  nest.combined = nest.rank - row_dims;
+  nest.reduced = nest.ndim - row_dims;
 }
 
 /// Calls make(operands) with an element that broadcasts along every dim in the place of each array.
@@ -168,23 +168,24 @@ template <class Make>
 void make_without(std::span<const std::uint32_t> arrays, LoopNest& nest, std::span<TensorImpl* const> operands,
                   Make make) {
   TensorImpl one_element;
-  boost::container::small_vector<TensorImpl*, 16> walked(operands.begin(), operands.end());
-  for (const std::uint32_t k : arrays) walked[k] = &one_element;
-  make(std::span<TensorImpl* const>(walked.data(), walked.size()));
+  boost::container::small_vector<TensorImpl*, 16> strided(operands.begin(), operands.end());
+  for (const std::uint32_t k : arrays) strided[k] = &one_element;
+  make(std::span<TensorImpl* const>(strided.data(), strided.size()));
   for (const std::uint32_t k : arrays) nest.operands[k].data = operands[k]->data;
 }
 
 }  // namespace
 
 void make_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel, const Shape& domain) {
-  if (kernel.arrays.empty()) return make_walked_row_nest(nest, operands, kernel, domain);
-  make_without(kernel.arrays, nest, operands, [&](auto walked) { make_walked_row_nest(nest, walked, kernel, domain); });
+  if (kernel.arrays.empty()) return make_strided_row_nest(nest, operands, kernel, domain);
+  make_without(kernel.arrays, nest, operands,
+               [&](auto strided) { make_strided_row_nest(nest, strided, kernel, domain); });
 }
 
 void make_nest(LoopNest& nest, std::span<TensorImpl* const> operands, int outputs,
                std::span<const std::uint32_t> arrays) {
-  if (arrays.empty()) return make_walked_nest(nest, operands, outputs);
-  make_without(arrays, nest, operands, [&](auto walked) { make_walked_nest(nest, walked, outputs); });
+  if (arrays.empty()) return make_strided_nest(nest, operands, outputs);
+  make_without(arrays, nest, operands, [&](auto strided) { make_strided_nest(nest, strided, outputs); });
 }
 
 }  // namespace sinter::inline v1::jit

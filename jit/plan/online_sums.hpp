@@ -1,4 +1,4 @@
-// Sums of distances from a row's greatest element or from its mean, for which one walk through the row is enough.
+// Sums of distances from a row's greatest element or from its mean, for which one pass through the row is enough.
 #pragma once
 #include <optional>
 
@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// A sum that asks for the result of another reduction, its lead, of the same values v. The walk that finds the lead
+/// A sum that asks for the result of another reduction, its lead, of the same values v. The pass that finds the lead
 /// finds it as well: about a pivot, which is what is known of the lead so far.
 struct OnlineSum {
   enum class Kind : std::uint8_t { Exponentials, Squares };

@@ -27,7 +27,7 @@ class Steps {
   /// The same of 0, with some k[d] that is not 0. The lows are the highs' negatives.
   bool lead_back() noexcept {
     sum_up();
-    for (int d = 0; d < rank_; ++d)  // the first such k; that of the other sign is the same one
+    for (int d = 0; d < ndim_; ++d)  // the first such k; that of the other sign is the same one
       for (std::int64_t k = 1; k <= std::min(dims_[d].high, most_[d + 1] / dims_[d].stride); ++k)
         if (--trials_ < 0 || is_possible(-k * dims_[d].stride, d + 1)) return true;
     return false;
@@ -39,20 +39,20 @@ class Steps {
   };
   /// By falling stride.
   void insert(const Dim& dim) noexcept {
-    int at = rank_++;
+    int at = ndim_++;
     for (; at > 0 && dims_[at - 1].stride < dim.stride; --at) dims_[at] = dims_[at - 1];
     dims_[at] = dim;
   }
   void sum_up() noexcept {
-    least_[rank_] = most_[rank_] = 0;
-    for (int d = rank_ - 1; d >= 0; --d) {
+    least_[ndim_] = most_[ndim_] = 0;
+    for (int d = ndim_ - 1; d >= 0; --d) {
       least_[d] = least_[d + 1] + dims_[d].low * dims_[d].stride;
       most_[d] = most_[d + 1] + dims_[d].high * dims_[d].stride;
     }
   }
   bool is_possible(std::int64_t apart, int d) noexcept {
     if (apart < least_[d] || apart > most_[d]) return false;
-    if (d == rank_) return true;
+    if (d == ndim_) return true;
     const auto [stride, low, high] = dims_[d];
     const std::int64_t first = std::max(low, -floor_divide(most_[d + 1] - apart, stride)),
                        last = std::min(high, floor_divide(apart - least_[d + 1], stride));
@@ -62,9 +62,9 @@ class Steps {
   }
   static std::int64_t floor_divide(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
 
-  static constexpr int most_dims = 2 * max_rank + 1;  // of two arrays, and the bytes of their elements
+  static constexpr int most_dims = 2 * max_ndim + 1;  // of two arrays, and the bytes of their elements
 
-  int rank_ = 0;
+  int ndim_ = 0;
   int trials_;
   Dim dims_[most_dims];
   std::int64_t least_[most_dims + 1], most_[most_dims + 1];  // what dims d, d + 1, ... can add up to
@@ -79,8 +79,8 @@ bool meet(const TensorImpl& a, const TensorImpl& b, std::int64_t apart, int tria
   const std::int64_t unit = is_whole ? 1 : size, unit_of_b = is_whole ? 1 : size_of_b;
   Steps steps(trials);
   steps.add(1, 1 - unit_of_b, unit - 1);
-  for (int from_end = 1; from_end <= std::max(a.rank(), b.rank()); ++from_end) {
-    const int axis = a.rank() - from_end, axis_of_b = b.rank() - from_end;
+  for (int from_end = 1; from_end <= std::max(a.ndim(), b.ndim()); ++from_end) {
+    const int axis = a.ndim() - from_end, axis_of_b = b.ndim() - from_end;
     const std::int64_t last = axis < 0 ? 0 : a.shape[axis] - 1, last_of_b = axis_of_b < 0 ? 0 : b.shape[axis_of_b] - 1;
     const std::int64_t stride = last == 0 ? 0 : a.strides[axis] * unit,
                        stride_of_b = last_of_b == 0 ? 0 : b.strides[axis_of_b] * unit_of_b;
@@ -105,8 +105,8 @@ Overlap overlap_in_full(const TensorImpl& written, const TensorImpl& read) noexc
   if (begin >= read_end || read_begin >= end) return Overlap::None;
   const bool alike = written.data == read.data && size_of(written.dtype) == size_of(read.dtype);
   if (!alike) return meet(written, read, read.data - written.data, few_trials) ? Overlap::Some : Overlap::None;
-  for (int from_end = 1; from_end <= written.rank(); ++from_end) {
-    const int axis = written.rank() - from_end, read_axis = read.rank() - from_end;
+  for (int from_end = 1; from_end <= written.ndim(); ++from_end) {
+    const int axis = written.ndim() - from_end, read_axis = read.ndim() - from_end;
     if (written.shape[axis] == 1) continue;
     if (read_axis < 0 || read.shape[read_axis] != written.shape[axis] ||
         read.strides[read_axis] != written.strides[axis])
@@ -125,7 +125,7 @@ bool overlap_as_targets(const TensorImpl& a, const TensorImpl& b) noexcept {
 bool strides_overlap(const TensorImpl& t) noexcept {
   if (t.numel == 0) return false;
   Steps steps(many_trials);
-  for (int axis = 0; axis < t.rank(); ++axis) {
+  for (int axis = 0; axis < t.ndim(); ++axis) {
     const std::int64_t last = t.shape[axis] - 1;
     if (last > 0 && t.strides[axis] == 0) return true;
     steps.add(t.strides[axis], -last, last);

@@ -41,31 +41,31 @@ std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noex
 }
 
 std::size_t nest_word_count(const KernelClass& c) noexcept {
-  std::size_t count = c.patterns.size() + 1 + static_cast<std::size_t>(c.rank - 1) * (c.wide ? 3 : 2);
-  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(stride_count(p, c.rank));
+  std::size_t count = c.patterns.size() + 1 + static_cast<std::size_t>(c.ndim - 1) * (c.wide ? 3 : 2);
+  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(stride_count(p, c.ndim));
   return count;
 }
 
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   const int lanes_log2 = std::countr_zero(static_cast<unsigned>(c.lanes));  // a shift takes a tenth of a division
-  *words++ = static_cast<std::uint64_t>(c.rank == 1 ? nest.numel : nest.numel >> lanes_log2);
-  if (nest.linear && c.rank == 1) return words;
+  *words++ = static_cast<std::uint64_t>(c.ndim == 1 ? nest.numel : nest.numel >> lanes_log2);
+  if (nest.linear && c.ndim == 1) return words;
   // The generic class has more dims than the nest: the outermost ones have extent 1.
-  const int missing = c.rank - nest.rank;
-  for (int d = c.rank - 1; d >= 1; --d) {
+  const int missing = c.ndim - nest.ndim;
+  for (int d = c.ndim - 1; d >= 1; --d) {
     const std::int64_t extent = d < missing ? 1 : nest.extents[d - missing];
-    words = write_extent(words, d == c.rank - 1 ? extent >> lanes_log2 : extent, c.wide);
+    words = write_extent(words, d == c.ndim - 1 ? extent >> lanes_log2 : extent, c.wide);
   }
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
-    for (int d = 0, count = stride_count(c.patterns[k], c.rank); d < count; ++d)
+    for (int d = 0, count = stride_count(c.patterns[k], c.ndim); d < count; ++d)
       *words++ = d < missing ? 0 : static_cast<std::uint64_t>(nest.operands[k].strides[d - missing]);
   return words;
 }
 
 namespace {
 
-/// The rows' dims or the combined ones, of the class and of the nest: the outermost ones that the nest lacks have
+/// The rows' dims or the reduced ones, of the class and of the nest: the outermost ones that the nest lacks have
 /// extent 1.
 struct Dims {
   int count, missing, first;  // the nest's first one
@@ -80,10 +80,10 @@ struct Dims {
 }  // namespace
 
 std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept {
-  const int row_rank = c.rank - c.combined;
-  std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0) + c.rows.stash;
-  count += static_cast<std::size_t>(3 * (row_rank - 1) + (c.wide ? 3 : 2) * (c.combined - 1));
-  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(row_rank + combined_strides(c, p));
+  const int row_ndim = c.ndim - c.reduced;
+  std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0) + c.rows.row_cache;
+  count += static_cast<std::size_t>(3 * (row_ndim - 1) + (c.wide ? 3 : 2) * (c.reduced - 1));
+  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(row_ndim + reduced_strides(c, p));
   return count;
 }
 
@@ -91,8 +91,8 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
                               const RowLaunch& launch) noexcept {
   const auto add = [&](std::int64_t word) { *words++ = static_cast<std::uint64_t>(word); };
   const int of_rows = nest.row_dims();
-  const Dims rows{c.rank - c.combined, c.rank - c.combined - of_rows, 0};
-  const Dims combined{c.combined, c.combined - nest.combined, of_rows};
+  const Dims rows{c.ndim - c.reduced, c.ndim - c.reduced - of_rows, 0};
+  const Dims reduced{c.reduced, c.reduced - nest.reduced, of_rows};
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   if (c.rows.split)
     for (std::byte* const parts : launch.parts) *words++ = reinterpret_cast<std::uintptr_t>(parts);
@@ -100,13 +100,13 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
   add(launch.rows);
   add(launch.columns);
   if (c.rows.split)
-    for (const std::int64_t word : {launch.grid.splits, launch.grid.part, launch.spread, launch.walk}) add(word);
-  if (c.rows.stash) add(launch.stash);
+    for (const std::int64_t word : {launch.grid.splits, launch.grid.part, launch.spread, launch.pass}) add(word);
+  if (c.rows.row_cache) add(launch.row_cache);
   for (int d = rows.count - 1; d >= 1; --d) words = write_extent(words, rows.extent(nest, d), true);
-  for (int d = combined.count - 1; d >= 1; --d) words = write_extent(words, combined.extent(nest, d), c.wide);
+  for (int d = reduced.count - 1; d >= 1; --d) words = write_extent(words, reduced.extent(nest, d), c.wide);
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     for (int d = 0; d < rows.count; ++d) add(rows.stride(nest.operands[k], d));
-    for (int d = 0; d < combined_strides(c, c.patterns[k]); ++d) add(combined.stride(nest.operands[k], d));
+    for (int d = 0; d < reduced_strides(c, c.patterns[k]); ++d) add(reduced.stride(nest.operands[k], d));
   }
   return words;
 }

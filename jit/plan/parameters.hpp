@@ -24,8 +24,8 @@ struct RowLaunch {
   RowGrid grid;
   std::int64_t rows = 0, columns = 0;
   std::int64_t spread = 1;                 // blocks of a row
-  std::int64_t walk = 0;                   // where blocks share rows: which one
-  std::int64_t stash = 0;                  // elements of each input's part of the stash; 0: the block has none
+  std::int64_t pass = 0;                   // where blocks share rows: which one
+  std::int64_t row_cache = 0;              // elements of each input's part of the row cache; 0: the block has none
   std::span<std::byte* const> parts = {};  // of each stage
 };
 

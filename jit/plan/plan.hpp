@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
+#include "../graph/scalar_use.hpp"
+#include "../ops/facts.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -21,14 +23,14 @@ struct Slot {
 /// How a tensor lies in the domain of a kernel that reduces.
 enum class Over : std::uint8_t {
   Domain,  // it broadcasts to the domain
-  Kept,    // the same, and it has one element for each row: an extent of 1, or none, where axes are combined
-  Rows,    // it broadcasts to the domain without the axes that are combined: one element for each row as well
+  Kept,    // the same, and it has one element for each row: an extent of 1, or none, where axes are reduced
+  Rows,    // it broadcasts to the domain without the axes that are reduced: one element for each row as well
 };
 
 /// What a kernel that reduces adds to an elementwise one. Its domain is what its inputs over the domain broadcast to.
 /// All its reductions combine the same axes: the elements that one result comes from are a row.
 struct Rows {
-  std::uint8_t axes = 0;     // as in Along; not 0
+  std::uint8_t axes = 0;     // as in ReduceAxes; not 0
   std::vector<Over> over;    // of the outputs, then of the inputs
   std::vector<Slot> domain;  // tensors that give the domain their shape and are not read
 };
@@ -80,15 +82,5 @@ std::string kernel_name(const Graph& kernel);
 /// The most bytes of values that are alive at once, per element, when a kernel's nodes run in their order; leaves count
 /// from their first use. What a choice of lanes per thread depends on.
 int live_bytes(const Graph& kernel);
-
-/// Whether the operation is a call or a division: several instructions.
-bool is_function(Op op) noexcept;
-
-/// Unpacks a scalar node's attribute.
-struct ScalarUse {
-  std::uint32_t number;
-  Category arrives_as;
-};
-ScalarUse scalar_use(const Node& node) noexcept;
 
 }  // namespace sinter::inline v1::jit

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <sinter/runtime/error.hpp>
-#include "../graph/shapes.hpp"
+#include "../infer/shapes.hpp"
 #include "product.hpp"
 
 namespace sinter::inline v1::jit {

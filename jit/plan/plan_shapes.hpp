@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "../run/checks.hpp"
+#include "../graph/leaves.hpp"
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {

@@ -21,67 +21,13 @@ using runtime::MatrixProduct;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// The axes before the matrices.
-Shape batch_of(const Shape& shape) {
-  return Shape(std::span(shape.begin(), static_cast<std::size_t>(std::max(shape.rank() - 2, 0))));
-}
-std::int64_t inner_left(const Shape& a) { return a[-1]; }
-std::int64_t inner_right(const Shape& b) { return b[b.rank() == 1 ? 0 : -2]; }
-
-std::string extents(const Shape& matrix) { return fmt::format("{}x{}", matrix[-2], matrix[-1]); }
-
-}  // namespace
-
-bool multiplies(const Graph& graph) noexcept {
-  return std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.op == Op::matmul; });
-}
-
-std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept {
-  if (a.empty() || b.empty() || inner_left(a) != inner_right(b)) return std::nullopt;
-  Shape shape = batch_of(a);
-  if (!broadcast(shape, batch_of(b))) return std::nullopt;
-  if (a.rank() > 1) shape.push_back(a[-2]);
-  if (b.rank() > 1) shape.push_back(b[-1]);
-  return shape;
-}
-
-std::string product_mismatch(const Shape& a, const Shape& b) {
-  if (a.empty() || b.empty())
-    return fmt::format("both arguments to matmul need to be at least 1D, but they are {}D and {}D", a.rank(), b.rank());
-  if (inner_left(a) == inner_right(b))
-    return fmt::format("the batches {} and {} of the matrices do not broadcast", to_string(batch_of(a)),
-                       to_string(batch_of(b)));
-  if (a.rank() == 1 && b.rank() == 1)
-    return fmt::format(
-        "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
-        "{0} "
-        "and {1} elements respectively",
-        a[0], b[0]);
-  if (b.rank() == 1) return fmt::format("size mismatch, got input ({}), mat ({}), vec ({})", a[-2], extents(a), b[0]);
-  if (a.rank() == 1) return fmt::format("size mismatch, got input ({}), mat ({}), vec ({})", b[-1], extents(b), a[0]);
-  return fmt::format("mat1 and mat2 shapes cannot be multiplied ({} and {})", extents(a), extents(b));
-}
-
-std::string product_advice(const Shape& a, const Shape& b) {
-  if (a.empty() || b.empty()) return "Multiply by a number with *";
-  if (inner_left(a) == inner_right(b))
-    return "The dimensions before the last two broadcast: extents must be equal, or one of them 1 (x.unsqueeze(0) adds "
-           "one)";
-  if (b.rank() == 1) return "The last dimension of a and that of b must be equal";
-  return fmt::format(
-      "The {} dimension of a and the one before the last of b must be equal (x.transpose(-2, -1) swaps two)",
-      a.rank() == 1 ? "only" : "last");
-}
-
-namespace {
-
 /// An operand as a stack of matrices. An axis that a vector lacks has an extent of 1.
 struct Stack {
   Stack(const TensorImpl& t, bool is_right) : data(t.data) {
-    const bool is_column = is_right && t.rank() == 1;
-    rows = is_column ? t.shape[-1] : t.rank() == 1 ? 1 : t.shape[-2];
+    const bool is_column = is_right && t.ndim() == 1;
+    rows = is_column ? t.shape[-1] : t.ndim() == 1 ? 1 : t.shape[-2];
     columns = is_column ? 1 : t.shape[-1];
-    row_stride = is_column ? t.strides[-1] : t.rank() == 1 ? 0 : t.strides[-2];
+    row_stride = is_column ? t.strides[-1] : t.ndim() == 1 ? 0 : t.strides[-2];
     column_stride = is_column ? 0 : t.strides[-1];
   }
   /// As BLAS takes it; none where neither rows nor columns lie side by side.
@@ -103,25 +49,25 @@ struct BatchAxis {
   std::array<std::int64_t, 4> strides;
 };
 
-/// Whether all operands walk through both axes as through one.
+/// Whether all operands traverse both axes as one.
 bool continues(const BatchAxis& outer, const BatchAxis& axis) {
   return std::ranges::equal(outer.strides, axis.strides, [&](auto step, auto s) { return step == axis.extent * s; });
 }
 
 /// The stride of an operand along an axis of the result's batch: 0 where it is broadcast.
 std::int64_t batch_stride(const TensorImpl& t, int from_end) {
-  const int axis = std::max(t.rank() - 2, 0) - from_end;
+  const int axis = std::max(t.ndim() - 2, 0) - from_end;
   return axis < 0 || t.shape[axis] == 1 ? 0 : t.strides[axis];
 }
 
 /// The axes of the batch, joined where they can be. The first operand is the result, the last one may be null.
 std::vector<BatchAxis> batch_axes(const Shape& batch, const std::array<const TensorImpl*, 4>& operands) {
   std::vector<BatchAxis> axes;
-  for (int i = 0; i < batch.rank(); ++i) {
+  for (int i = 0; i < batch.ndim(); ++i) {
     if (batch[i] == 1) continue;
     BatchAxis axis{batch[i], {operands[0]->strides[i]}};
     for (std::size_t k = 1; k < 4; ++k)
-      axis.strides[k] = operands[k] ? batch_stride(*operands[k], batch.rank() - i) : axis.strides[0];
+      axis.strides[k] = operands[k] ? batch_stride(*operands[k], batch.ndim() - i) : axis.strides[0];
     if (!axes.empty() && continues(axes.back(), axis))
       axes.back() = {axes.back().extent * axis.extent, axis.strides};
     else
@@ -199,7 +145,7 @@ MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
 /// Whether BLAS writes into it where it lies.
 bool is_writable(const TensorImpl& out, const TensorImpl& a, const TensorImpl& b) {
   if (out.contiguous) return true;
-  if (a.rank() == 1 || b.rank() == 1 || a.shape[-1] == 0) return false;
+  if (a.ndim() == 1 || b.ndim() == 1 || a.shape[-1] == 0) return false;
   if (std::ranges::any_of(out.strides, [](std::int64_t stride) { return stride < 0; })) return false;
   const std::optional<Matrix> m = Stack(out, false).matrix();
   return m && !m->transposed;

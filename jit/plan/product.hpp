@@ -1,4 +1,4 @@
-// Matrix products: their shapes, and how a device's BLAS is asked for one.
+// Matrix products: how a device's BLAS is asked for one.
 #pragma once
 #include <optional>
 #include <span>
@@ -6,20 +6,10 @@
 
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
+#include "../infer/product_shape.hpp"
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {
-
-/// Whether a graph multiplies matrices.
-bool multiplies(const Graph& graph) noexcept;
-
-/// The shape of matmul(a, b), by torch.matmul's rules: the last two axes are matrices, those before them broadcast; a
-/// vector is a row on the left, a column on the right, and its axis goes. None where they are not to be multiplied.
-std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept;
-
-/// Why there is none, in PyTorch's words; and what to do about it.
-std::string product_mismatch(const Shape& a, const Shape& b);
-std::string product_advice(const Shape& a, const Shape& b);
 
 /// What a product's kernel computes is alpha matmul(a, b) + beta c: its graph is a matmul, which a number may multiply,
 /// and to which a third input may be added, or a number times that. Values of operands that are not there are 1.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../graph/node_set.hpp"
-#include "../graph/shapes.hpp"
+#include "../infer/shapes.hpp"
 #include "plan_builder.hpp"
 
 namespace sinter::inline v1::jit {
@@ -118,7 +118,7 @@ class ProductScheduler {
   /// Takes a tensor that is added, where no kernel follows that would add it for nothing.
   NodeId take_addend(Product& p, NodeId id) {
     const NodeId reader = only_reader(id, Op::add);
-    const bool are_matrices = shape(p.inputs[0]).rank() > 1 && shape(p.inputs[1]).rank() > 1;
+    const bool are_matrices = shape(p.inputs[0]).ndim() > 1 && shape(p.inputs[1]).ndim() > 1;
     if (reader < 0 || !are_matrices || shape(p.inputs[0])[-1] == 0 || !is_for_memory(reader)) return id;
     NodeId added = other_operand(reader, id), number = -1;
     if (node(added).op == Op::mul && value(added).uses == 1) {

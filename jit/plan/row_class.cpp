@@ -7,25 +7,25 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// Neighbouring rows from which on threads that walk side by side read whole sectors.
+/// Neighbouring rows from which on threads side by side read whole sectors.
 constexpr std::int64_t least_neighbours = 8;
 
-/// The dims of a nest: those of rows are [0, row_rank), combined ones [row_rank, rank).
+/// The dims of a nest: those of rows are [0, row_ndim), reduced ones [row_ndim, ndim).
 class RowNest {
  public:
   RowNest(const KernelTraits& traits, const LoopNest& nest)
-      : traits_(traits), nest_(nest), row_rank_(nest.row_dims()) {}
+      : traits_(traits), nest_(nest), row_ndim_(nest.row_dims()) {}
 
   /// Whether more bytes lie side by side across rows than along them.
   bool is_across() const noexcept {
-    if (nest_.extents[row_rank_ - 1] < least_neighbours) return false;
+    if (nest_.extents[row_ndim_ - 1] < least_neighbours) return false;
     std::size_t across = 0, along = 0;
     for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
-      if (!is_walked(k)) continue;
+      if (!is_streamed(k)) continue;
       const std::int64_t* strides = nest_.operands[k].strides;
-      if (std::abs(strides[nest_.rank - 1]) == 1)
+      if (std::abs(strides[nest_.ndim - 1]) == 1)
         along += size_of(traits_.operands[k].dtype);
-      else if (std::abs(strides[row_rank_ - 1]) == 1)
+      else if (std::abs(strides[row_ndim_ - 1]) == 1)
         across += size_of(traits_.operands[k].dtype);
     }
     return across > along;
@@ -33,11 +33,11 @@ class RowNest {
 
   /// The most lanes of vectors that lie along this dim: of a row, or across rows.
   int lanes(bool across) const noexcept {
-    const int dim = across ? row_rank_ - 1 : nest_.rank - 1;
+    const int dim = across ? row_ndim_ - 1 : nest_.ndim - 1;
     if (!has_neighbours(dim)) return 1;
     int lanes = traits_.lanes;
     while (lanes > nest_.extents[dim] && lanes > 1) lanes /= 2;
-    while (lanes > 1 && !is_aligned(dim, lanes, !across && nest_.combined == 1)) lanes /= 2;
+    while (lanes > 1 && !is_aligned(dim, lanes, !across && nest_.reduced == 1)) lanes /= 2;
     return lanes;
   }
 
@@ -47,9 +47,9 @@ class RowNest {
     const std::int64_t* strides = nest_.operands[k].strides;
     const bool is_input = k >= static_cast<std::size_t>(nest_.outputs);
     if (is_input && columns != 1 &&
-        std::all_of(strides + row_rank_, strides + nest_.rank, [](auto s) { return s == 0; }))
+        std::all_of(strides + row_ndim_, strides + nest_.ndim, [](auto s) { return s == 0; }))
       return Pattern::Uniform;
-    return strides[across ? row_rank_ - 1 : nest_.rank - 1] == 1 ? Pattern::Linear : Pattern::Strided;
+    return strides[across ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? Pattern::Linear : Pattern::Strided;
   }
 
   /// Whether offsets along a row need 64 bits.
@@ -57,7 +57,7 @@ class RowNest {
     if (columns >= narrow_limit) return true;
     for (const NestOperand& o : nest_.operands) {
       std::int64_t reach = 0;
-      for (int d = row_rank_; d < nest_.rank; ++d) {
+      for (int d = row_ndim_; d < nest_.ndim; ++d) {
         const std::int64_t stride = std::abs(o.strides[d]);
         if (stride >= narrow_limit) return true;
         reach += stride * std::max<std::int64_t>(nest_.extents[d] - 1, 0);
@@ -68,15 +68,15 @@ class RowNest {
   }
 
  private:
-  /// Whether it has memory that is walked element by element.
-  bool is_walked(std::size_t k) const noexcept {
+  /// Whether it has memory that is read or written element by element.
+  bool is_streamed(std::size_t k) const noexcept {
     const KernelTraits::Access& a = traits_.operands[k];
     return a.memory && !a.array && !a.per_row;
   }
 
   bool has_neighbours(int dim) const noexcept {
     for (std::size_t k = 0; k < nest_.operands.size(); ++k)
-      if (is_walked(k) && nest_.operands[k].strides[dim] == 1) return true;
+      if (is_streamed(k) && nest_.operands[k].strides[dim] == 1) return true;
     return false;
   }
 
@@ -84,7 +84,7 @@ class RowNest {
     const auto misaligned = [&](std::int64_t n) { return (n & (lanes - 1)) != 0; };
     if (!may_have_tail && misaligned(nest_.extents[dim])) return false;
     for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
-      if (!is_walked(k)) continue;
+      if (!is_streamed(k)) continue;
       const NestOperand& o = nest_.operands[k];
       if (o.strides[dim] != 1) {
         if (k < static_cast<std::size_t>(nest_.outputs)) return false;  // vectors are not scattered
@@ -92,7 +92,7 @@ class RowNest {
       }
       const auto bytes = static_cast<std::uintptr_t>(lanes) * size_of(traits_.operands[k].dtype);
       if (reinterpret_cast<std::uintptr_t>(o.data) & (bytes - 1)) return false;
-      for (int d = 0; d < nest_.rank; ++d)
+      for (int d = 0; d < nest_.ndim; ++d)
         if (d != dim && misaligned(o.strides[d])) return false;
     }
     return true;
@@ -100,7 +100,7 @@ class RowNest {
 
   const KernelTraits& traits_;
   const LoopNest& nest_;
-  const int row_rank_;
+  const int row_ndim_;
 };
 
 }  // namespace
@@ -115,8 +115,8 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;
   ClassKey key;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) key.set_pattern(k, rows.pattern(k, sizes.across, columns));
-  key.set_head(nest.rank, scheme.lanes, rows.is_wide(columns), aliased);
-  key.set_rows(scheme.text, nest.combined);
+  key.set_head(nest.ndim, scheme.lanes, rows.is_wide(columns), aliased);
+  key.set_rows(scheme.text, nest.reduced);
   return key;
 }
 

@@ -6,7 +6,7 @@
 #include <ranges>
 #include <utility>
 
-#include "../graph/shapes.hpp"
+#include "../infer/shapes.hpp"
 #include "weight.hpp"
 
 namespace sinter::inline v1::jit {
@@ -49,18 +49,18 @@ bool fits_in(const Shape& shape, const Shape& whole) {
 }  // namespace
 
 bool RowGroup::is_leading() const {
-  const int rank = domain.rank();
-  int axis = rank - 1;
+  const int ndim = domain.ndim();
+  int axis = ndim - 1;
   while (axis >= 0 && axes >> axis & 1) --axis;
   return (axes & ((1 << (axis + 1)) - 1)) == 0;
 }
 
 bool RowGroup::is_per_row(const Shape& shape) const {
   bool whole = false;
-  for (int from_end = 0; from_end < domain.rank(); ++from_end) {
+  for (int from_end = 0; from_end < domain.ndim(); ++from_end) {
     if (!(axes >> from_end & 1) || domain[-1 - from_end] == 1) continue;
     whole = true;
-    if (from_end < shape.rank() && shape[-1 - from_end] != 1) return false;
+    if (from_end < shape.ndim() && shape[-1 - from_end] != 1) return false;
   }
   return whole;
 }
@@ -80,13 +80,13 @@ RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves)
 std::span<const Operand> RowGroups::values_of(NodeId id) const {
   const Node& n = node(id);
   if (n.op == Op::count) return {};
-  return n.op == Op::like ? graph_.operands(n).first(1) : graph_.operands(n);
+  return n.op == Op::broadcast_like ? graph_.operands(n).first(1) : graph_.operands(n);
 }
 
 void RowGroups::join_groups(NodeId id) {
   NodeState& s = state(id);
   int made_in = no_group;
-  bool alone = node(id).op != Op::like;
+  bool alone = node(id).op != Op::broadcast_like;
   for (const Operand o : graph_.operands(node(id))) {
     merge(s.after, state(o.node).after);
     if (node(o.node).op == Op::scalar || node(o.node).op == Op::constant) continue;
@@ -157,7 +157,7 @@ std::vector<Fit> RowGroups::fits(const Closure& c, std::size_t g) const {
     Fit& f = found[i];
     f = {fits_in(shape(id), group.domain), fits_in(shape(id), row_shape), false};
     if (group_of(id) == static_cast<int>(g)) {
-      const bool keeps = Along::of(n.attribute).keeps;
+      const bool keeps = ReduceAxes::of(n.attribute).keeps;
       f.domain &= keeps || group.is_leading();
       f.rows &= !keeps || shape(id).empty();
     } else if (is_boundary(id, static_cast<int>(g)) || n.op == Op::leaf || n.op == Op::index) {
@@ -214,8 +214,8 @@ void RowGroups::add_reduction(NodeId id) {
 /// The oldest that it joins, or a new one.
 std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vector<NodeId>& inputs) {
   const NodeId from = operand(id);
-  const int rank = shape(from).rank();
-  const auto axes = static_cast<std::uint8_t>(Along::of(node(id).attribute).axes & ((1 << rank) - 1));
+  const int ndim = shape(from).ndim();
+  const auto axes = static_cast<std::uint8_t>(ReduceAxes::of(node(id).attribute).axes & ((1 << ndim) - 1));
   std::vector<std::int64_t> key{axes};
   key.insert(key.end(), shape(from).begin(), shape(from).end());
   std::vector<std::size_t>& alike = alike_[key];
@@ -316,7 +316,7 @@ void RowGroups::find_stored() {
   const auto mark_elementwise = [&](const Closure& c) {
     mark(c, no_group);
     for (const NodeId id : c.needed)
-      if (node(id).op == Op::like && shape(operand(id)) != shape(id))
+      if (node(id).op == Op::broadcast_like && shape(operand(id)) != shape(id))
         mark_shape_sources(graph_.operands(node(id))[1].node, no_group);
   };
   for (NodeId id = 0; id < count(); ++id)

@@ -21,7 +21,7 @@ using GroupSet = boost::dynamic_bitset<std::uint64_t>;
 /// Reductions that share a kernel.
 struct RowGroup {
   Shape domain;
-  std::uint8_t axes;  // that are combined, as in Along
+  std::uint8_t axes;  // that are reduced, as in ReduceAxes
   std::vector<NodeId> reductions;
   std::vector<std::size_t> outputs;  // of the evaluation
   std::vector<NodeId> made;          // what is made of results of the group alone, and has their shape
@@ -30,10 +30,10 @@ struct RowGroup {
   bool is_followed = false;          // another one runs after it
   int weight = 0;
 
-  /// The domain with the combined axes as extents of 1, and without them.
+  /// The domain with the reduced axes as extents of 1, and without them.
   Shape kept() const { return reduced_shape(domain, {axes, true}); }
   Shape rows() const { return reduced_shape(domain, {axes, false}); }
-  /// Whether results without the combined axes lie as if these were there: all axes before them are combined, too.
+  /// Whether results without the reduced axes lie as if these were there: all axes before them are reduced, too.
   bool is_leading() const;
   /// Whether a tensor of this shape has one element for each row.
   bool is_per_row(const Shape& shape) const;
@@ -42,7 +42,7 @@ struct RowGroup {
 /// How a value lies in a group's domain, by shape and by what it is computed from.
 struct Fit {
   bool domain = true;    // right-aligned, as broadcasting goes
-  bool rows = true;      // in the domain without the axes that are combined
+  bool rows = true;      // in the domain without the axes that are reduced
   bool element = false;  // in the domain it differs from element to element of a row
 };
 

@@ -74,7 +74,7 @@ class RowScheduler {
       for (const Operand o : groups_.values_of(id)) operands.push_back(built[c.place(o.node)]);
       if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
-      else if (n.op == Op::like)
+      else if (n.op == Op::broadcast_like)
         made = spread(graph, operands[0], id, leaves);
       else
         made = graph.node(n.op, n.dtype, operands, n.attribute);
@@ -104,8 +104,8 @@ class RowScheduler {
       return graph.node(Op::complex, dtype, parts);
     }
     if (is_complex(graph[tensor].dtype)) tensor = graph.node(Op::real, real_of(graph[tensor].dtype), {&tensor, 1});
-    const DType carried = carrier(dtype);
-    tensor = graph.cast(graph.cast(tensor, carrier(graph[tensor].dtype)), carried);
+    const DType carried = compute_dtype(dtype);
+    tensor = graph.cast(graph.cast(tensor, compute_dtype(graph[tensor].dtype)), carried);
     const Operand operands[] = {graph.constant(DType::Bool, 1), graph.cast(value, carried), tensor};
     return graph.cast(graph.node(Op::where, carried, operands), dtype);
   }

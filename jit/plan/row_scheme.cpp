@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstddef>
 
-#include "row_stash.hpp"
-#include "row_walks.hpp"
+#include "row_cache.hpp"
+#include "row_passes.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -59,9 +59,9 @@ bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_byte
 
 /// A row in shared memory has its multiprocessor to itself, or nearly. Nothing else hides then what memory takes: as
 /// many threads as possible, unless their registers were enough for fewer bytes at once, or for no function.
-void stash(RowText& text, const RowTraits& t, int lanes) noexcept {
+void row_cache(RowText& text, const RowTraits& t, int lanes) noexcept {
   constexpr int threads = 1024;
-  text.stash = true;
+  text.row_cache = true;
   const int left = registers / threads - other_words - t.live_words - 2 * t.loop_part_bytes / 4;  // of parts and rests
   const int steps = left / (2 * lanes * t.stream_words);  // of elements and what they become
   const bool is_wide = t.stream_words > t.streams;        // functions of doubles are long
@@ -93,12 +93,12 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   if (many > 0 && over(vectors, few) <= 512) return keep(0, 512, few);
   if (many > 0 && over(vectors, many) <= 512) return keep(0, 512, many);
   const int most = most_kept(t, 1024, lanes, 1);
-  if (t.walks > 1 && most > 0 && over(vectors, most) <= 1024) return keep(0, 1024, most);
-  text.block = t.walks > 1 ? 512 : 256;
+  if (t.passes > 1 && most > 0 && over(vectors, most) <= 1024) return keep(0, 1024, most);
+  text.block = t.passes > 1 ? 512 : 256;
   text.steps = loop_steps(t, lanes);
   text.split = !t.part_bytes.empty() && s.columns >= worth_sharing && s.rows * text.block * 2 <= all_threads;
-  if (!text.split && stash_extent(s.columns, t.stash_bytes, variable_bytes(t), largest_shared) > 0)
-    stash(text, t, lanes);
+  if (!text.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0)
+    row_cache(text, t, lanes);
   return {text, lanes};
 }
 
@@ -113,9 +113,9 @@ RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   while (lanes > 1 && !has_room_for(block, lanes)) lanes /= 2;
   const bool has_room = has_room_for(block, lanes);
   for (int narrow = lanes; narrow >= 1; narrow /= 2)  // with fewer lanes a thread keeps more of a row
-    for (int team = 1; team <= (t.walks > 1 && has_room ? 32 : 1); team *= 2) {
+    for (int team = 1; team <= (t.passes > 1 && has_room ? 32 : 1); team *= 2) {
       const std::int64_t steps = power_above(over(s.columns, team));
-      if (steps > most_kept(t, block, narrow, narrow) || (t.walks == 1 && steps > 16)) continue;
+      if (steps > most_kept(t, block, narrow, narrow) || (t.passes == 1 && steps > 16)) continue;
       text.team = team, text.steps = static_cast<int>(steps), text.kept = true;
       return {text, narrow};
     }
@@ -149,37 +149,36 @@ RowScheme wished(const RowSizes& s) noexcept {
 }  // namespace
 
 RowTraits::RowTraits(const Kernel& kernel) {
-  const RowWalks w(kernel);
-  walks = static_cast<int>(w.walks.size());
+  const RowPasses w(kernel);
+  passes = static_cast<int>(w.passes.size());
   writes_elements = w.writes_elements;
   live_words = live_bytes(kernel.graph) / 4;
-  calls_long_functions = std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) {
-    return is_function(n.op) && n.op != Op::exp && n.op != Op::div && n.op != Op::sqrt && n.op != Op::log;
-  });
+  calls_long_functions =
+      std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return is_long_function(n.op); });
   kept_bytes = streams = 0;
   std::vector<int> bytes(kernel.inputs.size());
   for (const Node& n : kernel.graph.nodes())
     if (n.op == Op::leaf) bytes[n.attribute] = static_cast<int>(size_of(n.dtype));
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // what is unpacked for one walk is kept for the next
+    if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // what is unpacked for one pass is kept for the next
   bool reads_rows = false, writes_rows = false;
   for (std::size_t k = 0; k < kernel.rows->over.size(); ++k)
     if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
   shares_rows = !(writes_elements && writes_rows && reads_rows);
-  for (const RowWalk& walk : w.walks) {
+  for (const RowPass& pass : w.passes) {
     int words = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i)
-      if (walk.inputs[i]) words += std::max(bytes[i], 4) / 4;
-    streams = std::max(streams, static_cast<int>(std::ranges::count(walk.inputs, true)));
+      if (pass.inputs[i]) words += std::max(bytes[i], 4) / 4;
+    streams = std::max(streams, static_cast<int>(std::ranges::count(pass.inputs, true)));
     stream_words = std::max(stream_words, words);
   }
   for (int stage = 0; stage < w.stages.count; ++stage) part_bytes.push_back(part_size(w, stage, true));
-  const RowWalks looped(kernel, true);
+  const RowPasses looped(kernel, true);
   loop_stages = looped.stages.count;
   for (int stage = 0; stage < loop_stages; ++stage) loop_part_bytes += part_size(looped, stage, true);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     read_again.push_back(looped.reads(i) > 1);
-    if (read_again[i]) stash_bytes += bytes[i];
+    if (read_again[i]) row_cache_bytes += bytes[i];
   }
 }
 
@@ -209,7 +208,7 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
   return grid;
 }
 
-std::string describe(const RowScheme& scheme, const RowGrid& grid, bool stashed) {
+std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached) {
   const RowText& text = scheme.text;
   const unsigned team = text.team == 0 ? grid.block : static_cast<unsigned>(text.team);
   return fmt::format("{} of {} for {}, {}{}", team == 1 ? "one thread" : fmt::format("{} threads", team), grid.block,
@@ -217,8 +216,8 @@ std::string describe(const RowScheme& scheme, const RowGrid& grid, bool stashed)
                      : scheme.lanes == 1 ? "a column"
                                          : fmt::format("{} columns", scheme.lanes),
                      text.kept ? "which is kept in registers"
-                     : stashed ? "which is kept in shared memory"
-                               : "which every walk reads",
+                     : cached  ? "which is kept in shared memory"
+                               : "which every pass reads",
                      grid.splits > 1 ? fmt::format("; {} blocks share it", grid.splits) : "");
 }
 

@@ -1,5 +1,5 @@
-// Which threads of a GPU walk which part of a row, and what they keep: decided from sizes alone, so that one shape has
-// one result on every GPU.
+// Which threads of a GPU process which part of a row, and what they keep: decided from sizes alone, so that one shape
+// has one result on every GPU.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@ struct RowText {
   int team = 0;         // threads that share a row; 0: the whole block
   int block = 256;      // threads of a block; at most, where a team is the block and the row is kept
   int steps = 1;        // vectors, one for each thread of the team, that are read before the first one is used
-  bool kept = false;    // these are the whole row: what several walks read is read from memory once
-  bool split = false;   // several blocks share a row: one launch for each walk
+  bool kept = false;    // these are the whole row: what several passes read is read from memory once
+  bool split = false;   // several blocks share a row: one launch for each pass
   bool tail = false;    // rows end with elements that fill no vector
-  bool stash = false;   // what several walks read stays in shared memory (RowStash), on GPUs that have room for it
+  bool row_cache = false;  // what several passes read stays in shared memory (RowCache), on GPUs that have room for it
   friend bool operator==(const RowText&, const RowText&) = default;
 };
 
@@ -27,10 +27,10 @@ struct RowTraits {
   explicit RowTraits(const Kernel& kernel);
   RowTraits() = default;
 
-  int walks = 1;                      // through a row that is kept
-  bool writes_elements = false;       // the last walk writes; else every one ends with a reduction
+  int passes = 1;                     // through a row that is kept
+  bool writes_elements = false;       // the last pass writes; else every one ends with a reduction
   int kept_bytes = 4;                 // of registers for each element, of what is read once where a row is kept
-  int streams = 1;                    // inputs that one walk reads for each element, at most
+  int streams = 1;                    // inputs that one pass reads for each element, at most
   int stream_words = 1;               // registers of these
   int live_words = 4;                 // registers of values that an element takes
   bool calls_long_functions = false;  // which take many registers
@@ -38,8 +38,8 @@ struct RowTraits {
   std::vector<int> part_bytes;  // of each stage: what it knows of a part of a row that is kept
   int loop_part_bytes = 0;      // of all stages of one that is not
   int loop_stages = 0;          // of one that is not
-  std::vector<bool> read_again;  // of the inputs, those that several walks through such a row read
-  int stash_bytes = 0;           // of each column of these
+  std::vector<bool> read_again;  // of the inputs, those that several passes through such a row read
+  int row_cache_bytes = 0;       // of each column of these
 
   std::size_t stages(const RowText& text) const noexcept {
     return text.kept ? part_bytes.size() : static_cast<std::size_t>(loop_stages);
@@ -71,8 +71,8 @@ struct RowGrid {
 };
 RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept;
 
-/// "32 threads of 256 for a row, which is kept in registers". `stashed`: it is in shared memory.
-std::string describe(const RowScheme& scheme, const RowGrid& grid, bool stashed = false);
+/// "32 threads of 256 for a row, which is kept in registers". `cached`: it is in shared memory.
+std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached = false);
 
 /// For tests: what choose_rows gives instead where the layout allows it, and the fewest vectors of a split; a part of
 /// 0 ends it.

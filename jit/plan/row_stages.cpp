@@ -21,11 +21,11 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
     stage.push_back(n.op == Op::count ? 0 : after);
     if (combines(n)) count = std::max(count, after + 1);
   }
-  walks_after = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
+  passes_after = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
   if (finds_online) join(graph);
 }
 
-/// A stage becomes one with the stage before it where all its reductions can be found in that one's walk.
+/// A stage becomes one with the stage before it where all its reductions can be found in that one's pass.
 void RowStages::join(const Graph& graph) {
   struct Stage {
     std::vector<OnlineSum> sums;

@@ -7,9 +7,9 @@
 
 namespace sinter::inline v1::jit {
 
-/// A walk through a row is a stage: it ends with the results of its reductions, which later stages read. After the last
-/// one a final walk computes what outputs ask for each element, where one does. `online`: sums that can be found in the
-/// walk of their lead are, where that spares a walk.
+/// A pass through a row is a stage: it ends with the results of its reductions, which later stages read. After the last
+/// one a final pass computes what outputs ask for each element, where one does. `online`: sums that can be found in the
+/// pass of their lead are, where that spares a pass.
 struct RowStages {
   explicit RowStages(const Kernel& kernel, bool online = false);
 
@@ -19,8 +19,8 @@ struct RowStages {
   /// Of a reduction: the stage that ends with it. Of another value: how many stages must be over before it is computed.
   int stage_of(Operand o) const noexcept { return stage[static_cast<std::size_t>(o.node)]; }
 
-  int count = 0;             // of stages, without the final walk
-  bool walks_after = false;  // whether an output has a value for each element
+  int count = 0;              // of stages, without the final pass
+  bool passes_after = false;  // whether an output has a value for each element
   std::vector<bool> per_row;
   std::vector<int> stage;
   std::vector<OnlineSum> online;  // those that end with the stage of their lead

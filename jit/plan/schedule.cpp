@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "../graph/complex_parts.hpp"
-#include "../graph/lower.hpp"
+#include "../passes/complex_parts.hpp"
+#include "../passes/lower.hpp"
 #include "class_key.hpp"
 #include "plan.hpp"
 #include "weight.hpp"
@@ -13,10 +13,10 @@ namespace sinter::inline v1::jit {
 
 namespace {
 
-// The driver takes 32,764 bytes of parameters. Each operand is a pointer and at most max_rank strides; extents and
+// The driver takes 32,764 bytes of parameters. Each operand is a pointer and at most max_ndim strides; extents and
 // their multipliers take the rest.
 constexpr int parameter_bytes = 32764 - 1024;
-constexpr int operand_bytes = 8 * (1 + max_rank);
+constexpr int operand_bytes = 8 * (1 + max_ndim);
 constexpr int scalar_bytes = 8;
 // More operands than the class key holds would run as the slowest variant.
 constexpr int max_operands = static_cast<int>(ClassKey::max_operands);
@@ -318,26 +318,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-bool is_function(Op op) noexcept {
-  switch (op) {
-    case Op::pow:
-    case Op::floor_divide:
-    case Op::trunc_divide:
-    case Op::remainder:
-    case Op::fmod:
-    case Op::gcd: return true;
-    default: break;
-  }
-  switch (info(op).rule) {
-    case DTypeRule::Float:
-    case DTypeRule::FloatOnly:
-    case DTypeRule::RandomFloat32:
-    case DTypeRule::RandomFloat64:
-    case DTypeRule::RandomInt64: return true;
-    default: return false;
-  }
-}
 
 Plan schedule(Graph simplified) {
   Plan plan = Scheduler(simplified, false).run();

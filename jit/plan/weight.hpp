@@ -1,6 +1,6 @@
-// How much work a kernel holds, in operations for each element.
+// How much work a kernel may hold, in operations for each element (weight() of each).
 #pragma once
-#include "plan.hpp"
+#include <cstddef>
 
 namespace sinter::inline v1::jit {
 
@@ -8,11 +8,8 @@ namespace sinter::inline v1::jit {
 /// traffic, while its compilation grows (some 3 ms for an operation on 4 elements). A call or division counts for
 /// several.
 inline constexpr int max_weight = 512;
-inline constexpr int call_weight = 8;
 /// Of a kernel that reduces.
 inline constexpr int max_row_inputs = 48;
 inline constexpr std::size_t max_row_reductions = 48;
-
-inline int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
 
 }  // namespace sinter::inline v1::jit

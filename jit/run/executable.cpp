@@ -15,17 +15,17 @@
 #include "../cpu/row_program.hpp"
 #include "../cpu/tile_program.hpp"
 #include "../cuda/source.hpp"
-#include "../inspect/history.hpp"
-#include "../inspect/stats.hpp"
 #include "../plan/faults.hpp"
 #include "../plan/parameters.hpp"
-#include "../plan/row_stash.hpp"
-#include "../plan/row_walks.hpp"
+#include "../plan/row_cache.hpp"
+#include "../plan/row_passes.hpp"
+#include "../stats/history.hpp"
+#include "../stats/stats.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
-/// GPUs by index, kept here so that a hit is one load; tests put their own in.
+/// GPUs by index, so that a hit is one load; tests replace them.
 constinit std::array<std::atomic<runtime::GpuBackend*>, 64> gpus{};
 
 runtime::GpuBackend& gpu_at(Device device) {
@@ -39,7 +39,7 @@ runtime::GpuBackend& gpu_at(Device device) {
   return found;
 }
 
-/// Blocks for `threads` threads of work: no more than run at once, each going over the nest in steps.
+/// Blocks for `threads` threads of work: at most as many as run at once, each in a grid-stride loop over the nest.
 unsigned blocks_for(std::int64_t threads, std::int64_t most) noexcept {
   const std::int64_t wanted = (threads + cuda::block_threads - 1) / cuda::block_threads;
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
@@ -57,22 +57,22 @@ struct Executable::Variant {
         kernel_class(std::move(c)),
         nest_words(traits.rows ? row_word_count(kernel_class, traits.rows->stages(kernel_class.rows))
                                : nest_word_count(kernel_class)),
-        stash(traits, kernel_class),
+        row_cache(traits, kernel_class),
         device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
         loaded(new Loaded[device_count]) {}
 
   struct Loaded {
     KernelPlace place;
-    std::int64_t blocks = 0;  // that the device runs at once; set before the kernel is first there, and never again
+    std::int64_t blocks = 0;  // that the device runs at once; set once, before the kernel is published
   };
 
   ClassKey key;
   KernelClass kernel_class;
   std::size_t nest_words;
-  RowStash stash;
+  RowCache row_cache;
   std::size_t device_count;
   std::unique_ptr<Loaded[]> loaded;  // by GPU
-  runtime::PerProcess<std::mutex> loading;
+  runtime::ForkLocal<std::mutex> loading;
 };
 
 /// Immutable once published.
@@ -148,7 +148,7 @@ runtime::KernelSource Executable::text(const KernelClass& c) const {
   return {kernel_.name, cuda::source(kernel_, traits_, c)};
 }
 
-/// Looking adds no variant: it must not change what runs later.
+/// Inspection adds no variant, since it must not change what runs later.
 KernelClass Executable::class_of(const LoopNest& nest, bool aliased) const {
   ClassKey key;
   if (has_key()) key = classify(traits_, nest, aliased);
@@ -165,18 +165,18 @@ RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) 
   const KernelClass c = class_of(nest, aliased);
   RowPlan plan;
   plan.rows = nest.rows(), plan.columns = nest.columns();
-  const bool stashes =
-      !device.is_cpu() && RowStash(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
+  const bool row_caches =
+      !device.is_cpu() && RowCache(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
   const RowScheme scheme{c.rows, c.lanes};
-  plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns), stashes);
-  plan.walks = static_cast<std::int64_t>(RowWalks(kernel_, !c.rows.kept && !device.is_cpu()).walks.size());
-  plan.rereads = !c.rows.kept && !stashes;
+  plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns), row_caches);
+  plan.passes = static_cast<std::int64_t>(RowPasses(kernel_, !c.rows.kept && !device.is_cpu()).passes.size());
+  plan.rereads = !c.rows.kept && !row_caches;
   if (c.rows.split) plan.launches = RowStages(kernel_, true).count + 1;
   return plan;
 }
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
-  const std::lock_guard lock(v.loading.get());  // for long: not while nobody may fork
+  const std::lock_guard lock(v.loading.get());  // held for long, so forking must stay possible
   Variant::Loaded& loaded = v.loaded[index];
   if (void* known = loaded.place.find()) return known;
   const auto begin = std::chrono::steady_clock::now();
@@ -229,7 +229,7 @@ RunFaults Executable::traced_on_cpu(const LoopNest& nest, const Scalar* scalars)
   return run_on_cpu(nest, scalars);
 }
 
-/// Made when first needed: most kernels have none.
+/// Created when first needed: most kernels have none.
 std::uint32_t Executable::fault_code(Fault fault) const {
   std::atomic<std::uint32_t>& code = fault_codes_[static_cast<std::size_t>(fault)];
   if (!code.load(std::memory_order_relaxed))
@@ -237,7 +237,7 @@ std::uint32_t Executable::fault_code(Fault fault) const {
   return code.load(std::memory_order_relaxed);
 }
 
-/// Compiled and loaded where that was not done yet.
+/// Compiles and loads the kernel if necessary.
 void* Executable::function(Variant& v, runtime::GpuBackend& gpu, Device device) const {
   const auto index = static_cast<std::size_t>(device.index());
   void* const known = v.loaded[index].place.find();
@@ -275,17 +275,17 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   ThreadStats::count(counters.launches);
 }
 
-/// Parts of rows that blocks leave for later launches, where they share rows.
+/// Partial results that blocks that share rows store for later launches.
 class Executable::Workspace {
  public:
   Workspace(const Kernel& kernel, const KernelClass& c, const RowLaunch& launch, Device device) {
     if (!c.rows.split) return;
-    const RowWalks walks(kernel, !c.rows.kept);
+    const RowPasses passes(kernel, !c.rows.kept);
     std::vector<std::int64_t> begins;
     std::int64_t bytes = 0;
-    for (int s = 0; s < walks.stages.count; ++s) {
+    for (int s = 0; s < passes.stages.count; ++s) {
       begins.push_back(bytes);
-      bytes += (launch.rows * launch.grid.splits * part_size(walks, s, c.wide) + 255) / 256 * 256;
+      bytes += (launch.rows * launch.grid.splits * part_size(passes, s, c.wide) + 255) / 256 * 256;
     }
     memory_ = runtime::empty(Shape{bytes}, DType::UInt8, device);
     for (const std::int64_t begin : begins) parts_.push_back(memory_->data + begin);
@@ -306,11 +306,11 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   Variant& v = variant(nest, aliased);
   const KernelClass& c = v.kernel_class;
   launch.grid = row_grid({c.rows, c.lanes}, launch.rows, launch.columns);
-  launch.stash = v.stash.extent(launch.columns, gpu.shared_per_block());
+  launch.row_cache = v.row_cache.extent(launch.columns, gpu.shared_per_block());
   const Workspace workspace(kernel_, c, launch, device);
   launch.parts = workspace.parts();
   const runtime::Use uses[] = {workspace.use()};
-  const runtime::Ordered ordered(device, std::span(uses, c.rows.split ? 1 : 0));
+  const runtime::DependencyGuard ordered(device, std::span(uses, c.rows.split ? 1 : 0));
   const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.parts.size()) + 1 : 1;
   void* const loaded_function = function(v, gpu, device);
   const std::int64_t resident =
@@ -318,8 +318,8 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   const std::size_t pointers = nest.operands.size() + launch.parts.size() + traits_.faults.any();
   Words words(v.nest_words + traits_.faults.any() + scalars_.size() + index_operands_.size() + traits_.faults.count(),
               boost::container::default_init);
-  for (; launch.walk < launches; ++launch.walk) {
-    const bool last = launch.walk + 1 == launches;
+  for (; launch.pass < launches; ++launch.pass) {
+    const bool last = launch.pass + 1 == launches;
     launch.spread = last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
     std::uint64_t* word = words.data();
     if (traits_.faults.any()) *word++ = gpu.fault_word();
@@ -330,7 +330,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
     gpu.launch({.function = loaded_function,
                 .grid = static_cast<unsigned>(std::clamp<std::int64_t>(launch.grid.tiles * launch.spread, 1, resident)),
                 .block = launch.grid.block,
-                .shared = static_cast<unsigned>(v.stash.bytes(launch.stash)),
+                .shared = static_cast<unsigned>(v.row_cache.bytes(launch.row_cache)),
                 .words = {words.data(), words.size()},
                 .pointers = static_cast<unsigned>(pointers)});
     ThreadStats::count(stats().launches);

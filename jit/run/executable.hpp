@@ -14,21 +14,21 @@
 
 namespace sinter::inline v1::jit {
 
-/// For tests and benchmarks: kernels for GPU `index` go to `device` from now on; null ends it.
+/// For tests and benchmarks: from now on kernels for GPU `index` run on `device`; null ends this.
 void use_gpu(int index, runtime::GpuBackend* device) noexcept;
 
-/// How a GPU walks the rows of a kernel.
+/// How a GPU processes the rows of a kernel.
 struct RowPlan {
   std::int64_t rows = 0, columns = 0;
   std::int64_t launches = 1;
-  std::int64_t walks = 1;  // through a row
-  bool rereads = false;    // each of them reads it from memory
-  std::string scheme;      // in words
+  std::int64_t passes = 1;  // over a row
+  bool rereads = false;     // each pass reads the row from memory
+  std::string scheme;       // described in words
 };
 
 class Executable {
  public:
-  /// Classes that a kernel is compiled for before it falls back to the one that holds everything.
+  /// Classes that a kernel is compiled for before it falls back to the generic one.
   static constexpr std::size_t max_variants = 8;
 
   /// Keeps a reference to `kernel`.
@@ -38,14 +38,14 @@ class Executable {
   const Kernel& kernel() const noexcept { return kernel_; }
 
   /// Runs over a nest with at least one element. `aliased`: an input is the same memory as an output, element for
-  /// element. Thread-safe, within a Reading. Throws CompileError, CudaError.
-  /// Gives what it met that it cannot compute with, which only the CPU knows at once.
+  /// element. Thread-safe, within a Reading. Throws CompileError, CudaError. Returns the faults that it found; a GPU
+  /// reports its faults later.
   [[nodiscard]] RunFaults run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
-  /// Compiles what run would need.
+  /// Compiles what run() would need.
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
-  /// Of a kernel that reduces: what its threads do on a GPU; of the CPU, what they would do on one without a stash.
+  /// For a kernel that reduces: how a GPU processes its rows; for the CPU, how a GPU without a row cache would.
   RowPlan row_plan(const LoopNest& nest, bool aliased, Device device) const;
-  /// The text that run would use on a GPU.
+  /// The text that run() would use on a GPU.
   runtime::KernelSource source(const LoopNest& nest, bool aliased) const;
 
  private:
@@ -57,16 +57,16 @@ class Executable {
     DType dtype;
   };
 
-  /// What runs on the CPU: the rows of a kernel that reduces, the tiles of any other.
+  /// The CPU's program: rows for a kernel that reduces, tiles for any other.
   struct CpuProgram;
   const CpuProgram& on_cpu() const;
   Variant& variant(const LoopNest& nest, bool aliased) const;
   Variant& add_variant(const ClassKey& key) const;
   Variant* find_variant(const ClassKey& key) const noexcept;
   KernelClass class_of(const LoopNest& nest, bool aliased) const;
-  bool has_key() const noexcept;  // else every nest runs as the generic class
+  bool has_key() const noexcept;  // else every nest runs in the generic class
   runtime::KernelSource text(const KernelClass& c) const;
-  /// Gives the end.
+  /// Returns the end.
   std::uint64_t* write_scalars(std::uint64_t* words, const Scalar* scalars) const noexcept;
   std::uint32_t fault_code(Fault fault) const;
   RunFaults run_on_cpu(const LoopNest& nest, const Scalar* scalars) const;
@@ -80,11 +80,11 @@ class Executable {
   const KernelTraits traits_;
   std::vector<ScalarSlot> scalars_;
   std::vector<std::size_t> index_operands_;
-  mutable std::array<std::atomic<std::uint32_t>, all_faults.size()> fault_codes_{};  // 0: not made yet
+  mutable std::array<std::atomic<std::uint32_t>, all_faults.size()> fault_codes_{};  // 0: not assigned yet
   mutable std::mutex mutex_;  // for adding the CPU's program or a variant
   mutable std::atomic<const CpuProgram*> on_cpu_{nullptr};
   mutable std::atomic<const Variants*> variants_;
-  mutable std::vector<std::unique_ptr<const Variants>> retired_;  // readers may still look at them
+  mutable std::vector<std::unique_ptr<const Variants>> retired_;  // readers may still use them
 };
 
 }  // namespace sinter::inline v1::jit

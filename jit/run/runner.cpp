@@ -6,12 +6,12 @@
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include <sinter/runtime/order.hpp>
-#include "../inspect/stats.hpp"
 #include "../plan/faults.hpp"
 #include "../plan/nest.hpp"
 #include "../plan/overlap.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"
+#include "../stats/stats.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -20,15 +20,15 @@ using boost::container::small_vector;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// Where one output goes.
+/// The destination of one output.
 struct Target {
   Shape shape;
-  TensorRef array;              // what kernels write
-  TensorImpl* given = nullptr;  // what the caller gave; differs from `array` where that is a temporary
+  TensorRef array;              // written by kernels
+  TensorImpl* given = nullptr;  // the caller's; differs from `array` if that is a temporary
 };
 using Targets = small_vector<Target, 2>;
 
-/// An array for a kernel to write. Where nothing runs it has an address, which decides on vectors, but no memory.
+/// An array for a kernel to write. If nothing runs, it has an address, which determines vector widths, but no memory.
 TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   if (call.runs) return runtime::empty(shape, dtype, call.device);
   constexpr std::uintptr_t aligned_address = 4096;
@@ -38,16 +38,16 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
-/// Calls run() where several streams take part.
+/// Calls run() in order with the work of other streams.
 template <class F>
 auto run_in_order(std::span<TensorImpl* const> operands, std::size_t outputs, Device device, F run) {
   small_vector<runtime::Use, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
-  const runtime::Ordered ordered(device, {uses.data(), uses.size()});
+  const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
   return run();
 }
 
-/// The loops of a kernel that is to run over this shape.
+/// The loop nest of a kernel that runs over this shape.
 void fill_nest(LoopNest& nest, const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& shape) {
   if (kernel.rows)
     make_row_nest(nest, operands, kernel, shape);
@@ -89,7 +89,7 @@ void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, co
   ThreadStats::count(stats().launches);
 }
 
-/// The kernels of a plan in order, with the temporaries between them.
+/// Runs the kernels of a plan in order, with the temporaries between them.
 class PlanRun {
  public:
   PlanRun(const ReadyPlan& plan, const PlanShapes& shapes, Targets& targets, bool aliased, const Call& call)
@@ -143,13 +143,13 @@ class PlanRun {
   small_vector<TensorImpl*, 16> operands_;
 };
 
-void show_plan(const Recipe& recipe, const ReadyPlan& plan, const PlanShapes& shapes, const Call& call) {
-  PlanSeen seen{recipe.shared_from_this(), &plan, shapes, {}};
+void show_plan(const CompiledGraph& compiled, const ReadyPlan& plan, const PlanShapes& shapes, const Call& call) {
+  PlanSeen seen{compiled.shared_from_this(), &plan, shapes, {}};
   for (std::size_t i = 0; i < call.leaves.size(); ++i) seen.leaves.push_back(TensorRef::share(call.leaves[i]));
   call.seen->push_back(std::move(seen));
 }
 
-/// One plan for the outputs that it names.
+/// One plan and the outputs that it computes.
 void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
   if (targets[plan.outputs[0]].shape.numel() == 0) return;
   if (plan.kernels.size() != 1) {
@@ -170,24 +170,24 @@ bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
   return false;
 }
 
-/// Whether an output shares memory with what another, or itself, reads at computed places.
-bool overlaps_array(const TensorImpl& to, const Recipe& recipe, std::size_t output, const Call& call) {
-  return std::ranges::any_of(recipe.arrays(output),
+/// Whether an output shares memory with an array that it, or another output, gathers from.
+bool overlaps_array(const TensorImpl& to, const CompiledGraph& compiled, std::size_t output, const Call& call) {
+  return std::ranges::any_of(compiled.arrays(output),
                              [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
 }
 
-/// How output i overlaps with what is read from then on; `together` is null where outputs have plans of their own,
-/// which run in their order.
-Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& targets, const ReadyPlan* together,
+/// How output i overlaps with what is read from then on; `together` is null if each output has its own plan, which run
+/// in order.
+Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Targets& targets, const ReadyPlan* together,
                       const Call& call) {
   const TensorImpl& to = *targets[i].given;
   Overlap worst = Overlap::None;
-  const ReadyPlan& plan = together ? *together : recipe.alone(i);
+  const ReadyPlan& plan = together ? *together : compiled.alone(i);
   const auto output = static_cast<std::uint32_t>(together ? i : 0);
   const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
-  for (std::size_t o = together ? 0 : i; o < recipe.outputs(); ++o) {
-    if (overlaps_array(to, recipe, o, call)) return Overlap::Some;
-    for (const std::uint32_t leaf : recipe.leaves(o)) {
+  for (std::size_t o = together ? 0 : i; o < compiled.outputs(); ++o) {
+    if (overlaps_array(to, compiled, o, call)) return Overlap::Some;
+    for (const std::uint32_t leaf : compiled.leaves(o)) {
       const Overlap with = overlap(to, *call.leaves[leaf]);
       const bool in_place = reads_first && (together || o == i);
       if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
@@ -197,25 +197,25 @@ Overlap worst_overlap(std::size_t i, const Recipe& recipe, const Targets& target
   return worst;
 }
 
-/// Sets where outputs are written; returns whether some kernel reads and writes the same memory.
-bool choose_arrays(const Recipe& recipe, Targets& targets, const ReadyPlan* together, const Call& call) {
+/// Sets the outputs' destinations; returns whether some kernel reads and writes the same memory.
+bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const ReadyPlan* together, const Call& call) {
   bool aliased = false;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     if (t.given) {
-      const Overlap with = worst_overlap(i, recipe, targets, together, call);
+      const Overlap with = worst_overlap(i, compiled, targets, together, call);
       aliased |= with == Overlap::Same;
       if (with != Overlap::Some) {
         t.array = TensorRef::share(t.given);
         continue;
       }
     }
-    t.array = make_array(t.shape, recipe.dtype(i), call);
+    t.array = make_array(t.shape, compiled.dtype(i), call);
   }
   return aliased;
 }
 
-/// Hands the results to the caller.
+/// Returns the results to the caller.
 void finish(Targets& targets, const Call& call) {
   if (!call.runs) return;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -230,12 +230,12 @@ void finish(Targets& targets, const Call& call) {
 }
 
 /// Any number of outputs, kernels and overlaps.
-void run_any(const Recipe& recipe, const Call& call) {
-  Targets targets(recipe.outputs());
+void run_any(const CompiledGraph& compiled, const Call& call) {
+  Targets targets(compiled.outputs());
   bool same_shape = true;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
-    t.shape = output_shape(recipe, i, call.leaves);
+    t.shape = output_shape(compiled, i, call.leaves);
     if (call.outputs && call.outputs[i]) {
       t.given = call.outputs[i].get();
       check_output(*t.given, t.shape, call.device);
@@ -244,23 +244,23 @@ void run_any(const Recipe& recipe, const Call& call) {
     same_shape &= t.shape == targets[0].shape;
   }
   if (call.outputs) check_apart({call.outputs, targets.size()});
-  const ReadyPlan* together = same_shape ? &recipe.together() : nullptr;
-  const bool aliased = choose_arrays(recipe, targets, together, call);
+  const ReadyPlan* together = same_shape ? &compiled.together() : nullptr;
+  const bool aliased = choose_arrays(compiled, targets, together, call);
   if (call.seen)
     for (std::size_t i = 0; i < (together ? 1 : targets.size()); ++i) {
-      const ReadyPlan& plan = together ? *together : recipe.alone(i);
-      show_plan(recipe, plan, plan_shapes(plan.plan, &targets[i].shape, call.leaves), call);
+      const ReadyPlan& plan = together ? *together : compiled.alone(i);
+      show_plan(compiled, plan, plan_shapes(plan.plan, &targets[i].shape, call.leaves), call);
     }
   if (together) {
     run_plan(*together, targets, aliased, call);
   } else {
-    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(recipe.alone(i), targets, aliased, call);
+    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(compiled.alone(i), targets, aliased, call);
   }
   finish(targets, call);
 }
 
-/// Whether an output may be written where a leaf of the same elements is read: each element is, before it is written.
-/// A product reads the elements of what is added alone so.
+/// Whether an output may be a leaf's memory, element for element: each element is read before it is written. In a
+/// product, only the addend is read so.
 bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl& to, const Call& call) {
   if (kernel.is_product)
     return std::ranges::none_of(std::span(kernel.inputs).first(2), [&](const Slot& s) {
@@ -269,22 +269,22 @@ bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl&
   return !kernel.rows || kernel.rows->over[output] == Over::Domain;
 }
 
-/// One output of one kernel, which needs no temporary: almost every evaluation. `domain` is what the kernel runs over.
-/// False: nothing was done.
+/// The fast path of almost every evaluation: one output of one kernel, without temporaries. `domain` is the shape that
+/// the kernel runs over. Returns false if nothing was done.
 template <bool reduces>
-bool run_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan, const Shape& shape,
+bool run_directly(const CompiledGraph& compiled, const Call& call, const ReadyPlan& plan, const Shape& shape,
                   const Shape& domain, TensorImpl* given) {
   bool aliased = false;
-  if (given && !recipe.arrays(0).empty() && overlaps_array(*given, recipe, 0, call)) return false;
+  if (given && !compiled.arrays(0).empty() && overlaps_array(*given, compiled, 0, call)) return false;
   if (given)
-    for (const std::uint32_t leaf : recipe.leaves(0)) {
+    for (const std::uint32_t leaf : compiled.leaves(0)) {
       const Overlap with = overlap(*given, *call.leaves[leaf]);
       if (with == Overlap::Some) return false;
       if (reduces && with == Overlap::Same && !writes_in_place(plan.plan.kernels[0], 0, *given, call)) return false;
       aliased |= with == Overlap::Same;
     }
   TensorRef made;
-  if (!given) made = runtime::empty(shape, recipe.dtype(0), call.device);
+  if (!given) made = runtime::empty(shape, compiled.dtype(0), call.device);
   small_vector<TensorImpl*, 16> operands(1 + plan.plan.kernels[0].inputs.size(), boost::container::default_init);
   TensorImpl** operand = operands.data();
   *operand++ = given ? given : made.get();
@@ -304,25 +304,25 @@ bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const Ten
   return false;
 }
 
-/// Sets where outputs that are given are written. One of another shape receives a copy.
-bool choose_arrays(const Recipe& recipe, const ReadyPlan& plan, Targets& targets, const Call& call) {
+/// Sets the destinations of given outputs. One of another shape receives a copy.
+bool choose_arrays(const CompiledGraph& compiled, const ReadyPlan& plan, Targets& targets, const Call& call) {
   bool aliased = false;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     Overlap with = Overlap::Some;
     if (t.given && t.given->shape == t.shape) {
-      with = worst_overlap(i, recipe, targets, &plan, call);
+      with = worst_overlap(i, compiled, targets, &plan, call);
       if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i), *t.given, call))
         with = Overlap::Some;
     }
     aliased |= with == Overlap::Same;
-    t.array = with == Overlap::Some ? make_array(t.shape, recipe.dtype(i), call) : TensorRef::share(t.given);
+    t.array = with == Overlap::Some ? make_array(t.shape, compiled.dtype(i), call) : TensorRef::share(t.given);
   }
   return aliased;
 }
 
 /// run_directly for a kernel that reduces.
-bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& plan) {
+bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const ReadyPlan& plan) {
   const Kernel& kernel = plan.plan.kernels[0];
   const Shape domain = shape_by_inputs(kernel, call.leaves), shape = output_shape(kernel, 0, domain);
   TensorImpl* const given = call.outputs[0].get();
@@ -330,16 +330,16 @@ bool run_rows_directly(const Recipe& recipe, const Call& call, const ReadyPlan& 
     check_output(*given, shape, call.device);
     if (!(given->shape == shape)) return false;
   }
-  return run_directly<true>(recipe, call, plan, shape, domain, given);
+  return run_directly<true>(compiled, call, plan, shape, domain, given);
 }
 
-/// A recipe that reshapes: its outputs have shapes of their own.
-void run_reshaping(const Recipe& recipe, const Call& call) {
-  const ReadyPlan& plan = recipe.plan_for(call.leaves);
-  const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && recipe.outputs() == 1 && call.runs;
-  if (is_one && run_rows_directly(recipe, call, plan)) return;
+/// A compiled graph that reshapes, whose outputs may differ in shape.
+void run_reshaping(const CompiledGraph& compiled, const Call& call) {
+  const ReadyPlan& plan = compiled.plan_for(call.leaves);
+  const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && compiled.outputs() == 1 && call.runs;
+  if (is_one && run_rows_directly(compiled, call, plan)) return;
   const PlanShapes shapes = plan_shapes(plan.plan, nullptr, call.leaves);
-  Targets targets(recipe.outputs());
+  Targets targets(compiled.outputs());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     t.shape = shapes.outputs[i];
@@ -347,33 +347,33 @@ void run_reshaping(const Recipe& recipe, const Call& call) {
     if (t.given) check_output(*t.given, t.shape, call.device);
   }
   if (call.outputs) check_apart({call.outputs, targets.size()});
-  const bool aliased = choose_arrays(recipe, plan, targets, call);
-  if (call.seen) show_plan(recipe, plan, shapes, call);
+  const bool aliased = choose_arrays(compiled, plan, targets, call);
+  if (call.seen) show_plan(compiled, plan, shapes, call);
   PlanRun(plan, shapes, targets, aliased, call).run();
   finish(targets, call);
 }
 
-void run_all(const Recipe& recipe, const Call& call) {
-  if (recipe.reshapes()) [[unlikely]]
-    return run_reshaping(recipe, call);
-  if (recipe.outputs() == 1 && call.runs) [[likely]] {
-    const ReadyPlan& plan = recipe.together();
+void run_all(const CompiledGraph& compiled, const Call& call) {
+  if (compiled.reshapes()) [[unlikely]]
+    return run_reshaping(compiled, call);
+  if (compiled.outputs() == 1 && call.runs) [[likely]] {
+    const ReadyPlan& plan = compiled.together();
     if (plan.kernels.size() == 1) [[likely]] {
-      const Shape shape = output_shape(recipe, 0, call.leaves);
+      const Shape shape = output_shape(compiled, 0, call.leaves);
       TensorImpl* const given = call.outputs[0].get();
       if (given) check_output(*given, shape, call.device);
-      if (run_directly<false>(recipe, call, plan, shape, shape, given)) return;
+      if (run_directly<false>(compiled, call, plan, shape, shape, given)) return;
     }
   }
-  run_any(recipe, call);
+  run_any(compiled, call);
 }
 
 }  // namespace
 
-void run(const Recipe& recipe, const Call& call) {
-  const runtime::DefaultFloats floats;  // scalars are converted on the way
-  if (recipe.limits_scalars()) check_scalars(recipe, call.scalars);
-  run_all(recipe, call);
+void run(const CompiledGraph& compiled, const Call& call) {
+  const runtime::DefaultFloats floats;  // scalars are converted
+  if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
+  run_all(compiled, call);
   if (call.faulted) [[unlikely]]
     throw_fault(*call.faulted, call.met);
 }

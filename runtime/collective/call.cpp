@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "positions.hpp"
+#include "ranks.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -22,9 +22,9 @@ Call call_on(CallKind kind, LocalArrays arrays) {
           .subject = subject};
 }
 
-Call call_in_pieces(CallKind kind, LocalArrays from, Counts counts) {
+Call call_with_counts(CallKind kind, LocalArrays from, Counts counts) {
   Call call = call_on(kind, from);
-  call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.pieces = hash_of(counts);
+  call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.counts = hash_of(counts);
   return call;
 }
 
@@ -39,10 +39,10 @@ Call all_reduce_call(LocalArrays arrays, Combine how) {
   return call;
 }
 
-Call all_gather_call(LocalArrays from, Counts counts) { return call_in_pieces(CallKind::AllGather, from, counts); }
+Call all_gather_call(LocalArrays from, Counts counts) { return call_with_counts(CallKind::AllGather, from, counts); }
 
 Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how) {
-  Call call = call_in_pieces(CallKind::ReduceScatter, from, counts);
+  Call call = call_with_counts(CallKind::ReduceScatter, from, counts);
   call.how = static_cast<std::int64_t>(how);
   return call;
 }
@@ -59,14 +59,14 @@ Call send_call(const TensorRef& own, int from, int to) {
   return call;
 }
 
-int rank_of(int position, std::span<const std::int64_t> locals) {
-  int rank = 0;
-  for (std::int64_t end = locals[0]; position >= end; end += locals[static_cast<std::size_t>(rank)]) ++rank;
-  return rank;
+int process_of(int rank, std::span<const std::int64_t> locals) {
+  int process = 0;
+  for (std::int64_t end = locals[0]; rank >= end; end += locals[static_cast<std::size_t>(process)]) ++process;
+  return process;
 }
 
 std::array<std::int64_t, call_words> words_of(const Call& c) noexcept {
-  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.pieces, c.subject, c.errors};
+  return {static_cast<std::int64_t>(c.kind), c.dtype, c.how, c.from, c.to, c.count, c.counts, c.subject, c.errors};
 }
 
 Call call_of(std::span<const std::int64_t, call_words> w) noexcept {
@@ -84,15 +84,15 @@ std::string describe_itself(const Call& c) {
   const auto how = [&] { return name(static_cast<Combine>(c.how)); };
   switch (c.kind) {
     case CallKind::AllReduce: return fmt::format("all_reduce, {}, of {}", how(), elements());
-    case CallKind::AllGather: return fmt::format("all_gather of {} (counts #{:04x})", elements(), c.pieces & 0xFFFF);
+    case CallKind::AllGather: return fmt::format("all_gather of {} (counts #{:04x})", elements(), c.counts & 0xFFFF);
     case CallKind::ReduceScatter:
-      return fmt::format("reduce_scatter, {}, of {} (counts #{:04x})", how(), elements(), c.pieces & 0xFFFF);
-    case CallKind::Broadcast: return fmt::format("broadcast of {} from position {}", elements(), c.from);
-    case CallKind::Send: return fmt::format("send of {} from position {} to {}", elements(), c.from, c.to);
+      return fmt::format("reduce_scatter, {}, of {} (counts #{:04x})", how(), elements(), c.counts & 0xFFFF);
+    case CallKind::Broadcast: return fmt::format("broadcast of {} from rank {}", elements(), c.from);
+    case CallKind::Send: return fmt::format("send of {} from rank {} to {}", elements(), c.from, c.to);
     case CallKind::Barrier: return "barrier";
-    case CallKind::Setup: return "making of the world's communicator";
+    case CallKind::Setup: return "creation of the world's communicator";
     case CallKind::End: return "end of the program";
-    case CallKind::Refused: return "a call that it refused with an error of its own";
+    case CallKind::Refused: return "a call that it rejected with an error";
   }
   return "an unknown call";
 }
@@ -102,8 +102,8 @@ std::string describe_itself(const Call& c) {
 std::string describe(const Call& c) {
   std::string text = describe_itself(c);
   if (c.subject != 0) text += fmt::format(", for the operation and shapes #{:08x}", c.subject & 0xFFFFFFFF);
-  if (c.errors == 1) text += ", after an error of its own";
-  if (c.errors > 1) text += fmt::format(", after {} errors of its own", c.errors);
+  if (c.errors == 1) text += ", after an error of this process";
+  if (c.errors > 1) text += fmt::format(", after {} errors of this process", c.errors);
   return text;
 }
 

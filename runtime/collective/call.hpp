@@ -1,4 +1,4 @@
-// A description of a collective call that processes compare: which operation, on what, and how many elements.
+// The description of a collective call, which processes compare: the operation, its operands and number of elements.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,13 +24,13 @@ enum class CallKind : std::int64_t {
 struct Call {
   CallKind kind = CallKind::Barrier;
   std::int64_t dtype = 0;
-  std::int64_t how = 0;   // Combine of operations that combine
-  std::int64_t from = 0;  // a position: the root or the sender
+  std::int64_t how = 0;   // the Combine of a reduction
+  std::int64_t from = 0;  // a rank: the root or the sender
   std::int64_t to = 0;
   std::int64_t count = 0;    // elements; for several shards the total
-  std::int64_t pieces = 0;   // a hash of the counts
-  std::int64_t subject = 0;  // of this thread's Subject
-  std::int64_t errors = 0;   // of the process before this call: Processes::abandon
+  std::int64_t counts = 0;   // a hash of the counts
+  std::int64_t subject = 0;  // this thread's Subject
+  std::int64_t errors = 0;   // reported by the process before this call: Processes::abandon
 
   friend bool operator==(const Call&, const Call&) = default;
 };
@@ -48,7 +48,7 @@ class Subject {
   const std::int64_t before_;
 };
 
-/// Number of elements at each position.
+/// Number of elements at each rank.
 using Counts = std::span<const std::int64_t>;
 
 /// Calls as requested, before they are checked; the dtype is that of the first array, if any.
@@ -65,8 +65,8 @@ Call call_of(std::span<const std::int64_t, call_words> words) noexcept;
 /// A hash of counts, never negative.
 std::int64_t hash_of(std::span<const std::int64_t> counts) noexcept;
 
-/// The process that has a position; `locals` gives the number of positions of each process.
-int rank_of(int position, std::span<const std::int64_t> locals);
+/// The process that owns a rank; `locals` gives the number of ranks of each process.
+int process_of(int rank, std::span<const std::int64_t> locals);
 
 /// "all_reduce, sum, of 1000 float32", for messages; with the number of earlier errors, if any.
 std::string describe(const Call& call);

@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::runtime {
 
-/// For positions of one process, on any devices: through host memory, or from device to device if they are of one kind.
-/// Combines on the host, in the order of positions.
+/// For ranks of one process, on any devices: through host memory, or from device to device if they are of one kind.
+/// Reduces on the host, in rank order.
 std::unique_ptr<Communicator> make_loopback(std::vector<Device> devices);
 
 /// For real GPUs of this process, each used once. Null if NCCL is not installed.
@@ -16,14 +16,15 @@ std::unique_ptr<Communicator> make_nccl(const std::vector<Device>& devices);
 
 /// The processes that mpirun started.
 struct World {
-  int rank = 0;              // rank of this process
+  int process = 0;           // number of this process
   std::vector<Device> all;   // process by process, with each process's own names
-  int first = 0, local = 1;  // positions of this process
+  int first = 0, local = 1;  // ranks of this process
 };
-/// Starts MPI if mpirun started this process; otherwise only this process's devices. Collective. Throws DeviceError.
+/// Starts MPI if mpirun started this process; otherwise the world is this process alone. Collective. Throws
+/// DeviceError.
 const World& world();
 
-/// Over the positions of world(): MPI through host memory for CPUs and virtual GPUs, NCCL started by MPI for real GPUs.
+/// Over the ranks of world(): MPI through host memory for CPUs and virtual GPUs, NCCL started by MPI for real GPUs.
 std::unique_ptr<Communicator> make_world_communicator(const World& world);
 
 }  // namespace sinter::inline v1::runtime

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 constexpr bool is_complex_v = is_complex(dtype_of<T>);
 
-/// A single NaN, so that the result does not depend on the order of operands.
+/// The canonical NaN, so that the result does not depend on the order of operands.
 template <class T>
 T canonical(T x) {
   if constexpr (is_complex_v<T>)
@@ -71,7 +71,7 @@ T minimum(T a, T b) {
   }
 }
 
-/// Calls f with the function that combines two elements.
+/// Calls f with the reduction's binary operator.
 template <class T, class F>
 void with_operation(Combine how, F f) {
   if (how == Combine::Sum) return f([](T a, T b) { return sum(a, b); });

@@ -1,4 +1,4 @@
-// Combines elements on the host.
+// Elementwise reductions on the host.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,14 +7,14 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The dtype in which elements are combined: float32 for 16-bit floats, else the dtype itself.
+/// The dtype in which elements are accumulated: float32 for 16-bit floats, else the dtype itself.
 constexpr DType combined_in(DType t) noexcept {
   return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t;
 }
 
-/// `to`, of combined_in(dtype), becomes the combination of all `from`, in order; it may be the first of them if the
-/// dtypes are equal. Integers wrap; for bool, sum and maximum are "or", product and minimum "and". NaN gives NaN,
-/// always the same one. Swapping two operands changes no bit.
+/// `to`, of combined_in(dtype), becomes the reduction of all `from`, in order; it may be the first of them if the
+/// dtypes are equal. Integers wrap; for bool, sum and maximum are "or", product and minimum "and". A NaN operand gives
+/// the canonical NaN. The operators are commutative, bit for bit.
 void combine(DType dtype, Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count);
 
 /// Converts from combined_in(dtype) to dtype, rounding once; the arrays may be the same.

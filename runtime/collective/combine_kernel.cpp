@@ -10,7 +10,7 @@
 
 #include "../fork.hpp"
 #include "combine.hpp"
-#include "positions.hpp"
+#include "ranks.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -49,14 +49,14 @@ struct Types {
 Types types_of(DType dtype) {
   if (dtype == DType::Float16) return {"unsigned short", "float", std::string(float16_text)};
   if (dtype == DType::BFloat16) return {"unsigned short", "float", std::string(bfloat16_text)};
-  const std::string stored(info(dtype).cuda_name), wide(info(carrier(dtype)).cuda_name);
+  const std::string stored(info(dtype).cuda_name), wide(info(compute_dtype(dtype)).cuda_name);
   return {stored, wide,
           fmt::format(
               "\n__device__ {1} wide({0} x) {{ return ({1})x; }}\n__device__ {0} narrow({1} x) {{ return ({0})x; }}\n",
               stored, wide)};
 }
 
-/// Combines r, the result so far, with the next element, x. NaN in either gives NaN.
+/// Combines the accumulator r with the next element, x. NaN in either gives NaN.
 std::string_view expression_of(Combine how) {
   constexpr std::string_view all[] = {"r + x", "r * x", "r < x || x != x ? x : r", "r > x || x != x ? x : r"};
   return all[static_cast<std::size_t>(how)];
@@ -65,9 +65,9 @@ std::string_view expression_of(Combine how) {
 /// The kernel, compiled once per device and kept.
 void* function_for(GpuBackend& gpu, DType dtype, Combine how) {
   using Key = std::tuple<int, DType, Combine>;
-  static constinit PerProcess<std::mutex> mutex;
-  static constinit Immortal<std::map<Key, Function>> functions;
-  const std::lock_guard lock(mutex.get());  // possibly for long: a compiler runs
+  static constinit ForkLocal<std::mutex> mutex;
+  static constinit NoDestructor<std::map<Key, Function>> functions;
+  const std::lock_guard lock(mutex.get());  // possibly for long: the compiler runs
   Function& f = functions.get()[{gpu.device().index(), dtype, how}];
   if (!f.handle()) {
     const KernelSource source = combine_kernel(dtype, how);

@@ -17,7 +17,7 @@ const std::byte* read_or_borrow(const TensorImpl& array, std::size_t offset, std
     return host;
   }
   const Use use{array.buffer.get(), false};
-  const Ordered ordered(array.device, {&use, 1});
+  const DependencyGuard ordered(array.device, {&use, 1});
   return array.data + offset;
 }
 

@@ -1,4 +1,4 @@
-// Positions of one process, through host memory.
+// Collectives among the ranks of one process, through host memory.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -7,23 +7,22 @@
 #include "collective.hpp"
 #include "combine.hpp"
 #include "host_copies.hpp"
-#include "positions.hpp"
+#include "ranks.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Number of elements of each array on the host at a time.
+/// The number of elements of each array that are on the host at a time.
 constexpr std::int64_t block_size = 1 << 18;
 
 class Loopback final : public Communicator {
  public:
-  explicit Loopback(std::vector<Device> devices)
-      : positions_("loopback", devices, 0, static_cast<int>(devices.size())) {}
+  explicit Loopback(std::vector<Device> devices) : ranks_("loopback", devices, 0, static_cast<int>(devices.size())) {}
 
   std::string_view name() const noexcept override { return "loopback"; }
-  int size() const noexcept override { return positions_.size(); }
+  int size() const noexcept override { return ranks_.size(); }
   int first() const noexcept override { return 0; }
-  int local() const noexcept override { return positions_.size(); }
+  int local() const noexcept override { return ranks_.size(); }
 
   void all_reduce(LocalArrays arrays, Combine how) override;
   void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) override;
@@ -40,8 +39,8 @@ class Loopback final : public Communicator {
                 std::int64_t count);
   void count_message(Device from, Device to, std::size_t bytes) noexcept;
 
-  Positions positions_;
-  PerProcess<std::mutex> calls_;
+  Ranks ranks_;
+  ForkLocal<std::mutex> calls_;
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
 
@@ -51,7 +50,7 @@ void Loopback::count_message(Device from, Device to, std::size_t bytes) noexcept
   bytes_ += bytes;
 }
 
-/// Calls deliver(first element, elements, host) for each block of the combination of [first, first + count).
+/// Reduces elements [first, first + count) and calls deliver(first element, elements, host) for each block.
 template <class F>
 void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, Combine how, F deliver) {
   if (count == 0) return;
@@ -73,7 +72,7 @@ void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t
 }
 
 void Loopback::all_reduce(LocalArrays arrays, Combine how) {
-  positions_.all_reduce(arrays, how);
+  ranks_.all_reduce(arrays, how);
   if (size() == 1) return;
   const std::lock_guard lock(calls_.get());
   const std::size_t element = size_of(arrays[0]->dtype);
@@ -85,7 +84,7 @@ void Loopback::all_reduce(LocalArrays arrays, Combine how) {
 }
 
 void Loopback::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) {
-  positions_.reduce_scatter(from, to, counts, how);
+  ranks_.reduce_scatter(from, to, counts, how);
   const std::lock_guard lock(calls_.get());
   const std::size_t element = size_of(from[0]->dtype);
   std::int64_t first = 0;
@@ -105,7 +104,7 @@ void Loopback::transfer(const TensorImpl& to, std::int64_t to_first, const Tenso
 }
 
 void Loopback::all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) {
-  positions_.all_gather(from, to, counts);
+  ranks_.all_gather(from, to, counts);
   const std::lock_guard lock(calls_.get());
   std::int64_t first = 0;
   for (std::size_t p = 0; p < from.size(); first += counts[p++])
@@ -113,7 +112,7 @@ void Loopback::all_gather(LocalArrays from, LocalArrays to, std::span<const std:
 }
 
 void Loopback::broadcast(LocalArrays arrays, int root) {
-  positions_.broadcast(arrays, root);
+  ranks_.broadcast(arrays, root);
   const std::lock_guard lock(calls_.get());
   const TensorImpl& source = *arrays[static_cast<std::size_t>(root)];
   for (const TensorRef& target : arrays)
@@ -121,7 +120,7 @@ void Loopback::broadcast(LocalArrays arrays, int root) {
 }
 
 void Loopback::send(const TensorRef& source, int from, const TensorRef& target, int to) {
-  positions_.send(source, from, target, to);
+  ranks_.send(source, from, target, to);
   const std::lock_guard lock(calls_.get());
   transfer(*target, 0, *source, 0, source->numel);
 }

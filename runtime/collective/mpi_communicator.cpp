@@ -6,8 +6,8 @@
 
 #include "combine.hpp"
 #include "host_copies.hpp"
-#include "positions.hpp"
 #include "processes.hpp"
+#include "ranks.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -16,7 +16,7 @@ constinit std::atomic<std::int64_t> mpi_part_size{std::int64_t{1} << 26};
 
 constexpr int data_tag = 3;
 
-/// One process's elements among all.
+/// One process's range of elements.
 struct Share {
   std::int64_t first, count;
 };
@@ -26,19 +26,18 @@ std::int64_t sum(Counts counts) { return std::accumulate(counts.begin(), counts.
 
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(const World& world)
-      : processes_(Processes::get()), positions_("MPI", world.all, world.first, world.local) {
+  explicit Mpi(const World& world) : processes_(Processes::get()), ranks_("MPI", world.all, world.first, world.local) {
     const std::lock_guard lock(processes_.mutex());
-    const Call setup{.kind = CallKind::Setup, .count = positions_.size()};
+    const Call setup{.kind = CallKind::Setup, .count = ranks_.size()};
     const std::int64_t local = world.local;
     processes_.agree(setup, [] {});
     locals_ = processes_.gather(setup, {&local, 1});
   }
 
   std::string_view name() const noexcept override { return "MPI"; }
-  int size() const noexcept override { return positions_.size(); }
-  int first() const noexcept override { return positions_.first(); }
-  int local() const noexcept override { return positions_.local(); }
+  int size() const noexcept override { return ranks_.size(); }
+  int first() const noexcept override { return ranks_.first(); }
+  int local() const noexcept override { return ranks_.local(); }
 
   void all_reduce(LocalArrays arrays, Combine how) override;
   void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
@@ -49,14 +48,14 @@ class Mpi final : public Communicator {
   Traffic traffic() const noexcept override { return {messages_.load(), bytes_.load()}; }
 
  private:
-  int rank_of(int position) const { return runtime::rank_of(position, locals_); }
+  int process_of(int rank) const { return runtime::process_of(rank, locals_); }
   Shares per_process(Counts counts) const;
   template <class F>
   void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
                  int peer = Processes::of_all);
   void combine_local(LocalArrays arrays, Combine how, std::byte* to) const;
-  void gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
-  const std::byte* reduce_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts);
+  void gather_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
+  const std::byte* reduce_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
   void count_message(std::size_t bytes) noexcept {
     if (bytes == 0) return;
     ++messages_;
@@ -64,32 +63,32 @@ class Mpi final : public Communicator {
   }
 
   Processes& processes_;
-  Positions positions_;
-  std::vector<std::int64_t> locals_;  // number of positions of each process
+  Ranks ranks_;
+  std::vector<std::int64_t> locals_;  // number of ranks of each process
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
 
-/// Each process's share, from the counts of each position.
+/// Each process's share, from the counts of each rank.
 Shares Mpi::per_process(Counts counts) const {
   Shares all;
   std::int64_t first = 0;
-  std::size_t position = 0;
+  std::size_t rank = 0;
   for (const std::int64_t local : locals_) {
-    const std::int64_t count = sum(counts.subspan(position, static_cast<std::size_t>(local)));
+    const std::int64_t count = sum(counts.subspan(rank, static_cast<std::size_t>(local)));
     all.push_back({first, count});
     first += count;
-    position += static_cast<std::size_t>(local);
+    rank += static_cast<std::size_t>(local);
   }
   return all;
 }
 
 /// Counts and offsets as MPI takes them, in the memory of `e`.
-std::pair<int*, int*> as_integers(Exchange& e, const Shares& pieces) {
-  int* const counts = reinterpret_cast<int*>(e.allocate(2 * pieces.size() * sizeof(int)));
-  int* const places = counts + pieces.size();
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    counts[i] = static_cast<int>(pieces[i].count);
-    places[i] = static_cast<int>(pieces[i].first);
+std::pair<int*, int*> as_integers(Exchange& e, const Shares& shards) {
+  int* const counts = reinterpret_cast<int*>(e.allocate(2 * shards.size() * sizeof(int)));
+  int* const places = counts + shards.size();
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    counts[i] = static_cast<int>(shards[i].count);
+    places[i] = static_cast<int>(shards[i].first);
   }
   return {counts, places};
 }
@@ -105,7 +104,7 @@ void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const cha
   }
 }
 
-/// `to` becomes the combination of this process's arrays.
+/// `to` becomes the reduction of this process's arrays.
 void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
   const DType dtype = arrays[0]->dtype;
   constexpr std::int64_t block = 1 << 18;
@@ -130,7 +129,7 @@ void Mpi::all_reduce(LocalArrays arrays, Combine how) {
     std::byte* all = nullptr;
     DType wide = DType::Float32;
     processes_.agree(call, [&] {
-      positions_.all_reduce(arrays, how);
+      ranks_.all_reduce(arrays, how);
       wide = combined_in(arrays[0]->dtype);
       all = e.allocate(static_cast<std::size_t>(call.count) * size_of(wide));
       combine_local(arrays, how, all);
@@ -147,50 +146,50 @@ void Mpi::all_reduce(LocalArrays arrays, Combine how) {
   });
 }
 
-/// `all` holds this process's elements at their place and receives those of the others.
-void Mpi::gather_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts) {
+/// `all` holds this process's elements at their offset and receives those of the others.
+void Mpi::gather_shards(Exchange& e, const Call& call, std::byte* all, Counts counts) {
   const mpi::Library& mpi = processes_.mpi();
   const std::size_t size = size_of(static_cast<DType>(call.dtype));
   const mpi::Datatype type = processes_.element(size);
-  const Shares pieces = per_process(counts);
+  const Shares shards = per_process(counts);
   if (call.count <= mpi_part_size.load()) {
-    const auto [elements, places] = as_integers(e, pieces);
+    const auto [elements, places] = as_integers(e, shards);
     each_part(e, call, call.count, "MPI_Iallgatherv", [&](std::int64_t, int, mpi::Request* request) {
       return mpi.MPI_Iallgatherv(mpi::in_place, 0, type, all, elements, places, type, processes_.comm(), request);
     });
     return;
   }
   for (int r = 0; r < processes_.size(); ++r) {
-    const Share piece = pieces[static_cast<std::size_t>(r)];
-    each_part(e, call, piece.count, "MPI_Ibcast", [&](std::int64_t first, int n, mpi::Request* request) {
-      return mpi.MPI_Ibcast(all + static_cast<std::size_t>(piece.first + first) * size, n, type, r, processes_.comm(),
+    const Share shard = shards[static_cast<std::size_t>(r)];
+    each_part(e, call, shard.count, "MPI_Ibcast", [&](std::int64_t first, int n, mpi::Request* request) {
+      return mpi.MPI_Ibcast(all + static_cast<std::size_t>(shard.first + first) * size, n, type, r, processes_.comm(),
                             request);
     });
   }
 }
 
-/// Returns this process's elements of the combination.
-const std::byte* Mpi::reduce_pieces(Exchange& e, const Call& call, std::byte* all, Counts counts) {
+/// Returns this process's elements of the reduction.
+const std::byte* Mpi::reduce_shards(Exchange& e, const Call& call, std::byte* all, Counts counts) {
   const mpi::Library& mpi = processes_.mpi();
   const DType wide = combined_in(static_cast<DType>(call.dtype));
   const std::size_t size = size_of(wide);
   const mpi::Datatype type = processes_.element(size);
   const mpi::Op op = processes_.operation(wide, static_cast<Combine>(call.how));
-  const Shares pieces = per_process(counts);
-  const Share own = pieces[static_cast<std::size_t>(processes_.rank())];
+  const Shares shards = per_process(counts);
+  const Share own = shards[static_cast<std::size_t>(processes_.process())];
   if (call.count <= mpi_part_size.load()) {
     std::byte* const result = e.allocate(static_cast<std::size_t>(own.count) * size);
-    const int* const elements = as_integers(e, pieces).first;
+    const int* const elements = as_integers(e, shards).first;
     each_part(e, call, call.count, "MPI_Ireduce_scatter", [&](std::int64_t, int, mpi::Request* request) {
       return mpi.MPI_Ireduce_scatter(all, result, elements, type, op, processes_.comm(), request);
     });
     return result;
   }
   for (int r = 0; r < processes_.size(); ++r) {
-    const Share piece = pieces[static_cast<std::size_t>(r)];
-    each_part(e, call, piece.count, "MPI_Ireduce", [&](std::int64_t first, int n, mpi::Request* request) {
-      std::byte* const place = all + static_cast<std::size_t>(piece.first + first) * size;
-      const void* const from = r == processes_.rank() ? mpi::in_place : place;
+    const Share shard = shards[static_cast<std::size_t>(r)];
+    each_part(e, call, shard.count, "MPI_Ireduce", [&](std::int64_t first, int n, mpi::Request* request) {
+      std::byte* const place = all + static_cast<std::size_t>(shard.first + first) * size;
+      const void* const from = r == processes_.process() ? mpi::in_place : place;
       return mpi.MPI_Ireduce(from, place, n, type, op, r, processes_.comm(), request);
     });
   }
@@ -204,7 +203,7 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
     std::byte* all = nullptr;
     std::size_t sent = 0;
     processes_.agree(call, [&] {
-      positions_.all_gather(from, to, counts);
+      ranks_.all_gather(from, to, counts);
       all = e.allocate(bytes_of(*to[0]));
       std::byte* place = all + static_cast<std::size_t>(sum(counts.first(static_cast<std::size_t>(first())))) *
                                    size_of(from[0]->dtype);
@@ -213,7 +212,7 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
         sent += bytes_of(*array);
       }
     });
-    gather_pieces(e, call, all, counts);
+    gather_shards(e, call, all, counts);
     count_message(sent);
     for (const TensorRef& array : to) write(*array, 0, bytes_of(*array), all);
   });
@@ -226,14 +225,14 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combin
     std::byte* all = nullptr;
     std::unique_ptr<std::byte[]> rounded;
     processes_.agree(call, [&] {
-      positions_.reduce_scatter(from, to, counts, how);
+      ranks_.reduce_scatter(from, to, counts, how);
       all = e.allocate(static_cast<std::size_t>(call.count) * size_of(combined_in(from[0]->dtype)));
       combine_local(from, how, all);
       std::size_t bytes = 0;
       for (const TensorRef& array : to) bytes += bytes_of(*array);
       rounded = scratch(bytes);
     });
-    const std::byte* const own = reduce_pieces(e, call, all, counts);
+    const std::byte* const own = reduce_shards(e, call, all, counts);
     count_message(bytes_of(*from[0]));
     narrow(from[0]->dtype, rounded.get(), own, sum(counts.subspan(static_cast<std::size_t>(first()), to.size())));
     const std::byte* next = rounded.get();
@@ -249,16 +248,16 @@ void Mpi::broadcast(LocalArrays arrays, int root) {
   const Call call = broadcast_call(arrays, root);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
-    const bool is_root = positions_.is_local(root);
+    const bool is_root = ranks_.is_local(root);
     processes_.agree(call, [&] {
-      positions_.broadcast(arrays, root);
+      ranks_.broadcast(arrays, root);
       all = e.allocate(bytes_of(*arrays[0]));
       if (is_root) read(*arrays[static_cast<std::size_t>(root - first())], 0, bytes_of(*arrays[0]), all);
     });
     const std::size_t size = size_of(arrays[0]->dtype);
     each_part(e, call, call.count, "MPI_Ibcast", [&](std::int64_t at, int n, mpi::Request* request) {
       return processes_.mpi().MPI_Ibcast(all + static_cast<std::size_t>(at) * size, n, processes_.element(size),
-                                         rank_of(root), processes_.comm(), request);
+                                         process_of(root), processes_.comm(), request);
     });
     if (is_root) count_message(bytes_of(*arrays[0]));
     for (int i = 0; i < local(); ++i)
@@ -268,21 +267,21 @@ void Mpi::broadcast(LocalArrays arrays, int root) {
 
 void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int to) {
   const std::lock_guard lock(processes_.mutex());
-  const bool sends = positions_.is_local(from), receives = positions_.is_local(to);
+  const bool sends = ranks_.is_local(from), receives = ranks_.is_local(to);
   if (sends == receives) {  // within this process, or an error
-    positions_.send(source, from, target, to);
+    ranks_.send(source, from, target, to);
     copy(*target, 0, *source, 0, bytes_of(*source));
     return;
   }
   const TensorRef& own = sends ? source : target;
   const Call call = send_call(own, from, to);
   const bool exist = from >= 0 && to >= 0 && from < size() && to < size();
-  const int peer = exist ? rank_of(sends ? to : from) : processes_.rank();
+  const int peer = exist ? process_of(sends ? to : from) : processes_.process();
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
-    if (!exist) positions_.send(source, from, target, to);  // throws: there is no other process to tell
+    if (!exist) ranks_.send(source, from, target, to);  // throws: no other process is involved
     processes_.agree_with(peer, call, [&] {
-      positions_.send(source, from, target, to);
+      ranks_.send(source, from, target, to);
       all = e.allocate(bytes_of(*own));
       if (sends) read(*own, 0, bytes_of(*own), all);
     });

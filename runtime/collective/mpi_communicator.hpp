@@ -1,4 +1,4 @@
-// Positions of several processes, by MPI through host memory.
+// Collectives among the ranks of several processes, by MPI through host memory.
 #pragma once
 #include <memory>
 

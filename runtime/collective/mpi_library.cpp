@@ -32,13 +32,13 @@ std::string version_of(const Library& table) {
   return first;
 }
 
-/// Why the library cannot be used; empty if it can. Other implementations have the same functions but other types:
-/// integers where Open MPI has addresses of objects.
+/// Why the library cannot be used; empty if it can. Other implementations have the same functions but another ABI:
+/// their handles are integers, Open MPI's are pointers.
 std::string resolve(void* opened, Library& table) {
-  if (!find_symbol(opened, "MPI_Get_library_version", table.MPI_Get_library_version)) return "it is no MPI library";
+  if (!find_symbol(opened, "MPI_Get_library_version", table.MPI_Get_library_version)) return "it is not an MPI library";
   table.version = version_of(table);
   if (!find_symbol(opened, "ompi_mpi_comm_world", table.world))
-    return fmt::format("it is {}, but Sinter speaks Open MPI's binary interface alone", quote(table.version));
+    return fmt::format("it is {}, but Sinter supports only Open MPI's ABI", quote(table.version));
   bool complete = find_symbol(opened, "ompi_mpi_byte", table.byte) &&
                   find_symbol(opened, "ompi_mpi_int64_t", table.int64) &&
                   find_symbol(opened, "ompi_mpi_op_min", table.minimum) &&
@@ -66,15 +66,15 @@ Library open_library() {
     if (opened) dlclose(opened);
   }
   throw DeviceError(
-      "MPI, through which the processes of one program talk, was not found." + problems +
-      "\nInstall Open MPI (Debian: apt install openmpi-bin), or name its library in SINTER_MPI, and start the program "
+      "MPI, through which the processes of a program communicate, was not found." + problems +
+      "\nInstall Open MPI (Debian: apt install openmpi-bin), or set SINTER_MPI to its library, and start the program "
       "with the mpirun of that installation");
 }
 
 }  // namespace
 
 const Library& library() {
-  static constinit Immortal<const Library> opened;
+  static constinit NoDestructor<const Library> opened;
   return opened.get([] { return new Library(open_library()); });
 }
 

@@ -7,7 +7,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constexpr std::size_t ways = 4;  // number of Combine values
+constexpr std::size_t ways = 4;  // the number of Combine values
 
 template <std::size_t Index>
 void combine_elements(void* in, void* in_out, int* count, mpi::Datatype*) {

@@ -14,8 +14,8 @@
 #include "combine_kernel.hpp"
 #include "host_copies.hpp"
 #include "nccl_lanes.hpp"
-#include "positions.hpp"
 #include "processes.hpp"
+#include "ranks.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 using nccl::Result;
 using Lane = NcclLanes::Lane;
 
-/// NCCL's way to combine elements of a dtype.
+/// NCCL's datatype and operator for a reduction.
 struct Native {
   int type, op;
   std::size_t factor = 1;  // number of NCCL elements per element
@@ -59,16 +59,16 @@ class Nccl final : public Communicator {
   Nccl(const nccl::Library& library, const nccl::UniqueId& id, const World& world, Processes* processes,
        std::vector<std::int64_t> locals)
       : library_(library),
-        positions_("NCCL", world.all, world.first, world.local),
+        ranks_("NCCL", world.all, world.first, world.local),
         lanes_(library, id, {world.all.begin() + world.first, world.all.begin() + world.first + world.local},
-               world.first, positions_.size()),
+               world.first, ranks_.size()),
         processes_(processes),
         locals_(std::move(locals)) {}
 
   std::string_view name() const noexcept override { return "NCCL"; }
-  int size() const noexcept override { return positions_.size(); }
-  int first() const noexcept override { return positions_.first(); }
-  int local() const noexcept override { return positions_.local(); }
+  int size() const noexcept override { return ranks_.size(); }
+  int first() const noexcept override { return ranks_.first(); }
+  int local() const noexcept override { return ranks_.local(); }
 
   void all_reduce(LocalArrays arrays, Combine how) override;
   void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
@@ -84,17 +84,17 @@ class Nccl final : public Communicator {
   void agree(const Call& call, F prepare);
   std::vector<TensorRef> parcels_for(LocalArrays arrays, Counts counts) const;
   void run(const Call& call, LocalArrays read, LocalArrays written, const NcclLanes::Start& start);
-  void combine_pieces(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
+  void combine_shards(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
                       bool in_place);
-  void spread_pieces(const Call& call, LocalArrays arrays, Counts counts);
+  void spread_shards(const Call& call, LocalArrays arrays, Counts counts);
   void count_messages(LocalArrays arrays) noexcept;
 
   const nccl::Library& library_;
-  Positions positions_;
+  Ranks ranks_;
   NcclLanes lanes_;
   Processes* processes_;              // null if this is the only process
-  std::vector<std::int64_t> locals_;  // number of positions of each process
-  PerProcess<std::mutex> calls_;
+  std::vector<std::int64_t> locals_;  // number of ranks of each process
+  ForkLocal<std::mutex> calls_;
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
 };
 
@@ -116,22 +116,23 @@ void Nccl::count_messages(LocalArrays arrays) noexcept {
   }
 }
 
-/// One group of NCCL calls, ordered with the arrays' other uses.
+/// Runs one group of NCCL calls, ordered with the arrays' other uses.
 void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const NcclLanes::Start& start) {
   std::vector<std::vector<Use>> uses(static_cast<std::size_t>(local()));
   for (std::size_t i = 0; i < uses.size(); ++i) {
     if (i < read.size() && read[i]) uses[i].push_back({read[i]->buffer.get(), false});
     if (i < written.size() && written[i]) uses[i].push_back({written[i]->buffer.get(), true});
   }
-  const std::string where = processes_ ? fmt::format("rank {} of {}, ", processes_->rank(), processes_->size()) : "";
-  lanes_.run(fmt::format("{}{} at positions {} to {} of {}", where, runtime::describe(call), first(),
-                         first() + local() - 1, size()),
+  const std::string where =
+      processes_ ? fmt::format("process {} of {}, ", processes_->process(), processes_->size()) : "";
+  lanes_.run(fmt::format("{}{} at ranks {} to {} of {}", where, runtime::describe(call), first(), first() + local() - 1,
+                         size()),
              uses, start);
   for (const TensorRef& array : written)
     if (array) array->buffer->touch();
 }
 
-/// Memory in which each position here receives its part from all others.
+/// Memory in which each rank here receives its part from all others.
 std::vector<TensorRef> Nccl::parcels_for(LocalArrays arrays, Counts counts) const {
   std::vector<TensorRef> parcels;
   for (int i = 0; i < local(); ++i) {
@@ -141,8 +142,8 @@ std::vector<TensorRef> Nccl::parcels_for(LocalArrays arrays, Counts counts) cons
   return parcels;
 }
 
-/// Each position receives its part from all and combines them in order: into `to`, or into its own part of its array.
-void Nccl::combine_pieces(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
+/// Each rank receives its part from all and combines them in order: into `to`, or into its own part of its array.
+void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
                           bool in_place) {
   const std::size_t element = size_of(from[0]->dtype);
   const auto bytes = [&](int p) { return static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * element; };
@@ -164,15 +165,15 @@ void Nccl::combine_pieces(const Call& call, LocalArrays from, LocalArrays parcel
     std::size_t place = 0;
     for (int p = 0; in_place && p < own; ++p) place += bytes(p);
     const Use uses[] = {{parcels[i]->buffer.get(), false}, {to[i]->buffer.get(), true}};
-    const Ordered ordered(to[i]->device, uses);
+    const DependencyGuard ordered(to[i]->device, uses);
     combine_on_gpu(gpu(to[i]->device.index()), to[i]->dtype, static_cast<Combine>(call.how), to[i]->data + place,
                    parcels[i]->data, size(), counts[static_cast<std::size_t>(own)]);
     to[i]->buffer->touch();
   }
 }
 
-/// Copies every position's part to the same place at all others.
-void Nccl::spread_pieces(const Call& call, LocalArrays arrays, Counts counts) {
+/// Copies every rank's part to the same place at all others.
+void Nccl::spread_shards(const Call& call, LocalArrays arrays, Counts counts) {
   const std::size_t element = size_of(arrays[0]->dtype);
   run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
     std::byte* place = arrays[i]->data;
@@ -202,15 +203,15 @@ void Nccl::all_reduce(LocalArrays arrays, Combine how) {
   std::vector<TensorRef> parcels;
   std::optional<Native> with;
   agree(call, [&] {
-    positions_.all_reduce(arrays, how);
+    ranks_.all_reduce(arrays, how);
     with = native(arrays[0]->dtype, how);
     if (!with) parcels = parcels_for(arrays, counts);
   });
   if (call.count == 0 || size() == 1) return;
   count_messages(arrays);
   if (!with) {
-    combine_pieces(call, arrays, parcels, arrays, counts, true);
-    return spread_pieces(call, arrays, counts);
+    combine_shards(call, arrays, parcels, arrays, counts, true);
+    return spread_shards(call, arrays, counts);
   }
   run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
     return library_.ncclAllReduce(arrays[i]->data, arrays[i]->data, static_cast<std::size_t>(call.count) * with->factor,
@@ -224,13 +225,13 @@ void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combi
   std::vector<TensorRef> parcels;
   std::optional<Native> with;
   agree(call, [&] {
-    positions_.reduce_scatter(from, to, counts, how);
+    ranks_.reduce_scatter(from, to, counts, how);
     with = native(from[0]->dtype, how);
     if (!with) parcels = parcels_for(from, counts);
   });
   if (call.count == 0) return;
   count_messages(from);
-  if (!with) return combine_pieces(call, from, parcels, to, counts, false);
+  if (!with) return combine_shards(call, from, parcels, to, counts, false);
   run(call, from, to, [&](std::size_t i, const Lane& lane) {
     if (all_equal(counts))
       return library_.ncclReduceScatter(from[i]->data, to[i]->data, static_cast<std::size_t>(counts[0]) * with->factor,
@@ -251,7 +252,7 @@ void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combi
 void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   const std::lock_guard lock(mutex());
   const Call call = all_gather_call(from, counts);
-  agree(call, [&] { positions_.all_gather(from, to, counts); });
+  agree(call, [&] { ranks_.all_gather(from, to, counts); });
   if (call.count == 0) return;
   count_messages(from);
   run(call, from, to, [&](std::size_t i, const Lane& lane) {
@@ -274,9 +275,9 @@ void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
 void Nccl::broadcast(LocalArrays arrays, int root) {
   const std::lock_guard lock(mutex());
   const Call call = broadcast_call(arrays, root);
-  agree(call, [&] { positions_.broadcast(arrays, root); });
+  agree(call, [&] { ranks_.broadcast(arrays, root); });
   if (call.count == 0 || size() == 1) return;
-  if (positions_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first()), 1));
+  if (ranks_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first()), 1));
   run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
     return library_.ncclBroadcast(arrays[i]->data, arrays[i]->data, runtime::bytes_of(*arrays[i]), nccl::uint8, root,
                                   lane.comm, lane.stream);
@@ -286,14 +287,14 @@ void Nccl::broadcast(LocalArrays arrays, int root) {
 void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int to) {
   const std::lock_guard lock(mutex());
   lanes_.check_usable();
-  const auto check = [&] { positions_.send(source, from, target, to); };
-  const bool sends = positions_.is_local(from), receives = positions_.is_local(to);
+  const auto check = [&] { ranks_.send(source, from, target, to); };
+  const bool sends = ranks_.is_local(from), receives = ranks_.is_local(to);
   const bool exist = std::min(from, to) >= 0 && std::max(from, to) < size();
   if (sends == receives || !exist) check();
   if (from == to) return copy(*target, 0, *source, 0, runtime::bytes_of(*source));
   const TensorRef& own = sends ? source : target;
   const Call call = send_call(own, from, to);
-  if (sends != receives) processes_->agree_with(rank_of(sends ? to : from, locals_), call, check);
+  if (sends != receives) processes_->agree_with(process_of(sends ? to : from, locals_), call, check);
   if (call.count == 0) return;
   if (sends) count_messages({&source, 1});
   std::vector<TensorRef> read(static_cast<std::size_t>(local())), written(read.size());
@@ -322,16 +323,16 @@ void check_result(const nccl::Library& library, const char* call, Result result)
 std::unique_ptr<Communicator> make_nccl(const std::vector<Device>& devices) {
   for (auto d = devices.begin(); d != devices.end(); ++d)
     if (!d->is_cuda() || gpus_are_virtual() || std::find(devices.begin(), d, *d) != d)
-      throw DeviceError(fmt::format("NCCL takes real GPUs, each once; {} is {}", to_string(*d),
-                                    d->is_cpu()          ? "none"
-                                    : gpus_are_virtual() ? "a virtual one"
-                                                         : "there twice"));
+      throw DeviceError(fmt::format("NCCL needs distinct real GPUs; {} is {}", to_string(*d),
+                                    d->is_cpu()          ? "not a GPU"
+                                    : gpus_are_virtual() ? "a virtual GPU"
+                                                         : "listed twice"));
   const nccl::Library* const library = nccl::library();
   if (!library) return nullptr;
   nccl::UniqueId id{};
   check_result(*library, "ncclGetUniqueId", library->ncclGetUniqueId(&id));
   const int n = static_cast<int>(devices.size());
-  return std::make_unique<Nccl>(*library, id, World{.rank = 0, .all = devices, .first = 0, .local = n}, nullptr,
+  return std::make_unique<Nccl>(*library, id, World{.process = 0, .all = devices, .first = 0, .local = n}, nullptr,
                                 std::vector<std::int64_t>{n});
 }
 
@@ -343,14 +344,14 @@ std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library&
     const std::lock_guard lock(processes.mutex());
     const Call setup{.kind = CallKind::Setup, .count = static_cast<std::int64_t>(world.all.size())};
     processes.agree(setup, [&] {
-      if (world.rank == 0) check_result(library, "ncclGetUniqueId", library.ncclGetUniqueId(&id));
+      if (world.process == 0) check_result(library, "ncclGetUniqueId", library.ncclGetUniqueId(&id));
     });
     const std::int64_t local = world.local;
     locals = processes.gather(setup, {&local, 1});
     std::int64_t words[sizeof(id) / sizeof(std::int64_t)];
     std::memcpy(words, &id, sizeof(id));
     const std::vector<std::int64_t> ids = processes.gather(setup, words);
-    std::memcpy(&id, ids.data(), sizeof(id));  // from rank 0
+    std::memcpy(&id, ids.data(), sizeof(id));  // from process 0
   }
   return std::make_unique<Nccl>(library, id, world, &processes, std::move(locals));
 }

@@ -1,4 +1,4 @@
-// GPUs of one process or of several, by NCCL.
+// Collectives among the GPUs of one or several processes, by NCCL.
 #pragma once
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Over the positions of several processes. Collective. Throws DeviceError, Error.
+/// Over the ranks of several processes. Collective. Throws DeviceError, Error.
 std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library& library);
 
 }  // namespace sinter::inline v1::runtime

@@ -39,24 +39,25 @@ NcclLanes::~NcclLanes() {
 void NcclLanes::check_usable() const {
   if (process_ != generation()) throw Error("a child of a fork cannot use the GPUs that its parent uses through NCCL");
   const std::lock_guard lock(state_.get());
-  if (!broken_.empty()) throw Error("NCCL has failed, and nothing can be exchanged through it any more: " + broken_);
+  if (!broken_.empty()) throw Error("NCCL has failed and cannot be used any more: " + broken_);
 }
 
 namespace {
 
 void check_not_captured(const std::string& call, Device device, const StreamImpl& stream) {
   if (!stream.owner.is_capturing(stream)) return;
-  throw CudaError(fmt::format(
-      "CUDA error: the stream of {} captures a graph, and what positions tell one another is no part of one: {}. "
-      "Capture what comes before and what comes after it as graphs of their own",
-      to_string(device), call));
+  throw CudaError(
+      fmt::format("CUDA error: the stream of {} captures a graph, which cannot contain communication between ranks: "
+                  "{}. Capture the "
+                  "work before it and the work after it as separate graphs",
+                  to_string(device), call));
 }
 
 }  // namespace
 
 void NcclLanes::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
   check_usable();
-  std::deque<Ordered> ordered;
+  std::deque<DependencyGuard> ordered;
   std::vector<StreamImpl*> streams;
   for (const Device d : devices_) {
     streams.push_back(&backend(d).streams()->current());
@@ -67,7 +68,7 @@ void NcclLanes::run(const std::string& call, const std::vector<std::vector<Use>>
   forget_done();
   Pending pending{.call = call, .begins = {}, .ends = {}, .since = {}};
   for (StreamImpl* s : streams) pending.begins.push_back(s->owner.record(*s));
-  expect(static_cast<int>(pending_.size()) + 1);  // before there is work that nobody watches
+  expect(static_cast<int>(pending_.size()) + 1);  // before the work is issued, so that it is always watched
   group(call, [&](std::size_t i) { return start(i, {comms_[i], static_cast<nccl::Stream>(streams[i]->native)}); });
   for (StreamImpl* s : streams) pending.ends.push_back(s->owner.record(*s));
   pending_.push_back(std::move(pending));
@@ -89,7 +90,7 @@ void NcclLanes::forget_done() {
 /// As NCCL's manual requires: the waiting thread polls for errors and aborts; then the communicator is dead.
 std::string NcclLanes::look() {
   const std::unique_lock lock(state_.get(), std::try_to_lock);
-  if (!lock || process_ != generation() || !broken_.empty()) return {};  // a call is in progress, with its own limit
+  if (!lock || process_ != generation() || !broken_.empty()) return {};  // not locked: a call with its own limit runs
   forget_done();
   if (pending_.empty()) return {};
   Pending& first = pending_.front();
@@ -103,8 +104,8 @@ std::string NcclLanes::look() {
   }
   if (!first.since && all_done(first.begins)) first.since.emplace();
   if (!first.since || !first.since->passed()) return {};
-  abort(first.call, fmt::format("it began, and does not end within {:g} s (SINTER_COLLECTIVE_TIMEOUT): not all "
-                                "positions do their part. What it was to write is undefined",
+  abort(first.call, fmt::format("it started but did not finish within {:g} s (SINTER_COLLECTIVE_TIMEOUT): some ranks "
+                                "did not take part. Its outputs are undefined",
                                 first.since->seconds()));
   return broken_;
 }
@@ -122,18 +123,18 @@ void NcclLanes::group(const std::string& call, const std::function<nccl::Result(
   settle(call);
 }
 
-/// Waits until NCCL has issued or set up what it was given.
+/// Waits until NCCL has issued the calls or set up the communicators.
 void NcclLanes::settle(const std::string& call) {
   const Deadline deadline;
   for (const nccl::Comm comm : comms_) {
-    if (!comm) give_up(call, "NCCL made no communicator");
+    if (!comm) give_up(call, "NCCL did not create a communicator");
     for (int polls = 0;; pause_after(++polls)) {
       nccl::Result state = nccl::success;
       check(call, library_.ncclCommGetAsyncError(comm, &state));
       check(call, state);
       if (state == nccl::success) break;
       if (deadline.passed())
-        give_up(call, fmt::format("not all positions did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
+        give_up(call, fmt::format("some ranks did not take part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
                                   deadline.seconds()));
     }
   }
@@ -145,7 +146,7 @@ void NcclLanes::check(const std::string& call, nccl::Result result) {
   std::string why = nccl::describe(library_, result);
   if (result == nccl::invalid_usage)
     why +=
-        ". Each position needs a GPU of its own; for one process each: mpirun ... sh -c "
+        ". Each rank needs its own GPU; for one GPU per process: mpirun ... sh -c "
         "'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK exec PROGRAM'";
   give_up(call, why);
 }

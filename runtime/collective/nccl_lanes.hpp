@@ -1,4 +1,4 @@
-// This process's GPUs in NCCL: one NCCL communicator for each, and calls of all of them as one group.
+// This process's GPUs in NCCL: an NCCL communicator for each, and calls for all of them as one group.
 #pragma once
 #include <deque>
 #include <functional>
@@ -19,10 +19,10 @@ namespace sinter::inline v1::runtime {
 
 /// Not thread-safe, except for look(). Functions throw Error if NCCL reports an error or takes longer than
 /// SINTER_COLLECTIVE_TIMEOUT; after that every further call throws, and NCCL is not used any more. Waiting for a stream
-/// also throws it if a call started on the stream and does not end in time.
+/// also throws Error if a call on the stream does not finish in time.
 class NcclLanes final : private StreamWatch {
  public:
-  /// One lane per device, as positions first, first + 1, ... of `size`. Collective over all processes with the id.
+  /// One lane per device, as ranks first, first + 1, ... of `size`. Collective over all processes with the id.
   NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
             int size);
   NcclLanes(const NcclLanes&) = delete;
@@ -35,7 +35,7 @@ class NcclLanes final : private StreamWatch {
   };
   /// Returns NCCL's result.
   using Start = std::function<nccl::Result(std::size_t local, const Lane& lane)>;
-  /// Calls `start` for all of this process's positions in one group, each with its GPU current, and orders uses[local]
+  /// Calls `start` for all of this process's ranks in one group, each with its GPU current, and orders uses[local]
   /// on its current stream.
   void run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start);
 
@@ -43,11 +43,11 @@ class NcclLanes final : private StreamWatch {
   void check_usable() const;
 
  private:
-  /// A call whose work may not be done.
+  /// A call whose work may still be running.
   struct Pending {
     std::string call;
     std::vector<EventRef> begins, ends;  // of each stream
-    std::optional<Deadline> since;       // when the work before it was found done
+    std::optional<Deadline> since;       // set when the work before it is found to be done
   };
   std::string look() override;
   void forget_done();
@@ -62,7 +62,7 @@ class NcclLanes final : private StreamWatch {
   std::vector<Device> devices_;
   std::deque<CudaContext> contexts_;
   std::vector<nccl::Comm> comms_;
-  mutable PerProcess<std::mutex> state_;  // held during NCCL calls and while the members below are used
+  mutable ForkLocal<std::mutex> state_;  // held during NCCL calls and while the members below are used
   std::string broken_;
   std::deque<Pending> pending_;
 };

@@ -37,11 +37,11 @@ std::optional<Library> open_library() {
         table.path = candidate;
         return table;
       }
-      problems += fmt::format("\n  {}", why ? why : candidate + ": no NCCL, or one that is older than 2.14");
+      problems += fmt::format("\n  {}", why ? why : candidate + ": not NCCL, or older than 2.14");
       if (opened) dlclose(opened);
     }
   if (!environment("SINTER_NCCL").empty())
-    throw DeviceError(fmt::format("NCCL, through which GPUs talk, is not what SINTER_NCCL names: {}.{}",
+    throw DeviceError(fmt::format("NCCL, through which GPUs communicate, was not found at SINTER_NCCL={}.{}",
                                   searched_places("SINTER_NCCL"), problems));
   return std::nullopt;
 }
@@ -49,7 +49,7 @@ std::optional<Library> open_library() {
 }  // namespace
 
 const Library* library() {
-  static constinit Immortal<const std::optional<Library>> opened;
+  static constinit NoDestructor<const std::optional<Library>> opened;
   const std::optional<Library>& found = opened.get([] { return new std::optional<Library>(open_library()); });
   return found ? &*found : nullptr;
 }

@@ -60,7 +60,7 @@ struct Library {
 
 /// The process's NCCL, loaded on first use: `$SINTER_NCCL`, a file or a folder, else found in the loader's path,
 /// toolkits and Python's wheels. Null if there is none or it is older than 2.14. Throws DeviceError if SINTER_NCCL does
-/// not name an NCCL.
+/// not name NCCL.
 const Library* library();
 
 /// "invalid usage (5): Duplicate GPU detected".

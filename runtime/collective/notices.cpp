@@ -16,13 +16,13 @@ constexpr std::chrono::milliseconds answers_within{1000};
 
 }  // namespace
 
-std::string rank_list(const std::vector<int>& ranks) {
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+std::string process_list(const std::vector<int>& processes) {
+  return fmt::format("{} {}", processes.size() == 1 ? "process" : "processes", fmt::join(processes, ", "));
 }
 
-Notices::Notices(const mpi::Library& mpi, mpi::Comm comm, int rank, int size)
-    : mpi_(mpi), comm_(comm), rank_(rank), arriving_(new Notice{}), heard_of_(static_cast<std::size_t>(size)) {
-  heard_of_[static_cast<std::size_t>(rank)] = true;
+Notices::Notices(const mpi::Library& mpi, mpi::Comm comm, int process, int size)
+    : mpi_(mpi), comm_(comm), process_(process), arriving_(new Notice{}), heard_of_(static_cast<std::size_t>(size)) {
+  heard_of_[static_cast<std::size_t>(process)] = true;
   listen();
 }
 
@@ -32,26 +32,26 @@ void Notices::listen() {
     request_ = nullptr;
 }
 
-std::optional<std::string> Notices::heard() {
+std::optional<std::string> Notices::poll_abort() {
   for (;;) {
     int arrived = 0;
     if (!request_ || mpi_.MPI_Test(&request_, &arrived, mpi::no_status) != mpi::success || !arrived)
       return std::nullopt;
     const Notice notice = *arriving_;
     listen();
-    if (notice.rank >= 0 && static_cast<std::size_t>(notice.rank) < heard_of_.size())
-      heard_of_[static_cast<std::size_t>(notice.rank)] = true;
-    if (notice.errors == 0) return fmt::format("rank {} gave up: {}", notice.rank, notice.text);
+    if (notice.process >= 0 && static_cast<std::size_t>(notice.process) < heard_of_.size())
+      heard_of_[static_cast<std::size_t>(notice.process)] = true;
+    if (notice.errors == 0) return fmt::format("process {} gave up: {}", notice.process, notice.text);
     errors_.push_back(notice);
   }
 }
 
 std::optional<std::string> Notices::missing(int errors, std::int64_t waits, int peer) {
   std::erase_if(errors_, [&](const Notice& n) { return n.errors <= errors; });
-  const auto n =
-      std::ranges::find_if(errors_, [&](const Notice& e) { return e.waits <= waits && (peer < 0 || e.rank == peer); });
+  const auto n = std::ranges::find_if(
+      errors_, [&](const Notice& e) { return e.waits <= waits && (peer < 0 || e.process == peer); });
   if (n == errors_.end()) return std::nullopt;
-  return fmt::format("rank {} does not take part, for an error of its own: {}", n->rank, n->text);
+  return fmt::format("process {} does not take part because of an error: {}", n->process, n->text);
 }
 
 void Notices::forget_delivered() {
@@ -68,12 +68,12 @@ void Notices::forget_delivered() {
 
 void Notices::send(int errors, std::int64_t waits, std::string_view what) {
   forget_delivered();
-  Notice* const notice = new Notice{.rank = rank_, .errors = errors, .waits = waits, .text = {}};
+  Notice* const notice = new Notice{.process = process_, .errors = errors, .waits = waits, .text = {}};
   notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
   Sent& sent = sent_.emplace_back(Sent{notice, {}});
   sent.requests.reserve(heard_of_.size());
   for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
-    if (peer == rank_) continue;
+    if (peer == process_) continue;
     mpi::Request request = nullptr;
     if (mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &request) == mpi::success)
       sent.requests.push_back(request);
@@ -82,13 +82,13 @@ void Notices::send(int errors, std::int64_t waits, std::string_view what) {
 
 void Notices::tell_error(int errors, std::int64_t waits, std::string_view what) { send(errors, waits, what); }
 
-void Notices::tell_only(std::string_view what) { send(0, 0, what); }
+void Notices::broadcast_abort(std::string_view what) { send(0, 0, what); }
 
 std::vector<int> Notices::tell(std::string_view what) {
   send(0, 0, what);
   const auto end = std::chrono::steady_clock::now() + answers_within;
   for (int polls = 0; std::chrono::steady_clock::now() < end; pause_after(++polls))
-    if (!heard() && std::ranges::find(heard_of_, false) == heard_of_.end()) break;
+    if (!poll_abort() && std::ranges::find(heard_of_, false) == heard_of_.end()) break;
   std::vector<int> silent;
   for (std::size_t peer = 0; peer < heard_of_.size(); ++peer)
     if (!heard_of_[peer]) silent.push_back(static_cast<int>(peer));

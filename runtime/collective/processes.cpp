@@ -36,24 +36,24 @@ std::atomic<Processes*> started_processes{nullptr};
 int launched_processes() {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const int n = number_in(variable, 0); n > 0) return n;
-  // PMIx sets only the rank; srun sets the number.
+  // PMIx sets only the process; srun sets the number.
   return environment("PMIX_RANK").empty() ? 1 : number_in("SLURM_NTASKS", 2);
 }
 
-std::optional<int> launched_rank() {
+std::optional<int> launched_process() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-    if (const int rank = number_in(variable, -1); rank >= 0) return rank;
+    if (const int process = number_in(variable, -1); process >= 0) return process;
   return std::nullopt;
 }
 
 Processes& Processes::get() {
-  static constinit Immortal<Processes> processes;
+  static constinit NoDestructor<Processes> processes;
   return processes.get([] { return new Processes; });
 }
 
 namespace {
 
-/// Calls f in its own thread; null if it takes longer than the limit, in which case it goes on.
+/// Calls f in its own thread; null if it takes longer than the limit, in which case it keeps running.
 template <class F>
 auto within(double seconds, F f) -> std::shared_ptr<decltype(f())> {
   auto result = std::make_shared<std::promise<decltype(f())>>();
@@ -65,12 +65,12 @@ auto within(double seconds, F f) -> std::shared_ptr<decltype(f())> {
 
 }  // namespace
 
-/// The result of starting MPI.
+/// The outcome of starting MPI.
 struct Processes::Start {
   const char* function = "";  // that failed, with `result`
   int result = mpi::success;
   bool ours = false;
-  int level = 0, rank = 0, size = 1;
+  int level = 0, process = 0, size = 1;
   mpi::Comm comm = nullptr;
 };
 
@@ -87,72 +87,73 @@ Processes::Start Processes::start_mpi(const mpi::Library& mpi, bool ours) {
     call("MPI_Query_thread", mpi.MPI_Query_thread, &s.level);
   call("MPI_Comm_dup", mpi.MPI_Comm_dup, mpi.world, &s.comm);
   call("MPI_Comm_set_errhandler", mpi.MPI_Comm_set_errhandler, s.comm, mpi.errors_return);
-  call("MPI_Comm_rank", mpi.MPI_Comm_rank, s.comm, &s.rank);
+  call("MPI_Comm_rank", mpi.MPI_Comm_rank, s.comm, &s.process);
   call("MPI_Comm_size", mpi.MPI_Comm_size, s.comm, &s.size);
   return s;
 }
 
-/// All processes start together; the start has no time limit of its own.
+/// All processes start together; MPI has no time limit for it.
 Processes::Processes() : mpi_(mpi::library()) {
   const double limit = Deadline().seconds();
   int initialized = 0, finalized = 0;
   mpi_.MPI_Initialized(&initialized);
   mpi_.MPI_Finalized(&finalized);
-  if (finalized) throw DeviceError("the program has ended MPI, which cannot be started again");
+  if (finalized) throw DeviceError("the program has finalized MPI, which cannot be started again");
   // If the program started MPI, this may be the only thread that may call it.
   const std::shared_ptr<Start> s = initialized ? std::make_shared<Start>(start_mpi(mpi_, false))
                                                : within(limit, [&mpi = mpi_] { return start_mpi(mpi, true); });
   lost_ = !s || s->result != mpi::success;
   if (!s)
     broken_ = fmt::format(
-        "{} did not start within {:g} s (SINTER_COLLECTIVE_TIMEOUT): not all of the {} processes that "
-        "mpirun started ask for it",
+        "{} did not start within {:g} s (SINTER_COLLECTIVE_TIMEOUT): some of the {} processes that mpirun started have "
+        "not requested it",
         mpi_.version, limit, launched_processes());
   else if (lost_)
-    broken_ = fmt::format("{} did not start: {} gave {}", mpi_.version, s->function, mpi::describe(mpi_, s->result));
+    broken_ =
+        fmt::format("{} did not start: {} returned {}", mpi_.version, s->function, mpi::describe(mpi_, s->result));
   if (lost_) return;
-  rank_ = s->rank, size_ = s->size, comm_ = s->comm;
+  process_ = s->process, size_ = s->size, comm_ = s->comm;
   of_main_thread_ = s->level < mpi::thread_serialized;
-  notices_.emplace(mpi_, comm_, rank_, size_);
+  notices_.emplace(mpi_, comm_, process_, size_);
   if (!s->ours) return;
   started_processes = this;
   std::atexit(&Processes::at_exit);
 }
 
 void Processes::check_usable() const {
-  if (process_ != generation())
-    throw Error("a child of a fork is none of the processes that mpirun started: its parent alone can talk to them");
-  if (!broken_.empty())
+  if (generation_ != generation())
     throw Error(
-        "the processes that mpirun started are out of step since an error, and nothing can be exchanged any "
-        "more: " +
-        broken_);
+        "a child of a fork is not one of the processes that mpirun started: only its parent can communicate with them");
+  if (!broken_.empty())
+    throw Error("the processes that mpirun started are out of sync after an error and cannot communicate any more: " +
+                broken_);
   int is_main = 1, finalized = 0;
   mpi_.MPI_Finalized(&finalized);
-  if (finalized) throw Error("the program has ended MPI: nothing can be exchanged any more");
+  if (finalized) throw Error("the program has finalized MPI: its processes cannot communicate any more");
   if (of_main_thread_) mpi_.MPI_Is_thread_main(&is_main);
   if (!is_main)
     throw Error(
-        "the program started MPI for calls of its main thread alone: call from there, or start it with "
+        "the program initialized MPI for calls from its main thread only: call from that thread, or initialize MPI "
+        "with "
         "MPI_Init_thread and MPI_THREAD_SERIALIZED");
 }
 
 void Processes::check(const Call& call, const char* function, int result) {
   if (result != mpi::success) [[unlikely]]
-    give_up(call, fmt::format("{} gave {}", function, mpi::describe(mpi_, result)));
+    give_up(call, fmt::format("{} returned {}", function, mpi::describe(mpi_, result)));
 }
 
 void Processes::give_up(const Call& call, const std::string& why) {
   const std::string what = fmt::format("{}: {}", describe(call), why);
-  broken_ = fmt::format("rank {} of {} by MPI, in {}", rank_, size_, what);
+  broken_ = fmt::format("process {} of {} under MPI, in {}", process_, size_, what);
   lost_ = true;
   if (notices_)
     if (const std::vector<int> silent = notices_->tell(what); !silent.empty())
-      broken_ += fmt::format("; {} gave no sign of life", rank_list(silent));
+      broken_ += fmt::format("; {} did not respond", process_list(silent));
   throw Error(broken_);
 }
 
-/// The time since a peer is known not to come.
+/// When it became known that a peer will not take part.
 struct Processes::Grace {
   std::optional<std::chrono::steady_clock::time_point> since;
 };
@@ -167,21 +168,21 @@ void Processes::wait(Exchange& exchange, const Call& call, int peer) {
         mpi_.MPI_Testall(static_cast<int>(exchange.requests.size()), exchange.requests.data(), &done, mpi::no_status));
     if (done) break;
     look_around(call, peer, grace);
-    // When a program ends here, others may go on for long: that is not an error.
+    // At the end of the program, others may run for much longer: that is not an error.
     if (call.kind != CallKind::End && deadline.passed())
-      give_up(call, fmt::format("not all processes did their part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
+      give_up(call, fmt::format("some processes did not take part within {:g} s (SINTER_COLLECTIVE_TIMEOUT)",
                                 deadline.seconds()));
   }
   exchange.requests.clear();
   waits_ += peer == of_all;
 }
 
-/// Throws if another process gave up or will not come. A call of all processes is incomplete until each has done its
-/// part; but a peer may have done its part just before its error, and its message may still be on the way.
+/// Throws if another process gave up or will not take part. A call of all processes is incomplete until each has taken
+/// part; but a single peer may have done so just before its error, and its message may still be in flight.
 void Processes::look_around(const Call& call, int peer, Grace& grace) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds on_its_way{200};
-  if (const auto other = notices_->heard()) give_up(call, *other);
+  if (const auto other = notices_->poll_abort()) give_up(call, *other);
   if (call.kind == CallKind::End) return tell_end(call);
   const auto other = notices_->missing(errors_, waits_, peer);
   if (!other) return;
@@ -189,14 +190,14 @@ void Processes::look_around(const Call& call, int peer, Grace& grace) {
   if (peer == of_all || Clock::now() > *grace.since + on_its_way) give_up(call, *other);
 }
 
-/// Tells others that send to or receive from this process at its end that it has ended.
+/// Reports the end of this process to others that still send to it or receive from it.
 void Processes::tell_end(const Call& call) {
   if (told_end_) return;
   int sends = 0;
   check(call, "MPI_Iprobe", mpi_.MPI_Iprobe(mpi::any_source, agree_tag, comm_, &sends, mpi::no_status));
   if (!sends) return;
   told_end_ = true;
-  notices_->tell_only("end of the program");
+  notices_->broadcast_abort("end of the program");
 }
 
 void Processes::abandon(std::string_view why) noexcept try {
@@ -204,10 +205,10 @@ void Processes::abandon(std::string_view why) noexcept try {
   check_usable();
   ++errors_;
   notices_->tell_error(errors_, waits_, why);
-} catch (...) {  // nobody can be told
+} catch (...) {  // no process can be notified
 }
 
-/// The minimum of each word and of its complement: they belong to one word only if all are equal.
+/// All-reduces the minimum of each word and of its complement: the two are complements only if all words are equal.
 void Processes::compare(const Call& call) {
   const Words words = words_of(call);
   bool equal = true;
@@ -246,9 +247,9 @@ void Processes::report_difference(const Call& call) {
     const std::int64_t* const words = &all[static_cast<std::size_t>(r) * call_words];
     callers[describe(call_of(std::span<const std::int64_t, call_words>(words, call_words)))].push_back(r);
   }
-  broken_ =
-      fmt::format("rank {} of {} by MPI, in {}: the processes make different calls", rank_, size_, describe(call));
-  for (const auto& [what, who] : callers) broken_ += fmt::format("\n  {}: {}", rank_list(who), what);
+  broken_ = fmt::format("process {} of {} under MPI, in {}: the processes make different calls", process_, size_,
+                        describe(call));
+  for (const auto& [what, who] : callers) broken_ += fmt::format("\n  {}: {}", process_list(who), what);
   throw Error(broken_);
 }
 
@@ -267,7 +268,7 @@ void Processes::compare_with(int peer, const Call& call) {
     std::copy_n(words + call_words, call_words, theirs.begin());
   });
   if (const Call other = call_of(theirs); other != call)
-    give_up(call, fmt::format("the processes make different calls: rank {}: {}", peer, describe(other)));
+    give_up(call, fmt::format("the processes make different calls: process {}: {}", peer, describe(other)));
 }
 
 void Processes::at_exit() noexcept {
@@ -277,13 +278,13 @@ void Processes::at_exit() noexcept {
 /// MPI's finalization waits for all processes. So does this, except for processes that will never arrive; mpirun ends
 /// the others if one exits without finalizing.
 void Processes::end() noexcept try {
-  if (process_ != generation() || lost_ || !notices_) return;
+  if (generation_ != generation() || lost_ || !notices_) return;
   const std::lock_guard lock(mutex_.get());
   int finalized = 0;
   mpi_.MPI_Finalized(&finalized);
   if (finalized) return;
   compare({.kind = CallKind::End});
-  broken_ = "the program has come to its end";
+  broken_ = "the program has ended";
   notices_->stop();
   mpi_.MPI_Finalize();
 } catch (...) {

@@ -1,5 +1,5 @@
-// The processes that mpirun started, seen from one of them: calls that are compared across processes, that wait no
-// longer than a limit, and that fail in all processes once they failed in one.
+// The processes that mpirun started, from the view of one of them: calls that are compared across processes, that wait
+// no longer than a limit, and that fail in all processes once they have failed in one.
 #pragma once
 #include <array>
 #include <exception>
@@ -20,10 +20,10 @@ namespace sinter::inline v1::runtime {
 
 /// The number of processes started by mpirun or srun, or 1. Reads only the environment.
 int launched_processes();
-/// This process's number among them, as its environment says: MPI need not be started. None without one.
-std::optional<int> launched_rank();
+/// This process's number among them, from the environment, so MPI need not be started; nullopt if it is not set.
+std::optional<int> launched_process();
 
-/// Operations in progress, and their memory, which is never freed if they do not end.
+/// Operations in progress, and their memory, which is never freed if they do not finish.
 struct Exchange {
   std::vector<mpi::Request> requests;
   std::vector<std::unique_ptr<std::byte[]>> memory;
@@ -40,7 +40,7 @@ class Processes {
   /// Starts MPI on its first call, which is collective. Throws DeviceError.
   static Processes& get();
 
-  int rank() const noexcept { return rank_; }
+  int process() const noexcept { return process_; }
   int size() const noexcept { return size_; }
   const mpi::Library& mpi() const noexcept { return mpi_; }
   mpi::Comm comm() const noexcept { return comm_; }
@@ -88,7 +88,7 @@ class Processes {
     }
   }
 
-  /// The same number of integers from every process, in rank order.
+  /// The same number of integers from every process, in process order.
   std::vector<std::int64_t> gather(const Call& call, std::span<const std::int64_t> own);
 
   /// The MPI type of elements of this many bytes.
@@ -130,16 +130,16 @@ class Processes {
   void end() noexcept;
 
   const mpi::Library& mpi_;
-  PerProcess<std::mutex> mutex_;
-  const unsigned process_ = generation();
-  int rank_ = 0, size_ = 1;
+  ForkLocal<std::mutex> mutex_;
+  const unsigned generation_ = generation();
+  int process_ = 0, size_ = 1;
   mpi::Comm comm_ = nullptr;
   bool of_main_thread_ = false;  // the program initialized MPI for calls of its main thread only
   std::optional<Notices> notices_;
   std::string broken_;      // why communication is no longer possible
-  bool lost_ = false;       // MPI has lost step with the other processes
+  bool lost_ = false;       // out of sync with the other processes
   std::int64_t waits_ = 0;  // finished waits of all processes together
-  int errors_ = 0;          // reported by abandon()
+  int errors_ = 0;          // number of errors reported by abandon()
   bool told_end_ = false;
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};

@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The outermost one in a thread reports.
+/// Only the outermost one of a thread reports.
 class Together {
  public:
   explicit Together(const Mesh& mesh) noexcept;
@@ -23,7 +23,7 @@ class Together {
 };
 
 /// Calls f(). Its error is thrown here and reported at once to the other processes of the mesh: waiting for this one in
-/// a call throws an Error with the rank and the message.
+/// a call throws an Error with the process and the message.
 template <class F>
 decltype(auto) together(const Mesh& mesh, F f) {
   const Together scope(mesh);
@@ -33,7 +33,7 @@ decltype(auto) together(const Mesh& mesh, F f) {
     scope.abandon(e.what());
     throw;
   } catch (...) {
-    scope.abandon("an exception of another type than std::exception");
+    scope.abandon("an exception that is not a std::exception");
     throw;
   }
 }

@@ -19,7 +19,7 @@ namespace {
 std::int64_t code_of(Device device) { return device.is_cpu() ? -1 : device.index(); }
 Device device_of(std::int64_t code) { return code < 0 ? Device() : Device(code); }
 
-/// The devices of all processes, in rank order. Each process sends as many numbers as the largest device count.
+/// The devices of all processes, in process order. Each process sends as many numbers as the largest device count.
 World joined(Processes& processes, std::vector<Device> own) {
   const std::lock_guard lock(processes.mutex());
   const Call setup{.kind = CallKind::Setup};
@@ -29,9 +29,9 @@ World joined(Processes& processes, std::vector<Device> own) {
   std::vector<std::int64_t> codes(static_cast<std::size_t>(std::ranges::max(counts)), -1);
   std::ranges::transform(own, codes.begin(), code_of);
   const std::vector<std::int64_t> all = processes.gather(setup, codes);
-  World world{.rank = processes.rank(), .all = {}, .first = 0, .local = static_cast<int>(count)};
+  World world{.process = processes.process(), .all = {}, .first = 0, .local = static_cast<int>(count)};
   for (std::size_t r = 0; r < counts.size(); ++r) {
-    if (static_cast<int>(r) == world.rank) world.first = static_cast<int>(world.all.size());
+    if (static_cast<int>(r) == world.process) world.first = static_cast<int>(world.all.size());
     for (std::int64_t i = 0; i < counts[r]; ++i)
       world.all.push_back(device_of(all[r * codes.size() + static_cast<std::size_t>(i)]));
   }
@@ -54,18 +54,18 @@ World find_world() {
     processes.check_usable();
     if (processes.size() > 1) return joined(processes, std::move(own));
     throw DeviceError(
-        fmt::format("mpirun says that it started {} processes, but {} ({}) knows of this one alone: they are of "
-                    "different MPIs. Use the mpirun of that installation, or name the library in SINTER_MPI",
+        fmt::format("mpirun started {} processes, but {} ({}) knows only this one: mpirun belongs to another MPI "
+                    "installation. Use the mpirun of this library, or set SINTER_MPI to the library of that mpirun",
                     launched_processes(), mpi::library().version, mpi::library().path));
   }
   const int local = static_cast<int>(own.size());
-  return {.rank = 0, .all = std::move(own), .first = 0, .local = local};
+  return {.process = 0, .all = std::move(own), .first = 0, .local = local};
 }
 
 }  // namespace
 
 const World& world() {
-  static constinit Immortal<const World> found;
+  static constinit NoDestructor<const World> found;
   return found.get([] { return new World(find_world()); });
 }
 
@@ -81,8 +81,8 @@ std::unique_ptr<Communicator> make_world_communicator(const World& world) {
     case 2: return make_nccl(world, *library);
     case 1:
       notice(
-          "GPUs of several processes talk through MPI and the memory of their hosts, since NCCL is not installed "
-          "everywhere: pip install nvidia-nccl-cu12, or name it in SINTER_NCCL");
+          "GPUs of several processes communicate through MPI and host memory, since some processes did not find NCCL: "
+          "pip install nvidia-nccl-cu12, or set SINTER_NCCL to its file");
       return make_mpi(world);
     default: return make_mpi(world);
   }

@@ -56,7 +56,7 @@ VectorUnits vector_units() noexcept {
 
 constexpr std::string_view cores_with_small_kernels[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
 
-/// Sets what depends on the processor that OpenBLAS detects.
+/// Sets the members that depend on the processor that OpenBLAS detects.
 void look_at_core(void* library, Blas& table) {
   const char* (*name)() = nullptr;
   if (!find_symbol(library, "openblas_get_corename", name)) return;
@@ -114,11 +114,11 @@ void check_address_space(std::size_t left) {
   const std::size_t each = buffer + (is_limited ? stack.rlim_cur : std::size_t{8} << 20), threads = blas_threads();
   if (left >= library + threads * each) return;
   throw OutOfMemory(fmt::format(
-      "OpenBLAS, which multiplies matrices on the CPU, takes up to {} of address space for {} thread{}, and the limit "
+      "OpenBLAS, which multiplies matrices on the CPU, needs up to {} of address space for {} thread{}, but the limit "
       "of this process (ulimit -v) leaves {}. Raise the limit{}",
       format_bytes(library + threads * each), threads, threads == 1 ? "" : "s", format_bytes(left),
       threads == 1 ? ""
-                   : fmt::format(", or set OPENBLAS_NUM_THREADS=1 in the environment, which takes {}",
+                   : fmt::format(", or set OPENBLAS_NUM_THREADS=1 in the environment, which needs {}",
                                  format_bytes(library + each))));
 }
 
@@ -140,7 +140,7 @@ bool is_missing(const std::string& candidate, std::string_view why) {
   return why.starts_with(candidate + ": ");
 }
 
-/// The program may have loaded it, with all that it needs.
+/// Whether the program has already loaded the library, and so its dependencies.
 bool is_loaded(const std::string& candidate) {
   void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (library) dlclose(library);
@@ -174,14 +174,13 @@ Blas open_blas() {
     problems += fmt::format("\n  {}", why ? why : candidate + ": it has no C interface (cblas_sgemm)");
   }
   if (!all_missing)
-    throw DeviceError(
-        "OpenBLAS, which multiplies matrices on the CPU, is there and cannot be loaded." + problems +
-        "\nThe loader's reason is above. Name another file in SINTER_OPENBLAS, or install it again (Debian: "
-        "apt install --reinstall libopenblas0)");
+    throw DeviceError("OpenBLAS, which multiplies matrices on the CPU, was found but cannot be loaded." + problems +
+                      "\nThe loader's reason is above. Set SINTER_OPENBLAS to another file, or reinstall it (Debian: "
+                      "apt install --reinstall libopenblas0)");
   throw DeviceError(
       "OpenBLAS, which multiplies matrices on the CPU, was not found." + problems +
-      "\nInstall it (Debian: apt install libopenblas0), or name its file in SINTER_OPENBLAS; it needs the C "
-      "interface with integers of 32 bits");
+      "\nInstall it (Debian: apt install libopenblas0), or set SINTER_OPENBLAS to its file; it must have the C "
+      "interface with 32-bit integers");
 }
 
 }  // namespace
@@ -190,9 +189,9 @@ std::string core_advice(std::string_view core, VectorUnits has) {
   if (has == VectorUnits::Older || std::ranges::find(cores_before_avx2, core) == std::end(cores_before_avx2)) return {};
   const bool wide = has == VectorUnits::Avx512;
   return fmt::format(
-      "OpenBLAS runs its kernels for {} and not those for {}, which this processor has: products of matrices on the "
-      "CPU take several times as long. Set OPENBLAS_CORETYPE={} in the environment, or install a newer OpenBLAS "
-      "(SINTER_QUIET=1 turns this message off)",
+      "OpenBLAS uses its kernels for {} although this processor supports {}: matrix products on the CPU take several "
+      "times as long. Set OPENBLAS_CORETYPE={} in the environment, or install a newer OpenBLAS (SINTER_QUIET=1 turns "
+      "this message off)",
       core, wide ? "AVX-512" : "AVX2", wide ? "SKYLAKEX" : "HASWELL");
 }
 
@@ -206,7 +205,7 @@ InBlas::~InBlas() {
 }
 
 const Blas& blas() {
-  static constinit Immortal<const Blas> opened;
+  static constinit NoDestructor<const Blas> opened;
   return opened.get([] { return new Blas(open_blas()); });
 }
 

@@ -18,7 +18,7 @@ struct Blas {
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
   void (*cblas_zgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha,
                       const void* a, int lda, const void* b, int ldb, const void* beta, void* c, int ldc) = nullptr;
-  double unpacked = 0;  // multiplications up to which its real gemm does not copy operands
+  double unpacked = 0;  // number of multiplications up to which its real gemm does not pack operands
   void (*cblas_sgemv)(int order, int transpose, int m, int n, float alpha, const float* a, int lda, const float* x,
                       int incx, float beta, float* y, int incy) = nullptr;
   void (*cblas_dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda, const double* x,
@@ -45,7 +45,7 @@ enum class VectorUnits { Older, Avx2, Avx512 };
 std::string core_advice(std::string_view core, VectorUnits has);
 
 /// The process's OpenBLAS, loaded on first use: `$SINTER_OPENBLAS`, else libopenblas.so.0. Throws DeviceError listing
-/// what was searched and how to install it, and OutOfMemory if a limit on the address space leaves too little for it.
+/// the places searched and how to install it, and OutOfMemory if a limit on the address space leaves too little for it.
 const Blas& blas();
 
 }  // namespace sinter::inline v1::runtime

@@ -40,8 +40,8 @@ class CpuBackend final : public Backend {
   void download(void* host, const void* device, std::size_t bytes) override { move(host, device, bytes); }
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override {
     if (!source.device().is_cpu())
-      throw DeviceError(fmt::format("cannot copy {} bytes from {} to cpu within one kind of device: download them",
-                                    bytes, to_string(source.device())));
+      throw DeviceError(fmt::format("cannot copy {} bytes directly from {} to cpu: download them", bytes,
+                                    to_string(source.device())));
     move(to, from, bytes);
   }
   void multiply(const MatrixProduct& product) override {

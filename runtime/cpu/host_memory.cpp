@@ -14,7 +14,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
-constexpr std::size_t map_from = 2 * huge_page;  // sizes from which memory is mapped
+constexpr std::size_t map_from = 2 * huge_page;  // the size from which memory is mapped
 
 std::size_t cgroup_limit() {
   std::size_t limit = 0;

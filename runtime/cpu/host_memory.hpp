@@ -10,7 +10,7 @@ class HostMemory final : public MemorySource {
   /// Also returns null for more than the total memory: the system would grant it and later kill the process.
   void* acquire(std::size_t bytes, StreamImpl*) override;
   void release(void* data, std::size_t bytes, StreamImpl*, Fence) noexcept override;
-  /// What is available without swapping; the total respects a container's limit (cgroup v2).
+  /// The memory available without swapping; the total respects a container's limit (cgroup v2).
   MemoryInfo memory() const override;
 
  private:

@@ -21,8 +21,8 @@ void check_extents(const MatrixProduct& p) {
   for (const std::int64_t extent : {p.rows, p.columns, p.inner, p.a.leading, p.b.leading, p.c.leading})
     if (extent > std::numeric_limits<int>::max())
       throw ShapeError(fmt::format(
-          "a product of matrices ({} x {}) ({} x {}) with rows {}, {} and {} elements apart: OpenBLAS counts "
-          "to 2^31 - 1; multiply parts of the matrices, by slices",
+          "a matrix product ({} x {}) ({} x {}) with row strides of {}, {} and {} elements: OpenBLAS supports up to "
+          "2^31 - 1; multiply slices of the matrices",
           p.rows, p.inner, p.inner, p.columns, p.a.leading, p.b.leading, p.c.leading));
 }
 
@@ -124,7 +124,7 @@ void multiply_all(const MatrixProduct& p) {
   }
 }
 
-constexpr std::int64_t lines_at_once = 16;  // converted by one thread at a time
+constexpr std::int64_t lines_at_once = 16;  // number of lines that a thread converts at a time
 
 /// Converts `line_count` lines of `length` elements each, from from(i) to to(i).
 template <class From, class To>
@@ -190,7 +190,8 @@ void multiply_on_host(const MatrixProduct& p) {
     case DType::Float64: return multiply_all<double>(p);
     case DType::Complex64: return multiply_all<std::complex<float>>(p);
     case DType::Complex128: return multiply_all<std::complex<double>>(p);
-    default: throw DtypeError(fmt::format("matrices of {} are not multiplied: convert to float32", name(p.dtype)));
+    default:
+      throw DtypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
   }
 }
 

@@ -1,11 +1,11 @@
-// What a multiprocessor computes in one cycle.
+// The arithmetic throughput of a multiprocessor.
 #pragma once
 #include <sinter/runtime/dtype.hpp>
 
 namespace sinter::inline v1::runtime {
 
 /// Multiply-adds in a cycle, from the table of native arithmetic in NVIDIA's CUDA C++ Programming Guide; 16-bit floats
-/// are computed in float32. 0 for what is not known here: other dtypes, other architectures.
+/// are computed in float32. 0 if unknown: for other dtypes and architectures.
 constexpr int units_per_multiprocessor(int architecture, DType dtype) noexcept {
   struct Units {
     int architecture, float32, float64;

@@ -33,7 +33,7 @@ std::shared_ptr<Capture> Captures::of(driver::CUstream stream) {
   std::size_t count = 0;
   context_.check("cuStreamGetCaptureInfo",
                  context_.driver().cuStreamGetCaptureInfo(stream, &status, &id, &graph, &nodes, &count));
-  if (status != driver::capture_status_active) return nullptr;  // a failed capture makes no graph
+  if (status != driver::capture_status_active) return nullptr;  // a failed capture yields no graph
   {
     const ForkSafeLock lock(known_->mutex);
     if (const auto known = known_->by_id.find(id); known != known_->by_id.end()) return known->second;
@@ -56,7 +56,7 @@ std::shared_ptr<Capture> Captures::add(driver::CUgraph graph, std::uint64_t id) 
     result = d.cuGraphRetainUserObject(graph, object, 1, driver::graph_user_object_move);
     if (result != driver::success) d.cuUserObjectRelease(object, 1);
   }
-  context_.check(call, result, "what a graph needs is to live as long as it does");
+  context_.check(call, result, "tying the resources of a CUDA graph to its lifetime");
   const ForkSafeLock lock(known_->mutex);
   known_->ended.reserve(known_->ended.size() +
                         2 * (known_->by_id.size() + 1));  // two streams may arrive here for one graph
@@ -78,7 +78,7 @@ std::vector<std::shared_ptr<Capture>> Captures::take_ended() noexcept try {
     if (auto found = known_->by_id.extract(id)) taken.push_back(std::move(found.mapped()));
   known_->ended.clear();
   return taken;
-} catch (...) {  // no memory: retried next time
+} catch (...) {  // out of memory: retried next time
   return {};
 }
 

@@ -19,7 +19,7 @@ class Capture {
   struct Workspace {
     void* data;
     std::size_t bytes;
-    StreamImpl* stream;  // the stream that uses it, one piece of work after another
+    StreamImpl* stream;  // the stream that uses it, one call after another
   };
 
   void keep(std::shared_ptr<void> kernel);
@@ -27,7 +27,7 @@ class Capture {
   void* workspace(std::size_t bytes, const StreamImpl& stream);
   void add(const Workspace& workspace);
 
-  /// For use when the graphs are destroyed.
+  /// To be freed when the graphs are destroyed.
   const std::vector<Workspace>& workspaces() const noexcept { return workspaces_; }
 
  private:
@@ -44,9 +44,9 @@ class Captures {
   /// The resources of the graph being captured from a stream; null if there is none. The context must be current.
   /// Throws CudaError.
   std::shared_ptr<Capture> of(driver::CUstream stream);
-  /// Those whose graphs were destroyed since the last call.
+  /// Returns those whose graphs were destroyed since the last call, and forgets them.
   std::vector<std::shared_ptr<Capture>> take_ended() noexcept;
-  /// All of them; no graph may be launched any more.
+  /// Returns all, and forgets them; no graph may be launched any more.
   std::vector<std::shared_ptr<Capture>> take_all() noexcept;
 
  private:

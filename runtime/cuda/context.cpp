@@ -8,7 +8,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Errors after which a context is lost, possibly caused by a kernel before the failing call.
+/// Whether the error destroys the context; its cause may be a kernel before the failing call.
 bool is_late(driver::CUresult result) {
   using namespace driver;
   switch (result) {
@@ -55,7 +55,7 @@ void CudaContext::forget(const std::string& kernel) const noexcept try {
   std::string name = kernel;
   last_.compare_exchange_strong(last, nullptr);
   unloaded_ = std::move(name);
-} catch (...) {  // no memory for the name
+} catch (...) {  // out of memory: the name is lost
   last_ = nullptr;
 }
 
@@ -74,17 +74,19 @@ std::string CudaContext::failure(const char* call, driver::CUresult result, std:
   if (is_late(result)) {
     fmt::format_to(
         out,
-        ". CUDA reports this late: an earlier kernel may be the cause (the last one launched here was {}; run "
-        "with CUDA_LAUNCH_BLOCKING=1 to see which). The device's context is lost: it cannot be used any more in this "
-        "process",
+        ". CUDA reports this asynchronously: an earlier kernel may be the cause (the last one launched here was {}; "
+        "run with CUDA_LAUNCH_BLOCKING=1 to find it). The device's context is lost: this process cannot use the device "
+        "any more",
         last_launched());
   }
   if (result >= driver::first_capture_error && result <= driver::last_capture_error)
     message +=
-        ". A stream captures a CUDA graph, which this call must not disturb: do it before the capture begins, or begin "
-        "it with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL when another thread captures";
+        ". A stream captures a CUDA graph, during which this call is not allowed: make it before the capture begins, "
+        "or "
+        "begin the capture with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL if another thread captures";
   if (result == driver::error_not_initialized && is_of_parent())
-    fmt::format_to(out, ". This process was forked after CUDA had started: start it in the child only, or exec");
+    fmt::format_to(out,
+                   ". This process was forked after CUDA had been initialized: use CUDA only in the child, or exec");
   return message;
 }
 

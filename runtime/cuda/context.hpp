@@ -34,8 +34,8 @@ class CudaContext {
   }
   /// The message that fail() throws.
   std::string failure(const char* call, driver::CUresult result, std::string_view detail) const;
-  /// Whether this is a child of the process that started the driver. The driver must not even be called then: it might
-  /// wait for a thread that does not exist here.
+  /// Whether this is the child of a fork of the process that initialized the driver. The driver must not even be called
+  /// then: it might wait for a thread that does not exist here.
   bool is_of_parent() const noexcept { return process_ != generation(); }
   void check_process() const {
     if (is_of_parent()) [[unlikely]]
@@ -51,18 +51,18 @@ class CudaContext {
   std::string last_launched() const;
 
   const driver::Driver& driver_;
-  unsigned process_;  // in which the driver was started
+  unsigned process_;  // the generation() that initialized the driver
   int index_;
   driver::CUdevice device_ = 0;
   std::string name_;
   driver::CUcontext handle_ = nullptr;
   mutable std::atomic<const std::string*> last_{nullptr};
   mutable std::mutex naming_;     // held while the last kernel's name is read or freed
-  mutable std::string unloaded_;  // the last kernel, if it is unloaded
+  mutable std::string unloaded_;  // the last kernel's name, if it was unloaded
 };
 
-/// Makes a context this thread's current one for a scope. A thread that had no context keeps it afterwards; another
-/// library's context is restored.
+/// Makes a context the thread's current one for a scope. If another context was current, it is restored; otherwise this
+/// one stays current.
 class Current {
  public:
   explicit Current(const CudaContext& context);

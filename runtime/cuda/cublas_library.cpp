@@ -42,19 +42,19 @@ Library open_library() {
         if (opened) dlclose(opened);
         continue;
       }
-      problems += fmt::format("\n  {}", why ? why : candidate + ": no cuBLASLt, or one that is newer than the driver");
+      problems += fmt::format("\n  {}", why ? why : candidate + ": not cuBLASLt, or newer than the driver");
       if (opened) dlclose(opened);
     }
   throw DeviceError(fmt::format(
       "cuBLASLt, which multiplies matrices on GPUs, was not found (libcublasLt.so). Searched: {}.{}\nInstall "
-      "the CUDA toolkit or `pip install nvidia-cublas`, or name it in SINTER_CUBLAS",
+      "the CUDA toolkit or `pip install nvidia-cublas`, or set SINTER_CUBLAS to its file",
       searched_places("SINTER_CUBLAS"), problems));
 }
 
 }  // namespace
 
 const Library& library() {
-  static constinit Immortal<const Library> opened;
+  static constinit NoDestructor<const Library> opened;
   return opened.get([] { return new Library(open_library()); });
 }
 

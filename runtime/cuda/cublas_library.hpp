@@ -70,7 +70,7 @@ struct Library {
 };
 
 /// The process's cuBLASLt, loaded on first use: `$SINTER_CUBLAS`, a file or a folder, else the newest that the driver
-/// supports in the loader's path, toolkits and Python's wheels. Throws DeviceError listing what was searched.
+/// supports in the loader's path, toolkits and Python's wheels. Throws DeviceError listing the places searched.
 const Library& library();
 
 /// "CUBLAS_STATUS_NOT_SUPPORTED (15)".

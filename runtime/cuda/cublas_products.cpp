@@ -31,7 +31,8 @@ Types types_of(const MatrixProduct& p) {
     case DType::Float64: return {real_64f, real_64f, compute_64f};
     case DType::Complex64: return {complex_32f, complex_32f, single};
     case DType::Complex128: return {complex_64f, complex_64f, compute_64f};
-    default: throw DtypeError(fmt::format("matrices of {} are not multiplied: convert to float32", name(p.dtype)));
+    default:
+      throw DtypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
   }
 }
 
@@ -110,8 +111,8 @@ void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) 
 std::shared_ptr<const ProductPlan> make_plan(Handle handle, const MatrixProduct& p) {
   const Library& d = library();
   if (p.batch > std::numeric_limits<std::int32_t>::max())
-    throw ShapeError(
-        fmt::format("cuBLAS counts a batch to 2^31 - 1: {}; multiply parts of it, by slices", in_words(p)));
+    throw ShapeError(fmt::format("cuBLAS supports batches of up to 2^31 - 1 matrices: {}; multiply slices of the batch",
+                                 in_words(p)));
   auto plan = std::make_shared<ProductPlan>();
   const Types types = types_of(p);
   check("cublasLtMatmulDescCreate", d.cublasLtMatmulDescCreate(&plan->operation, types.compute, types.scale), p);

@@ -11,7 +11,7 @@
 
 namespace sinter::inline v1::runtime::cublas {
 
-/// How products with given extents, layouts and alignments are computed. Lives as long as its Products.
+/// The algorithm for products with given extents, layouts and alignments. Lives as long as its Products.
 struct ProductPlan {
   Operation operation = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, addend = nullptr;  // as cuBLAS sees them: transposed
@@ -33,10 +33,10 @@ class Products {
   /// Frees everything. Plans that still exist then are leaked: at the end of a process the library may be unloaded.
   void close();
 
-  /// The plan for such products, requested from cuBLASLt once. It does not depend on measurements, so results do not
-  /// vary from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
+  /// The plan for such products, by cuBLASLt's heuristics; cached. It does not depend on measurements, so results do
+  /// not vary from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
   std::shared_ptr<const ProductPlan> plan(const MatrixProduct& product);
-  /// The same if it was requested before; else null.
+  /// The same if it is cached; else null.
   std::shared_ptr<const ProductPlan> known_plan(const MatrixProduct& product);
 
   /// Asynchronous. `workspace` has the plan's bytes. Throws CudaError.

@@ -33,10 +33,11 @@ namespace {
 using driver::CUdeviceptr;
 using driver::CUresult;
 
-constexpr int oldest_architecture = 70;   // that supports __grid_constant__ parameters
-constexpr int oldest_with_bfloat16 = 80;  // that cuBLAS supports
+constexpr int oldest_architecture = 70;   // the first with __grid_constant__ parameters
+constexpr int oldest_with_bfloat16 = 80;  // the first with bfloat16 in cuBLAS
 
-/// Whether another binary may load: not if memory is lacking, a graph is being captured or the context is lost.
+/// Whether the binary is at fault, so that another one may load: not if the device is out of memory, a graph is being
+/// captured or the context is lost.
 bool is_of_the_binary(CUresult result) noexcept {
   using namespace driver;
   constexpr CUresult all[] = {error_invalid_value,    error_invalid_image,      error_no_binary_for_gpu,
@@ -45,7 +46,7 @@ bool is_of_the_binary(CUresult result) noexcept {
   return std::ranges::find(all, result) != std::end(all);
 }
 
-/// The object behind Function::handle.
+/// The object that Function::handle points to.
 struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
   LoadedKernel(const CudaContext& c, std::string n) : context(c), name(std::move(n)) {}
   LoadedKernel(const LoadedKernel&) = delete;
@@ -175,7 +176,7 @@ void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   const Current current(context_);
   if (streams_.is_capturing(streams_.current()))  // the graph would read whatever the staging memory holds at launch
     throw CudaError(
-        fmt::format("CUDA error: {} bytes of the host's memory cannot be uploaded to cuda:{} while its stream captures "
+        fmt::format("CUDA error: {} bytes of host memory cannot be uploaded to cuda:{} while its stream captures "
                     "a graph. Upload them before the capture begins, or from a pinned tensor (x.pin_memory()), which "
                     "the graph reads each time it is launched",
                     bytes, context_.index()));
@@ -211,8 +212,8 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
                           fmt::format("{} bytes within the device", bytes));
   const auto* peer = dynamic_cast<const CudaGpu*>(&source);
   if (!peer)
-    throw DeviceError(fmt::format("cannot copy {} bytes from {} to {} within one kind of device: download them first",
-                                  bytes, to_string(source.device()), to_string(device())));
+    throw DeviceError(fmt::format("cannot copy {} bytes directly from {} to {}: download them", bytes,
+                                  to_string(source.device()), to_string(device())));
   peers_.reach(peer->context_);
   context_.check("cuMemcpyPeerAsync",
                  d_.cuMemcpyPeerAsync(device_address(to), context_.handle(), device_address(from),
@@ -277,7 +278,7 @@ std::size_t CudaGpu::trim() {
   return returned;
 }
 
-/// Loading a module makes a capture fail: this error is clearer and comes first.
+/// Loading a module would make the capture fail, with a less helpful error.
 void CudaGpu::refuse_in_capture(const std::string& kernel, const char* what) {
   if (streams_.is_capturing(streams_.current()))
     throw CudaError(fmt::format(
@@ -286,8 +287,8 @@ void CudaGpu::refuse_in_capture(const std::string& kernel, const char* what) {
         kernel, what, context_.index()));
 }
 
-/// Retries after freeing cached blocks if memory was lacking. A module takes memory when it is loaded or, with CUDA's
-/// lazy loading, when its kernel is first queried or launched.
+/// Retries after freeing cached blocks if the device is out of memory. A module takes memory when it is loaded or, with
+/// CUDA's lazy loading, when its kernel is first queried or launched.
 template <class F>
 CUresult CudaGpu::with_room(F call) {
   const CUresult result = call();
@@ -307,7 +308,7 @@ CUresult CudaGpu::load_module(driver::CUmodule& module, const std::string& binar
   return result;
 }
 
-/// Allows launches all shared memory that the kernel's variables leave. Set once, since threads launch together.
+/// Allows launches all shared memory that the kernel's variables leave. Set once, since threads launch concurrently.
 CUresult CudaGpu::allow_shared(driver::CUfunction function) {
   int variables = 0;
   if (const CUresult result = d_.cuFuncGetAttribute(&variables, driver::function_static_shared, function);

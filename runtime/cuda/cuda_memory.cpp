@@ -17,10 +17,10 @@ CudaMemory::CudaMemory(const CudaContext& context, Streams& streams)
 void* CudaMemory::acquire(std::size_t bytes, StreamImpl* stream) {
   StreamImpl& user = stream ? *stream : streams_.standard();
   if (streams_.is_capturing(user))
-    throw CudaError(
-        fmt::format("CUDA error: {} more of cuda:{} are needed while its stream captures a graph, which cannot hold an "
-                    "allocation. Allocate the result before the capture and write into it: y.assign(e)",
-                    format_bytes(bytes), context_.index()));
+    throw CudaError(fmt::format(
+        "CUDA error: {} more of cuda:{}'s memory are needed while its stream captures a graph, which cannot "
+        "contain an allocation. Allocate the result before the capture and write to it: y.assign(e)",
+        format_bytes(bytes), context_.index()));
   const Current current(context_);
   driver::CUdeviceptr data = 0;
   const driver::CUresult result =

@@ -28,7 +28,7 @@ void* open_library(std::string& problem) {
   return nullptr;
 }
 
-/// The file of a loaded library, which its name alone may not tell.
+/// The path of a loaded library, which dlopen may have searched for by name.
 std::string path_of(void* library) {
   Dl_info info{};
   const void* known = dlsym(library, "cuDriverGetVersion");
@@ -69,7 +69,7 @@ Opened find() {
     found.problem = "cuDriverGetVersion failed: " + describe(found.functions, result);
   else if (found.version < oldest_version)
     found.problem =
-        fmt::format("the CUDA driver {} is too old: it is of CUDA {}.{}, and 12.1 or newer is needed (update it)",
+        fmt::format("the CUDA driver {} is too old: it supports CUDA {}.{}, and 12.1 or newer is needed (update it)",
                     found.path, found.version / 1000, found.version % 1000 / 10);
   return found;
 }
@@ -77,19 +77,19 @@ Opened find() {
 Opened start(Opened found) {
   if (!found.problem.empty()) return found;
   const Driver& driver = found.functions;
-  // A child of the process that began cannot initialize the driver, whether or not that finished.
-  constexpr unsigned nobody = ~0u;
-  static constinit std::atomic<unsigned> begun{nobody};
-  unsigned first = nobody;
+  // A child of the process that began to initialize the driver cannot do so, whether or not that finished.
+  constexpr unsigned none = ~0u;
+  static constinit std::atomic<unsigned> begun{none};
+  unsigned first = none;
   begun.compare_exchange_strong(first, generation());
-  if (first != nobody && first != generation()) {
+  if (first != none && first != generation()) {
     found.problem =
-        "the CUDA driver was being started when this process was forked: start it in the child only, or exec";
+        "the CUDA driver was being initialized when this process was forked: use CUDA only in the child, or exec";
     return found;
   }
   found.process = generation();
   if (const CUresult result = driver.cuInit(0); result != success)
-    found.problem = "the CUDA driver does not start: " + describe(driver, result);
+    found.problem = "the CUDA driver cannot be initialized: " + describe(driver, result);
   else if (const CUresult counted = driver.cuDeviceGetCount(&found.devices); counted != success)
     found.problem = "the CUDA driver cannot count its devices: " + describe(driver, counted);
   else if (found.devices == 0)
@@ -98,7 +98,7 @@ Opened start(Opened found) {
 }
 
 const Opened& found_once() {
-  static constinit Immortal<const Opened> found;
+  static constinit NoDestructor<const Opened> found;
   return found.get([] { return new Opened(find()); });
 }
 
@@ -107,7 +107,7 @@ const Opened& found_once() {
 int version() { return found_once().version; }
 
 const Opened& opened() {
-  static constinit Immortal<const Opened> started;
+  static constinit NoDestructor<const Opened> started;
   return started.get([] { return new Opened(start(found_once())); });
 }
 
@@ -116,7 +116,7 @@ std::string describe(const Driver& driver, CUresult result) {
   const char* meaning = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &meaning);
-  return fmt::format("{} ({}): {}", name ? name : "an error without a name", result, meaning ? meaning : "unknown");
+  return fmt::format("{} ({}): {}", name ? name : "unnamed error", result, meaning ? meaning : "unknown");
 }
 
 }  // namespace sinter::inline v1::runtime::driver

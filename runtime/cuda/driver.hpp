@@ -176,9 +176,9 @@ struct Opened {
   std::string problem;   // why there are no devices
 };
 
-/// The driver's version, without starting it. Throws nothing but std::bad_alloc.
+/// The driver's version, without initializing it. Throws only std::bad_alloc.
 int version();
-/// Loads and starts the driver.
+/// Loads and initializes the driver.
 const Opened& opened();
 
 /// "CUDA_ERROR_INVALID_VALUE (1): invalid argument".

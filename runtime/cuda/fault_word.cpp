@@ -21,7 +21,7 @@ void FaultWord::allocate(const CudaContext& context) {
   if (word_.load(std::memory_order_relaxed)) return;
   void* word = nullptr;
   context.check("cuMemHostAlloc", d_.cuMemHostAlloc(&word, sizeof(std::uint32_t), driver::host_memory_mapped),
-                "the word that kernels report faults in");
+                "the word in which kernels report faults");
   *static_cast<std::uint32_t*>(word) = 0;
   word_.store(static_cast<std::uint32_t*>(word), std::memory_order_release);
 }

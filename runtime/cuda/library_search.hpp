@@ -1,4 +1,4 @@
-// Where to find libraries of the CUDA toolkit.
+// The search for libraries of the CUDA toolkit.
 #pragma once
 #include <span>
 #include <string>

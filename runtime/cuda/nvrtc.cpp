@@ -86,7 +86,7 @@ std::vector<std::string> flags_for(std::string_view architecture, unsigned optio
   return flags;
 }
 
-/// Tries each optional flag alone on an empty program; returns those that this NVRTC supports.
+/// Tries each optional flag separately on an empty program; returns those that this NVRTC supports.
 unsigned probe_flags(const Nvrtc& nvrtc) {
   unsigned known = 0;
   for (std::size_t i = 0; i < optional_flags.size(); ++i)
@@ -115,7 +115,7 @@ std::string list(std::span<const int> known) { return fmt::format("sm_{}", fmt::
 void check_architecture(const Nvrtc& nvrtc, std::string_view architecture) {
   const int number = parse_architecture(architecture);
   if (nvrtc.architectures.empty() || std::ranges::binary_search(nvrtc.architectures, number)) return;
-  throw DeviceError(fmt::format("NVRTC {}.{} does not compile for {}: it knows {}", nvrtc.major, nvrtc.minor,
+  throw DeviceError(fmt::format("NVRTC {}.{} does not support {}: it supports {}", nvrtc.major, nvrtc.minor,
                                 architecture, list(nvrtc.architectures)));
 }
 
@@ -133,7 +133,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
       again = result == nvrtc_invalid_option && probe_flags(library) != optional;
       if (again) continue;
       if (result != nvrtc_success)
-        throw CompileError(fmt::format("NVRTC {}.{} refuses kernel {} for {} ({})", library.major, library.minor,
+        throw CompileError(fmt::format("NVRTC {}.{} rejects kernel {} for {} ({})", library.major, library.minor,
                                        source.name, architecture, library.nvrtcGetErrorString(result)),
                            out.log, source.text);
       out.ptx = program.ptx();
@@ -145,7 +145,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
 
 /// SINTER_CUDA_DEBUG, read once.
 bool is_debug() {
-  static constinit Immortal<const bool> on;
+  static constinit NoDestructor<const bool> on;
   return on.get([] { return new bool(is_on("SINTER_CUDA_DEBUG")); });
 }
 
@@ -192,22 +192,22 @@ std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads)
   if (known.empty() || (above != known.begin() && above[-1] == device)) return fmt::format("sm_{}", device);
   if (above == known.begin())
     throw DeviceError(
-        fmt::format("this NVRTC does not compile for sm_{} any more: it knows {}. Install an older one, "
-                    "and name it in SINTER_NVRTC",
+        fmt::format("this NVRTC does not support sm_{} any more: it supports {}. Install an older one and set "
+                    "SINTER_NVRTC to its file",
                     device, list(known)));
   const int nearest = above[-1];
   if (ptx_loads) return fmt::format("compute_{}", nearest);
   // A binary runs on later devices of the same major version.
   if (nearest / 10 == device / 10) return fmt::format("sm_{}", nearest);
   throw DeviceError(
-      fmt::format("this NVRTC knows {} but not sm_{}, and the CUDA driver is too old for its PTX: update "
+      fmt::format("this NVRTC supports {} but not sm_{}, and the CUDA driver is too old for its PTX: update "
                   "one of them",
                   list(known), device));
 }
 
 std::string nvrtc_tag(int device) {
   const auto flags = is_debug() ? flags_for("", all_flags, debug_flags) : flags_for("", all_flags, {});
-  // The driver's version decides between binaries and PTX, and which NVRTC is not too new.
+  // The driver's version determines whether PTX can be used and which NVRTC is too new.
   return fmt::format("sm_{} cuda {}.{} nvrtc {} {}", device, driver::version() / 1000, driver::version() % 1000 / 10,
                      nvrtc_identity(), fmt::join(flags, " "));
 }

@@ -27,14 +27,14 @@ struct KernelReport {
 /// Compiles for an architecture such as "sm_90" to get the report. Throws what nvrtc_compile throws.
 KernelReport nvrtc_report(const KernelSource& source, std::string_view architecture);
 
-/// nvrtc_compile's argument for a device: its own architecture, or PTX for the newest one that NVRTC knows. `device` is
-/// 10 * major + minor. Throws DeviceError if the device could run neither.
+/// nvrtc_compile's argument for a device: its own architecture, or PTX for the newest one that NVRTC supports. `device`
+/// is 10 * major + minor. Throws DeviceError if the device can run neither.
 std::string nvrtc_target(int device);
-/// The same for an NVRTC that knows the architectures `known`; `ptx_loads`: whether the driver accepts its PTX.
+/// The same for an NVRTC that supports the architectures `known`; `ptx_loads`: whether the driver accepts its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
-/// Everything that a device's binaries depend on, to tell them apart: the architecture, the driver's version, the
-/// NVRTC's identity (found without loading it), the flags.
+/// Identifies everything that a device's binaries depend on: the architecture, the driver's version, the NVRTC's
+/// identity (found without loading it), the flags.
 std::string nvrtc_tag(int device);
 
 }  // namespace sinter::inline v1::runtime

@@ -6,7 +6,7 @@
 namespace sinter::inline v1::runtime {
 
 /// A hash of path, inode, size and time of every file that opening one of the candidates could find, in search order. A
-/// name without a folder stands for the matches in the loader's folders and its cache. Equal hashes mean that the same
+/// name without a folder is looked up in the loader's folders and its cache. Equal hashes mean that the same
 /// library would be loaded. "none" if there is no such file.
 std::string nvrtc_identity(const std::vector<std::string>& candidates);
 

@@ -32,7 +32,7 @@ constinit std::atomic<const std::string*> opened_identity{nullptr};
 Nvrtc& open_once() {
   const auto& identity = *new std::string(nvrtc_identity(nvrtc_candidates()));
   Nvrtc& opened = *new Nvrtc(open_nvrtc(nvrtc_candidates(), driver::version()));
-  // A compilation that is running when the process ends must finish before NVRTC's static objects are destroyed.
+  // A compilation in progress at the end of the process must finish before NVRTC's static objects are destroyed.
   std::atexit(wait_for_deep_work);
   opened_identity.store(&identity, std::memory_order_release);
   return opened;
@@ -84,11 +84,11 @@ Attempt attempt(const std::string& candidate, int flags) {
     const char* why = dlerror();
     result.problem = why ? why : candidate + ": not loaded";
   } else if (!resolve(result.library, result.table)) {
-    result.problem = candidate + ": not an NVRTC that can make cubins";
+    result.problem = candidate + ": not an NVRTC that can generate cubins";
   } else if (cuda_version(result.table) < driver::oldest_version) {
     result.problem =
-        fmt::format("{}: NVRTC {}.{} is too old, 12.1 is the first to take the parameters of large kernels", candidate,
-                    result.table.major, result.table.minor);
+        fmt::format("{}: NVRTC {}.{} is too old, 12.1 is the first that supports the parameters of large kernels",
+                    candidate, result.table.major, result.table.minor);
   }
   if (!result.problem.empty() && result.library) dlclose(std::exchange(result.library, nullptr));
   return result;
@@ -129,18 +129,18 @@ Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver) {
   if (newer) return finish(std::move(*newer), driver);
   throw DeviceError(
       fmt::format("NVRTC, the compiler of CUDA kernels, was not found (libnvrtc.so). Searched: {}.{}\nInstall "
-                  "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or name it in SINTER_NVRTC",
+                  "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set SINTER_NVRTC to its file",
                   searched_places("SINTER_NVRTC"), problems));
 }
 
 const Nvrtc& nvrtc() {
-  static constinit Immortal<const Nvrtc> opened;
+  static constinit NoDestructor<const Nvrtc> opened;
   return opened.get([] { return &open_once(); });
 }
 
 const std::string& nvrtc_identity() {
   if (const std::string* opened = opened_identity.load(std::memory_order_acquire)) return *opened;
-  static constinit Immortal<const std::string> before;
+  static constinit NoDestructor<const std::string> before;
   return before.get([] { return new std::string(nvrtc_identity(nvrtc_candidates())); });
 }
 

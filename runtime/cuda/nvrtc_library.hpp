@@ -36,7 +36,7 @@ struct Nvrtc {
   int major = 0;
   int minor = 0;
   bool ptx_loads = true;           // the driver, if any, is not older than this NVRTC
-  std::vector<int> architectures;  // supported ones, ascending: 75, 80, ...; empty if NVRTC cannot tell
+  std::vector<int> architectures;  // supported ones, ascending: 75, 80, ...; empty if NVRTC does not report them
 };
 
 /// Candidates for NVRTC, best first: names for the loader's own search, then absolute paths of existing files.
@@ -44,7 +44,7 @@ struct Nvrtc {
 std::vector<std::string> nvrtc_candidates();
 
 /// Loads the first candidate of version 12.1 or later that is not newer than the driver, else the first that loads.
-/// `driver` is 1000 * major + 10 * minor, 0 for any. Throws DeviceError listing what was searched.
+/// `driver` is 1000 * major + 10 * minor, 0 for any. Throws DeviceError listing the places searched.
 Nvrtc open_nvrtc(const std::vector<std::string>& candidates, int driver);
 
 /// The process's NVRTC, loaded on first use. Throws DeviceError.

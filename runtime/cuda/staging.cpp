@@ -13,7 +13,7 @@ using driver::CUresult;
 using driver::success;
 
 constexpr std::size_t ring_bytes = std::size_t(8) << 20;
-constexpr std::size_t piece_bytes = std::size_t(2) << 20;  // copying one piece overlaps with sending another
+constexpr std::size_t chunk_bytes = std::size_t(2) << 20;  // copying one chunk overlaps with sending another
 constexpr std::size_t grain = 256;
 
 }  // namespace
@@ -27,8 +27,8 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
   }
   if (refused_) return direct(to, host, bytes, stream);
   while (bytes) {
-    const std::size_t n = std::min(bytes, piece_bytes);
-    if (const CUresult result = piece(to, host, n, stream); result != success) return result;
+    const std::size_t n = std::min(bytes, chunk_bytes);
+    if (const CUresult result = chunk(to, host, n, stream); result != success) return result;
     to += n;
     host += n;
     bytes -= n;
@@ -43,16 +43,16 @@ CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::siz
   return runtime::synchronize(driver_, stream);
 }
 
-CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
+CUresult Staging::chunk(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   const std::size_t offset = head_ % ring_bytes;
-  if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a piece does not wrap around
+  if (offset + bytes > ring_bytes) head_ += ring_bytes - offset;  // a chunk does not wrap around
   const std::uint64_t end = head_ + (bytes + grain - 1) / grain * grain;
   if (const CUresult result = make_room(end); result != success) return result;
-  Piece sent{head_, nullptr};
+  Chunk sent{head_, nullptr};
   if (const CUresult result = take_event(sent.done); result != success) return result;  // before there is work to track
   const CUresult result = send(sent, to, host, bytes, stream);
   if (result == success) {
-    pieces_.push_back(sent);
+    chunks_.push_back(sent);
     head_ = end;
   } else {
     idle_events_.push_back(sent.done);
@@ -60,23 +60,23 @@ CUresult Staging::piece(driver::CUdeviceptr to, const std::byte* host, std::size
   return result;
 }
 
-CUresult Staging::send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
+CUresult Staging::send(const Chunk& chunk, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
                        driver::CUstream stream) {
-  std::byte* staged = ring_ + piece.begin % ring_bytes;
+  std::byte* staged = ring_ + chunk.begin % ring_bytes;
   std::memcpy(staged, host, bytes);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, staged, bytes, stream); result != success) return result;
-  const CUresult result = driver_.cuEventRecord(piece.done, stream);
-  if (result != success) driver_.cuStreamSynchronize(stream);  // no event tells when the copy has read the ring
+  const CUresult result = driver_.cuEventRecord(chunk.done, stream);
+  if (result != success) driver_.cuStreamSynchronize(stream);  // no event marks the end of the copy
   return result;
 }
 
 CUresult Staging::make_room(std::uint64_t end) {
-  while (!pieces_.empty() && pieces_.front().begin + ring_bytes < end) {
-    const driver::CUevent done = pieces_.front().done;
+  while (!chunks_.empty() && chunks_.front().begin + ring_bytes < end) {
+    const driver::CUevent done = chunks_.front().done;
     const Wait wait("wait for staging memory");
     if (const CUresult result = runtime::synchronize(driver_, done); result != success) return result;
     idle_events_.push_back(done);
-    pieces_.pop_front();
+    chunks_.pop_front();
   }
   return success;
 }
@@ -89,9 +89,9 @@ CUresult Staging::take_event(driver::CUevent& event) {
 }
 
 void Staging::clear() noexcept {
-  for (const Piece& piece : pieces_) driver_.cuEventDestroy(piece.done);
+  for (const Chunk& chunk : chunks_) driver_.cuEventDestroy(chunk.done);
   for (const driver::CUevent event : idle_events_) driver_.cuEventDestroy(event);
-  pieces_.clear();
+  chunks_.clear();
   idle_events_.clear();
   if (ring_) driver_.cuMemFreeHost(ring_);
   ring_ = nullptr;

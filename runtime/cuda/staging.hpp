@@ -24,23 +24,23 @@ class Staging {
   void clear() noexcept;
 
  private:
-  struct Piece {
+  struct Chunk {
     std::uint64_t begin;  // position in the ring, counted without wrapping
     driver::CUevent done;
   };
   driver::CUresult direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
-  driver::CUresult piece(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
+  driver::CUresult chunk(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream);
   driver::CUresult make_room(std::uint64_t end);
   driver::CUresult take_event(driver::CUevent& event);
-  driver::CUresult send(const Piece& piece, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
+  driver::CUresult send(const Chunk& chunk, driver::CUdeviceptr to, const std::byte* host, std::size_t bytes,
                         driver::CUstream stream);
 
   const driver::Driver& driver_;
   std::mutex mutex_;
   std::byte* ring_ = nullptr;
   bool refused_ = false;    // the driver has no page-locked memory left
-  std::uint64_t head_ = 0;  // where the next piece may begin
-  std::deque<Piece> pieces_;
+  std::uint64_t head_ = 0;  // where the next chunk may begin
+  std::deque<Chunk> chunks_;
   std::vector<driver::CUevent> idle_events_;
 };
 

@@ -13,13 +13,13 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 struct Watches {
-  PerProcess<std::mutex> mutex;
+  ForkLocal<std::mutex> mutex;
   std::vector<StreamWatch*> all;
   std::uint64_t failures = 0;
   std::string last_failure;
 };
 Watches& watches() {
-  static constinit Immortal<Watches> only;
+  static constinit NoDestructor<Watches> only;
   return only.get();
 }
 constinit std::atomic<int> expected{0};
@@ -29,7 +29,7 @@ std::uint64_t failures_so_far() {
   return watches().failures;
 }
 
-/// Throws if a watch gave up work since the failure count was `failures`.
+/// Polls the watches. Throws if one has aborted work since the failure count was `failures`.
 void look_around(std::uint64_t failures) {
   Watches& w = watches();
   const std::lock_guard lock(w.mutex.get());
@@ -41,14 +41,14 @@ void look_around(std::uint64_t failures) {
   if (w.failures != failures) throw Error(w.last_failure);
 }
 
-/// Polls until `ask` returns something other than "not ready".
+/// Polls until `ask` returns a result other than "not ready".
 template <class F>
 void watch_until_done(const driver::Driver& d, F ask) {
   if (expected.load(std::memory_order_acquire) == 0) return;
   const std::uint64_t failures = failures_so_far();
   const MayAsk may_ask(d);
   for (int polls = 0; ask() == driver::error_not_ready; pause_after(++polls)) look_around(failures);
-  if (failures_so_far() != failures) look_around(failures);  // it ended because it was given up
+  if (failures_so_far() != failures) look_around(failures);  // it ended because it was aborted
 }
 
 }  // namespace
@@ -59,14 +59,14 @@ void StreamWatch::end_watch() noexcept {
   expect(0);
 }
 
-void StreamWatch::expect(int pieces) {
-  if (pieces > 0 && !is_asked_) {
+void StreamWatch::expect(int operations) {
+  if (operations > 0 && !is_asked_) {
     const std::lock_guard lock(watches().mutex.get());
     watches().all.push_back(this);
     is_asked_ = true;
   }
-  expected.fetch_add(pieces - expected_, std::memory_order_acq_rel);
-  expected_ = pieces;
+  expected.fetch_add(operations - expected_, std::memory_order_acq_rel);
+  expected_ = operations;
 }
 
 void watch(const driver::Driver& d, driver::CUstream stream) {

@@ -6,15 +6,15 @@
 
 namespace sinter::inline v1::runtime {
 
-/// An object that knows why work on streams does not end. While it expects work, threads that wait for a stream poll it
-/// instead of entering a driver wait that nothing can interrupt.
+/// An object that can detect why work on streams does not finish. While it expects work, threads that wait for a stream
+/// poll it instead of entering a driver wait that nothing can interrupt.
 class StreamWatch {
  public:
   StreamWatch(const StreamWatch&) = delete;
   StreamWatch& operator=(const StreamWatch&) = delete;
 
-  /// Called from any waiting thread, by one at a time. Aborts work that cannot end by itself and returns the reason;
-  /// empty if there is nothing to report.
+  /// Called from any waiting thread, one at a time. Aborts work that will not finish and returns the reason; empty if
+  /// there is none.
   virtual std::string look() = 0;
 
  protected:
@@ -22,8 +22,8 @@ class StreamWatch {
   /// Must be called before the data that look() uses is destroyed.
   void end_watch() noexcept;
   ~StreamWatch() { end_watch(); }
-  /// Sets how many pieces of work are expected to end. From the first nonzero number on, waiting threads poll it.
-  void expect(int pieces);
+  /// Sets the number of operations that are expected to finish. From the first nonzero number on, waiting threads poll.
+  void expect(int operations);
 
  private:
   bool is_asked_ = false;

@@ -16,12 +16,12 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constexpr std::size_t read_every = 64;               // pieces of work
-constexpr std::int64_t clock_range = 1'000'000'000;  // ns that a float of milliseconds tells to 60 ns
+constexpr std::size_t read_every = 64;               // spans
+constexpr std::int64_t clock_range = 1'000'000'000;  // ns; up to here a float in milliseconds is accurate to 60 ns
 constexpr std::chrono::seconds most_at_exit{1};
 
 constinit std::mutex known_mutex;
-constinit Immortal<std::vector<GpuSpans*>> known_spans;
+constinit NoDestructor<std::vector<GpuSpans*>> known_spans;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ GpuSpans::GpuSpans(Streams& streams) : streams_(streams), process_(generation())
   if (traces_to(TraceSink::File)) try {
       start_clock();
       has_clock_ = true;
-    } catch (...) {  // the device's own errors come with its first work
+    } catch (...) {  // the device's first work reports its errors
       clock_ = EventRef();
     }
   const ForkSafeLock lock(known_mutex);
@@ -42,7 +42,7 @@ GpuSpans::~GpuSpans() {
   std::erase(known_spans.get(), this);
 }
 
-/// Asked again and again, as no other wait for the driver would tell when it was done to the microsecond.
+/// Polls: no other wait returns within a microsecond of the event.
 void GpuSpans::start_clock() {
   clock_ = streams_.record(streams_.standard(), true);
   while (!streams_.is_past(*clock_)) std::this_thread::yield();
@@ -76,11 +76,11 @@ bool GpuSpans::is_all_read() noexcept try {
   forget_parent();
   read_front();
   return pending_.empty();
-} catch (...) {  // of work on a device that is lost nothing is known
+} catch (...) {  // the device is lost: the times of its work are unknown
   return true;
 }
 
-/// Runs before the driver ends, which was started later than the trace.
+/// Runs before the driver's exit handler. The Recorder's runs after it, since the trace starts before the driver.
 void GpuSpans::at_exit() noexcept {
   const auto limit = std::chrono::steady_clock::now() + most_at_exit;
   const ForkSafeLock lock(known_mutex, std::nothrow);
@@ -88,12 +88,12 @@ void GpuSpans::at_exit() noexcept {
     while (!spans->is_all_read() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
 }
 
-/// Its events are of its driver's.
+/// In the child of a fork: the pending events belong to the parent's driver.
 void GpuSpans::forget_parent() noexcept {
   if (std::exchange(process_, generation()) != generation()) pending_.clear();
 }
 
-/// Streams end their work in any order; what waits for that of another stream waits for longer.
+/// In the order of issue: finished work waits here for earlier work of other streams.
 void GpuSpans::read_front() {
   while (!pending_.empty() && is_done(pending_.front())) {
     Pending done = std::move(pending_.front());
@@ -101,7 +101,7 @@ void GpuSpans::read_front() {
     const std::int64_t begin = clock_time_ + after(clock_, done.begin);
     const std::int64_t end = begin + after(done.begin, done.end);
     Line& line = line_of(*done.stream);
-    // Of threads that share a stream one may come between another's work and its events.
+    // Threads that share a stream may issue work between another thread's work and its events.
     done.work.begin = std::max(begin, line.end);
     done.work.end = line.end = std::max(end, done.work.begin);
     done.work.track = line.track;
@@ -113,13 +113,13 @@ void GpuSpans::read_front() {
 bool GpuSpans::is_done(const Pending& work) {
   try {
     return streams_.is_past(*work.end);
-  } catch (...) {  // the device is lost: nothing of this will ever be known
+  } catch (...) {  // the device is lost: these times will never be known
     pending_.clear();
     throw;
   }
 }
 
-/// In nanoseconds.
+/// The time between two events in nanoseconds.
 std::int64_t GpuSpans::after(const EventRef& from, const EventRef& to) const {
   return static_cast<std::int64_t>(1e6 * static_cast<double>(streams_.elapsed_ms(*from, *to)));
 }

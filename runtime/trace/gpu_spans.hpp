@@ -1,4 +1,4 @@
-// When a GPU did what it was given, by the times of events around it.
+// Start and end times of work on a GPU, from events recorded around it.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -11,11 +11,11 @@
 
 namespace sinter::inline v1::runtime {
 
-/// Of one device. Never makes the host or a stream wait, but for the device's first event, which relates its clock to
-/// the host's. Thread-safe.
+/// The spans of one device. Never makes the host or a stream wait, except for the device's first event, which relates
+/// its clock to the host's. Thread-safe.
 class GpuSpans {
  public:
-  /// Work that waits for its times; more is left out until some is done.
+  /// The maximum number of spans whose work is not done; the trace omits further ones until some are.
   static constexpr std::size_t capacity = 4096;
 
   explicit GpuSpans(Streams& streams);
@@ -23,11 +23,11 @@ class GpuSpans {
   GpuSpans& operator=(const GpuSpans&) = delete;
   ~GpuSpans();
 
-  /// Before and after work on this thread's stream. Null, and then no span, while a graph captures it: what is captured
-  /// runs when the graph does, where nobody is asked.
+  /// Call these before and after issuing work to this thread's stream. begin() returns null, and there is no span,
+  /// while the stream captures a graph: its work runs at each launch of the graph, which is not traced.
   EventRef begin() noexcept;
   void end(EventRef begin, const TraceRecord& work) noexcept;
-  /// Hands over what is done by now. At the end of the process it is called for what is done within a second.
+  /// Passes finished spans on to the Recorder. At the end of the process it is repeated for up to a second.
   void read() noexcept;
 
  private:
@@ -36,14 +36,14 @@ class GpuSpans {
     const StreamImpl* stream;
     TraceRecord work;
   };
-  /// A stream's line in the trace.
+  /// A stream's track in the trace.
   struct Line {
     std::uint32_t track;
-    std::int64_t end;  // of the last span there
+    std::int64_t end;  // of its last span
   };
   static void at_exit() noexcept;
   bool is_all_read() noexcept;
-  // Under the lock:
+  // Call these with the lock held:
   void read_front();
   bool is_done(const Pending& work);
   Line& line_of(const StreamImpl& stream);
@@ -56,12 +56,12 @@ class GpuSpans {
   unsigned process_;
   std::deque<Pending> pending_;
   std::map<const StreamImpl*, Line> lines_;
-  bool has_clock_ = false;       // set by the constructor alone
-  EventRef clock_;               // an event, and when it was
-  std::int64_t clock_time_ = 0;  // of trace_clock()
+  bool has_clock_ = false;       // set only by the constructor
+  EventRef clock_;               // an event whose time on the host is known
+  std::int64_t clock_time_ = 0;  // that time, by trace_clock()
 };
 
-/// Work that this thread gives its stream until the end of the scope.
+/// Traces the work that this thread issues to its stream until the end of the scope.
 class GpuSpan {
  public:
   GpuSpan(GpuSpans& spans, const TraceRecord& work) noexcept : spans_(spans), work_(work), begin_(spans.begin()) {}

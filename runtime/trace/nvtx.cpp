@@ -14,16 +14,15 @@
 namespace sinter::inline v1::runtime::nvtx {
 namespace {
 
-/// Where a tool puts its functions: an array of pointers to them, as the protocol wants it.
+/// A table that a tool fills with its functions: an array of pointers to the entries, as the protocol requires.
 class Functions {
  public:
   Functions() {
     for (std::size_t i = 1; i < functions; ++i) places_[i] = &own_[i];
   }
   AnyFunction** places() noexcept { return places_.data(); }
-  static constexpr unsigned bytes() noexcept {
-    return (functions + 1) * sizeof(AnyFunction*);
-  }  // with a null at the end
+  /// Includes the null pointer at the end.
+  static constexpr unsigned bytes() noexcept { return (functions + 1) * sizeof(AnyFunction*); }
   AnyFunction at(std::size_t number) const noexcept { return own_[number]; }
 
  private:
@@ -32,7 +31,7 @@ class Functions {
 };
 
 Functions& functions_of(int module) {
-  static constinit Immortal<Functions> core, core2;
+  static constinit NoDestructor<Functions> core, core2;
   return module == module_core ? core.get() : core2.get();
 }
 
@@ -50,29 +49,30 @@ const void* give_table(std::uint32_t table) {
   return table == table_version ? &own : nullptr;
 }
 
-/// Why the library gives no ranges; empty where it does.
+/// Injects the library. Returns why that failed; empty if it did not.
 std::string inject(const char* path) {
   void* library = nullptr;
   {
-    const NoFork no_fork;  // a child cannot use the loader when another thread was in it
+    const NoFork no_fork;  // a child cannot use the loader if another thread was in it
     library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   }
   if (!library) return dlerror();
   const auto initialize = reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2"));
-  if (!initialize) return "it exports no InitializeInjectionNvtx2";
-  return initialize(give_table) != 0 ? "" : "its InitializeInjectionNvtx2 fails";
+  if (!initialize) return "it does not export InitializeInjectionNvtx2";
+  return initialize(give_table) != 0 ? "" : "its InitializeInjectionNvtx2 failed";
 }
 
 std::unique_ptr<const Tool> find_tool() {
   const char* const path = trusted_getenv("NVTX_INJECTION64_PATH");
   if (!path || !*path) return nullptr;
   if (const std::string problem = inject(path); !problem.empty()) {
-    notice(fmt::format("no NVTX ranges are made: NVTX_INJECTION64_PATH={} cannot be used: {}", quote(path), problem));
+    notice(fmt::format("NVTX ranges are disabled: the library NVTX_INJECTION64_PATH={} cannot be used: {}", quote(path),
+                       problem));
     return nullptr;
   }
   const Functions& given = functions_of(module_core2);
   const AnyFunction push = given.at(domain_range_push_ex), pop = given.at(domain_range_pop);
-  if (!push || !pop) return nullptr;  // the tool takes no ranges
+  if (!push || !pop) return nullptr;  // the tool does not record ranges
   return std::make_unique<const Tool>(given.at(domain_create), push, pop, given.at(domain_name_category));
 }
 
@@ -97,9 +97,9 @@ void Tool::push(const TraceRecord& record) const noexcept {
 void Tool::pop() const noexcept { pop_(domain_); }
 
 const Tool* tool() noexcept try {
-  static constinit Immortal<const std::unique_ptr<const Tool>> found;
+  static constinit NoDestructor<const std::unique_ptr<const Tool>> found;
   return found.get([] { return new std::unique_ptr<const Tool>(find_tool()); }).get();
-} catch (...) {  // no memory for it
+} catch (...) {  // out of memory
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
-// Ranges for profilers that inject a library for NVTX, as Nsight Systems does: NVTX_INJECTION64_PATH names it. What the
-// header of NVTX 3 does for a program is little, so no header of NVIDIA's is needed; a test holds these types against
-// it.
+// NVTX ranges for profilers that inject a library, as Nsight Systems does; NVTX_INJECTION64_PATH names the library. The
+// few types of NVTX 3 that this takes are declared here, so no NVIDIA header is needed; a test compares them with
+// NVIDIA's.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ struct EventAttributes {
   std::int32_t payload_type = 0;
   std::int32_t reserved = 0;
   std::uint64_t payload = 0;
-  std::int32_t message_type = 1;  // ASCII, of which UTF-8 is taken
+  std::int32_t message_type = 1;  // ASCII; tools accept UTF-8
   const char* message = nullptr;
 };
 static_assert(sizeof(EventAttributes) == 48);
@@ -31,10 +31,10 @@ struct DomainRegistration;
 using Domain = DomainRegistration*;
 using AnyFunction = void (*)();
 
-// NvtxCallbackModule: functions without a domain, and with one.
+// NvtxCallbackModule: functions without a domain, and functions with one.
 inline constexpr int module_core = 1;
 inline constexpr int module_core2 = 5;
-/// Functions of each of these modules; number 0 is none.
+/// The size of each module's function table; entry 0 is unused.
 inline constexpr std::size_t functions = 16;
 // NvtxCallbackIdCore2.
 inline constexpr std::size_t domain_range_push_ex = 4;
@@ -45,7 +45,7 @@ inline constexpr std::size_t domain_create = 12;
 inline constexpr std::uint32_t table_callbacks = 1;
 inline constexpr std::uint32_t table_version = 3;
 
-/// NvtxExportTableCallbacks: a tool asks for a module's functions and puts its own there.
+/// NvtxExportTableCallbacks: a tool requests a module's function table and fills it with its own functions.
 struct CallbackTable {
   std::size_t size;
   int (*functions_of)(int module, AnyFunction*** functions, unsigned* bytes);
@@ -58,14 +58,14 @@ struct VersionTable {
   void (*set_tool_version)(std::uint32_t);
 };
 using FindTable = const void* (*)(std::uint32_t table);
-/// InitializeInjectionNvtx2, which the library exports: 0 if it fails.
+/// InitializeInjectionNvtx2, which the library exports. Returns 0 on failure.
 using Initialize = int (*)(FindTable);
 
-/// A profiler that takes ranges, in the domain "sinter". Thread-safe.
+/// A profiler that records ranges, in the domain "sinter". Thread-safe.
 class Tool {
  public:
   Tool(AnyFunction create, AnyFunction push, AnyFunction pop, AnyFunction name_category);
-  /// A range of this thread's, named as the record.
+  /// Begins a range of this thread with the record's name.
   void push(const TraceRecord& record) const noexcept;
   void pop() const noexcept;
 
@@ -75,7 +75,7 @@ class Tool {
   Domain domain_;
 };
 
-/// Null where none injects itself. Opens the library when it is first called.
+/// Null if NVTX_INJECTION64_PATH names none that works. Loads the library on the first call.
 const Tool* tool() noexcept;
 
 }  // namespace sinter::inline v1::runtime::nvtx

@@ -1,4 +1,4 @@
-// What a trace says of a product of matrices.
+// The trace record of a matrix product.
 #pragma once
 #include <sinter/runtime/matrix_product.hpp>
 #include "record.hpp"

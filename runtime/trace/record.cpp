@@ -28,7 +28,7 @@ TraceRecord::TraceRecord(TraceCategory c, std::string_view text, std::initialize
   std::string cut;
   if (text.size() > most) try {
       text = cut = shortened(text, most);
-    } catch (...) {  // no memory
+    } catch (...) {  // out of memory
       text = text.substr(0, most);
     }
   *std::ranges::copy(text, name.begin()).out = '\0';

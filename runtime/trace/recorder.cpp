@@ -26,9 +26,9 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 constexpr std::int64_t write_interval = 1'000'000'000;  // ns
-constexpr std::uint32_t first_track = 1u << 24;         // no thread has such a number
+constexpr std::uint32_t first_track = 1u << 24;         // above all thread ids
 
-/// Absolute, so that a child of a fork in another folder writes beside its parent.
+/// Absolute, so that the child of a fork writes beside its parent even from another working directory.
 std::string trace_name() {
   const std::string given = environment("SINTER_TRACE");
   std::error_code problem;
@@ -36,8 +36,8 @@ std::string trace_name() {
   return given.empty() || problem ? given : absolute.string();
 }
 
-std::string name_of_process(std::optional<int> rank) {
-  return rank ? fmt::format("{}, rank {}", program_invocation_short_name, *rank) : program_invocation_short_name;
+std::string name_of_process(std::optional<int> number) {
+  return number ? fmt::format("{}, process {}", program_invocation_short_name, *number) : program_invocation_short_name;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ ThreadRecords::ThreadRecords() {
 
 ThreadRecords::~ThreadRecords() { Recorder::get().remove(*this); }
 
-/// In the child of a fork, whose parent writes what was there.
+/// Also in the child of a fork: the parent writes the events before the fork.
 void ThreadRecords::begin_anew() noexcept {
   taken_.store(put_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   thread_ = ::gettid();
@@ -86,7 +86,7 @@ void ThreadRecords::take(TraceText& text) {
 }
 
 Recorder& Recorder::get() {
-  static constinit Immortal<Recorder> only;
+  static constinit NoDestructor<Recorder> only;
   return only.get([] { return new Recorder; });
 }
 
@@ -101,7 +101,7 @@ Recorder::Recorder() : name_(trace_name()) {
   detail::trace_sinks.store(sinks, std::memory_order_relaxed);
 }
 
-/// What comes later, from destructors, is written at once.
+/// Later events, from destructors, are written at once.
 void Recorder::at_exit() noexcept {
   Recorder& recorder = get();
   recorder.is_ending_.store(true, std::memory_order_relaxed);
@@ -113,12 +113,12 @@ void Recorder::open() {
   process_ = generation() + 1;
   file_.reset();  // the parent's
   if (is_stopped_) return;
-  const std::optional<int> rank = launched_processes() > 1 ? launched_rank() : std::nullopt;
-  const std::string path = trace_path(name_, ::getpid(), rank, is_child);
+  const std::optional<int> number = launched_processes() > 1 ? launched_process() : std::nullopt;
+  const std::string path = trace_path(name_, ::getpid(), number, is_child);
   try {
     file_ = std::make_unique<TraceFile>(path);
     TraceText text(::getpid());
-    text.add_name("process_name", ::getpid(), name_of_process(rank));
+    text.add_name("process_name", ::getpid(), name_of_process(number));
     file_->add(text);
   } catch (const std::exception& e) {
     stop(path, e.what(), "nothing is traced");
@@ -133,7 +133,7 @@ void Recorder::stop(const std::string& path, std::string_view problem, std::stri
       fmt::format("sinter: the trace {} (SINTER_TRACE) cannot be written: {}; {}\n", quote(path), problem, then);
   write_some(STDERR_FILENO, std::as_bytes(std::span(line)));
   file_.reset();
-} catch (...) {  // no memory to say it
+} catch (...) {  // out of memory
   file_.reset();
 }
 
@@ -147,7 +147,7 @@ void Recorder::add(const TraceRecord& record) noexcept try {
   const bool is_time = record.end - last > write_interval &&
                        last_write_.compare_exchange_strong(last, record.end, std::memory_order_relaxed);
   if (is_time || is_ending_.load(std::memory_order_relaxed)) flush();
-} catch (...) {  // no memory for it
+} catch (...) {  // out of memory: the event is lost
 }
 
 std::uint32_t Recorder::new_track(std::string name) {
@@ -160,7 +160,7 @@ void Recorder::flush() noexcept try {
   const ForkSafeLock lock(mutex_, std::nothrow);
   if (process_ != generation() + 1) open();
   if (file_) write_all();
-} catch (...) {  // no memory to name the file by
+} catch (...) {  // out of memory
 }
 
 void Recorder::write_all() {
@@ -176,7 +176,7 @@ void Recorder::write_all() {
       file_->add(text);
     }
   } catch (const std::exception& e) {
-    stop(file_->path(), e.what(), "it ends here");
+    stop(file_->path(), e.what(), "the trace ends here");
   }
 }
 

@@ -1,4 +1,4 @@
-// What threads did, from their own memory to the file of the trace.
+// Collects the events of all threads and writes them to the trace file.
 #pragma once
 #include <array>
 #include <atomic>
@@ -14,20 +14,20 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A thread's last events. It alone puts, without a lock; one thread at a time, the Recorder's lock held, takes.
+/// A thread's ring of events. Only that thread calls put(), without a lock; take() needs the Recorder's lock.
 class ThreadRecords {
  public:
-  static constexpr std::size_t capacity = 256;  // some 96 kB
+  static constexpr std::size_t capacity = 256;  // about 96 kB
 
   ThreadRecords();
   ThreadRecords(const ThreadRecords&) = delete;
   ThreadRecords& operator=(const ThreadRecords&) = delete;
-  /// Writes what is left.
+  /// Writes the remaining events.
   ~ThreadRecords();
 
-  /// False where there is no room.
+  /// False if the ring is full.
   bool put(const TraceRecord& record) noexcept;
-  /// Adds what there is, and the thread's name before the first of it. Nothing of threads of a parent.
+  /// Moves the events to `text`, the first ones after the thread's name. None if the thread is the parent's of a fork.
   void take(TraceText& text);
 
  private:
@@ -35,23 +35,23 @@ class ThreadRecords {
 
   std::vector<TraceRecord> records_;
   std::atomic<std::size_t> put_{0}, taken_{0};
-  std::atomic<unsigned> process_{0};  // generation() of who put
+  std::atomic<unsigned> process_{0};  // generation() of the process that put the events
   std::int64_t thread_ = 0;
-  std::array<char, 16> name_{};  // as the system knows it
+  std::array<char, 16> name_{};  // the system's name of the thread
   bool is_named_ = false;
 };
 
-/// Of the process: where SINTER_TRACE names a file, and for who profiles by NVTX. Thread-safe.
+/// The process's recorder: writes events to the file that SINTER_TRACE names. Thread-safe.
 class Recorder {
  public:
-  /// Reads the environment when it is first called, and sets detail::trace_sinks.
+  /// The first call reads the environment and sets detail::trace_sinks.
   static Recorder& get();
 
-  /// Writes at most every second, where no thread runs out of room.
+  /// Writes to the file at most once a second, unless a thread's ring is full.
   void add(const TraceRecord& record) noexcept;
-  /// A line of its own for events of no thread.
+  /// A new track, for events that belong to no thread.
   std::uint32_t new_track(std::string name);
-  /// Writes what all threads have.
+  /// Writes the events of all threads.
   void flush() noexcept;
 
   void add(ThreadRecords& thread);
@@ -60,12 +60,12 @@ class Recorder {
  private:
   struct Track {
     std::string name;
-    unsigned named_in;  // whose file has it, as process_
+    unsigned named_in;  // the process, as in process_, whose file has the name
   };
 
   Recorder();
   static void at_exit() noexcept;
-  // Under the lock:
+  // Call these with the lock held:
   void open();
   void write_all();
   void stop(const std::string& path, std::string_view problem, std::string_view then) noexcept;
@@ -74,9 +74,9 @@ class Recorder {
   std::atomic<std::int64_t> last_write_{0};
   std::atomic<bool> is_ending_{false};
   std::mutex mutex_;
-  // Under the lock:
+  // Protected by the lock:
   std::unique_ptr<TraceFile> file_;
-  unsigned process_ = 0;  // whose file it is: generation() + 1
+  unsigned process_ = 0;  // the process that opened the file: its generation() + 1
   bool is_stopped_ = false;
   std::vector<ThreadRecords*> threads_;
   std::vector<Track> tracks_;

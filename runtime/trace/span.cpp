@@ -13,7 +13,7 @@ bool start_trace() noexcept try {
   if (trace_sinks.load(std::memory_order_relaxed) == trace_not_read) Recorder::get();
   const unsigned sinks = trace_sinks.load(std::memory_order_relaxed);
   return sinks != 0 && sinks != trace_not_read;
-} catch (...) {  // no memory to trace with
+} catch (...) {  // out of memory
   trace_sinks.store(0, std::memory_order_relaxed);
   return false;
 }

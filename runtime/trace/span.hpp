@@ -1,5 +1,5 @@
-// What Sinter does and when, for who asks: SINTER_TRACE=file.json writes a timeline, and profilers that take NVTX get
-// ranges. Both come from spans.
+// Spans record what Sinter does and when. SINTER_TRACE=file.json writes them as a timeline; profilers that support NVTX
+// get them as ranges.
 #pragma once
 #include <atomic>
 #include <initializer_list>
@@ -16,16 +16,16 @@ extern std::atomic<unsigned> trace_sinks;
 bool start_trace() noexcept;
 }  // namespace detail
 
-/// False where nothing takes spans, as is known after the first one. For where a call of a function would count.
+/// False if spans go nowhere, which is known after the first one. For hot paths, where a function call would matter.
 inline bool may_trace() noexcept { return detail::trace_sinks.load(std::memory_order_relaxed) != 0; }
-/// Whether anything takes spans.
+/// Whether spans go anywhere.
 inline bool traces() noexcept { return may_trace() && detail::start_trace(); }
 
-/// Where spans go. They are written to the file, or are ranges of a profiler's, or both.
+/// Destinations of spans: the trace file, a profiler, or both.
 enum class TraceSink : unsigned { File = 1, Nvtx = 2 };
 bool traces_to(TraceSink sink) noexcept;
 
-/// Work of this thread, from here to the end of the scope. Spans of a thread nest.
+/// Traces this thread's work until the end of the scope. Spans of a thread nest.
 class TraceSpan {
  public:
   explicit TraceSpan(TraceCategory category, std::string_view name,
@@ -44,7 +44,7 @@ class TraceSpan {
       end();
   }
 
-  /// What is known later.
+  /// Adds a value that is known only after the start.
   void add(TraceValue value) noexcept {
     if (record_) [[unlikely]]
       record_->add(value);

@@ -19,30 +19,30 @@ namespace {
 
 constexpr std::string_view array_begin = "[", array_end = "\n]\n";
 
-/// In quotes; bytes that are no UTF-8 become U+FFFD.
+/// In quotes; bytes that are not valid UTF-8 become U+FFFD.
 std::string json_string(std::string_view text) {
   using nlohmann::json;
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Nanoseconds as microseconds.
+/// Nanoseconds in microseconds.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 }  // namespace
 
-std::string trace_path(std::string_view name, pid_t process, std::optional<int> rank, bool is_child) {
+std::string trace_path(std::string_view name, pid_t process, std::optional<int> number, bool is_child) {
   std::string path;
-  bool has_process = false, has_rank = false;
+  bool has_process = false, has_number = false;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char placeholder = name[i] == '%' && i + 1 < name.size() ? name[i + 1] : '\0';
     if (placeholder == 'p')
       path += std::to_string(process), has_process = true, ++i;
     else if (placeholder == 'r')
-      path += std::to_string(rank.value_or(0)), has_rank = true, ++i;
+      path += std::to_string(number.value_or(0)), has_number = true, ++i;
     else
       path += name[i];
   }
-  if (rank && !has_rank && !has_process) path += fmt::format(".{}", *rank);
+  if (number && !has_number && !has_process) path += fmt::format(".{}", *number);
   if (is_child && !has_process) path += fmt::format(".{}", process);
   return path;
 }
@@ -96,7 +96,7 @@ void TraceFile::open() {
 void TraceFile::add(const TraceText& events) {
   std::string_view text = events.text();
   if (text.empty()) return;
-  if (end_ == 0) text.remove_prefix(1);  // the comma before the first one
+  if (end_ == 0) text.remove_prefix(1);  // the comma before the first event
   const std::string bytes = fmt::format("{}{}{}", end_ == 0 ? array_begin : "", text, array_end);
   if (const int error = write_all_at(file_, std::as_bytes(std::span(bytes)), end_)) {
     const std::string problem = write_problem(error);

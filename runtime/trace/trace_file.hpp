@@ -1,4 +1,4 @@
-// The file of a trace: Chrome's trace event format, a JSON array of events.
+// The trace file, in Chrome's trace event format: a JSON array of events.
 #pragma once
 #include <sys/types.h>
 
@@ -10,11 +10,12 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A process's file: `%p` in the name stands for its number, `%r` for its rank. Where neither tells processes apart,
-/// `.RANK` is added for those of mpirun, and `.PID` for the child of a fork.
-std::string trace_path(std::string_view name, pid_t process, std::optional<int> rank, bool is_child);
+/// The path of a process's trace file. In `name`, `%p` is replaced by the process id and `%r` by the process's number
+/// under mpirun (MPI's rank). If these do not make the path unique, `.NUMBER` is appended for a process of mpirun, and
+/// `.PID` for the child of a fork.
+std::string trace_path(std::string_view name, pid_t process, std::optional<int> number, bool is_child);
 
-/// Events as text, one after another, to be added to a file.
+/// The text of consecutive events, to be added to a file.
 class TraceText {
  public:
   explicit TraceText(pid_t process) : process_(process) {}
@@ -29,18 +30,18 @@ class TraceText {
   std::string text_;
 };
 
-/// After each add() it is a whole array, whatever happens to the process then. A file that another process has open as
-/// its trace is left alone: `.PID` is added to the name.
+/// After each add() the file is a complete array, even if the process then crashes. If another process is writing its
+/// trace to that file, `.PID` is appended to the name.
 class TraceFile {
  public:
-  /// Makes the file, or empties it. Throws Error, which says why it cannot be written.
+  /// Creates or truncates the file. Throws Error with the reason why it cannot be written.
   explicit TraceFile(std::string path);
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
   ~TraceFile();
 
   const std::string& path() const noexcept { return path_; }
-  /// Throws Error; what was added before stays.
+  /// Throws Error; earlier events stay in the file.
   void add(const TraceText& events);
 
  private:
@@ -48,7 +49,7 @@ class TraceFile {
 
   std::string path_;
   int file_ = -1;
-  off_t end_ = 0;  // of the last event
+  off_t end_ = 0;  // the end of the last event
 };
 
 }  // namespace sinter::inline v1::runtime

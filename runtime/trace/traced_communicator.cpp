@@ -7,7 +7,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// Of this process's arrays.
+/// The number of bytes in this process's arrays.
 std::int64_t bytes_in(LocalArrays arrays) noexcept {
   std::size_t bytes = 0;
   for (const TensorRef& a : arrays)
@@ -53,7 +53,7 @@ class TracedCommunicator final : public Communicator {
  private:
   TraceSpan call(const char* what, LocalArrays arrays) const noexcept {
     return TraceSpan(TraceCategory::Collective, what,
-                     {{"bytes", bytes_in(arrays)}, {"positions", size()}, {"by", 0, name()}});
+                     {{"bytes", bytes_in(arrays)}, {"ranks", size()}, {"by", 0, name()}});
   }
 
   const std::unique_ptr<Communicator> communicator_;

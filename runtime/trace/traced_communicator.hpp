@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// The communicator itself where nothing is traced.
+/// Returns the communicator itself if tracing is off.
 std::unique_ptr<Communicator> traced(std::unique_ptr<Communicator> communicator);
 
 }  // namespace sinter::inline v1::runtime

@@ -10,7 +10,7 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// What Function::handle points to.
+/// The object that Function::handle points to.
 struct TracedKernel {
   Function function;
   std::string name;
@@ -82,7 +82,7 @@ class TracedGpu final : public GpuBackend {
     if (bytes == 0) return f();
     traced({TraceCategory::Copy, what, {{"bytes", static_cast<std::int64_t>(bytes)}}}, TraceCategory::Copy, f);
   }
-  /// On this thread's line, and on its stream's.
+  /// Traces the work on this thread's track and on its stream's.
   template <class F>
   void traced(TraceRecord work, TraceCategory on_gpu, F f) {
     const TraceSpan span(work);

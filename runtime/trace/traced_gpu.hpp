@@ -1,4 +1,4 @@
-// A GPU whose work is traced. Where nothing is traced there is none, and a launch costs what it did.
+// A GPU whose work is traced. Used only if tracing is on, so that launches cost nothing more if it is off.
 #pragma once
 #include <memory>
 

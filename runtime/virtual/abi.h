@@ -1,5 +1,5 @@
-// What a compiled kernel and the runtime agree on. The runtime includes this file, and every kernel's text starts with
-// it, so it includes nothing.
+// The ABI between a compiled kernel and the runtime. The runtime includes this file, and every kernel's text starts
+// with it, so it has no includes.
 #ifndef SINTER_VIRTUAL_ABI_H
 #define SINTER_VIRTUAL_ABI_H
 
@@ -31,7 +31,7 @@ enum class Access : int { Read, Write, Atomic };
 
 enum class Failure : int { Trap, Assertion, Misaligned, Index };
 
-/// What a kernel calls back for.
+/// Callbacks of a kernel into the runtime.
 struct Operations {
   int (*barrier)(BarrierKind kind, int predicate, int line);
   unsigned long long (*warp)(WarpOp op, unsigned mask, unsigned long long value, int argument, int width, int line);
@@ -44,7 +44,7 @@ struct Operations {
   void (*fence)();
 };
 
-/// Of the host thread that runs a block, in its thread-local storage.
+/// The state of the host thread that runs a block, in its thread-local storage.
 struct State {
   Index thread, block, block_dim, grid_dim;
   const Operations* operations;
@@ -59,7 +59,7 @@ inline char* thread_pointer() {
 #elif defined(__aarch64__)
   __asm__("mrs %0, tpidr_el0" : "=r"(p));
 #else
-#error "Virtual GPUs know the thread pointer of x86-64 and AArch64 only"
+#error "Virtual GPUs support only x86-64 and AArch64"
 #endif
   return p;
 }
@@ -71,7 +71,7 @@ struct KernelInfo {
   void (*run)(const void* parameters, unsigned first, unsigned last);  // threads [first, last) of the current block
   unsigned parameter_bytes;
   unsigned max_block;  // from __launch_bounds__, else 1024
-  // Set when the kernel is loaded: where State lies from the thread pointer, and what tells dynamic shared memory.
+  // Set when the kernel is loaded: the offset of State from the thread pointer, and that of dynamic shared memory.
   long* state_offset;
   unsigned long* dynamic_offset;
   void* (*dynamic_address)();  // null without `extern __shared__`

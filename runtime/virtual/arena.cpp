@@ -28,7 +28,7 @@ constexpr std::size_t discard_bytes = 256 << 10;
 // Larger allocations are poisoned only at both ends: filling them would make them resident.
 constexpr std::size_t poison_limit = std::size_t{256} << 20;
 constexpr std::size_t poison_ends = std::size_t{1} << 20;
-// Larger allocations are checked only by their guard pages: a byte of shadow takes 40.
+// Larger allocations are checked only by their guard pages, because the shadow takes 40 bytes per byte.
 constexpr std::size_t shadow_limit = std::size_t{256} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -58,7 +58,7 @@ const std::byte* poison_at(std::uintptr_t address) {
   return reinterpret_cast<const std::byte*>(pattern.data()) + address % sizeof poison;
 }
 
-/// The part of [first, last), at most 256 bytes, that no longer holds poison; it is repaired.
+/// Repairs the part of [first, last), at most 256 bytes, that no longer holds poison, and returns it.
 Pages repair(std::uintptr_t first, std::uintptr_t last) {
   auto* bytes = reinterpret_cast<std::byte*>(memory_of(first));
   const std::byte* expected = poison_at(first);
@@ -71,13 +71,13 @@ Pages repair(std::uintptr_t first, std::uintptr_t last) {
   return {first + begin, end - begin};
 }
 
-/// Its untouched pages take no memory.
+/// Untouched pages of the shadow take no memory.
 ShadowByte* make_shadow(std::size_t bytes) {
   if (!is_strict() || bytes == 0 || bytes > shadow_limit) return nullptr;
   return static_cast<ShadowByte*>(std::calloc(bytes, sizeof(ShadowByte)));
 }
 
-/// Includes the guard page before the pages.
+/// The pages with the guard page before them.
 Pages with_guard(Pages pages) noexcept { return {pages.first - page_bytes, pages.bytes + page_bytes}; }
 
 // All arenas of the process, to find the owner of an address.
@@ -85,7 +85,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<const Arena*> arenas;
 };
-constinit Immortal<Registry> registry;
+constinit NoDestructor<Registry> registry;
 
 std::string relative(std::uintptr_t address, const Allocation& a) {
   const std::uintptr_t end = a.data + a.bytes;
@@ -101,10 +101,10 @@ Arena::Arena(int device) : device_(device) {
   constexpr std::size_t all_bytes = memory_offset + arena_bytes;
   void* p = ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
-    throw OutOfMemory(
-        fmt::format("out of memory on {}: cannot reserve {} of addresses for a virtual GPU ({}). Raise the limit of "
-                    "the address space (ulimit -v)",
-                    to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
+    throw OutOfMemory(fmt::format(
+        "out of memory on {}: cannot reserve {} of address space for a virtual GPU ({}). Raise the limit of "
+        "the address space (ulimit -v)",
+        to_string(Device(device)), format_bytes(all_bytes), std::strerror(errno)));
   range_ = {reinterpret_cast<std::uintptr_t>(p), arena_bytes};
   ::madvise(memory_of(p), arena_bytes, MADV_HUGEPAGE);  // large allocations cause fewer page faults
   try {
@@ -146,8 +146,7 @@ std::string Arena::whose(std::uintptr_t address) {
   const ForkSafeLock lock(registry.get().mutex);
   for (const Arena* a : registry.get().arenas)
     if (a->contains(address)) return fmt::format("cuda:{}, {}", a->device_, a->locate(address));
-  return address < page_bytes ? "no memory (a null pointer)"
-                              : "no memory of a virtual GPU (of the host, or none at all)";
+  return address < page_bytes ? "no memory (a null pointer)" : "the host, or is invalid";
 }
 
 std::size_t Arena::in_use() const noexcept {
@@ -254,7 +253,7 @@ void* Arena::allocate(std::size_t bytes) {
     give_back(*taken);
     throw OutOfMemory(
         fmt::format("{}. The system refused the pages ({}): {} allocations are alive, each of which takes two memory "
-                    "mappings. Raise vm.max_map_count for more",
+                    "mappings. Raise vm.max_map_count to allow more",
                     out_of_memory(bytes), std::strerror(error), live_.size()));
   }
   a.bytes = bytes;
@@ -279,7 +278,7 @@ void Arena::deallocate(void* data) noexcept {
   std::lock_guard lock(mutex_);
   const auto it = live_.find(reinterpret_cast<std::uintptr_t>(data) / page_bytes * page_bytes);
   if (it == live_.end() || it->second.data != reinterpret_cast<std::uintptr_t>(data)) {
-    fmt::print(stderr, "sinter: virtual GPU {}: {} was released, but is no allocation\n", device_, data);
+    fmt::print(stderr, "sinter: virtual GPU {}: {} was freed, but is not an allocation\n", device_, data);
     return;
   }
   Allocation a = it->second;
@@ -317,11 +316,11 @@ std::string Arena::locate(std::uintptr_t address) const {
   if (const Allocation* a = find_locked(address)) return relative(address, *a);
   for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
     if (it->contains(address)) return relative(address, *it);
-  // In a gap, the nearer of the two neighbors was meant.
+  // In a gap, the nearer of the two neighbors was probably meant.
   const auto next = live_.upper_bound(address);
   const Allocation* after = next == live_.end() ? nullptr : &next->second;
   const Allocation* before = next == live_.begin() ? nullptr : &std::prev(next)->second;
-  if (!before && !after) return "where nothing is allocated";
+  if (!before && !after) return "not in any allocation";
   if (before && address < before->data) return relative(address, *before);  // in the page in which it begins
   const bool nearer_after = after && (!before || after->data - address < address - (before->data + before->bytes));
   return relative(address, nearer_after ? *after : *before);

@@ -18,7 +18,7 @@
 namespace sinter::inline v1::runtime::vgpu {
 
 inline constexpr std::size_t arena_bytes = std::size_t{64} << 30;
-/// Memory lies this far above its device address. The device address itself is inaccessible, so a program that
+/// The offset of memory from its device address. The device address itself is inaccessible, so a program that
 /// dereferences a device pointer faults, as on a real GPU; kernels get pointers to the memory.
 inline constexpr std::size_t memory_offset = arena_bytes;
 inline std::uintptr_t memory_of(std::uintptr_t address) noexcept { return address + memory_offset; }
@@ -50,7 +50,7 @@ struct Allocation {
   bool freed = false;
   // In the strict tier:
   ShadowByte* shadow = nullptr;  // of each byte
-  Work used_by{};                // by whom
+  Work used_by{};                // the work that used it
 
   bool contains(std::uintptr_t address) const noexcept { return address - data < bytes; }
 };
@@ -91,7 +91,7 @@ class Arena {
   static std::vector<std::pair<std::uintptr_t, std::size_t>> memories();
   /// The device address for an address that a kernel used; any other address unchanged.
   static std::uintptr_t address_of(std::uintptr_t memory);
-  /// The device that an address belongs to, and what locate() says of it.
+  /// The device that an address belongs to, and the result of locate().
   static std::string whose(std::uintptr_t address);
 
  private:

@@ -19,8 +19,8 @@ ShadowByte* shadow_of(Arena& arena, const void* address) {
 
 void CopyCheck::refuse(const char* access, const char* before, Work work, const void* at) const {
   throw CudaError(fmt::format(
-      "CUDA error: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED): {} (virtual): its {} is not in order with a "
-      "{} by {}. The address is of {}.",
+      "CUDA error: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED): {} (virtual): its {} is not ordered after a "
+      "{} by {}. The address belongs to {}.",
       what_, access, before, order_.why_not_after(work), Arena::whose(reinterpret_cast<std::uintptr_t>(at))));
 }
 

@@ -39,7 +39,7 @@ std::string memory_fault(const Fault& f, const Launch& launch, const Kernel& ker
   const std::string access = fmt::format("{} of {:#x}", f.write ? "a write" : "a read", address);
   if (f.stack) return fmt::format("the thread's stack is full ({} bytes)", WorkerMemory::stack_bytes - page_bytes);
   if (f.shared)
-    return fmt::format("{}, past shared memory ({} bytes of variables, {} bytes asked for by the launch)", access,
+    return fmt::format("{}, past shared memory ({} bytes of variables, {} bytes requested by the launch)", access,
                        kernel.static_shared, launch.shared);
   if (f.code == SI_KERNEL && f.address == 0) return "an address outside the address space, or misaligned for a vector";
   return fmt::format("{}: {}", access, Arena::whose(address));
@@ -73,7 +73,7 @@ std::string what_happened(const Fault& f, const Launch& launch, const Kernel& ke
     default: break;
   }
   if (f.signal == SIGFPE) return "an integer division by zero, or of the lowest integer by -1";
-  if (f.signal == SIGILL) return "an instruction that this CPU does not have, or code that cannot be reached";
+  if (f.signal == SIGILL) return "an instruction that this CPU does not support, or unreachable code";
   return memory_fault(f, launch, kernel);
 }
 

@@ -1,4 +1,4 @@
-// What went wrong in a kernel.
+// Faults of kernels.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace sinter::inline v1::runtime::vgpu {
 
 struct Kernel;
 
-/// Filled at the fault, on the kernel's stack or in a signal handler: plain data only.
+/// Filled where the fault occurs, on the kernel's stack or in a signal handler: plain data only.
 struct Fault {
   enum class Kind : std::uint8_t {
     None,
@@ -40,14 +40,14 @@ struct Fault {
   std::uintptr_t address = 0;
   std::uintptr_t instruction = 0;  // 0: unknown
   std::uintptr_t stack_pointer = 0;
-  std::uintptr_t stack_words[32] = {};  // what lies there
+  std::uintptr_t stack_words[32] = {};  // the stack's contents there
   char text[400] = {};
 
   explicit operator bool() const noexcept { return kind != Kind::None; }
 };
 
-/// The message of the CudaError that a launch throws: the driver's error name, kernel, block, thread, line and what
-/// happened, with the allocation and device of an address.
+/// The message of the CudaError that a launch throws: the driver's error name, kernel, block, thread, line and a
+/// description, with the allocation and device of an address.
 std::string describe(const Fault& fault, const Kernel& kernel, const Launch& launch, int device, double limit_s);
 
 }  // namespace sinter::inline v1::runtime::vgpu

@@ -30,7 +30,7 @@ bool Clock::covers(const Clock& other) const noexcept {
 }
 
 HappensBefore& HappensBefore::instance() {
-  static constinit Immortal<HappensBefore> only;  // buffers with static storage may outlive everything else
+  static constinit NoDestructor<HappensBefore> only;  // buffers with static storage may outlive everything else
   return only.get();
 }
 
@@ -145,7 +145,7 @@ void HappensBefore::forget(StreamName stream) noexcept {
 namespace {
 
 std::mutex& turns() {
-  static constinit Immortal<PerProcess<std::mutex>> mutex;  // held while a kernel runs
+  static constinit NoDestructor<ForkLocal<std::mutex>> mutex;  // held while a kernel runs
   return mutex.get().get();
 }
 
@@ -169,8 +169,8 @@ Work StreamOrder::joined(Work before) {
 }
 
 std::string StreamOrder::why_not_after(Work before) const {
-  return fmt::format("{}: nothing makes {} wait for it", HappensBefore::instance().describe(before, issued_.before),
-                     where_);
+  return fmt::format("{}: no event or wait makes {} wait for it",
+                     HappensBefore::instance().describe(before, issued_.before), where_);
 }
 
 }  // namespace sinter::inline v1::runtime::vgpu

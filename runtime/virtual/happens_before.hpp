@@ -16,7 +16,7 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// For each stream, how much of its work is done.
+/// A vector clock: for each stream, how much of its work is done.
 class Clock {
  public:
   void merge(const Clock& other);
@@ -37,26 +37,26 @@ struct StreamName {
   auto operator<=>(const StreamName&) const = default;
 };
 
-/// A launch or a copy, or several that nothing orders.
+/// A launch or a copy, or several without an order among them.
 enum class Work : std::uint32_t { None };
 
-/// For all virtual GPUs. Thread-safe. The program's threads count as one that knows what each of them waited for.
+/// For all virtual GPUs. Thread-safe. The program's threads count as one: a wait by any of them counts for all.
 class HappensBefore {
  public:
   static HappensBefore& instance();
 
   struct Issued {
     Work work;
-    Clock before;  // what is done when it begins, including itself
+    Clock before;  // the work that is done when it begins, including itself
   };
-  /// Issues the stream's next piece of work. `what` names it in messages.
+  /// Issues the stream's next work. `what` names it in messages.
   Issued issue(const StreamImpl& stream, std::string what);
-  /// What is done when the stream's next piece of work begins, or when an event recorded now is.
+  /// The work that is done when the stream's next work begins, or when an event recorded now is done.
   Clock before_next(StreamName stream);
   bool is_before(Work work, const Clock& now);
   /// Both, without the work of `a` that is before `b`.
   Work joined(Work a, const Issued& b);
-  /// A piece of `work` that is not before `now`: "kernel f on the default stream of cuda:0".
+  /// A part of `work` that is not before `now`: "kernel f on the default stream of cuda:0".
   std::string describe(Work work, const Clock& now);
 
   void wait(StreamName stream, const Clock& event);
@@ -111,7 +111,7 @@ class StreamOrder {
   bool is_after(Work before);
   /// The work that a byte's next user must come after if this one follows `before` or runs beside it.
   Work after(Work before) { return is_after(before) ? work() : joined(before); }
-  /// "kernel f on the default stream of cuda:0: nothing makes stream 0x1234 of cuda:0 wait for it".
+  /// "kernel f on the default stream of cuda:0: no event or wait makes stream 0x1234 of cuda:0 wait for it".
   std::string why_not_after(Work before) const;
 
  private:

@@ -107,7 +107,7 @@ constexpr const char* why = "Virtual GPUs compile kernels with the host's C++ co
 std::string missing(const std::string& chosen, int error) {
   const char* path = trusted_getenv("PATH");
   return fmt::format(
-      "{}, and none was found{}. Searched: {}{}. Install one (apt install g++) or name one in SINTER_HOST_CXX.", why,
+      "{}, and none was found{}. Searched: {}{}. Install one (apt install g++) or set SINTER_HOST_CXX to one.", why,
       error ? fmt::format(" ({})", std::strerror(error)) : "",
       chosen.empty() ? "c++, g++, clang++ in PATH: " : "SINTER_HOST_CXX=",
       !chosen.empty() ? chosen
@@ -129,12 +129,12 @@ std::string printed(const ProcessResult& result) {
 }
 
 std::string failed(const std::string& command, const ProcessResult& result) {
-  return fmt::format("{}, and `{}` failed ({}). {}Repair it, or name another one in SINTER_HOST_CXX.", why, command,
+  return fmt::format("{}, and `{}` failed ({}). {}Repair it, or set SINTER_HOST_CXX to another one.", why, command,
                      result.ending(), printed(result));
 }
 
 std::string made_nothing(const std::string& command, const ProcessResult& result) {
-  return fmt::format("{}, and `{}` made no file ({}). {}Name a C++ compiler in SINTER_HOST_CXX.", why, command,
+  return fmt::format("{}, and `{}` wrote no output file ({}). {}Set SINTER_HOST_CXX to a C++ compiler.", why, command,
                      result.ending(), printed(result));
 }
 
@@ -206,7 +206,7 @@ long static_shared_bytes(std::string_view binary) noexcept {
 }
 
 const HostCompiler& HostCompiler::instance() {
-  static constinit Immortal<const HostCompiler> compiler;
+  static constinit NoDestructor<const HostCompiler> compiler;
   return compiler.get([] { return new HostCompiler; });
 }
 
@@ -260,10 +260,10 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   command.insert(command.end(), {input, "-o", output});
   const ProcessResult result = run_process(command);
   if (result.error) throw DeviceError(failed(fmt::format("{}", fmt::join(command_, " ")), result));
-  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // reading it reports why it cannot be read
+  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // other errors are reported by reading it
   if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
   if (result.failed() || !made)  // the exit status may be unknown, and a failed compiler leaves no file
-    throw CompileError(fmt::format("The host's compiler refused kernel {} ({}, {}{}).", source.name,
+    throw CompileError(fmt::format("The host's compiler rejected kernel {} ({}, {}{}).", source.name,
                                    fmt::join(command_, " "), result.ending(), under_file_limit()),
                        result.output, source.text);
   std::string binary = read_file(output);
@@ -271,7 +271,7 @@ std::string HostCompiler::compile(const KernelSource& source) const {
   const std::size_t limit = max_static_shared + (dynamic_shared_name(source.text).empty() ? 0 : dynamic_symbol_bytes);
   if (shared > 0 && static_cast<std::size_t>(shared) > limit)
     throw CompileError(
-        fmt::format("Kernel {} has {} bytes of __shared__ variables; a GPU takes {} at most. Use dynamic shared "
+        fmt::format("Kernel {} has {} bytes of __shared__ variables; a GPU supports at most {}. Use dynamic shared "
                     "memory (extern __shared__).",
                     source.name, shared, max_static_shared),
         "", source.text);

@@ -25,7 +25,7 @@ class HostCompiler {
   HostCompiler();
   void take(std::vector<std::string> command, const std::string& version);
   std::vector<std::string> command_;  // empty if there is no compiler
-  std::string problem_;               // in that case: which were tried, and what is wrong with them
+  std::string problem_;               // in that case: which were tried, and why they failed
   std::string tag_;
 };
 

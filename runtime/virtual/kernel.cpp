@@ -50,7 +50,7 @@ void* open_object(const std::string& binary, const std::string& name) {
   throw BinaryRefused(problem);
 }
 
-/// Kernels use functions of the C library without linking to it, and see only global symbols. Throws CudaError.
+/// Makes the C library's symbols global: kernels use them without linking to the library. Throws CudaError.
 void open_mathematics() {
   static constinit std::atomic<bool> opened{false};
   if (opened) return;
@@ -59,7 +59,7 @@ void open_mathematics() {
   opened = true;
 }
 
-/// Tells the kernel where the runtime's state is, and which of its variables is dynamic shared memory.
+/// Passes the kernel the offsets of the runtime's state and of its dynamic shared memory.
 void connect(Kernel& kernel) {
   *kernel.info.state_offset = Worker::state_offset();
   const long shared = static_shared_bytes(kernel.binary);
@@ -88,8 +88,8 @@ Kernel::~Kernel() {
 
 std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name) {
   if (static_shared_bytes(binary) < 0)
-    throw BinaryRefused(
-        fmt::format("Cannot load kernel {}: {} bytes that are no shared object of this machine.", name, binary.size()));
+    throw BinaryRefused(fmt::format("Cannot load kernel {}: its {} bytes are not a shared object for this machine.",
+                                    name, binary.size()));
   const NoFork no_fork;  // a child cannot use the loader if another thread was in it
   open_mathematics();
   auto kernel = std::make_shared<Kernel>();

@@ -38,7 +38,7 @@ bool is_late() noexcept {
 LateWork::LateWork() : random_(static_cast<std::uint32_t>(seed_from_environment())) {}
 
 LateWork& LateWork::instance() {
-  static constinit Immortal<LateWork> only;  // buffers with static storage may outlive everything else
+  static constinit NoDestructor<LateWork> only;  // buffers with static storage may outlive everything else
   return only.get();
 }
 
@@ -93,7 +93,7 @@ void LateWork::do_first_of(Line& line) {
   ++line.done;
 }
 
-/// Does the stream's next piece of work, or the work that it waits for.
+/// Does the stream's next work, or the work that it waits for.
 void LateWork::do_needed(StreamName stream) {
   while (!is_ready(lines_[stream])) stream = lines_[stream].items.front().after.stream;
   do_first_of(lines_[stream]);

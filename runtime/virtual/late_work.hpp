@@ -1,5 +1,5 @@
-// Deferred work on streams of virtual GPUs: done when somebody waits for it, or at random before, in any order that
-// streams, events and waits allow. Missing ordering then gives wrong results with some seed, as on a busy GPU; the
+// Deferred work on streams of virtual GPUs: done when it is waited for, or at a random earlier time, in any order that
+// streams, events and waits allow. Missing ordering then gives wrong results for some seeds, as on a busy GPU; the
 // strict tier finds it from the accesses, whatever the order.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sinter::inline v1::runtime::vgpu {
 /// Whether SINTER_VIRTUAL_LATE has a seed. The strict tier does everything at once regardless.
 bool is_late() noexcept;
 
-/// For all virtual GPUs. Thread-safe; one piece of work runs at a time, on the thread that waits or issues more.
+/// For all virtual GPUs. Thread-safe; one item of work runs at a time, on the thread that waits or issues more.
 class LateWork {
  public:
   static LateWork& instance();
@@ -56,8 +56,8 @@ class LateWork {
   void do_needed(StreamName stream);
   void do_some(std::uint32_t most);
 
-  friend Immortal<LateWork>;
-  PerProcess<std::mutex> mutex_;
+  friend NoDestructor<LateWork>;
+  ForkLocal<std::mutex> mutex_;
   std::map<StreamName, Line> lines_;  // kept forever: another stream may get the same handle
   std::mt19937 random_;
 };

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t max_parameter_bytes = 32764;
 constexpr unsigned max_grid = 2147483647;
-// A launch shorter than this stays on its thread; longer ones are split into pieces of about this time.
+// A launch shorter than this stays on its thread; longer ones are split into parts of about this duration.
 constexpr std::chrono::nanoseconds worth_sharing = std::chrono::microseconds(100);
 
 [[noreturn]] void refuse(const Kernel& kernel, int device, const std::string& why) {
@@ -63,8 +63,8 @@ void check_pointers(const Launch& l, const Kernel& k, const Arena& arena) {
     if (pointer(l, i) && !arena.find(pointer(l, i)))
       refuse(
           k, arena.device(),
-          fmt::format("pointer {} of {} is {}, which is not memory of cuda:{}. It is of {}. A kernel takes memory of "
-                      "its own device: move the tensor with .to(...)",
+          fmt::format("pointer {} of {} is {}, which is not memory of cuda:{}. It belongs to {}. A kernel needs memory "
+                      "of its own device: move the tensor with .to(...)",
                       i, l.pointers, pointer(l, i), arena.device(), Arena::whose(l.words[i])));
 }
 
@@ -76,7 +76,7 @@ std::vector<std::uint64_t> kernel_words(const Launch& l) {
   return words;
 }
 
-/// Damage around the operands that the guard pages are too coarse to catch; empty if there is none.
+/// Writes around the operands that the guard pages are too coarse to catch; empty if there are none.
 std::string check_edges(const Launch& l, Arena& arena) {
   for (unsigned i = 0; i < l.pointers; ++i)
     if (const auto allocation = pointer(l, i) ? arena.find(pointer(l, i)) : std::nullopt)
@@ -105,7 +105,7 @@ class FirstFault {
 /// For kernels whose threads need their own stacks: with all processors of a large host, mappings would run out.
 tbb::task_arena& few_workers() {
   static constexpr int most = 16;
-  static constinit Immortal<tbb::task_arena> arena;
+  static constinit NoDestructor<tbb::task_arena> arena;
   return arena.get([] { return new tbb::task_arena(std::min(most, tbb::this_task_arena::max_concurrency())); });
 }
 

@@ -20,7 +20,7 @@ constexpr unsigned lanes_of_warp = 32;
 
 unsigned warp_of(const Actor& a) noexcept { return a.thread / lanes_of_warp; }
 
-/// The set of readers after one more reads in the same interval.
+/// The set of readers after another read in the same interval.
 Readers joined(const ShadowByte& s, const Actor& now) noexcept {
   if (s.readers == Readers::None) return Readers::Thread;
   const Actor& before = s.reader;
@@ -84,7 +84,7 @@ void MemoryCheck::fence(const Actor& who) {
   fences_[who.thread] = who.interval + 1u;
 }
 
-/// Operations on an atomic variable are ordered: later ones see what was fenced before.
+/// Operations on an atomic variable are ordered: later ones see the writes that were fenced before.
 void MemoryCheck::synchronise(std::uintptr_t address, const Actor& who) {
   Releases& released = released_[address];
   for (const auto& [block, release] : released) seen_[block] = release;
@@ -93,7 +93,7 @@ void MemoryCheck::synchronise(std::uintptr_t address, const Actor& who) {
   released[who.block] = std::make_shared<const Release>(Release{who, fences_});
 }
 
-/// Covered by a fence of the accessing thread, followed by a barrier or by its own atomic operation; or by a barrier
+/// An access is covered by a fence of its thread, followed by a barrier or by its own atomic operation; or by a barrier
 /// followed by a fence of the thread that did the atomic operation.
 bool MemoryCheck::Release::covers(const Actor& before) const noexcept {
   const auto fenced = [&](std::uint16_t thread) { return thread < fences.size() ? fences[thread] : 0; };
@@ -111,7 +111,7 @@ bool MemoryCheck::is_ordered(const Actor& before, const Actor& now) const noexce
          (warp_of(before) == warp_of(now) && before.warp_interval != now.warp_interval);
 }
 
-/// Blocks run in order.
+/// Relies on blocks running in order.
 bool MemoryCheck::has_seen_all_before(std::uint32_t block) const noexcept {
   return std::ranges::count_if(seen_, [&](const auto& s) { return s.first < block; }) == block;
 }
@@ -196,11 +196,11 @@ std::string MemoryCheck::describe(Problem problem, const ShadowByte& s, std::siz
     return fmt::format(" races with a {} by thread {} of block {}", with, other.thread, other.block);
   };
   switch (problem) {
-    case Problem::AfterWrite: return " is not in order with a write by " + order_.why_not_after(s.written_by);
-    case Problem::AfterRead: return " is not in order with a read by " + order_.why_not_after(s.read_by);
+    case Problem::AfterWrite: return " is not ordered after a write by " + order_.why_not_after(s.written_by);
+    case Problem::AfterRead: return " is not ordered after a read by " + order_.why_not_after(s.read_by);
     case Problem::RaceWithWrite: return race("write", s.writer);
     case Problem::RaceWithRead: return race("read", s.reader);
-    default: return fmt::format(", byte {} of which nobody has written", byte);
+    default: return fmt::format(", byte {} of which is uninitialized", byte);
   }
 }
 

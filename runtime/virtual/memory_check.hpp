@@ -78,7 +78,7 @@ class MemoryCheck {
   std::uintptr_t shared_areas_[2] = {};  // where they end
   // Blocks communicate only by __threadfence() and atomic operations.
   std::vector<std::uint32_t> fences_;                      // of the current block, as in Release
-  Releases seen_;                                          // releases that it may rely on
+  Releases seen_;                                          // releases that happened before it
   std::unordered_map<std::uintptr_t, Releases> released_;  // by address of an atomic variable
 };
 

@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::runtime::vgpu {
 
-/// Who accesses memory, and what in its launch happened before.
+/// The thread that accesses memory, and the barriers in its launch that happened before.
 struct Actor {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;

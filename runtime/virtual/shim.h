@@ -1,5 +1,5 @@
-// CUDA C++ for the host compiler: how a kernel runs. This file, after abi.h and before shim_math.h, comes before the
-// unchanged text of a kernel. No system header, so that the front end takes a few milliseconds.
+// CUDA C++ for the host compiler: execution. This file, after abi.h and before shim_math.h, precedes the unchanged text
+// of a kernel. It includes no system header, so that the front end takes only a few milliseconds.
 #define SINTER_VIRTUAL_GPU 1
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
@@ -15,8 +15,8 @@
 #define __maxnreg__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
-// Allowed wherever __shared__ is, with `extern` and inside functions. Our own __tls_get_addr below finds the memory,
-// which is that of the block in hand: the host's thread-local storage is never used.
+// thread_local is allowed wherever __shared__ is, with `extern` and inside functions. The __tls_get_addr below returns
+// the current block's memory: the host's thread-local storage is never used.
 #define __shared__ __attribute__((aligned(16))) thread_local
 
 typedef __SIZE_TYPE__ size_t;
@@ -34,7 +34,7 @@ namespace sinter_virtual {
 static long state_offset;
 static unsigned long dynamic_offset = ~0ul;
 
-// Alignment 1 in the type: -fsanitize=alignment checks what the kernel's text accesses, and not this.
+// Alignment 1 in the type: -fsanitize=alignment is to check the accesses of the kernel's text, not this one.
 typedef State __attribute__((aligned(1))) UncheckedState;
 
 static inline __attribute__((always_inline)) UncheckedState* state() {
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) UncheckedState* state() {
   __builtin_unreachable();
 }
 
-// Emitted only where a kernel uses them: their presence tells the runtime that its threads need stacks of their own.
+// Emitted only if a kernel uses them: the runtime takes their presence to mean that each thread needs its own stack.
 extern "C" __attribute__((noinline, visibility("default"))) inline int sinter_virtual_barrier(BarrierKind kind,
                                                                                               int predicate, int line) {
   return state()->operations->barrier(kind, predicate, line);
@@ -83,7 +83,7 @@ static inline unsigned match_any(int line, unsigned mask, T value) {
   return static_cast<unsigned>(sinter_virtual_warp(WarpOp::MatchAny, mask, bits, 0, 32, line));
 }
 
-// Loads and stores that name a cache policy. They say their line where the address is misaligned.
+// Loads and stores with a cache policy. They report their line if the address is misaligned.
 template <class T>
 static inline void check_aligned(int line, const volatile T* p) {
   if (reinterpret_cast<size_t>(p) % alignof(T)) fail(Failure::Misaligned, line, reinterpret_cast<size_t>(p), nullptr);
@@ -103,7 +103,7 @@ static inline void store(int line, T* p, typename Plain<T>::type value) {
   *p = value;
 }
 
-// What -fsanitize=alignment,bounds calls.
+// Called by code that -fsanitize=alignment,bounds instruments.
 struct SourceLocation {
   const char* file;
   unsigned line, column;
@@ -184,7 +184,7 @@ static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_C
 #define __builtin_assume(condition) ((void)0)
 #endif
 
-// ---- The entry: follows the kernel's text, where its name and its text are known
+// ---- The entry, expanded after the kernel's text
 namespace sinter_virtual {
 template <class P>
 struct Parameters;
@@ -213,8 +213,8 @@ struct Parameters<void(P)> {
       &sinter_virtual::state_offset,                                                                           \
       &sinter_virtual::dynamic_offset,                                                                         \
       dynamic};
-// The memory of `extern __shared__ T symbol[]` is the launch's: what is missing is the symbol, and the function that
-// would initialise it. In assembly, since neither can be defined beside its declaration.
+// The launch provides the memory of `extern __shared__ T symbol[]`. This defines the missing symbol and the function
+// that would initialize it, in assembly, since neither can be defined in C++ after its declaration.
 #define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser)               \
   __asm__(                                                               \
       ".pushsection .tbss,\"awT\",%nobits\n"                             \

@@ -203,7 +203,7 @@ static inline double cospi(double x) {
 static inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
 static inline float cospif(float x) { return static_cast<float>(cospi(x)); }
 
-// A GPU's maximum and minimum: the other one where one is NaN, and -0 below +0.
+// A GPU's maximum and minimum: the other operand if one is NaN, and -0 is below +0.
 #define SINTER_EXTREMES(T, suffix)                                                            \
   static inline T fmax##suffix(T a, T b) {                                                    \
     return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b; \
@@ -246,7 +246,7 @@ static inline bool isfinite(double x) { return x - x == 0.0; }
 static inline bool signbit(float x) { return __builtin_signbitf(x) != 0; }
 static inline bool signbit(double x) { return __builtin_signbit(x) != 0; }
 
-// The fast forms of a GPU are less accurate; here they are the accurate ones.
+// The fast intrinsics, which are less accurate on a GPU, are the accurate functions here.
 static inline float __expf(float x) { return expf(x); }
 static inline float __exp10f(float x) { return exp10f(x); }
 static inline float __logf(float x) { return logf(x); }
@@ -275,8 +275,8 @@ static inline double __drcp_rn(double x) { return 1.0 / x; }
 static inline double __dsqrt_rn(double x) { return sqrt(x); }
 static inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
-// ---- Conversions. A GPU saturates; NaN gives 0, but the lowest value where a 64-bit type takes part. A plain cast of
-// a value out of range is the host's own.
+// ---- Conversions. A GPU saturates; NaN gives 0, or the lowest value if a 64-bit type is involved. A plain cast of an
+// out-of-range value is the host's.
 namespace sinter_virtual {
 template <class To>
 static inline To saturate(double x, bool wide) {

@@ -1,8 +1,8 @@
-// What -fsanitize=thread calls before every access to memory: the strict tier's view of a kernel. Defined here, inside
-// the kernel, so that no sanitizer's library is needed and none of the host program's is met.
+// The functions that -fsanitize=thread calls before every memory access, for the strict tier. Defined here, inside the
+// kernel, so that no sanitizer library is needed and the host program's, if any, is not used.
 namespace sinter_virtual {
 
-#ifdef __clang__  // which looks at the atomic operations of all other functions
+#ifdef __clang__  // which also instruments the atomic operations in other functions
 #define SINTER_UNCHECKED disable_sanitizer_instrumentation
 #else
 #define SINTER_UNCHECKED no_sanitize("alignment", "thread")
@@ -38,7 +38,7 @@ SINTER_SIZE(16)
 SINTER_HOOK void __tsan_read_range(void* p, unsigned long n) { SINTER_CHECK(p, n, Read); }
 SINTER_HOOK void __tsan_write_range(void* p, unsigned long n) { SINTER_CHECK(p, n, Write); }
 
-// Of clang, where a copy stays a call.
+// Called by clang, which keeps a copy as a call.
 SINTER_HOOK void* __tsan_memcpy(void* to, const void* from, unsigned long n) {
   SINTER_CHECK(from, n, Read);
   SINTER_CHECK(to, n, Write);

@@ -35,7 +35,7 @@ void resume_at(ucontext_t& c, void (*function)(), void* stack) {
   c.uc_mcontext.sp = reinterpret_cast<std::uintptr_t>(stack);
 }
 #else
-#error "Virtual GPUs know the signal frames of x86-64 and AArch64 only"
+#error "Virtual GPUs support only x86-64 and AArch64"
 #endif
 
 void pass_on(int signal, siginfo_t* info, void* context) {
@@ -75,7 +75,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void install_signal_handlers() {
-  static constinit Immortal<const bool> installed;
+  static constinit NoDestructor<const bool> installed;
   installed.get([] {
     struct sigaction action{};
     action.sa_sigaction = on_signal;

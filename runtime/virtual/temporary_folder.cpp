@@ -84,7 +84,7 @@ TemporaryFolder::~TemporaryFolder() {
   if (::rmdir(path_.c_str()) != 0) try {
       std::error_code ignored;
       std::filesystem::remove_all(path_, ignored);
-    } catch (const std::bad_alloc&) {  // a later process removes it
+    } catch (const std::bad_alloc&) {  // a later process will remove it
     }
   if (in_use_ >= 0) ::close(in_use_);
 }

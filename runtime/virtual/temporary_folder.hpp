@@ -21,7 +21,7 @@ class TemporaryFolder {
   int in_use_ = -1;  // the folder, locked during this object's lifetime
 };
 
-/// Removes folders of this kind in `base` that killed processes left behind: owned by this user, older than a day, not
+/// Removes folders of this kind in `base` that killed processes have left: owned by this user, older than a day, not
 /// locked by any process. Does not follow symbolic links and does not touch nested folders.
 void remove_abandoned(const std::string& base) noexcept;
 

@@ -46,7 +46,7 @@ double limit_from_environment() {
   if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0 && seconds < 1e9) return seconds;
   throw Error(cannot_read("SINTER_VIRTUAL_TIMEOUT", text,
                           "the seconds of processor time that one block of a kernel may take on a virtual GPU, such as "
-                          "10 or 0.5 (0: any)"));
+                          "10 or 0.5 (0: no limit)"));
 }
 
 /// Errors to be thrown at the next wait. Thread-safe.
@@ -127,8 +127,8 @@ class VirtualGpu final : public GpuBackend {
     auto* other = dynamic_cast<VirtualGpu*>(&source);
     if (!other)
       throw CudaError(
-          fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy to {} from {}: only "
-                      "virtual GPUs copy among themselves.",
+          fmt::format("CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): copy to {} from {}: a "
+                      "virtual GPU copies only from virtual GPUs.",
                       name(), source.name()));
     check("copy to", to, bytes);
     other->check("copy from", from, bytes);
@@ -142,7 +142,7 @@ class VirtualGpu final : public GpuBackend {
   }
   /// Like a library's kernel, but on the host.
   void multiply(const MatrixProduct& p) override {
-    const auto turn = in_order("a product of matrices on");
+    const auto turn = in_order("a matrix product on");
     const auto check_lines = [&](const Matrix& m, std::int64_t rows, std::int64_t columns, bool writes) {
       const std::int64_t lines = m.transposed ? columns : rows, length = m.transposed ? rows : columns;
       const auto size = static_cast<std::int64_t>(size_of(p.dtype));
@@ -215,7 +215,7 @@ class VirtualGpu final : public GpuBackend {
     if (fence)
       for (const EventRef& e : *fence) LateWork::instance().wait(stream, VirtualStreams::mark(e->native));
     LateWork::instance().issue(stream, [this, data] { arena_.deallocate(data); });
-  } catch (...) {  // no memory to record it: it is leaked
+  } catch (...) {  // out of memory: it is not recorded, and leaked
   }
   void make_fault_word() {
     const std::lock_guard lock(making_fault_word_.get());  // in the strict tier, uploads wait for kernels
@@ -233,7 +233,7 @@ class VirtualGpu final : public GpuBackend {
     if (allocation && bytes <= allocation->data + allocation->bytes - address) return;
     throw CudaError(fmt::format(
         "CUDA error: invalid argument (CUDA_ERROR_INVALID_VALUE): {} {}: {} bytes at {} are not inside one of its "
-        "allocations. The address is of {}.",
+        "allocations. The address belongs to {}.",
         what, name(), bytes, data, Arena::whose(address)));
   }
 
@@ -262,10 +262,10 @@ class VirtualGpu final : public GpuBackend {
     if (const std::string user = HappensBefore::instance().describe(allocation->used_by, over); !user.empty())
       late_errors_.add(fmt::format(
           "CUDA error: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED): {} bytes of cuda:{} (virtual) were "
-          "released for {} while {} may still use them: nothing makes the stream wait for it. The memory was {}.",
+          "freed on {} while {} may still use them: no event or wait makes the stream wait for it. The memory was {}.",
           allocation->bytes, arena_.device(), runtime::describe(stream), user,
           Arena::whose(reinterpret_cast<std::uintptr_t>(data))));
-  } catch (...) {  // no memory for the message
+  } catch (...) {  // out of memory
   }
 
   Device device_;
@@ -276,7 +276,7 @@ class VirtualGpu final : public GpuBackend {
   const std::shared_ptr<RetiredKernels> retired_ = std::make_shared<RetiredKernels>(streams_);
   HostMemory host_;
   double limit_s_;
-  PerProcess<std::mutex> making_fault_word_;
+  ForkLocal<std::mutex> making_fault_word_;
   std::atomic<void*> fault_word_{nullptr};  // null until a kernel needs it
 };
 

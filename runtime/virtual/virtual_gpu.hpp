@@ -18,7 +18,7 @@ namespace sinter::inline v1::runtime {
 ///   - barriers that not all threads reach, or at different lines; warp operations whose mask lacks the caller or
 ///     differs among lanes, or that read lanes outside the mask or lanes that have returned; deadlocks;
 ///   - blocks that do not end; __trap and assert; integer division by zero; stack overflow; launches that a GPU
-///     refuses.
+///     rejects.
 /// The stack overflows after 60 KiB of a thread's variables; a GPU gives a thread more local memory, up to 512 KiB.
 /// The program's own accesses to device memory kill it, like accesses to address 0.
 /// Unwritten memory, shared memory included, holds a NaN pattern. Only the strict tier catches data races, missing

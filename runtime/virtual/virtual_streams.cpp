@@ -47,7 +47,7 @@ void VirtualStreams::destroy_event(void* event) noexcept { delete static_cast<Ev
 void VirtualStreams::record(void* event, void* stream) {
   Event& e = event_at(event);
   e.reached = std::make_shared<Time::time_point>(Time::now());
-  if (e.timed && is_late())  // when the stream's work comes to it, and it may be gone
+  if (e.timed && is_late())  // done when the stream reaches it; the event may no longer exist then
     late().issue(named(stream), [reached = e.reached] { *reached = Time::now(); });
   e.over = is_strict() ? order().before_next(named(stream)) : Clock();
   e.asked = false;

@@ -24,7 +24,7 @@ class VirtualStreams final : public StreamCalls {
   void synchronize_event(void* event) override;
   float elapsed_ms(void* begin, void* end) override;
 
-  /// What is done when the event is, in the strict tier.
+  /// The work that is done when the event is done, in the strict tier.
   static const Clock& over(void* event);
   /// The work before the event, if work is done late.
   static const LateWork::Mark& mark(void* event);

@@ -18,11 +18,11 @@ unsigned long long Worker::warp(WarpOp op, unsigned mask, unsigned long long val
 std::uint64_t Worker::wait_at_warp(const WarpCall& call) {
   const unsigned lane = me_ % warp_lanes;
   if (!has(call.mask, lane))
-    fail_synchronisation(me_, call.line, "the mask %#010x of a warp operation does not name its own lane %u", call.mask,
-                         lane);
+    fail_synchronisation(me_, call.line, "the mask %#010x of a warp operation does not include its own lane %u",
+                         call.mask, lane);
   if (call.width < 1 || call.width > static_cast<int>(warp_lanes) ||
       !std::has_single_bit(static_cast<unsigned>(call.width)))
-    fail_synchronisation(me_, call.line, "a shuffle of width %d: 1, 2, 4, 8, 16 or 32 is allowed", call.width);
+    fail_synchronisation(me_, call.line, "a shuffle of width %d: it must be 1, 2, 4, 8, 16 or 32", call.width);
   call_[me_] = call;
   status_[me_] = Status::AtWarp;
   warp_[me_ / warp_lanes].waiting |= 1u << lane;
@@ -30,7 +30,7 @@ std::uint64_t Worker::wait_at_warp(const WarpCall& call) {
   return call_[me_].value;
 }
 
-/// Does the operation that `thread` waits for if all lanes are there: the last one continues, the others are woken.
+/// Performs the operation that `thread` waits for if all lanes have arrived: the last one continues, the others wake.
 bool Worker::complete_warp(unsigned thread) {
   const unsigned first = thread / warp_lanes * warp_lanes;
   Warp& w = warp_[thread / warp_lanes];
@@ -91,7 +91,7 @@ void Worker::compute_warp(unsigned first, unsigned lanes) {
     if (!has(lanes, from))
       fail_synchronisation(
           first + l, call.line, "a shuffle reads lane %u, %s (mask %#010x)", from,
-          has(call.mask, from) ? "which has returned or does not exist" : "which its mask does not name", call.mask);
+          has(call.mask, from) ? "which has returned or does not exist" : "which its mask does not include", call.mask);
     switch (call.op) {
       case WarpOp::Ballot: result[l] = ballot; break;
       case WarpOp::Add: result[l] = sum; break;

@@ -29,7 +29,7 @@ struct Watch {
 };
 
 Watch& watch() {
-  static constinit Immortal<Watch> w;  // the watchdog's thread ends with the process
+  static constinit NoDestructor<Watch> w;  // the watchdog's thread ends with the process
   return w.get();
 }
 
@@ -71,8 +71,8 @@ void start() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error)
     throw Error(
-        fmt::format("Virtual GPUs: no thread can be started that ends spinning kernels ({}). Raise the limits of "
-                    "threads and memory, or set SINTER_VIRTUAL_TIMEOUT=0 to do without it.",
+        fmt::format("Virtual GPUs: cannot start the watchdog thread, which ends kernels that do not terminate ({}). "
+                    "Raise the limits of threads and memory, or set SINTER_VIRTUAL_TIMEOUT=0 to run without it.",
                     std::strerror(error)));
   pthread_detach(thread);
 }

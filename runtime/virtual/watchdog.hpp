@@ -18,7 +18,7 @@ struct Watched {
   std::atomic<std::uint64_t> blocks{0};   // changes with every block, and before the first one of a run
   std::atomic<std::int64_t> limit_ns{0};  // 0: none
   std::atomic<std::uint64_t> expired{0};  // the value of `blocks` for which the signal was sent
-  // The watchdog's own:
+  // Used only by the watchdog:
   std::uint64_t seen = 0;
   std::int64_t since_ns = 0;
 

@@ -17,7 +17,7 @@ using boost::context::detail::make_fcontext;
 
 namespace {
 
-constexpr std::size_t usable_stack = WorkerMemory::stack_bytes / 2;  // at least; the guard page is the actual limit
+constexpr std::size_t usable_stack = WorkerMemory::stack_bytes / 2;  // a lower bound; the guard page is the limit
 
 // initial-exec: at the same offset from the thread pointer in every thread, through which kernels access it.
 thread_local sinter_virtual::State state __attribute__((tls_model("initial-exec")));
@@ -108,7 +108,7 @@ void Worker::begin_block() {
                               {state.dynamic_shared, grid_->dynamic_shared, memory_.shared_end(1)});
 }
 
-/// Shared memory is rounded up to its alignment, so a write to the excess misses the guard page. False for a fault.
+/// Shared memory is rounded up to its alignment, so a write to the excess misses the guard page. False if one is found.
 bool Worker::check_shared_slack() noexcept {
   const auto* expected = reinterpret_cast<const char*>(&poison);
   for (int which : {0, 1}) {

@@ -16,10 +16,10 @@ constexpr std::size_t stagger_bytes = 64;
 constexpr unsigned staggers = 128;
 
 [[noreturn]] void throw_out_of_memory() {
-  throw OutOfMemory(
-      fmt::format("Virtual GPUs: no memory for the stacks of a kernel's threads ({}). Many allocations that are "
-                  "alive use up memory mappings: raise vm.max_map_count.",
-                  std::strerror(errno)));
+  throw OutOfMemory(fmt::format(
+      "Virtual GPUs: no memory for the stacks of a kernel's threads ({}). If many allocations are alive, they "
+      "use up memory mappings: raise vm.max_map_count.",
+      std::strerror(errno)));
 }
 
 bool open(char* at, std::size_t bytes) noexcept { return ::mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0; }

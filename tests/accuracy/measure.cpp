@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/tensor_impl.hpp>

@@ -134,32 +134,32 @@ void write_page(const std::string& path, const Table& table, Depth depth) {
   std::ofstream page = opened(path);
   page << R"(# Accuracy
 
-The largest errors that were found of every operation on floats, in units in the last place (ulp) of the result's dtype,
-and the operands at which they occur. 0.5 is a correctly rounded result. Written by `scripts/accuracy`; what it measured is in
-`tests/data/accuracy.tsv`, and the test `accuracy` looks for larger errors at fewer operands, and at these.
+This page lists the largest error found for each operation on floats, in units in the last place (ulp) of the result's
+dtype, and the operands at which it occurs. A correctly rounded result has an error of at most 0.5. `scripts/accuracy`
+writes this page and the measurements in `tests/data/accuracy.tsv`; the test `accuracy` checks these operands and a
+sample of others for larger errors.
 
 )";
-  page << (depth == Depth::Full
-               ? "Operands: of float32 every exponent with 4,096 fractions, 65,536 between 2^-13 and 2^12; of float64 "
-                 "every\n"
-                 "exponent with 128 fractions, 16,384 between 2^-13 and 2^12; of half and bfloat16 all; 401 neighbours "
-                 "of\n"
-                 "numbers where functions have roots or their implementations change.\n"
-               : "These are from the short run, of which the long one may find somewhat larger errors. Operands: of "
-                 "float32\n"
-                 "and float64 every exponent, with 128 fractions between 2^-13 and 2^12; of half and bfloat16 all; 7\n"
-                 "neighbours of numbers where functions have roots or their implementations change.\n");
+  page << (depth == Depth::Full ? "Operands of float32: 4,096 fractions for every exponent, 65,536 between 2^-13 and "
+                                  "2^12. Of float64: 128 fractions\n"
+                                  "for every exponent, 16,384 between 2^-13 and 2^12. Of half and bfloat16: all. Also "
+                                  "401 neighbors of each number\n"
+                                  "where a function has a root or its implementation changes.\n"
+                                : "These results are from the short run; the long one may find slightly larger errors. "
+                                  "Operands of float32 and\n"
+                                  "float64: every exponent, with 128 fractions between 2^-13 and 2^12. Of half and "
+                                  "bfloat16: all. Also 7 neighbors of\n"
+                                  "each number where a function has a root or its implementation changes.\n");
   page
-      << R"(Of operations with more operands pairs and triples at random, of several distributions, and special values in all
+      << R"(Operations with several operands: random pairs and triples from several distributions, and special values in all
 combinations. References: the C library's long double for float32 and the 16-bit floats, its quad precision for
 float64 and for the worst results of the others.
 
-NaN, infinities and zeros with their signs are right everywhere. Operations that are a formula of several steps in
-PyTorch are the same formula here. `lerp`, `addcmul`, `addcdiv`, `ldexp`, `hardswish` and `sinc` are measured where these
+NaN, infinities and signed zeros are right everywhere. If PyTorch computes an operation by a formula of several steps,
+Sinter uses the same formula. `lerp`, `addcmul`, `addcdiv`, `ldexp`, `hardswish` and `sinc` are measured where these
 steps stay in range; `sigmoid` and `silu` give 0 where e^-a overflows, from 2^-121 (float64: 2^-1014) on down, as
-PyTorch's do.
-Where terms cancel, the unit is that of something larger than the result, as said. The last operands of `softplus`,
-`elu`, `leaky_relu` and others are their defaults.
+PyTorch's do. Where terms cancel, the error is measured in units of a larger number, which the last column names. The
+last operands of `softplus`, `elu`, `leaky_relu` and others have their default values.
 
 Exact, compared bit by bit: )";
   std::string exact;
@@ -171,15 +171,15 @@ Exact, compared bit by bit: )";
     if (is_measured && !rounds(table, op)) exact += fmt::format("{}`{}`", exact.empty() ? "" : ", ", name(op));
   }
   page << exact
-       << ".\n\n## On the CPU\n\nWith the loops for SSE4, AVX2 and AVX-512, which agree where no name stands "
-          "before a number.\n\n";
+       << ".\n\n## On the CPU\n\nMeasured with the loops for SSE4, AVX2 and AVX-512. A number without an instruction "
+          "set applies to all three.\n\n";
   write_section(page, table, {"sse4", "avx2", "avx512"});
   page << R"(
 ## The CUDA text
 
-**No GPU measured this.** The text of the kernels ran on a virtual GPU, on the host's mathematical functions, so that the
-operations' own steps are seen. On a GPU the errors of CUDA's functions take the place of the host's; the CUDA C++ Programming
-Guide states [their bounds](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions).
+**Not measured on a GPU.** The kernels' text ran on a virtual GPU with the host's math functions, which shows the errors
+of the operations' own steps. On a GPU the errors of CUDA's functions replace those of the host's; the CUDA C++
+Programming Guide states [their bounds](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions).
 
 )";
   write_section(page, table, {"cuda"});

@@ -1,5 +1,5 @@
-// Bools in memory that came from elsewhere, where any byte but 0 is true: every operation gives what it gives for 0 and
-// 1 (runtime/bools.hpp).
+// Bools in memory from other sources, in which any byte except 0 is true: every operation gives the same as for 0 and 1
+// (runtime/bools.hpp).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 using Mask = sn::Tensor<bool>;
 using Values = std::vector<double>;
 
-/// Two masks of 1 and 0, and the same ones of other bytes.
+/// Two masks of 1 and 0, and the same masks with other bytes.
 struct Masks {
   Mask a, b;
 };
@@ -155,7 +155,7 @@ const Case cases[] = {
      [](auto& a, auto& b) { return values(AnyTensor(sn::softmax(sn::masked_fill(numbers_like(b), a, -1e9f), -1))); }},
 };
 
-// Rows of few elements, of some vectors with a rest, and longer than what one thread does.
+// Rows of few elements, of some vectors with a remainder, and longer than the part of one thread.
 const sn::Shape shapes[] = {{4, 3}, {3, 211}, {2, 70000}};
 
 class Bools : public ::testing::TestWithParam<sn::Device> {};

@@ -45,7 +45,7 @@ TEST(CheckedAxis, SaysWhatThereIs) {
     EXPECT_NE(message_of([&] { checked_axis("f", far, x.impl()); }), "");
 }
 
-// Whatever takes an axis names itself.
+// Every function that takes an axis names itself.
 TEST(CheckedAxis, IsNamedByItsOperation) {
   const sn::Tensor<float> x = sn::zeros({2, 3});
   const sn::Tensor<std::int64_t> i = sn::zeros<std::int64_t>({1});

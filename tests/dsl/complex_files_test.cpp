@@ -78,7 +78,7 @@ TEST(ComplexNpy, WritesWhatItReads) {
   std::filesystem::remove(path);
 }
 
-/// Every difference from PyTorch, with its reason. One that no row needs any more, or that more rows need, fails.
+/// Every difference from PyTorch, with its reason. An entry that no row needs, or that more rows need, fails.
 const struct {
   std::string_view op;
   std::string_view pytorch;  // its result, or "raises"; Sinter's is another

@@ -52,7 +52,7 @@ struct Unary {
   const char* name;
   std::function<Wide(Wide)> exact;
   double bound;       // ulps of the magnitude
-  double most = 1e3;  // of a part of what is sampled
+  double most = 1e3;  // of a part of the samples
   double least = 1e-6;
 };
 
@@ -88,7 +88,7 @@ constexpr auto all_unary = [](auto call) {
   call("exp2", [](const auto& z) { return z.exp2(); });
 };
 
-/// expm1 and log1p in wide arithmetic, without what subtracting 1 loses.
+/// expm1 and log1p in wide arithmetic, without the cancellation of subtracting 1.
 Wide expm1_of(Wide z) {
   const long double half = std::sin(z.imag() / 2);
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag())};
@@ -126,7 +126,7 @@ const std::vector<Unary>& references() {
       {"asinh", [](Wide z) { return std::asinh(z); }, 3, 1e30},
       {"acosh", [](Wide z) { return std::acosh(z); }, 3, 1e30},
       {"atanh", [](Wide z) { return std::atanh(z); }, 3, 1e30},
-      {"sigmoid", [](Wide z) { return 1.0l / (1.0l + std::exp(-z)); }, 150, 30},  // beside its poles it loses digits
+      {"sigmoid", [](Wide z) { return 1.0l / (1.0l + std::exp(-z)); }, 150, 30},  // near its poles it loses digits
       {"silu", [](Wide z) { return z / (1.0l + std::exp(-z)); }, 150, 30},
       {"softsign", [](Wide z) { return z / (1.0l + std::abs(z)); }, 3},
   };
@@ -165,7 +165,7 @@ TEST(ComplexFunctions, AreCloseToExact) {
   }
 }
 
-/// Binary operations and those of more, where the exact result is simple.
+/// Operations of two or more operands whose exact result is simple.
 template <class C>
 void check_arithmetic(const sinter::Device& device) {
   using Part = typename C::value_type;
@@ -239,8 +239,8 @@ bool same_part(double got, double exact, bool sign_counts) {
   return true;
 }
 
-/// Zeros, infinities and NaN as C99's Annex G has them, which std::complex follows; where a NaN takes part it leaves
-/// signs open. Finite numbers up to the largest and down to the smallest.
+/// Zeros, infinities and NaN as C99's Annex G has them, which std::complex follows; for NaN operands it leaves
+/// signs unspecified. Finite numbers up to the largest and down to the smallest.
 TEST(ComplexFunctions, HaveTheSpecialValuesOfC) {
   constexpr double inf = INFINITY, big = std::numeric_limits<double>::max();
   std::vector<Double> z;
@@ -274,7 +274,7 @@ TEST(ComplexFunctions, HaveTheSpecialValuesOfC) {
   }
 }
 
-/// As PyTorch's, bit by bit: products, roots and quotients.
+/// Bit for bit as in PyTorch: products, roots and quotients.
 TEST(ComplexFunctions, NumbersAsExponents) {
   for (const sinter::Device& device : devices()) {
     SCOPED_TRACE(to_string(device));

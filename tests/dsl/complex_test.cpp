@@ -13,14 +13,14 @@
 namespace sinter_tests {
 namespace {
 
-using namespace sinter;  // not of std, too: both have complex
+using namespace sinter;  // not `using namespace std` as well: both have complex
 using namespace std::complex_literals;
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
 class Complex : public ::testing::TestWithParam<sinter::Device> {
  protected:
-  /// Random, of a shape, on the device.
+  /// Random numbers in this shape, on the device.
   template <class C>
   auto numbers(const sinter::Shape& shape, unsigned seed) {
     std::mt19937 random(seed);
@@ -160,14 +160,14 @@ TEST_P(Complex, PartsAreViews) {
   EXPECT_EQ(z.to_vector(), (std::vector<c64>{{1, 0.5}, {3, 0.5}, {2, 0.5}, {2, 0.5}}));
   z.real() += z.imag();
   EXPECT_EQ(z[0][0].item(), c64(1.5, 0.5));
-  z.real() = imag(z);  // where both lie in the same memory
+  z.real() = imag(z);  // both in the same memory
   z.imag() = real(z) + 1;
   EXPECT_EQ(z.to_vector(), std::vector<c64>(4, c64(0.5, 1.5)));
   const auto pairs = view_as_real(z);
   EXPECT_EQ(pairs.shape(), (sinter::Shape{2, 2, 2}));
   EXPECT_TRUE(pairs.is_contiguous());
   EXPECT_EQ(view_as_complex(pairs).to_vector(), z.to_vector());
-  EXPECT_EQ(view_as_real(z * 2).to_vector(), (pairs * 2).to_vector());  // of an expression: of its value
+  EXPECT_EQ(view_as_real(z * 2).to_vector(), (pairs * 2).to_vector());  // for an expression: of its value
   EXPECT_EQ(view_as_complex(pairs * 2).to_vector(), (z * 2).to_vector());
   EXPECT_EQ(view_as_real(sinter::Lazy(z)).shape(), pairs.shape());
   EXPECT_TRUE(view_as_complex(pairs).is_contiguous());
@@ -179,7 +179,7 @@ TEST_P(Complex, PartsAreViews) {
   EXPECT_EQ(sinter::zeros<c64>({0, 3}, GetParam()).imag().numel(), 0);
 }
 
-// std::complex<int> is no element type, but a number as good as any.
+// std::complex<int> is not an element type, but a valid number.
 TEST_P(Complex, NumbersOfAnyParts) {
   const auto z = numbers<c64>({3}, 8);
   EXPECT_EQ((z + std::complex<int>(1, 2)).to_vector(), (z + c64(1, 2)).to_vector());
@@ -227,7 +227,7 @@ TEST_P(Complex, LogicComparisonsAndConversions) {
   EXPECT_EQ(Tensor(cast<c128>(sinter::tensor({3, 4}, GetParam())) * 1.i).to_vector(), (std::vector<c128>{3.i, 4.i}));
 }
 
-// Of x - z, x real, the imaginary part is one of z alone, and has its shape.
+// Of x - z, x real, the imaginary part depends on z only, but has the shape of x - z.
 TEST_P(Complex, PartsHaveTheShapeOfTheWhole) {
   const auto x = sinter::ones({2, 3}, GetParam());
   const Tensor z = sinter::complex(sinter::ones({3}, GetParam()), sinter::ones({3}, GetParam()));

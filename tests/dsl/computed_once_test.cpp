@@ -18,7 +18,7 @@ sn::Tensor<float> waves(const sn::Shape& shape, const sn::Device& d) {
   return sn::Tensor<float>(sn::Tensor((sn::arange<float>(shape.numel()) * 0.37f).sin().reshape(shape))).to(d);
 }
 
-/// How often the word is there.
+/// How often the word occurs.
 std::size_t occurrences(const std::string& text, std::string_view word) {
   std::size_t found = 0;
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
@@ -47,10 +47,10 @@ TEST(ComputedOnce, ExplainSaysWhatIsNot) {
   const auto q = gelu(relu(matmul(x, v)));
   EXPECT_THAT(
       sn::explain(matmul(exp(q), v) + q),
-      HasSubstr("computed again: gelu in 2 kernels, with 1 operation before it\n"
+      HasSubstr("recomputed: gelu in 2 kernels, with 1 operation before it\n"
                 "        a Tensor of it would be computed once, for at most 2.4 KB to write and to read 2 times\n"));
-  EXPECT_EQ(occurrences(sn::explain(matmul(q, v) + q), "computed again"), 0u);  // stored for the product
-  EXPECT_EQ(occurrences(sn::explain(exp(x) * 2), "computed again"), 0u);
+  EXPECT_EQ(occurrences(sn::explain(matmul(q, v) + q), "recomputed"), 0u);  // stored for the product
+  EXPECT_EQ(occurrences(sn::explain(exp(x) * 2), "recomputed"), 0u);
 }
 
 TEST(ComputedOnce, ProductsOfProducts) {
@@ -84,7 +84,7 @@ TEST(ComputedOnce, OnlyWhatIsTheSameNumber) {
     EXPECT_EQ(occurrences(text, "exp, "), 2u) << text;
 }
 
-// A saved addition is not worth kernels of its own.
+// Saving an addition is not worth separate kernels.
 TEST(ComputedOnce, CheapPartsStay) {
   const auto x = waves({100}, sn::Device());
   EXPECT_THAT(sn::explain((x + 1) * (x + 1)), HasSubstr("add x 2, mul"));
@@ -116,7 +116,7 @@ TEST(ComputedOnce, TwoDrawsAreTwo) {
   }
 }
 
-/// What a loop in which two numbers meet computes and compiles.
+/// What a loop in which two numbers become equal computes and compiles.
 struct MeetingScalars {
   explicit MeetingScalars(const sn::Tensor<float>& x) : x(x) {}
   std::uint64_t compiled_by_run() {
@@ -137,11 +137,11 @@ TEST(ComputedOnce, ScalarsThatMeetByChanceCompileNothing) {
   if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
   MeetingScalars loop(waves({100}, devices()[1]));
   EXPECT_EQ(loop.compiled_by_run(), 1u);
-  EXPECT_EQ(loop.compiled_by_run(), 1u);  // they meet again
+  EXPECT_EQ(loop.compiled_by_run(), 1u);  // they are equal again
   EXPECT_EQ(loop.compiled_by_run(), 0u);
 }
 
-// The loop's base has equal scalars as well: what was made for them serves those that meet in other ways.
+// The loop's base has equal scalars as well: the graph compiled for them also serves other equal pairs.
 TEST(ComputedOnce, OthersMeetWhereSomeAreMeantToBeEqual) {
   if (devices().size() < 2) GTEST_SKIP() << "there is no GPU that compiles";
   const auto x = waves({100}, devices()[1]);
@@ -169,7 +169,7 @@ TEST(ComputedOnce, WhatIsPreparedIsWhatRuns) {
   }
 }
 
-// Only the costly part that is equal becomes one: the others round as they did, by an fma each.
+// Only equal costly parts are merged: the others still round as before, with an fma each.
 TEST(ComputedOnce, WhatElseIsEqualRoundsAsBefore) {
   const auto x = waves({100}, sn::Device());
   const auto e = [&](float a, float c) { return exp(x * a + 1.5f) * exp(x * 3.f + 2.5f) * exp(x * c) * exp(x * 5.f); };
@@ -192,7 +192,7 @@ TEST(ComputedOnce, ExplainChangesNothing) {
   const auto e = [&](int i) { return log(x * i + 1.5f) * log(x * 7 + 1.5f); };
   EXPECT_EQ(occurrences(sn::explain(e(6)), "log, "), 2u);
   sn::Tensor(e(6));
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 2u);  // they never met
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 2u);  // they were never equal
   sn::Tensor(e(7)), sn::Tensor(e(7));
   EXPECT_EQ(occurrences(sn::explain(e(7)), "log, "), 1u);
 }
@@ -210,7 +210,7 @@ TEST(ComputedOnce, ManyPatternsOfScalars) {
     }
 }
 
-// The name and the key come from what is in the text: an int and a float beside a float tensor are the same parameter.
+// The name and the key come from the text: with a float tensor, an int and a float are the same parameter.
 TEST(ComputedOnce, OneKernelForOneText) {
   for (const sn::Device& d : devices()) {
     const auto z = waves({100}, d), y = waves({100}, d);

@@ -1,4 +1,4 @@
-// A process without GPUs, real or virtual: what Sinter leaves alone in it.
+// A process without GPUs, real or virtual: what Sinter does not touch in it.
 #include <csignal>
 #include <cstdlib>
 #include <fstream>

@@ -16,7 +16,7 @@ using sinter_tests::message_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Of a loader of one-dimensional tensors: the batches' extents; their elements one behind the other.
+/// For a loader of one-dimensional tensors: the extents of the batches, and their elements concatenated.
 template <class Loader>
 std::vector<std::int64_t> extents(Loader&& loader) {
   std::vector<std::int64_t> all;
@@ -36,8 +36,7 @@ std::vector<std::int64_t> sorted(std::vector<std::int64_t> values) {
 TensorDataset<Tensor<std::int64_t, Cpu>> counted_from_zero(std::int64_t n) { return TensorDataset(arange(n)); }
 
 struct Pair {
-  Tensor<std::int64_t, Cpu> number;
-  Tensor<double, Cpu> half;
+  BOOST_HANA_DEFINE_STRUCT(Pair, (Tensor<std::int64_t, Cpu>, number), (Tensor<double, Cpu>, half));
 };
 /// Samples that are structs, made one by one.
 struct Halves {
@@ -114,7 +113,7 @@ TEST(DataLoader, SeedAndPassGiveTheOrder) {
   EXPECT_EQ(first, elements(b));
 }
 
-// A pass that went on in another version would have samples twice.
+// A pass that continued in another version would repeat samples.
 TEST(DataLoader, TheOrderIsTheSameInEveryVersion) {
   EXPECT_THAT(elements(DataLoader(counted_from_zero(10), {.shuffle = true, .seed = 1})),
               ElementsAre(6, 8, 0, 7, 4, 2, 1, 5, 3, 9));
@@ -129,7 +128,7 @@ TEST(DataLoader, EveryPlaceIsEquallyLikely) {
     for (std::size_t place = 0; place < n; ++place) ++counts[order[place]][place];
   }
   for (const auto& of_sample : counts)
-    for (const int count : of_sample) EXPECT_NEAR(count, passes / n, 110);  // five deviations
+    for (const int count : of_sample) EXPECT_NEAR(count, passes / n, 110);  // five standard deviations
 }
 
 TEST(DataLoader, WithoutASeedManualSeedGivesTheOrder) {

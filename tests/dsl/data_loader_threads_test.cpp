@@ -1,4 +1,4 @@
-// DataLoader with workers: the same batches in the same order, errors where they belong, and loops that are left early.
+// DataLoader with workers: the same batches in the same order, errors at the right batch, and loops that end early.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using Batch = std::pair<std::vector<std::int64_t>, std::vector<float>>;
 
-/// Samples made one by one, of which some fail and some take long.
+/// Samples made one by one; some fail and some take long.
 struct Slow {
   std::int64_t count = 23;
   std::int64_t failing = -1;
@@ -110,7 +110,7 @@ TEST(DataLoaderThreads, WorkersRunAhead) {
   const Slow data{.count = 100};
   DataLoader loader(data, {.workers = 2});
   const auto it = loader.begin();
-  while (*data.made < 5) std::this_thread::yield();  // hangs where nothing is made before it is asked for
+  while (*data.made < 5) std::this_thread::yield();  // hangs if nothing is prefetched
 }
 
 TEST(DataLoaderThreads, SeveralLoadersAtOnce) {
@@ -152,7 +152,7 @@ TEST(DataLoaderThreads, AChildOfAForkHasNoWorkers) {
     } catch (const Error& error) {
       text = error.what();
     }
-    it.reset();  // waits for no threads that are not there
+    it.reset();  // does not wait for threads that do not exist
     ::_exit(text.find("before a fork") != std::string::npos ? 0 : 1);
   }
   int status = -1;

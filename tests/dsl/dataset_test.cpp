@@ -80,12 +80,14 @@ TEST(RandomDataset, HoldsWhatRandnDraws) {
 }
 
 struct Named {
-  Tensor<float, Cpu> x;
-  AnyTensor y;
+  BOOST_HANA_DEFINE_STRUCT(Named, (Tensor<float, Cpu>, x), (AnyTensor, y));
 };
 struct WithNumber {
-  Tensor<float, Cpu> x;
-  int y;
+  BOOST_HANA_DEFINE_STRUCT(WithNumber, (Tensor<float, Cpu>, x), (int, y));
+};
+struct Seven {
+  using T = Tensor<std::int64_t, Cpu>;
+  BOOST_HANA_DEFINE_STRUCT(Seven, (T, a), (T, b), (T, c), (T, d), (T, e), (T, f), (T, g));
 };
 
 static_assert(sample<Tensor<float>> && sample<AnyTensor> && sample<std::tuple<AnyTensor>> && sample<Named>);
@@ -104,6 +106,14 @@ TEST(Sample, StructsAndTuplesAreStackedPartByPart) {
   const auto [x, y] = stack_samples(std::span(pairs));
   EXPECT_EQ(x.shape(), (Shape{3, 1, 4}));
   EXPECT_EQ(y.shape(), (Shape{3}));
+}
+
+TEST(Sample, StructsMayHaveManyTensors) {
+  const auto number = [](std::int64_t n) { return full({}, n); };
+  const std::vector<Seven> samples(2, {number(0), number(1), number(2), number(3), number(4), number(5), number(6)});
+  const auto [a, b, c, d, e, f, g] = stack_samples(std::span(samples));
+  EXPECT_THAT(a.to_vector(), ElementsAre(0, 0));
+  EXPECT_THAT(g.to_vector(), ElementsAre(6, 6));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Expressions of one process that run on kernels which another one compiled, for virtual GPUs.
+// Expressions of one process that use kernels compiled by another one, for virtual GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -107,7 +107,7 @@ TEST_F(DslDiskCache, AnIntactEntryThatDoesNotLoadIsCompiledAgain) {
 
 TEST_F(DslDiskCache, AnotherCompilersKernelsAreNotServed) {
   EXPECT_EQ(did(), Did::compiled);
-  // A compiler that says it is the same version, in another file.
+  // A compiler with the same version number, in another file.
   const std::string wrapper = scratch.file("my-compiler");
   std::ofstream(wrapper) << "#!/bin/sh\nexec c++ \"$@\"\n";
   fs::permissions(wrapper, fs::perms::owner_all);

@@ -1,4 +1,4 @@
-// Tensors through DLPack: what goes out is read by the published layout alone, what comes in is made by hand.
+// Tensors through DLPack: exports are read by the published layout only, imports are made by hand.
 #include <sinter/dsl/dlpack.hpp>
 
 #include <gmock/gmock.h>
@@ -140,7 +140,7 @@ TEST(ToDlpack, CopiesAndFlagsWhereAsked) {
   EXPECT_NE(copy->dl_tensor.data, x.data());
   EXPECT_EQ(static_cast<float*>(copy->dl_tensor.data)[1], 3);
   EXPECT_THAT(message_of<Error>([&] { to_dlpack_unversioned(x, {.read_only = true}); }), HasSubstr("use to_dlpack"));
-  EXPECT_THAT(message_of<Error>([&] { to_dlpack(Tensor<float>()); }), HasSubstr("holds nothing"));
+  EXPECT_THAT(message_of<Error>([&] { to_dlpack(Tensor<float>()); }), HasSubstr("is empty: it was"));
 }
 
 TEST(ToDlpack, EmptyAndNumbers) {
@@ -223,16 +223,16 @@ TEST(FromDlpack, CopiesWhatItMustNotShare) {
   EXPECT_EQ(from_dlpack<double>(&unaligned.managed).to_vector(), (std::vector<double>{2, 4, 1, 3}));
   EXPECT_EQ(unaligned.deleted, 1);
   EXPECT_THAT(message_of<Error>([&] { from_dlpack(&unaligned.managed, {.copy = false}); }),
-              AllOf(HasSubstr("multiples of 8 bytes"), HasSubstr("float64"), HasSubstr("copy")));
+              AllOf(HasSubstr("not aligned to 8 bytes"), HasSubstr("float64"), HasSubstr("copy")));
 
   float data[] = {1, 2};
   Producer<> read_only(data, {2}, {1}, f32);
   read_only.managed.flags = 1;
   const auto copy = from_dlpack<float>(&read_only.managed);
-  EXPECT_EQ(read_only.deleted, 1);  // it is not needed any more
+  EXPECT_EQ(read_only.deleted, 1);  // no longer needed
   EXPECT_NE(copy.data(), data);
   EXPECT_THAT(message_of<Error>([&] { from_dlpack(&read_only.managed, {.copy = false}); }),
-              HasSubstr("may not be written to"));
+              HasSubstr("the tensor is read-only"));
   EXPECT_EQ(read_only.deleted, 1);
   Producer<> asked(data, {2}, {1}, f32);
   EXPECT_NE(from_dlpack<float>(&asked.managed, {.copy = true}).data(), data);
@@ -252,7 +252,7 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   const std::type_identity<Error> error;
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype.lanes = 4; }, "4 lanes");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype.lanes = 0; }, "0 lanes");
-  refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {0, 4, 1}; }, "int with 4 bits, which are parts of bytes");
+  refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {0, 4, 1}; }, "int with 4 bits, which are smaller than a byte");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {1, 32, 1}; }, "uint with 32 bits");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {10, 8, 1}; }, "float8_e4m3fn");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {200, 8, 1}; }, "unknown code 200");
@@ -264,10 +264,12 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   refuses(shape, [](auto& m) { m.dl_tensor.ndim = -1; }, "-1 axes");
   refuses(shape, [](auto& m) { m.dl_tensor.shape[0] = -2; }, "negative");
   refuses(shape, [](auto& m) { m.dl_tensor.shape[0] = std::int64_t{1} << 62; }, "too large");
-  refuses(shape, [](auto& m) { m.dl_tensor.strides[0] = std::int64_t{1} << 62; }, "further than memory");
-  refuses(shape, [](auto& m) { m.dl_tensor.strides[0] = std::numeric_limits<std::int64_t>::min(); }, "further");
-  refuses(shape, [](auto& m) { m.dl_tensor.strides[0] = -(std::int64_t{1} << 60); }, "further than memory");
-  refuses(shape, [](auto& m) { m.dl_tensor.byte_offset = ~std::uint64_t{}; }, "further than memory");
+  refuses(shape, [](auto& m) { m.dl_tensor.strides[0] = std::int64_t{1} << 62; }, "exceeds the address space");
+  refuses(
+      shape, [](auto& m) { m.dl_tensor.strides[0] = std::numeric_limits<std::int64_t>::min(); },
+      "exceeds the address space");
+  refuses(shape, [](auto& m) { m.dl_tensor.strides[0] = -(std::int64_t{1} << 60); }, "exceeds the address space");
+  refuses(shape, [](auto& m) { m.dl_tensor.byte_offset = ~std::uint64_t{}; }, "exceeds the address space");
   refuses(error, [](auto& m) { m.dl_tensor.data = nullptr; }, "null data");
   refuses(error, [](auto& m) { m.dl_tensor.shape = nullptr; }, "null shape");
   refuses(error, [](auto& m) { m.version.major = 2; }, "DLPack 2.0");
@@ -283,7 +285,7 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   EXPECT_EQ(p.deleted, 1);  // the pointer owned it
 }
 
-// Any descriptor is refused with one of our errors or read as it says, and nothing is deleted twice.
+// Any descriptor is either rejected with one of Sinter's errors or read correctly, and nothing is deleted twice.
 TEST(FromDlpack, RandomDescriptors) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -295,10 +297,10 @@ TEST(FromDlpack, RandomDescriptors) {
   int taken = 0;
   for (int round = 0; round < 10'000; ++round) {
     const bool wild = random() % 4 == 0;
-    const auto rank = static_cast<std::size_t>(wild ? random() % 11 : random() % 4);
+    const auto ndim = static_cast<std::size_t>(wild ? random() % 11 : random() % 4);
     std::vector<std::int64_t> shape, strides;
     std::int64_t low = 0, high = 0;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
+    for (std::size_t axis = 0; axis < ndim; ++axis) {
       shape.push_back(wild ? pick({-1, 0, 1, 2, 3, huge}) : pick({0, 1, 2, 3, 5, 8}));
       strides.push_back(wild ? pick({0, 1, -1, 100, huge, -huge - 1}) : pick({-40, -9, -1, 0, 1, 3, 17, 64}));
       if (!wild) (strides.back() < 0 ? low : high) += (shape.back() - 1) * strides.back();
@@ -309,7 +311,7 @@ TEST(FromDlpack, RandomDescriptors) {
                           static_cast<std::uint16_t>(wild ? pick({0, 1, 1, 1, 4}) : 1)};
     Producer<> p(memory.data(), shape, strides, dtype, 4 * middle);
     if (wild) p.managed.dl_tensor.device.device_type = static_cast<std::int32_t>(pick({0, 1, 1, 1, 3, 12, 13, 77}));
-    if (wild && random() % 8 == 0) p.managed.dl_tensor.byte_offset = ~(random() % 4096);  // past all addresses
+    if (wild && random() % 8 == 0) p.managed.dl_tensor.byte_offset = ~(random() % 4096);  // beyond the address space
     try {
       const AnyTensor x = from_dlpack(&p.managed);
       ++taken;
@@ -319,7 +321,7 @@ TEST(FromDlpack, RandomDescriptors) {
         const std::vector<float> values = x.as<float>().to_vector();
         for (std::size_t i = 0; i < values.size(); ++i) {
           auto rest = static_cast<std::int64_t>(i), at = middle;
-          for (std::size_t axis = rank; axis-- > 0; rest /= shape[axis]) at += rest % shape[axis] * strides[axis];
+          for (std::size_t axis = ndim; axis-- > 0; rest /= shape[axis]) at += rest % shape[axis] * strides[axis];
           ASSERT_EQ(values[i], static_cast<float>(at));
         }
       }
@@ -327,7 +329,7 @@ TEST(FromDlpack, RandomDescriptors) {
       EXPECT_EQ(p.deleted, 0);
       continue;
     }
-    // An element that is not aligned was copied, and its producer let go at once.
+    // An element that is not aligned was copied, and its producer was released immediately.
     EXPECT_EQ(p.deleted, 1);
   }
   EXPECT_GT(taken, 5000);
@@ -360,7 +362,7 @@ TEST(Gpus, TensorsComeBackFromThem) {
   }
 }
 
-// The strict tier of virtual GPUs reports whatever runs without an order.
+// The strict tier of virtual GPUs reports accesses that are not ordered.
 TEST(Gpus, StreamsPutWorkInOrder) {
   if (device_count() == 0) GTEST_SKIP();
   const Stream producer(0), consumer(0);
@@ -395,14 +397,14 @@ TEST(Gpus, MemoryGoesBackWhenNothingUsesIt) {
       Tensor<float> x = from_dlpack<float>(to_dlpack(full({1 << 14}, 2.f, sinter::cuda<0>)));
       const StreamGuard on(stream);
       sum = Tensor<float>(x * 2).sum();
-    }  // x goes while the stream may still read it
+    }  // x is destroyed while the stream may still read it
     const Tensor<float> other = full({1 << 14}, 5.f, sinter::cuda<0>);
     EXPECT_EQ(sum.item(), 4.f * (1 << 14));
     EXPECT_EQ(other[5].item(), 5);
   }
 }
 
-/// Outlives main: its deleter runs when everything else of the program is gone.
+/// Outlives main: its deleter runs after everything else in the program has been destroyed.
 struct AtExit {
   dlpack::ManagedTensorVersioned* managed = nullptr;
   ~AtExit() {

@@ -17,10 +17,10 @@ namespace {
 
 using Positions = std::map<char, std::int64_t>;
 
-/// The element of a contiguous array at the positions of its letters; an extent of 1 is spread.
+/// The element of a contiguous array at the positions of its letters; an extent of 1 is broadcast.
 double at(const std::vector<double>& values, const Shape& shape, const std::string& letters, const Positions& where) {
   std::int64_t offset = 0;
-  for (int i = 0; i < shape.rank(); ++i)
+  for (int i = 0; i < shape.ndim(); ++i)
     offset = offset * shape[i] + (shape[i] == 1 ? 0 : where.at(letters[static_cast<std::size_t>(i)]));
   return values[static_cast<std::size_t>(offset)];
 }
@@ -36,7 +36,7 @@ void for_each_position(const std::string& letters, const Positions& extents, Pos
 
 using Tensor = sn::Tensor<double, sn::AnyDevice>;
 
-/// `terms` and `result` have letters alone.
+/// `terms` and `result` consist only of letters.
 void expect_einsum(const std::string& equation, const std::vector<std::string>& terms, const std::string& result,
                    const std::vector<Tensor>& x, const Tensor& got) {
   SCOPED_TRACE(equation);
@@ -64,7 +64,7 @@ void expect_einsum(const std::string& equation, const std::vector<std::string>& 
   });
   ASSERT_EQ(got.shape(), shape);
   EXPECT_EQ(got.device(), x[0].device());
-  EXPECT_EQ(sn::Tensor(got.cpu()).contiguous().to_vector(), right);  // of small whole numbers, so exact
+  EXPECT_EQ(sn::Tensor(got.cpu()).contiguous().to_vector(), right);  // of small integers, so exact
 }
 
 Tensor numbers(const Shape& shape, sn::Device device) {
@@ -163,14 +163,14 @@ TEST(Einsum, WhatIsNoEquation) {
     return message_of<sn::Error>([&] { (void)sn::einsum(equation, a, a); });
   };
   EXPECT_EQ(message("ij->i"),
-            "einsum(\"ij->i\"): it has subscripts for 1 operands, and 2 are given\n"
+            "einsum(\"ij->i\"): it has subscripts for 1 operands, but 2 are given\n"
             "  the operands are\n    float32 (2, 3) on cpu\n    float32 (2, 3) on cpu");
   EXPECT_THAT(message("ijk,ij->i"), HasSubstr("\"ijk\" has 3 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("i,ij->i"), HasSubstr("\"i\" has 1 subscripts, for an operand of 2 dimensions"));
   EXPECT_THAT(message("ij...k,ij->i"), HasSubstr("\"ij...k\" has 3 subscripts"));
-  EXPECT_THAT(message("i1,ij->i"), HasSubstr("'1' is a digit: letters are subscripts"));
+  EXPECT_THAT(message("i1,ij->i"), HasSubstr("'1' is a digit: subscripts are letters"));
   EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("...->0", a); }), HasSubstr("'0' is a digit"));
-  EXPECT_THAT(message("i.,ij->i"), HasSubstr("'.' is no subscript"));
+  EXPECT_THAT(message("i.,ij->i"), HasSubstr("'.' is not a subscript"));
   EXPECT_THAT(message_of<sn::Error>([&] { (void)sn::einsum("......", a); }), HasSubstr("a second \"...\""));
   EXPECT_THAT(message("ij,ij->ii"), HasSubstr("the result names 'i' twice"));
   EXPECT_THAT(message("ij,ij->k"), HasSubstr("the result names 'k', which no operand has"));
@@ -182,7 +182,7 @@ TEST(Einsum, WhatIsNoEquation) {
   const auto six = sn::ones({1, 1, 1, 1, 1, 1});
   EXPECT_THAT(
       message_of<sn::ShapeError>([&] { (void)sn::einsum("abcdef,ghijkl,aglm->bcdefhijkm", six, six, six(0, 0)); }),
-      HasSubstr("a product of two operands takes more than 8 dimensions on the way"));
+      HasSubstr("an intermediate product has more than 8 dimensions"));
   const sn::AnyTensor f = a, d = sn::ones<double>({2, 3});
   EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::einsum("ij,ij->", f, d); }), HasSubstr("of one dtype"));
 }
@@ -193,18 +193,19 @@ TEST(Einsum, ShowsWhichCharacterIsWrong) {
     return message_of<sn::Error>([&] { (void)sn::einsum(equation, a, a); });
   };
   EXPECT_EQ(message("ij,jk>ik"),
-            "einsum(\"ij,jk>ik\"): '>' alone is no arrow: write \"->\" before the result's subscripts\n"
+            "einsum(\"ij,jk>ik\"): '>' is not an arrow: write \"->\" before the result's subscripts\n"
             "  ij,jk>ik\n"
             "       ^\n"
             "  the operands are\n    float32 (2, 3) on cpu\n    float32 (2, 3) on cpu");
-  EXPECT_THAT(message("ij,jk - > ik"), HasSubstr("'-' alone is no arrow: write \"->\" before the result's subscripts\n"
+  EXPECT_THAT(message("ij,jk - > ik"), HasSubstr("'-' is not an arrow: write \"->\" before the result's subscripts\n"
                                                  "  ij,jk - > ik\n        ^\n"));
-  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("a second arrow, and one result\n  ij,ij->i->j\n          ^\n"));
-  EXPECT_THAT(message("ij,ij->i,j"), HasSubstr("a comma behind the arrow, and one result\n"));
-  EXPECT_THAT(message("*ij,ij->i"), HasSubstr("'*' is no subscript: letters are, and one \"...\" in an operand\n"
-                                              "  *ij,ij->i\n  ^\n"));
-  EXPECT_THAT(message("ij,ij->i\n"), HasSubstr("'\\x0a' is no subscript"));
-  EXPECT_THAT(message("i..,ij->i"), HasSubstr("'.' is no subscript"));
+  EXPECT_THAT(message("ij,ij->i->j"), HasSubstr("a second arrow, but only one result\n  ij,ij->i->j\n          ^\n"));
+  EXPECT_THAT(message("ij,ij->i,j"), HasSubstr("a comma after the arrow, but only one result\n"));
+  EXPECT_THAT(message("*ij,ij->i"),
+              HasSubstr("'*' is not a subscript: subscripts are letters, and one \"...\" per operand\n"
+                        "  *ij,ij->i\n  ^\n"));
+  EXPECT_THAT(message("ij,ij->i\n"), HasSubstr("'\\x0a' is not a subscript"));
+  EXPECT_THAT(message("i..,ij->i"), HasSubstr("'.' is not a subscript"));
 }
 
 TEST(Einsum, MessagesStayShort) {

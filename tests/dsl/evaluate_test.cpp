@@ -1,4 +1,4 @@
-// Evaluating on purpose: several results, into, eager, prepare, and looking inside.
+// Explicit evaluation: several results, into, eager, prepare, and inspection.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>

@@ -18,7 +18,7 @@ TEST(AfterTheThread, ThreadLocalsMayEvaluate) {
     struct Late {
       ~Late() { seen = two(); }
     };
-    thread_local Late late;  // made before the library's own, so destroyed after them
+    thread_local Late late;  // constructed before the library's objects, so destroyed after them
     (void)&late;
     EXPECT_EQ(two(), 2.f);
   }).join();

@@ -1,4 +1,4 @@
-// Exported kernels on the GPU in hand, which may be a real one: its driver, binaries and memory.
+// Exported kernels on the available GPU, which may be a real one: its driver, binaries and memory.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 namespace sinter::testing {
 namespace {
 
-/// Sinter's context, made current as a program of its own would do it.
+/// Sinter's context, made current as a program without Sinter would do it.
 class ExportDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {

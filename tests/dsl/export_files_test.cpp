@@ -1,4 +1,4 @@
-// The files of an exported library: how C and C++ take them, and that the same is written each time.
+// The files of an exported library: how C and C++ compile them, and that output is reproducible.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -65,7 +65,7 @@ TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {
   EXPECT_THROW(exported.write("/proc/no/such/folder"), Error);
 }
 
-/// Those of the names that are there.
+/// The names that exist.
 std::vector<std::string> compilers(const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& name : names)
@@ -73,7 +73,7 @@ std::vector<std::string> compilers(const std::vector<std::string>& names) {
   return found;
 }
 
-/// One of each kind of kernels.
+/// One kernel of each kind.
 std::vector<jit::Export> all_kinds() {
   using Complex = std::complex<double>;
   const Tensor<float> x = zeros<float>({4, 5});
@@ -115,7 +115,7 @@ TEST(ExportFilesTest, CompileAsCAndCpp) {
   EXPECT_EQ(run(at + cxx + " -std=c++17" + warn + "user.cpp"), 0);
 }
 
-/// A program of two libraries, one of them a header alone, which gives what a launch gives; compiled without Sinter.
+/// A program of two libraries, one of them header-only, that returns what a launch returns; compiled without Sinter.
 class ProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -162,7 +162,7 @@ TEST_F(ProgramTest, SaysThatADriverIsTooOld) {
   EXPECT_EQ(run(at() + "LD_LIBRARY_PATH=. ./program"), old_driver);
 }
 
-/// A driver for which everything works at once, and which counts in the process what is loaded.
+/// A driver in which every call succeeds immediately, and which counts what the process has loaded.
 constexpr std::string_view quick_driver = R"(
 #include <pthread.h>
 #define CALL(name) int name
@@ -196,7 +196,7 @@ CALL(cuLaunchKernel)(void *f, unsigned a, unsigned b, unsigned c, unsigned x, un
 
 constexpr std::string_view warnings = " -w -g -O1 ";
 
-/// Threads of a program that is compiled with ThreadSanitizer launch, load, open and unload.
+/// Threads of a program compiled with ThreadSanitizer launch, load, open and unload.
 TEST(ExportFilesTest, ThreadsShareNothingUnguarded) {
   const ScratchFolder folder;
   const std::string at = "cd " + folder.path().string() + " && ";
@@ -247,7 +247,7 @@ int main(void) {
   EXPECT_EQ(run(at + "LD_LIBRARY_PATH=. TSAN_OPTIONS=halt_on_error=1:exitcode=66 ./program"), 0);
 }
 
-/// Functions that run before main, from objects in other files, which the header's own file may come after.
+/// Functions that run before main, from objects in other files, possibly before the header's own file.
 TEST(ExportFilesTest, WorkBeforeMain) {
   const ScratchFolder folder;
   write({exported_fused()}, {.name = "k", .architectures = {90}, .format = ExportFormat::Header})
@@ -274,7 +274,7 @@ int main() { return early.cpu + early.load + early.launch; }
   }
 }
 
-/// The message of what is thrown.
+/// The message of the exception thrown.
 template <class F>
 std::string message(F make) {
   try {
@@ -340,7 +340,7 @@ TEST(ExportFilesTest, NoNameIsAMacroOfTheCLibrary) {
   int macros = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::string name = line.substr(8, line.find(' ', 8) - 8);
-    // What is called by parentheses stands for itself without them; names with these underscores are none of ours.
+    // Function-like macros do not expand without parentheses; names with these underscores are not ours.
     if (name.find('(') != std::string::npos || name.starts_with('_') || name.find("__") != std::string::npos) continue;
     ++macros;
     EXPECT_THROW(jit::exporting::check_name(name, "input"), Error) << name;
@@ -391,7 +391,7 @@ TEST(ExportFilesTest, ManifestTellsWhatThereIs) {
   EXPECT_EQ(kernel["launch"], "my_fused_launch");
   EXPECT_EQ(kernel["inputs"][0]["name"], "z");
   EXPECT_EQ(kernel["inputs"][0]["dtype"], "float32");
-  EXPECT_EQ(kernel["inputs"][0]["rank"], 1);
+  EXPECT_EQ(kernel["inputs"][0]["ndim"], 1);
   EXPECT_EQ(kernel["sizes"], std::vector<std::string>{"n"});
   EXPECT_EQ(kernel["numbers"][0]["c_type"], "int64_t");
   EXPECT_EQ(kernel["steps"][0]["layouts"][0]["variants"].size(), 4u);

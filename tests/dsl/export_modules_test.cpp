@@ -1,4 +1,4 @@
-// How exported kernels are loaded and unloaded, from the program or from a file; forks; and their form that takes
+// How exported kernels are loaded and unloaded, from the program or from a file; forks; and the functions that take
 // DLPack tensors.
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST_F(ExportModulesTest, UnloadsFromTheCurrentContext) {
   driver().fail("cuModuleUnload", 700);
   EXPECT_EQ(unload(), driver_error + 700);
   driver().fail(nullptr, 0);
-  EXPECT_EQ(unload(), ok);  // nothing is kept of what failed
+  EXPECT_EQ(unload(), ok);  // nothing remains of what failed
   ASSERT_EQ(go(0), ok);
 }
 
@@ -69,7 +69,7 @@ TEST_F(ExportModulesTest, LeavesWhatADestroyedContextHad) {
   const Tensor<float> x = ones<float>({8}).to(gpu0), out = zeros<float>({8}).to(gpu0);
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 8), ok);
   const int unloaded = driver().modules_unloaded();
-  driver().use_context(0, 5);  // that one is destroyed, and another is at its place
+  driver().use_context(0, 5);  // it is destroyed, and another one has its address
   EXPECT_EQ(own.get<int()>("own_unload")(), ok);
   EXPECT_EQ(driver().modules_unloaded(), unloaded);
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 8), ok);
@@ -77,7 +77,7 @@ TEST_F(ExportModulesTest, LeavesWhatADestroyedContextHad) {
   EXPECT_EQ(driver().modules_unloaded(), unloaded + 1);
 }
 
-/// What a child process exits with.
+/// The exit status of a child process.
 template <class F>
 int in_child(F run) {
   const pid_t child = fork();
@@ -101,7 +101,7 @@ TEST_F(ExportModulesTest, SaysThatAForkHasNoDriver) {
   EXPECT_EQ(in_child([&] { return own.get<int(float*, const float*, Long)>("own_cpu")(host.data(), in.data(), 8); }),
             ok);
   EXPECT_EQ(go(), ok);
-  // While threads launch, load and unload nothing, a child can still ask.
+  // If threads launch, load and unload nothing, a child can still query.
   std::atomic<bool> done = false;
   std::thread other([&] {
     driver().use_context(0);
@@ -145,7 +145,7 @@ TEST_F(ExportFileTest, IsReadAtRunTime) {
   EXPECT_EQ(go(), not_open);
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
   const std::string other(own.files.files.at("own.fatbin").size() + 1,
-                          'x');  // where the file's memory was, were it free
+                          'x');  // where the file's memory was, if it had been freed
   EXPECT_EQ(go(), ok);
   EXPECT_TRUE(same_bits(out, Tensor<float>(x * 2.0f)));
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
@@ -170,7 +170,7 @@ TEST_F(ExportFileTest, IsGivenBack) {
   std::memcpy(memory.data(), bytes.data(), bytes.size());
   ASSERT_EQ(own.get<int(const void*, std::size_t)>("own_use")(memory.data(), bytes.size()), ok);
   EXPECT_EQ(go(), ok);
-  close();  // frees nothing of ours
+  close();  // frees nothing of the library's
   EXPECT_EQ(unload(), ok);
   memory.clear();
   EXPECT_EQ(go(), not_open);

@@ -1,4 +1,4 @@
-// Every operation in exported C, for the dtypes that it takes, beside the library.
+// Every operation in exported C, for the dtypes that it takes, compared with the library.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,7 @@
 namespace sinter::testing {
 namespace {
 
-/// Functions that the C library computes, each to its own accuracy, and what is made of them.
+/// Functions of the C library, each with its own accuracy, and functions composed of them.
 bool is_exact(Op op) {
   switch (op) {
     case Op::add:
@@ -86,7 +86,7 @@ double special(std::mt19937& random, DType dtype) {
   return dtype == DType::UInt8 ? static_cast<double>(random() % 256) : integers[random() % std::size(integers)];
 }
 
-/// Divisors that are integers are not 0: that is another test.
+/// Integer divisors are not 0: another test covers that.
 Tensor<double> data(std::mt19937& random, DType dtype, bool divisor) {
   const Tensor<double> t = zeros<double>({rows, columns});
   std::normal_distribution<double> normal(0, category(dtype) == Category::Float ? 2 : 40);
@@ -108,14 +108,14 @@ struct Case {
 
 class ExportOpsTest : public ::testing::TestWithParam<DType> {};
 
-/// The operation on tensors of a dtype; nothing where it does not take that.
+/// The operation on tensors of a dtype; nothing if it does not take that dtype.
 std::optional<jit::LazyRef> expression(const Case& c) {
   std::vector<jit::LazyRef> operands;
   for (const runtime::TensorRef& t : c.inputs) operands.push_back(jit::lazy(*t));
   try {
     if (is_reduction(c.op)) {
       if (sinter::info(c.op).arity == 2) operands.push_back(jit::lazy(jit::Scalar(std::int64_t{1}), Category::Int));
-      return jit::lazy(c.op, operands, jit::Along{1, false});
+      return jit::lazy(c.op, operands, jit::ReduceAxes{1, false});
     }
     return jit::lazy(c.op, operands);
   } catch (const DtypeError&) {
@@ -128,9 +128,9 @@ std::vector<Case> cases(DType dtype, std::vector<jit::Export>& exports) {
   std::vector<Case> out;
   for (int number = static_cast<int>(Op::add); number < all_op_count; ++number) {
     const Op op = static_cast<Op>(number);
-    // Compiling C takes the time: stored dtypes differ in their conversions alone.
+    // Compiling C is slow, and stored dtypes differ only in their conversions.
     if (is_stored_only(dtype) && number % 6 != 0) continue;
-    if (is_left_out(op) || op == Op::matmul || sinter::name(op) == "like") continue;
+    if (is_left_out(op) || op == Op::matmul || sinter::name(op) == "broadcast_like") continue;
     Case c{op, dtype, {}, {}};
     const int tensors = is_reduction(op) ? 1 : sinter::info(op).arity;
     for (int i = 0; i < tensors; ++i) {
@@ -172,7 +172,7 @@ double element(const runtime::TensorImpl& t, std::int64_t i) {
   });
 }
 
-/// How far results may be apart, as a part of the larger of them and 1.
+/// The tolerance, relative to the larger of the result and 1.
 double bound(const Case& c) {
   switch (c.dtype) {
     case DType::Float16: return 4e-3;

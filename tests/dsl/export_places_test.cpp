@@ -1,4 +1,5 @@
-// Exported kernels of complex numbers, random numbers and indices, on the CPU and on virtual GPUs, beside the library.
+// Exported kernels of complex numbers, random numbers and indices, on the CPU and on virtual GPUs, compared with the
+// library.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -67,7 +68,7 @@ TEST_F(ExportPlacesTest, ComplexNumbersInRowsAndParts) {
                                          reinterpret_cast<const double*>(gx.data()), 6, 40, nullptr, 0),
             ok);
   EXPECT_TRUE(near(gsums, Tensor<Wide>(sum(gx * gx, -1)), 1e-14));
-  // Half an element off is aligned on the CPU alone.
+  // Half an element off is aligned only on the CPU.
   EXPECT_EQ(own.get<int(double*, const double*, Long, Long)>("size_cpu")(sizes.data(), in + 1, 1, 3), ok);
   auto* const launch = own.get<int(void*, double*, const double*, Long, Long)>("size_launch");
   EXPECT_EQ(launch(nullptr, gsizes.data(), reinterpret_cast<const double*>(gx.data()) + 1, 1, 3), misaligned);
@@ -159,7 +160,7 @@ TEST_F(ExportPlacesTest, ReadsRowsThatIndicesName) {
   const Tensor<Long> first = zeros<Long>({2}), gfirst = first.to(gpu0);
   EXPECT_EQ(on_cpu(host.data(), nullptr, first.data(), 0, 3, 2, 1), bad_index);  // there is no row 0
   EXPECT_EQ(launch(nullptr, out.data(), nullptr, gfirst.data(), 0, 3, 2, 1, fault), bad_index);
-  EXPECT_EQ(on_cpu(host.data(), nullptr, nullptr, 0, 3, 0, 1), ok);  // and nobody asks for it
+  EXPECT_EQ(on_cpu(host.data(), nullptr, nullptr, 0, 3, 0, 1), ok);  // and nothing reads it
   EXPECT_EQ(launch(nullptr, out.data(), gw.data(), gfirst.data(), 5, 3, 2, 1, nullptr), null_pointer);
   EXPECT_EQ(on_cpu(const_cast<float*>(w.data()), w.data(), full<Long>({2}, 1).data(), 5, 3, 2, 1), overlaps);
 }

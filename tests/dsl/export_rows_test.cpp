@@ -41,7 +41,7 @@ using Rows = int(void*, float*, const float*, std::int64_t, std::int64_t, void*,
 using RowsOnCpu = int(float*, const float*, std::int64_t, std::int64_t);
 using Bytes = std::size_t(std::int64_t, std::int64_t);
 
-/// Runs an exported kernel of one matrix on both devices, beside the library. `f` makes the expression.
+/// Runs an exported kernel of one matrix on both devices and compares with the library. `f` makes the expression.
 template <class F>
 void check_sizes(const char* name, F f, const std::vector<std::array<std::int64_t, 2>>& all_sizes) {
   const Tensor<float> example = zeros<float>({6, 5});
@@ -311,7 +311,7 @@ TEST_F(ExportRowsTest, RefusesAWorkspaceInItsArrays) {
   };
   EXPECT_EQ(with(x, 0, 256), bad_workspace);
   EXPECT_EQ(with(x, 2048, 512), bad_workspace);
-  EXPECT_EQ(with(x, 2560, 512), ok);  // behind it
+  EXPECT_EQ(with(x, 2560, 512), ok);  // after it
   EXPECT_EQ(with(out, 0, SIZE_MAX), bad_workspace);
   EXPECT_EQ(launch(nullptr, out.data(), x.data(), 2, 300, out.data(), 0), ok);
 }

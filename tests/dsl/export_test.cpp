@@ -1,4 +1,4 @@
-// Exported kernels that work element by element, on the CPU and on virtual GPUs, and what they refuse.
+// Exported elementwise kernels, on the CPU and on virtual GPUs, and what they reject.
 #include <sinter/dsl/export.hpp>
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(ExportTest, CountsIn64BitsFrom2To31On) {
   const Tensor<float> z = zeros<float>({64}).to(gpu0), out = zeros<float>({64}).to(gpu0);
   constexpr std::int64_t limit = std::int64_t{1} << 31;
   for (const std::int64_t n : {limit - 4, limit, limit + 1}) {
-    float* const far = out.data() + 2 * limit;  // is no memory, which the virtual GPU says
+    float* const far = out.data() + 2 * limit;  // not valid memory, which the virtual GPU reports
     EXPECT_EQ(launch(nullptr, far, z.data(), z.data(), n, 2), driver_error + 719);
     EXPECT_EQ(std::strstr(driver().last_source(), "const unsigned long long threads") != nullptr, n >= limit) << n;
   }
@@ -124,7 +124,7 @@ TEST_F(ExportTest, HandsOnWhatTheDriverReports) {
   driver().fail("cuLaunchKernel", 2);
   EXPECT_EQ(go(), out_of_memory);
   driver().fail(nullptr, 0);
-  EXPECT_EQ(go(), ok);  // nothing of it stays
+  EXPECT_EQ(go(), ok);  // nothing of it remains
   EXPECT_TRUE(same_bits(out, Tensor<float>(x * 3.0f)));
 }
 
@@ -142,7 +142,7 @@ TEST_F(ExportTest, SaysThatItIsForOtherGpus) {
   EXPECT_EQ(code(10, 0, {80, 90}, false), wrong_architecture);
   EXPECT_EQ(code(10, 0, {80, 90}, true), ok);
   EXPECT_EQ(code(7, 5, {80, 90}, true), wrong_architecture);
-  EXPECT_EQ(code(9, 0, {}, true), wrong_architecture);  // for the CPU alone
+  EXPECT_EQ(code(9, 0, {}, true), wrong_architecture);  // for the CPU only
 }
 
 TEST_F(ExportTest, LoadsOnceForEachContext) {
@@ -157,7 +157,7 @@ TEST_F(ExportTest, LoadsOnceForEachContext) {
     EXPECT_TRUE(same_bits(out, Tensor<float>(x - 1.0f)));
   }
   EXPECT_EQ(driver().modules_loaded(), before + 2);
-  driver().use_context(0, 1);  // another context at the same place
+  driver().use_context(0, 1);  // another context at the same address
   const Tensor<float> x = ones<float>({100}).to(gpu0), out = zeros<float>({100}).to(gpu0);
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 100), ok);
   EXPECT_EQ(driver().modules_loaded(), before + 3);

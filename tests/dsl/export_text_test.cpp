@@ -53,7 +53,7 @@ TEST(ExportTextTest, RefusesWhatIsComputedOfNumbers) {
         "z * where(isnan(s), 0, s)", "z + s + 2 * s"}) {
     SCOPED_TRACE(changed);
     EXPECT_THAT(message(changed, "z: f32[n], s: f64"), HasSubstr("the number 's: f64'"));
-    EXPECT_THAT(message(changed, "z: f32[n], s: f64"), HasSubstr("pass the result as an argument"));
+    EXPECT_THAT(message(changed, "z: f32[n], s: f64"), HasSubstr("pass the result as another argument"));
   }
   for (const char* const changed : {"z * (s * 2)", "z * (s // 2)", "z * -s", "z * abs(s)", "z * (s % 100)",
                                     "z * (s ** 2)", "z * maximum(s, 0)", "z * (s + 0.5)"})
@@ -62,7 +62,7 @@ TEST(ExportTextTest, RefusesWhatIsComputedOfNumbers) {
 }
 
 TEST(ExportTextTest, SaysThatANumberIsUsedTwice) {
-  EXPECT_THAT(message("z * s + s", "z: f32[n], s: f32"), HasSubstr("'s: f32' at several places"));
+  EXPECT_THAT(message("z * s + s", "z: f32[n], s: f32"), HasSubstr("'s: f32' in several places"));
   EXPECT_EQ(message("z * s + k", "z: i32[n], s: i64, k: i32"), "nothing was thrown");  // of any size in trials
 }
 

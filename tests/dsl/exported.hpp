@@ -113,7 +113,7 @@ enum Code {
 
 inline const Device gpu0("cuda:0");
 
-/// A vector of bools has no addresses.
+/// std::vector<bool> has no addressable elements.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 

@@ -20,7 +20,7 @@ Floats counted(const sn::Shape& shape, const sn::Device& d) {
   return sn::arange(shape.numel(), d).reshape(shape).to<float>();
 }
 
-/// Of two of one shape: what the view makes of the expression, and of its value.
+/// For an expression of two tensors of one shape: the view of the expression, and that of its value.
 template <class E, class V>
 void expect_same(const E& e, V view, const char* what) {
   const sn::Tensor whole = e;
@@ -105,7 +105,7 @@ TEST_P(ExpressionView, ALoopThatViewsWhatItGrowsStaysBounded) {
   EXPECT_TRUE(sn::equal(sum, square + static_cast<float>(steps)));  // an even number of transposes
 }
 
-// What is known already is not read again.
+// Values that are already known are not read again.
 TEST_P(ExpressionView, OfALazyWhoseTensorsHaveChanged) {
   Floats y = x.clone();
   const sn::Lazy twice = y * 2;

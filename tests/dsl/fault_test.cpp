@@ -1,4 +1,4 @@
-// What only the data can tell: integers divided by zero.
+// Data-dependent errors: integers divided by zero.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -40,10 +40,10 @@ TEST(Fault, OnTheCpuAtOnce) {
 TEST(Fault, OnAGpuWhenItIsWaitedFor) {
   for (const sn::Device device : gpus()) {
     const Ints a = sn::tensor({7, -7, 5}).to(device), b = sn::tensor({2, 0, 3}).to(device);
-    const Ints r = a % b;  // says nothing yet
+    const Ints r = a % b;  // reports nothing yet
     EXPECT_THAT(message_of<sn::Error>([&] { (void)r.cpu(); }),
                 AllOf(HasSubstr("remainder of int64"), HasSubstr("found on " + sn::to_string(device))));
-    EXPECT_EQ(r.cpu().to_vector(), (std::vector<std::int64_t>{1, 0, 2}));  // told once
+    EXPECT_EQ(r.cpu().to_vector(), (std::vector<std::int64_t>{1, 0, 2}));  // reported once
     const Ints again = a % b;
     EXPECT_THAT(message_of<sn::Error>([] { sn::synchronize(); }), HasSubstr("ZeroDivisionError"));
     sn::synchronize();
@@ -112,7 +112,7 @@ TEST(Fault, InPlace) {
                 HasSubstr("divided by zero"));
     Ints c = b.clone();
     EXPECT_THAT(message([&]() -> Ints {
-                  c.assign(sn::floor_divide(a + 1, c));  // the divisor is written over
+                  c.assign(sn::floor_divide(a + 1, c));  // the divisor is overwritten
                   return c;
                 }),
                 HasSubstr("divided by zero"));

@@ -1,4 +1,4 @@
-// What files are to every format; tests/dsl/npy_test.cpp has what goes wrong with one that is read or written.
+// Files, as every format uses them; tests/dsl/npy_test.cpp tests errors of reading and writing.
 #include <dsl/files/file.hpp>
 
 #include <gmock/gmock.h>

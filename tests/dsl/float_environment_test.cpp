@@ -1,5 +1,5 @@
-// The host program may round, flush denormals or trap as it likes: results are the same, and it finds its settings
-// again.
+// The host program may round, flush denormals or trap as it likes: results are the same, and its settings are
+// restored.
 #include "devices.hpp"
 
 #include <bit>
@@ -17,7 +17,7 @@
 namespace sinter {
 namespace {
 
-/// Of every kind of step: rounding, denormals, functions, scalars that are converted, a division by zero, and enough
+/// Every kind of step: rounding, denormals, functions, scalars that are converted, a division by zero, and enough
 /// elements for several threads.
 template <class D>
 std::vector<float> results(const Tensor<float, D>& x, const Tensor<float, D>& small) {
@@ -85,7 +85,7 @@ TEST_P(FloatEnvironment, Traps) {
   check([] { feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW); });
 }
 
-/// What is made and printed on the host: `f` gives text.
+/// What is made and printed on the host: `f` returns text.
 void expect_same_text(const std::function<std::string()>& f) {
   const std::string expected = f();
   std::fenv_t before;
@@ -108,8 +108,8 @@ TEST(HostFloats, RangesAndPrinting) {
   expect_same_text([] { return sinter_tests::printed(full({2}, 1e30)); });
 }
 
-/// The same text in every rounding mode, and where all exceptions trap. `f` runs first in a changed environment: what
-/// is made once and kept must not keep it.
+/// The same text in every rounding mode, and with all exceptions trapping. `f` runs first in a changed environment:
+/// what is made once and kept must not depend on it.
 void expect_same_text_always(const std::function<std::string()>& f) {
   std::fenv_t before;
   std::fegetenv(&before);
@@ -127,7 +127,7 @@ void expect_same_text_always(const std::function<std::string()>& f) {
   for (const int mode : {FE_DOWNWARD, FE_TOWARDZERO}) EXPECT_EQ(within([=] { std::fesetround(mode); }), expected);
 }
 
-/// Literals as texts have them, and the bits of what they become.
+/// Literals in texts, and the bits that they become.
 std::string bits_of_literals() {
   const AnyTensor z(ones<double>({1}));
   std::string bits;

@@ -47,7 +47,7 @@ bool known(sn::Device device) {
   return small[1].item() == 4 && std::abs(large[many - 1].item() - 2.8284271f) < 1e-5f;
 }
 
-/// An expression of its own for each number, and so a kernel.
+/// A different expression for each number, and so a different kernel.
 bool numbered(unsigned number, sn::Device device) {
   const sn::Tensor<float> x = sn::full({5}, 1.0f, device);
   sn::Lazy<float> e = x - 0;
@@ -68,7 +68,7 @@ struct Outcomes {
   int right = 0, refused = 0, wrong = 0, hung = 0;
 };
 
-/// What becomes of `f` in a child, which ends by itself or by a signal.
+/// The outcome of `f` in a child, which exits or is ended by a signal.
 void in_child(const std::function<bool()>& f, Outcomes& outcomes) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -92,7 +92,7 @@ void in_child(const std::function<bool()>& f, Outcomes& outcomes) {
                                                           : outcomes.wrong);
 }
 
-/// Threads that use Sinter until they are told to stop.
+/// Threads that use Sinter until they are stopped.
 class Busy {
  public:
   Busy() {
@@ -111,7 +111,7 @@ class Busy {
     for (std::thread& t : threads_) t.join();
     EXPECT_TRUE(all_right_);
   }
-  /// Of the expression that was begun last.
+  /// The number of the expression that was started last.
   unsigned number() const { return number_; }
 
  private:
@@ -131,7 +131,7 @@ TEST(Fork, WhileOtherThreadsEvaluateAndCompile) {
     const Busy busy;
     for (int i = 0; i < forks && outcomes.hung < 2; ++i) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
-      // The one that a thread of the parent may just be compiling, and one that nobody has.
+      // The kernel that a thread of the parent may be compiling, and one that no thread has.
       const unsigned begun = busy.number(), own = 1'000'000 + static_cast<unsigned>(i);
       const bool compiles = i % 5 == 0;
       in_child(
@@ -149,7 +149,7 @@ TEST(Fork, WhileOtherThreadsEvaluateAndCompile) {
   EXPECT_EQ(outcomes.right, forks);
 }
 
-/// Large enough for OpenBLAS's threads, and in halves for ours.
+/// Large enough for OpenBLAS's threads, and in halves for oneTBB's.
 bool multiplies() {
   const sn::Tensor<float> x = sn::full({300, 300}, 0.5f);
   const sn::Tensor<sn::half> h = x.to<sn::half>();
@@ -180,7 +180,7 @@ TEST(Fork, WhileOtherThreadsMultiplyMatrices) {
   EXPECT_EQ(outcomes.right, forks);
 }
 
-/// A fork that waits for nobody: the child works or is told.
+/// A fork that does not wait: the child works or gets an error.
 TEST(Fork, WhileOtherThreadsTakeTooLong) {
   if (is_sanitized) GTEST_SKIP() << "the sanitizers' own locks do not survive such a fork";
   sn::runtime::set_fork_patience(std::chrono::milliseconds(1));

@@ -71,7 +71,8 @@ TEST(FromBlob, Refuses) {
   EXPECT_EQ(from_blob(static_cast<float*>(nullptr), {0, 2}).numel(), 0);
   float x = 0;
   EXPECT_THAT(message_of<ShapeError>([&] { from_blob(&x, {2, 3}, {1}); }), HasSubstr("1 strides"));
-  EXPECT_THAT(message_of<ShapeError>([&] { from_blob(&x, {3}, {std::int64_t{1} << 62}); }), HasSubstr("further"));
+  EXPECT_THAT(message_of<ShapeError>([&] { from_blob(&x, {3}, {std::int64_t{1} << 62}); }),
+              HasSubstr("exceeds the address space"));
 }
 
 TEST(FromSpan, StaysInside) {

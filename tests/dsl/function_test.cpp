@@ -1,4 +1,4 @@
-// Functions of the user's own.
+// User-defined functions.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>

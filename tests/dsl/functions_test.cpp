@@ -52,7 +52,7 @@ TEST(Functions, RefuseNumbersThatMakeNoSense) {
   const auto x = floats();
   const Lazy l = x;
   const auto message = [](auto f) { return sinter_tests::message_of<Error>([&] { (void)Tensor(f()); }); };
-  const auto limits = ::testing::HasSubstr("min_val is 2, and max_val is 1");
+  const auto limits = ::testing::HasSubstr("min_val is 2 and max_val is 1");
   EXPECT_THAT(message([&] { return hardtanh(x, 2); }), limits);
   EXPECT_THAT(message([&] { return (x + 1).hardtanh(2, 1).sum(); }), limits);
   EXPECT_THAT(message([&] { return hardtanh(x, 2_c, 1_c); }), limits);
@@ -69,7 +69,7 @@ TEST(Functions, RefuseNumbersThatMakeNoSense) {
   EXPECT_THROW((void)allclose(x, x, -1), Error);
   EXPECT_THROW((void)l.isclose(x, -1), Error);
   expect_same(hardtanh(x, 1, 1), x * 0 + 1);
-  for (double low = -1; low < 3; ++low)  // one expression, for any numbers
+  for (double low = -1; low < 3; ++low)  // one expression type, for any numbers
     EXPECT_EQ(message([&] { return hardtanh(x, low, 1); }).empty(), low <= 1);
 }
 

@@ -80,12 +80,13 @@ TEST(Idx, WhatIsMalformed) {
   const struct {
     std::string file, message;
   } table[] = {
-      {"", "not an IDX file: it is empty, where one begins by four bytes: two of 0, one for the element type"},
-      {"\0"s, "not an IDX file: it begins by 0x00 ('\\x00') and ends there, where one begins by four bytes"},
-      {"\0\0\x08"s, "not an IDX file: it begins by 0x000008 ('\\x00\\x00\\x08') and ends there, where"},
-      {"\0\1\x08\1\0\0\0\0"s, "not an IDX file: it begins by 0x00010801 "},
-      {"\x93NUMPY  ", "not an IDX file: it begins by 0x934e554d ('\\x93NUM'), where one begins by four bytes"},
-      {"hi\n", "not an IDX file: it begins by 0x68690a ('hi\\x0a'), where"},
+      {"", "not an IDX file: it is empty, but an IDX file begins with four bytes: two zeros, the element type"},
+      {"\0"s, "not an IDX file: it begins with 0x00 ('\\x00') and ends there, but an IDX file begins with four bytes"},
+      {"\0\0\x08"s, "not an IDX file: it begins with 0x000008 ('\\x00\\x00\\x08') and ends there, but"},
+      {"\0\1\x08\1\0\0\0\0"s, "not an IDX file: it begins with 0x00010801 "},
+      {"\x93NUMPY  ",
+       "not an IDX file: it begins with 0x934e554d ('\\x93NUM'), but an IDX file begins with four bytes"},
+      {"hi\n", "not an IDX file: it begins with 0x68690a ('hi\\x0a'), but"},
       {idx_file(0x07, {1}, "a"), "unknown element type 0x07 at byte 2"},
       {idx_file(0x0A, {1}, "ab"), "unknown element type 0x0a"},
       {idx_file(0xFF, {1}, "ab"), "unknown element type 0xff"},
@@ -93,7 +94,7 @@ TEST(Idx, WhatIsMalformed) {
       {plain.substr(0, 7), "the extent of axis 0 takes 4 bytes from byte 4"},
       {plain.substr(0, 11), "the extent of axis 1 takes 4 bytes from byte 8"},
       {plain.substr(0, 15), "shape (2, 2) of uint8 takes 4 bytes, but 3 follow"},
-      {plain + "e", "bytes behind the array, which ends at byte 16"},
+      {plain + "e", "bytes after the array, which ends at byte 16"},
       {idx_file(0x0E, {2}, "12345678"), "shape (2,) of float64 takes 16 bytes, but 8 follow"},
       {idx_file(8, {0xFFFFFFFF}, "a"), "takes 4294967295 bytes"},
       {idx_file(8, {0xFFFFFFFF, 0xFFFFFFFF}, "a"), "is too large"},
@@ -111,8 +112,8 @@ TEST(Idx, PackedOnes) {
 }
 
 TEST(Idx, PackedOnesOfSomethingElse) {
-  EXPECT_THAT(refusal(gzipped("<!DOCTYPE html>")), HasSubstr("not an IDX file: it begins by 0x3c21444f ('<!DO')"));
-  EXPECT_THAT(refusal(gzipped("a")), HasSubstr("not an IDX file: it begins by 0x61 ('a'), where"));
+  EXPECT_THAT(refusal(gzipped("<!DOCTYPE html>")), HasSubstr("not an IDX file: it begins with 0x3c21444f ('<!DO')"));
+  EXPECT_THAT(refusal(gzipped("a")), HasSubstr("not an IDX file: it begins with 0x61 ('a'), but"));
   EXPECT_THAT(refusal(gzipped("")), HasSubstr("not an IDX file: it is empty"));
 }
 
@@ -124,10 +125,10 @@ TEST(Idx, PackedOnesThatAreMalformed) {
   damaged[packed.size() - 8] ^= 1;  // the checksum
   EXPECT_THAT(refusal(damaged), HasSubstr("incorrect data check"));
   EXPECT_THAT(refusal(packed + "more"), HasSubstr("its compressed bytes are malformed"));
-  EXPECT_THAT(refusal(gzipped(plain + "e")), HasSubstr("bytes behind the array, which ends at byte 3012"));
+  EXPECT_THAT(refusal(gzipped(plain + "e")), HasSubstr("bytes after the array, which ends at byte 3012"));
   EXPECT_THAT(refusal(gzipped(plain.substr(0, 3000))),
               HasSubstr("the array takes 3000 bytes from byte 12, but the content ends at byte 3000"));
-  EXPECT_THAT(refusal(gzipped(idx_file(8, {0xFFFFFFFF}, "a"))), HasSubstr("are the most that it can unpack to"));
+  EXPECT_THAT(refusal(gzipped(idx_file(8, {0xFFFFFFFF}, "a"))), HasSubstr("is the most that can be unpacked"));
 }
 
 class IdxFiles : public ::testing::Test {

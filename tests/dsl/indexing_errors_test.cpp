@@ -1,4 +1,4 @@
-// Elements at computed places that are not there, and operands that do not go together.
+// Gathers with indices out of range, and with operands that do not match.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST(Indexing, OneOutOfRangeAmongMany) {
     EXPECT_THAT(fault([&] { return Floats(x.gather(0, ids.reshape({1, 2}))); }), HasSubstr("out of range"));
     EXPECT_THAT(fault([&] { return Floats(sn::eager(x[ids] * 2)); }), HasSubstr("out of range"));
     EXPECT_THAT(fault([&] { return Floats(sn::Lazy<float>(x[ids]) * 2); }), HasSubstr("out of range"));
-    // What was taken instead is position 0; all others are right.
+    // Position 0 was taken instead; all others are correct.
     Floats part;
     EXPECT_THAT(fault([&] { return part = sn::take(x, sn::tensor({5, 6, 4}).to(device)); }), HasSubstr("out of range"));
     if (!device.is_cpu()) {

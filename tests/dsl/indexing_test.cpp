@@ -1,4 +1,4 @@
-// Elements at computed places, against loops over plain vectors.
+// Gathers against loops over plain vectors.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -28,14 +28,14 @@ constexpr sn::DType all_dtypes[] = {sn::DType::Bool,    sn::DType::UInt8,  sn::D
 constexpr sn::DType index_dtypes[] = {sn::DType::Int64, sn::DType::Int32, sn::DType::Int16, sn::DType::Int8,
                                       sn::DType::UInt8};
 
-/// A tensor on the host: what the reference computes with.
+/// A tensor on the host, for the reference.
 struct Host {
   Shape shape;
   std::vector<double> values;
 
   double at(const std::vector<std::int64_t>& place) const {
     std::int64_t i = 0;
-    for (int d = 0; d < shape.rank(); ++d) i = i * shape[d] + (shape[d] == 1 ? 0 : place[static_cast<std::size_t>(d)]);
+    for (int d = 0; d < shape.ndim(); ++d) i = i * shape[d] + (shape[d] == 1 ? 0 : place[static_cast<std::size_t>(d)]);
     return values[static_cast<std::size_t>(i)];
   }
 };
@@ -47,7 +47,7 @@ Host over(const Shape& shape, const std::function<double(const std::vector<std::
   Host out{shape, {}};
   for (std::int64_t i = 0; i < shape.numel(); ++i) {
     std::vector<std::int64_t> place(shape.size());
-    for (std::int64_t rest = i, d = shape.rank() - 1; d >= 0; rest /= shape[static_cast<int>(d)], --d)
+    for (std::int64_t rest = i, d = shape.ndim() - 1; d >= 0; rest /= shape[static_cast<int>(d)], --d)
       place[static_cast<std::size_t>(d)] = rest % shape[static_cast<int>(d)];
     out.values.push_back(f(place));
   }
@@ -68,7 +68,7 @@ Host select_reference(const Host& x, int axis, const Host& index) {
   });
 }
 
-/// Of gather, and of take_along_dim where shapes are broadcast.
+/// The reference of gather, and of take_along_dim, which broadcasts shapes.
 Host gather_reference(const Host& x, int axis, const Host& index, const Shape& shape) {
   return over(shape, [&](std::vector<std::int64_t> place) {
     place[static_cast<std::size_t>(axis)] = from_start(index.at(place), x.shape[axis]);
@@ -78,9 +78,9 @@ Host gather_reference(const Host& x, int axis, const Host& index, const Shape& s
 
 Host rows_reference(const Host& x, const Host& index) {
   Shape shape = index.shape;
-  for (int d = 1; d < x.shape.rank(); ++d) shape.push_back(x.shape[d]);
+  for (int d = 1; d < x.shape.ndim(); ++d) shape.push_back(x.shape[d]);
   return over(shape, [&](const std::vector<std::int64_t>& place) {
-    const auto split = place.begin() + index.shape.rank();
+    const auto split = place.begin() + index.shape.ndim();
     std::vector<std::int64_t> in_x{from_start(index.at({place.begin(), split}), x.shape[0])};
     in_x.insert(in_x.end(), split, place.end());
     return x.at(in_x);
@@ -97,13 +97,13 @@ AnyTensor as_dtype(const Ints& x, sn::DType dtype) {
   return sn::visit(dtype, [&]<class T>(std::type_identity<T>) { return AnyTensor(x.to<T>()); });
 }
 
-/// A tensor of this shape over some memory: backwards, every second element, dims in another order, broadcast.
+/// A tensor of this shape over some memory: reversed, every second element, dims in another order, broadcast.
 AnyTensor random_layout(const std::function<AnyTensor(const Shape&)>& make, const Shape& shape, Random& random) {
-  const int rank = shape.rank();
-  std::vector<int> order(static_cast<std::size_t>(rank));
+  const int ndim = shape.ndim();
+  std::vector<int> order(static_cast<std::size_t>(ndim));
   std::iota(order.begin(), order.end(), 0);
   if (random() % 2) std::shuffle(order.begin(), order.end(), random);
-  std::vector<int> step(static_cast<std::size_t>(rank), 1);
+  std::vector<int> step(static_cast<std::size_t>(ndim), 1);
   for (int& s : step)
     if (random() % 4 == 0) s = random() % 2 ? 2 : -1;
   Shape stored;
@@ -111,7 +111,7 @@ AnyTensor random_layout(const std::function<AnyTensor(const Shape&)>& make, cons
   const AnyTensor base = make(stored);
   Shape strides;
   std::int64_t offset = 0;
-  for (int d = 0; d < rank; ++d) {
+  for (int d = 0; d < ndim; ++d) {
     const auto at = static_cast<int>(std::ranges::find(order, d) - order.begin());
     const int s = step[static_cast<std::size_t>(d)];
     strides.push_back(base.strides()[at] * s);
@@ -127,7 +127,7 @@ AnyTensor random_values(const Shape& shape, sn::DType dtype, sn::Device device, 
   return random_layout(make, shape, random);
 }
 
-/// Indices of `extent` positions, some of them from the end.
+/// Indices into `extent` positions, some counted from the end.
 AnyTensor random_indices(const Shape& shape, std::int64_t extent, sn::Device device, Random& random) {
   const sn::DType dtype = index_dtypes[random() % std::size(index_dtypes)];
   const auto make = [&](const Shape& stored) {
@@ -139,9 +139,9 @@ AnyTensor random_indices(const Shape& shape, std::int64_t extent, sn::Device dev
   return random_layout(make, shape, random);
 }
 
-Shape random_shape(int rank, Random& random) {
+Shape random_shape(int ndim, Random& random) {
   Shape shape;
-  for (int d = 0; d < rank; ++d) shape.push_back(static_cast<std::int64_t>(random() % 8 == 0 ? 40 : 1 + random() % 4));
+  for (int d = 0; d < ndim; ++d) shape.push_back(static_cast<std::int64_t>(random() % 8 == 0 ? 40 : 1 + random() % 4));
   return shape;
 }
 
@@ -166,9 +166,9 @@ void expect_reads(const E& e, const AnyTensor& x, const AnyTensor& index, const 
 
 void random_reads(sn::Device device, Random& random) {
   const auto dtype = all_dtypes[random() % std::size(all_dtypes)];
-  const int rank = 1 + static_cast<int>(random() % 4);
-  const AnyTensor x = random_values(random_shape(rank, random), dtype, device, random);
-  const int axis = static_cast<int>(random() % static_cast<unsigned>(rank));
+  const int ndim = 1 + static_cast<int>(random() % 4);
+  const AnyTensor x = random_values(random_shape(ndim, random), dtype, device, random);
+  const int axis = static_cast<int>(random() % static_cast<unsigned>(ndim));
   const Host values = host_of(x);
   {
     const AnyTensor index =
@@ -185,11 +185,11 @@ void random_reads(sn::Device device, Random& random) {
   {
     const AnyTensor index =
         random_indices(random_shape(static_cast<int>(random() % 2), random), x.size(axis), device, random);
-    expect_reads(x.index_select(axis - (random() % 2 ? rank : 0), index), x, index,
+    expect_reads(x.index_select(axis - (random() % 2 ? ndim : 0), index), x, index,
                  select_reference(values, axis, host_of(index)), "index_select");
   }
   Shape shape = x.shape();
-  for (int d = 0; d < rank; ++d)
+  for (int d = 0; d < ndim; ++d)
     if (d != axis) shape[d] = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(shape[d]));
   shape[axis] = 1 + static_cast<std::int64_t>(random() % 5);
   {
@@ -198,7 +198,7 @@ void random_reads(sn::Device device, Random& random) {
   }
   {
     Shape wide = shape;
-    for (int d = 0; d < rank; ++d)
+    for (int d = 0; d < ndim; ++d)
       if (d != axis) shape[d] = random() % 2 ? 1 : x.size(d), wide[d] = x.size(d);
     const AnyTensor index = random_indices(shape, x.size(axis), device, random);
     expect_reads(x.take_along_dim(index, axis), x, index, gather_reference(values, axis, host_of(index), wide),
@@ -291,9 +291,9 @@ TEST(Indexing, PartsOfLargerExpressions) {
     const auto e = sn::embedding(weight, ids) * 2 + places;
     EXPECT_THAT(sn::explain(e),
                 AllOf(HasSubstr("2 operations in 1 kernel"), HasSubstr("3 operations as written, 2 left"),
-                      HasSubstr("float32 (4, 3), read at computed places")));
+                      HasSubstr("float32 (4, 3), gathered")));
     EXPECT_EQ(Floats(e).to_vector(), (std::vector<float>{16, 18, 20, 20, 22, 24, 28, 30, 32, 38, 40, 42}));
-    // The same tensor walked and read at computed places, as indices and as what they index.
+    // The same tensor as an elementwise operand and gathered, both as indices and as the source.
     const Ints p = sn::tensor({2, 0, 1}).to(device);
     EXPECT_EQ(Ints(p[p] * 10 + p).to_vector(), (std::vector<std::int64_t>{12, 20, 1}));
     EXPECT_EQ(Ints(p[p[p]]).to_vector(), (std::vector<std::int64_t>{0, 1, 2}));
@@ -306,7 +306,7 @@ TEST(Indexing, PartsOfLargerExpressions) {
     auto [c, d] = sn::evaluate(p[p], weight[p]);  // of several shapes
     EXPECT_EQ(c.to_vector(), (std::vector<std::int64_t>{1, 2, 0}));
     EXPECT_EQ(d.shape(), (Shape{3, 3}));
-    // An expression that is read from, and a random part as large as the result.
+    // An expression as the source, and a random part as large as the result.
     EXPECT_EQ(Ints((p * 2).take(p)).to_vector(), (std::vector<std::int64_t>{2, 4, 0}));
     EXPECT_EQ(sn::rand_like(sn::embedding(weight, ids) + 0).shape(), (Shape{2, 2, 3}));
     sn::Lazy<std::int64_t> lazy = p;
@@ -316,7 +316,7 @@ TEST(Indexing, PartsOfLargerExpressions) {
   }
 }
 
-TEST(Indexing, NarrowDtypesAreComputedInTheirCarriers) {
+TEST(Indexing, NarrowDtypesAreComputedInTheirComputeDtypes) {
   for (const sn::Device device : devices()) {
     const Ints index = ((sn::arange(100) * 7) % 10 - 5).to(device);
     const auto check = [&]<class T>(std::type_identity<T>) {
@@ -386,7 +386,7 @@ TEST(Indexing, ATreeReadsWhenItIsEvaluated) {
   EXPECT_THAT(message_of<sn::Error>([&] { Ints r = lazy; }), HasSubstr("written to"));
 }
 
-// Rows that follow each other are read where they lie on the CPU; the same places by take() are not.
+// On the CPU, contiguous rows are read in place; the same elements by take() are not.
 TEST(Indexing, RowsOfEveryLength) {
   for (const sn::Device device : devices())
     for (const std::int64_t n : {1, 31, 32, 33, 100, 2047, 2049, 6000}) {
@@ -420,7 +420,7 @@ TEST(Indexing, TensorsWithoutAxes) {
     EXPECT_EQ(Floats(sn::gather(x, 0, zero)).shape(), Shape());
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)sn::gather(x, 1, zero); }), HasSubstr("[-1, 0], but got 1"));
     const Ints one = zero.reshape({1}), two = sn::zeros<std::int64_t>({2}, device);
-    // One element, of whatever shape the index has.
+    // One element, for any shape of the index.
     EXPECT_EQ(Floats(sn::gather(x, 0, one)).shape(), Shape(1));
     EXPECT_TRUE(sn::equal(sn::gather(x, 0, two - 1), sn::full({2}, 3.f, device)));
     EXPECT_TRUE(sn::equal(sn::gather(x, 0, two(sn::range(0, 0))), sn::zeros({0}, device)));
@@ -444,7 +444,7 @@ TEST(Indexing, TensorsWithoutAxes) {
 }
 
 TEST(Indexing, SizesOfManyRows) {
-  // Rows that one thread of the CPU walks, and more than one does.
+  // Rows for one CPU thread, and for several.
   for (const sn::Device device : devices()) {
     const std::int64_t rows = device.is_cpu() ? 20000 : 500;
     const Ints table = sn::arange(50 * 33).reshape({50, 33}).to(device);
@@ -457,7 +457,7 @@ TEST(Indexing, SizesOfManyRows) {
   }
 }
 
-// An index that is the same everywhere stands for no element where there is none.
+// A uniform index selects nothing if there are no elements.
 TEST(Indexing, SumsOfNothingThatWasGathered) {
   for (const sn::Device device : devices()) {
     const AnyTensor none = sn::zeros<std::int64_t>({0}).to(device);

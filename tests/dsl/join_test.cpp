@@ -1,4 +1,4 @@
-// cat, stack and roll against a walk over coordinates.
+// cat, stack and roll against a loop over coordinates.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>

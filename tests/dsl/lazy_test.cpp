@@ -131,7 +131,7 @@ TEST(Lazy, ShowsWhatItBecomesAfterItsEvaluationToo) {
   EXPECT_EQ(sn::explain(l), before);
 }
 
-TEST(Lazy, GraphsOfManyForms) {  // dropped and made again
+TEST(Lazy, GraphsOfManyForms) {  // discarded and made again
   for (int round = 0; round < 2; ++round)
     for (int n = 0; n < 1500; ++n) {
       sn::Lazy s = sn::tensor({1.f});

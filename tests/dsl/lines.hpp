@@ -69,7 +69,7 @@ inline Numbers random_numbers(sinter::DType dtype, std::int64_t n, std::mt19937&
   return numbers;
 }
 
-/// The start of a line of a contiguous array, and the distance of its elements.
+/// The start of a line of a contiguous array, and the distance between its elements.
 struct Line {
   std::size_t first, step, length;
 
@@ -77,12 +77,12 @@ struct Line {
 };
 
 inline std::vector<Line> lines_along(const sinter::Shape& shape, int axis) {
-  if (shape.rank() == 0) return {{0, 1, 1}};
+  if (shape.ndim() == 0) return {{0, 1, 1}};
   std::size_t outer = 1, inner = 1;
   const auto length = static_cast<std::size_t>(shape[axis]);
-  for (int d = 0; d < shape.rank(); ++d)
-    if (d != (axis < 0 ? axis + shape.rank() : axis))
-      (d < (axis < 0 ? axis + shape.rank() : axis) ? outer : inner) *= static_cast<std::size_t>(shape[d]);
+  for (int d = 0; d < shape.ndim(); ++d)
+    if (d != (axis < 0 ? axis + shape.ndim() : axis))
+      (d < (axis < 0 ? axis + shape.ndim() : axis) ? outer : inner) *= static_cast<std::size_t>(shape[d]);
   std::vector<Line> lines;
   for (std::size_t o = 0; o < outer; ++o)
     for (std::size_t i = 0; i < inner; ++i) lines.push_back({o * length * inner + i, inner, length});

@@ -30,12 +30,12 @@ INSTANTIATE_TEST_SUITE_P(Devices, Loss, testing::ValuesIn(sinter_tests::devices(
   return device.param.is_cuda() ? "cuda" + std::to_string(device.param.index()) : "cpu";
 });
 
-/// The class's own score is found in the walk of the maximum and of the exponentials.
+/// The class's own score is found in the pass of the maximum and the exponentials.
 TEST_P(Loss, CrossEntropyReadsALongRowOnce) {
   if (d.is_cpu()) return;
   const sn::Tensor<float> scores = sn::zeros<float>({2, 70000}).to(d);
   const sn::Tensor<std::int64_t> target = sn::zeros<std::int64_t>({2}).to(d);
-  EXPECT_THAT(sn::explain(sn::cross_entropy(scores, target)), HasSubstr("1 walk through each"));
+  EXPECT_THAT(sn::explain(sn::cross_entropy(scores, target)), HasSubstr("1 pass over each"));
 }
 
 TEST_P(Loss, OfEachElement) {
@@ -136,7 +136,7 @@ TEST_P(Loss, WrongOperands) {
   EXPECT_THROW((void)sn::huber_loss(x, y, 0), sn::Error);
   EXPECT_THROW((void)sn::smooth_l1_loss(x, y, -1), sn::Error);
   const auto outside = [&] {
-    (void)sn::cross_entropy(x, classes + 1).item();  // 5 is no class
+    (void)sn::cross_entropy(x, classes + 1).item();  // 5 is not a class
   };
   EXPECT_THROW(outside(), sn::IndexError);
 }

@@ -1,4 +1,4 @@
-// What masks select, against a walk over all positions.
+// Selection by masks, against a loop over all positions.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ Values positions(const std::vector<bool>& bits, const sn::Shape& shape) {
     if (!bits[i]) continue;
     Values coordinates;
     auto rest = static_cast<std::int64_t>(i);
-    for (int d = shape.rank() - 1; d >= 0; rest /= shape[d--]) coordinates.push_back(rest % shape[d]);
+    for (int d = shape.ndim() - 1; d >= 0; rest /= shape[d--]) coordinates.push_back(rest % shape[d]);
     found.insert(found.end(), coordinates.rbegin(), coordinates.rend());
   }
   return found;
@@ -79,7 +79,7 @@ TEST(Mask, SelectsFromManyElements) {
   }
 }
 
-/// An array of the same values in another layout: transposed, backwards, with gaps.
+/// An array of the same values in another layout: transposed, reversed, with gaps.
 template <class T>
 sn::Tensor<T> laid_out(const sn::Tensor<T>& x, int layout) {
   if (x.dim() == 0) return x;
@@ -108,7 +108,7 @@ TEST(Mask, SelectsFromAnyShapeAndLayout) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 20; ++round) {
     sn::Shape shape;
-    for (int rank = below(round % 10 == 0 ? 9 : 5); rank > 0; --rank) shape.push_back(below(8) == 0 ? 0 : 1 + below(6));
+    for (int ndim = below(round % 10 == 0 ? 9 : 5); ndim > 0; --ndim) shape.push_back(below(8) == 0 ? 0 : 1 + below(6));
     const std::vector<bool> bits = random_bits(shape.numel(), densities[below(4)], random);
     const int layout = below(4), other_layout = below(4);
     for (const sn::Device device : devices()) {
@@ -117,8 +117,8 @@ TEST(Mask, SelectsFromAnyShapeAndLayout) {
           laid_out(sn::Tensor<std::int64_t>(sn::arange(shape.numel()).reshape(shape)).to(device), other_layout);
       const Values expected = positions(bits, shape);
       const auto found = nonzero(mask);
-      EXPECT_EQ(found.to_vector(), expected) << shape.rank() << " " << layout << " " << device;
-      EXPECT_EQ(found.size(1), shape.rank());
+      EXPECT_EQ(found.to_vector(), expected) << shape.ndim() << " " << layout << " " << device;
+      EXPECT_EQ(found.size(1), shape.ndim());
       EXPECT_EQ(masked_select(x, mask).to_vector(), chosen(bits)) << layout << other_layout << device;
       EXPECT_EQ(x[mask].to_vector(), chosen(bits)) << layout << other_layout << device;
     }
@@ -135,7 +135,7 @@ void expect_selected(sn::Device device) {
 
 TEST(Mask, SelectsFromAllDtypes) {
   for (const sn::Device device : devices()) {
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) expect_selected<type>(device);
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) expect_selected<type>(device);
 #include <sinter/runtime/dtypes.def>
   }
   EXPECT_THAT(nonzero(sn::tensor<float>({NAN, 1e-45f, INFINITY, 0})).to_vector(), ElementsAre(0, 1, 2));
@@ -238,7 +238,7 @@ TEST(Mask, FillsInPlace) {
 TEST(Mask, WaitsForWhatWritesIt) {
   if (devices().size() < 2) return;
   const sn::Device gpu(0);
-  // Each operand on a stream of its own, so that waiting for one is not waiting for another.
+  // Each operand on its own stream, so that waiting for one is not waiting for another.
   const auto on_stream = [](const sn::Stream& stream, auto&& f) {
     const sn::StreamGuard guard(stream);
     f();

@@ -1,4 +1,4 @@
-// Random programs of matrices, in doubles by hand, fused, one by one, and on every device.
+// Random programs of matrices: a reference in double, fused, eager, and on every device.
 #include "devices.hpp"
 
 #include <gtest/gtest.h>

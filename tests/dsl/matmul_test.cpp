@@ -1,4 +1,4 @@
-// Products of matrices on all devices, against sums by hand.
+// Matrix products on all devices, against loops.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -29,11 +29,11 @@ struct Array {
   Shape shape;
   std::vector<Wide> values;
 
-  /// The element at these positions, of which the last ones count; an extent of 1 is broadcast.
+  /// The element at these positions (the last ones); an extent of 1 is broadcast.
   Wide at(std::vector<std::int64_t> place) const {
-    place.erase(place.begin(), place.end() - shape.rank());
+    place.erase(place.begin(), place.end() - shape.ndim());
     std::int64_t offset = 0;
-    for (int i = 0; i < shape.rank(); ++i)
+    for (int i = 0; i < shape.ndim(); ++i)
       offset = offset * shape[i] + (shape[i] == 1 ? 0 : place[static_cast<std::size_t>(i)]);
     return values[static_cast<std::size_t>(offset)];
   }
@@ -51,7 +51,7 @@ Array array_of(const sn::Tensor<T, sn::AnyDevice>& x) {
   return a;
 }
 
-/// The sum of |a b| tells how much rounding may change.
+/// The sum of |a b| bounds the rounding error.
 struct Product {
   Array result;
   std::vector<long double> magnitudes;
@@ -60,17 +60,17 @@ struct Product {
 /// By torch.matmul's rules, written out.
 Product multiply(const Array& a, const Array& b) {
   Array left = a, right = b;
-  if (a.shape.rank() == 1) left.shape = {1, a.shape[0]};
-  if (b.shape.rank() == 1) right.shape = {b.shape[0], 1};
+  if (a.shape.ndim() == 1) left.shape = {1, a.shape[0]};
+  if (b.shape.ndim() == 1) right.shape = {b.shape[0], 1};
   const std::int64_t m = left.shape[-2], k = left.shape[-1], n = right.shape[-1];
   Shape batch, other;
-  for (int i = 0; i < left.shape.rank() - 2; ++i) batch.push_back(left.shape[i]);
-  for (int i = 0; i < right.shape.rank() - 2; ++i) other.push_back(right.shape[i]);
+  for (int i = 0; i < left.shape.ndim() - 2; ++i) batch.push_back(left.shape[i]);
+  for (int i = 0; i < right.shape.ndim() - 2; ++i) other.push_back(right.shape[i]);
   EXPECT_TRUE(broadcast(batch, other));
   Product p;
   for (std::int64_t number = 0; number < batch.numel(); ++number) {
-    std::vector<std::int64_t> place(static_cast<std::size_t>(batch.rank()));
-    for (int i = batch.rank() - 1, rest = static_cast<int>(number); i >= 0; --i)
+    std::vector<std::int64_t> place(static_cast<std::size_t>(batch.ndim()));
+    for (int i = batch.ndim() - 1, rest = static_cast<int>(number); i >= 0; --i)
       place[static_cast<std::size_t>(i)] = rest % batch[i], rest /= static_cast<int>(batch[i]);
     const auto with = [&](std::int64_t row, std::int64_t column) {
       std::vector<std::int64_t> whole = place;
@@ -90,8 +90,8 @@ Product multiply(const Array& a, const Array& b) {
       }
   }
   p.result.shape = batch;
-  if (a.shape.rank() > 1) p.result.shape.push_back(m);
-  if (b.shape.rank() > 1) p.result.shape.push_back(n);
+  if (a.shape.ndim() > 1) p.result.shape.push_back(m);
+  if (b.shape.ndim() > 1) p.result.shape.push_back(n);
   return p;
 }
 
@@ -116,7 +116,7 @@ void expect_product(const sn::Tensor<T, sn::AnyDevice>& a, const sn::Tensor<T, s
   ASSERT_EQ(got.shape, right.result.shape);
   EXPECT_EQ(result.device(), a.device());
   const long double inner = static_cast<long double>(a.shape()[-1]);
-  const long double sums = sizeof(T) == 2 ? 0x1p-24L : rounding<T>;  // 16-bit floats add up in float
+  const long double sums = sizeof(T) == 2 ? 0x1p-24L : rounding<T>;  // 16-bit floats accumulate in float
   for (std::size_t i = 0; i < got.values.size(); ++i) {
     const long double bound = right.magnitudes[i] * (rounding<T> + (inner + 2) * sums) + 0x1p-24L * (sizeof(T) == 2);
     ASSERT_LE(std::abs(got.values[i] - right.result.values[i]), bound) << "element " << i;
@@ -141,7 +141,7 @@ struct OfDtype : testing::Test {};
 using Dtypes = testing::Types<float, double, sn::half, sn::bfloat16, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(OfDtype, Dtypes);
 
-TYPED_TEST(OfDtype, ShapesOfAllRanks) {
+TYPED_TEST(OfDtype, ShapesOfAllNdims) {
   std::mt19937 random(1);
   const std::pair<Shape, Shape> shapes[] = {{{1}, {1}},
                                             {{7}, {7}},
@@ -170,7 +170,7 @@ TYPED_TEST(OfDtype, ShapesOfAllRanks) {
 /// One of the views of a tensor that has this shape.
 template <class T>
 sn::Tensor<T, sn::AnyDevice> random_view(const Shape& shape, sn::Device device, std::mt19937& random) {
-  const int last = shape.rank() - 1;
+  const int last = shape.ndim() - 1;
   switch (random() % 7) {
     case 0: return random_tensor<T>(shape, device, random);
     case 1: {  // columns side by side
@@ -247,7 +247,7 @@ TEST(MatMul, SpecialValuesPass) {
   }
 }
 
-/// Simplifying drops the mask, whose shape the result keeps, in dtypes that executors compute in others.
+/// Simplification drops the mask, whose shape the result keeps, in dtypes with a different compute dtype.
 TEST(MatMul, ShapesThatAreKeptOfAnyDtype) {
   for (const sn::Device device : devices()) {
     const auto f = sn::tensor({{1.f, -2.f}, {3.f, 4.f}}).to(device);
@@ -355,9 +355,9 @@ TEST(MatMul, WhatIsAroundIsFused) {
     EXPECT_EQ(launches_of([&] { sn::Tensor(sn::gelu(sn::matmul(x, w) + b) * 2); }), 2u);
     EXPECT_EQ(launches_of([&] { sn::Tensor(sn::gelu(sn::matmul(x * 2 + 1, w) + b)); }), 3u);
     EXPECT_EQ(launches_of([&] { sn::Tensor(sn::softmax(sn::matmul(x, w) + b, -1)); }), 2u);
-    // Attention: three products, and between them the softmax alone.
+    // Attention: three products, with only the softmax between them.
     EXPECT_EQ(launches_of([&] { sn::Tensor(sn::matmul(sn::softmax(sn::matmul(x, x.t()) / 2, -1), x)); }), 3u);
-    // One product of both: what two expressions share is stored once.
+    // One product for both: what two expressions share is stored once.
     const auto y = sn::matmul(x, w) + b;
     EXPECT_EQ(launches_of([&] { (void)sn::evaluate(y.exp(), y.relu()); }), 2u);
   }
@@ -397,7 +397,7 @@ TEST(MatMul, OutputsThatOperandsShare) {
     a.assign(sn::matmul(a, a));
     EXPECT_EQ(printed(a.cpu()), "tensor([[ 7., 10.],\n        [15., 22.]])");
     a.copy_(before);
-    a.t().assign(sn::matmul(a, a));  // written across
+    a.t().assign(sn::matmul(a, a));  // written transposed
     EXPECT_EQ(printed(a.cpu()), "tensor([[ 7., 15.],\n        [10., 22.]])");
     a.copy_(before);
     a.assign(sn::matmul(a, a) + a);

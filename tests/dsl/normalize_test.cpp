@@ -1,4 +1,4 @@
-// Norms and layers that normalize against PyTorch's table.
+// Norms and normalization layers against PyTorch's table.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST_P(Normalize, Lengths) {
   EXPECT_EQ(torch.left_out("normalize") + torch.left_out("cosine") + torch.left_out("softmin"), "");
 }
 
-// As long as rows get that stay in registers, of elements that become twice as long there.
+// The longest rows that stay in registers, with elements that are twice as wide there.
 TEST_P(Normalize, LongRowsOfFewBits) {
   constexpr std::int64_t n = 1 << 15;
   for (const std::int64_t columns : {n, n + 8000}) {

@@ -137,13 +137,13 @@ TEST_F(Npy, RoundTripsOfRandomShapesAndViews) {
     const DType any = static_cast<DType>(random() % real_dtype_count);
     const DType dtype = any == DType::BFloat16 ? DType::Float16 : any;  // which the format lacks
     Shape shape;
-    for (std::uint64_t rank = random() % 5; rank > 0; --rank) shape.push_back(static_cast<std::int64_t>(random() % 8));
+    for (std::uint64_t ndim = random() % 5; ndim > 0; --ndim) shape.push_back(static_cast<std::int64_t>(random() % 8));
     std::vector<std::uint64_t> bits(101);
     for (std::uint64_t& b : bits) b = dtype == DType::Bool ? random() & 1 : random();
     TensorRef t = testing::host_tensor(dtype, shape, bits);
-    if (shape.rank() > 1 && random() % 2) {
-      std::swap(t->shape[0], t->shape[shape.rank() - 1]);
-      std::swap(t->strides[0], t->strides[shape.rank() - 1]);
+    if (shape.ndim() > 1 && random() % 2) {
+      std::swap(t->shape[0], t->shape[shape.ndim() - 1]);
+      std::swap(t->strides[0], t->strides[shape.ndim() - 1]);
       t = runtime::view(*t, t->shape, t->strides);
     }
     const Device device(cpu_and_gpu[i % 2]);
@@ -221,8 +221,8 @@ TEST_F(Npy, MalformedHeadersSayWhereAndWhat) {
       {"{'descr': '<f4', 'descr': '<f4'}", "at byte 27: expected each of the keys"},
       {"{'other': 1}", "at byte 11: expected each of the keys"},
       {"{descr: '<f4'}", "at byte 11: expected a quoted string, found 'descr"},
-      {"{'descr' '<f4'}", "at byte 19: expected ':' behind a key"},
-      {"{'descr': '<f4' 'shape': ()}", "expected ',' or '}' behind a value"},
+      {"{'descr' '<f4'}", "at byte 19: expected ':' after a key"},
+      {"{'descr': '<f4' 'shape': ()}", "expected ',' or '}' after a value"},
       {"{'descr': '<f4", "expected the string's closing quote, found the header's end"},
       {"{'descr': '<f\\x34'}", "expected a string without escapes"},
       {"{'descr': 4}", "expected a quoted string, found '4}'"},
@@ -230,19 +230,19 @@ TEST_F(Npy, MalformedHeadersSayWhereAndWhat) {
       {"{'descr': '<f4', 'fortran_order': true}", "expected True or False"},
       {"{'shape': [3]}", "expected a tuple, found '[3]}'"},
       {"{'shape': 3}", "expected a tuple"},
-      {"{'shape': (3)}", "expected ',' behind the only extent"},
-      {"{'shape': (-3,)}", "expected an extent: a whole number from 0 to 2^63 - 1, found '-3,)}'"},
-      {"{'shape': (3.0,)}", "expected ',' or ')' behind an extent, found '.0,)}'"},
-      {"{'shape': (1 2)}", "expected ',' or ')' behind an extent"},
+      {"{'shape': (3)}", "expected ',' after the only extent"},
+      {"{'shape': (-3,)}", "expected an extent: an integer from 0 to 2^63 - 1, found '-3,)}'"},
+      {"{'shape': (3.0,)}", "expected ',' or ')' after an extent, found '.0,)}'"},
+      {"{'shape': (1 2)}", "expected ',' or ')' after an extent"},
       {"{'shape': (,)}", "expected an extent"},
       {"{'shape': (03,)}", "expected an extent"},
-      {"{'shape': (0x3,)}", "expected ',' or ')' behind an extent"},
+      {"{'shape': (0x3,)}", "expected ',' or ')' after an extent"},
       {"{'shape': (9223372036854775808,)}", "at byte 21: expected an extent"},
       {"{'shape': (1,1,1,1,1,1,1,1,1)}", "expected at most 8 dimensions"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x",
-       "expected nothing but spaces behind the dictionary, found 'x'"},
+       "expected nothing but spaces after the dictionary, found 'x'"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,)",
-       "expected ',' or '}' behind a value, found the header's end"},
+       "expected ',' or '}' after a value, found the header's end"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}",
        "is too large: a tensor has less than 2^60 elements"},
       {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, 0, 1, 2, 1, 2, 192213372036854775, 2)}", "is too large"},

@@ -44,12 +44,12 @@ AnyResult result_of(const std::string& call, const AnyTensor& x, const std::stri
   throw sn::Error("no such call: " + call);
 }
 
-/// Which of equal elements these give is left open, so that the sign of a zero is.
+/// Which of equal elements these return is unspecified, and so is the sign of a zero.
 bool may_give_either_zero(const std::string& call) {
   return call.starts_with("topk") || call == "kthvalue" || call.ends_with("median");
 }
 
-/// Of what exp and log give the last digits differ between libraries; they are of what is summed, which may cancel.
+/// The last digits of exp and log differ between libraries, relative to the summands, which may cancel.
 bool near(const std::string& call, sn::DType dtype, Number got, Number right) {
   if (same(got, right))
     return std::isnan(right) || std::signbit(got) == std::signbit(right) || may_give_either_zero(call);

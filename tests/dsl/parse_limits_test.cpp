@@ -1,4 +1,4 @@
-// Texts that ask for too much: they are refused, in little time, on little stack and by a short message.
+// Texts beyond the limits: they are rejected in little time, with little stack and a short message.
 #include <sinter/dsl/parse.hpp>
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ TEST_F(ParseLimits, DepthAndLengthAreBounded) {
     for (int k = 0; k < 3000; ++k) sum = sum + 1;
     return sum;
   }());
-  // Names and arguments without end take no time that grows with their square.
+  // The time for very many names and arguments does not grow quadratically.
   std::string names = "x", calls = "exp(x", types;
   for (int k = 0; k < 50'000; ++k) {
     names += fmt::format("+q{}", k);
@@ -58,7 +58,7 @@ TEST_F(ParseLimits, WorkIsBounded) {
   EXPECT_THAT(error("x" + many("+x", 70'000)), HasSubstr("at most 131072 numbers, names, operators and calls"));
   EXPECT_THAT(error("x" + many(".T", 5000)), HasSubstr("at most 4096 calls and indices"));
   EXPECT_THAT(error("x" + many("[:]", 5000)), HasSubstr("at most 4096 calls and indices"));
-  // Shapes are found from those of the operands: 20,000 products in no more than a few seconds under any sanitizer.
+  // Shapes are derived from those of the operands: 20,000 products in no more than a few seconds under any sanitizer.
   const AnyTensor m = ones({2, 2});
   EXPECT_EQ(parse("m" + many("@m", 20'000), {{"m", m}}).node()->dtype(), DType::Float32);
   EXPECT_THAT(message_of<ShapeError>([&] { parse("m @ v", {{"m", m}, {"v", ones({3})}}); }), HasSubstr("m @ v"));

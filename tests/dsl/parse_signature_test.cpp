@@ -41,7 +41,7 @@ TEST(Signature, RefusesWhatIsNone) {
   EXPECT_THAT(error("z: f32 y: f32"), HasSubstr("',' or the end"));
   EXPECT_THAT(error("z: f32, z: f32"), HasSubstr("twice"));
   EXPECT_THAT(error("z: f32[a,a,a,a,a,a,a,a,a]"), HasSubstr("at most 8"));
-  EXPECT_THAT(error("not: f32"), HasSubstr("no name"));
+  EXPECT_THAT(error("not: f32"), HasSubstr("cannot be a name"));
 }
 
 TEST(Signature, MatchesTensors) {
@@ -54,10 +54,10 @@ TEST(Signature, MatchesTensors) {
   };
   const std::type_identity<ShapeError> shape;
   EXPECT_THAT(error(shape, zeros({4}), y, w), AllOf(HasSubstr("y: i64[n, m]"), HasSubstr("n is 4 before")));
-  EXPECT_THAT(error(shape, zeros({3, 1}), y, w), HasSubstr("2 axes and not 1"));
+  EXPECT_THAT(error(shape, zeros({3, 1}), y, w), HasSubstr("2 axes, not 1"));
   EXPECT_THAT(error(shape, z, y, zeros({7, 3})), HasSubstr("axis 1 has 3 elements"));
   EXPECT_THAT(error(std::type_identity<DtypeError>(), z, z, w), HasSubstr("another dtype"));
-  EXPECT_THAT(message_of<Error>([&] { match(s, std::vector{z}); }), HasSubstr("3 arguments that are tensors, and 1"));
+  EXPECT_THAT(message_of<Error>([&] { match(s, std::vector{z}); }), HasSubstr("3 arguments that are tensors, but 1"));
 }
 
 }  // namespace

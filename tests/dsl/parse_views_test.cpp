@@ -1,4 +1,4 @@
-// Views and elements as text: against C++'s, and indices against Python's rules written out.
+// Views and indexing in texts: against C++, and indices against Python's rules written out.
 #include <sinter/dsl/parse.hpp>
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ TEST_F(ParseViews, ElementsAtComputedPlaces) {
   is("gather(x.flatten(1), 1, (m * 2).to(int64))", gather(x.flatten(1), 1, (m * 2).to<std::int64_t>()));
 }
 
-/// What a part of an index is, as Python has it.
+/// The meaning of a part of an index in Python.
 struct Part {
   enum Kind { Position, Slice, NewAxis, Ellipsis } kind;
   std::optional<std::int64_t> first{}, last{}, step{};  // a position is the first
@@ -115,11 +115,11 @@ struct Walk {
     };
     for (const Part& p : parts) {
       if (p.kind == Part::NewAxis) add({0}, 0);
-      if (p.kind == Part::Ellipsis) whole(shape.rank() - named);
+      if (p.kind == Part::Ellipsis) whole(shape.ndim() - named);
       if (p.kind == Part::Slice) add(p.positions(shape[axis]), strides[axis]), ++axis;
       if (p.kind == Part::Position) start += (*p.first < 0 ? *p.first + shape[axis] : *p.first) * strides[axis], ++axis;
     }
-    whole(shape.rank() - axis);
+    whole(shape.ndim() - axis);
   }
   void add(const std::vector<std::int64_t>& positions, std::int64_t stride) {
     axes.emplace_back();
@@ -133,12 +133,12 @@ struct Walk {
         for (const std::int64_t offset : axis) next.push_back(place + offset);
       places = std::move(next);
     }
-    return {places.begin(), places.end()};  // of an arange, an element is its place
+    return {places.begin(), places.end()};  // in an arange, an element is its own position
   }
   static Shape contiguous_strides(const Shape& shape) {
     Shape strides = shape;
     std::int64_t stride = 1;
-    for (std::int64_t i = shape.rank(); i-- > 0; stride *= shape[i]) strides[i] = stride;
+    for (std::int64_t i = shape.ndim(); i-- > 0; stride *= shape[i]) strides[i] = stride;
     return strides;
   }
 };
@@ -147,11 +147,11 @@ std::vector<Part> random_index(std::mt19937& random, const Shape& shape) {
   const auto up_to = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n + 1)); };
   std::vector<Part> parts;
   std::int64_t axis = 0;
-  const std::int64_t named = up_to(shape.rank());
+  const std::int64_t named = up_to(shape.ndim());
   bool ellipsis = false;
   for (std::int64_t i = 0; i < named; ++i) {
     if (up_to(4) == 0) parts.push_back({Part::NewAxis});
-    if (!ellipsis && up_to(4) == 0) parts.push_back({Part::Ellipsis}), ellipsis = true, axis += shape.rank() - named;
+    if (!ellipsis && up_to(4) == 0) parts.push_back({Part::Ellipsis}), ellipsis = true, axis += shape.ndim() - named;
     const std::int64_t extent = shape[axis++];
     if (up_to(2) == 0 && extent > 0) {
       parts.push_back({Part::Position, up_to(2 * extent - 1) - extent});
@@ -205,18 +205,18 @@ TEST_F(ParseViews, AWriteToTheTensorIsSeen) {
 
 TEST_F(ParseViews, ErrorsShowThePlace) {
   EXPECT_THAT(error("m[]"), HasSubstr("an index is expected"));
-  EXPECT_THAT(error("m[0"), HasSubstr("',' or ']' is expected, and here is the end of the text"));
+  EXPECT_THAT(error("m[0"), HasSubstr("',' or ']' is expected, but got the end of the text"));
   EXPECT_THAT(error("m[1:2:3:4]"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("m[0:1 2]"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("m[0:1"), HasSubstr("',' or ']'"));
-  EXPECT_THAT(error("m[..., ...]"), AllOf(HasSubstr("one '...' at most"), HasSubstr("\n  m[..., ...]\n         ^^^")));
-  EXPECT_THAT(error("m[0.5]"), HasSubstr("and here is a number"));
-  EXPECT_THAT(error("m[(0, 1)]"), HasSubstr("and here is a list"));
+  EXPECT_THAT(error("m[..., ...]"), AllOf(HasSubstr("at most one '...'"), HasSubstr("\n  m[..., ...]\n         ^^^")));
+  EXPECT_THAT(error("m[0.5]"), HasSubstr("but got a number"));
+  EXPECT_THAT(error("m[(0, 1)]"), HasSubstr("but got a list"));
   EXPECT_THAT(error("m[0, ids]"), HasSubstr("index_select(x, axis, ids)"));
   EXPECT_THAT(error("m[mask]"), HasSubstr("where(mask, x, 0)"));
-  EXPECT_THAT(error("m[ids:]"), HasSubstr("the bounds of a slice are integers, and here is int64 (4,)"));
-  EXPECT_THAT(error("s[0]"), HasSubstr("elements are those of a tensor"));
-  EXPECT_THAT(error("(1, 2)[0]"), HasSubstr("and here is a list"));
+  EXPECT_THAT(error("m[ids:]"), HasSubstr("the bounds of a slice are integers, but got int64 (4,)"));
+  EXPECT_THAT(error("s[0]"), HasSubstr("only a tensor can be indexed"));
+  EXPECT_THAT(error("(1, 2)[0]"), HasSubstr("but got a list"));
   EXPECT_THAT(error("m.mT"), HasSubstr("'(' after the method's name"));
   EXPECT_THAT(error<IndexError>("m[2]"), AllOf(HasSubstr("2"), HasSubstr("\n  m[2]\n   ^")));
   EXPECT_THAT(error<IndexError>("m[0, 0, 0]"), HasSubstr("(2, 3)"));

@@ -1,4 +1,4 @@
-// Printing against PyTorch's own (tests/data/print.tsv), and what the table cannot hold: views, options, threads.
+// Printing against PyTorch's own (tests/data/print.tsv), and cases that the table cannot hold: views, options, threads.
 #include <sinter/dsl/print.hpp>
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST_F(Print, ViewsPrintAsTheirElements) {
       const TensorRef view = runtime::view(*t, shape, strides, offset);
       for (std::int64_t i = 0; i < shape.numel(); ++i) {
         std::int64_t rest = i, at = offset;
-        for (int axis = shape.rank(); axis-- > 0; rest /= shape[axis]) at += rest % shape[axis] * strides[axis];
+        for (int axis = shape.ndim(); axis-- > 0; rest /= shape[axis]) at += rest % shape[axis] * strides[axis];
         elements.push_back(at);
       }
       const TensorRef plain = host(shape, elements);
@@ -100,7 +100,7 @@ TEST_F(Print, ViewsPrintAsTheirElements) {
 }
 
 TEST_F(Print, NoElementsBesideTheShownAreNeeded) {
-  // 2^40 elements of which one is in memory.
+  // 2^40 elements, one of them in memory.
   const TensorRef one = host<float>(Shape{}, {1.5f});
   const TensorRef huge = runtime::view(*one, Shape{1 << 20, 1 << 20}, Shape{0, 0});
   EXPECT_THAT(to_string(*huge), HasSubstr("[1.5000, 1.5000, 1.5000,  ..., 1.5000, 1.5000, 1.5000],\n        ...,\n"));

@@ -25,7 +25,7 @@ bool evaluates(sn::Device device) {
   return small[1].item() == 4 && std::abs(large[399'999].item() - 2.8284271f) < 1e-5f;
 }
 
-/// Whether `f` gives true in a child. A child that hangs is ended by a signal.
+/// Whether `f` returns true in a child. A child that hangs is ended by a signal.
 bool in_child(const std::function<bool()>& f) {
   const pid_t child = fork();
   if (child == 0) {

@@ -146,15 +146,15 @@ TEST(Random, ErrorsOfExpressions) {
   EXPECT_THAT(message_of<sn::Error>([&] { static_cast<void>(sn::exponential_like(x, 0)); }),
               ::testing::HasSubstr("the rate is 0"));
   EXPECT_THAT(message_of<sn::Error>([&] { static_cast<void>(sn::normal(x, -1)); }),
-              ::testing::HasSubstr("the deviation is -1"));
+              ::testing::HasSubstr("the standard deviation is -1"));
   EXPECT_THROW(sn::randint<std::uint8_t>(0, 257, {1}), sn::Error);
   EXPECT_THROW(sn::randint<std::uint8_t>(-1, 5, {1}), sn::Error);
   EXPECT_THROW(sn::randint<bool>(0, 3, {1}), sn::Error);
   EXPECT_THAT(message_of<sn::Error>([] { sn::randint<sn::half>(0, 100'000, {1}); }),
-              ::testing::HasSubstr("from 0 to 99999 there are integers that float16 does not have"));
+              ::testing::HasSubstr("float16 cannot represent all integers from 0 to 99999"));
   EXPECT_EQ(sn::randint<std::uint8_t>(0, 256, {9}).numel() + sn::randint<bool>(0, 2, {9}).numel(), 18);
   EXPECT_THAT(message_of<sn::ShapeError>([&] { static_cast<void>(sn::rand_like(x + sn::ones({4}))); }),
-              ::testing::HasSubstr("do not broadcast: (4,) beside (3,)"));
+              ::testing::HasSubstr("do not broadcast: (4,) and (3,)"));
 }
 
 }  // namespace

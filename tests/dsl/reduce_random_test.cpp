@@ -1,5 +1,5 @@
 // Random expressions with reductions, fused and eager, against doubles. The bound is that of a running error analysis:
-// beside each value goes how far float can be from it, by the standard model of a rounding of 2^-24 in each operation,
+// each value carries a bound on the error of float, by the standard model of a rounding of 2^-24 in each operation,
 // 8 of them in a function, and n of them in a sum of n.
 #include "devices.hpp"
 
@@ -47,7 +47,7 @@ Matrix map(const Matrix& a, const Matrix& b, const std::function<Value(Value, Va
   return out;
 }
 
-/// Of the elements that are combined.
+/// The elements that are reduced.
 Matrix reduce(const Matrix& a, bool rows, bool columns, const std::function<Value(const std::vector<Value>&)>& f) {
   Matrix out(rows ? 1 : a.rows, columns ? 1 : a.columns);
   for (int r = 0; r < out.rows; ++r)
@@ -148,7 +148,7 @@ class Expressions {
           const double t = std::tanh(x.v), e = x.e + function_error;
           return Value{t * y.v, std::abs(t) * y.e + std::abs(y.v) * e + e * y.e + u * std::abs(t * y.v)};
         });
-      case 7: {  // the largest element in the shape of a, which is simplified away and still gives that
+      case 7: {  // the largest element in the shape of a, which is simplified away but still determines it
         const Lazy largest = sn::amax(b.lazy, {0, 1}, sn::keepdim);
         pool_.push_back({sn::where(a.lazy > largest, largest, largest),
                          map(a.exact, reduce(b.exact, true, true, largest_of), [](Value, Value y) { return y; })});

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
 #include "operand_table.hpp"
 #include "visit_real.hpp"
 
@@ -71,7 +71,7 @@ struct Result {
     shape = sinter::testing::parse_shape(row.size() > 7 ? row[7] : "");
     bits = sinter::testing::parse_bits(row.size() > 8 ? row[8] : "");
   }
-  /// norm of order 0 by a number is refused: see docs/differences.md.
+  /// norm with a run-time order of 0 is rejected: see docs/differences.md.
   bool is_left_out() const { return request.operation == "norm" && request.parameter == 0; }
 };
 struct Input {
@@ -159,13 +159,13 @@ TEST(ReduceTable, EachByItself) {
   }
 }
 
-/// Those that GPUs compute too: their kernels take long to compile.
+/// Those that GPUs compute too, since their kernels take long to compile.
 bool is_for_gpus(const Input& input) {
   return input.name == "float32_special" || input.name == "float16_3x4" || input.name == "int32_2x3x4" ||
          input.name == "float64_0x3";
 }
 
-/// All results of an input in one evaluation, of expressions that only run time knows.
+/// All results of an input in one evaluation, of expressions built at run time.
 TEST(ReduceTable, AllTogether) {
   for (const sn::Device device : sinter_tests::devices())
     for (const Input& input : inputs()) {
@@ -238,7 +238,7 @@ TEST_P(Reduce, ValuesAndTheirPositions) {
   const auto bools = sn::max(x > 4, 1);
   EXPECT_THAT(bools.values.to_vector(), ElementsAre(true, true));
   EXPECT_THAT(bools.indices.to_vector(), ElementsAre(1, 2));
-  const auto of_any = sn::min(sn::AnyTensor(x > 4), 1);  // whose dtype run time knows
+  const auto of_any = sn::min(sn::AnyTensor(x > 4), 1);  // whose dtype is known at run time
   EXPECT_THAT(of_any.values.as<bool>().to_vector(), ElementsAre(false, false));
   EXPECT_THAT(of_any.indices.to_vector(), ElementsAre(0, 0));
   const auto [least, most] = x.aminmax(1);
@@ -266,7 +266,7 @@ TEST_P(Reduce, PartsOfLargerExpressions) {
   EXPECT_EQ(total.item(), 5 * 4 + 7 * 5 + 9 * 6 + 1);
 }
 
-/// A tensor whose values the simplifier needs no more still gives the shape, beside what was reduced and multiplied.
+/// A tensor whose values are simplified away still determines the shape, together with reductions and products.
 TEST_P(Reduce, WhatIsSimplifiedAwayGivesItsShape) {
   const sn::Tensor x = sn::tensor({{1, 2, 3}, {4, 5, 6}}, GetParam());
   const sn::Tensor sums = ((x - x) + x.sum()).sum(1);
@@ -309,8 +309,8 @@ TEST_P(Reduce, WrongAxesAreReportedWhereTheyAreWritten) {
 TEST_P(Reduce, NoElements) {
   const sn::Tensor<float> none = sn::zeros({0, 3}, d);
   EXPECT_EQ(message_of<sn::IndexError>([&] { (void)sn::amax(none, 0); }),
-            fmt::format("amax: Expected reduction dim 0 to have non-zero size, for float32 (0, 3) on {}: no element is "
-                        "the largest or the smallest of none",
+            fmt::format("amax: Expected reduction dim 0 to have non-zero size, for float32 (0, 3) on {}: without "
+                        "elements there is no largest or smallest one",
                         to_string(d)));
   EXPECT_THROW((void)none.argmin(), sn::IndexError);
   EXPECT_THROW((void)(none + 1).max(0), sn::IndexError);
@@ -330,7 +330,7 @@ TEST_P(Reduce, InsideLetAxesCountFromTheEnd) {
   const sn::Tensor total = sn::let(x + 1, [](auto v) { return v / sn::sum(v); });
   EXPECT_FLOAT_EQ(total[0][0].item(), 2.f / 27);
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)sn::let(x + 1, [](auto v) { return v.sum(0); }); }),
-              HasSubstr("sum: axis 0 of a part that let or function named"));
+              HasSubstr("sum: axis 0 of an operand of let or function"));
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)sn::let(x + 1, [](auto v) { return v.sum({-1, -1}); }); }),
               HasSubstr("appears multiple times"));
   EXPECT_THROW((void)sn::evaluate(sn::let(x + 1, [](auto v) { return v.sum(-3); })), sn::IndexError);
@@ -385,7 +385,7 @@ TEST_P(Reduce, DtypesAreKnownToTheCompiler) {
     }
 }
 
-/// A number that only has the shape of something: an elementwise kernel asks a result of a reduction for it.
+/// A number with the shape of another value: an elementwise kernel takes it from the result of a reduction.
 TEST_P(Reduce, ResultsGiveShapesToNumbers) {
   const sn::Tensor a = x.flip(1);
   const sn::Tensor z = sn::complex(a, x);

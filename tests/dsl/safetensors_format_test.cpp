@@ -68,9 +68,8 @@ TEST(SafetensorsFormat, HeadersThatSayNothingUsable) {
       {R"({"a":{"dtype":"F32","dtype":"F32"}})", "tensor 'a' has the key 'dtype' twice"},
       {R"({"a":{"shape":[],"shape":[]}})", "tensor 'a' has the key 'shape' twice"},
       {R"({"a":{"data_offsets":[0,0],"data_offsets":[0,0]}})", "tensor 'a' has the key 'data_offsets' twice"},
-      {R"({"a":{"device":"cuda"}})", "tensor 'a' has the key 'device', where there are 'dtype'"},
-      {R"({"a":{"shape":3}})",
-       "expected a list of whole numbers from 0 to 2^63 - 1 for 'shape' of tensor 'a', found a"},
+      {R"({"a":{"device":"cuda"}})", "tensor 'a' has the unknown key 'device'; the keys are 'dtype'"},
+      {R"({"a":{"shape":3}})", "expected a list of integers from 0 to 2^63 - 1 for 'shape' of tensor 'a', found a"},
       {R"({"a":{"shape":[-1]}})", "'shape' of tensor 'a', found -1"},
       {R"({"a":{"shape":[1.5]}})", "'shape' of tensor 'a', found 1.5"},
       {R"({"a":{"shape":[9223372036854775808]}})", "found 9223372036854775808"},
@@ -79,13 +78,13 @@ TEST(SafetensorsFormat, HeadersThatSayNothingUsable) {
       {R"({"a":{"shape":["2"]}})", "'shape' of tensor 'a', found a string"},
       {R"({"a":{"shape":[true]}})", "'shape' of tensor 'a', found true"},
       {R"({"a":{"shape":[1,1,1,1,1,1,1,1,1]}})", "tensor 'a' has more than 8 dimensions"},
-      {R"({"a":{"data_offsets":[0]}})", "expected a list of two whole numbers for 'data_offsets' of tensor 'a', found"},
+      {R"({"a":{"data_offsets":[0]}})", "expected a list of two integers for 'data_offsets' of tensor 'a', found"},
       {R"({"a":{"data_offsets":[]}})", "found a list of 0"},
       {R"({"a":{"data_offsets":[0,1,2]}})", "'data_offsets' of tensor 'a', found more of them"},
       {R"({"__metadata__":[]})", "expected an object for '__metadata__', found a list"},
       {R"({"__metadata__":{"k":1}})", "expected a string for 'k' of __metadata__, found a number"},
       {R"({"__metadata__":{"k":{}}})", "expected a string for 'k' of __metadata__, found an object"},
-      {R"({"__metadata__":{},"__metadata__":{}})", "the key '__metadata__' is there twice"},
+      {R"({"__metadata__":{},"__metadata__":{}})", "the key '__metadata__' occurs twice"},
       {R"({"__metadata__":{"k":"","j":"","k":""}})", "the metadata has the key 'k' twice"},
       {"{\"a\xff\":{}}",
        "malformed at byte 11: syntax error while parsing object key - invalid string: ill-formed UTF-8"},
@@ -118,12 +117,12 @@ TEST(SafetensorsFormat, TensorsThatDoNotFitTheData) {
        "tensor 'b' begins at byte 2 of the data, but tensor 'a' ends at 3: they overlap"},
       {tensor("a", "U8", "3", "0,3") + "," + tensor("b", "U8", "3", "0,3"), 3, "they overlap"},
       {tensor("b", "U8", "1", "4,5") + "," + tensor("a", "U8", "3", "0,3"), 5,
-       "tensor 'b' begins at byte 4 of the data, but tensor 'a' ends at 3: the bytes between belong to nobody"},
+       "tensor 'b' begins at byte 4 of the data, but tensor 'a' ends at 3: the bytes between belong to no tensor"},
       {tensor("a", "U8", "1", "1,2"), 2, "begins at byte 1 of the data, but the data begins at 0: the bytes between"},
       {tensor("a", "U8", "0", "4,4"), 0, "tensor 'a' begins at byte 4"},
       {tensor("a", "F32", "1", "0,4"), 3, "truncated: its tensors take 4 bytes from byte"},
-      {tensor("a", "F32", "1", "0,4"), 5, "there is something behind the last tensor: its tensors take 4 bytes"},
-      {"", 1, "there is something behind the last tensor: its tensors take 0 bytes from byte 10"},
+      {tensor("a", "F32", "1", "0,4"), 5, "there are bytes after the last tensor: its tensors take 4 bytes"},
+      {"", 1, "there are bytes after the last tensor: its tensors take 0 bytes from byte 10"},
       {tensor("a", "U8", "1", "0,1") + "," + tensor("a", "U8", "1", "1,2"), 2, "there are two tensors 'a'"},
       {tensor("a", "F64", "1152921504606846976", "0,0"), 0, "too large"},
       {tensor("a", "U8", "4294967296,4294967296", "0,0"), 0, "too large"},
@@ -165,7 +164,8 @@ TEST(SafetensorsFormat, DeepAndLongHeadersTakeNoMoreThanTheyAre) {
               HasSubstr("found a list"));
   std::string nested;
   for (int i = 0; i < 100'000; ++i) nested += "{\"a\":";
-  EXPECT_THAT(refusal<FormatError>([&] { read(safetensors_file(nested)); }), HasSubstr("tensor 'a' has the key 'a'"));
+  EXPECT_THAT(refusal<FormatError>([&] { read(safetensors_file(nested)); }),
+              HasSubstr("tensor 'a' has the unknown key 'a'"));
   EXPECT_THAT(refusal<FormatError>([] { read(safetensors_file("{\"" + std::string(1'000'000, 'n') + "\":1}")); }),
               HasSubstr("nnn...', found a number"));
 }

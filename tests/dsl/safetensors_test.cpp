@@ -1,4 +1,5 @@
-// Files by the Python library (tests/data/safetensors), read and written; what the memory that they share means.
+// Files by the Python library (tests/data/safetensors), read and written; and the semantics of the memory that they
+// share.
 #include <sinter/dsl/safetensors.hpp>
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ TEST_F(Safetensors, WritesTheBytesOfPython) {
     const Metadata metadata = load_safetensors_metadata(data_file(file));
     for (const char* device : cpu_and_gpu) {
       const StateDict state = load_safetensors(data_file(file), device);
-      // The order in which they are handed over is not that of the file.
+      // The order in which they are passed is not that of the file.
       std::vector<StateDict::Entry> turned(state.begin(), state.end());
       std::ranges::reverse(turned);
       save_safetensors(path, StateDict(turned), metadata);
@@ -136,7 +137,7 @@ TEST_F(Safetensors, AFileMayBeReplacedByWhatWasReadFromIt) {
   EXPECT_EQ(load_safetensors(path).at("a").as<double>().to_vector(), a.to_vector());
 }
 
-/// Kernels read vectors: what lies behind the last page of the file must not be touched.
+/// Kernels read vectors: memory after the last page of the file must not be touched.
 TEST_F(Safetensors, TheLastElementMayEndAPage) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& [code, size, dtype] :

@@ -1,4 +1,4 @@
-// Running results along an axis, against a walk along each line.
+// Scans along an axis, against a loop along each line.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using AnyResult = sn::ValuesAndIndices<sn::AnyType>;
 
-/// Numbers whose sums and products tell more than that they overflow.
+/// Numbers whose sums and products do not simply overflow.
 Numbers moderate_numbers(DType dtype, std::int64_t n, std::mt19937& random) {
   Numbers numbers;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -34,7 +34,7 @@ Numbers moderate_numbers(DType dtype, std::int64_t n, std::mt19937& random) {
   return numbers;
 }
 
-/// Rounding of a result in a dtype, beside what accumulating has lost.
+/// Rounding of a result in a dtype, in addition to the error of accumulation.
 Number rounding(DType dtype) {
   switch (dtype) {
     case DType::Float16: return 0x1p-11L;
@@ -132,8 +132,8 @@ void expect_scans(DType dtype, const sn::Shape& shape, int axis, std::mt19937& r
   const AnyTensor plain = tensor_of(dtype, shape, moderate_numbers(dtype, shape.numel(), random));
   const AnyTensor special = tensor_of(dtype, shape, random_numbers(dtype, shape.numel(), random));
   const auto laid_out = [&](AnyTensor x) {
-    if (shape.rank() > 1 && layout % 2) x = AnyTensor(x.transpose(0, -1).clone()).transpose(0, -1);
-    if (shape.rank() > 0 && layout / 2) x = AnyTensor(x.flip(0).clone()).flip(0);
+    if (shape.ndim() > 1 && layout % 2) x = AnyTensor(x.transpose(0, -1).clone()).transpose(0, -1);
+    if (shape.ndim() > 0 && layout / 2) x = AnyTensor(x.flip(0).clone()).flip(0);
     return x;
   };
   for (const sn::Device device : devices()) {
@@ -172,7 +172,7 @@ TEST(Scan, LongLines) {
   std::mt19937 random(4);
   for (const std::int64_t n : {32'768, 32'769, 49'152}) expect_scans(DType::Float32, {1, n}, 1, random);
   expect_scans(DType::Int32, {40'000, 2}, 0, random);
-  // On the CPU in pieces.
+  // In parts on the CPU.
   for (const std::int64_t n : {131'072, 150'003})
     for (const DType dtype : {DType::Float64, DType::Int64}) {
       const AnyTensor x = tensor_of(dtype, {2, n}, moderate_numbers(dtype, 2 * n, random));
@@ -188,9 +188,9 @@ TEST(Scan, AnyShapeAxisAndLayout) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 40; ++round) {
     sn::Shape shape;
-    for (int rank = below(5); rank > 0; --rank) shape.push_back(below(9) == 0 ? 0 : 1 + below(7));
-    const int rank = std::max(shape.rank(), 1);
-    expect_scans(thread_per_line[below(3)], shape, below(2 * rank) - rank, random, below(4));
+    for (int ndim = below(5); ndim > 0; --ndim) shape.push_back(below(9) == 0 ? 0 : 1 + below(7));
+    const int ndim = std::max(shape.ndim(), 1);
+    expect_scans(thread_per_line[below(3)], shape, below(2 * ndim) - ndim, random, below(4));
   }
 }
 
@@ -224,7 +224,7 @@ TEST(Scan, OfExpressionsAndTypes) {
   }
 }
 
-/// Sums of many equal numbers: PyTorch's float32 is as exact on a CPU, and not on a GPU.
+/// Sums of many equal numbers: PyTorch's float32 sums are as exact on a CPU, but not on a GPU.
 TEST(Scan, FloatsAccumulateInTwiceThePrecision) {
   for (const sn::Device device : devices()) {
     const sn::Tensor<float, sn::AnyDevice> tenths = sn::full({100'000}, 0.1f, device);
@@ -242,10 +242,10 @@ TEST(Scan, ErrorsSayWhatIsWrong) {
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.cumprod(-3); }), HasSubstr("cumprod: dimension"));
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.cummin(3); }), HasSubstr("cummin: dimension"));
     EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)x.logcumsumexp(0); }),
-                HasSubstr("must be of floats: convert it, as in x.to<float>()"));
+                HasSubstr("must have a float dtype: convert it, as in x.to<float>()"));
     const AnyTensor z(x.to<std::complex<float>>());
     EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)z.cummax(0); }), HasSubstr("cummax: x is complex64 (2, 3)"));
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)z.logcumsumexp(0); }), HasSubstr("must be of floats"));
+    EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)z.logcumsumexp(0); }), HasSubstr("must have a float dtype"));
   }
 }
 

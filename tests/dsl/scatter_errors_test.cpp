@@ -1,4 +1,4 @@
-// Writes at computed places that are refused: bad indices, and what does not fit.
+// Writes to indexed positions that are rejected: invalid indices, and shapes and dtypes that do not match.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST(ScatterErrors, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(x.index_put_({list}, sn::zeros({1, 2, 3})), sn::ShapeError);
   sn::Tensor<float> deep = sn::zeros({1, 1, 1, 1, 1, 1, 1, 1});
   EXPECT_THAT(message_of<sn::ShapeError>([&] { deep.index_put_({i}, 1); }),
-              AllOf(HasSubstr("index_put_: the indices ask for 2 dimensions of their own beside 7 of x"),
+              AllOf(HasSubstr("index_put_: the indices broadcast to 2 dimensions, in addition to 7 of x"),
                     HasSubstr("x: float32 (1, 1, 1, 1, 1, 1, 1, 1) on cpu")));
   sn::Tensor<float> expanded = sn::Tensor<float>(sn::zeros({1})).expand({2});
   EXPECT_THAT(message_of<sn::Error>([&] { expanded.scatter_(0, list, 1); }), HasSubstr("single memory"));

@@ -1,4 +1,4 @@
-// Writes at computed places, against a loop over positions.
+// Writes to indexed positions, against a loop over positions.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -22,12 +22,12 @@ using Index = sn::Tensor<std::int64_t>;
 
 std::vector<std::int64_t> coordinates(std::int64_t position, const sn::Shape& shape) {
   std::vector<std::int64_t> c(shape.size());
-  for (int d = shape.rank() - 1; d >= 0; position /= shape[d--]) c[static_cast<std::size_t>(d)] = position % shape[d];
+  for (int d = shape.ndim() - 1; d >= 0; position /= shape[d--]) c[static_cast<std::size_t>(d)] = position % shape[d];
   return c;
 }
 std::size_t position(const std::vector<std::int64_t>& c, const sn::Shape& shape) {
   std::int64_t p = 0;
-  for (int d = 0; d < shape.rank(); ++d) p = p * shape[d] + c[static_cast<std::size_t>(d)];
+  for (int d = 0; d < shape.ndim(); ++d) p = p * shape[d] + c[static_cast<std::size_t>(d)];
   return static_cast<std::size_t>(p);
 }
 
@@ -50,7 +50,7 @@ Host<T> random_host(const sn::Shape& shape, std::int64_t from, std::int64_t belo
 template <class T>
 sn::Tensor<T> on(sn::Device device, const Host<T>& h, int layout = 0) {
   const sn::Tensor<T> x = sn::Tensor<T>(sn::tensor<T>(h.values, h.shape)).to(device);
-  if (h.shape.rank() == 0) return x;
+  if (h.shape.ndim() == 0) return x;
   if (layout == 1) return sn::Tensor<T>(x.transpose(0, -1).clone()).transpose(0, -1);
   if (layout == 2) return sn::Tensor<T>(x.flip(-1).clone()).flip(-1);
   if (layout == 3) {
@@ -76,9 +76,9 @@ void scatter_reference(Host<T>& x, int axis, const Host<std::int64_t>& index, co
   }
 }
 
-sn::Shape random_shape(int rank, int least, int most, std::mt19937& random) {
+sn::Shape random_shape(int ndim, int least, int most, std::mt19937& random) {
   sn::Shape shape;
-  for (; rank > 0; --rank)
+  for (; ndim > 0; --ndim)
     shape.push_back(least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1)));
   return shape;
 }
@@ -89,12 +89,12 @@ TEST(Scatter, OfAnyShapeAndLayout) {
   std::mt19937 random(seed);
   const auto below = [&](std::int64_t n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 16; ++round) {
-    const int rank = 1 + below(round % 8 == 0 ? 8 : 4);
-    const sn::Shape shape = random_shape(rank, 1, rank > 4 ? 3 : 6, random);
-    const int axis = below(rank);
+    const int ndim = 1 + below(round % 8 == 0 ? 8 : 4);
+    const sn::Shape shape = random_shape(ndim, 1, ndim > 4 ? 3 : 6, random);
+    const int axis = below(ndim);
     sn::Shape part = shape, larger;
-    for (int d = 0; d < rank; ++d) part[d] = d == axis ? below(9) : 1 + below(shape[d]);
-    for (int d = 0; d < rank; ++d) larger.push_back(part[d] + below(3));
+    for (int d = 0; d < ndim; ++d) part[d] = d == axis ? below(9) : 1 + below(shape[d]);
+    for (int d = 0; d < ndim; ++d) larger.push_back(part[d] + below(3));
     const auto index = random_host<std::int64_t>(part, 0, shape[axis], random);
     const auto source = random_host<int>(larger, -100, 100, random);
     const auto before = random_host<int>(shape, -100, 100, random);
@@ -103,7 +103,7 @@ TEST(Scatter, OfAnyShapeAndLayout) {
       sn::Tensor<int> x = on(device, before, layouts[0]);
       Host<int> expected = before;
       scatter_reference(expected, axis, index, source, true);
-      x.scatter_add_(axis - (round % 2 ? rank : 0), on(device, index, layouts[1]), on(device, source, layouts[2]));
+      x.scatter_add_(axis - (round % 2 ? ndim : 0), on(device, index, layouts[1]), on(device, source, layouts[2]));
       EXPECT_EQ(x.to_vector(), expected.values) << device << " round " << round;
     }
     // Without duplicates along the axis, so that every device gives the same.
@@ -136,7 +136,7 @@ TEST(Scatter, OfAnyNumberOfElements) {
       scatter_reference(expected, 0, index, source, true);
       x.scatter_add_(0, on(device, index), on(device, source));
       EXPECT_EQ(x.to_vector(), expected.values) << n << device;
-      // All to one place.
+      // All to one position.
       Index sum = sn::zeros<std::int64_t>({3}).to(device);
       sum.scatter_add_(0, on(device, index) * 0 + 1, on(device, source) * 0 + 2);
       EXPECT_THAT(sum.to_vector(), ElementsAre(0, 2 * n, 0));
@@ -158,7 +158,7 @@ void expect_all_writes(sn::Device device) {
   EXPECT_THAT(x.to_vector(), ElementsAre(two, one, two, one, zero)) << sn::name(sn::dtype_of<T>) << device;
   x.scatter_(0, index, zero);
   EXPECT_THAT(x.to_vector(), ElementsAre(zero, zero, zero, one, zero));
-  // An odd place in memory.
+  // An odd address.
   sn::Tensor<T> part = x.narrow(0, 1, 3);
   part.scatter_add_(0, index, values({1, 1, 1, 1}));
   EXPECT_THAT(x.to_vector(), ElementsAre(zero, one, one, three, zero)) << sn::name(sn::dtype_of<T>) << device;
@@ -166,7 +166,7 @@ void expect_all_writes(sn::Device device) {
 
 TEST(Scatter, OfAllDtypes) {
   for (const sn::Device device : devices()) {
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) expect_all_writes<type>(device);
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) expect_all_writes<type>(device);
 #include <sinter/runtime/dtypes.def>
   }
 }
@@ -349,7 +349,7 @@ TEST(Scatter, OfNothingWritesNothing) {
 TEST(Scatter, WaitsForWhatItReadsAndWrites) {
   if (devices().size() < 2) return;
   const sn::Device gpu(0);
-  // Each operand on a stream of its own, so that waiting for one is not waiting for another.
+  // Each operand on its own stream, so that waiting for one is not waiting for another.
   for (const int touched : {0, 1, 2}) {
     const sn::Stream of_x, of_y, of_i, other;
     sn::Tensor<float> x = sn::zeros({100}).to(gpu), y = sn::zeros({1000}).to(gpu);

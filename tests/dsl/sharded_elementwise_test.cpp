@@ -1,6 +1,6 @@
-// Elementwise evaluations on a mesh, which take a short way, beside one device; and the dim in pieces of one row.
+// Elementwise evaluations on a mesh, which take a fast path, compared with one device; and a sharded dim of one row.
 #include <sinter/dsl/sharded.hpp>
-#include <sinter/runtime/pieces.hpp>
+#include <sinter/runtime/shards.hpp>
 
 #include <utility>
 #include <vector>
@@ -25,9 +25,9 @@ sn::Tensor<float> halves(const sn::Shape& shape) {
   return (sn::arange(shape.numel()).to<float>() * 0.5f - 2.5f).reshape(shape);
 }
 
-int axis_in_pieces(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::split_axis(x.impl()); }
+int axis_in_shards(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::sharded_axis(x.impl()); }
 
-/// Pieces of both sizes and of none; operands in pieces, on every position whole, and broadcast along each dim.
+/// Shards of both sizes and of none; operands sharded, replicated, and broadcast along each dim.
 TEST(ShardedElementwise, OperandsLieInAnyWay) {
   for (const sn::Mesh& mesh : mixed_and_cpus())
     for (const std::int64_t rows : {0, 1, 3, 8, 10})
@@ -39,14 +39,14 @@ TEST(ShardedElementwise, OperandsLieInAnyWay) {
         for (int again = 0; again < 2; ++again) {
           const sn::Tensor e = s * r + q - 1;
           EXPECT_TRUE(same(e, x * y + z - 1)) << rows << " along " << dim << " on " << to_string(mesh);
-          EXPECT_EQ(axis_in_pieces(e), dim);
+          EXPECT_EQ(axis_in_shards(e), dim);
           EXPECT_TRUE(same(r * q + 1, y * z + 1));
           EXPECT_TRUE(same(s.t() - r.t(), x.t() - y.t()));
         }
       }
 }
 
-/// Views whose first element is not the piece's first.
+/// Views whose first element is not the shard's first.
 TEST(ShardedElementwise, ViewsAndOutputs) {
   for (const sn::Mesh& mesh : mixed_and_cpus()) {
     const sn::Tensor x = halves({10, 6});
@@ -65,7 +65,7 @@ TEST(ShardedElementwise, ViewsAndOutputs) {
   }
 }
 
-/// What is written is read as well: in place, beside it, and elements that lie further on.
+/// The output is also read: in place, next to it, and further on.
 TEST(ShardedElementwise, WritesOverWhatItReads) {
   for (const sn::Mesh& mesh : mixed_and_cpus()) {
     sn::Tensor x = halves({10, 600}).contiguous();
@@ -82,8 +82,8 @@ TEST(ShardedElementwise, WritesOverWhatItReads) {
   }
 }
 
-/// Two tensors on a mesh in the same memory, of which neither knows the other.
-TEST(ShardedElementwise, PiecesOfOthersMayShareMemory) {
+/// Two independent tensors on a mesh in the same memory.
+TEST(ShardedElementwise, ShardsOfOthersMayShareMemory) {
   const sn::Mesh mesh(std::vector<sn::Device>(2));
   const sn::Tensor memory = halves({1205});
   std::vector<sn::Tensor<float>> low, high;
@@ -97,7 +97,7 @@ TEST(ShardedElementwise, PiecesOfOthersMayShareMemory) {
   EXPECT_TRUE(same(b, expected));
 }
 
-TEST(ShardedElementwise, AFaultAtOnePositionLeavesTheOthers) {
+TEST(ShardedElementwise, AFaultAtOneRankLeavesTheOthers) {
   const sn::Mesh mesh(std::vector<sn::Device>(3));
   const sn::Tensor a = sn::shard(sn::arange(6), mesh);
   const sn::Tensor b = sn::shard((sn::arange(6) - 2) * (sn::arange(6) - 2), mesh);
@@ -109,25 +109,25 @@ TEST(ShardedElementwise, AFaultAtOnePositionLeavesTheOthers) {
 TEST(ShardedElementwise, ALazyValueSeesTheWrite) {
   const sn::Mesh mesh(std::vector<sn::Device>(2));
   sn::Tensor s = sn::shard(halves({4, 2}), mesh);
-  const sn::Tensor piece = s.shard(1);
-  const auto before = piece.impl().buffer->version(), whole = s.impl().buffer->version();
+  const sn::Tensor shard = s.shard(1);
+  const auto before = shard.impl().buffer->version(), whole = s.impl().buffer->version();
   s += 1;
-  EXPECT_NE(piece.impl().buffer->version(), before);
+  EXPECT_NE(shard.impl().buffer->version(), before);
   EXPECT_NE(s.impl().buffer->version(), whole);
 }
 
-TEST(ShardedElementwise, ViewsOfOneRowKeepTheDimInPieces) {
+TEST(ShardedElementwise, ViewsOfOneRowKeepTheDimInShards) {
   const sn::Mesh mesh(std::vector<sn::Device>(3));
   for (const int dim : {0, 1}) {
     const sn::Tensor s = sn::shard(halves({1, 1, 5}), mesh, dim);
-    EXPECT_EQ(axis_in_pieces(s.unsqueeze(0)), dim + 1);
-    EXPECT_EQ(axis_in_pieces(s.unsqueeze(1)), dim == 0 ? 0 : 2);
-    EXPECT_EQ(axis_in_pieces(s.unsqueeze(-1)), dim);
-    EXPECT_EQ(axis_in_pieces(s.transpose(0, 1)), 1 - dim);
-    EXPECT_EQ(axis_in_pieces(s.permute(2, 0, 1)), dim + 1);
-    EXPECT_EQ(axis_in_pieces(s.squeeze(1 - dim)), 0);
-    EXPECT_EQ(axis_in_pieces(s.expand({2, 1, 1, 5})), dim + 1);
-    EXPECT_EQ(axis_in_pieces(s.narrow(2, 1, 2)), dim);
+    EXPECT_EQ(axis_in_shards(s.unsqueeze(0)), dim + 1);
+    EXPECT_EQ(axis_in_shards(s.unsqueeze(1)), dim == 0 ? 0 : 2);
+    EXPECT_EQ(axis_in_shards(s.unsqueeze(-1)), dim);
+    EXPECT_EQ(axis_in_shards(s.transpose(0, 1)), 1 - dim);
+    EXPECT_EQ(axis_in_shards(s.permute(2, 0, 1)), dim + 1);
+    EXPECT_EQ(axis_in_shards(s.squeeze(1 - dim)), 0);
+    EXPECT_EQ(axis_in_shards(s.expand({2, 1, 1, 5})), dim + 1);
+    EXPECT_EQ(axis_in_shards(s.narrow(2, 1, 2)), dim);
     EXPECT_THROW((void)s.squeeze(dim), sn::ShapeError);
     EXPECT_TRUE(same(s.unsqueeze(0) + 1, halves({1, 1, 1, 5}) + 1));
   }

@@ -1,4 +1,4 @@
-// Every other function of the library with tensors on a mesh: what it gives is what one device gives, or a DeviceError
+// Every other function of the library with tensors on a mesh: the result is that of one device, or a DeviceError
 // or ShapeError says what to do instead.
 #include <sinter/dsl/sharded.hpp>
 
@@ -29,7 +29,7 @@ sn::Tensor<float> sines(const sn::Shape& shape) {
   return ((sn::arange(shape.numel()).to<float>() * 0.37f).sin() * 3).reshape(shape);
 }
 
-/// f of tensors of one device, and of the same in pieces; what it gives as tensors of any dtype.
+/// f of tensors of one device, and of the same sharded; what it gives as tensors of any dtype.
 using Of = std::function<sn::AnyTensor(const sn::Tensor<float>&, const sn::Tensor<std::int64_t>&)>;
 
 void expect_right(const char* what, const Of& f, const sn::Shape& shape = {7, 4}) {
@@ -57,7 +57,7 @@ void expect_refused(const char* what, const Of& f, const sn::Shape& shape = {7, 
     ADD_FAILURE() << what << " was not refused";
   } catch (const sn::Error& e) {
     const std::string text = e.what();
-    EXPECT_TRUE(text.find("mesh(") != std::string::npos || text.find("in pieces") != std::string::npos)
+    EXPECT_TRUE(text.find("mesh(") != std::string::npos || text.find("sharded") != std::string::npos)
         << what << ": " << text;
     EXPECT_TRUE(text.find("gather(x") != std::string::npos || text.find("replicate(x") != std::string::npos ||
                 text.find("x.cpu()") != std::string::npos || text.find(".cpu()") != std::string::npos ||
@@ -173,7 +173,7 @@ TEST(ShardedFunctions, OperationsAreThoseOfOneDevice) {
   RIGHT(sn::full_like(x, 3));
 }
 
-TEST(ShardedFunctions, PositionsWithoutRowsTakePart) {
+TEST(ShardedFunctions, RanksWithoutRowsTakePart) {
   const sn::Mesh mesh(std::vector<sn::Device>(8));
   const std::vector<std::pair<const char*, std::function<sn::AnyTensor(const sn::Tensor<float>&)>>> reductions{
       {"sum", [](const auto& x) { return x.sum(0); }},
@@ -222,7 +222,7 @@ TEST(ShardedFunctions, PartsOfComplexNumbersAreRefused) {
   }
 }
 
-TEST(ShardedFunctions, ReadsAtIndicesOfPiecesAreRefused) {
+TEST(ShardedFunctions, ReadsAtIndicesOfShardsAreRefused) {
   REFUSED(sn::gather(x, 1, sn::Tensor(i.unsqueeze(1))));
   REFUSED(sn::take(x, i));
   REFUSED(sn::index_select(x, 0, i));

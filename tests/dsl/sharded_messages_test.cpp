@@ -1,4 +1,4 @@
-// Weak scaling: what the positions of a mesh tell one another where each has as many rows. The table is that of
+// Weak scaling: the messages between the ranks of a mesh when each has the same number of rows. The table is that of
 // docs/mesh.md.
 #include <sinter/dsl/sharded.hpp>
 

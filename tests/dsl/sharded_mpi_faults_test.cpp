@@ -1,4 +1,4 @@
-// Expressions on the devices of several processes, of which one has an error of its own.
+// Expressions on the devices of several processes, one of which has an error.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/sinter.hpp>
 
@@ -29,26 +29,26 @@ void report_error(F call) {
   meet(world.size());
   std::string report = "no error";
   try {
-    call(world, runtime::world().rank);
+    call(world, runtime::world().process);
   } catch (const sn::Error& e) {
     report = e.what();
   }
   report_and_leave(report, static_cast<int>(runtime::world().all.size()));
 }
 
-/// Each evaluates a sum over dim 0; rank 1 with operands that do not go together.
+/// Each evaluates a sum over dim 0; process 1 has operands that do not match.
 TEST(Child, DISABLED_OneHasAnotherShape) {
-  report_error([](const sn::Mesh& world, int rank) {
+  report_error([](const sn::Mesh& world, int process) {
     const sn::Tensor a = sn::shard(sn::ones({8, 3}), world);
-    const sn::Tensor b = sn::replicate(sn::ones({rank == 1 ? 4 : 3}), world);
+    const sn::Tensor b = sn::replicate(sn::ones({process == 1 ? 4 : 3}), world);
     const sn::Tensor sum = (a * b).sum(0);
   });
 }
-/// The same, of which no position needs another; what comes next does.
+/// The same for an evaluation in which no rank needs another; the next one does.
 TEST(Child, DISABLED_OneHasNoMemory) {
-  report_error([](const sn::Mesh& world, int rank) {
+  report_error([](const sn::Mesh& world, int process) {
     const sn::Tensor a = sn::shard(sn::ones({8, 1}), world), b = sn::replicate(sn::ones({3}), world);
-    const sn::Tensor wide = sn::replicate(sn::ones({1}), world).expand({rank == 1 ? std::int64_t{1} << 50 : 3});
+    const sn::Tensor wide = sn::replicate(sn::ones({1}), world).expand({process == 1 ? std::int64_t{1} << 50 : 3});
     const sn::Tensor rows = a * wide;
     const sn::Tensor sum = (a * b).sum(0);
   });
@@ -56,24 +56,24 @@ TEST(Child, DISABLED_OneHasNoMemory) {
 
 /// Calls that agree in dtype and count, for different operations.
 TEST(Child, DISABLED_OneHasAnotherReduction) {
-  report_error([](const sn::Mesh& world, int rank) {
+  report_error([](const sn::Mesh& world, int process) {
     const sn::Tensor a = sn::shard(sn::ones({8, 3}), world);
-    const sn::Tensor b = rank == 1 ? sn::Tensor(sn::amin(a, 0)) : sn::Tensor(sn::prod(a, 0));
+    const sn::Tensor b = process == 1 ? sn::Tensor(sn::amin(a, 0)) : sn::Tensor(sn::prod(a, 0));
   });
 }
 /// The same, for other shapes.
 TEST(Child, DISABLED_OneHasMoreRows) {
-  report_error([](const sn::Mesh& world, int rank) {
-    const sn::Tensor a = sn::shard(sn::ones({rank == 1 ? 14 : 12, 2}), world);
+  report_error([](const sn::Mesh& world, int process) {
+    const sn::Tensor a = sn::shard(sn::ones({process == 1 ? 14 : 12, 2}), world);
     const sn::Tensor sum = a.sum(0);
   });
 }
 
-/// A process may evaluate by itself what needs no other one.
+/// A process may evaluate on its own what needs no other process.
 TEST(Child, DISABLED_OneEvaluatesAPart) {
-  report_error([](const sn::Mesh& world, int rank) {
+  report_error([](const sn::Mesh& world, int process) {
     const sn::Lazy twice = sn::shard(sn::ones({8, 3}), world) * 2;
-    if (rank == 1) (void)sn::Sharded<float>(twice);
+    if (process == 1) (void)sn::Sharded<float>(twice);
     const sn::Tensor sum = (twice + 1).sum(0);
     EXPECT_EQ(sum[0].item(), 24.0f);
   });
@@ -87,27 +87,27 @@ constexpr double not_a_hang = 30;  // seconds
 TEST_P(ShardedFaults, AnErrorOfOneIsHeardByTheOthers) {
   const Result r = reports_of(GetParam(), "OneHasAnotherShape");
   EXPECT_THAT(r.of(1), AllOf(HasSubstr("(8, 3)"), HasSubstr("(4)"))) << r.text;
-  for (int rank = 0; rank < GetParam(); rank += 2)
-    EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"),
-                                  HasSubstr("rank 1 does not take part, for an error of its own"), HasSubstr("(4)")))
+  for (int process = 0; process < GetParam(); process += 2)
+    EXPECT_THAT(r.of(process), AllOf(HasSubstr("all_reduce, sum, of 3 float32"),
+                                     HasSubstr("process 1 does not take part because of an error"), HasSubstr("(4)")))
         << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
   const Result r = reports_of(GetParam(), "OneHasNoMemory");
   EXPECT_THAT(r.of(1), HasSubstr("memory")) << r.text;
-  for (int rank = 0; rank < GetParam(); rank += 2)
-    EXPECT_THAT(r.of(rank), AllOf(HasSubstr("all_reduce, sum, of 3 float32"), HasSubstr("rank 1 does not take part"),
-                                  HasSubstr("memory")))
+  for (int process = 0; process < GetParam(); process += 2)
+    EXPECT_THAT(r.of(process), AllOf(HasSubstr("all_reduce, sum, of 3 float32"),
+                                     HasSubstr("process 1 does not take part"), HasSubstr("memory")))
         << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
 TEST_P(ShardedFaults, DifferentOperationsAndShapesAreTold) {
   for (const char* test : {"OneHasAnotherReduction", "OneHasMoreRows"}) {
     const Result r = reports_of(GetParam(), test);
-    for (int rank = 0; rank < GetParam(); ++rank)
-      EXPECT_THAT(r.of(rank), AllOf(HasSubstr("different calls"), HasSubstr("\n  rank 1: all_"),
-                                    HasSubstr("for the operation and shapes #")))
+    for (int process = 0; process < GetParam(); ++process)
+      EXPECT_THAT(r.of(process), AllOf(HasSubstr("different calls"), HasSubstr("\n  process 1: all_"),
+                                       HasSubstr("for the operation and shapes #")))
           << r.text;
   }
 }

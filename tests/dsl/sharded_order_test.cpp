@@ -1,5 +1,5 @@
-// Random programs on meshes of 1, 2, 3, 4 and 8 virtual GPUs, on streams that change, against the same on the CPU: with
-// work done at once, in the strict tier, and late with several seeds.
+// Random programs on meshes of 1, 2, 3, 4 and 8 virtual GPUs, on changing streams, against the CPU: with
+// work executed immediately, in the strict tier, and delayed with several seeds.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/sinter.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 namespace sn = sinter;
 using Sharded = sn::Sharded<float>;
 
-/// Whole numbers, so that sums are exact in any order.
+/// Integers, so that sums are exact in any order.
 class Program {
  public:
   Program(int gpus, unsigned seed) : random_(seed) {
@@ -60,17 +60,17 @@ class Program {
       case 3: t.copy_(y), et.copy_(ey); break;
       case 4: t = sn::shard(sn::gather(x, sn::Device(0)), *mesh_), et = ex.clone(); break;
       case 5: t = sn::redistribute(sn::redistribute(x, *mesh_, 1), *mesh_), et = ex.clone(); break;
-      default: write_piece(t, et);
+      default: write_shard(t, et);
     }
     // Numbers stay small.
     t = Sharded(sn::maximum(t, -50)), et = sn::Tensor<float>(sn::maximum(et, -50));
   }
-  void write_piece(Sharded& t, sn::Tensor<float>& et) {
+  void write_shard(Sharded& t, sn::Tensor<float>& et) {
     const int p = static_cast<int>(below(static_cast<std::size_t>(mesh_->size())));
     const std::int64_t first = mesh_->first_row(11, p), rows = mesh_->rows(11, p);
     if (rows == 0) return;
-    sn::Tensor<float> piece = t.shard(p);
-    piece += 3;
+    sn::Tensor<float> shard = t.shard(p);
+    shard += 3;
     et(sn::range(first, first + rows)) += 3;
   }
 

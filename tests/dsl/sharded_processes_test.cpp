@@ -1,4 +1,4 @@
-// Tensors on a mesh that several processes share, started by mpirun: expressions beside those of one device.
+// Tensors on a mesh that several processes share, started by mpirun: expressions compared with those of one device.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/sinter.hpp>
 
@@ -30,7 +30,7 @@ sn::Device here() {
 sn::Tensor<float> numbers(const sn::Shape& shape, float scale = 1) {
   return ((sn::arange(shape.numel()).to<float>() * 0.37f).sin() * 3).reshape(shape).to(here()) * scale;
 }
-/// GPUs compile a kernel for each expression: there the number of positions is what matters.
+/// GPUs compile a kernel for each expression: there the number of ranks is what matters.
 std::vector<std::int64_t> row_counts() {
   return here().is_cuda() ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{0, 1, 3, 9, 30};
 }
@@ -42,7 +42,7 @@ TEST(Child, DISABLED_Moves) {
     const sn::Tensor s = sn::shard(x, world);
     for (int p = world.first(); p < world.first() + world.local(); ++p) {
       const std::int64_t first = world.first_row(rows, p), own = world.rows(rows, p);
-      EXPECT_TRUE(same(s.shard(p), x(sn::range(first, first + own)))) << rows << " rows, position " << p;
+      EXPECT_TRUE(same(s.shard(p), x(sn::range(first, first + own)))) << rows << " rows, rank " << p;
     }
     EXPECT_TRUE(same(s, x)) << "gather in every process";
     EXPECT_TRUE(same(s.to<double>(), x.to<double>()));
@@ -57,13 +57,13 @@ TEST(Child, DISABLED_Moves) {
     sn::Tensor whole = sn::replicate(x * 0, world);
     whole.assign(s * 3);
     EXPECT_TRUE(same(whole, x * 3));
-    // On a mesh of this process alone.
+    // On a mesh of this process only.
     const sn::Mesh own({here(), here()});
     EXPECT_TRUE(same(sn::redistribute(s, own), x)) << rows;
     EXPECT_TRUE(same(sn::redistribute(sn::shard(x, own), world), x)) << rows;
-    std::vector<sn::Tensor<float>> pieces;
-    for (int p = world.first(); p < world.first() + world.local(); ++p) pieces.emplace_back(s.shard(p) * 2);
-    EXPECT_TRUE(same(sn::from_shards(pieces, world, rows), x * 2));
+    std::vector<sn::Tensor<float>> shards;
+    for (int p = world.first(); p < world.first() + world.local(); ++p) shards.emplace_back(s.shard(p) * 2);
+    EXPECT_TRUE(same(sn::from_shards(shards, world, rows), x * 2));
   }
   const sn::Tensor s = sn::shard(numbers({4}), world);
   if (world.local() < world.size()) {
@@ -72,7 +72,7 @@ TEST(Child, DISABLED_Moves) {
       (void)s.shard(other);
       ADD_FAILURE();
     } catch (const sn::IndexError& e) {
-      EXPECT_THAT(e.what(), ::testing::HasSubstr("of another process"));
+      EXPECT_THAT(e.what(), ::testing::HasSubstr("belongs to another process"));
     }
     EXPECT_THROW((void)sn::from_shards(std::vector<sn::Tensor<float>>{s.shard(world.first())}, world), sn::DeviceError);
   }
@@ -85,7 +85,7 @@ TEST(Child, DISABLED_Computes) {
     const sn::Tensor sx = sn::shard(x, world), sy = sn::shard(y, world), rb = sn::replicate(b, world);
     EXPECT_TRUE(same((sx + 2).exp() * sy - rb, (x + 2).exp() * y - b)) << rows;
     EXPECT_TRUE(same(where(sx > rb, sx, sy * 3), where(x > b, x, y * 3)));
-    EXPECT_TRUE(same(sx + sn::replicate(x * 2, world), x + x * 2)) << "each position takes its part";
+    EXPECT_TRUE(same(sx + sn::replicate(x * 2, world), x + x * 2)) << "each rank takes its part";
     EXPECT_TRUE(near(sx.sum(), x.sum())) << rows;
     EXPECT_TRUE(near(sum(sx, 0), sum(x, 0)));
     EXPECT_TRUE(near(matmul(sx.t(), sy), matmul(x.t(), y))) << rows;

@@ -1,6 +1,6 @@
-// Random programs of tensors on meshes beside the same programs on one device: the same bits, or an error that says
-// what to do. Numbers are small integers, whose sums are exact in every order; what rounds is compared within a bound
-// and goes nowhere else. SINTER_RANDOM_SEED and SINTER_RANDOM_PROGRAMS ask for others than the usual ones.
+// Random programs of tensors on meshes compared with the same programs on one device: the same bits, or an error that
+// says what to do. Numbers are small integers, whose sums are exact in every order; rounded results are compared within
+// a bound and not used further. SINTER_RANDOM_SEED and SINTER_RANDOM_PROGRAMS select other programs.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/jit/lazy.hpp>
 #include <sinter/jit/recorded.hpp>
@@ -25,7 +25,7 @@ namespace runtime = sn::runtime;
 using jit::LazyRef, runtime::TensorRef;
 using sn::AnyTensor, sn::DType, sn::Op, sn::Shape;
 
-/// How a value may go on: as whole numbers, by operations of single elements, not at all.
+/// How a value may be used further: as integers, elementwise, or not at all.
 enum class Kind { Whole, Bits, Rounded };
 
 struct Value {
@@ -81,7 +81,7 @@ class Programs {
     TensorRef alone = jit::to(x.impl(), dtype, sn::Device()), placed;
     std::string text;
     if (often(65)) {
-      const int axis = often(70) ? 0 : below(shape.rank());
+      const int axis = often(70) ? 0 : below(shape.ndim());
       placed = jit::shard(*alone, mesh_, axis);
       text = " sharded along " + std::to_string(axis);
     } else {
@@ -101,7 +101,7 @@ class Programs {
   TensorRef flipped(const TensorRef& x) {
     try {
       return AnyTensor(x).flip(-1).ref();
-    } catch (const sn::ShapeError&) {  // along the dim in pieces
+    } catch (const sn::ShapeError&) {  // along the sharded dim
       return jit::shard(*AnyTensor(jit::gather(*x, {})).flip(-1).contiguous().ref(), mesh_, 0);
     }
   }
@@ -175,12 +175,12 @@ class Programs {
     const Value& a = any_but_rounded();
     const bool rounds = a.kind == Kind::Bits || often(30);
     const Op op = rounds ? inexact[below(std::size(inexact))] : exact[below(std::size(exact))];
-    const int rank = a.result->rank();
-    if (rank == 0) return;
+    const int ndim = a.result->ndim();
+    if (ndim == 0) return;
     const bool spreads = op == Op::softmax || op == Op::log_softmax;
-    jit::Along along{};
-    along.axes = static_cast<std::uint8_t>(1 + below((1 << rank) - 1));
-    if (spreads || ((op == Op::argmax || op == Op::argmin) && often(50))) along.axes = std::uint8_t(1 << below(rank));
+    jit::ReduceAxes along{};
+    along.axes = static_cast<std::uint8_t>(1 + below((1 << ndim) - 1));
+    if (spreads || ((op == Op::argmax || op == Op::argmin) && often(50))) along.axes = std::uint8_t(1 << below(ndim));
     along.keeps = !spreads && often(50);
     const std::string text = std::string(sn::name(op)) + "(" + number(a) + " axes " + std::to_string(int(along.axes)) +
                              (along.keeps ? " keeps)" : ")");
@@ -238,7 +238,7 @@ class Programs {
       ++refused;
       EXPECT_NE(std::string(e.what()).find("replicate(x"), std::string::npos) << e.what();
       return;
-    } catch (const sn::IndexError& e) {  // logsumexp over pieces that have no row
+    } catch (const sn::IndexError& e) {  // logsumexp over shards that have no row
       EXPECT_NE(std::string(e.what()).find("to have non-zero size"), std::string::npos) << e.what() << listing();
       return;
     } catch (const std::exception& e) {

@@ -1,4 +1,4 @@
-// Tensors on a mesh: what they are, their views, their way on and off; expressions of them beside those of one device.
+// Tensors on a mesh: properties, views, sharding and gathering; expressions compared with those of one device.
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/runtime/communicator.hpp>
 
@@ -20,11 +20,11 @@ namespace sn = sinter;
 using sn::amin, sn::argsort, sn::count_nonzero, sn::cummax, sn::cumsum, sn::embedding, sn::matmul, sn::median, sn::prod,
     sn::rsqrt, sn::softmax, sn::sort, sn::sum, sn::topk, sn::where;
 
-/// Positions on the CPU and on two GPUs, some of them more than once. GPUs take a kernel for each expression: where the
-/// number of positions is what matters, these are on the CPU.
+/// Ranks on the CPU and on two GPUs, some of them more than once. GPUs need a kernel for each expression: if only the
+/// number of ranks matters, all are on the CPU.
 std::vector<sn::Mesh> meshes() {
   const sn::Device a(0), b(1);
-  const auto cpus = [](std::size_t positions) { return sn::Mesh(std::vector<sn::Device>(positions)); };
+  const auto cpus = [](std::size_t ranks) { return sn::Mesh(std::vector<sn::Device>(ranks)); };
   return {cpus(1), cpus(2), sn::Mesh({a, b, a}), cpus(4), cpus(8)};
 }
 std::vector<sn::Mesh> gpu_meshes() {
@@ -39,11 +39,11 @@ sn::Tensor<float> numbers(const sn::Shape& shape, float scale = 1, sn::Device de
   return x.to(device);
 }
 
-TEST(Sharded, PiecesHaveTheDocumentedRows) {
-  const auto rows_of = [](std::int64_t rows, int positions) {
-    const sn::Tensor s = sn::shard(numbers({rows, 2}), sn::Mesh(std::vector<sn::Device>(positions)));
+TEST(Sharded, ShardsHaveTheDocumentedRows) {
+  const auto rows_of = [](std::int64_t rows, int ranks) {
+    const sn::Tensor s = sn::shard(numbers({rows, 2}), sn::Mesh(std::vector<sn::Device>(ranks)));
     std::vector<std::int64_t> counts;
-    for (int i = 0; i < positions; ++i) counts.push_back(s.shard(i).size(0));
+    for (int i = 0; i < ranks; ++i) counts.push_back(s.shard(i).size(0));
     EXPECT_EQ(s.shape(), sn::Shape(rows, 2));
     EXPECT_TRUE(same(s, numbers({rows, 2})));
     return counts;
@@ -77,19 +77,19 @@ TEST(Sharded, LivesOnTheMeshsDevices) {
 
 TEST(Sharded, WrapsTensorsThatAreThere) {
   const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
-  const std::vector<sn::Tensor<float>> pieces{numbers({2, 2}).to(sn::Device(0)), numbers({1, 2}).to(sn::Device(1))};
-  sn::Sharded<float> s = sn::from_shards(pieces, mesh);
+  const std::vector<sn::Tensor<float>> shards{numbers({2, 2}).to(sn::Device(0)), numbers({1, 2}).to(sn::Device(1))};
+  sn::Sharded<float> s = sn::from_shards(shards, mesh);
   EXPECT_EQ(s.shape(), sn::Shape(3, 2));
   s *= 2;
-  EXPECT_TRUE(same(pieces[0], numbers({2, 2}) * 2)) << "nothing was copied";
+  EXPECT_TRUE(same(shards[0], numbers({2, 2}) * 2)) << "nothing was copied";
   const auto refused = [&](std::vector<sn::Tensor<float>> wrong) {
     return message_of<sn::Error>([&] { (void)sn::from_shards(wrong, mesh); });
   };
-  EXPECT_NE(refused({pieces[1].to(sn::Device(0)), pieces[0].to(sn::Device(1))}).find("ceil"), std::string::npos);
-  EXPECT_NE(refused({pieces[0], pieces[0]}).find(".to(device)"), std::string::npos);
-  EXPECT_NE(refused({pieces[0]}), "");
+  EXPECT_NE(refused({shards[1].to(sn::Device(0)), shards[0].to(sn::Device(1))}).find("ceil"), std::string::npos);
+  EXPECT_NE(refused({shards[0], shards[0]}).find(".to(device)"), std::string::npos);
+  EXPECT_NE(refused({shards[0]}), "");
   EXPECT_NE(refused({numbers({}).to(sn::Device(0)), numbers({}).to(sn::Device(1))}), "");
-  EXPECT_NE(refused({numbers({2, 2}).to(sn::Device(0)).t(), pieces[1]}).find("contiguous"), std::string::npos);
+  EXPECT_NE(refused({numbers({2, 2}).to(sn::Device(0)).t(), shards[1]}).find("contiguous"), std::string::npos);
 }
 
 TEST(Sharded, ElementwiseIsBitForBitThatOfOneDevice) {
@@ -103,7 +103,7 @@ TEST(Sharded, ElementwiseIsBitForBitThatOfOneDevice) {
       EXPECT_TRUE(same((sx + 2).exp() * sy - rb, (x + 2).exp() * y - b)) << to_string(mesh) << rows;
       EXPECT_TRUE(same(where(sx > rb, sx, sy * 3), where(x > b, x, y * 3)));
       EXPECT_TRUE(same(sx.to<sn::half>() + 1, x.to<sn::half>() + 1));
-      // All of it on every position, of which each takes its part.
+      // All of it on every rank; each takes its part.
       EXPECT_TRUE(same(sx + sn::replicate(x * 2, mesh), x + x * 2));
       EXPECT_TRUE(near(sx * sn::replicate(x, mesh) + sn::replicate(x, mesh).sum(), x * x + x.sum()));
     }
@@ -122,7 +122,7 @@ TEST(Sharded, ReductionsOfWholeRowsTellNobody) {
   }
 }
 
-TEST(Sharded, ReductionsOverPiecesAreJoined) {
+TEST(Sharded, ReductionsOverShardsAreJoined) {
   for (const sn::Mesh& mesh : meshes())
     for (const std::int64_t rows : {2, 30}) {
       const sn::Tensor x = numbers({rows, 5, 2});
@@ -148,7 +148,7 @@ TEST(Sharded, ReductionsOverPiecesAreJoined) {
     }
 }
 
-/// The model's counts: of k devices that differ, a sum goes to the host and back once for each.
+/// The model's counts: with k different devices, a sum goes to the host and back once for each.
 TEST(Sharded, TellsAsMuchAsTheModelSays) {
   for (const std::vector<sn::Device>& list : {std::vector<sn::Device>{0, 1}, {sn::Device(), 0, 1}}) {
     const sn::Mesh mesh(list);
@@ -165,7 +165,7 @@ TEST(Sharded, TellsAsMuchAsTheModelSays) {
     const Told added = told([&] { (void)sn::Tensor((s + 1).exp().sum(0)); });
     EXPECT_EQ(added.second, added.first * n) << "each message the sum's bytes";
     EXPECT_LE(added.first, 2 * k);
-    EXPECT_EQ(told([&] { (void)sn::Tensor(s.mean(0)); }), added) << "a count needs nobody";
+    EXPECT_EQ(told([&] { (void)sn::Tensor(s.mean(0)); }), added) << "a count needs no communication";
     const Told softmaxed = told([&] { (void)sn::Tensor(softmax(s, 0)); });
     EXPECT_LE(softmaxed.first, added.first + k * (k - 1)) << "one maximum, one sum, whatever the formula repeats";
   }
@@ -185,7 +185,7 @@ TEST(Sharded, PartsOfComputedValuesAreTakenBeforeSums) {
   }
 }
 
-TEST(Sharded, TheDimInPiecesOfOneRowIsKnown) {
+TEST(Sharded, TheDimInShardsOfOneRowIsKnown) {
   for (const int cpus : {1, 2, 3, 8}) {
     const sn::Mesh mesh{std::vector<sn::Device>(static_cast<std::size_t>(cpus))};
     const sn::Tensor x = numbers({1, 2, 3, 1});
@@ -201,7 +201,7 @@ TEST(Sharded, TheDimInPiecesOfOneRowIsKnown) {
   }
 }
 
-TEST(Sharded, SpecialValuesCrossPieces) {
+TEST(Sharded, SpecialValuesCrossShards) {
   const float nan = std::nanf(""), inf = INFINITY;
   for (const sn::Mesh& mesh : meshes()) {
     const sn::Tensor x = sn::tensor({{1.f, nan, -inf, 3.f}, {5.f, 2.f, -inf, 3.f}, {5.f, nan, -inf, 3.f}});
@@ -226,9 +226,9 @@ TEST(Sharded, ProductsOfMatrices) {
     const sn::Tensor sx = sn::shard(x, mesh), rw = sn::replicate(w, mesh), sy = sn::shard(y, mesh);
     EXPECT_TRUE(near(matmul(sx, rw), matmul(x, w)));
     EXPECT_TRUE(near((matmul(sx * 2, rw) + 1).exp(), (matmul(x * 2, w) + 1).exp()));
-    EXPECT_TRUE(near(matmul(sx.t(), sy), matmul(x.t(), y))) << "along the dim in pieces";
+    EXPECT_TRUE(near(matmul(sx.t(), sy), matmul(x.t(), y))) << "along the sharded dim";
     EXPECT_TRUE(near(matmul(sx.t(), sn::replicate(y, mesh)), matmul(x.t(), y))) << "one of them replicated";
-    EXPECT_TRUE(near(matmul(sn::replicate(w.t(), mesh), sx.t()), matmul(w.t(), x.t()))) << "columns in pieces";
+    EXPECT_TRUE(near(matmul(sn::replicate(w.t(), mesh), sx.t()), matmul(w.t(), x.t()))) << "columns sharded";
     EXPECT_TRUE(near(matmul(sn::shard(batch, mesh), rw.t()), matmul(batch, w.t())));
     EXPECT_TRUE(near(matmul(sn::shard(batch, mesh), sn::replicate(batch, mesh).transpose(1, 2)),
                      matmul(batch, batch.transpose(1, 2))));
@@ -261,7 +261,7 @@ TEST(Sharded, OneRowIsWrittenToAll) {
   }
 }
 
-TEST(Sharded, ViewsKeepTheDimInPieces) {
+TEST(Sharded, ViewsKeepTheDimInShards) {
   for (const sn::Mesh& mesh : meshes()) {
     const sn::Tensor x = numbers({7, 4, 6});
     const sn::Tensor s = sn::shard(x, mesh);
@@ -285,7 +285,7 @@ TEST(Sharded, ViewsKeepTheDimInPieces) {
   }
 }
 
-TEST(Sharded, WritesGoToThePieces) {
+TEST(Sharded, WritesGoToTheShards) {
   for (const sn::Mesh& mesh : meshes()) {
     const sn::Tensor x = numbers({9, 3});
     sn::Tensor s = sn::shard(x, mesh);
@@ -298,7 +298,7 @@ TEST(Sharded, WritesGoToThePieces) {
     s.assign(sn::replicate(numbers({3}), mesh));
     EXPECT_TRUE(same(s, x * 0 + numbers({3})));
     s.assign(sn::replicate(x, mesh) * 2);
-    EXPECT_TRUE(same(s, x * 2)) << "each position takes its part";
+    EXPECT_TRUE(same(s, x * 2)) << "each rank takes its part";
     s(sn::range(), 1) = 7;
     sn::Tensor expected = x * 2;
     expected(sn::range(), 1) = 7;
@@ -307,7 +307,7 @@ TEST(Sharded, WritesGoToThePieces) {
     EXPECT_TRUE(same(s, x));
     sn::Tensor whole = sn::replicate(x, mesh);
     whole.assign(s * 3);
-    EXPECT_TRUE(same(whole, x * 3)) << "what is in pieces goes to every position";
+    EXPECT_TRUE(same(whole, x * 3)) << "what is sharded goes to every rank";
     for (int i = 0; i < mesh.size(); ++i) EXPECT_TRUE(same(whole.shard(i), x * 3));
   }
 }
@@ -349,13 +349,13 @@ TEST(Sharded, OperandsOfOtherPlacesAreRefused) {
   const sn::Mesh two({sn::Device(0), sn::Device(1)}), three({sn::Device(0), sn::Device(1), sn::Device(0)});
   const sn::Tensor x = numbers({6, 6});
   const sn::Tensor s = sn::shard(x, two);
-  const sn::Tensor<float> elsewhere = x;  // on no device that the type tells
+  const sn::Tensor<float> elsewhere = x;  // on a device that the type does not show
   const std::string single = message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + elsewhere); });
   EXPECT_NE(single.find("shard(x, mesh)"), std::string::npos) << single;
   EXPECT_NE(message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + sn::shard(x, three)); }), "");
   const std::string other_dim = message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + s.t()); });
-  EXPECT_NE(other_dim.find("dim 0 in pieces"), std::string::npos) << other_dim;
-  EXPECT_NE(other_dim.find("dim 1 in pieces"), std::string::npos) << other_dim;
+  EXPECT_NE(other_dim.find("sharded along dim 0"), std::string::npos) << other_dim;
+  EXPECT_NE(other_dim.find("sharded along dim 1"), std::string::npos) << other_dim;
   const std::string broadcast =
       message_of<sn::DeviceError>([&] { (void)sn::Tensor(s + sn::shard(x(sn::range(0, 1)), two)); });
   EXPECT_NE(broadcast.find("replicate"), std::string::npos) << broadcast;
@@ -391,7 +391,7 @@ TEST(Sharded, RandomNumbersAreThoseOfOneDevice) {
     sn::manual_seed(7);
     const sn::Tensor many = sn::rand({11, 3}, mesh);
     EXPECT_TRUE(same(many, one));
-    EXPECT_EQ(many.shard(0).size(0), mesh.rows(11, 0)) << "in pieces";
+    EXPECT_EQ(many.shard(0).size(0), mesh.rows(11, 0)) << "sharded";
   }
 }
 

@@ -1,4 +1,4 @@
-// Writes to pieces of a tensor on a mesh, and lazy expressions that hold it.
+// Writes to shards of a tensor on a mesh, and lazy expressions that hold it.
 #include <sinter/dsl/sharded.hpp>
 
 #include <string>
@@ -26,18 +26,18 @@ Sharded on(const sn::Mesh& mesh, bool replicated) {
 }
 const std::pair<const char*, void (*)(Sharded&)> writes[] = {{"+=",
                                                               [](Sharded& x) {
-                                                                sn::Tensor<float> piece = x.shard(1);
-                                                                piece += 1;
+                                                                sn::Tensor<float> shard = x.shard(1);
+                                                                shard += 1;
                                                               }},
                                                              {"assign",
                                                               [](Sharded& x) {
-                                                                sn::Tensor<float> piece = x.shard(1);
-                                                                piece.assign(piece * 0 + 3);
+                                                                sn::Tensor<float> shard = x.shard(1);
+                                                                shard.assign(shard * 0 + 3);
                                                               }},
                                                              {"a row",
                                                               [](Sharded& x) {
-                                                                sn::Tensor<float> piece = x.shard(1);
-                                                                piece[0] = 1;
+                                                                sn::Tensor<float> shard = x.shard(1);
+                                                                shard[0] = 1;
                                                               }},
                                                              {"all", [](Sharded& x) { x += 1; }}};
 
@@ -55,20 +55,20 @@ TEST(ShardedWrites, NothingIsWrittenWhereElementsShareMemory) {
     }
 }
 
-TEST(ShardedWrites, ToPiecesAreSeenByLazyExpressions) {
+TEST(ShardedWrites, ToShardsAreSeenByLazyExpressions) {
   for (const sn::Mesh& mesh : written_meshes())
     for (const bool replicated : {false, true})
       for (const auto& [name, write] : writes) {
         Sharded s = on(mesh, replicated);
         const sn::Lazy<float> later = s + 1;
-        EXPECT_TRUE(same(Sharded(later), s + 1)) << "nobody has written";
+        EXPECT_TRUE(same(Sharded(later), s + 1)) << "nothing was written";
         const sn::Lazy<float> after = s + 2;
         write(s);
         EXPECT_THROW((void)Sharded(after), sn::Error) << name;
       }
 }
 
-TEST(ShardedWrites, ToPiecesOfResultsMakeThemComputedAgain) {
+TEST(ShardedWrites, ToShardsOfResultsMakeThemComputedAgain) {
   for (const sn::Mesh& mesh : written_meshes())
     for (const auto& [name, write] : writes) {
       const Sharded s = on(mesh, false);
@@ -84,20 +84,20 @@ TEST(ShardedWrites, ThroughAnAddressCanHappenAtAnyTime) {
   const Sharded s = on(written_meshes()[1], false);
   const sn::Lazy<float> kept = s * 2;
   const Sharded result = kept;
-  sn::Tensor<float> piece = result.shard(1);
-  float* const address = piece.data();
+  sn::Tensor<float> shard = result.shard(1);
+  float* const address = shard.data();
   EXPECT_TRUE(same(Sharded(kept + 0), s * 2));
   *address = 77;
   EXPECT_TRUE(same(Sharded(kept + 0), s * 2));
 }
 
-TEST(ShardedWrites, ToAllAreSeenByExpressionsOfPieces) {
+TEST(ShardedWrites, ToAllAreSeenByExpressionsOfShards) {
   for (const sn::Mesh& mesh : written_meshes())
     for (const bool replicated : {false, true}) {
       Sharded s = on(mesh, replicated);
-      const sn::Lazy<float> of_piece = s.shard(1) + 1;
+      const sn::Lazy<float> of_shard = s.shard(1) + 1;
       s += 1;
-      EXPECT_THROW((void)sn::Tensor<float>(of_piece), sn::Error);
+      EXPECT_THROW((void)sn::Tensor<float>(of_shard), sn::Error);
     }
 }
 

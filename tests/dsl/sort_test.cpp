@@ -40,16 +40,16 @@ TEST(Sort, AnyShapeAxisAndLayout) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 25; ++round) {
     sn::Shape shape;
-    for (int rank = below(5); rank > 0; --rank) shape.push_back(below(9) == 0 ? 0 : 1 + below(7));
-    const int rank = std::max(shape.rank(), 1), axis = below(2 * rank) - rank;
+    for (int ndim = below(5); ndim > 0; --ndim) shape.push_back(below(9) == 0 ? 0 : 1 + below(7));
+    const int ndim = std::max(shape.ndim(), 1), axis = below(2 * ndim) - ndim;
     const DType dtype = every_real_dtype[below(10)];
     const AnyTensor here = tensor_of(dtype, shape, random_numbers(dtype, shape.numel(), random));
-    const std::int64_t length = shape.rank() > 0 ? shape[axis] : 1, k = below(static_cast<int>(length) + 1);
+    const std::int64_t length = shape.ndim() > 0 ? shape[axis] : 1, k = below(static_cast<int>(length) + 1);
     for (const sn::Device device : devices()) {
       AnyTensor x = here.to(device);
-      if (shape.rank() > 1 && below(2) == 0) x = AnyTensor(x.transpose(0, -1).clone()).transpose(0, -1);
-      if (shape.rank() > 0 && below(2) == 0) x = AnyTensor(x.flip(0).clone()).flip(0);
-      expect_order(x, numbers_of(here), axis, shape.rank() > 0 ? k : 1);
+      if (shape.ndim() > 1 && below(2) == 0) x = AnyTensor(x.transpose(0, -1).clone()).transpose(0, -1);
+      if (shape.ndim() > 0 && below(2) == 0) x = AnyTensor(x.flip(0).clone()).flip(0);
+      expect_order(x, numbers_of(here), axis, shape.ndim() > 0 ? k : 1);
     }
   }
 }
@@ -109,7 +109,7 @@ TEST(Sort, ErrorsSayWhatIsWrong) {
                 HasSubstr("median: expected dimension 0 to have elements, for int32 (0, 3)"));
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)none.kthvalue(1, 0); }), HasSubstr("to have elements"));
     EXPECT_THAT(message_of<sn::Error>([&] { (void)none.median(); }),
-                HasSubstr("has no elements, and its dtype no NaN"));
+                HasSubstr("has no elements, and its dtype has no NaN"));
     const AnyTensor z(x.to<std::complex<float>>());
     for (const std::string& message :
          {message_of<sn::DtypeError>([&] { (void)z.sort(); }), message_of<sn::DtypeError>([&] { (void)z.topk(1); }),

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <jit/cpu/tile_program.hpp>
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
 #include <visit_real.hpp>
 #include "../jit/composite_reference.hpp"
 #include "../runtime/gpus.hpp"
@@ -25,8 +25,8 @@ using runtime::TensorImpl;
 using runtime::TensorRef;
 using testing::Row;
 
-/// How far results may be from PyTorch's, in units of the last place: twice of what either may be off, as the composed
-/// ones are. Operations that are not named are exact. NaN, infinities and the sign of zero are right in any case.
+/// How far results may be from PyTorch's, in units of the last place: twice the error that either may have, as for the
+/// composed ones. Operations that are not named are exact. NaN, infinities and the sign of zero are right in any case.
 /// Those that cancel are measured in the last place of something larger than the result.
 enum class Unit { Result, Operand, One };
 struct Bound {
@@ -84,7 +84,7 @@ const Bound bounds[] = {
 };
 
 /// Where Sinter differs from PyTorch on purpose: the value that it gives for these operands, or none where it should
-/// agree. One that nothing needs any more fails the test.
+/// agree. An unused entry fails the test.
 using Operands = std::span<const double>;
 struct Difference {
   std::vector<std::string_view> ops;
@@ -332,7 +332,8 @@ std::uint64_t bits_at(const TensorImpl& t, std::size_t i) {
 
 constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
 
-/// Distance in representable numbers between two of one sign. Of other things, whether they are the same: 0, or all.
+/// Distance in representable numbers between two numbers of one sign. Otherwise 0 if they are the same, else the
+/// maximum.
 std::int64_t distance(std::uint64_t a, std::uint64_t b, DType dtype) {
   if (a == b) return 0;
   if (category(dtype) != Category::Float) return far;

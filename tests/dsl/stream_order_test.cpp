@@ -1,5 +1,5 @@
 // Random programs over several streams and GPUs in the strict tier, which reports every pair of accesses that no event
-// puts in order: what the library orders is all that has to be ordered.
+// orders: the library must order everything that needs it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ const sinter::test::Setup strict([] { setenv("SINTER_VIRTUAL_STRICT", "1", 1); }
 using Array = sn::Tensor<float, sn::AnyDevice>;
 constexpr std::int64_t n = 8;
 
-/// Arrays of one value each, here as the library has them and as plain numbers.
+/// Arrays of one value each, in the library and as plain numbers.
 class Program {
  public:
   explicit Program(unsigned seed) : random_(seed) {
@@ -91,7 +91,7 @@ class Program {
     sn::Tensor<std::int64_t>& i = indices_[below(indices_.size())];
     i.assign((i + 1) % n);
   }
-  /// Its memory is let go while the work that uses it may run, on another stream than it was made for.
+  /// Its memory is released while work that uses it may still run, on another stream than it was made for.
   void use_temporary(std::size_t to, std::size_t from) {
     const Array temporary = arrays_[from] + 1;
     const float value = values_[from] + 1;

@@ -1,4 +1,4 @@
-// Expressions on several streams, from one thread and from many, on every GPU there is.
+// Expressions on several streams, from one thread and from many, on every GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

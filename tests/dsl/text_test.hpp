@@ -1,4 +1,4 @@
-// Texts compared with the C++ expressions that they stand for.
+// Texts compared with the equivalent C++ expressions.
 #pragma once
 #include <sinter/dsl/parse.hpp>
 

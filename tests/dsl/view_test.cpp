@@ -1,4 +1,4 @@
-// Views against an independent walk over coordinates.
+// Views against an independent loop over coordinates.
 #include "devices.hpp"
 
 #include <gmock/gmock.h>

@@ -42,7 +42,7 @@ std::string deflated(const std::string& content) {
   return out;
 }
 
-/// An entry as an archive has it; what a test changes makes it a lie.
+/// An entry of an archive; tests change fields to make it inconsistent.
 struct Member {
   std::string name = "a", content = "content", packed = content;
   std::uint64_t method = 0, flags = 0, crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
@@ -139,15 +139,15 @@ TEST(Zip, WhatTheDirectoryGetsWrong) {
       {archive({Member()}, {.behind = "x"}), "there is no end record"},
       {archive({Member()}, {.disk = 1}), "it is one of several parts"},
       {archive({Member()}, {.count_more = 1}), "its directory has 1 entries, not 2"},
-      {archive({Member()}, {.offset_more = 1}), "its directory of 47 bytes from byte 39 does not lie before its end"},
-      {archive({Member()}, {.bytes_more = 7}), "does not lie before its end record"},
+      {archive({Member()}, {.offset_more = 1}), "its directory of 47 bytes from byte 39 is not before its end"},
+      {archive({Member()}, {.bytes_more = 7}), "is not before its end record"},
       {archive({Member(), {.name = "b"}}, {.offset_more = 4, .bytes_more = static_cast<std::uint64_t>(-4)}),
        "there is no record of an entry at byte 80"},
       {lie([](Member& m) { m.flags = 1; }), "entry 'a' is encrypted"},
       {lie([](Member& m) { m.method = 12; }), "entry 'a' is compressed by method 12; Sinter reads"},
       {lie([](Member& m) { m.size = 8; }), "entry 'a' of 8 bytes is stored in 7"},
-      {lie([](Member& m) { m.size = m.packed_size = 8; }), "entry 'a' of 8 bytes from byte 31 does not lie before the"},
-      {lie([](Member& m) { m.header_name = "b"; }), "is called otherwise than 'a'"},
+      {lie([](Member& m) { m.size = m.packed_size = 8; }), "entry 'a' of 8 bytes from byte 31 is not before the"},
+      {lie([](Member& m) { m.header_name = "b"; }), "has another name than 'a'"},
       {lie([](Member& m) { m.offset = 3; }), "there is no header of entry 'a' at byte 3"},
       {lie([](Member& m) { m.offset = 9999; }), "the header of entry 'a' takes 30 bytes from byte 9999"},
       {lie([](Member& m) { m.size = 0xFFFFFFFF; }), "entry 'a' lacks its 64-bit sizes"},
@@ -227,14 +227,14 @@ TEST(Zip, WritesWhatItReads) {
       writer.write(std::as_bytes(std::span(content).subspan(content.size() / 3)));
       writer.end();
     }
-    EXPECT_THAT(refusal<Error>([&] { writer.begin(std::string(65536, 'n'), 0); }), HasSubstr("65535 at most"));
+    EXPECT_THAT(refusal<Error>([&] { writer.begin(std::string(65536, 'n'), 0); }), HasSubstr("at most 65535"));
     writer.finish();
     file.commit();
   }
   const std::string file = testing::read_text(path);
   EXPECT_EQ(contents(file), (std::vector<std::string>{"", large}));
   EXPECT_EQ(directory(file)[0].name, "größe");
-  // Checksums stand before the contents too, for those who read an archive from its start.
+  // Checksums are also before the contents, for readers that read an archive sequentially.
   for (const zip::Entry& e : directory(file))
     EXPECT_EQ(file.substr(e.offset - 20 - e.name.size() - 16, 4), number(e.crc, 4)) << e.name;
 }

@@ -1,4 +1,4 @@
-// expect: behind its operands this loss takes loss::weight(w), loss::ignore_index(i), loss::label_smoothing(s)
+// expect: after its operands this loss takes loss::weight(w), loss::ignore_index(i), loss::label_smoothing(s)
 // lines: g++ 9 clang 12
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// expect: which is not known of a part that let or function named: write matmul(a, b) inside
+// expect: which is not known inside the body of let or function: write matmul(a, b) there
 // lines: g++ 14 clang 15
 #include <sinter/sinter.hpp>
 

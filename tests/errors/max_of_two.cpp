@@ -1,4 +1,4 @@
-// expect: max and min reduce: of two tensors take maximum(x, y), minimum(x, y)
+// expect: max and min reduce: for two tensors use maximum(x, y), minimum(x, y)
 // lines: g++ 9 clang 12
 #include <sinter/sinter.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a module lists what it is made of: nn::Members members() { return nn::members("fc1", fc1); }
+// expect: a module lists its members: nn::Members members() { return nn::members("fc1", fc1); }
 // lines: g++ 11 clang 18
 #include <sinter/nn.hpp>
 

@@ -1,4 +1,4 @@
-// expect: the type of this module says where it is: write auto moved = net.to(device)
+// expect: the type of this module contains its device: write auto moved = net.to(device)
 #include <sinter/nn.hpp>
 
 namespace sn = sinter;

@@ -1,4 +1,4 @@
-// expect: the net has no module of this number
+// expect: the net has no module with this number
 // lines: g++ 9 clang 12
 #include <sinter/nn.hpp>
 

@@ -1,4 +1,4 @@
-// expect: how many random numbers a part takes that let or function named is not known inside
+// expect: the shape of an operand of let or function is not known inside the body: draw the random numbers outside
 // lines: g++ 14 clang 14
 #include <sinter/sinter.hpp>
 

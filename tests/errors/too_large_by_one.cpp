@@ -1,4 +1,4 @@
-// expect: name a part that repeats with sinter::let
+// expect: name a repeated part with sinter::let
 // lines: g++ 30 clang 40
 #include <iostream>
 #include <sinter/sinter.hpp>

@@ -1,4 +1,4 @@
-// expect: the correction is a number, 1 or 0, not a bool; that the axes stay is keepdim
+// expect: the correction is a number, 1 or 0, not a bool; keepdim keeps the axes
 // lines: g++ 10 clang 14
 #include <sinter/sinter.hpp>
 

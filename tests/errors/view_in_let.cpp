@@ -1,4 +1,4 @@
-// expect: a part that let or function named is computed with the whole and not known inside
+// expect: an operand of let or function has no value inside the body
 // lines: g++ 18 clang 24
 #include <sinter/sinter.hpp>
 

@@ -1,4 +1,4 @@
-// expect: an expression cannot be written to, elements at computed places neither
+// expect: an expression cannot be written to, nor can elements that an index selects
 // lines: g++ 10 clang 12
 #include <sinter/sinter.hpp>
 

@@ -19,7 +19,7 @@ void read(std::string_view file) {
   testing::Bytes source(file);
   const runtime::TensorRef t = detail::idx::read(source);
   const std::uint64_t bytes = static_cast<std::uint64_t>(t->numel) * size_of(t->dtype);
-  const std::uint64_t header = 4 + 4 * static_cast<std::uint64_t>(t->rank());
+  const std::uint64_t header = 4 + 4 * static_cast<std::uint64_t>(t->ndim());
   if (file[0] == 0)
     check(header + bytes == file.size());
   else

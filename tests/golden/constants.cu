@@ -26,7 +26,7 @@ SINTER_DEVICE double fmin(double a, double b) { return ::fmin(a, b); }
 
 }  // namespace sinter
 
-struct sinter_mul_fmax_fmin_f32_b94a_params {
+struct sinter_mul_fmax_fmin_f32_4108_params {
   float* y0;
   const float* x0;
   alignas(8) unsigned count;
@@ -34,7 +34,7 @@ struct sinter_mul_fmax_fmin_f32_b94a_params {
 
 namespace sinter {
 
-SINTER_DEVICE void element(const sinter_mul_fmax_fmin_f32_b94a_params& p, float x0, float& y0) {
+SINTER_DEVICE void element(const sinter_mul_fmax_fmin_f32_4108_params& p, float x0, float& y0) {
   const float t0 = 0x1.99999ap-4f;  // 0.1
   const float t1 = x0 * t0;
   const float t2 = float_bits(0x7fc00000u);  // nan
@@ -46,7 +46,7 @@ SINTER_DEVICE void element(const sinter_mul_fmax_fmin_f32_b94a_params& p, float 
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_b94a(const __grid_constant__ sinter_mul_fmax_fmin_f32_b94a_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_4108(const __grid_constant__ sinter_mul_fmax_fmin_f32_4108_params p) {
   float* __restrict__ y0 = p.y0;
   const float* __restrict__ x0 = p.x0;
   const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;

@@ -103,7 +103,7 @@ SINTER_DEVICE To convert(From a) {
 
 }  // namespace sinter
 
-struct sinter_axis_offset_add_load_mul_f32_8cc9_params {
+struct sinter_axis_offset_add_load_mul_f32_e4e4_params {
   unsigned* fault;
   float* y0;
   const int* x0;
@@ -122,7 +122,7 @@ struct sinter_axis_offset_add_load_mul_f32_8cc9_params {
 
 namespace sinter {
 
-SINTER_DEVICE void element(const sinter_axis_offset_add_load_mul_f32_8cc9_params& p, int x0, long long x1, const float* x2, float x3, float& y0, bool& outside) {
+SINTER_DEVICE void element(const sinter_axis_offset_add_load_mul_f32_e4e4_params& p, int x0, long long x1, const float* x2, float x3, float& y0, bool& outside) {
   const int64 t0 = convert<int64>(x0);
   outside |= t0 < -p.s0 || t0 >= p.s0;
   const int64 t1 = axis_offset(t0, p.s0, p.s1);
@@ -134,7 +134,7 @@ SINTER_DEVICE void element(const sinter_axis_offset_add_load_mul_f32_8cc9_params
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_8cc9(const __grid_constant__ sinter_axis_offset_add_load_mul_f32_8cc9_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_e4e4(const __grid_constant__ sinter_axis_offset_add_load_mul_f32_e4e4_params p) {
   float* y0 = p.y0;
   const int* x0 = p.x0;
   const long long* x1 = p.x1;

@@ -26,21 +26,21 @@ SINTER_DEVICE T from_lane(T a, int lanes) {
   return T(__shfl_xor_sync(~0u, a, lanes));
 }
 
-// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
-  rest += (a - (sum - rounded)) + (b - rounded);
+  compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no rest.
+// An infinite or NaN sum has no compensation.
 template <class T>
-SINTER_DEVICE T settled(T a, T rest) {
-  return rest - rest == T(0) ? a + rest : a;
+SINTER_DEVICE T compensated(T a, T compensation) {
+  return compensation - compensation == T(0) ? a + compensation : a;
 }
 
-// The same number, of which the compiler does not know that: it computes addresses anew for a later walk, where it would
+// The same number, of which the compiler does not know that: it computes addresses anew for a later pass, where it would
 // else keep those of an earlier one in registers.
 SINTER_DEVICE unsigned again(unsigned n) {
 #ifndef SINTER_VIRTUAL_GPU
@@ -79,7 +79,7 @@ struct Row {
 // Of some elements of a row, when 0 stages are over.
 struct Part0 {
   float a0;  // amax
-  SINTER_DEVICE Part0 first() { return {float_bits(0xff800000u)}; }
+  SINTER_DEVICE Part0 identity() { return {float_bits(0xff800000u)}; }
 };
 SINTER_DEVICE void add(Part0& a, const Part0& b) {
   a.a0 = maximum(a.a0, b.a0);
@@ -89,16 +89,16 @@ SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, 
 // Of some elements of a row, when 1 stage is over.
 struct Part1 {
   float a0;  // sum
-  SINTER_DEVICE Part1 first() { return {float(0)}; }
+  SINTER_DEVICE Part1 identity() { return {float(0)}; }
 };
 SINTER_DEVICE void add(Part1& a, const Part1& b) {
   a.a0 = a.a0 + b.a0;
 }
-SINTER_DEVICE void add_long(Part1& a, Part1& rest, const Part1& b) {
-  add_exactly(a.a0, rest.a0, b.a0);
+SINTER_DEVICE void add_long(Part1& a, Part1& compensation, const Part1& b) {
+  add_exactly(a.a0, compensation.a0, b.a0);
 }
-SINTER_DEVICE void settle(Part1& a, const Part1& rest) {
-  a.a0 = settled(a.a0, rest.a0);
+SINTER_DEVICE void finalize(Part1& a, const Part1& compensation) {
+  a.a0 = compensated(a.a0, compensation.a0);
 }
 SINTER_DEVICE Part1 across(const Part1& a, int lanes) { return {from_lane(a.a0, lanes)}; }
 
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) sinter_softmax_f32(const __
       const bool inside = c < end;
       x0_kept[k] = inside ? reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c] : sinter::Lanes<float, 4>{};
     }
-    sinter::Part0 a0 = sinter::Part0::first();
+    sinter::Part0 a0 = sinter::Part0::identity();
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const unsigned c = t + k * 32;
@@ -170,12 +170,12 @@ extern "C" __global__ void __launch_bounds__(256, 4) sinter_softmax_f32(const __
       sinter::Part0 lane[4];
 #pragma unroll
       for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_kept[k].at[l]);
-      sinter::add(a0, inside ? sinter::in_pairs(lane) : sinter::Part0::first());
+      sinter::add(a0, inside ? sinter::in_pairs(lane) : sinter::Part0::identity());
     }
     sinter::combine_lanes<32>(a0);
     if (here) sinter::row1(p, a0, r);
-    sinter::Part1 a1 = sinter::Part1::first();
-    sinter::Part1 rest1{};
+    sinter::Part1 a1 = sinter::Part1::identity();
+    sinter::Part1 compensation1{};
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const unsigned c = t + k * 32;
@@ -183,9 +183,9 @@ extern "C" __global__ void __launch_bounds__(256, 4) sinter_softmax_f32(const __
       sinter::Part1 lane[4];
 #pragma unroll
       for (int l = 0; l < 4; ++l) lane[l] = sinter::stage1(p, r, x0_kept[k].at[l]);
-      sinter::add_long(a1, rest1, inside ? sinter::in_pairs(lane) : sinter::Part1::first());
+      sinter::add_long(a1, compensation1, inside ? sinter::in_pairs(lane) : sinter::Part1::identity());
     }
-    sinter::settle(a1, rest1);
+    sinter::finalize(a1, compensation1);
     sinter::combine_lanes<32>(a1);
     if (here) sinter::row2(p, a1, r);
     float* y0 = y0_rows + (r0 * p.y0_row0);

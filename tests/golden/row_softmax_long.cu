@@ -26,18 +26,18 @@ SINTER_DEVICE T from_lane(T a, int lanes) {
   return T(__shfl_xor_sync(~0u, a, lanes));
 }
 
-// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
-  rest += (a - (sum - rounded)) + (b - rounded);
+  compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no rest.
+// An infinite or NaN sum has no compensation.
 template <class T>
-SINTER_DEVICE T settled(T a, T rest) {
-  return rest - rest == T(0) ? a + rest : a;
+SINTER_DEVICE T compensated(T a, T compensation) {
+  return compensation - compensation == T(0) ? a + compensation : a;
 }
 
 // Parts of rows, which add(part, part) combines in an order that is always the same.
@@ -64,18 +64,18 @@ SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
   const unsigned lane = threadIdx.x % 32;
   if (lane == 0) of_warps[threadIdx.x / 32] = a;
   __syncthreads();
-  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::first();
+  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::identity();
   combine_lanes<32>(a);
 }
 
 // Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
 // might overflow. Seldom: the sum is rounded each time.
 template <class T>
-SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& rest, T greatest) {
+SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& compensation, T greatest) {
   if (!(greatest - pivot > T(8)) || greatest - greatest != T(0)) return;
   const T scale = exp(pivot - greatest);
   sum *= scale;
-  rest *= scale;
+  compensation *= scale;
   pivot = greatest;
 }
 
@@ -102,46 +102,46 @@ struct Row {
 };
 
 // Of some elements of a row, when 0 stages are over: what pivots come from.
-struct Lead0 {
+struct Pivot0 {
   float a0;  // amax
-  SINTER_DEVICE Lead0 first() { return {float_bits(0xff800000u)}; }
+  SINTER_DEVICE Pivot0 identity() { return {float_bits(0xff800000u)}; }
 };
-SINTER_DEVICE void add(Lead0& a, const Lead0& b) {
+SINTER_DEVICE void add(Pivot0& a, const Pivot0& b) {
   a.a0 = maximum(a.a0, b.a0);
 }
 
 // Of the same elements: sums of their distances from a pivot.
-struct Near0 {
+struct Centered0 {
   float a1;  // of exponentials
-  SINTER_DEVICE Near0 first() { return {float(0)}; }
+  SINTER_DEVICE Centered0 identity() { return {float(0)}; }
 };
-SINTER_DEVICE void add(Near0& a, const Near0& b) {
+SINTER_DEVICE void add(Centered0& a, const Centered0& b) {
   a.a1 = a.a1 + b.a1;
 }
-SINTER_DEVICE void add_long(Near0& a, Near0& rest, const Near0& b) {
-  add_exactly(a.a1, rest.a1, b.a1);
+SINTER_DEVICE void add_long(Centered0& a, Centered0& compensation, const Centered0& b) {
+  add_exactly(a.a1, compensation.a1, b.a1);
 }
-SINTER_DEVICE void settle(Near0& a, const Near0& rest) {
-  a.a1 = settled(a.a1, rest.a1);
+SINTER_DEVICE void finalize(Centered0& a, const Centered0& compensation) {
+  a.a1 = compensated(a.a1, compensation.a1);
 }
 
 // What a thread knows of its elements.
 struct Online0 {
-  Lead0 lead, lead_rest;
-  Near0 near, near_rest;
+  Pivot0 pivot, pivot_compensation;
+  Centered0 centered, centered_compensation;
   float a1_pivot;
-  SINTER_DEVICE Online0 first() { return {Lead0::first(), {}, Near0::first(), {}, -0x1.fffffep+127f}; }
+  SINTER_DEVICE Online0 identity() { return {Pivot0::identity(), {}, Centered0::identity(), {}, -0x1.fffffep+127f}; }
 };
-SINTER_DEVICE void advance(Online0& o, const Lead0& batch, unsigned count) {
-  add(o.lead, batch);
-  raise_pivot(o.a1_pivot, o.near.a1, o.near_rest.a1, o.lead.a0);
+SINTER_DEVICE void advance(Online0& o, const Pivot0& batch, unsigned count) {
+  add(o.pivot, batch);
+  raise_pivot(o.a1_pivot, o.centered.a1, o.centered_compensation.a1, o.pivot.a0);
 }
-SINTER_DEVICE void add(Online0& o, const Near0& batch) { add_long(o.near, o.near_rest, batch); }
+SINTER_DEVICE void add(Online0& o, const Centered0& batch) { add_long(o.centered, o.centered_compensation, batch); }
 
 struct Part0 {
   float a0;  // amax
   float a1;  // sum of exponentials of distances from a0
-  SINTER_DEVICE Part0 first() { return {float_bits(0xff800000u), float(0)}; }
+  SINTER_DEVICE Part0 identity() { return {float_bits(0xff800000u), float(0)}; }
 };
 SINTER_DEVICE void add(Part0& a, const Part0& b) {
   a.a1 = raised(a.a1, a.a0, b.a0) + raised(b.a1, b.a0, a.a0);
@@ -149,8 +149,8 @@ SINTER_DEVICE void add(Part0& a, const Part0& b) {
 }
 SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes), from_lane(a.a1, lanes)}; }
 SINTER_DEVICE Part0 whole(Online0& o) {
-  settle(o.near, o.near_rest);
-  return {o.lead.a0, at_greatest(o.near.a1, o.a1_pivot, o.lead.a0)};
+  finalize(o.centered, o.centered_compensation);
+  return {o.pivot.a0, at_greatest(o.centered.a1, o.a1_pivot, o.pivot.a0)};
 }
 
 }  // namespace sinter
@@ -166,11 +166,11 @@ struct sinter_softmax_f32_params {
 
 namespace sinter {
 
-SINTER_DEVICE Lead0 lead0(const sinter_softmax_f32_params& p, const Row& r, float x0) {
+SINTER_DEVICE Pivot0 pivot0(const sinter_softmax_f32_params& p, const Row& r, float x0) {
   return {x0};
 }
 
-SINTER_DEVICE Near0 near0(const sinter_softmax_f32_params& p, const Row& r, float x0, const Online0& o) {
+SINTER_DEVICE Centered0 centered0(const sinter_softmax_f32_params& p, const Row& r, float x0, const Online0& o) {
   const float t0 = x0 - o.a1_pivot;
   const float t1 = exp(t0);
   return {t1};
@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) sinter_softmax_f32(const __
     const long long r0 = row;
     const float* x0 = x0_rows + (r0 * p.x0_row0);
     sinter::Row r;
-    sinter::Online0 o0 = sinter::Online0::first();
+    sinter::Online0 o0 = sinter::Online0::identity();
     {
       unsigned base = t;
 #pragma unroll 1
@@ -214,21 +214,21 @@ extern "C" __global__ void __launch_bounds__(512, 1) sinter_softmax_f32(const __
           const unsigned c = base + k * 512;
           x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
         }
-        sinter::Lead0 batch = sinter::Lead0::first();
+        sinter::Pivot0 batch = sinter::Pivot0::identity();
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          sinter::Lead0 lane[4];
+          sinter::Pivot0 lane[4];
 #pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::lead0(p, r, x0_in[k].at[l]);
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::pivot0(p, r, x0_in[k].at[l]);
           sinter::add(batch, sinter::in_pairs(lane));
         }
         sinter::advance(o0, batch, 16);
-        sinter::Near0 close = sinter::Near0::first();
+        sinter::Centered0 close = sinter::Centered0::identity();
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          sinter::Near0 lane[4];
+          sinter::Centered0 lane[4];
 #pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::near0(p, r, x0_in[k].at[l], o0);
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::centered0(p, r, x0_in[k].at[l], o0);
           sinter::add(close, sinter::in_pairs(lane));
         }
         sinter::add(o0, close);
@@ -238,15 +238,15 @@ extern "C" __global__ void __launch_bounds__(512, 1) sinter_softmax_f32(const __
         const unsigned c = base;
         const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
         {
-          sinter::Lead0 lane[4];
+          sinter::Pivot0 lane[4];
 #pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::lead0(p, r, x0_in.at[l]);
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::pivot0(p, r, x0_in.at[l]);
           sinter::advance(o0, sinter::in_pairs(lane), 4);
         }
         {
-          sinter::Near0 lane[4];
+          sinter::Centered0 lane[4];
 #pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::near0(p, r, x0_in.at[l], o0);
+          for (int l = 0; l < 4; ++l) lane[l] = sinter::centered0(p, r, x0_in.at[l], o0);
           sinter::add(o0, sinter::in_pairs(lane));
         }
       }

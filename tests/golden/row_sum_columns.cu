@@ -13,18 +13,18 @@ SINTER_DEVICE T from_lane(T a, int lanes) {
   return T(__shfl_xor_sync(~0u, a, lanes));
 }
 
-// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
-  rest += (a - (sum - rounded)) + (b - rounded);
+  compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no rest.
+// An infinite or NaN sum has no compensation.
 template <class T>
-SINTER_DEVICE T settled(T a, T rest) {
-  return rest - rest == T(0) ? a + rest : a;
+SINTER_DEVICE T compensated(T a, T compensation) {
+  return compensation - compensation == T(0) ? a + compensation : a;
 }
 
 // Of the threads of a block that are multiples of `side` apart, to each of them; for N columns.
@@ -58,16 +58,16 @@ struct Row {
 // Of some elements of a row, when 0 stages are over.
 struct Part0 {
   float a0;  // sum
-  SINTER_DEVICE Part0 first() { return {float(0)}; }
+  SINTER_DEVICE Part0 identity() { return {float(0)}; }
 };
 SINTER_DEVICE void add(Part0& a, const Part0& b) {
   a.a0 = a.a0 + b.a0;
 }
-SINTER_DEVICE void add_long(Part0& a, Part0& rest, const Part0& b) {
-  add_exactly(a.a0, rest.a0, b.a0);
+SINTER_DEVICE void add_long(Part0& a, Part0& compensation, const Part0& b) {
+  add_exactly(a.a0, compensation.a0, b.a0);
 }
-SINTER_DEVICE void settle(Part0& a, const Part0& rest) {
-  a.a0 = settled(a.a0, rest.a0);
+SINTER_DEVICE void finalize(Part0& a, const Part0& compensation) {
+  a.a0 = compensated(a.a0, compensation.a0);
 }
 SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes)}; }
 
@@ -115,8 +115,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
     sinter::Row r[4];
     sinter::Part0 a0[4];
 #pragma unroll
-    for (int l = 0; l < 4; ++l) a0[l] = sinter::Part0::first();
-    sinter::Part0 rest0[4]{};
+    for (int l = 0; l < 4; ++l) a0[l] = sinter::Part0::identity();
+    sinter::Part0 compensation0[4]{};
     {
       unsigned base = t;
 #pragma unroll 1
@@ -129,25 +129,25 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
         }
         sinter::Part0 batch[4];
 #pragma unroll
-        for (int l = 0; l < 4; ++l) batch[l] = sinter::Part0::first();
+        for (int l = 0; l < 4; ++l) batch[l] = sinter::Part0::identity();
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
           for (int l = 0; l < 4; ++l) sinter::add(batch[l], sinter::stage0(p, r[l], x0_in[k].at[l]));
         }
 #pragma unroll
-        for (int l = 0; l < 4; ++l) sinter::add_long(a0[l], rest0[l], batch[l]);
+        for (int l = 0; l < 4; ++l) sinter::add_long(a0[l], compensation0[l], batch[l]);
       }
 #pragma unroll 1
       for (; base < end; base += 8) {
         const unsigned c = base;
         const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[(static_cast<int>(c) * p.x0_stride0) / 4];
 #pragma unroll
-        for (int l = 0; l < 4; ++l) sinter::add_long(a0[l], rest0[l], sinter::stage0(p, r[l], x0_in.at[l]));
+        for (int l = 0; l < 4; ++l) sinter::add_long(a0[l], compensation0[l], sinter::stage0(p, r[l], x0_in.at[l]));
       }
     }
 #pragma unroll
-    for (int l = 0; l < 4; ++l) sinter::settle(a0[l], rest0[l]);
+    for (int l = 0; l < 4; ++l) sinter::finalize(a0[l], compensation0[l]);
     sinter::combine_columns(a0, shared0, 32);
 #pragma unroll
     for (int l = 0; l < 4; ++l) if (here) sinter::row1(p, a0[l], r[l]);

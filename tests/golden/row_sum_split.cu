@@ -13,18 +13,18 @@ SINTER_DEVICE T from_lane(T a, int lanes) {
   return T(__shfl_xor_sync(~0u, a, lanes));
 }
 
-// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
-  rest += (a - (sum - rounded)) + (b - rounded);
+  compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no rest.
+// An infinite or NaN sum has no compensation.
 template <class T>
-SINTER_DEVICE T settled(T a, T rest) {
-  return rest - rest == T(0) ? a + rest : a;
+SINTER_DEVICE T compensated(T a, T compensation) {
+  return compensation - compensation == T(0) ? a + compensation : a;
 }
 
 // Parts of rows, which add(part, part) combines in an order that is always the same.
@@ -51,7 +51,7 @@ SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
   const unsigned lane = threadIdx.x % 32;
   if (lane == 0) of_warps[threadIdx.x / 32] = a;
   __syncthreads();
-  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::first();
+  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::identity();
   combine_lanes<32>(a);
 }
 
@@ -67,16 +67,16 @@ struct Row {
 // Of some elements of a row, when 0 stages are over.
 struct Part0 {
   float a0;  // sum
-  SINTER_DEVICE Part0 first() { return {float(0)}; }
+  SINTER_DEVICE Part0 identity() { return {float(0)}; }
 };
 SINTER_DEVICE void add(Part0& a, const Part0& b) {
   a.a0 = a.a0 + b.a0;
 }
-SINTER_DEVICE void add_long(Part0& a, Part0& rest, const Part0& b) {
-  add_exactly(a.a0, rest.a0, b.a0);
+SINTER_DEVICE void add_long(Part0& a, Part0& compensation, const Part0& b) {
+  add_exactly(a.a0, compensation.a0, b.a0);
 }
-SINTER_DEVICE void settle(Part0& a, const Part0& rest) {
-  a.a0 = settled(a.a0, rest.a0);
+SINTER_DEVICE void finalize(Part0& a, const Part0& compensation) {
+  a.a0 = compensated(a.a0, compensation.a0);
 }
 SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes)}; }
 
@@ -90,7 +90,7 @@ struct sinter_sum_f32_params {
   alignas(8) unsigned columns;
   long long splits;
   alignas(8) unsigned part;
-  long long spread, walk;
+  long long spread, pass;
   long long y0_row0;
   long long x0_row0;
 };
@@ -126,9 +126,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
     const long long r0 = row;
     const float* x0 = x0_rows + (r0 * p.x0_row0);
     sinter::Row r;
-    if (p.walk == 0) {
-      sinter::Part0 a0 = sinter::Part0::first();
-      sinter::Part0 rest0{};
+    if (p.pass == 0) {
+      sinter::Part0 a0 = sinter::Part0::identity();
+      sinter::Part0 compensation0{};
       {
         unsigned base = begin + t;
 #pragma unroll 1
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
             const unsigned c = base + k * 256;
             x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
           }
-          sinter::Part0 batch = sinter::Part0::first();
+          sinter::Part0 batch = sinter::Part0::identity();
 #pragma unroll
           for (int k = 0; k < 4; ++k) {
             sinter::Part0 lane[4];
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
             for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_in[k].at[l]);
             sinter::add(batch, sinter::in_pairs(lane));
           }
-          sinter::add_long(a0, rest0, batch);
+          sinter::add_long(a0, compensation0, batch);
         }
 #pragma unroll 1
         for (; base < end; base += 256) {
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
           sinter::Part0 lane[4];
 #pragma unroll
           for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_in.at[l]);
-          sinter::add_long(a0, rest0, sinter::in_pairs(lane));
+          sinter::add_long(a0, compensation0, sinter::in_pairs(lane));
         }
 #pragma unroll
         for (int k = 0; k < 1; ++k) {
@@ -164,25 +164,25 @@ extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid
           const bool inside = c < p.columns && split == p.splits - 1;
           if (inside) {
             const sinter::Lanes<float, 1> x0_in = sinter::Lanes<float, 1>{x0[c]};
-            { const int l = 0; sinter::add_long(a0, rest0, sinter::stage0(p, r, x0_in.at[l])); }
+            { const int l = 0; sinter::add_long(a0, compensation0, sinter::stage0(p, r, x0_in.at[l])); }
           }
         }
       }
-      sinter::settle(a0, rest0);
+      sinter::finalize(a0, compensation0);
       sinter::combine_block(a0, shared0);
       if (t == 0) {
         p.parts0[row * p.splits + split] = a0;
       }
     }
-    if (p.walk > 0) {
-      sinter::Part0 a0 = sinter::Part0::first();
+    if (p.pass > 0) {
+      sinter::Part0 a0 = sinter::Part0::identity();
       for (long long split = t; split < p.splits; split += 256) {
         sinter::add(a0, p.parts0[row * p.splits + split]);
       }
       sinter::combine_block(a0, shared0);
       sinter::row1(p, a0, r);
     }
-    if (p.walk == 1) {
+    if (p.pass == 1) {
       float* y0 = y0_rows + (r0 * p.y0_row0);
       if (t == 0 && split == 0) {
         sinter::finish(p, r, y0[0]);

@@ -107,7 +107,7 @@ SINTER_DEVICE double floor_divide(double a, double b) { return floor_divide_floa
 
 }  // namespace sinter
 
-struct sinter_add_floor_divide_where_f64_356c_params {
+struct sinter_add_floor_divide_where_f64_4f08_params {
   double* y0;
   const long long* x0;
   const int* x1;
@@ -172,7 +172,7 @@ struct sinter_add_floor_divide_where_f64_356c_params {
 
 namespace sinter {
 
-SINTER_DEVICE void element(const sinter_add_floor_divide_where_f64_356c_params& p, long long x0, int x1, unsigned char x2, double x3, double& y0) {
+SINTER_DEVICE void element(const sinter_add_floor_divide_where_f64_4f08_params& p, long long x0, int x1, unsigned char x2, double x3, double& y0) {
   const int64 t0 = convert<int64>(x1);
   const int64 t1 = int64(uint64(x0) + uint64(t0));
   const int64 t2 = 7ll;
@@ -185,7 +185,7 @@ SINTER_DEVICE void element(const sinter_add_floor_divide_where_f64_356c_params& 
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_356c(const __grid_constant__ sinter_add_floor_divide_where_f64_356c_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_4f08(const __grid_constant__ sinter_add_floor_divide_where_f64_4f08_params p) {
   double* y0 = p.y0;
   const long long* x0 = p.x0;
   const int* x1 = p.x1;

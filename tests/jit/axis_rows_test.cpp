@@ -1,5 +1,5 @@
 // Rows along an axis and back, against coordinates.
-#include <jit/run/axis_rows.hpp>
+#include <jit/library/axis_rows.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TensorRef counted(const Shape& shape) {
 
 std::int64_t at(const TensorImpl& t, const Shape& coordinates) {
   std::int64_t place = 0;
-  for (int d = 0; d < t.rank(); ++d) place += coordinates[d] * t.strides[d];
+  for (int d = 0; d < t.ndim(); ++d) place += coordinates[d] * t.strides[d];
   return reinterpret_cast<const std::int64_t*>(t.data)[place];
 }
 

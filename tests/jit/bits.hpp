@@ -58,7 +58,7 @@ Bits narrow_float(float v) noexcept {
   const double units = std::nearbyint(std::ldexp(magnitude, -unit)), value = std::ldexp(units, unit);
   if (units == 0) return sign;
   if (value >= std::ldexp(1.0, highest + 1)) return sign | infinity;
-  // Ordered numbers have ordered bits: counts units from the smallest number.
+  // Bits in the order of the numbers: counts units from the smallest number.
   const int exponent = std::max(std::ilogb(value) - significant + 1, least);
   const auto digits = static_cast<Bits>(std::ldexp(value, -exponent));
   return sign | ((static_cast<Bits>(exponent - least) << (significant - 1)) + digits);
@@ -79,7 +79,7 @@ float widen_float(Bits bits) noexcept {
 template <class T>
 inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-/// The dtype that holds a node's value: 16-bit floats are held in float, and rounded when written and by casts.
+/// The compute dtype of a node's value: 16-bit floats are held in float, and rounded when written and by casts.
 constexpr DType held(DType t) noexcept { return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t; }
 
 template <class To, class From>

@@ -20,7 +20,7 @@ jit::Plan sum_plan(DType x, DType y) {
   return jit::schedule(jit::simplify(p.leaf(x).leaf(y).op(Op::add).record()));
 }
 
-/// An array of any size that nobody reads: kernels are classified by addresses alone.
+/// An array of any size that is never read: kernels are classified only by addresses.
 TensorRef array(DType t, const Shape& shape, const Shape& strides, std::uintptr_t address = 4096) {
   TensorRef a = runtime::index_tensor(shape, Device());
   a->dtype = t;
@@ -80,7 +80,7 @@ TEST(ClassKey, ContiguousOperandsShareOneClass) {
   const Classes classes;
   const auto key = [&](const Shape& s) { return classes(array(f32, s), array(f32, s), array(f32, s)); };
   const ClassKey one = key(Shape{5});
-  EXPECT_EQ(one.rank(), 1);
+  EXPECT_EQ(one.ndim(), 1);
   EXPECT_EQ(one.lanes(), 4);
   EXPECT_FALSE(one.wide());
   EXPECT_EQ(one.pattern(1), Pattern::Linear);
@@ -108,7 +108,7 @@ TEST(ClassKey, AlignmentDecidesOnVectors) {
 TEST(ClassKey, PatternsOfRows) {
   const Classes classes;
   const ClassKey key = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}));
-  EXPECT_EQ(key.rank(), 2);
+  EXPECT_EQ(key.ndim(), 2);
   EXPECT_EQ(key.lanes(), 4);
   EXPECT_EQ(key.pattern(0), Pattern::Linear);
   EXPECT_EQ(key.pattern(1), Pattern::Rows);
@@ -176,12 +176,12 @@ TEST(ClassKey, DecodesToWhatItHolds) {
   const Classes classes;
   const jit::KernelClass c =
       classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}), true).decode(3);
-  EXPECT_EQ(c.rank, 2);
+  EXPECT_EQ(c.ndim, 2);
   EXPECT_EQ(c.lanes, 4);
   EXPECT_TRUE(c.aliased);
   EXPECT_EQ(c.patterns, (std::vector{Pattern::Linear, Pattern::Rows, Pattern::RowUniform}));
   const jit::KernelClass generic = jit::generic_class(classes.traits());
-  EXPECT_EQ(generic.rank, max_rank);
+  EXPECT_EQ(generic.ndim, max_ndim);
   EXPECT_TRUE(generic.wide && generic.aliased);
 }
 

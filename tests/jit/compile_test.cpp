@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <jit/cache/dump.hpp>
-#include <jit/inspect/history.hpp>
+#include <jit/stats/history.hpp>
 #include "../scratch.hpp"
 #include "fake_gpu.hpp"
 #include "setup.hpp"

@@ -1,11 +1,11 @@
-#include <jit/graph/complex_parts.hpp>
+#include <jit/passes/complex_parts.hpp>
 
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <random>
 
-#include <jit/graph/lower.hpp>
+#include <jit/passes/lower.hpp>
 #include <sinter/runtime/error.hpp>
 #include "programs.hpp"
 
@@ -16,7 +16,7 @@ Operand apply(Graph& g, Op op, std::initializer_list<Operand> operands) {
   return g.apply(op, {operands.begin(), operands.size()});
 }
 
-/// Complex numbers are in leaves and outputs alone.
+/// Complex numbers are only in leaves and outputs.
 void expect_parts(const Graph& g) {
   std::vector<bool> is_output(g.nodes().size());
   for (const Operand o : g.outputs()) is_output[static_cast<std::size_t>(o.node)] = true;

@@ -135,6 +135,7 @@ T composite_real(Op op, const std::array<T, 5>& v) {
     case Op::relu6: return limited(a, 0, 6);
     case Op::hardtanh: return limited(a, b, c);
     case Op::threshold: return a <= b ? c : a;
+    case Op::hardshrink: return std::abs(a) <= b ? T(0) : a;
     case Op::frac: return a - std::trunc(a);
     case Op::nextafter: return std::nextafter(a, b);
     case Op::nan_to_num: return replaced(most, -most);

@@ -1,11 +1,11 @@
-#include <jit/graph/composite.hpp>
+#include <jit/passes/composite.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include <jit/graph/lower.hpp>
+#include <jit/passes/lower.hpp>
 #include "closeness.hpp"
 #include "interpreter.hpp"
 #include "programs.hpp"

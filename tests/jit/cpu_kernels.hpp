@@ -173,8 +173,8 @@ inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::v
       starts.push_back(d);
   }
   if (starts.empty()) starts.push_back(extents.size() - 1);
-  nest.rank = static_cast<int>(starts.size());
-  for (int r = 0; r < nest.rank; ++r) {
+  nest.ndim = static_cast<int>(starts.size());
+  for (int r = 0; r < nest.ndim; ++r) {
     nest.extents[r] = 1;
     const std::size_t begin = r == 0 ? 0 : starts[static_cast<std::size_t>(r) - 1] + 1;
     for (std::size_t d = begin; d <= starts[static_cast<std::size_t>(r)]; ++d) nest.extents[r] *= extents[d];
@@ -183,7 +183,7 @@ inline LoopNest make_nest(const std::vector<std::int64_t>& extents, const std::v
     jit::NestOperand o;
     o.data = a->index ? nullptr : a->first();
     o.first = a->first_position;
-    for (int r = 0; r < nest.rank; ++r) o.strides[r] = a->strides[starts[static_cast<std::size_t>(r)]];
+    for (int r = 0; r < nest.ndim; ++r) o.strides[r] = a->strides[starts[static_cast<std::size_t>(r)]];
     nest.operands.push_back(o);
   }
   return nest;

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include <jit/graph/complex_parts.hpp>
-#include <jit/graph/lower.hpp>
+#include <jit/passes/complex_parts.hpp>
+#include <jit/passes/lower.hpp>
 #include "closeness.hpp"
 #include "cpu_kernels.hpp"
 

@@ -38,7 +38,7 @@ TEST(CpuPack, OneDimension) {
           const std::vector<std::byte> from = counted(size, span);
           const std::int64_t begin = stride < 0 ? span - 1 : 0;
           LoopNest nest;
-          nest.rank = 1;
+          nest.ndim = 1;
           nest.extents[0] = n + first;
           NestOperand o{};
           o.strides[0] = stride;
@@ -58,7 +58,7 @@ TEST(CpuPack, RepeatedElements) {
       for (const std::int64_t stride : {1, 3, -2}) {
         constexpr std::int64_t rows = 20;
         LoopNest nest;
-        nest.rank = 2;
+        nest.ndim = 2;
         nest.extents[0] = rows, nest.extents[1] = times;
         NestOperand o{};
         o.strides[0] = stride;
@@ -110,7 +110,7 @@ TEST(CpuPack, UnpackingIsTheOtherWay) {
       const std::int64_t span = (n - 1) * std::abs(stride) + 1, begin = stride < 0 ? span - 1 : 0;
       const std::vector<std::byte> from = counted(size, n);
       LoopNest nest;
-      nest.rank = 1;
+      nest.ndim = 1;
       nest.extents[0] = n;
       NestOperand o{};
       o.strides[0] = stride;

@@ -9,10 +9,10 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-LoopNest nest_of(const std::vector<std::int64_t>& extents, int combined) {
+LoopNest nest_of(const std::vector<std::int64_t>& extents, int reduced) {
   LoopNest nest;
-  nest.rank = static_cast<int>(extents.size());
-  nest.combined = combined;
+  nest.ndim = static_cast<int>(extents.size());
+  nest.reduced = reduced;
   nest.numel = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) nest.numel *= nest.extents[d] = extents[d];
   return nest;
@@ -30,7 +30,7 @@ void expect_cover(const LoopNest& nest, const Boxes& boxes) {
       position += box.columns;
       for (std::int64_t i = 0; i < box.rows * box.columns; ++i) {
         std::int64_t left = i, at = 0, step = 1;
-        for (int d = nest.rank; d-- > 0; step *= nest.extents[d], left /= box.extent[d])
+        for (int d = nest.ndim; d-- > 0; step *= nest.extents[d], left /= box.extent[d])
           at += (box.first[d] + left % box.extent[d]) * step;
         ++seen[static_cast<std::size_t>(at)];
       }
@@ -42,10 +42,10 @@ TEST(CpuRowBoxes, CoverTheNestOnce) {
   std::minstd_rand random(2026);
   for (int i = 0; i < 12; ++i) {
     std::vector<std::int64_t> extents;
-    const int rank = 2 + static_cast<int>(random() % 3), combined = 1 + static_cast<int>(random() % (rank - 1));
-    for (int d = 0; d < rank; ++d)
-      extents.push_back(1 + static_cast<std::int64_t>(random() % (rank > 2 ? 30 : d == 0 ? 5 : 50'000)));
-    const LoopNest nest = nest_of(extents, combined);
+    const int ndim = 2 + static_cast<int>(random() % 3), reduced = 1 + static_cast<int>(random() % (ndim - 1));
+    for (int d = 0; d < ndim; ++d)
+      extents.push_back(1 + static_cast<std::int64_t>(random() % (ndim > 2 ? 30 : d == 0 ? 5 : 50'000)));
+    const LoopNest nest = nest_of(extents, reduced);
     for (const bool across : {false, true})
       for (const bool in_place : {false, true})
         expect_cover(nest, Boxes(nest, {static_cast<std::int64_t>(4 + random() % 5000), in_place, in_place}, across));

@@ -16,15 +16,15 @@ using Extents = std::vector<std::int64_t>;
 struct RowCase {
   jit::Kernel kernel;
   Extents extents;
-  std::vector<bool> combined;  // by axis
+  std::vector<bool> reduced;  // by axis
   std::vector<Array> outputs, leaves;
   std::vector<int> in_place;  // for each output the leaf that it overwrites, or -1
   std::vector<Bits> scalars;
 
-  RowCase(Extents domain, std::vector<bool> axes) : extents(std::move(domain)), combined(std::move(axes)) {
+  RowCase(Extents domain, std::vector<bool> axes) : extents(std::move(domain)), reduced(std::move(axes)) {
     kernel.rows.emplace();
     for (std::size_t a = 0; a < extents.size(); ++a)
-      if (combined[a]) kernel.rows->axes = static_cast<std::uint8_t>(kernel.rows->axes | 1 << (extents.size() - 1 - a));
+      if (reduced[a]) kernel.rows->axes = static_cast<std::uint8_t>(kernel.rows->axes | 1 << (extents.size() - 1 - a));
   }
 
   Graph& graph() { return kernel.graph; }
@@ -32,10 +32,10 @@ struct RowCase {
   Extents strides(Over over) const {
     Extents own = extents;
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (over != Over::Domain && combined[a]) own[a] = 1;
+      if (over != Over::Domain && reduced[a]) own[a] = 1;
     Extents strides = row_major(own);
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (over != Over::Domain && combined[a]) strides[a] = 0;
+      if (over != Over::Domain && reduced[a]) strides[a] = 0;
     return strides;
   }
   Operand leaf(DType dtype, Over over = Over::Domain) { return leaf(dtype, over, strides(over)); }
@@ -52,7 +52,7 @@ struct RowCase {
   Operand op(Op op, std::vector<Operand> operands) {
     std::vector<OperandType> types;
     for (const Operand o : operands) types.push_back({graph()[o].dtype});
-    return graph().node(op, op_types(op, types).result, operands, is_reduction(op) ? jit::Along().bits() : 0);
+    return graph().node(op, op_types(op, types).result, operands, is_reduction(op) ? jit::ReduceAxes().bits() : 0);
   }
   Operand number(float v) { return graph().constant(DType::Float32, to_bits(v)); }
   void output(Operand o, Over over, int over_leaf = -1) { output(o, over, strides(over), over_leaf); }
@@ -75,16 +75,16 @@ struct RowCase {
     for (std::size_t k = 0; k < outputs.size(); ++k) all.push_back(&output_array(k));
     for (const Array& a : leaves) all.push_back(&a);
     for (const Array* a : all) nest.operands.push_back({a->index ? nullptr : a->first(), {}, a->first_position});
-    nest.rank = 0;
+    nest.ndim = 0;
     for (const bool kind : {false, true}) {
-      const int before = nest.rank;
+      const int before = nest.ndim;
       for (std::size_t a = 0; a < extents.size(); ++a)
-        if (combined[a] == kind && extents[a] != 1) add_dim(nest, all, a, before);
-      if (nest.rank == before) {
-        for (jit::NestOperand& o : nest.operands) o.strides[nest.rank] = 0;
-        nest.extents[nest.rank++] = 1;
+        if (reduced[a] == kind && extents[a] != 1) add_dim(nest, all, a, before);
+      if (nest.ndim == before) {
+        for (jit::NestOperand& o : nest.operands) o.strides[nest.ndim] = 0;
+        nest.extents[nest.ndim++] = 1;
       }
-      if (kind) nest.combined = nest.rank - before;
+      if (kind) nest.reduced = nest.ndim - before;
     }
     nest.numel = 1;
     for (const std::int64_t e : extents) nest.numel *= e;
@@ -93,12 +93,12 @@ struct RowCase {
 
  private:
   void add_dim(LoopNest& nest, const std::vector<const Array*>& all, std::size_t axis, int first) const {
-    bool merges = nest.rank > first;
+    bool merges = nest.ndim > first;
     for (std::size_t k = 0; k < all.size(); ++k)
-      merges = merges && nest.operands[k].strides[nest.rank - 1] == all[k]->strides[axis] * extents[axis];
-    if (!merges) nest.extents[nest.rank++] = 1;
-    nest.extents[nest.rank - 1] *= extents[axis];
-    for (std::size_t k = 0; k < all.size(); ++k) nest.operands[k].strides[nest.rank - 1] = all[k]->strides[axis];
+      merges = merges && nest.operands[k].strides[nest.ndim - 1] == all[k]->strides[axis] * extents[axis];
+    if (!merges) nest.extents[nest.ndim++] = 1;
+    nest.extents[nest.ndim - 1] *= extents[axis];
+    for (std::size_t k = 0; k < all.size(); ++k) nest.operands[k].strides[nest.ndim - 1] = all[k]->strides[axis];
   }
 };
 
@@ -139,7 +139,7 @@ class RowReference {
   using Values = std::vector<std::vector<Bits>>;  // by node or output, and element
 
   explicit RowReference(const RowCase& c) : case_(c), rows(1), columns(1) {
-    for (std::size_t a = 0; a < c.extents.size(); ++a) (c.combined[a] ? columns : rows) *= c.extents[a];
+    for (std::size_t a = 0; a < c.extents.size(); ++a) (c.reduced[a] ? columns : rows) *= c.extents[a];
   }
   Values row(std::int64_t r) const {
     Values values, outputs;
@@ -151,7 +151,7 @@ class RowReference {
   Bits element(const Array& a, std::int64_t row, std::int64_t column) const {
     std::int64_t offset = 0;
     for (std::size_t d = case_.extents.size(); d-- > 0;) {
-      std::int64_t& left = case_.combined[d] ? column : row;
+      std::int64_t& left = case_.reduced[d] ? column : row;
       offset += left % case_.extents[d] * a.strides[d];
       left /= case_.extents[d];
     }

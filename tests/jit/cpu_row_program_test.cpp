@@ -75,9 +75,9 @@ void check(RowCase& c, const std::string& what, double allowed = 0, const std::v
 }
 
 /// One reduction of one array. Sums of floats have a bound from the magnitudes.
-void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> combined, Extents strides,
+void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> reduced, Extents strides,
                      std::minstd_rand& random, bool special = false) {
-  RowCase c(std::move(extents), std::move(combined));
+  RowCase c(std::move(extents), std::move(reduced));
   if (strides.empty()) strides = row_major(c.extents);
   const Operand x = c.leaf(dtype, Over::Domain, strides);
   c.output(c.op(op, {x}), Over::Rows);
@@ -245,7 +245,7 @@ TEST(CpuRowProgram, IntegersWrap) {
   check(c, "sums and products that wrap");
 }
 
-/// softmax of every kind of rows: three walks, two reductions.
+/// softmax of every kind of rows: three passes, two reductions.
 void add_softmax(RowCase& c, Operand x, Over over, int in_place = -1) {
   const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
   c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), over, in_place);
@@ -253,8 +253,8 @@ void add_softmax(RowCase& c, Operand x, Over over, int in_place = -1) {
 
 TEST(CpuRowProgram, SoftmaxAnyWay) {
   std::minstd_rand random(seed_of_tests());
-  const auto run = [&](Extents extents, std::vector<bool> combined, Extents strides, bool in_place) {
-    RowCase c(std::move(extents), std::move(combined));
+  const auto run = [&](Extents extents, std::vector<bool> reduced, Extents strides, bool in_place) {
+    RowCase c(std::move(extents), std::move(reduced));
     const Operand x = c.leaf(DType::Float32, Over::Domain, strides.empty() ? row_major(c.extents) : strides);
     add_softmax(c, x, Over::Domain, in_place ? 0 : -1);
     fill_small(c.leaves[0], random);
@@ -314,7 +314,7 @@ TEST(CpuRowProgram, SeveralReductionsOfSeveralOperands) {
     }
 }
 
-/// Outputs of one element for each row over a leaf of that kind, which the last walk reads.
+/// Outputs of one element for each row over a leaf of that kind, which the last pass reads.
 TEST(CpuRowProgram, RowsInPlace) {
   std::minstd_rand random(seed_of_tests());
   RowCase c({50, 70}, {false, true});
@@ -387,18 +387,18 @@ TEST(CpuRowProgram, TellsOfDivisionsByZero) {
   EXPECT_TRUE(program.run(nest, {}).division);
 }
 
-/// What is combined depends on sizes alone: one thread or several give the same bits.
+/// How rows are split depends only on sizes: one thread or several give the same bits.
 TEST(CpuRowProgram, ThreadsDoNotChangeResults) {
   std::minstd_rand random(seed_of_tests());
   struct Shape {
     Extents extents;
-    std::vector<bool> combined;
+    std::vector<bool> reduced;
   };
   const tbb::global_control eight(tbb::global_control::max_allowed_parallelism, 8);
   for (const Shape& shape :
        {Shape{{1, 400'001}, {false, true}}, Shape{{5'000'001}, {true}}, Shape{{700, 700}, {false, true}},
         Shape{{90'000, 5}, {true, false}}, Shape{{40'000, 30}, {true, false}}, Shape{{700, 700}, {true, false}}}) {
-    RowCase c(shape.extents, shape.combined);
+    RowCase c(shape.extents, shape.reduced);
     const Operand x = c.leaf(DType::Float32);
     const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
     c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Over::Domain);

@@ -1,5 +1,5 @@
 // Scans of lines that lie in memory in every way, and in pieces.
-#include <jit/cpu/scan.hpp>
+#include <jit/library/cpu_scan.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Keys that have the order of the numbers, and rows sorted by them.
-#include <jit/cpu/sort.hpp>
-#include <jit/cpu/sort_keys.hpp>
+#include <jit/library/cpu_sort.hpp>
+#include <jit/library/sort_keys.hpp>
 
 #include <gtest/gtest.h>
 
@@ -102,15 +102,15 @@ TEST(CpuSort, PicksAreOfEachRow) {
   const RowArray rows{reinterpret_cast<const std::byte*>(x.data()), DType::Float32, 3, 3};
   std::vector<float> values(3);
   std::vector<std::int64_t> indices(3);
-  const auto picked = [&](Rank rank, std::int64_t position) {
-    pick(rows, rank, position, reinterpret_cast<std::byte*>(values.data()), indices.data());
+  const auto picked = [&](Statistic statistic, std::int64_t position) {
+    pick(rows, statistic, position, reinterpret_cast<std::byte*>(values.data()), indices.data());
     return indices;
   };
   using Three = std::vector<std::int64_t>;
-  EXPECT_EQ(picked(Rank::Position, 0), (Three{1, 2, 0}));
-  EXPECT_EQ(picked(Rank::Position, 2), (Three{0, 0, 2}));
-  EXPECT_EQ(picked(Rank::Median, 0), (Three{2, 0, 0}));
-  EXPECT_EQ(picked(Rank::NanMedian, 0), (Three{2, 2, 0}));
+  EXPECT_EQ(picked(Statistic::Kth, 0), (Three{1, 2, 0}));
+  EXPECT_EQ(picked(Statistic::Kth, 2), (Three{0, 0, 2}));
+  EXPECT_EQ(picked(Statistic::Median, 0), (Three{2, 0, 0}));
+  EXPECT_EQ(picked(Statistic::NanMedian, 0), (Three{2, 2, 0}));
   EXPECT_EQ(values[1], 5);
 }
 

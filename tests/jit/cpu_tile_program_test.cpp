@@ -1,7 +1,7 @@
 // Whole graphs on the CPU: shapes, strides, aliasing, threads. Results must equal the operations one by one, bit by
 // bit.
 #include <jit/cpu/tile_program.hpp>
-#include <jit/graph/complex_parts.hpp>
+#include <jit/passes/complex_parts.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// How the executor walks rows: what a row needs once, outer dims that begin anew, arrays that are read two apart.
-// Expected values are computed by operations that round in one way alone, so results are equal bit by bit.
+// The executor's iteration over rows: values computed once per row, outer dims that restart, arrays with a stride of 2.
+// Expected values are computed by operations that can round in only one way, so results are equal bit by bit.
 #include <jit/cpu/worker.hpp>
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(CpuWorker, WhatARowNeedsOnce) {
   });
 }
 
-/// One operation alone, whose rows are walked without anything between them.
+/// A single operation, whose rows are processed without anything between them.
 TEST(CpuWorker, OneStep) {
   EachIsa().run([&](Isa isa) {
     for (const Extents& extents : {Extents{70, 33}, Extents{4, 20, 200}, Extents{2, 3, 5, 100}})
@@ -119,7 +119,7 @@ TEST(CpuWorker, ZeroAmongTheDivisorsOfRows) {
   }
 }
 
-/// 16-bit elements, which have no operations: converted to what carries them.
+/// 16-bit elements, which have no operations: converted to their compute dtype.
 TEST(CpuWorker, EverySecondOf16Bits) {
   EachIsa().run([&](Isa isa) {
     for (std::int64_t n = 1; n <= 300; ++n) {

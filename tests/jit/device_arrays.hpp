@@ -37,10 +37,10 @@ inline std::vector<std::byte> bytes_of_buffer(const TensorImpl& t) {
 /// Offset, in elements, of element `i` of `shape` in an array that broadcasts to it.
 inline std::int64_t offset_of(const TensorImpl& t, const Shape& shape, std::int64_t i) {
   std::int64_t offset = 0;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     const std::int64_t c = i % shape[axis];
     i /= shape[axis];
-    const int own = t.rank() - (shape.rank() - axis);
+    const int own = t.ndim() - (shape.ndim() - axis);
     if (own >= 0 && t.shape[own] != 1) offset += c * t.strides[own];
   }
   return offset;
@@ -114,7 +114,7 @@ inline TensorRef random_array(DType dtype, const Shape& shape, Device device, La
     fill(*t, random);
     return t;
   }
-  std::vector<int> order(static_cast<std::size_t>(shape.rank()));
+  std::vector<int> order(static_cast<std::size_t>(shape.ndim()));
   std::iota(order.begin(), order.end(), 0);
   if (random() % 2) std::ranges::shuffle(order, random);
   Shape strides = shape;
@@ -136,7 +136,7 @@ inline TensorRef random_array(DType dtype, const Shape& shape, Device device, La
 inline Shape random_shape(std::mt19937_64& random, std::int64_t max_numel = 4000) {
   constexpr std::int64_t extents[] = {1, 1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 100, 255, 256, 257, 1023, 1024};
   Shape shape;
-  for (std::uint64_t rank = random() % 5; rank > 0; --rank) {
+  for (std::uint64_t ndim = random() % 5; ndim > 0; --ndim) {
     const std::int64_t extent = random() % 40 == 0 ? 0 : extents[random() % std::size(extents)];
     if (shape.numel() * extent <= max_numel) shape.push_back(extent);
   }
@@ -146,10 +146,10 @@ inline Shape random_shape(std::mt19937_64& random, std::int64_t max_numel = 4000
 /// A shape that broadcasts to `shape`.
 inline Shape broadcastable(const Shape& shape, std::mt19937_64& random) {
   Shape s;
-  const int dropped = random() % 3 == 0 && shape.rank() > 0
-                          ? static_cast<int>(random() % static_cast<std::uint64_t>(shape.rank() + 1))
+  const int dropped = random() % 3 == 0 && shape.ndim() > 0
+                          ? static_cast<int>(random() % static_cast<std::uint64_t>(shape.ndim() + 1))
                           : 0;
-  for (int axis = dropped; axis < shape.rank(); ++axis) s.push_back(random() % 4 == 0 ? 1 : shape[axis]);
+  for (int axis = dropped; axis < shape.ndim(); ++axis) s.push_back(random() % 4 == 0 ? 1 : shape[axis]);
   return s;
 }
 

@@ -141,7 +141,7 @@ TEST(DiskCacheProcesses, AllGetTheRightKernelsWhateverHappensToTheFolder) {
   }
   EXPECT_EQ(wrong_entries(folder), 0);
 
-  // Left alone, the folder then holds all of them, and another process compiles none.
+  // Undisturbed, the folder then has all of them, and another process compiles none.
   EXPECT_EQ(status_of(in_child([&] { work(seed); })), 0);
   EXPECT_EQ(status_of(in_child([&] {
               PagesGpu gpu;

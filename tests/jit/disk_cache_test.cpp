@@ -179,7 +179,7 @@ TEST_F(DiskCacheTest, AFolderThatOthersMayWriteIsRefused) {
                                HasSubstr("chmod go-w")));
     EXPECT_EQ(std::ranges::count(message, '\n'), 1);
   }
-  ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);  // reading is nobody's harm
+  ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);  // others may read
   EXPECT_EQ(find(), "binary");
 }
 
@@ -227,7 +227,7 @@ TEST_F(DiskCacheTest, WhatIsNoFileIsNotWaitedFor) {
   store();
   fs::remove(entry());
   ASSERT_EQ(::mkfifo(entry().c_str(), 0600), 0);
-  EXPECT_THAT(said([&] { EXPECT_EQ(find(), std::nullopt); }), HasSubstr("no ordinary file"));
+  EXPECT_THAT(said([&] { EXPECT_EQ(find(), std::nullopt); }), HasSubstr("not a regular file"));
   fs::remove(entry());
   fs::create_directory(entry());
   EXPECT_EQ(refusal().empty(), false);
@@ -338,7 +338,7 @@ TEST_F(DiskCacheTest, ALimitBelowOneEntrySweepsToo) {
   for (int i = 0; i < 3; ++i) store(numbered(i), std::string(1000, 'x'));
   set_time(stamp(), 0);
   DiskCache(settings(CacheMode::On, 500)).store(numbered(3), std::string(1000, 'x'));
-  EXPECT_EQ(files(), 1u) << "the stamp alone";
+  EXPECT_EQ(files(), 1u) << "only the stamp";
 }
 
 TEST_F(DiskCacheTest, AHitSweepsToo) {

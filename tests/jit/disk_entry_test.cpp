@@ -16,16 +16,16 @@ using jit::KernelKey;
 
 constexpr std::size_t header_bytes = 48;
 
-const KernelKey key{"sm_90 nvrtc 1f", "sinter_add", "extern \"C\" __global__ void sinter_add() {}"};
+const KernelKey add_key{"sm_90 nvrtc 1f", "sinter_add", "extern \"C\" __global__ void sinter_add() {}"};
 const std::string binary(
     "\x7f"
     "ELF\0\1\2\3",
     8);
 
 TEST(DiskEntry, ComesBackAsItWas) {
-  const std::optional<DiskEntry> entry = decode(encode(key, binary));
+  const std::optional<DiskEntry> entry = decode(encode(add_key, binary));
   ASSERT_TRUE(entry);
-  EXPECT_EQ(entry->key, key);
+  EXPECT_EQ(entry->key, add_key);
   EXPECT_EQ(entry->binary, binary);
   const auto bare = decode(encode({}, "x"));
   ASSERT_TRUE(bare);
@@ -33,14 +33,14 @@ TEST(DiskEntry, ComesBackAsItWas) {
 }
 
 TEST(DiskEntry, CutAtEveryByteItIsNone) {
-  const std::string file = encode(key, binary);
+  const std::string file = encode(add_key, binary);
   for (std::size_t n = 0; n < file.size(); ++n) EXPECT_FALSE(decode(file.substr(0, n))) << n;
   EXPECT_FALSE(decode(file + '\0'));
   EXPECT_FALSE(decode(file + file));
 }
 
 TEST(DiskEntry, EveryFlippedBitIsSeen) {
-  const std::string file = encode(key, binary);
+  const std::string file = encode(add_key, binary);
   for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
     std::string damaged = file;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
@@ -54,7 +54,7 @@ TEST(DiskEntry, FlippedBitsOfALargeBinaryAreSeen) {
   std::mt19937 random(seed);
   std::string large(100'000, 'x');
   for (char& c : large) c = static_cast<char>(random());
-  const std::string file = encode(key, large);
+  const std::string file = encode(add_key, large);
   for (int i = 0; i < 1000; ++i) {
     const std::size_t bit = random() % (8 * file.size());
     std::string damaged = file;
@@ -70,7 +70,7 @@ std::string sealed(std::string file) {
 }
 
 TEST(DiskEntry, AnotherVersionOrMagicIsNone) {
-  const std::string file = encode(key, binary);
+  const std::string file = encode(add_key, binary);
   EXPECT_TRUE(decode(sealed(file)));
   for (std::size_t byte = 0; byte < 12; ++byte) {
     std::string other = file;
@@ -80,7 +80,7 @@ TEST(DiskEntry, AnotherVersionOrMagicIsNone) {
 }
 
 TEST(DiskEntry, LengthsThatDoNotAddUpAreNone) {
-  const std::string file = encode(key, binary);
+  const std::string file = encode(add_key, binary);
   for (std::size_t byte = 12; byte < 32; ++byte)
     for (const char value : {'\0', '\x7f', '\xff'}) {
       std::string other = file;
@@ -89,7 +89,7 @@ TEST(DiskEntry, LengthsThatDoNotAddUpAreNone) {
         EXPECT_FALSE(decode(sealed(other))) << byte;
       }
     }
-  EXPECT_FALSE(decode(encode(key, ""))) << "an entry without a binary";
+  EXPECT_FALSE(decode(encode(add_key, ""))) << "an entry without a binary";
   EXPECT_FALSE(decode(sealed(std::string(header_bytes, '\0'))));
 }
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <jit/graph/complex_parts.hpp>
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
+#include <jit/passes/complex_parts.hpp>
 
 #include "closeness.hpp"
 #include "device_arrays.hpp"
@@ -24,7 +24,7 @@ struct Case {
   std::vector<jit::Scalar> scalars;
   std::vector<TensorImpl*> leaves;
   jit::Program program;
-  jit::Entry entry;
+  jit::CallSiteCache entry;
 
   Case(std::mt19937_64& random, Device device, Layout layout) : text(random_program(random, 30, random() % 2)) {
     const Shape shape = random_shape(random);
@@ -51,7 +51,7 @@ struct Case {
   Shape shape_of(std::size_t output) const {
     const Graph g = text.record();
     Shape shape;
-    for (const std::uint32_t i : jit::leaves_of(g, g.outputs()[output]).walked)
+    for (const std::uint32_t i : jit::leaves_of(g, g.outputs()[output]).elementwise)
       EXPECT_TRUE(broadcast(shape, arrays[i]->shape));
     return shape;
   }
@@ -62,7 +62,7 @@ struct Case {
     const Graph g = text.record();
     const Shape shape = shape_of(output);
     std::vector<std::vector<std::uint64_t>> inputs(arrays.size());
-    for (const std::uint32_t i : jit::leaves_of(g, g.outputs()[output]).walked)
+    for (const std::uint32_t i : jit::leaves_of(g, g.outputs()[output]).elementwise)
       inputs[i] = values_over(*arrays[i], shape);
     std::vector<std::uint64_t> bits, values;
     for (const jit::Scalar& s : scalars) bits.push_back(s.bits);
@@ -116,7 +116,7 @@ TEST_P(Evaluate, SizesAroundVectorsBlocksAndTiles) {
   Written p;
   p.leaf(DType::Float32).leaf(DType::Float32).op(Op::mul).leaf(DType::Int32).op(Op::add);
   const jit::Program program = p.program();
-  jit::Entry entry;
+  jit::CallSiteCache entry;
   std::mt19937_64 random(7);
   for (const std::int64_t n :
        {0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 8191, 8192, 8193, 65535, 65536, 65537}) {
@@ -162,7 +162,7 @@ class Sweep {
   void run() {
     text_.outputs = static_cast<std::uint16_t>(ops_.size());
     const jit::Program program = text_.program();
-    jit::Entry entry;
+    jit::CallSiteCache entry;
     std::vector<TensorRef> outputs(ops_.size());
     despite_faults([&] {
       jit::evaluate({&entry, &program, leaves_.data(), nullptr}, outputs.data());
@@ -233,7 +233,7 @@ TEST_P(Evaluate, RandomNumbersHaveTheirBits) {
     const std::int64_t first = 0x1'0000'0000 - 500, seed = -12345, below = 1'000'000'007;
     const jit::Scalar scalars[] = {first, seed, below};
     const jit::Program program = p.program();
-    jit::Entry entry;
+    jit::CallSiteCache entry;
     TensorRef out;
     jit::evaluate({&entry, &program, &leaf, scalars}, &out);
     const std::vector<std::uint64_t> got = values_of(*out);

@@ -73,7 +73,7 @@ TEST_P(EvaluateThreads, DifferentExpressionsOfOneShape) {
 }
 
 TEST_P(EvaluateThreads, OneEntryWithManyKeysAndClasses) {
-  // Equal leaves, given outputs and layouts change under one entry.
+  // Equal leaves, given outputs and layouts change within one call-site cache.
   const Device device = GetParam();
   Tree distinct(product_and(1000), {device_array(DType::Int32, {2, 4}, device, {1, 2, 3, 4, 5, 6, 7, 8}),
                                     device_array(DType::Int32, {4}, device, {1, 1, 2, 2})});

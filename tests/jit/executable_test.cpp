@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include <jit/evaluate/evaluator.hpp>
 #include <jit/plan/nest.hpp>
-#include <jit/run/evaluator.hpp>
 #include <sinter/jit/inspect.hpp>
 #include "device_arrays.hpp"
 #include "fake_gpu.hpp"
@@ -101,11 +101,11 @@ TEST(Executable, InPlaceRunsAVariantWithoutRestrict) {
 TEST(Executable, FallsBackToOneGenericVariant) {
   if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
-  // Every choice of contiguous, strided and broadcast for two operands and ranks 1 to 3: far more than 8 classes.
+  // Every choice of contiguous, strided and broadcast for two operands and ndims 1 to 3: far more than 8 classes.
   int launched = 0;
-  for (int rank = 1; rank <= 4; ++rank) {
+  for (int ndim = 1; ndim <= 4; ++ndim) {
     Shape shape;
-    for (int d = 0; d < rank; ++d) shape.push_back(6 + 2 * d);
+    for (int d = 0; d < ndim; ++d) shape.push_back(6 + 2 * d);
     const auto operand = [&](int kind) {
       Shape strides = contiguous_strides(shape);
       if (kind > 0)
@@ -131,7 +131,7 @@ TEST(Executable, LookingAddsNoVariant) {
       for (const std::int64_t b : {1, 3, 0}) {
         const auto operand = [&](std::int64_t stretch) {
           Shape strides = contiguous_strides(shape);
-          for (int d = 0; d < shape.rank(); ++d) strides[d] *= stretch;
+          for (int d = 0; d < shape.ndim(); ++d) strides[d] *= stretch;
           return somewhere(shape, strides);
         };
         Tree tree(sum_and_scalar(50), {operand(a), operand(b)}, {1.0});

@@ -38,11 +38,11 @@ TEST(Explain, TheExample) {
             "    computes   add, exp, mul\n"
             "    reads      leaf 0: float32 (3,), contiguous\n"
             "               leaf 1: float32 (3,), contiguous\n"
-            "               1 number, given at each launch\n"
+            "               1 number, passed at each launch\n"
             "    writes     output 0: float32 (3,)\n"
-            "    costs      24 B read, 12 B written, 30 operations: 0.833 a byte\n"
-            "memory: 36 B read and written in 1 pass\n"
-            "        one kernel per operation would move 84 B in 3 passes, 2.3 times as much\n"
+            "    costs      24 B read, 12 B written, 30 operations: 0.833 per byte\n"
+            "memory: 36 B read and written in 1 kernel\n"
+            "        one kernel per operation would move 84 B in 3 kernels, 2.3 times as much\n"
             "temporaries: none\n");
 }
 
@@ -59,7 +59,7 @@ TEST(Explain, LayoutsAndWhatWasSimplified) {
   EXPECT_THAT(text, HasSubstr("leaf 2: float32 (1000, 1000), strides (1, 1000)"));
   EXPECT_THAT(text, HasSubstr("1 common subexpression, computed once"));
   EXPECT_THAT(text, HasSubstr("1 product contracted to fma: x * y + z, rounded once"));
-  EXPECT_THAT(text, HasSubstr("memory: 12 MB read and written in 1 pass"));
+  EXPECT_THAT(text, HasSubstr("memory: 12 MB read and written in 1 kernel"));
 }
 
 TEST(Explain, KernelsThatWereCut) {
@@ -73,8 +73,7 @@ TEST(Explain, KernelsThatWereCut) {
   EXPECT_THAT(text, ContainsRegex("               [0-9]+ more arrays\n"));
   EXPECT_THAT(text, HasSubstr("writes     temporary 0: float32 (100,)"));
   EXPECT_THAT(text, HasSubstr("reads      temporary 0: float32"));
-  EXPECT_THAT(text,
-              ContainsRegex("temporaries: [0-9]+ \\(.*KB\\), the values that pass from one kernel to a later one"));
+  EXPECT_THAT(text, ContainsRegex("temporaries: [0-9]+ \\(.*KB\\), values that one kernel stores for a later one"));
   EXPECT_THAT(text, ContainsRegex("not fused: kernels 1 and 2, 2 and 3.*\n"
                                   "        one kernel would have more than 128 arrays: cut where the fewest"));
 }
@@ -87,7 +86,7 @@ TEST(Explain, OutputsOfDifferentShapes) {
   EXPECT_THAT(text, HasSubstr("float32 (3,) on cpu\nfloat32 (2, 2) on cpu\n2 operations in 2 kernels"));
   EXPECT_THAT(text, HasSubstr("writes     output 1: float32 (2, 2)"));
   EXPECT_THAT(text,
-              HasSubstr("not fused: kernels 1 and 2\n        outputs of different shapes take kernels of their own\n"));
+              HasSubstr("not fused: kernels 1 and 2\n        outputs of different shapes need separate kernels\n"));
 }
 
 TEST(Explain, CopiesAndEmptyArrays) {
@@ -98,7 +97,7 @@ TEST(Explain, CopiesAndEmptyArrays) {
   Written index;
   index.leaf(DType::Int64).scalar(Category::Int).op(Op::mul);
   EXPECT_THAT(explained({index, {runtime::index_tensor(Shape{5}, Device())}, {std::int64_t{2}}}),
-              HasSubstr("positions, computed without memory"));
+              HasSubstr("index tensor without memory"));
 }
 
 TEST(Explain, LongExpressionsStayReadable) {
@@ -143,8 +142,8 @@ TEST(Explain, ComplexOperationsAndTheirParts) {
   p.leaf(c64).leaf(c64).op(Op::mul);
   EXPECT_THAT(explained({p, {zeros({3}, c64), zeros({3}, c64)}}),
               AllOf(HasSubstr("\n1 operation in 1 kernel\n"),
-                    HasSubstr("complex: 1 operation on real and imaginary parts, 6 in all\n"),
-                    HasSubstr("simplified: 6 operations in all, 5 left\n"), HasSubstr("2 products contracted to fma"),
+                    HasSubstr("complex: 1 operation on real and imaginary parts, 6 in total\n"),
+                    HasSubstr("simplified: 6 operations in total, 5 left\n"), HasSubstr("2 products contracted to fma"),
                     Not(HasSubstr("as written"))));
   Written parts;
   parts.leaf(c64).op(Op::real);
@@ -157,7 +156,7 @@ TEST(Explain, CompositeOperations) {
   const TensorRef x = zeros({3});
   const std::string text = explained({p, {x, x}});
   EXPECT_THAT(text, HasSubstr("\n2 operations in 1 kernel\n"));
-  EXPECT_THAT(text, ContainsRegex("composite: 2 operations made of others, [0-9]+ in all\n"));
+  EXPECT_THAT(text, ContainsRegex("composite: 2 operations composed of others, [0-9]+ in total\n"));
   EXPECT_THAT(text, HasSubstr("1 common subexpression, computed once"));
 }
 

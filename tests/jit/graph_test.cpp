@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
 
 #include "interpreter.hpp"
 
@@ -39,6 +39,24 @@ TEST(Graph, ScalarsTakeTheDtypeTheyAreUsedAs) {
   EXPECT_EQ(used.dtype, DType::Float64);
   EXPECT_EQ(jit::scalar_use(used).number, 3u);
   EXPECT_EQ(jit::scalar_use(used).arrives_as, Category::Int);
+}
+
+// A part that was float32 in between would be rounded.
+TEST(Graph, ComplexNumbersTakeTheDtypeTheyAreUsedAs) {
+  Graph g;
+  const Operand parts[] = {g.scalar(f32, Category::Float, 0), g.scalar(f32, Category::Float, 1)};
+  const Operand z = g.leaf(c128, 0), number = g.node(Op::complex, c64, parts, jit::weak_result);
+  g.output(apply(g, Op::mul, {z, number}));
+  const Node& used = g[g.operands(g[g.outputs()[0]])[1]];
+  EXPECT_EQ(used.op, Op::complex);
+  EXPECT_EQ(used.dtype, c128);
+  for (const Operand part : g.operands(used)) {
+    EXPECT_EQ(g[part].op, Op::scalar);
+    EXPECT_EQ(g[part].dtype, f64);
+  }
+  // What is computed from tensors is converted as a whole.
+  const Operand computed = apply(g, Op::complex, {g.leaf(f32, 1), g.leaf(f32, 2)});
+  EXPECT_EQ(g[g.cast(computed, c128)].op, Op::cast);
 }
 
 TEST(Graph, WeaknessSurvivesOperations) {
@@ -133,9 +151,9 @@ TEST(Graph, PartOfKeepsWhatAnOutputNeeds) {
   EXPECT_EQ(
       to_text(jit::part_of(g, last)),
       "%0 = leaf 0 float32\n%1 = leaf 1 float32\n%2 = exp(%0) float32\n%3 = log(%1) float32\noutput %3\noutput %2\n");
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).walked, (std::vector<std::uint32_t>{0}));
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).walked, (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[2]).walked, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).elementwise, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).elementwise, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[2]).elementwise, (std::vector<std::uint32_t>{1}));
 }
 
 TEST(Graph, ArraysGiveNoShape) {
@@ -145,8 +163,8 @@ TEST(Graph, ArraysGiveNoShape) {
   EXPECT_EQ(g[element].dtype, DType::Float16);
   g.output(apply(g, Op::add, {element, x}));
   g.output(element);
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).walked, (std::vector<std::uint32_t>{1, 2}));
-  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).walked, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[0]).elementwise, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).elementwise, (std::vector<std::uint32_t>{1}));
   EXPECT_EQ(jit::leaves_of(g, g.outputs()[1]).arrays, (std::vector<std::uint32_t>{2}));
   EXPECT_THROW(g.load(x, offset), Error);
   EXPECT_THROW(g.load(array, x), Error);

@@ -58,7 +58,7 @@ TEST(Hit, AllocatesNothingOnTheCpu) {
     for (const Shape& shape : {Shape{3}, Shape{4, 1000}}) {
       std::vector<TensorRef> arrays;
       for (int i = 0; i < count; ++i) {
-        const Shape row{shape[shape.rank() - 1]};
+        const Shape row{shape[shape.ndim() - 1]};
         arrays.push_back(runtime::empty(i % 2 ? row : shape, DType::Float32, Device()));
       }
       Tree tree(chain(count), arrays, {2.0});

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <jit/run/evaluator.hpp>
+#include <jit/evaluate/evaluator.hpp>
 #include <sinter/runtime/error.hpp>
 #include "device_arrays.hpp"
 #include "trees.hpp"
@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TensorRef zeros(const Shape& shape, Device device = {}) {
+TensorRef zero_array(const Shape& shape, Device device = {}) {
   return device_array(f32, shape, device, std::vector<std::uint64_t>(static_cast<std::size_t>(shape.numel())));
 }
 
@@ -26,7 +26,7 @@ Written example() {
 }
 
 TEST(Inspect, CudaSourceOfArraysOnTheCpu) {
-  Tree tree(example(), {zeros({64}), zeros({64})}, {std::int64_t{2}});
+  Tree tree(example(), {zero_array({64}), zero_array({64})}, {std::int64_t{2}});
   const JitStats before = jit_stats();
   const std::string text = jit::cuda_source(tree.bound());
   EXPECT_THAT(text, AllOf(HasSubstr("__global__"), HasSubstr("sinter_add_exp_mul_f32_"), HasSubstr("exp(t0)"),
@@ -36,15 +36,15 @@ TEST(Inspect, CudaSourceOfArraysOnTheCpu) {
 }
 
 TEST(Inspect, TheTextFollowsTheLayout) {
-  const TensorRef base = zeros({65});
-  Tree tree(example(), {runtime::view(*base, {64}, {1}, 1), zeros({64})}, {std::int64_t{2}});
+  const TensorRef base = zero_array({65});
+  Tree tree(example(), {runtime::view(*base, {64}, {1}, 1), zero_array({64})}, {std::int64_t{2}});
   EXPECT_THAT(jit::cuda_source(tree.bound()), Not(HasSubstr("Lanes<float")));
 }
 
 TEST(Inspect, TheTextIsThatWhichRuns) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
-  Tree on_gpu(example(), {zeros({64}, Device(0)), zeros({64}, Device(0))}, {std::int64_t{2}});
-  Tree on_cpu(example(), {zeros({64}), zeros({64})}, {std::int64_t{2}});
+  Tree on_gpu(example(), {zero_array({64}, Device(0)), zero_array({64}, Device(0))}, {std::int64_t{2}});
+  Tree on_cpu(example(), {zero_array({64}), zero_array({64})}, {std::int64_t{2}});
   EXPECT_EQ(jit::cuda_source(on_gpu.bound()), jit::cuda_source(on_cpu.bound()));
 }
 
@@ -52,7 +52,7 @@ TEST(Inspect, SeveralKernelsFollowEachOther) {
   Written p;
   p.leaf(f32);
   for (int i = 0; i < 200; ++i) p.op(i * i % 7 < 3 ? Op::tanh : i % 3 ? Op::sin : Op::cos);  // no kernel like another
-  Tree tree(p, {zeros({8})});
+  Tree tree(p, {zero_array({8})});
   const std::string text = jit::cuda_source(tree.bound());
   std::size_t kernels = 0;
   for (std::size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1))
@@ -62,7 +62,7 @@ TEST(Inspect, SeveralKernelsFollowEachOther) {
 }
 
 TEST(Inspect, Ptx) {
-  Tree tree(example(), {zeros({64}), zeros({64})}, {std::int64_t{2}});
+  Tree tree(example(), {zero_array({64}), zero_array({64})}, {std::int64_t{2}});
   std::string ptx;
   try {
     ptx = jit::ptx(tree.bound(), "sm_90");
@@ -79,7 +79,7 @@ TEST(Inspect, PartsAndShapes) {
   Written p;  // two outputs of different shapes
   p.leaf(f32).op(Op::exp).leaf(f32, 0).leaf(f32).op(Op::mul);
   p.outputs = 2;
-  const TensorRef x = zeros({3}), y = zeros({2, 3});
+  const TensorRef x = zero_array({3}), y = zero_array({2, 3});
   Tree apart(p, {x, x, y});
   const jit::Evaluation two = jit::inspect(apart.bound());
   ASSERT_EQ(two.parts.size(), 2u);
@@ -95,7 +95,7 @@ TEST(Inspect, PartsAndShapes) {
 }
 
 TEST(Inspect, LazyExpressions) {
-  const TensorRef x = zeros({64}), y = zeros({64});
+  const TensorRef x = zero_array({64}), y = zero_array({64});
   Tree tree(example(), {x, y}, {std::int64_t{2}});
   const jit::LazyRef grown = [&] {
     const jit::LazyRef sum[] = {jit::lazy(*x), jit::lazy(jit::Scalar(std::int64_t{2}), Category::Int)};

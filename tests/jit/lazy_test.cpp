@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include <sinter/jit/recorded.hpp>
 #include "arrays.hpp"
 #include "programs.hpp"
 
@@ -70,7 +71,7 @@ TEST(Lazy, NumbersLiftTheCategoryOnly) {
   const LazyRef i = lazy(*array<std::int32_t>({1, 2})), d = lazy(*array<double>({1, 2}));
   EXPECT_EQ((i * number(std::int64_t{2}))->dtype(), DType::Int32);
   EXPECT_EQ((i * number(2.5))->dtype(), DType::Float32);
-  // Numbers alone are computed as C++ would, so nothing is lost on the way to double.
+  // Operations on only numbers are computed as in C++, so nothing is lost before the conversion to double.
   const LazyRef fifth = number(std::int64_t{2}) * number(0.1);
   EXPECT_EQ((d * fifth)->dtype(), DType::Float64);
   EXPECT_THAT(evaluated_to<double>(d * fifth), ElementsAre(0.2, 0.4));
@@ -115,7 +116,7 @@ TEST(Lazy, FromATypedTree) {
       .leaf(DType::Float32)
       .op(Op::sub);
   const jit::Program program = p.program();
-  jit::Entry entry;
+  jit::CallSiteCache entry;
   const TensorRef x = array<float>({1, 2}), y = array<float>({3, 4});
   TensorImpl* const leaves[] = {x.get(), y.get(), x.get()};
   const jit::Scalar scalars[] = {0.5};
@@ -123,6 +124,55 @@ TEST(Lazy, FromATypedTree) {
   EXPECT_THAT(evaluated_to<float>(e + e), ElementsAre(5, 13));
   TensorImpl* const moved[] = {x.get(), nullptr, x.get()};
   EXPECT_THROW(lazy(jit::Bound{&entry, &program, moved, scalars}), Error);
+}
+
+TEST(Lazy, ConstantsOfATypedTree) {
+  Written p;
+  p.leaf(DType::Float32).constant(3).op(Op::mul).constant(-2).op(Op::add);
+  const jit::Program program = p.program();
+  jit::CallSiteCache entry;
+  const TensorRef x = array<float>({1, 2});
+  TensorImpl* const leaves[] = {x.get()};
+  const jit::Scalar none[1] = {};
+  EXPECT_THAT(evaluated_to<float>(lazy(jit::Bound{&entry, &program, leaves, none})), ElementsAre(1, 4));
+}
+
+TEST(Lazy, NumbersThatMakeNoSenseAreRefusedAtOnce) {
+  const auto constant = [](std::int64_t value) {
+    Written p;
+    p.constant(value);
+    const jit::Program program = p.program();
+    jit::CallSiteCache entry;
+    return lazy(jit::Bound{&entry, &program, nullptr, nullptr});
+  };
+  const LazyRef x = lazy(*array<float>({1}));
+  const auto hardtanh = [&](const LazyRef& least, const LazyRef& most) {
+    return apply(Op::hardtanh, {x, least, most});
+  };
+  EXPECT_THROW(hardtanh(constant(2), constant(1)), Error);
+  EXPECT_THROW(hardtanh(number(2.0), constant(1)), Error);
+  EXPECT_THROW(hardtanh(constant(-1), number(-2.0)), Error);
+  EXPECT_NO_THROW(hardtanh(constant(1), x));  // it is not known yet
+  EXPECT_NO_THROW(hardtanh(x, number(-1.0)));
+}
+
+TEST(Lazy, OnlyTensorsHaveNames) {
+  const LazyRef x = lazy(*array<float>({1})), i = lazy(*runtime::index_tensor(Shape{1}, Device()));
+  const LazyRef sum = x + i, two = number(2.0);
+  EXPECT_EQ(jit::named(sum, "sum"), sum);
+  EXPECT_EQ(jit::named(two, "two"), two);
+  EXPECT_THAT(jit::Recorded(jit::named(x, "x") + jit::named(i, "i")).names, ElementsAre("x", "i"));
+  const LazyRef elsewhere = lazy(*runtime::index_tensor(Shape{1}, Device("cuda:1")));
+  EXPECT_THROW(jit::named(elsewhere, "j") + x, DeviceError);
+}
+
+TEST(Lazy, DroppedExpressionsReleaseTheirTensors) {
+  const TensorRef x = array<float>({1, 2});
+  for (int time = 0; time < 2; ++time) {
+    const LazyRef sum = lazy(*x) + number(1.0);
+    EXPECT_GT(x->owners(), 1u);
+  }
+  EXPECT_EQ(x->owners(), 1u);
 }
 
 TEST(Lazy, IndexTensors) {
@@ -153,6 +203,14 @@ TEST(Lazy, ALeafThatWasWrittenToIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("written to after"));
   }
   EXPECT_THAT(evaluated_to<float>(lazy(*x) + number(1.0)), ElementsAre(8, 8));
+}
+
+TEST(Lazy, ATensorIsNoResultOfItself) {
+  const TensorRef x = array<float>({1, 2});
+  const LazyRef e = lazy(*x);
+  EXPECT_THAT(evaluated_to<float>(e), ElementsAre(1, 2));
+  write(x, 7);
+  EXPECT_THROW(evaluated(e), Error);
 }
 
 TEST(Lazy, ResultsAreKeptUntilSomeoneWritesToThem) {
@@ -222,6 +280,50 @@ TEST(Lazy, ALoopWithSharingIsCountedAsTheGraphItIs) {
   EXPECT_LE(jit_stats().plans - before.plans, 8u);
 }
 
+TEST(Lazy, AnEvaluatedPartKeepsItsDtype) {
+  LazyRef y = lazy(*array<std::int64_t>({1, -3}));
+  std::uint64_t a = 1, b = static_cast<std::uint64_t>(-3);
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    y = y * number(std::int64_t{3}) + number(static_cast<std::int64_t>(i));
+    a = a * 3 + i;
+    b = b * 3 + i;
+  }
+  EXPECT_EQ(y->dtype(), DType::Int64);
+  EXPECT_LE(operations(jit::Recorded(y).graph), static_cast<std::size_t>(jit::max_lazy_nodes));
+  EXPECT_THAT(evaluated_to<std::int64_t>(y), ElementsAre(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
+}
+
+// Neither what else is created meanwhile counts, nor that some operands are shared.
+TEST(Lazy, NothingIsEvaluatedBelowTheLimit) {
+  const LazyRef x = lazy(*array<float>({1}));
+  LazyRef y = x;
+  const auto before = jit_stats().launches;
+  for (int i = 0; i < jit::max_lazy_nodes / 4 * 3; ++i) {
+    x + x;
+    y = y + x;
+  }
+  EXPECT_EQ(jit_stats().launches, before);
+  EXPECT_EQ(operations(jit::Recorded(y).graph), static_cast<std::size_t>(jit::max_lazy_nodes / 4 * 3));
+}
+
+TEST(Lazy, WhatIsCopiedIsSmall) {
+  constexpr auto most = static_cast<std::size_t>(jit::max_copied_nodes);
+  const LazyRef x = lazy(*array<float>({1}));
+  const auto copied = [](const LazyRef& value) { return operations(jit::copyable(value).graph); };
+  const auto chain = [&](std::size_t length) {
+    LazyRef y = x;
+    for (std::size_t i = 0; i < length; ++i) y = apply(Op::neg, {y});
+    return y;
+  };
+  EXPECT_EQ(copied(chain(most)), most);
+  EXPECT_EQ(copied(chain(most + 1)), 0u);
+  LazyRef wide = x, shared = x;
+  for (std::size_t i = 0; i < most / 2 + 1; ++i) wide = wide + apply(Op::neg, {x});
+  EXPECT_EQ(copied(wide), 0u);
+  for (std::size_t i = 0; i < 20; ++i) shared = shared + shared;
+  EXPECT_EQ(copied(shared), 20u);
+}
+
 TEST(Lazy, ManyExpressionsOnOneNode) {
   const LazyRef x = lazy(*array<float>({1, 2})) * number(2.0);
   std::vector<LazyRef> all;
@@ -234,7 +336,7 @@ TEST(Lazy, DestroyingALongChainDoesNotRecurse) {
   p.leaf(DType::Float32);
   for (int i = 0; i < 1'000'000; ++i) p.op(i % 2 ? Op::relu : Op::neg);
   const jit::Program program = p.program();
-  jit::Entry entry;
+  jit::CallSiteCache entry;
   const TensorRef x = array<float>({1});
   TensorImpl* const leaves[] = {x.get()};
   const jit::Scalar none[1] = {};

@@ -23,18 +23,18 @@ TensorRef empty(const Shape& shape) { return runtime::empty(shape, DType::Float3
 TEST(Nest, ContiguousOperandsAreOneLine) {
   const TensorRef a = empty(Shape{3, 4, 5}), b = empty(Shape{1, 3, 4, 5}), c = empty(Shape{3, 4, 5});
   const LoopNest nest = nest_of({a.get(), c.get()});
-  EXPECT_EQ(nest.rank, 1);
+  EXPECT_EQ(nest.ndim, 1);
   EXPECT_EQ(nest.numel, 60);
   EXPECT_EQ(nest.extents[0], 60);
   EXPECT_EQ(nest.operands[1].strides[0], 1);
   EXPECT_EQ(nest.operands[1].data, c->data);
-  EXPECT_EQ(nest_of({b.get(), a.get()}).rank, 1);
+  EXPECT_EQ(nest_of({b.get(), a.get()}).ndim, 1);
 }
 
 TEST(Nest, ArraysAreNotWalked) {
   const TensorRef out = empty(Shape{3, 4, 5}), in = empty(Shape{3, 4, 5}), array = empty(Shape{7, 2});
   const LoopNest nest = nest_of({out.get(), in.get(), array.get()}, 1, {2});
-  EXPECT_EQ(nest.rank, 1);
+  EXPECT_EQ(nest.ndim, 1);
   EXPECT_EQ(nest.numel, 60);
   EXPECT_EQ(nest.operands[1].strides[0], 1);
   EXPECT_EQ(nest.operands[2].strides[0], 0);
@@ -46,7 +46,7 @@ TEST(Nest, ArraysAreNotWalked) {
 TEST(Nest, SingleElementsWalkLikeContiguousOnes) {
   const TensorRef a = empty(Shape{1, 1}), b = empty(Shape{});
   const LoopNest nest = nest_of({a.get(), b.get()});
-  EXPECT_EQ(nest.rank, 1);
+  EXPECT_EQ(nest.ndim, 1);
   EXPECT_EQ(nest.extents[0], 1);
   EXPECT_EQ(nest.operands[0].strides[0], 1);
   EXPECT_EQ(nest.operands[1].strides[0], 1);
@@ -56,14 +56,14 @@ TEST(Nest, BroadcastRowsTakeTwoDims) {
   const TensorRef out = empty(Shape{6, 7, 8}), row = empty(Shape{8}), column = empty(Shape{6, 1, 1}),
                   one = empty(Shape{});
   LoopNest nest = nest_of({out.get(), row.get(), one.get()});
-  ASSERT_EQ(nest.rank, 2);  // 6 and 7 merge
+  ASSERT_EQ(nest.ndim, 2);  // 6 and 7 merge
   EXPECT_EQ(nest.extents[0], 42);
   EXPECT_EQ(nest.extents[1], 8);
   EXPECT_EQ(nest.operands[1].strides[0], 0);
   EXPECT_EQ(nest.operands[1].strides[1], 1);
   EXPECT_EQ(nest.operands[2].strides[1], 0);
   nest = nest_of({out.get(), column.get()});
-  ASSERT_EQ(nest.rank, 2);  // 7 and 8 merge
+  ASSERT_EQ(nest.ndim, 2);  // 7 and 8 merge
   EXPECT_EQ(nest.extents[1], 56);
   EXPECT_EQ(nest.operands[1].strides[0], 1);
 }
@@ -73,7 +73,7 @@ TEST(Nest, DimsFollowTheOutputsMemory) {
   const TensorRef out = runtime::view(*base, Shape{9, 5}, Shape{1, 9}),
                   in = runtime::view(*other, Shape{9, 5}, Shape{1, 9});
   const LoopNest nest = nest_of({out.get(), in.get()});
-  EXPECT_EQ(nest.rank, 1);
+  EXPECT_EQ(nest.ndim, 1);
   EXPECT_EQ(nest.extents[0], 45);
 }
 
@@ -83,7 +83,7 @@ std::vector<std::vector<std::int64_t>> walk(const LoopNest& nest) {
   for (std::int64_t i = 0; i < nest.numel; ++i) {
     std::vector<std::int64_t> offsets(nest.operands.size());
     std::int64_t rest = i;
-    for (int d = nest.rank - 1; d >= 0; --d) {
+    for (int d = nest.ndim - 1; d >= 0; --d) {
       for (std::size_t k = 0; k < offsets.size(); ++k)
         offsets[k] += rest % nest.extents[d] * nest.operands[k].strides[d];
       rest /= nest.extents[d];
@@ -107,12 +107,12 @@ TEST(Nest, CombinedDimsFollowMemory) {
   const TensorRef x = empty(Shape{4, 5, 6}), back = runtime::view(*x, Shape{6, 5, 4}, Shape{1, 6, 30});
   for (const TensorRef& t : {x, back}) {
     const LoopNest nest = nest_of_rows(Op::sum, 0b111, t, Shape{});
-    EXPECT_EQ(nest.combined, 1);
-    EXPECT_EQ(nest.extents[nest.rank - 1], 120);
-    EXPECT_EQ(nest.operands[1].strides[nest.rank - 1], 1);
+    EXPECT_EQ(nest.reduced, 1);
+    EXPECT_EQ(nest.extents[nest.ndim - 1], 120);
+    EXPECT_EQ(nest.operands[1].strides[nest.ndim - 1], 1);
   }
   const LoopNest rows = nest_of_rows(Op::sum, 0b001, back, Shape{6, 5});  // whose 6 neighbours are innermost
-  EXPECT_EQ(rows.rank - rows.combined, 2);
+  EXPECT_EQ(rows.ndim - rows.reduced, 2);
   EXPECT_EQ(rows.extents[1], 6);
   EXPECT_EQ(rows.operands[1].strides[1], 1);
 }
@@ -120,14 +120,14 @@ TEST(Nest, CombinedDimsFollowMemory) {
 TEST(Nest, PositionsKeepTheOrderOfTheAxes) {
   const TensorRef x = empty(Shape{4, 5}), back = runtime::view(*x, Shape{5, 4}, Shape{1, 5});
   const LoopNest nest = nest_of_rows(Op::argmax, 0b11, back, Shape{});
-  EXPECT_EQ(nest.combined, 2);
-  EXPECT_EQ(nest.extents[nest.rank - 2], 5);
+  EXPECT_EQ(nest.reduced, 2);
+  EXPECT_EQ(nest.extents[nest.ndim - 2], 5);
 }
 
 TEST(Nest, ExpandedOperandsDecideNoOrder) {
   const TensorRef x = empty(Shape{5}), wide = runtime::view(*x, Shape{4, 5}, Shape{0, 1});
   const LoopNest nest = nest_of_rows(Op::sum, 0b11, wide, Shape{});
-  EXPECT_EQ(nest.extents[nest.rank - 1], 5);
+  EXPECT_EQ(nest.extents[nest.ndim - 1], 5);
 }
 
 TEST(Nest, RandomOperandsAreWalkedElementForElement) {
@@ -145,7 +145,7 @@ TEST(Nest, RandomOperandsAreWalkedElementForElement) {
     }
     if (shape.numel() == 0) continue;
     const LoopNest nest = nest_of(operands);
-    ASSERT_EQ(std::accumulate(nest.extents, nest.extents + nest.rank, std::int64_t{1}, std::multiplies<>()),
+    ASSERT_EQ(std::accumulate(nest.extents, nest.extents + nest.ndim, std::int64_t{1}, std::multiplies<>()),
               shape.numel());
     std::vector<std::vector<std::int64_t>> expected;
     for (std::int64_t i = 0; i < shape.numel(); ++i) {

@@ -1,12 +1,12 @@
-// Sums that are found in the walk of the reduction that they ask for: which ones, and that special values and accuracy
-// are those of a walk more.
+// Sums that are computed in the same pass as the reduction that they depend on: which ones, and that special values and
+// accuracy are those of a separate pass.
 #include <jit/plan/online_sums.hpp>
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include <jit/plan/row_walks.hpp>
+#include <jit/plan/row_passes.hpp>
 #include "row_kernels.hpp"
 
 namespace sinter::testing {
@@ -59,8 +59,8 @@ TEST(OnlineSums, SpareAStage) {
   const Kernel& kernel = k.done();
   EXPECT_EQ(RowStages(kernel).count, 2);
   EXPECT_EQ(RowStages(kernel, true).count, 1);
-  const jit::RowWalks walks(kernel, true);
-  EXPECT_EQ(walks.walks.size(), 2u);
+  const jit::RowPasses walks(kernel, true);
+  EXPECT_EQ(walks.passes.size(), 2u);
   EXPECT_EQ(walks.reads(0), 2);
   EXPECT_EQ(part_size(walks, 0, false), 8);
 }

@@ -51,7 +51,7 @@ std::vector<std::int64_t> addresses(const runtime::TensorImpl& t, std::int64_t b
   const auto size = static_cast<std::int64_t>(size_of(t.dtype));
   for (std::int64_t i = 0; i < t.numel; ++i) {
     std::int64_t rest = i, offset = 0;
-    for (int axis = t.rank(); axis-- > 0; rest /= t.shape[axis]) offset += rest % t.shape[axis] * t.strides[axis];
+    for (int axis = t.ndim(); axis-- > 0; rest /= t.shape[axis]) offset += rest % t.shape[axis] * t.strides[axis];
     for (std::int64_t byte = 0; byte < bytes_of_each; ++byte)
       all.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(t.data)) + offset * size + byte);
   }
@@ -68,14 +68,14 @@ class RandomViews : public ::testing::Test {
     return std::ranges::any_of(of_b, [&](std::int64_t i) { return known.contains(i); });
   }
   TensorRef view_of(const Shape& shape, const Shape& strides) { return view(*base_, shape, strides, 900 + below(50)); }
-  Shape extents(std::int64_t rank) {
+  Shape extents(std::int64_t ndim) {
     Shape shape;
-    while (shape.rank() < rank) shape.push_back(1 + below(5));
+    while (shape.ndim() < ndim) shape.push_back(1 + below(5));
     return shape;
   }
-  Shape strides(std::int64_t rank) {
+  Shape strides(std::int64_t ndim) {
     Shape strides;
-    while (strides.rank() < rank) strides.push_back(below(8) ? below(41) - 20 : 0);
+    while (strides.ndim() < ndim) strides.push_back(below(8) ? below(41) - 20 : 0);
     return strides;
   }
 
@@ -88,8 +88,8 @@ class RandomViews : public ::testing::Test {
 TEST_F(RandomViews, OfEqualStrides) {
   int none = 0, some = 0;
   for (int trial = 0; trial < 4000; ++trial) {
-    const std::int64_t rank = 1 + below(3);
-    const Shape steps = strides(rank), shape = extents(rank), other = below(3) ? extents(rank) : shape;
+    const std::int64_t ndim = 1 + below(3);
+    const Shape steps = strides(ndim), shape = extents(ndim), other = below(3) ? extents(ndim) : shape;
     const TensorRef a = view_of(shape, steps), b = view_of(other, steps);
     const bool do_meet = meet(*a, *b);
     ASSERT_EQ(overlap(*a, *b) != Overlap::None, do_meet)
@@ -104,8 +104,8 @@ TEST_F(RandomViews, OfAnyStridesAndSizes) {
   constexpr DType dtypes[] = {DType::Bool, DType::Float16, DType::Float32};
   int none = 0, some = 0, undecided = 0;
   for (int trial = 0; trial < 4000; ++trial) {
-    const std::int64_t rank = 1 + below(3), other_rank = 1 + below(3);
-    const TensorRef a = view_of(extents(rank), strides(rank)), b = view_of(extents(other_rank), strides(other_rank));
+    const std::int64_t ndim = 1 + below(3), other_ndim = 1 + below(3);
+    const TensorRef a = view_of(extents(ndim), strides(ndim)), b = view_of(extents(other_ndim), strides(other_ndim));
     a->dtype = dtypes[below(3)], b->dtype = dtypes[below(3)];
     a->data += below(4), b->data += below(4);
     const bool do_meet = meet(*a, *b);
@@ -123,8 +123,8 @@ TEST_F(RandomViews, OfAnyStridesAndSizes) {
 TEST_F(RandomViews, OverlapThemselves) {
   int apart = 0, overlapping = 0;
   for (int trial = 0; trial < 4000; ++trial) {
-    const std::int64_t rank = 1 + below(4);
-    const TensorRef t = view_of(extents(rank), strides(rank));
+    const std::int64_t ndim = 1 + below(4);
+    const TensorRef t = view_of(extents(ndim), strides(ndim));
     const auto all = addresses(*t, 1);
     const bool overlaps = std::set<std::int64_t>(all.begin(), all.end()).size() < all.size();
     ASSERT_EQ(jit::overlaps_itself(*t), overlaps) << to_string(t->shape) << ' ' << to_string(t->strides);

@@ -15,7 +15,7 @@ using jit::Pattern;
 /// The words of a nest of two dims whose inner extent is `d`.
 std::vector<std::uint64_t> words_for(std::int64_t d, bool wide) {
   jit::LoopNest nest;
-  nest.rank = 2;
+  nest.ndim = 2;
   nest.extents[0] = 1;
   nest.extents[1] = d;
   nest.numel = d;
@@ -66,7 +66,7 @@ TEST(Parameters, WideDividersAreExact) {
 
 TEST(Parameters, WordsFollowTheOrderThatTheClassStates) {
   jit::LoopNest nest;
-  nest.rank = 2;
+  nest.ndim = 2;
   nest.extents[0] = 5;
   nest.extents[1] = 12;
   nest.numel = 60;
@@ -88,12 +88,12 @@ TEST(Parameters, WordsFollowTheOrderThatTheClassStates) {
 
 TEST(Parameters, GenericClassesPadOuterDims) {
   jit::LoopNest nest;
-  nest.rank = 1;
+  nest.ndim = 1;
   nest.extents[0] = 9;
   nest.numel = 9;
   nest.operands.resize(1);
   nest.operands[0].strides[0] = -2;
-  const KernelClass c{max_rank, 1, true, true, {Pattern::Strided}};
+  const KernelClass c{max_ndim, 1, true, true, {Pattern::Strided}};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   EXPECT_EQ(words[1], 9u);

@@ -4,14 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <jit/graph/shapes.hpp>
+#include <jit/infer/shapes.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::testing {
 namespace {
 
-using jit::Along;
 using jit::Graph;
+using jit::ReduceAxes;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
@@ -20,7 +20,7 @@ Graph summed(bool with_y, bool keeps) {
   Graph g;
   jit::Operand value = g.leaf(DType::Float32, 0);
   if (with_y) value = g.apply(Op::add, std::vector{value, g.leaf(DType::Float32, 1)});
-  g.output(g.apply(Op::sum, std::vector{value}, Along{1, keeps}));
+  g.output(g.apply(Op::sum, std::vector{value}, ReduceAxes{1, keeps}));
   return g;
 }
 

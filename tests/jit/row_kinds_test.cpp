@@ -297,7 +297,7 @@ TEST_P(RowKinds, OneForARowInPlace) {
 std::vector<NamedWish> some_wishes() {
   std::vector<NamedWish> some;
   for (const NamedWish& w : wishes)
-    for (const std::string_view name : {"EightLanes", "Block", "BlockStash", "Split", "ColumnsKept", "ColumnsSplit"})
+    for (const std::string_view name : {"EightLanes", "Block", "BlockCache", "Split", "ColumnsKept", "ColumnsSplit"})
       if (w.name == name) some.push_back(w);
   return some;
 }

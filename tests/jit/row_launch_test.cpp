@@ -38,7 +38,7 @@ class RowLaunch : public ::testing::TestWithParam<NamedWish> {
   }
 };
 
-/// Two stages and a walk that writes; every second size in place.
+/// Two stages and a pass that writes; every second size in place.
 TEST_P(RowLaunch, Softmax) {
   const Wished w(GetParam().wish);
   const bool across = GetParam().wish.text.across;

@@ -1,5 +1,5 @@
-// Plans of graphs that reduce, checked without any executor: kernels are walked element by element, by what a Kernel is
-// said to mean, and must give what the graph gives.
+// Plans of graphs that reduce, checked without any executor: kernels are interpreted element by element, as Kernel is
+// documented, and must give what the graph gives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <jit/graph/shapes.hpp>
+#include <jit/infer/shapes.hpp>
 #include <jit/plan/plan.hpp>
 #include <jit/plan/row_stages.hpp>
 #include <sinter/runtime/error.hpp>
@@ -17,13 +17,13 @@
 namespace sinter::testing {
 namespace {
 
-using jit::Along;
 using jit::Graph;
 using jit::Kernel;
 using jit::Node;
 using jit::Operand;
 using jit::Over;
 using jit::Plan;
+using jit::ReduceAxes;
 using jit::Slot;
 
 /// Row-major elements.
@@ -35,10 +35,10 @@ struct Array {
 /// The element of `a` at the place of the element number `i` of `whole`, which it broadcasts to.
 double at(const Array& a, const Shape& whole, std::int64_t i) {
   std::int64_t offset = 0, step = 1;
-  for (int axis = -1; axis >= -whole.rank(); --axis) {
+  for (int axis = -1; axis >= -whole.ndim(); --axis) {
     const std::int64_t c = i % whole[axis];
     i /= whole[axis];
-    if (-axis > a.shape.rank()) continue;
+    if (-axis > a.shape.ndim()) continue;
     offset += a.shape[axis] == 1 ? 0 : c * step;
     step *= a.shape[axis];
   }
@@ -58,7 +58,7 @@ double elementwise(Op op, const std::vector<double>& v) {
     case Op::neg: return -v[0];
     case Op::abs: return std::fabs(v[0]);
     case Op::where: return v[0] != 0 ? v[1] : v[2];
-    case Op::like:
+    case Op::broadcast_like:
     case Op::cast: return v[0];
     default: throw Error("the test does not compute " + std::string(name(op)));
   }
@@ -68,10 +68,10 @@ double constant_of(const Node& n) {
   return std::bit_cast<double>(jit::convert_bits(n.attribute, n.dtype, DType::Float64));
 }
 
-/// Along which axes of a domain the element number `i` is the first of its row.
+/// The number of the first element of element `i`'s row, in a domain reduced along these axes.
 std::int64_t first_of_row(std::int64_t i, const Shape& domain, std::uint8_t axes) {
   std::int64_t first = 0, step = 1;
-  for (int axis = -1; axis >= -domain.rank(); --axis) {
+  for (int axis = -1; axis >= -domain.ndim(); --axis) {
     if (!(axes >> (-axis - 1) & 1)) first += i % domain[axis] * step;
     i /= domain[axis];
     step *= domain[axis];
@@ -97,12 +97,12 @@ std::vector<Array> values_of(const Graph& graph, const std::vector<Array>& leave
       made.values[0] = constant_of(n);
     } else if (is_reduction(n.op)) {
       const Array& from = operand(0);
-      const Along along = Along::of(n.attribute);
+      const ReduceAxes along = ReduceAxes::of(n.attribute);
       const Shape kept = jit::reduced_shape(from.shape, {along.axes, true});
       Array sums{kept, std::vector<double>(static_cast<std::size_t>(kept.numel()), first_of(n.op))};
       for (std::int64_t i = 0; i < from.shape.numel(); ++i) {
         std::int64_t offset = 0, step = 1, rest = i;
-        for (int axis = -1; axis >= -from.shape.rank(); --axis) {
+        for (int axis = -1; axis >= -from.shape.ndim(); --axis) {
           offset += kept[axis] == 1 ? 0 : rest % from.shape[axis] * step;
           rest /= from.shape[axis];
           step *= kept[axis];
@@ -130,7 +130,7 @@ class PlanWalk {
       : plan_(plan), leaves_(leaves), temporaries_(plan.temporaries.size()), outputs_(plan.graph.outputs().size()) {}
 
   std::vector<Array> run() {
-    for (const Kernel& k : plan_.kernels) walk(k);
+    for (const Kernel& k : plan_.kernels) pass(k);
     return outputs_;
   }
 
@@ -163,14 +163,14 @@ class PlanWalk {
     }
     const Shape rows = jit::reduced_shape(domain, {k.rows->axes, false});
     std::int64_t row = 0, step = 1;
-    for (int axis = -1; axis >= -domain.rank(); --axis) {
+    for (int axis = -1; axis >= -domain.ndim(); --axis) {
       if (!(k.rows->axes >> (-axis - 1) & 1)) row += i % domain[axis] * step, step *= domain[axis];
       i /= domain[axis];
     }
     return at(a, rows, row);
   }
 
-  void walk(const Kernel& k) {
+  void pass(const Kernel& k) {
     const Shape domain = domain_of(k);
     const std::int64_t numel = domain.numel();
     std::vector<std::vector<double>> values;
@@ -265,7 +265,7 @@ struct Growing {
   Operand op(Op op, std::initializer_list<Operand> operands) {
     return graph.apply(op, std::span(operands.begin(), operands.size()));
   }
-  Operand reduce(Op op, Operand a, Along along) { return graph.apply(op, {&a, 1}, along); }
+  Operand reduce(Op op, Operand a, ReduceAxes along) { return graph.apply(op, {&a, 1}, along); }
   Plan checked() {
     const Plan plan = schedule(graph, leaves);
     expect_equal(graph, leaves, plan);
@@ -274,7 +274,7 @@ struct Growing {
   }
 };
 
-constexpr Along last{1, false}, last_kept{1, true}, before{2, false};
+constexpr ReduceAxes last{1, false}, last_kept{1, true}, before{2, false};
 
 TEST(RowSchedule, ProducersAndConsumersShareTheKernel) {
   Growing g;
@@ -363,10 +363,10 @@ TEST(RowSchedule, AShapeThatASimplerValueLacksIsKept) {
 TEST(RowSchedule, AReductionThatGivesAShapeAloneTakesNoKernel) {
   Graph g;
   const Operand x = g.leaf(DType::Float32, 0);
-  const Operand sum = g.node(Op::sum, DType::Float32, {&x, 1}, Along{1, true}.bits());     // (2, 3, 1)
-  const Operand other = g.node(Op::amax, DType::Float32, {&x, 1}, Along{5, true}.bits());  // (1, 3, 1)
+  const Operand sum = g.node(Op::sum, DType::Float32, {&x, 1}, ReduceAxes{1, true}.bits());     // (2, 3, 1)
+  const Operand other = g.node(Op::amax, DType::Float32, {&x, 1}, ReduceAxes{5, true}.bits());  // (1, 3, 1)
   const Operand operands[] = {sum, other};
-  g.output(g.node(Op::like, DType::Float32, operands));
+  g.output(g.node(Op::broadcast_like, DType::Float32, operands));
   const Plan plan = jit::schedule_rows(std::move(g), std::vector<Shape>{{2, 3, 4}});
   EXPECT_EQ(plan.kernels.size(), 1u);
 }
@@ -416,7 +416,8 @@ TEST(RowSchedule, AChainOfThousandsIsCutIntoKernels) {
   Operand y = g.leaf(DType::Float64, 0);
   constexpr int reductions = 4000;
   for (int i = 0; i < reductions; ++i) {
-    const Operand operands[] = {y, g.apply(i % 2 ? Op::amax : Op::sum, {&y, 1}, i % 3 ? last_kept : Along{2, true})};
+    const Operand operands[] = {y,
+                                g.apply(i % 2 ? Op::amax : Op::sum, {&y, 1}, i % 3 ? last_kept : ReduceAxes{2, true})};
     y = g.apply(Op::sub, operands);
   }
   g.output(y);
@@ -457,9 +458,9 @@ TEST_P(Random, Graphs) {
     for (const Array& l : g.leaves) leaf_shapes.push_back(l.shape);
     const std::vector<Shape> known = jit::shapes_of(g.graph, leaf_shapes);
     Shape merged = known[static_cast<std::size_t>(a.node)];
-    const int rank = merged.rank();
+    const int ndim = merged.ndim();
     if (draw(5) < 2) {
-      const int axes = draw(4) == 0 ? Along::all_axes : draw(1 << std::max(rank, 1));
+      const int axes = draw(4) == 0 ? ReduceAxes::all_axes : draw(1 << std::max(ndim, 1));
       constexpr Op ops[] = {Op::sum, Op::amax, Op::sum, Op::count};
       const Operand reduced = g.reduce(ops[draw(4)], a, {static_cast<std::uint8_t>(axes), draw(2) == 0});
       values.push_back(g.graph[reduced].dtype == DType::Float64 ? reduced : g.graph.cast(reduced, DType::Float64));

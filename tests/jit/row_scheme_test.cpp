@@ -27,7 +27,7 @@ std::string table(const RowTraits& traits, int lanes, bool across) {
       const RowScheme s = choose_rows(traits, {rows, columns, fits, across});
       const RowGrid g = row_grid(s, rows, columns);
       out += fmt::format("{:>7} x {:<8} lanes {} steps {:<2} {:>7} tiles of {:<4} {}\n", rows, columns, s.lanes,
-                         s.text.steps, g.tiles, g.block, describe(s, g, s.text.stash));
+                         s.text.steps, g.tiles, g.block, describe(s, g, s.text.row_cache));
     }
   return out;
 }
@@ -36,7 +36,7 @@ TEST(RowScheme, OfSoftmax) {
   RowKernel k("softmax");
   write_softmax(k, DType::Float32, DType::Float32);
   const RowTraits traits(k.done());
-  EXPECT_EQ(traits.walks, 3);
+  EXPECT_EQ(traits.passes, 3);
   EXPECT_TRUE(traits.writes_elements);
   EXPECT_EQ(traits.kept_bytes, 4);
   EXPECT_EQ(traits.streams, 1);
@@ -49,7 +49,7 @@ TEST(RowScheme, OfSum) {
   RowKernel k("sum");
   write_sum(k, DType::Float32);
   const RowTraits traits(k.done());
-  EXPECT_EQ(traits.walks, 1);
+  EXPECT_EQ(traits.passes, 1);
   EXPECT_FALSE(traits.writes_elements);
   test::expect_golden("row_scheme_sum.txt", table(traits, 4, false));
   test::expect_golden("row_scheme_sum_across.txt", table(traits, 4, true));
@@ -59,7 +59,7 @@ TEST(RowScheme, OfNormOfHalves) {
   RowKernel k("norm");
   write_norm(k, DType::Float16, DType::Float32);
   const RowTraits traits(k.done());
-  EXPECT_EQ(traits.walks, 3);
+  EXPECT_EQ(traits.passes, 3);
   EXPECT_EQ(traits.kept_bytes, 4);  // as floats; the weights are read once as it is
   EXPECT_EQ(traits.streams, 2);
   test::expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
@@ -76,9 +76,9 @@ TEST(RowScheme, OfMoreColumnsThanAnIntCounts) {
 
 TEST(RowScheme, CoversTheRow) {
   RowTraits few, many, wide;
-  few.walks = 1, few.part_bytes = {8};
-  many.walks = 4, many.kept_bytes = 40, many.part_bytes = {16, 16, 128};
-  wide.walks = 2, wide.part_bytes = {4000};
+  few.passes = 1, few.part_bytes = {8};
+  many.passes = 4, many.kept_bytes = 40, many.part_bytes = {16, 16, 128};
+  wide.passes = 2, wide.part_bytes = {4000};
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const RowTraits& traits = i % 3 == 0 ? few : i % 3 == 1 ? many : wide;

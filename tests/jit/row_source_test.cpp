@@ -62,7 +62,7 @@ TEST(RowSource, SoftmaxOfLongRows) {
 TEST(RowSource, SoftmaxOfRowsThatSharedMemoryHolds) {
   Softmax k;
   const std::string text = text_for(k.done(), 4096, 40000);
-  test::expect_golden("row_softmax_stash.cu", text);
+  test::expect_golden("row_softmax_cached.cu", text);
   EXPECT_THAT(text, HasSubstr("extern __shared__"));
 }
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <random>
 
-#include <jit/graph/lower.hpp>
+#include <jit/passes/lower.hpp>
 #include <jit/plan/faults.hpp>
 #include "golden.hpp"
 #include "programs.hpp"
@@ -176,6 +176,19 @@ TEST(Simplify, ConstantsFold) {
   EXPECT_EQ(simplified(p), "%0 = leaf 0 float64\n%1 = constant 6 float64\n%2 = maximum(%0, %1) float64\noutput %2\n");
 }
 
+TEST(Simplify, AQuotientByZeroIsLeftToBeRefused) {
+  for (const Op op : {Op::floor_divide, Op::trunc_divide, Op::remainder, Op::fmod}) {
+    const auto quotient = [&](DType t, double y) {
+      Written p;
+      p.constant(t, converted_bits(to_bits(7.), f64, t)).constant(t, converted_bits(to_bits(y), f64, t)).op(op);
+      return operations(jit::simplify(p.record()));
+    };
+    EXPECT_EQ(quotient(i64, 0), 1u) << name(op);
+    EXPECT_EQ(quotient(i64, 2), 0u) << name(op);
+    EXPECT_EQ(quotient(f32, 0), 0u) << name(op);  // infinity or NaN
+  }
+}
+
 TEST(Simplify, ContractsProductsThatNobodyElseReads) {
   const auto fmas = [](const Written& p) {
     const Graph g = jit::simplify(p.record());
@@ -192,6 +205,12 @@ TEST(Simplify, ContractsProductsThatNobodyElseReads) {
   EXPECT_EQ(fmas(product(Op::add, false)), std::pair(1l, 1ul));
   EXPECT_EQ(fmas(product(Op::sub, true)), std::pair(1l, 2ul));  // with a neg, which is exact
   EXPECT_EQ(fmas(product(Op::sub, false)), std::pair(1l, 2ul));
+
+  Written constant, negated;  // z - x * 2 and z - x * -y: what is negated vanishes
+  constant.leaf(f32).leaf(f32).constant(2).op(Op::mul).op(Op::sub);
+  negated.leaf(f32).leaf(f32).leaf(f32).op(Op::neg).op(Op::mul).op(Op::sub);
+  EXPECT_EQ(fmas(constant), std::pair(1l, 1ul));
+  EXPECT_EQ(fmas(negated), std::pair(1l, 1ul));
 
   Written both;  // a*a - b*b: one of the two, always the first
   both.leaf(f32).leaf(f32, 0).op(Op::mul).leaf(f32).leaf(f32, 2).op(Op::mul).op(Op::sub);
@@ -265,7 +284,7 @@ TEST(Simplify, IdentitiesOfEveryOperationWithNumbersAndWithItself) {
         if (category(t) != Category::Float && (std::trunc(value) != value || (value == 0 && std::signbit(value))))
           continue;
         if (t == DType::Bool && value != 0 && value != 1) continue;
-        if (category(t) == Category::Int && value == 0 && jit::has_divisor(op)) continue;  // an error
+        if (category(t) == Category::Int && value == 0 && has(op, jit::Divides)) continue;  // an error
         check(fmt::format("{} x, {}", title, value), with_constant(t, op, value));
         check(fmt::format("{} {}, x", title, value), with_constant(t, op, value, true));
       }

@@ -12,7 +12,7 @@ class Tree {
     for (const TensorRef& a : arrays_) leaves_.push_back(a.get());
   }
   Tree(const Tree&) = delete;
-  jit::Bound bound() { return {&entry_, &program_, leaves_.data(), scalars_.data()}; }
+  jit::Bound bound() { return {&site_, &program_, leaves_.data(), scalars_.data()}; }
 
  private:
   Written text_;
@@ -20,7 +20,7 @@ class Tree {
   std::vector<jit::Scalar> scalars_;
   std::vector<TensorImpl*> leaves_;
   jit::Program program_;
-  jit::Entry entry_;
+  jit::CallSiteCache site_;
 };
 
 }  // namespace sinter::testing

@@ -1,4 +1,4 @@
-// DataParallel: pieces of a batch, results joined, copies that follow.
+// DataParallel: shards of a batch, results joined, copies that follow.
 #include <sinter/nn/data_parallel.hpp>
 
 #include <string>
@@ -134,7 +134,7 @@ TEST(DataParallel, WhatIsLoadedBeforeTheFirstCallIsFollowed) {
   const sn::Tensor expected = other(x);
   EXPECT_TRUE(sn::allclose(parallel(x).cpu(), expected, 1e-5, 1e-6));
   parallel.net().fc.bias = sn::zeros({1}, sn::Device(0));
-  EXPECT_NE(message_of<sn::Error>([&] { (void)parallel(x); }).find("make another DataParallel"), std::string::npos);
+  EXPECT_NE(message_of<sn::Error>([&] { (void)parallel(x); }).find("make a new DataParallel"), std::string::npos);
 }
 
 std::vector<const void*> addresses;
@@ -169,13 +169,13 @@ TEST(DataParallel, SeveralOperandsAndResults) {
   const nn::DataParallel parallel(Several(), sn::Mesh({a, b}));
   EXPECT_NE(message_of<sn::ShapeError>([&] {
               (void)parallel(numbers({4, 3}), numbers({1, 1}), 1.f);
-            }).find("the batch has 4 rows, and another operand is float32 (1, 1) on cpu"),
+            }).find("the batch has 4 rows, but another operand is float32 (1, 1) on cpu"),
             std::string::npos);
   const nn::DataParallel one(Several(), sn::Mesh({b}));
   EXPECT_EQ(std::get<2>(one(numbers({4, 3}), numbers({4, 1}), 1.f)).shape(), sn::Shape()) << "the net's own result";
 }
 
-TEST(DataParallel, PiecesOfTheMeshAreUsedWhereTheyLie) {
+TEST(DataParallel, ShardsOfTheMeshAreUsedWhereTheyLie) {
   const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
   const nn::DataParallel parallel(Several(), mesh);
   const sn::Tensor x = numbers({5, 3}), scale = numbers({5, 1});

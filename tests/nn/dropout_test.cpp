@@ -48,7 +48,7 @@ TEST_P(Dropout, IsNothingInEvaluation) {
   EXPECT_TRUE(sn::equal(nn::Dropout(1)(x), x * 0));
 }
 
-// No random number is drawn, and no kernel runs for it alone.
+// No random number is drawn, and no separate kernel runs.
 TEST_P(Dropout, CostsNothingInEvaluation) {
   nn::Dropout layer;
   layer.eval();

@@ -49,7 +49,7 @@ TEST_P(Linear, WithoutBias) {
               each(linear(doubles(x), layer), [](double v) { return 2 * v; }));
 }
 
-/// What adds nothing costs nothing: the product goes where the result is.
+/// No bias costs nothing: the product is written directly to the result.
 TEST_P(Linear, WithoutBiasAddsNothing) {
   const nn::Linear with(16, 8, {.device = d}), without(16, 8, {.bias = false, .device = d});
   const sn::Tensor x = numbers({4, 16}, d);
@@ -91,7 +91,7 @@ TEST(LinearAlone, PrintsWhereNothingIsLeft) {
   EXPECT_EQ(printed(layer), "Linear(empty)");
   EXPECT_EQ(layer.num_parameters(), 0);
   EXPECT_EQ(printed(layer.to("cpu")), "Linear(empty)");
-  EXPECT_THAT(message_of<sn::Error>([&] { sn::Tensor y = layer(sn::ones({2})); }), HasSubstr("holds nothing"));
+  EXPECT_THAT(message_of<sn::Error>([&] { sn::Tensor y = layer(sn::ones({2})); }), HasSubstr("is empty: it was"));
   EXPECT_EQ(printed(taken), "Linear(in_features=2, out_features=3, bias=True)");
 }
 

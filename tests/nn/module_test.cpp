@@ -148,7 +148,7 @@ TEST(Module, WritesNothingWhereATensorCannotBeWritten) {
   sn::StateDict empty;
   empty["weight"];
   EXPECT_THAT(message_of<sn::Error>([&] { from.load_state_dict(empty); }),
-              HasSubstr("for Linear:\n\tweight is a tensor that holds nothing"));
+              HasSubstr("for Linear:\n\tweight is an empty tensor"));
 }
 
 TEST(Module, SwapsLayersThatShareStorage) {
@@ -167,7 +167,7 @@ TEST(Module, SwapsLayersThatShareStorage) {
         EXPECT_TRUE(sn::equal(net.state_dict().at(std::to_string(i) + "." + name).cpu(),
                               before.at(std::to_string((i + 1) % 3) + "." + name).cpu()))
             << i << name;
-    // Its own, transposed; and what it has already, of which nothing is written.
+    // Its own weight, transposed; and values that it already has, for which nothing is written.
     const auto first = net[0_c].weight.clone();
     turned["0.weight"] = net[0_c].weight.t();
     net.load_state_dict(turned, false);

@@ -9,7 +9,8 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Rows of `width` elements, less their mean if `centred`, over their deviation; times weight, plus bias.
+/// Rows of `width` elements, less their mean if `centred`, divided by their standard deviation; times weight, plus
+/// bias.
 Doubles normalized(const Doubles& x, std::size_t width, double eps, bool centred, const Doubles& weight,
                    const Doubles& bias) {
   Doubles y;

@@ -32,7 +32,7 @@ TEST_P(Sequential, OneAfterTheOther) {
   EXPECT_TRUE(sn::allclose(net(row), sn::Tensor(net(x))[0]));
 }
 
-// Activations and what the user adds are part of the layers' kernels.
+// Activations and the user's operations are part of the layers' kernels.
 TEST_P(Sequential, ActivationsFuse) {
   const auto launches = [](const auto& net, const sn::Tensor<float>& x) {
     const auto before = sn::jit_stats().launches;

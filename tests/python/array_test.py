@@ -1,4 +1,4 @@
-"""Tensors of Python's numbers and lists, and of arrays, there and back."""
+"""Tensors of Python's numbers and lists, and of arrays, in both directions."""
 import array
 import gc
 import hashlib
@@ -33,7 +33,7 @@ class Numbers(Case):
 
     def test_lists_that_are_no_grid(self):
         for data in [[1, [2]], [[1], 2], [[1, 2], [3]], [[], [1]], [[[1]], [[1, 2]]]]:
-            with self.subTest(data=data), self.assertRaisesRegex(sinter.ShapeError, "full grid"):
+            with self.subTest(data=data), self.assertRaisesRegex(sinter.ShapeError, "rectangular"):
                 sinter.tensor(data)
         endless = []
         endless.append(endless)
@@ -215,7 +215,7 @@ class Arrays(Case):
         self.assertEqual(memoryview(x.T).tolist(), [[1, 3], [2, 4]])
         self.assertEqual(bytes(memoryview(x.T).tobytes()), np.float32([1, 3, 2, 4]).tobytes())
         with self.assertRaisesRegex(BufferError, "contiguous"):
-            hashlib.sha1(x.T)  # wants bytes in a line
+            hashlib.sha1(x.T)  # needs contiguous bytes
         self.assertEqual(bytes(sinter.tensor([])), b"")
 
     def test_memory_lives_as_long_as_who_looks_at_it(self):

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share. Each file runs by itself: PYTHONPATH=build/dev/python python3 FILE."""
+"""What the tests of the Python package share. Each file runs on its own: PYTHONPATH=build/dev/python python3 FILE."""
 import os
 import random
 import sys

@@ -1,4 +1,4 @@
-"""DLPack with NumPy, with PyTorch where it is there, and with producers that are wrong."""
+"""DLPack with NumPy, with PyTorch if it is installed, and with incorrect producers."""
 import ctypes
 import gc
 import unittest
@@ -18,7 +18,7 @@ capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object
 
 
 class Producer:
-    """An array that hands its capsule on, as other libraries do."""
+    """An array that passes its capsule on, as other libraries do."""
 
     def __init__(self, made, device=(1, 0)):
         self.made, self.device = made, device
@@ -78,7 +78,7 @@ class DLPack(Case):
                 self.assertTrue(all(stride > 0 for stride in taken.numpy().strides))
             with self.assertRaisesRegex(BufferError, "negative"):
                 view.__dlpack__(copy=False)
-        # Where no step is taken there is no direction either.
+        # Axes of extent 0 or 1 have no direction.
         self.assertEqual(sinter.from_dlpack(x[:1].flip(0).__dlpack__(copy=False)).tolist(), [[0, 1, 2]])
 
     def test_a_capsule_is_taken_once(self):
@@ -90,7 +90,7 @@ class DLPack(Case):
         with self.assertRaisesRegex(sinter.Error, "other"):
             sinter.from_dlpack(ctypes_capsule(b"other"))
 
-    def test_capsules_that_nobody_takes(self):
+    def test_capsules_that_are_not_consumed(self):
         for _ in range(100):
             sinter.tensor([1.0]).__dlpack__(max_version=(1, 0))
             sinter.tensor([1.0]).__dlpack__()
@@ -129,7 +129,7 @@ class DLPack(Case):
             x.__dlpack__(dl_device=(2, 0))
         for device in DEVICES[1:]:
             y = sinter.tensor([1.0, 2], device=device)
-            self.assertEqual(y.__dlpack_device__(), (12, int(device[5:])))  # a virtual GPU is nobody else's
+            self.assertEqual(y.__dlpack_device__(), (12, int(device[5:])))  # only Sinter knows its virtual GPUs
             self.assertEqual((y + 1).__dlpack_device__(), y.__dlpack_device__())
             z = sinter.from_dlpack(y)
             z[0] = 5
@@ -150,7 +150,7 @@ class DLPack(Case):
             del a, x
             gc.collect()
             self.assertEqual(b.sum(), 4950)
-            y = sinter.asarray(b)[50:]  # NumPy 1 says read-only of b: a copy
+            y = sinter.asarray(b)[50:]  # NumPy 1 marks b as read-only: a copy
             del b
             gc.collect()
             self.assertEqual(y.sum().item(), 3725)

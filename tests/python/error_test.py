@@ -1,4 +1,4 @@
-"""Which exceptions come out, and that their text is whole."""
+"""Which exceptions are raised, and that their text is complete."""
 import builtins
 
 import sinter

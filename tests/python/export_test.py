@@ -83,13 +83,13 @@ class Export(Case):
         else:
             self.assertIn("sm_90", files["kernel.json"])
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         z, w = sinter.tensor([[1.0, 2], [3, 4]]), sinter.tensor([1.0])
         for error, text, wrong in [
                 (sinter.Error, "product", lambda: sinter.export_kernel(z @ z, archs=[])),
                 (sinter.Error, "does not read", lambda: sinter.export_kernel(z + 1, args={"w": w}, archs=[])),
                 (sinter.Error, "does not name 'scal'.*did you mean 'scale'", lambda: sinter.export_kernel("scale + 1", args="scal: f32[n]", archs=[])),
-                (sinter.ParseError, "nothing is given", lambda: sinter.export_kernel("z + 1", archs=[])),
+                (sinter.ParseError, "has no value", lambda: sinter.export_kernel("z + 1", archs=[])),
                 (sinter.ParseError, "", lambda: sinter.export_kernel("z + 1", args="z: f32[", archs=[])),
                 (sinter.Error, "make the view an argument", lambda: sinter.export_kernel("z.T + 1", args="z: f32[n, m]", archs=[])),
                 (sinter.Error, "format", lambda: sinter.export_kernel(z + 1, format="elf", archs=[])),

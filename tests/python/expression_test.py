@@ -60,7 +60,7 @@ class Operators(Case):
 
     def test_numbers_that_make_no_sense(self):
         x = sinter.tensor([1.0, 2.0])
-        with self.assertRaisesRegex(sinter.Error, "min_val is 2, and max_val is 1"):
+        with self.assertRaisesRegex(sinter.Error, "min_val is 2 and max_val is 1"):
             sinter.hardtanh(x, 2)
         with self.assertRaisesRegex(sinter.Error, "rtol is -1"):
             x.isclose(x, rtol=-1)
@@ -129,7 +129,7 @@ class Operations(Case):
             self.assertEqual(str(inspect.signature(f)), text)
 
     def test_every_operation_of_one_tensor(self):
-        """As function and as method; what is not for floats is for integers."""
+        """As a function and as a method; operations that do not take floats take integers."""
         x, i = sinter.tensor([[0.25, 0.5]]), sinter.tensor([[1, 2]])
         ran = 0
         for name, parameters, *_ in sinter._core._operations():
@@ -259,7 +259,7 @@ class Lazy(Case):
             other[0] = 7
             with self.assertRaisesRegex(sinter.Error, "was written to"):
                 e.eval()
-        x = sinter.tensor([1.0, 2.0])  # the same of Sinter's own memory
+        x = sinter.tensor([1.0, 2.0])  # the same for Sinter's own memory
         e = x + 1
         sinter.from_numpy(x.numpy())[0] = 7
         with self.assertRaisesRegex(sinter.Error, "was written to"):

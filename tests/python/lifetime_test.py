@@ -1,4 +1,4 @@
-"""Leaks, threads, and what is let go of where nobody expects it."""
+"""Leaks, threads, and objects released in unexpected places."""
 import gc
 import os
 import subprocess
@@ -20,7 +20,7 @@ def resident_bytes():
 
 
 def traced_bytes():
-    """Of Python's allocator, without the names that its cache of attributes holds."""
+    """The blocks of Python's allocator, without the names in its attribute cache."""
     gc.collect()
     getattr(sys, "_clear_internal_caches", getattr(sys, "_clear_type_cache", lambda: None))()
     return tracemalloc.get_traced_memory()[0]
@@ -155,7 +155,7 @@ class Threads(Case):
             self.assertEqual(sys.getrefcount(e), 2)
         work(0)
         self.in_threads(work)
-        for _ in range(100):  # what waits for the main thread has its turn between Python's instructions
+        for _ in range(100):  # releases that wait for the main thread run between Python's instructions
             time.sleep(0.001)
         self.assertEqual([r for r in gone if r() is not None], [])
 

@@ -20,7 +20,7 @@ y = x.cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().co
 print((sinter.softmax(sinter.matmul(x.sigmoid().exp(), x), -1) + x.sigmoid() + sinter.sum(y, 0)).explain_html())
 """
 
-# What is wrong, as a list. Lines may pass behind texts; texts lie on no text, and nothing but areas that scroll is wider
+# What is wrong, as a list. Lines may pass under texts; texts must not overlap, and only scrolling areas may be wider
 # than the page.
 PROBE = """
 const page = document.getElementById('page'), doc = page.contentDocument, found = [];

@@ -1,4 +1,4 @@
-"""The type hints name what there is, and nothing else."""
+"""The type hints name everything that exists, and nothing else."""
 import ast
 import builtins
 import importlib.util
@@ -36,7 +36,7 @@ def parameters_of(function):
 
 
 def with_mypy():
-    """An interpreter that has mypy and NumPy: as they come together, one reads the hints of the other."""
+    """An interpreter that has mypy and NumPy: they must be installed together, because mypy reads the hints of NumPy."""
     for python in (sys.executable, "python3", "/usr/bin/python3"):
         if shutil.which(python) and subprocess.run([python, "-c", "import mypy, numpy"], capture_output=True, check=False).returncode == 0:
             return python
@@ -60,8 +60,8 @@ class Stub(Case):
             there = set(vars(getattr(sinter, name)))
             there = {n for n in there if n not in inherited and not n.startswith("_pybind11")} | ({"__init__"} & set(names_of(CLASSES[name].body)))
             with self.subTest(name=name):
-                hinted = set(names_of(CLASSES[name].body)) - {"__hash__", "__buffer__"}  # object's, and one that Python names from 3.12 on
-                if name in ("Tensor", "Expression"):  # what they say again of an operand's they say more of
+                hinted = set(names_of(CLASSES[name].body)) - {"__hash__", "__buffer__"}  # object's, and one that Python has since 3.12
+                if name in ("Tensor", "Expression"):  # what they redeclare of an operand is more specific
                     hinted -= set(names_of(CLASSES["Operand"].body))
                 self.assertEqual({n for n in hinted if n not in inherited or n == "__init__"}, there)
 
@@ -73,7 +73,7 @@ class Stub(Case):
             self.assertEqual(parameters_of(methods[name]), list(inspect.signature(getattr(sinter.Operand, name)).parameters))
 
     def test_parameters_of_the_rest(self):
-        """As pybind11's docstrings have them."""
+        """As in pybind11's docstrings."""
         checked = 0
         for where, body in [(sinter, TREE.body), (sinter.Operand, CLASSES["Operand"].body), (sinter.Tensor, CLASSES["Tensor"].body)]:
             for node in body:
@@ -123,11 +123,11 @@ class Stub(Case):
                 except (sinter.Error, TypeError) as error:
                     refusal = str(error)
                 with self.subTest(name=node.name, parameter=name, refusal=refusal):
-                    self.assertEqual("tensor" in refusal and "here is a number" in refusal, kind == "Operand")
+                    self.assertEqual("tensor" in refusal and "but got a number" in refusal, kind == "Operand")
 
     def test_mypy(self):
         command = [with_mypy(), "-m", "mypy", "--strict", str(STUB), typed_program.__file__]
-        with tempfile.TemporaryDirectory() as folder:  # where it keeps its cache
+        with tempfile.TemporaryDirectory() as folder:  # for its cache
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

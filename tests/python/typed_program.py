@@ -1,4 +1,4 @@
-"""A user's program with types: stub_test.py has mypy read it, and runs it."""
+"""A user's program with types: stub_test.py checks it with mypy and runs it."""
 from __future__ import annotations
 
 import pathlib
@@ -86,7 +86,7 @@ def devices() -> list[str]:
 
 
 def mistakes(x: sinter.Tensor, e: sinter.Expression, a: np.ndarray[Any, Any]) -> None:
-    """Not run. mypy says so where one of them is none."""
+    """Not run. Each line is an error; mypy reports an ignore comment that is not needed."""
     x.summ()  # type: ignore[attr-defined]
     x.sum(axis="0")  # type: ignore[arg-type]
     x.exp(2)  # type: ignore[call-arg]

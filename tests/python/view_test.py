@@ -7,7 +7,7 @@ from case import DEVICES, Case, main
 
 class Views(Case):
     def check(self, x, a, key):
-        """What NumPy gives, or what it refuses."""
+        """What NumPy returns, or the exception that it raises."""
         try:
             expected = a[key]
         except IndexError:

@@ -61,7 +61,7 @@ TEST(Backend, BytesComeBackAsTheyWent) {
   }
 }
 
-TEST(Backend, PiecesAndCopiesBetweenDevicesOfAKind) {
+TEST(Backend, ShardsAndCopiesBetweenDevicesOfAKind) {
   for (const Device d : devices())
     for (const Device e : devices()) {
       if (d.kind() != e.kind()) continue;

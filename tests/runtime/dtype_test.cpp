@@ -35,10 +35,10 @@ TEST(DType, TypesAndDTypesNameEachOther) {
   static_assert(sinter::element<float> && !sinter::element<char> && !sinter::element<sinter::AnyType>);
 }
 
-TEST(DType, CarriersHoldWhatTheyCarry) {
+TEST(DType, ComputeDtypesHoldWhatIsStored) {
   for (const DType t : all) {
-    const DType by = carrier(t);
-    EXPECT_EQ(carrier(by), by);
+    const DType by = compute_dtype(t);
+    EXPECT_EQ(compute_dtype(by), by);
     EXPECT_EQ(category(by), category(t));
     EXPECT_EQ(promote(t, by), by);
     EXPECT_EQ(sinter::is_stored_only(t), size_of(t) < 4 && t != DType::Bool);

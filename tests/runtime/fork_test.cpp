@@ -121,16 +121,16 @@ TEST(NoFork, AChildThatWasNotWorthWaitingForIsTold) {
   EXPECT_TRUE(in_child([] { return NoFork(), true; }));
 }
 
-TEST(Immortal, IsMadeOnceAndTriedAgain) {
-  static constinit Immortal<int> number;
+TEST(NoDestructor, IsMadeOnceAndTriedAgain) {
+  static constinit NoDestructor<int> number;
   EXPECT_THROW(number.get([]() -> int* { throw std::logic_error("no"); }), std::logic_error);
   int& made = number.get([] { return new int(7); });
   EXPECT_EQ(&made, &number.get());
   EXPECT_EQ(made, 7);
 }
 
-TEST(PerProcess, AChildHasItsOwn) {
-  PerProcess<std::mutex> mutex;
+TEST(ForkLocal, AChildHasItsOwn) {
+  ForkLocal<std::mutex> mutex;
   EXPECT_EQ(mutex.find(), nullptr);
   std::mutex& own = mutex.get();
   EXPECT_EQ(&own, mutex.find());

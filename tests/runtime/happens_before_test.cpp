@@ -25,7 +25,9 @@ const char* const clean = "no error";
 class Ordering : public ::testing::Test {
  protected:
   static Streams& streams(int gpu = 0) { return *virtual_gpu(gpu).streams(); }
-  static std::string message(const StreamImpl& waits) { return "nothing makes " + describe(waits) + " wait for it"; }
+  static std::string message(const StreamImpl& waits) {
+    return "no event or wait makes " + describe(waits) + " wait for it";
+  }
 
   template <class F>
   static std::string on(const StreamRef& stream, F&& f) {
@@ -59,7 +61,7 @@ TEST_F(Ordering, AReadAfterAWrite) {
       read(b_, y_),
       AllOf(HasSubstr("CUDA_ERROR_LAUNCH_FAILED"), HasSubstr("kernel read_all on cuda:0 (virtual), block 0 of 1"),
             HasSubstr("line 3: p.y[threadIdx.x] = p.x[threadIdx.x];"),
-            HasSubstr("a read of 4 bytes is not in order with a write by kernel write_all on " + describe(*a_)),
+            HasSubstr("a read of 4 bytes is not ordered after a write by kernel write_all on " + describe(*a_)),
             HasSubstr(message(*b_)), HasSubstr("at byte 0 of allocation #")));
   wait(b_, a_);
   EXPECT_EQ(read(b_, y_), clean);
@@ -67,7 +69,7 @@ TEST_F(Ordering, AReadAfterAWrite) {
 
 TEST_F(Ordering, AWriteAfterARead) {
   EXPECT_EQ(read(a_, y_), clean);
-  EXPECT_THAT(write(b_), AllOf(HasSubstr("a write of 4 bytes is not in order with a read by kernel read_all on"),
+  EXPECT_THAT(write(b_), AllOf(HasSubstr("a write of 4 bytes is not ordered after a read by kernel read_all on"),
                                HasSubstr(message(*b_))));
   wait(b_, a_);
   EXPECT_EQ(write(b_), clean);
@@ -75,7 +77,7 @@ TEST_F(Ordering, AWriteAfterARead) {
 
 TEST_F(Ordering, AWriteAfterAWrite) {
   EXPECT_EQ(write(a_), clean);
-  EXPECT_THAT(write(b_), HasSubstr("a write of 4 bytes is not in order with a write by kernel write_all"));
+  EXPECT_THAT(write(b_), HasSubstr("a write of 4 bytes is not ordered after a write by kernel write_all"));
 }
 
 TEST_F(Ordering, OneStreamIsInOrder) {
@@ -103,7 +105,7 @@ TEST_F(Ordering, AnEventIsAPointInAStream) {
   const runtime::EventRef early = streams().record(*a_);
   EXPECT_EQ(write(a_), clean);
   wait_for(*b_, *early);
-  EXPECT_THAT(read(b_, y_), HasSubstr("not in order"));
+  EXPECT_THAT(read(b_, y_), HasSubstr("not ordered after"));
   const runtime::EventRef late = streams().record(*a_);
   wait_for(*b_, *late);
   EXPECT_EQ(read(b_, y_), clean);
@@ -161,11 +163,11 @@ TEST_F(Ordering, CopiesFromAndToTheHost) {
   const auto copy_in = [&] { x_.set(std::vector<float>(n, 2.0f)); };
   const auto copy_out = [&] { x_.get(); };
   EXPECT_THAT(on(b_, copy_in),
-              AllOf(HasSubstr("a copy from the host to cuda:0 (virtual): its write is not in order with "
+              AllOf(HasSubstr("a copy from the host to cuda:0 (virtual): its write is not ordered after "
                               "a write by kernel write_all on " +
                               describe(*a_)),
                     HasSubstr(message(*b_)), HasSubstr("cuda:0, at byte 0 of allocation #")));
-  EXPECT_THAT(on(b_, copy_out), HasSubstr("a copy to the host from cuda:0 (virtual): its read is not in order"));
+  EXPECT_THAT(on(b_, copy_out), HasSubstr("a copy to the host from cuda:0 (virtual): its read is not ordered after"));
   EXPECT_EQ(on(a_, copy_out), clean);  // which waits for the stream
   EXPECT_EQ(on(b_, copy_in), clean);
   EXPECT_THAT(read(c_, y_), HasSubstr("a write by a copy from the host to cuda:0 on " + describe(*b_)));
@@ -181,7 +183,7 @@ TEST_F(Ordering, CopiesBetweenGpus) {
   wait(other, a_);
   EXPECT_EQ(on(other, copy), clean);
   EXPECT_THAT(write(a_), HasSubstr("a read by a copy within GPUs to cuda:1 on " + describe(*other)));
-  EXPECT_THAT(on(streams(1).create(), [&] { there.get(); }), HasSubstr("not in order with a write by a copy"));
+  EXPECT_THAT(on(streams(1).create(), [&] { there.get(); }), HasSubstr("not ordered after a write by a copy"));
   wait(a_, other);
   EXPECT_EQ(write(a_), clean);
   virtual_gpu(1).synchronize();
@@ -192,7 +194,7 @@ TEST_F(Ordering, TheLegacyDefaultStreamsOfTwoGpusAreTwo) {
   const StreamRef here = streams(0).wrap(nullptr), other = streams(1).wrap(nullptr);
   EXPECT_EQ(write(here), clean);
   const auto copy = [&] { virtual_gpu(1).copy(there.data(), x_.data(), n * sizeof(float), virtual_gpu(0)); };
-  EXPECT_THAT(on(other, copy), HasSubstr("not in order with a write by kernel write_all"));
+  EXPECT_THAT(on(other, copy), HasSubstr("not ordered after a write by kernel write_all"));
   wait(other, here);
   EXPECT_EQ(on(other, copy), clean);
   virtual_gpu(1).synchronize();
@@ -210,7 +212,7 @@ TEST_F(Ordering, MemoryIsReleasedAfterItsUses) {
   };
   EXPECT_EQ(release(a_, nullptr), clean);
   EXPECT_THAT(release(b_, nullptr),
-              AllOf(HasSubstr("256 bytes of cuda:0 (virtual) were released for " + describe(*a_) +
+              AllOf(HasSubstr("256 bytes of cuda:0 (virtual) were freed on " + describe(*a_) +
                               " while kernel write_all on " + describe(*b_) + " may still use them"),
                     HasSubstr("at byte 0 of allocation #")));
   EXPECT_EQ(error_of([&] { virtual_gpu(0).synchronize(); }), clean);  // told once
@@ -222,7 +224,7 @@ TEST_F(Ordering, WorkNobodyWaitedForIsBusyWhenFirstAsked) {
   const runtime::EventRef event = streams().record(*a_);
   EXPECT_FALSE(streams().is_idle(*a_));
   EXPECT_FALSE(streams().is_done(*event));
-  EXPECT_THAT(read(b_, y_), HasSubstr("not in order"));
+  EXPECT_THAT(read(b_, y_), HasSubstr("not ordered after"));
   EXPECT_TRUE(streams().is_done(*event));
   EXPECT_EQ(read(b_, y_), clean);  // the host has seen it
   EXPECT_TRUE(streams().is_idle(*a_));

@@ -46,7 +46,7 @@ TEST(HostProduct, AnOldCoreIsTold) {
     std::_Exit(c[3] == 22 ? 0 : 1);
   };
   EXPECT_EXIT(multiply_as("Prescott", "0"), ::testing::ExitedWithCode(0),
-              "^sinter: OpenBLAS runs its kernels for Prescott [^\n]*OPENBLAS_CORETYPE=[^\n]*\n$");
+              "^sinter: OpenBLAS uses its kernels for Prescott [^\n]*OPENBLAS_CORETYPE=[^\n]*\n$");
   EXPECT_EXIT(multiply_as("Haswell", "0"), ::testing::ExitedWithCode(0), "^$");
   EXPECT_EXIT(multiply_as("Prescott", "1"), ::testing::ExitedWithCode(0), "^$");
 }
@@ -97,7 +97,7 @@ TEST(HostProduct, AnOpenBlasThatCannotBeLoaded) {
   setenv("SINTER_OPENBLAS", "/etc/passwd", 1);
   EXPECT_THAT(
       [&] { multiply_on_host(product_of(a, a, c)); },
-      ThrowsMessage<DeviceError>(AllOf(HasSubstr("is there and cannot be loaded"), HasSubstr("/etc/passwd: "))));
+      ThrowsMessage<DeviceError>(AllOf(HasSubstr("was found but cannot be loaded"), HasSubstr("/etc/passwd: "))));
   unsetenv("SINTER_OPENBLAS");
 }
 
@@ -125,7 +125,8 @@ TEST(HostProduct, Batches) {
 TEST(HostProduct, CoresThatUseLessThanTheProcessorHas) {
   EXPECT_THAT(core_advice("Prescott", VectorUnits::Avx512), HasSubstr("OPENBLAS_CORETYPE=SKYLAKEX "));
   EXPECT_THAT(core_advice("Sandybridge", VectorUnits::Avx2),
-              AllOf(HasSubstr("for Sandybridge and not those for AVX2"), HasSubstr("OPENBLAS_CORETYPE=HASWELL ")));
+              AllOf(HasSubstr("kernels for Sandybridge although this processor supports AVX2"),
+                    HasSubstr("OPENBLAS_CORETYPE=HASWELL ")));
   EXPECT_EQ(core_advice("Prescott", VectorUnits::Older), "");
   for (const char* core : {"Haswell", "Zen", "SkylakeX", "Cooperlake", "Excavator", "a newer one"})
     EXPECT_EQ(core_advice(core, VectorUnits::Avx512), "") << core;
@@ -266,7 +267,7 @@ TEST(HostProduct, ExtentsPastWhatOpenBlasCounts) {
   const auto refuses = [&](auto change) {
     MatrixProduct p = product_of(a, a, c);
     change(p);
-    EXPECT_THAT([&] { multiply_on_host(p); }, ThrowsMessage<ShapeError>(HasSubstr("OpenBLAS counts to 2^31 - 1")));
+    EXPECT_THAT([&] { multiply_on_host(p); }, ThrowsMessage<ShapeError>(HasSubstr("OpenBLAS supports up to 2^31 - 1")));
   };
   constexpr std::int64_t large = std::int64_t{1} << 31;
   refuses([](MatrixProduct& p) { p.rows = large; });
@@ -279,7 +280,7 @@ TEST(HostProduct, NoOtherDtypes) {
   MatrixProduct p = product_of(a, a, c);
   p.dtype = DType::Int32;
   EXPECT_THAT([&] { multiply_on_host(p); },
-              ThrowsMessage<DtypeError>("matrices of int32 are not multiplied: convert to float32"));
+              ThrowsMessage<DtypeError>("matrices of int32 cannot be multiplied: convert them to float32"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Meshes: which are equal, their positions, and which rows each has.
+// Meshes: which are equal, their ranks, and which rows each has.
 #include <sinter/runtime/mesh.hpp>
 
 #include <string>
@@ -41,19 +41,19 @@ TEST(Mesh, HasEveryGpu) {
   EXPECT_EQ(Mesh::world(), all) << "without mpirun";
 }
 
-TEST(Mesh, GivesEachRowToOnePosition) {
-  for (int positions = 1; positions <= 9; ++positions) {
-    const Mesh mesh(std::vector<Device>(static_cast<std::size_t>(positions)));
+TEST(Mesh, GivesEachRowToOneRank) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    const Mesh mesh(std::vector<Device>(static_cast<std::size_t>(ranks)));
     for (std::int64_t rows = 0; rows <= 30; ++rows) {
       std::int64_t next = 0;
-      for (int p = 0; p < positions; ++p) {
+      for (int p = 0; p < ranks; ++p) {
         EXPECT_EQ(mesh.first_row(rows, p), next);
-        EXPECT_LE(mesh.rows(rows, p), (rows + positions - 1) / positions);
+        EXPECT_LE(mesh.rows(rows, p), (rows + ranks - 1) / ranks);
         EXPECT_GE(mesh.rows(rows, p), 0);
         next += mesh.rows(rows, p);
       }
       EXPECT_EQ(next, rows);
-      EXPECT_EQ(mesh.rows(rows, 0), (rows + positions - 1) / positions);
+      EXPECT_EQ(mesh.rows(rows, 0), (rows + ranks - 1) / ranks);
     }
   }
   const Mesh two({Device(), Device()});
@@ -64,7 +64,7 @@ TEST(Mesh, Names) {
   EXPECT_EQ(to_string(Mesh({Device(0), Device()})), "mesh(cuda:0, cpu)");
   const std::string many = to_string(Mesh(std::vector<Device>(64)));
   EXPECT_LT(many.size(), 80u);
-  EXPECT_NE(many.find("64 in all"), std::string::npos);
+  EXPECT_NE(many.find("64 in total"), std::string::npos);
 }
 
 TEST(Mesh, ErrorsTeach) {

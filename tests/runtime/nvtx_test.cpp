@@ -89,11 +89,11 @@ TEST(Nvtx, ALibraryThatIsNoneIsSaid) {
   const Ended missing = run_child("Nvtx", with_tool("/nonexistent/nvtx.so", "SINTER_QUIET=0"));
   EXPECT_EQ(missing.status, 0);
   EXPECT_THAT(missing.errors,
-              HasSubstr("sinter: no NVTX ranges are made: NVTX_INJECTION64_PATH=\"/nonexistent/nvtx.so\" "
+              HasSubstr("sinter: NVTX ranges are disabled: the library NVTX_INJECTION64_PATH=\"/nonexistent/nvtx.so\" "
                         "cannot be used: "));
   const Ended other = run_child("Nvtx", with_tool(SINTER_FAKE_MPICH, "SINTER_QUIET=0"));
   EXPECT_EQ(other.status, 0);
-  EXPECT_THAT(other.errors, HasSubstr("it exports no InitializeInjectionNvtx2"));
+  EXPECT_THAT(other.errors, HasSubstr("it does not export InitializeInjectionNvtx2"));
 }
 
 }  // namespace

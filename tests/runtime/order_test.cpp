@@ -15,7 +15,7 @@ namespace {
 namespace sn = sinter;
 namespace runtime = sn::runtime;
 using runtime::Buffer;
-using runtime::Ordered;
+using runtime::DependencyGuard;
 using runtime::Ref;
 using runtime::Use;
 using sn::Device;
@@ -24,7 +24,7 @@ using sn::StreamGuard;
 
 void use(const Ref<Buffer>& buffer, bool writes) {
   const Use u{buffer.get(), writes};
-  const Ordered ordered(buffer->device(), {&u, 1});
+  const DependencyGuard ordered(buffer->device(), {&u, 1});
 }
 
 std::size_t fence_size(Buffer& buffer) {
@@ -76,7 +76,7 @@ TEST_F(Order, WorkIssuedWhileAnotherStreamTookOverIsNotForgotten) {
   {
     const StreamGuard outer(s);
     const Use u{buffer_.get(), true};
-    const Ordered late(Device(0), {&u, 1});
+    const DependencyGuard late(Device(0), {&u, 1});
     const StreamGuard inner(t);
     use(buffer_, true);
   }
@@ -89,7 +89,7 @@ TEST_F(Order, OperandsWithoutMemoryAndManyOperands) {
   std::vector<Use> uses{{nullptr, false}};
   for (int i = 0; i < 100; ++i) uses.push_back({buffer_.get(), i == 0});
   {
-    const Ordered ordered(Device(0), uses);
+    const DependencyGuard ordered(Device(0), uses);
   }
   EXPECT_EQ(fence_size(*buffer_), 1u);
 }

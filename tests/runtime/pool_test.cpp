@@ -136,9 +136,9 @@ TEST(Pool, ReturnsWhatItKeepsBeforeItGivesUp) {
   void* large = pool.allocate(700 << 10);  // fits only without `small`, once settled
   EXPECT_EQ(source.released, 1);
   EXPECT_THAT([&] { pool.allocate(std::size_t(3) << 30); },
-              ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("cuda:3"), HasSubstr("3.00 GiB asked for"),
+              ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("cuda:3"), HasSubstr("3.00 GiB requested"),
                                                        HasSubstr("(3221225472 bytes)"), HasSubstr("in use by tensors"),
-                                                       HasSubstr("1.00 MiB in all"))));
+                                                       HasSubstr("1.00 MiB in total"))));
   pool.deallocate(large, 700 << 10);
   EXPECT_THAT(
       [&] { pool.allocate(1 << 20); },

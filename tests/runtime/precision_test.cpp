@@ -13,9 +13,10 @@ TEST(Precision, IsOneOfThreeWords) {
     set_float32_matmul_precision(word);
     EXPECT_EQ(float32_matmul_precision(), word);
   }
-  EXPECT_THAT([] { set_float32_matmul_precision("low"); },
-              ::testing::ThrowsMessage<Error>("set_float32_matmul_precision(\"low\"): the precision is \"highest\", "
-                                              "\"high\" or \"medium\""));
+  EXPECT_THAT(
+      [] { set_float32_matmul_precision("low"); },
+      ::testing::ThrowsMessage<Error>("set_float32_matmul_precision(\"low\"): the precision must be \"highest\", "
+                                      "\"high\" or \"medium\""));
   EXPECT_EQ(float32_matmul_precision(), "highest");
 }
 

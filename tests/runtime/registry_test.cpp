@@ -65,7 +65,7 @@ using MissingDeathTest = Missing;
 TEST_F(MissingDeathTest, NoDriverSaysWhatWasSearchedAndWhatHelps) {
   const auto said = ::testing::ExitedWithCode(7);
   EXPECT_EXIT(report(nullptr, nowhere, [] { backend(Device(7)); }), said,
-              "CUDA error: invalid device ordinal: cuda:7 was asked for, but there is no GPU: no CUDA driver was found "
+              "CUDA error: invalid device ordinal: cuda:7 was requested, but there is no GPU: no CUDA driver was found "
               ".searched: /nonexistent/libcuda.so.1.*SINTER_VIRTUAL_GPUS=2");
   EXPECT_EXIT(report(nullptr, nowhere, [] { sinter::set_device(0); }), said, "invalid device ordinal: cuda:0");
   EXPECT_EXIT(report(nullptr, nowhere, [] { sinter::device_name(-3); }), said, "invalid device ordinal: cuda:-3");
@@ -81,7 +81,7 @@ TEST_F(MissingDeathTest, SomethingElseThanADriver) {
 
 TEST_F(MissingDeathTest, VirtualGpusAreCounted) {
   EXPECT_EXIT(report("2", nowhere, [] { backend(Device(7)); }), ::testing::ExitedWithCode(7),
-              "invalid device ordinal: cuda:7 was asked for, but there are 2 virtual GPUs, cuda:0 to cuda:1");
+              "invalid device ordinal: cuda:7 was requested, but there are 2 virtual GPUs, cuda:0 to cuda:1");
   EXPECT_EXIT(report("1", nowhere, [] { sinter::set_device(1); }), ::testing::ExitedWithCode(7),
               "there is one virtual GPU, cuda:0");
 }

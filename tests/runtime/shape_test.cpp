@@ -20,7 +20,7 @@ constexpr std::int64_t big = std::numeric_limits<std::int64_t>::max();
 
 TEST(Shape, HoldsExtentsOfAnyIntegralType) {
   const Shape s{2, 3u, std::int64_t(4), std::size_t(5)};
-  EXPECT_EQ(s.rank(), 4);
+  EXPECT_EQ(s.ndim(), 4);
   EXPECT_EQ(s.size(), 4u);
   EXPECT_EQ(s.numel(), 120);
   EXPECT_EQ(s[3], 5);
@@ -30,7 +30,7 @@ TEST(Shape, HoldsExtentsOfAnyIntegralType) {
   static_assert(Shape{2, 3}.numel() == 6);
 }
 
-TEST(Shape, EqualityLooksAtTheRankToo) {
+TEST(Shape, EqualityLooksAtTheNdimToo) {
   EXPECT_EQ((Shape{2, 3}), (Shape{2, 3}));
   EXPECT_NE((Shape{2, 3}), (Shape{3, 2}));
   EXPECT_NE((Shape{2}), (Shape{2, 1}));
@@ -49,7 +49,7 @@ TEST(Shape, MoreThanEightDimensionsAreRefused) {
   Shape s{1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_THAT([&] { s.push_back(9); },
               ThrowsMessage<sinter::ShapeError>(AllOf(HasSubstr("(1, 2, 3, 4, 5, 6, 7, 8)"), HasSubstr("at most 8"))));
-  EXPECT_EQ(s.rank(), 8);
+  EXPECT_EQ(s.ndim(), 8);
   const std::vector<std::int64_t> nine(9, 1), many(100000, 1);
   EXPECT_THROW(Shape{std::span(nine)}, sinter::ShapeError);
   EXPECT_THAT([&] { Shape{std::span(many)}; }, ThrowsMessage<sinter::ShapeError>(HasSubstr("100000 dimensions")));
@@ -90,7 +90,7 @@ TEST(ContiguousStrides, AreRowMajor) {
   EXPECT_EQ(contiguous_strides(Shape{5}), Shape{1});
   EXPECT_EQ(contiguous_strides(Shape{2, 3, 4}), (Shape{12, 4, 1}));
   EXPECT_EQ(contiguous_strides(Shape{2, 0, 4}), (Shape{4, 4, 1}));
-  EXPECT_EQ(contiguous_strides(Shape{big, big, big}).rank(), 3);  // unchecked shapes do not trap
+  EXPECT_EQ(contiguous_strides(Shape{big, big, big}).ndim(), 3);  // unchecked shapes do not trap
 }
 
 /// NumPy's rule, written the other way round: line up from the right with ones in front.

@@ -90,7 +90,7 @@ TEST(TensorImpl, ByteRangeHoldsEveryElement) {
       strides.push_back(static_cast<int>(random() % 41) - 20);
     }
     std::vector<std::int64_t> offsets{0};
-    for (int axis = 0; axis < shape.rank(); ++axis) {
+    for (int axis = 0; axis < shape.ndim(); ++axis) {
       std::vector<std::int64_t> next;
       for (const std::int64_t o : offsets)
         for (std::int64_t k = 0; k < shape[axis]; ++k) next.push_back(o + k * strides[axis]);

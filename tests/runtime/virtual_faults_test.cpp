@@ -96,10 +96,10 @@ TEST(VirtualFaults, PointersOfOthersAreRefusedBeforeTheLaunch) {
   Array<float> y(std::vector<float>(32, 5.0f)), there(32, 1);
   EXPECT_THAT(run(k, {1, 32}, y, there, 0),
               AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("pointer 1 of 2"),
-                    HasSubstr("not memory of cuda:0"), HasSubstr("It is of cuda:1, at byte 0 of allocation #")));
+                    HasSubstr("not memory of cuda:0"), HasSubstr("It belongs to cuda:1, at byte 0 of allocation #")));
   float host[32] = {};
   EXPECT_THAT(error_of([&] { k({1, 32}, y, &host[0], 0LL); }),
-              AllOf(HasSubstr("pointer 1 of 2"), HasSubstr("of the host")));
+              AllOf(HasSubstr("pointer 1 of 2"), HasSubstr("belongs to the host")));
   float* gone = Array<float>(4096).data();
   EXPECT_THAT(error_of([&] { k({1, 32}, y, gone, 0LL); }),
               AllOf(HasSubstr("cuda:0, at byte 0 of allocation #"), HasSubstr("(16384 bytes, freed)")));
@@ -159,7 +159,7 @@ TEST(VirtualFaults, DynamicSharedMemoryPastTheEnd) {
                     "extern __shared__ float s[];"));
   Array<float> y(64);
   EXPECT_THAT(error_of([&] { k({1, 64, 256}, y, 1LL); }),
-              AllOf(HasSubstr("past shared memory"), HasSubstr("256 bytes asked for"), HasSubstr("thread 63"),
+              AllOf(HasSubstr("past shared memory"), HasSubstr("256 bytes requested"), HasSubstr("thread 63"),
                     HasSubstr("line 3")));
   k({1, 64, 256}, y, 0LL);
 }
@@ -233,12 +233,12 @@ TEST(VirtualFaults, ShuffleFromALaneThatReturned) {
 TEST(VirtualFaults, WrongMasks) {
   Array<float> y(32);
   EXPECT_THAT(run(simple("not_named", "  p.y[threadIdx.x] = __shfl_xor_sync(0xffffu, 1.0f, 1);"), {1, 32}, y, y, 0),
-              AllOf(HasSubstr("the mask 0x0000ffff of a warp operation does not name its own lane 16"),
+              AllOf(HasSubstr("the mask 0x0000ffff of a warp operation does not include its own lane 16"),
                     HasSubstr("thread 16"), HasSubstr("line 3")));
   EXPECT_THAT(
       run(simple("reads_unnamed", "  if (threadIdx.x < 16) p.y[threadIdx.x] = __shfl_down_sync(0xffffu, 1.0f, 1);"),
           {1, 32}, y, y, 0),
-      HasSubstr("a shuffle reads lane 16, which its mask does not name"));
+      HasSubstr("a shuffle reads lane 16, which its mask does not include"));
   EXPECT_THAT(run(simple("two_masks",
                          "  p.y[threadIdx.x] = __shfl_xor_sync(threadIdx.x & 1 ? 0xffffffffu : 0xfffffffdu, 1.0f, 2);"),
                   {1, 32}, y, y, 0),

@@ -135,9 +135,9 @@ TEST(VirtualGpu, OutOfMemory) {
       ADD_FAILURE() << bytes;
     } catch (const OutOfMemory& e) {
       EXPECT_THAT(e.what(),
-                  AllOf(StartsWith("out of memory on cuda:0: "), HasSubstr(" asked for ("),
+                  AllOf(StartsWith("out of memory on cuda:0: "), HasSubstr(" requested ("),
                         HasSubstr(fmt::format("({} bytes)", bytes)), HasSubstr(" in use by tensors, 0 B cached"),
-                        HasSubstr(" free of 64.00 GiB in all. Release tensors or work on smaller pieces")));
+                        HasSubstr(" free of 64.00 GiB in total. Release tensors or work on smaller parts")));
     }
   }
 }
@@ -151,10 +151,10 @@ TEST(VirtualGpu, TransfersCheckTheirAddresses) {
                     HasSubstr("(400 bytes)")));
   EXPECT_THAT(error_of([&] { first.upload(a.data() + 99, host, 8); }), HasSubstr("at byte 396"));
   EXPECT_THAT(error_of([&] { first.upload(b.data(), host, 4); }),
-              AllOf(HasSubstr("Virtual GPU 0"), HasSubstr("is of cuda:1, at byte 0")));
+              AllOf(HasSubstr("Virtual GPU 0"), HasSubstr("belongs to cuda:1, at byte 0")));
   EXPECT_THAT(error_of([&] { first.download(host, b.data(), 4); }),
               AllOf(HasSubstr("download from Virtual GPU 0"), HasSubstr("cuda:1")));
-  EXPECT_THAT(error_of([&] { first.download(host, host + 100, 4); }), HasSubstr("of the host"));
+  EXPECT_THAT(error_of([&] { first.download(host, host + 100, 4); }), HasSubstr("belongs to the host"));
   EXPECT_THAT(error_of([&] { second.copy(a.data(), a.data(), 4, first); }),
               AllOf(HasSubstr("copy to Virtual GPU 1"), HasSubstr("cuda:0")));
   EXPECT_THAT(error_of([&] { second.copy(b.data(), b.data(), 4, first); }),
@@ -394,10 +394,10 @@ TEST(VirtualGpuDeathTest, ACompilerThatFailsIsNotCalledMissing) {
   };
   expect("/bin/false", "`/bin/false --version` failed (exit status 1). It printed");
   expect("sh -c false",
-         "`sh -c false --version` failed (exit status 1). It printed nothing. Repair it, or name another");
+         "`sh -c false --version` failed (exit status 1). It printed nothing. Repair it, or set SINTER_HOST_CXX");
   expect("/bin/ls --no-such-option",
          "`/bin/ls --no-such-option --version` failed (exit status 2). It printed:\n  /bin/ls");
-  expect("sh -c :", "`sh -c :` made no file (exit status 0). It printed nothing. Name a C++ compiler");
+  expect("sh -c :", "`sh -c :` wrote no output file (exit status 0). It printed nothing. Set SINTER_HOST_CXX");
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST_F(VirtualSignalsDeathTest, WithoutAThreadForTheWatchdogNothingIsLeftBlocked
         const bool works = spinner.run().find("CUDA_ERROR_LAUNCH_TIMEOUT") != std::string::npos;
         std::_Exit(works && !sigismember(&blocked, SIGINT) ? 5 : 1);
       },
-      ::testing::ExitedWithCode(5), "no thread can be started.*SINTER_VIRTUAL_TIMEOUT=0");
+      ::testing::ExitedWithCode(5), "cannot start the watchdog thread.*SINTER_VIRTUAL_TIMEOUT=0");
 }
 
 TEST_F(VirtualSignalsDeathTest, ProgramsThatIgnoreTheirChildren) {
@@ -164,7 +164,7 @@ TEST_F(VirtualSignalsDeathTest, ProgramsThatIgnoreTheirChildren) {
           std::_Exit(5);
         }
       },
-      ::testing::ExitedWithCode(5), "refused kernel broken.*exit status unknown");
+      ::testing::ExitedWithCode(5), "rejected kernel broken.*exit status unknown");
 }
 
 }  // namespace

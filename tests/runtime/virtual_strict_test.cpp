@@ -72,7 +72,7 @@ TEST(VirtualStrict, MemoryThatNobodyWrote) {
   const TestKernel k = simple("read_fresh", "  p.y[threadIdx.x] = p.x[threadIdx.x];");
   Array<float> y(64), x(64), z(64);
   EXPECT_THAT(run(k, {1, 64}, y, x), AllOf(HasSubstr("kernel read_fresh"), HasSubstr("thread 0 of 64, line 3"),
-                                           HasSubstr("a read of 4 bytes, byte 0 of which nobody has written: cuda:0, "
+                                           HasSubstr("a read of 4 bytes, byte 0 of which is uninitialized: cuda:0, "
                                                      "at byte 0 of allocation #")));
   const float one = 1;
   virtual_gpu(0).upload(x.data(), &one, sizeof one);
@@ -91,7 +91,7 @@ TEST(VirtualStrict, AllocationsAreFreshEachTime) {
   Array<float> y(1);
   for (int i = 0; i < 600; ++i) Array<float>(ones(16));  // past the quarantine
   Array<float> x(16);
-  EXPECT_THAT(run(k, {1, 1}, y, x), HasSubstr("nobody has written"));
+  EXPECT_THAT(run(k, {1, 1}, y, x), HasSubstr("is uninitialized"));
 }
 
 TEST(VirtualStrict, SharedMemoryThatNobodyWrote) {
@@ -101,7 +101,7 @@ TEST(VirtualStrict, SharedMemoryThatNobodyWrote) {
   };
   Array<float> y(64), x(1);
   EXPECT_THAT(run(simple("shared_fresh", body("32")), {1, 64}, y, x),
-              AllOf(HasSubstr("line 6"), HasSubstr("byte 0 of which nobody has written, at byte "),
+              AllOf(HasSubstr("line 6"), HasSubstr("byte 0 of which is uninitialized, at byte "),
                     HasSubstr(" of the __shared__ variables")));
   EXPECT_EQ(run(simple("shared_full", body("64")), {1, 64}, y, x), "no error");
 }
@@ -114,7 +114,7 @@ TEST(VirtualStrict, SharedMemoryIsFreshInEachBlock) {
   Array<float> y(64);
   EXPECT_EQ(error_of([&] { k({1, 32, 128}, y); }), "no error");
   EXPECT_THAT(error_of([&] { k({2, 32, 128}, y); }),
-              AllOf(HasSubstr("block 1 of 2"), HasSubstr("nobody has written, at byte 0 of dynamic shared memory")));
+              AllOf(HasSubstr("block 1 of 2"), HasSubstr("is uninitialized, at byte 0 of dynamic shared memory")));
 }
 
 /// y[i] = x[63 - i] through shared memory.
@@ -203,7 +203,8 @@ TEST(VirtualStrict, AtomicOperations) {
   const TestKernel mixed(
       kernel_source("atomic_and_plain", fields, "  if (threadIdx.x) atomicAdd(p.y, 1); else *p.y = 1;"));
   Array<int> y(1);
-  EXPECT_THAT(error_of([&] { add({4, 64}, y); }), HasSubstr("an atomic operation on 4 bytes, byte 0 of which nobody"));
+  EXPECT_THAT(error_of([&] { add({4, 64}, y); }),
+              HasSubstr("an atomic operation on 4 bytes, byte 0 of which is uninit"));
   const TestKernel peek(
       kernel_source("atomic_and_read", "int* y; int* z;", "  atomicAdd(p.y, 1);\n  p.z[threadIdx.x] = *p.y;"));
   y.set({0});

@@ -64,23 +64,23 @@ TEST_F(ToolCacheTest, StatsCountAndClearDeletesWhatIsTheCaches) {
 TEST_F(ToolCacheTest, WithoutAFolderThereIsNothing) {
   fs::remove_all(shell().file("cache"));
   EXPECT_THAT(shell().prints("cache stats"), HasSubstr("0 kernels"));
-  EXPECT_EQ(shell().prints("cache verify"), "0 of 0 kernels whole\n");
+  EXPECT_EQ(shell().prints("cache verify"), "0 of 0 kernels intact\n");
   EXPECT_EQ(shell().prints("cache clear"), "deleted 0 kernels, 0 B\n");
   EXPECT_FALSE(fs::exists(shell().file("cache")));
 }
 
 TEST_F(ToolCacheTest, VerifyFindsWhatIsDamaged) {
-  EXPECT_EQ(shell().prints("cache verify"), "2 of 2 kernels whole\n");
+  EXPECT_EQ(shell().prints("cache verify"), "2 of 2 kernels intact\n");
   const fs::path victim = entries()[0];
   flip(victim, fs::file_size(victim) / 2);
   const Outcome found = shell().sinter("cache verify");
   EXPECT_EQ(found.status, 1);
   EXPECT_THAT(found.out, HasSubstr(victim.filename().string() + ": it is damaged"));
-  EXPECT_THAT(found.out, HasSubstr("1 of 2 kernels whole"));
+  EXPECT_THAT(found.out, HasSubstr("1 of 2 kernels intact"));
   EXPECT_EQ(entries().size(), 2u);
   const Outcome deleted = shell().sinter("cache verify --delete");
   EXPECT_EQ(deleted.status, 0);
-  EXPECT_THAT(deleted.out, HasSubstr(", deleted\n1 of 2 kernels whole"));
+  EXPECT_THAT(deleted.out, HasSubstr(", deleted\n1 of 2 kernels intact"));
   EXPECT_FALSE(fs::exists(victim));
 }
 
@@ -90,7 +90,7 @@ TEST_F(ToolCacheTest, AnOversizedEntryIsNamedAndLeftOut) {
   fs::resize_file(shell().file("cache/" + name), std::uintmax_t{1} << 42);  // which takes no room on disk
   const Outcome found = shell().sinter("cache verify");
   EXPECT_EQ(found.status, 1);
-  EXPECT_THAT(found.out, HasSubstr(name + ": it is larger than a kernel\n2 of 3 kernels whole"));
+  EXPECT_THAT(found.out, HasSubstr(name + ": it is larger than a kernel\n2 of 3 kernels intact"));
   const Outcome packed = shell().sinter("cache pack k.zip");
   EXPECT_EQ(packed.out, "packed 2 kernels\n") << packed.err;
   EXPECT_THAT(packed.err, HasSubstr(name + " is skipped: it is larger than a kernel"));
@@ -135,7 +135,7 @@ TEST_F(ToolCacheTest, ArchivesOfOthersAreTakenAndWhatIsInThemIsChecked) {
   EXPECT_THAT(o.err, HasSubstr(bad.filename().string()));
   EXPECT_EQ(entries(), std::vector<fs::path>{good});
   const Outcome verified = shell().sinter("cache verify");
-  EXPECT_EQ(verified.out, "1 of 1 kernel whole\n");
+  EXPECT_EQ(verified.out, "1 of 1 kernel intact\n");
 }
 
 TEST_F(ToolCacheTest, DamagedArchivesAreRefused) {

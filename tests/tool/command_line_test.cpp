@@ -107,8 +107,8 @@ TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {
   refuses("bench z --arg 'z: f32[n]' --size n", "NAME=NUMBER");
   refuses("bench z --arg 'z: f32[n]' --size n=-1", "NAME=NUMBER");
   refuses("bench z --arg 'z: f32[n]' --size n=1 --size n=2", "given twice");
-  refuses("bench z --repeat 0", "is not a whole number of at least 1");
-  refuses("bench z --repeat 3x", "is not a whole number");
+  refuses("bench z --repeat 0", "is not an integer of at least 1");
+  refuses("bench z --repeat 3x", "is not an integer");
   refuses("explain z --cuda --dot", "choose one");
   refuses("explain z --dot --html plan.html", "choose one");
   refuses("export z --arg z=3", "z: f32[n]");

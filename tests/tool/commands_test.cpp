@@ -67,7 +67,7 @@ TEST(CommandsTest, ErrorsOfAnExpressionPointAtIt) {
   expect_error(shell.sinter("run 'z + w' --arg z=z.npy"), "\n  z + w\n      ^\n");
   expect_error(shell.sinter("run z --arg z=z.npy --arg zz=3"), "does not name \"zz\". It names: z");
   expect_error(shell.sinter("run 'norm(z, p)' --arg z=z.npy --arg p=3"),
-               "here is a number that is not written in the text");
+               "got a number that is not written in the text");
   expect_error(shell.sinter("run weight --arg weigth=3"), "\"weigth\"; did you mean 'weight'?");
   expect_error(shell.sinter("run z --arg z=none.npy"), "none.npy");
   expect_error(shell.sinter("run z --arg z=z.npy --device cuda:9"), "cuda:9");

@@ -7,11 +7,11 @@ namespace {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-/// What operations on T compute in (carrier() in dtype.hpp).
+/// The compute dtype of T (compute_dtype() in dtype.hpp).
 template <class T>
-using Carrier = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, T>>;
+using ComputeType = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, T>>;
 
-/// Floats to integers truncate and saturate, NaN gives 0; everything is x != 0 as a bool; the rest rounds once or
+/// Floats to integers truncate and saturate, NaN becomes 0; to bool, the result is x != 0; the rest rounds once or
 /// wraps.
 template <class To, class From>
 SINTER_INLINE Stored<To> converted(Stored<From> x) {
@@ -48,11 +48,12 @@ void cast_row(void* out, const void* const* in, std::int64_t n) {
   for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
 }
 
-/// Dtypes that are only stored come from their carrier alone; 16-bit floats become float alone.
+/// Storage dtypes are converted only from their compute dtype; 16-bit floats are converted only to float.
 template <class To, class From>
 constexpr Rows cast_between() {
   constexpr bool stored_only = is_half<To> || (sizeof(To) <= 2 && !std::is_same_v<To, bool>);
-  if constexpr ((stored_only && !std::is_same_v<From, Carrier<To>>) || (is_half<From> && !std::is_same_v<To, float>))
+  if constexpr ((stored_only && !std::is_same_v<From, ComputeType<To>>) ||
+                (is_half<From> && !std::is_same_v<To, float>))
     return {};
   else
     return {{cast_row<To, From>}};

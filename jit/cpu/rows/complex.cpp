@@ -1,4 +1,4 @@
-// Complex numbers taken apart and put together.
+// Splitting complex numbers into parts, and building them.
 #include "../row_loops.hpp"
 #include "../vector_pairs.hpp"
 

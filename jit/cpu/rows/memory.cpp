@@ -1,4 +1,4 @@
-// Copies, fills, what lies two elements apart, and what lies where indices say.
+// Copies, fills, copies of every second element, and gathers.
 #include "../row_loops.hpp"
 #include "../vector_pairs.hpp"
 
@@ -21,7 +21,7 @@ void fill16_row(void* out, const void* const* in, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) __builtin_memcpy(to + 16 * i, &value, 16);
 }
 
-/// Behind the last element that is taken nothing is read.
+/// Reads nothing past the last element that is copied.
 template <class T>
 void every_second_row(void* out, const void* const* in, std::int64_t n) {
   using V = Vec<T>;
@@ -38,7 +38,7 @@ void every_second_row(void* out, const void* const* in, std::int64_t n) {
   rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
 }
 
-/// Whether the offsets count up by one: rows that are read whole, as an embedding's.
+/// Whether the offsets are consecutive: whole rows, as in an embedding.
 SINTER_INLINE bool is_run(const std::int64_t* offsets, std::int64_t n) {
   if (offsets[n - 1] - offsets[0] != n - 1) return false;
   std::int64_t differs = 0;

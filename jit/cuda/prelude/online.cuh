@@ -1,11 +1,11 @@
 // Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
 // might overflow. Seldom: the sum is rounded each time.
 template <class T>
-SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& rest, T greatest) {
+SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& compensation, T greatest) {
   if (!(greatest - pivot > T(8)) || greatest - greatest != T(0)) return;
   const T scale = exp(pivot - greatest);
   sum *= scale;
-  rest *= scale;
+  compensation *= scale;
   pivot = greatest;
 }
 
@@ -31,10 +31,10 @@ SINTER_DEVICE T first_pivot(T sum, T count) {
 // The mean of what there is as the pivot of the same sums. So no pivot is so far from the mean that most of the sum of
 // squares were lost when that is taken about the mean.
 template <class T>
-SINTER_DEVICE void move_pivot(T& pivot, T& squares, T& squares_rest, T& sum, T& sum_rest, T count) {
-  squares = settled(squares, squares_rest);
-  sum = settled(sum, sum_rest);
-  squares_rest = sum_rest = T(0);
+SINTER_DEVICE void move_pivot(T& pivot, T& squares, T& squares_compensation, T& sum, T& sum_compensation, T count) {
+  squares = compensated(squares, squares_compensation);
+  sum = compensated(sum, sum_compensation);
+  squares_compensation = sum_compensation = T(0);
   const T mean = pivot + sum / count, step = mean - pivot;
   if (mean - mean != T(0)) return;
   squares -= step * (sum + (sum - count * step));
@@ -42,19 +42,19 @@ SINTER_DEVICE void move_pivot(T& pivot, T& squares, T& squares_rest, T& sum, T& 
   pivot = mean;
 }
 
-// Of so many elements: the sum of the squares of their distances from their mean, which is mean + rest.
+// Of so many elements: the sum of the squares of their distances from their mean, which is mean + compensation.
 template <class T>
 struct Moments {
-  T squares, mean, rest, count;
+  T squares, mean, compensation, count;
 };
 
 // From sums of distances from a pivot and of their squares. Infinite and NaN elements have a NaN distance from the mean.
 template <class T>
 SINTER_DEVICE auto moments_about(T pivot, T sum, T squares, T count) {
   if (count == T(0)) return Moments<T>{};
-  const T rest = sum / count, about_mean = squares - sum * rest;
-  if (squares - squares != T(0)) return Moments<T>{squares + T(0) * sum, pivot, rest, count};
-  return Moments<T>{about_mean > T(0) ? about_mean : T(0), pivot, rest, count};
+  const T compensation = sum / count, about_mean = squares - sum * compensation;
+  if (squares - squares != T(0)) return Moments<T>{squares + T(0) * sum, pivot, compensation, count};
+  return Moments<T>{about_mean > T(0) ? about_mean : T(0), pivot, compensation, count};
 }
 
 // Of all elements of two parts (Chan, Golub and LeVeque, 1979).
@@ -62,15 +62,15 @@ template <class T>
 SINTER_DEVICE auto merged(const Moments<T>& a, const Moments<T>& b) {
   if (b.count == T(0)) return a;
   if (a.count == T(0)) return b;
-  const T count = a.count + b.count, apart = (b.mean - a.mean) + (b.rest - a.rest);
+  const T count = a.count + b.count, apart = (b.mean - a.mean) + (b.compensation - a.compensation);
   const T squares = (a.squares + b.squares) + apart * apart * (a.count * b.count / count);
-  T mean = a.mean > b.mean ? a.mean : b.mean, rest = T(0);
-  add_exactly(mean, rest, (a.count * ((a.mean - mean) + a.rest) + b.count * ((b.mean - mean) + b.rest)) / count);
-  return Moments<T>{squares, mean, rest, count};
+  T mean = a.mean > b.mean ? a.mean : b.mean, compensation = T(0);
+  add_exactly(mean, compensation, (a.count * ((a.mean - mean) + a.compensation) + b.count * ((b.mean - mean) + b.compensation)) / count);
+  return Moments<T>{squares, mean, compensation, count};
 }
 
 // Those of another lane.
 template <class T>
 SINTER_DEVICE auto moments_across(const Moments<T>& a, int lanes) {
-  return Moments<T>{from_lane(a.squares, lanes), from_lane(a.mean, lanes), from_lane(a.rest, lanes), from_lane(a.count, lanes)};
+  return Moments<T>{from_lane(a.squares, lanes), from_lane(a.mean, lanes), from_lane(a.compensation, lanes), from_lane(a.count, lanes)};
 }

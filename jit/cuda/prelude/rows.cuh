@@ -4,21 +4,21 @@ SINTER_DEVICE T from_lane(T a, int lanes) {
   return T(__shfl_xor_sync(~0u, a, lanes));
 }
 
-// What adding b to a loses in rounding goes to the rest (Knuth's two-sum).
+// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& rest, T b) {
+SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
-  rest += (a - (sum - rounded)) + (b - rounded);
+  compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no rest.
+// An infinite or NaN sum has no compensation.
 template <class T>
-SINTER_DEVICE T settled(T a, T rest) {
-  return rest - rest == T(0) ? a + rest : a;
+SINTER_DEVICE T compensated(T a, T compensation) {
+  return compensation - compensation == T(0) ? a + compensation : a;
 }
 
-// The same number, of which the compiler does not know that: it computes addresses anew for a later walk, where it would
+// The same number, of which the compiler does not know that: it computes addresses anew for a later pass, where it would
 // else keep those of an earlier one in registers.
 SINTER_DEVICE unsigned again(unsigned n) {
 #ifndef SINTER_VIRTUAL_GPU
@@ -51,7 +51,7 @@ SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
   const unsigned lane = threadIdx.x % 32;
   if (lane == 0) of_warps[threadIdx.x / 32] = a;
   __syncthreads();
-  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::first();
+  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::identity();
   combine_lanes<32>(a);
 }
 
@@ -85,7 +85,7 @@ SINTER_DEVICE Vector strided_lanes(const T* first, long long step) {
 
 // What lies in dynamic shared memory from here on, as vectors.
 template <class Vector>
-SINTER_DEVICE Vector* stashed(unsigned char* part) {
+SINTER_DEVICE Vector* cached(unsigned char* part) {
   return reinterpret_cast<Vector*>(part);
 }
 

@@ -5,14 +5,14 @@ typedef struct {
 } sinter_range;
 
 /* Elements of an array; -1 where an extent is negative, or more bytes are asked for than memory can have. */
-static int64_t sinter_count(int rank, const int64_t *extents, int element_bytes) {
+static int64_t sinter_count(int ndim, const int64_t *extents, int element_bytes) {
   int64_t count = 1, most = INT64_MAX / 1024 / element_bytes; /* sums of some do not overflow either */
   int d;
-  for (d = 0; d < rank; ++d)
+  for (d = 0; d < ndim; ++d)
     if (extents[d] < 0) return -1;
-  for (d = 0; d < rank; ++d)
+  for (d = 0; d < ndim; ++d)
     if (extents[d] == 0) return 0;
-  for (d = 0; d < rank; ++d) {
+  for (d = 0; d < ndim; ++d) {
     if (extents[d] > most / count) return -1;
     count *= extents[d];
   }
@@ -20,9 +20,9 @@ static int64_t sinter_count(int rank, const int64_t *extents, int element_bytes)
 }
 
 /* Checks an array and finds where its bytes lie. Strides are in elements; NULL: contiguous. */
-static int sinter_check_array(const void *data, int element_bytes, int alignment, int rank, const int64_t *extents,
+static int sinter_check_array(const void *data, int element_bytes, int alignment, int ndim, const int64_t *extents,
                               const int64_t *strides, sinter_range *range) {
-  const int64_t count = sinter_count(rank, extents, element_bytes);
+  const int64_t count = sinter_count(ndim, extents, element_bytes);
   int64_t below = 0, above = 0;
   int d;
   range->low = range->high = (uintptr_t)data;
@@ -31,7 +31,7 @@ static int sinter_check_array(const void *data, int element_bytes, int alignment
   if (!data) return sinter_null_pointer;
   if ((uintptr_t)data % (uintptr_t)alignment != 0) return sinter_misaligned;
   if (!strides) above = count - 1;
-  for (d = 0; strides && d < rank; ++d) {
+  for (d = 0; strides && d < ndim; ++d) {
     const int64_t most = INT64_MAX / 16 / element_bytes, steps = extents[d] - 1;
     if (strides[d] < -most || strides[d] > most) return sinter_bad_size;
     if (steps > 0 && (strides[d] < 0 ? -strides[d] : strides[d]) > most / steps) return sinter_bad_size;

@@ -4,7 +4,7 @@
 typedef struct {
   void *data;
   int32_t device_type, device_id;
-  int32_t rank;
+  int32_t ndim;
   uint8_t code, bits;
   uint16_t lanes;
   int64_t *shape;
@@ -27,12 +27,12 @@ static int sinter_check_device(int32_t id) {
 }
 
 /* Axes behind the first `least` may be missing. */
-static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int least, int rank, bool is_launch) {
+static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int least, int ndim, bool is_launch) {
   enum { cpu = 1, cuda = 2, pinned = 3, managed = 13, boolean = 6, unsigned_integer = 1 };
   if (!t) return sinter_null_pointer;
-  if (t->rank < least || t->rank > rank || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
+  if (t->ndim < least || t->ndim > ndim || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
   if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
-  if (t->rank > 0 && !t->shape) return sinter_bad_tensor;
+  if (t->ndim > 0 && !t->shape) return sinter_bad_tensor;
   if (t->byte_offset > UINTPTR_MAX - (uintptr_t)t->data) return sinter_bad_size;
   if (t->device_type != pinned && t->device_type != managed && t->device_type != (is_launch ? cuda : cpu))
     return sinter_wrong_device;
@@ -44,11 +44,11 @@ static bool sinter_tensor_fits(const sinter_tensor *t, const int64_t *extents, b
   uint64_t step = 1;
   bool is_empty = false;
   int d;
-  for (d = 0; d < t->rank; ++d) {
+  for (d = 0; d < t->ndim; ++d) {
     if (t->shape[d] != extents[d]) return false;
     if (extents[d] == 0) is_empty = true;
   }
-  for (d = t->rank - 1; d >= 0 && t->strides && is_contiguous && !is_empty; --d) {
+  for (d = t->ndim - 1; d >= 0 && t->strides && is_contiguous && !is_empty; --d) {
     if (extents[d] != 1 && (uint64_t)t->strides[d] != step) return false;
     step *= (uint64_t)extents[d];
   }

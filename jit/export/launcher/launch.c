@@ -3,14 +3,14 @@
 /* Whether a rule fits; `parts` says how much room there is for parts of rows. */
 static bool sinter_fits(const sinter_kernel *k, const sinter_nest *n, const sinter_rule *rule, bool is_wide,
                         size_t parts) {
-  const int row_rank = k->rank - k->combined;
+  const int row_ndim = k->ndim - k->reduced;
   const sinter_variant *const v = rule->variant;
   int64_t rows, columns;
   sinter_grid grid;
   if (is_wide && !v->is_wide) return false;
   if (!k->reduces) return sinter_has_lanes(k, n, v);
-  rows = sinter_product(n, 0, row_rank);
-  columns = sinter_product(n, row_rank, k->rank);
+  rows = sinter_product(n, 0, row_ndim);
+  columns = sinter_product(n, row_ndim, k->ndim);
   if (rows > rule->rows || columns > rule->columns || !sinter_has_lanes(k, n, v)) return false;
   grid = sinter_row_grid(v, rows, columns);
   return sinter_all_part_bytes(v, &grid, rows) <= parts;

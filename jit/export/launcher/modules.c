@@ -36,7 +36,7 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
       (result = d->function_attribute(&variables, 1, to->function)) == 0 &&
       (result = d->resident_blocks(&resident, to->function, v->block, 0)) == 0) {
     to->shared = shared;
-    if (v->stash_bytes > 0 && shared > variables)
+    if (v->row_cache_bytes > 0 && shared > variables)
       result = d->set_function_attribute(to->function, 8, shared - variables);
   }
   if (result != 0) {

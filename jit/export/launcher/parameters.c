@@ -6,15 +6,15 @@ static int64_t sinter_product(const sinter_nest *n, int from, int to) {
   return product;
 }
 
-/* Whether offsets do not fit 31 bits: of all elements, or, where rows are walked, of those of a row. */
+/* Whether offsets do not fit 31 bits: of all elements, or, in kernels that reduce, of those of a row. */
 static bool sinter_needs_wide(const sinter_kernel *k, const sinter_nest *n) {
   const int64_t limit = INT64_C(1) << 31;
-  const int from = k->reduces ? k->rank - k->combined : 0;
+  const int from = k->reduces ? k->ndim - k->reduced : 0;
   int o, d;
-  if (sinter_product(n, from, k->rank) >= limit) return true;
+  if (sinter_product(n, from, k->ndim) >= limit) return true;
   for (o = 0; o < k->operands; ++o) {
     int64_t reach = 0;
-    for (d = from; d < k->rank; ++d) {
+    for (d = from; d < k->ndim; ++d) {
       const int64_t stride = n->strides[o][d] < 0 ? -n->strides[o][d] : n->strides[o][d];
       if (stride >= limit) return true;
       reach += n->extents[d] > 0 ? stride * (n->extents[d] - 1) : 0;
@@ -26,15 +26,15 @@ static bool sinter_needs_wide(const sinter_kernel *k, const sinter_nest *n) {
 
 /* Whether vectors of so many lanes can be read and written. Lanes lie along the innermost dim, or across rows. */
 static bool sinter_has_lanes(const sinter_kernel *k, const sinter_nest *n, const sinter_variant *v) {
-  const int dim = v->is_across ? k->rank - k->combined - 1 : k->rank - 1;
-  const bool has_tail = k->rank == 1; /* such a kernel does the elements past the last vector one by one */
+  const int dim = v->is_across ? k->ndim - k->reduced - 1 : k->ndim - 1;
+  const bool has_tail = k->ndim == 1; /* such a kernel does the elements past the last vector one by one */
   int o, d;
   if (v->lanes == 1) return true;
   if (n->extents[dim] < v->lanes || (!has_tail && n->extents[dim] % v->lanes != 0)) return false;
   for (o = 0; o < k->operands; ++o) {
     if (n->strides[o][dim] != 1 || k->element_bytes[o] == 0) continue;
     if ((uintptr_t)n->data[o] % ((uintptr_t)v->lanes * (uintptr_t)k->element_bytes[o]) != 0) return false;
-    for (d = 0; d < k->rank; ++d)
+    for (d = 0; d < k->ndim; ++d)
       if (d != dim && n->extents[d] > 1 && n->strides[o][d] % v->lanes != 0) return false;
   }
   return true;

@@ -41,25 +41,25 @@ static size_t sinter_all_part_bytes(const sinter_variant *v, const sinter_grid *
 }
 
 /* Elements of a row that each input may leave in shared memory; 0: the row does not fit. */
-static int64_t sinter_stash(const sinter_variant *v, int64_t columns, int64_t shared) {
+static int64_t sinter_row_cache(const sinter_variant *v, int64_t columns, int64_t shared) {
   const int64_t room = shared - v->shared_variables - 1024;
   int64_t extent;
-  if (v->stash_bytes == 0 || room <= 0 || columns > room / v->stash_bytes) return 0;
+  if (v->row_cache_bytes == 0 || room <= 0 || columns > room / v->row_cache_bytes) return 0;
   extent = (columns + 15) / 16 * 16;
-  return extent * v->stash_bytes <= room ? extent : 0;
+  return extent * v->row_cache_bytes <= room ? extent : 0;
 }
 
 static uint64_t *sinter_write_rows(uint64_t *word, const sinter_kernel *k, const sinter_variant *v,
                                    const sinter_nest *n) {
-  const int row_rank = k->rank - k->combined;
+  const int row_ndim = k->ndim - k->reduced;
   int o, d;
-  for (d = row_rank - 1; d >= 1; --d) word = sinter_write_extent(word, n->extents[d], true);
-  for (d = k->rank - 1; d > row_rank; --d) word = sinter_write_extent(word, n->extents[d], v->is_wide);
+  for (d = row_ndim - 1; d >= 1; --d) word = sinter_write_extent(word, n->extents[d], true);
+  for (d = k->ndim - 1; d > row_ndim; --d) word = sinter_write_extent(word, n->extents[d], v->is_wide);
   for (o = 0; o < k->operands; ++o) {
     const char p = k->patterns[o];
-    const int along = p == 'U' ? 0 : p == 'L' && !v->is_across ? k->combined - 1 : k->combined;
-    for (d = 0; d < row_rank; ++d) *word++ = (uint64_t)n->strides[o][d];
-    for (d = 0; d < along; ++d) *word++ = (uint64_t)n->strides[o][row_rank + d];
+    const int along = p == 'U' ? 0 : p == 'L' && !v->is_across ? k->reduced - 1 : k->reduced;
+    for (d = 0; d < row_ndim; ++d) *word++ = (uint64_t)n->strides[o][d];
+    for (d = 0; d < along; ++d) *word++ = (uint64_t)n->strides[o][row_ndim + d];
   }
   return word;
 }
@@ -68,16 +68,16 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
                               const uint64_t *numbers, int number_count, bool writes_elements,
                               const sinter_call *call) {
   uint64_t words[sinter_max_words], *word;
-  const int row_rank = k->rank - k->combined, launches = v->is_split ? v->launches : 1;
-  const int64_t rows = sinter_product(n, 0, row_rank), columns = sinter_product(n, row_rank, k->rank);
+  const int row_ndim = k->ndim - k->reduced, launches = v->is_split ? v->launches : 1;
+  const int64_t rows = sinter_product(n, 0, row_ndim), columns = sinter_product(n, row_ndim, k->ndim);
   const sinter_grid grid = sinter_row_grid(v, rows, columns);
   sinter_loaded loaded;
-  int64_t stash;
-  int walk, i, result;
+  int64_t row_cache;
+  int pass, i, result;
   if ((result = sinter_load(v, &loaded)) != sinter_ok) return result;
-  stash = sinter_stash(v, columns, loaded.shared);
-  for (walk = 0; walk < launches; ++walk) {
-    const int64_t spread = walk + 1 == launches && !writes_elements ? 1 : grid.splits;
+  row_cache = sinter_row_cache(v, columns, loaded.shared);
+  for (pass = 0; pass < launches; ++pass) {
+    const int64_t spread = pass + 1 == launches && !writes_elements ? 1 : grid.splits;
     const int64_t resident = loaded.blocks * v->block / (int64_t)grid.block;
     char *part = call->parts;
     word = sinter_write_pointers(words, k, n, call);
@@ -92,13 +92,13 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
       *word++ = (uint64_t)grid.splits;
       *word++ = (uint64_t)grid.part;
       *word++ = (uint64_t)spread;
-      *word++ = (uint64_t)walk;
+      *word++ = (uint64_t)pass;
     }
-    if (v->stash_bytes > 0) *word++ = (uint64_t)stash;
+    if (v->row_cache_bytes > 0) *word++ = (uint64_t)row_cache;
     word = sinter_write_rows(word, k, v, n);
     sinter_write_numbers(word, k, numbers, number_count);
     result = sinter_launch_words(&loaded, sinter_clamp(grid.tiles * spread, 1, resident), grid.block,
-                                 (unsigned)(stash * v->stash_bytes), words, call);
+                                 (unsigned)(row_cache * v->row_cache_bytes), words, call);
     if (result != sinter_ok) return result;
   }
   return sinter_ok;

@@ -17,16 +17,16 @@ typedef struct {
   int image_count;
   int lanes;                        /* elements that a thread handles at once, as one vector */
   bool is_wide;                     /* 64-bit indices */
-  /* Of a kernel that reduces: which threads walk a row. */
+  /* Of a kernel that reduces: which threads process a row. */
   bool is_across;                   /* lanes are rows, which are neighbours in memory; else elements of a row */
   int team;                         /* threads that share a row; 0: the whole block */
   int block;                        /* threads of a block */
   int steps;                        /* vectors that each of them reads at once */
   bool is_kept;                     /* which are the whole row */
-  bool is_split;                    /* several blocks share a row: one launch for each walk, parts in the workspace */
+  bool is_split;                    /* several blocks share a row: one launch for each pass, parts in the workspace */
   int launches;
   const int *part_bytes;            /* of each launch but the last: what it leaves of a part of a row */
-  int stash_bytes;                  /* of shared memory for each element of a row, where that stays there; else 0 */
+  int row_cache_bytes;                  /* of shared memory for each element of a row, where that stays there; else 0 */
   int shared_variables;             /* bytes of the block's other shared memory */
 } sinter_variant;
 
@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct {
   int outputs, operands;            /* operands: outputs, then inputs */
-  int rank, combined;               /* dims of the loops; how many of them, the innermost ones, are combined */
+  int ndim, reduced;               /* dims of the loops; how many of them, the innermost ones, are reduced */
   bool reduces;
   bool may_divide_by_0;             /* an integer */
   bool takes_indices;               /* which may be outside their axis */

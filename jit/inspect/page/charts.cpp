@@ -28,7 +28,7 @@ class Axis {
   double at(double value) const { return from_ + (to_ - from_) * (std::log10(value) - first_) / (last_ - first_); }
   double least() const { return std::pow(10, first_); }
   double most() const { return std::pow(10, last_); }
-  /// Few enough to be read.
+  /// At most as many labels as stay readable.
   std::vector<double> ticks() const {
     const double step = std::ceil((last_ - first_) / 8);
     std::vector<double> all;
@@ -40,7 +40,7 @@ class Axis {
   double first_, last_, from_, to_;
 };
 
-/// Kernels whose points lie on one another.
+/// Kernels whose points coincide.
 struct Spot {
   double x, y;
   std::vector<std::size_t> kernels;
@@ -59,7 +59,7 @@ class Roofline {
     std::string out = "<svg viewBox=\"0 0 640 350\" role=\"img\" aria-label=\"Roofline\">\n";
     for (const double t : across_.ticks()) out += tick(across_.at(t), t);
     for (const double t : up_.ticks()) out += level(up_.at(t), t);
-    out += text((left + right) / 2, 340, "middle", "operations a byte");
+    out += text((left + right) / 2, 340, "middle", "operations per byte");
     for (const double rate : rates_) out += roof(rate);
     for (const Spot& s : spots()) out += point(s);
     return out + "</svg>";
@@ -100,7 +100,7 @@ class Roofline {
                        up_.at(report_.bandwidth * across_.least()), across_.at(ridge), up_.at(rate), right);
   }
 
-  /// In order of their places, so that neighbours that meet are one.
+  /// Sorted by position, so that neighbors that coincide are merged.
   std::vector<Spot> spots() const {
     constexpr double apart = 30;
     std::vector<Spot> all;

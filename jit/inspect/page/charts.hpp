@@ -1,4 +1,4 @@
-// Pictures of what kernels cost.
+// Charts of the kernels' costs.
 #pragma once
 #include <string>
 
@@ -6,11 +6,11 @@
 
 namespace sinter::inline v1::jit::page {
 
-/// The device's roofline, to a double logarithmic scale, with the kernels as points on it: as much as a kernel can
-/// reach. Empty where the device's rates, or those of all kernels, are not known.
+/// The device's roofline on log-log axes, with kernels as points on it: the most that a kernel can reach. Empty if the
+/// device's rates, or those of all kernels, are not known.
 std::string roofline(const report::Report& report);
 
-/// A bar for the bytes of each kernel.
+/// A bar chart of the bytes of each kernel.
 std::string byte_bars(const report::Report& report);
 
 }  // namespace sinter::inline v1::jit::page

@@ -6,7 +6,7 @@
 namespace sinter::inline v1::jit::page {
 namespace {
 
-/// Measured and shown in a font that is on every system, so that texts fit where Graphviz sees other fonts.
+/// Laid out and shown in a font that every system has, so that labels fit even if Graphviz has other fonts.
 constexpr std::string_view head =
     "digraph plan {\n"
     "  graph [newrank=true, bgcolor=transparent, rankdir=TB, nodesep=0.3, ranksep=0.4, fontname=monospace, "

@@ -14,12 +14,12 @@ namespace sinter::inline v1::jit::page {
 namespace {
 
 constexpr std::size_t most_kernels = 24;
-constexpr std::size_t most_steps = 60;  // past them each box lists its operations
-constexpr std::size_t most_inputs = 8;  // of a kernel; the others are one node
+constexpr std::size_t most_steps = 60;  // past this many, each box lists its operations
+constexpr std::size_t most_inputs = 8;  // of a kernel; further ones share one node
 constexpr std::size_t most_outputs = 8;
 constexpr std::size_t line_length = 28;  // characters
 
-/// Words in lines of about this length, at most so many.
+/// Breaks words into lines of about this length, with a limit on their number.
 std::vector<std::string> wrapped(std::string_view text) {
   constexpr std::size_t most_lines = 6;
   std::vector<std::string> lines{""};
@@ -133,7 +133,7 @@ class Painter {
     return known->second;
   }
 
-  /// The node that a temporary comes from; -1 where its kernel is not drawn.
+  /// The node that a temporary comes from; -1 if its kernel is not drawn.
   int temporary(const report::Input& in) const {
     const auto known = temporaries_.find(in.number);
     return known == temporaries_.end() ? -1 : known->second;
@@ -166,7 +166,7 @@ class Painter {
   const bool has_temporaries_;
   Drawing drawing_;
   std::vector<int> nodes_;  // of the kernel's steps; -1: not drawn
-  int all_ = -1;            // what stands for all of them
+  int all_ = -1;            // the node that represents all of them
   std::map<std::uint32_t, int> leaves_;
   std::map<std::uint32_t, int> temporaries_;
 };

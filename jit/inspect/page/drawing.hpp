@@ -1,4 +1,4 @@
-// A plan as a drawing: boxes around what kernels compute, and what passes between them.
+// A plan as a drawing: a box for each kernel, and the data flow between them.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace sinter::inline v1::jit::page {
 
-/// What a drawing shows.
+/// The kinds of nodes.
 struct Drawing {
   enum class Kind : std::uint8_t { Leaf, Output, Temporary, Step, Repeated, Summary };
   struct Node {
     Kind kind;
     std::vector<std::string> lines;
-    int kernel = -1;  // whose box it is in
+    int kernel = -1;  // whose box contains it
   };
   struct Edge {
     int from, to;       // nodes
@@ -30,20 +30,20 @@ struct Drawing {
 };
 
 enum class Detail : std::uint8_t {
-  Steps,    // each operation is a node, where there are few enough; temporaries are edges
+  Steps,    // each operation is a node, if there are few enough; temporaries are edges
   Kernels,  // a box lists its operations; temporaries are nodes
 };
 
-/// Bounded, however large the plan is.
+/// Its size is bounded, however large the plan is.
 Drawing drawing_of(const report::Report& report, Detail detail);
 
-/// How CSS calls a kind of node.
+/// The CSS class of a kind of node.
 std::string_view css_class(Drawing::Kind kind) noexcept;
 
-/// In Graphviz's language, with links to #kernel-1.
+/// In the DOT language, with links to #kernel-1.
 std::string dot_text(const Drawing& drawing);
 
-/// As SVG, laid out here: by the longest way to each node from the top.
+/// As SVG, with a layered layout: a node's layer is its longest path from the top.
 std::string layered_svg(const Drawing& drawing);
 
 }  // namespace sinter::inline v1::jit::page

@@ -1,15 +1,15 @@
-// Graphviz, where it is installed.
+// Graphviz, if it is installed.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace sinter::inline v1::jit::page {
 
-/// What `dot -Tsvg` draws, from <svg to </svg>. Empty where there is no Graphviz, where it fails or takes more than
-/// some seconds, and in a process that has more rights than whoever started it, which runs no programs of others.
+/// The output of `dot -Tsvg`, from <svg to </svg>. Empty if Graphviz is missing, fails or takes more than some seconds,
+/// and in a process with elevated privileges, which must not run other programs.
 std::string graphviz_svg(std::string_view text);
 
-/// In quotes, as Graphviz reads a string.
+/// A quoted string in the DOT language.
 std::string quoted(std::string_view text);
 
 }  // namespace sinter::inline v1::jit::page

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// Bytes of the UTF-8 character that a text begins with; 0 where it begins with none.
+/// Length in bytes of the UTF-8 character that a text begins with; 0 if it is invalid.
 std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

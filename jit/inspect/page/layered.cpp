@@ -1,4 +1,4 @@
-// Where there is no Graphviz: kernels, and what they read and write, in rows from top to bottom.
+// The layout without Graphviz: kernels, and what they read and write, in layers from top to bottom.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 namespace sinter::inline v1::jit::page {
 namespace {
 
-// In pixels. Characters are as wide as those of any monospaced font, or narrower.
+// In pixels. No monospaced font has wider characters.
 constexpr double char_width = 7.0, line = 15, padding = 10, title = 20, gap = 24, between_rows = 56;
 
-/// From another unit to one.
+/// An edge from another unit.
 struct Arrow {
   std::size_t unit;
   std::string label;
 };
 
-/// A kernel's box, or a node that is in none.
+/// A kernel's box, or a node outside of boxes.
 struct Unit {
   std::vector<std::size_t> nodes;
   int kernel = -1;
@@ -93,8 +93,8 @@ class Layout {
     u.height = static_cast<double>(lines) * line + 2 * padding + (u.kernel < 0 ? 0 : title);
   }
 
-  /// The longest way from what reads nothing; a leaf stands above the first that reads it. What is read exists before,
-  /// so each pass settles at least one more unit, and no drawing has a cycle.
+  /// The longest path from a source; a leaf is above its first reader. Values are computed before they are read, so
+  /// there are no cycles, and each iteration settles at least one more unit.
   void choose_rows() {
     for (std::size_t pass = 0; pass < units_.size(); ++pass) {
       bool changed = false;
@@ -123,7 +123,7 @@ class Layout {
     return all;
   }
 
-  /// Each row in the order of what its units read, in the middle of the widest.
+  /// Orders each layer by what its units read, and centers it below the widest one.
   void place() {
     std::vector<std::vector<std::size_t>> all = rows();
     double y = gap;
@@ -159,12 +159,12 @@ class Layout {
         from.middle(), y1, y1 + bend, to.middle(), y2 - bend, y2, to.middle() - 4, y2 - 7, to.middle() + 4);
   }
 
-  /// On its curve, where neither a unit nor another label is; left out where there is no such place.
+  /// A place on its curve that is free of units and labels; none if there is no such place.
   std::string label(const Unit& from, const Unit& to, std::string_view text) {
     if (text.empty()) return "";
     const double width = static_cast<double>(text.size()) * char_width + 6;
     for (const double t : {0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85}) {
-      // Of the curve's four points, the first two and the last two have one x.
+      // The curve's first two control points share an x, and so do the last two.
       const double x = from.middle() + (to.middle() - from.middle()) * t * t * (3 - 2 * t);
       const double y1 = from.y + from.height, bend = (to.y - y1) / 2;
       const double y = y1 + 3 * bend * t * (1 - t) * (1 - t) + 3 * bend * t * t * (1 - t) + 2 * bend * t * t * t;
@@ -212,7 +212,7 @@ class Layout {
   const Drawing& drawing_;
   std::vector<Unit> units_;
   std::vector<std::size_t> unit_of_;  // by node
-  std::vector<Unit> labels_;          // where they are
+  std::vector<Unit> labels_;          // their boxes
   double width_ = 0, height_ = 0;
 };
 

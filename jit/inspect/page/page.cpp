@@ -1,11 +1,11 @@
-// A report as a page that needs nothing but itself: no script runs in it, links to #kernel-1 show that kernel.
+// A report as a self-contained page without scripts; links to #kernel-1 show that kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
-#include "../../run/evaluator.hpp"
+#include "../../evaluate/evaluator.hpp"
 #include "../kernel_words.hpp"
 #include "../words.hpp"
 #include "charts.hpp"
@@ -25,7 +25,7 @@ using report::Report;
 
 class Page {
  public:
-  /// `texts` are the kernels' CUDA texts, in order, without those that are a library's; `words` is what explain() says.
+  /// `texts` are the kernels' CUDA sources, in order, without library calls; `words` is explain()'s text.
   Page(const Report& r, std::vector<runtime::KernelSource> texts, std::string words)
       : report_(r), texts_(std::move(texts)), words_(std::move(words)) {}
 
@@ -78,7 +78,7 @@ class Page {
   }
   std::string time() const {
     if (report_.bandwidth <= 0) return "";
-    return fmt::format("At the memory's {}/s that takes {}, if nothing is in caches.", in_bytes(report_.bandwidth),
+    return fmt::format("At {}/s memory bandwidth that takes {}, if nothing is cached.", in_bytes(report_.bandwidth),
                        in_time(report_.bytes() / report_.bandwidth));
   }
 
@@ -92,14 +92,14 @@ class Page {
     content += fmt::format(
         "<div class=\"area graph\" tabindex=\"0\" role=\"group\" aria-label=\"The plan as a graph\">{}</div>\n", svg);
     if (with_steps.left_out > 0)
-      content += fmt::format("<p>{} not drawn; the table has them.</p>\n",
+      content += fmt::format("<p>{} not drawn; see the table.</p>\n",
                              counted(with_steps.left_out, "more kernel") + (with_steps.left_out == 1 ? " is" : " are"));
     section("plan", "Plan", content);
   }
 
   void kernels() {
     put("<section id=\"kernels\"><h2>Kernels</h2>\n<div class=\"area\" tabindex=\"0\"><table>\n<thead><tr><th>kernel"
-        "<th>over<th>computes<th class=\"n\">reads<th class=\"n\">writes<th class=\"n\">operations a "
+        "<th>over<th>computes<th class=\"n\">reads<th class=\"n\">writes<th class=\"n\">operations per "
         "byte{}</tr></thead>\n"
         "<tbody>\n",
         knows_bounds_ ? "<th>bound by" : "");
@@ -144,8 +144,7 @@ class Page {
     if (text)
       put("<pre tabindex=\"0\">{}</pre>\n", escaped(*text));
     else
-      put("<p>{}</p>\n",
-          k.library.empty() ? "No text: it has nothing to compute." : "A library computes it: it has no text.");
+      put("<p>{}</p>\n", k.library.empty() ? "No source: nothing to compute." : "Computed by a library: no source.");
     put("</section>\n");
   }
   void fact(std::string_view name, std::string_view what) { put("<dt>{}<dd>{}\n", name, escaped(what)); }
@@ -156,12 +155,12 @@ class Page {
     section(
         "roofline", "Roofline",
         fmt::format("<div class=\"area\" tabindex=\"0\" role=\"group\" aria-label=\"Roofline\">{}</div>\n<p>Operations "
-                    "a second, by operations for each byte: where each kernel lies at best, not what was measured. "
-                    "A product has no place here, as the rate of tensor cores is not known.</p>\n",
+                    "per second over operations per byte: the most that each kernel can reach, not a measurement. "
+                    "Matrix products are not shown, since the rate of tensor cores is not known.</p>\n",
                     roof));
   }
 
-  static constexpr std::size_t most_marked = 64;  // kernels whose boxes are marked when they are shown
+  static constexpr std::size_t most_marked = 64;  // kernels whose boxes are highlighted when they are selected
   const Report& report_;
   const bool knows_bounds_ = knows_bounds(report_);
   const std::vector<runtime::KernelSource> texts_;

@@ -1,4 +1,4 @@
-// A plugin that evaluates. Built so that closing it really unmaps it.
+// A plugin that evaluates. Built so that dlclose really unmaps it.
 #include <sinter/sinter.hpp>
 
 namespace sn = sinter;

@@ -70,6 +70,7 @@ Kind kind_of(Op op) {
     case Op::sgn:
     case Op::heaviside:
     case Op::threshold:
+    case Op::hardshrink:
     case Op::floor:
     case Op::ceil:
     case Op::trunc:
@@ -227,13 +228,13 @@ Step reduction_step(Choices& choices, std::span<const Known> known) {
   for (std::size_t tried = 0; tried < known.size() && !suits(op, kind, known[value]); ++tried)
     value = (value + 1) % known.size();
   const Shape shape = known[value].shape;
-  const bool spreads = info(op).reduction == Reduction::Spreads;
+  const bool spreads = info(op).reduction == Reduction::ShapePreserving;
   std::vector<int> axes;
   if (const int count = spreads ? 1 : choices.pick({0, 1, 1, 1, 2}); count > 0)
     for (int i = 0; i < count; ++i) axes.push_back(any_axis(choices, shape));
   std::vector<bool> combined(shape.size(), axes.empty());
   for (const int axis : axes)
-    if (const int at = positive_axis(axis, shape.rank()); at >= 0) combined[static_cast<std::size_t>(at)] = true;
+    if (const int at = positive_axis(axis, shape.ndim()); at >= 0) combined[static_cast<std::size_t>(at)] = true;
   const bool keeps = !spreads && choices.often(40);
   const bool is_corrected = info(op).arity == 2;
   const int correction = choices.pick({1, 1, 0});
@@ -244,7 +245,7 @@ Step reduction_step(Choices& choices, std::span<const Known> known) {
   if (keeps) text += ", keepdim=True";
   Step step = text_step(text + ")", {value}, kind);
   step.rounds = op == Op::mean;
-  for (int axis = 0; axis < shape.rank(); ++axis)
+  for (int axis = 0; axis < shape.ndim(); ++axis)
     if (combined[static_cast<std::size_t>(axis)]) step.terms *= static_cast<double>(shape[axis]);
   step.reference = [=](std::span<const Plain> values) { return reduced(op, values[0], combined, keeps, correction); };
   return step;
@@ -255,7 +256,7 @@ Step product_step(Choices& choices, std::span<const Known> known) {
   std::size_t a = first, b = first;
   const auto fit = [&](const Known& x, const Known& y) {
     if (x.dtype != y.dtype || category(x.dtype) < Category::Float || x.shape.empty() || y.shape.empty()) return false;
-    return x.shape[-1] == y.shape[y.shape.rank() == 1 ? -1 : -2] && x.shape.numel() * y.shape.numel() < 100'000;
+    return x.shape[-1] == y.shape[y.shape.ndim() == 1 ? -1 : -2] && x.shape.numel() * y.shape.numel() < 100'000;
   };
   for (std::size_t i = 0; i < known.size(); ++i)
     for (std::size_t j = 0; j < known.size(); ++j)

@@ -37,7 +37,7 @@ Plain part_of(const Plain& x, int axis, std::int64_t first, std::int64_t length)
 
 /// w = x.clone(); w[first:] op= w[:-first], where elements are read that are written as well.
 Step shifted_write(Choices& choices, std::size_t v, const Known& known) {
-  const int axis = choices.below(known.shape.rank());
+  const int axis = choices.below(known.shape.ndim());
   const std::int64_t extent = known.shape[axis];
   const std::int64_t by = choices.below(static_cast<int>(std::min<std::int64_t>(extent, 3)) + 1), length = extent - by;
   const bool down = choices.often(50);
@@ -82,12 +82,12 @@ Step compound_write(std::size_t a, std::size_t b, std::span<const Known> known) 
 
 /// w = x.clone(); w.scatter_(axis, positions in another order, y).
 Step scattering(Choices& choices, std::size_t v, const Known& known) {
-  const int axis = choices.below(known.shape.rank());
+  const int axis = choices.below(known.shape.ndim());
   const std::int64_t extent = known.shape[axis];
   const bool adds = choices.often(50) && known.exact;
   const std::int64_t turn = choices.below(static_cast<int>(std::clamp<std::int64_t>(extent, 1, 100)));
   Shape along;
-  for (int i = 0; i < known.shape.rank(); ++i) along.push_back(i == axis ? extent : 1);
+  for (int i = 0; i < known.shape.ndim(); ++i) along.push_back(i == axis ? extent : 1);
   // Each position once, or, where sums are of whole numbers, all at one place.
   const auto position = [=](std::int64_t i) { return adds ? turn : (i + turn) % std::max<std::int64_t>(extent, 1); };
   Step step{fmt::format("w = {0}.clone(); w.{1}({2}, ((arange({3}) + {4}) % {3} or {4}).expand({5}), {0})", name_of(v),
@@ -164,18 +164,18 @@ Step stacking(Choices& choices, std::size_t a, std::span<const Known> known) {
   const Shape shape = known[a].shape;
   std::size_t b = any_value(choices, known.size());
   for (std::size_t tried = 0; tried < known.size() && known[b].shape != shape; ++tried) b = (b + 1) % known.size();
-  const int axis = choices.between(-shape.rank() - 1, shape.rank());
-  const int at_axis = axis < 0 ? axis + shape.rank() + 1 : axis;
+  const int axis = choices.between(-shape.ndim() - 1, shape.ndim());
+  const int at_axis = axis < 0 ? axis + shape.ndim() + 1 : axis;
   Step step{fmt::format("stack({}, {}, {})", axis, name_of(a), name_of(b)), {a, b}, Kind::Moves};
   step.run = [=](std::span<const Any> values) { return Any(stack(axis, values[0], values[1])); };
   step.reference = [=](std::span<const Plain> values) -> Reference {
-    if (values[0].shape != values[1].shape || values[0].shape.rank() == max_rank) return {};
+    if (values[0].shape != values[1].shape || values[0].shape.ndim() == max_ndim) return {};
     const DType dtype = promote(values[0].dtype, values[1].dtype);
     const Plain parts[] = {converted(values[0], dtype), converted(values[1], dtype)};
     Plain whole{dtype, {}, {}};
-    for (int i = 0; i <= shape.rank(); ++i) {
+    for (int i = 0; i <= shape.ndim(); ++i) {
       if (i == at_axis) whole.shape.push_back(2);
-      if (i < shape.rank()) whole.shape.push_back(shape[i]);
+      if (i < shape.ndim()) whole.shape.push_back(shape[i]);
     }
     for_each_position(whole.shape, [&](Position at) {
       const auto part = static_cast<std::size_t>(at[static_cast<std::size_t>(at_axis)]);
@@ -194,7 +194,7 @@ Step ordering_step(Choices& choices, std::span<const Known> known) {
   const bool scans = what >= 3;
   const std::size_t v = what == 0 || what == 3 ? any_value(choices, known.size()) : exact_value(choices, known);
   const Shape& shape = known[v].shape;
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   const bool descending = choices.often(50), products = what == 4;
   const std::string arguments = scans ? fmt::format("({}, {})", name_of(v), axis)
                                       : fmt::format("({}, {}, {})", name_of(v), axis, boolean(descending));
@@ -229,7 +229,7 @@ Step joining_step(Choices& choices, std::span<const Known> known) {
   const std::size_t a = any_value(choices, known.size());
   if (choices.often(30)) return stacking(choices, a, known);
   const Shape& shape = known[a].shape;
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   if (choices.often(40)) {
     const int shift = choices.between(-2, 4);
     Step step{fmt::format("roll({}, {}, {})", name_of(a), shift, axis), {a}, Kind::Moves};
@@ -246,8 +246,8 @@ Step joining_step(Choices& choices, std::span<const Known> known) {
   }
   std::size_t b = any_value(choices, known.size());
   const auto joins = [&](const Shape& other) {
-    if (other.rank() != shape.rank() || at_axis < 0) return false;
-    for (int i = 0; i < shape.rank(); ++i)
+    if (other.ndim() != shape.ndim() || at_axis < 0) return false;
+    for (int i = 0; i < shape.ndim(); ++i)
       if (i != at_axis && other[i] != shape[i]) return false;
     return true;
   };

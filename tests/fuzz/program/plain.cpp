@@ -35,7 +35,7 @@ void for_each_position(const Shape& shape, const std::function<void(const Positi
   Position at(shape.size(), 0);
   for (;;) {
     f(at);
-    int axis = shape.rank() - 1;
+    int axis = shape.ndim() - 1;
     for (; axis >= 0; --axis) {
       std::int64_t& i = at[static_cast<std::size_t>(axis)];
       if (++i < shape[axis]) break;

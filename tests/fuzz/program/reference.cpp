@@ -131,19 +131,19 @@ std::optional<Cell> combined(Op op, DType from, DType result, const std::vector<
   }
 }
 
-/// softmax and log_softmax: one value for each element.
+/// softmax, softmin and log_softmax: one value for each element.
 Reference spread(Op op, const Plain& x, const std::vector<std::vector<std::size_t>>& groups, DType result) {
   Plain out{result, x.shape, std::vector<Cell>(x.size())};
   for (const std::vector<std::size_t>& group : groups) {
     std::vector<Exact> values;
-    for (const std::size_t i : group) values.push_back(numbers(x.dtype, x.cells[i])[0]);
+    for (const std::size_t i : group) values.push_back((op == Op::softmin ? -1 : 1) * numbers(x.dtype, x.cells[i])[0]);
     // inf - inf is NaN: so is a row with an infinity, and one of which all is -inf.
     const Exact most = values.empty() ? 0 : values[extreme(values, true)];
     Exact sum = 0;
     for (const Exact v : values) sum += std::exp(v - most);
     for (std::size_t i = 0; i < group.size(); ++i) {
       const Exact log = values[i] - most - std::log(sum);
-      out.cells[group[i]] = cell_of(result, op == Op::softmax ? std::exp(values[i] - most) / sum : log);
+      out.cells[group[i]] = cell_of(result, op == Op::log_softmax ? log : std::exp(values[i] - most) / sum);
     }
   }
   return out;
@@ -203,14 +203,14 @@ Reference reduced(Op op, const Plain& x, const std::vector<bool>& axes, bool kee
   const OpTypes t = op_types(op, types);
   if (!t.ok) return {};
   Shape kept = x.shape, shape;
-  for (int axis = 0; axis < kept.rank(); ++axis) {
+  for (int axis = 0; axis < kept.ndim(); ++axis) {
     if (axes[static_cast<std::size_t>(axis)]) kept[axis] = 1;
     if (keeps || !axes[static_cast<std::size_t>(axis)]) shape.push_back(kept[axis]);
   }
   std::vector<std::vector<std::size_t>> groups(static_cast<std::size_t>(kept.numel()));
   std::size_t number = 0;
   for_each_position(x.shape, [&](const Position& at) { groups[number_of(kept, at)].push_back(number++); });
-  if (info(op).reduction == Reduction::Spreads) return spread(op, x, groups, t.result);
+  if (info(op).reduction == Reduction::ShapePreserving) return spread(op, x, groups, t.result);
   Plain out{t.result, shape, {}};
   for (const std::vector<std::size_t>& group : groups) {
     std::vector<Cell> cells;
@@ -224,10 +224,10 @@ Reference reduced(Op op, const Plain& x, const std::vector<bool>& axes, bool kee
 
 Reference product(const Plain& a, const Plain& b) {
   if (is_complex(a.dtype)) return {};
-  const bool row = a.shape.rank() == 1, column = b.shape.rank() == 1;
+  const bool row = a.shape.ndim() == 1, column = b.shape.ndim() == 1;
   const auto batch = [](const Shape& s) {
     Shape outer;
-    for (int i = 0; i + 2 < s.rank(); ++i) outer.push_back(s[i]);
+    for (int i = 0; i + 2 < s.ndim(); ++i) outer.push_back(s[i]);
     return outer;
   };
   const Shape outer_a = batch(a.shape), outer_b = batch(b.shape);

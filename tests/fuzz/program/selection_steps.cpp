@@ -104,7 +104,7 @@ Plain reference_of(const Selection& s, const Plain& x, int axis) {
   });
   if (s.what >= 1 && s.what <= 3 && !s.flag) {
     out.shape = Shape();
-    for (int i = 0; i < kept.rank(); ++i)
+    for (int i = 0; i < kept.ndim(); ++i)
       if (i != axis) out.shape.push_back(kept[i]);
   }
   return out;
@@ -129,7 +129,7 @@ Step masking(std::size_t v, std::size_t m) {
     Plain out{x.dtype, Shape(0), {}};
     for_each_position(shape, [&](const Position& at) {
       const auto cell = [&](const Plain& of) {
-        return of.cells[number_of(of.shape, Position(at.begin() + (shape.rank() - of.shape.rank()), at.end()))];
+        return of.cells[number_of(of.shape, Position(at.begin() + (shape.ndim() - of.shape.ndim()), at.end()))];
       };
       const auto parts = numbers(mask.dtype, cell(mask));
       if (parts[0] != 0 || (is_complex(mask.dtype) && parts[1] != 0)) out.cells.push_back(cell(x));
@@ -156,7 +156,7 @@ Step selection_step(Choices& choices, std::span<const Known> known) {
                                   : any_value(choices, known.size());
   const Shape& shape = known[v].shape;
   s.axis = any_axis(choices, shape);
-  const int axis = positive_axis(s.axis, shape.rank());
+  const int axis = positive_axis(s.axis, shape.ndim());
   const auto extent = static_cast<int>(axis < 0 ? 1 : std::min<std::int64_t>(shape[axis], 200));
   s.k = choices.often(3) ? extent + 1 : choices.between(1, std::max(extent, 1));
   Step step{s.text(v), {v}, s.indices ? Kind::Decides : Kind::Moves};

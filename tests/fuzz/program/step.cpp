@@ -25,18 +25,18 @@ std::size_t any_value(Choices& choices, std::size_t count) {
 }
 
 int any_axis(Choices& choices, const Shape& shape) {
-  const int rank = shape.rank();
-  if (rank == 0 || choices.often(2)) return choices.between(-2, 3);
-  return choices.between(-rank, rank - 1);
+  const int ndim = shape.ndim();
+  if (ndim == 0 || choices.often(2)) return choices.between(-2, 3);
+  return choices.between(-ndim, ndim - 1);
 }
 
-int positive_axis(int axis, int rank) {
-  const int from_start = axis < 0 ? axis + rank : axis;
-  return from_start < 0 || from_start >= rank ? -1 : from_start;
+int positive_axis(int axis, int ndim) {
+  const int from_start = axis < 0 ? axis + ndim : axis;
+  return from_start < 0 || from_start >= ndim ? -1 : from_start;
 }
 
 std::string tuple(const Shape& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.rank() == 1 ? "," : "");
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.ndim() == 1 ? "," : "");
 }
 
 Step random_step(Choices& choices, std::span<const Known> known) {

@@ -64,7 +64,7 @@ std::size_t any_value(Choices& choices, std::size_t count);
 /// An axis of the shape, or rarely an invalid one.
 int any_axis(Choices& choices, const Shape& shape);
 /// Counted from the start; -1 if it does not exist.
-int positive_axis(int axis, int rank);
+int positive_axis(int axis, int ndim);
 /// "(2, 3)", as read in texts.
 std::string tuple(const Shape& shape);
 

@@ -20,15 +20,15 @@ Step viewing(std::string text, std::size_t value, const Shape& shape, std::funct
 
 Shape without(Shape shape, int axis) {
   Shape rest;
-  for (int i = 0; i < shape.rank(); ++i)
+  for (int i = 0; i < shape.ndim(); ++i)
     if (i != axis) rest.push_back(shape[i]);
   return rest;
 }
 Shape with(const Shape& shape, int axis, std::int64_t extent) {
   Shape more;
-  for (int i = 0; i <= shape.rank(); ++i) {
+  for (int i = 0; i <= shape.ndim(); ++i) {
     if (i == axis) more.push_back(extent);
-    if (i < shape.rank()) more.push_back(shape[i]);
+    if (i < shape.ndim()) more.push_back(shape[i]);
   }
   return more;
 }
@@ -37,7 +37,7 @@ Position without(Position at, int axis) { return at.erase(at.begin() + axis), at
 
 Step transposing(Choices& choices, std::size_t v, const Shape& shape) {
   const int a = any_axis(choices, shape), b = any_axis(choices, shape);
-  const int i = positive_axis(a, shape.rank()), j = positive_axis(b, shape.rank());
+  const int i = positive_axis(a, shape.ndim()), j = positive_axis(b, shape.ndim());
   Shape to = shape;
   if (i >= 0 && j >= 0) std::swap(to[i], to[j]);
   return viewing(fmt::format("{}.transpose({}, {})", name_of(v), a, b), v, to, [=](Position at) {
@@ -48,7 +48,7 @@ Step transposing(Choices& choices, std::size_t v, const Shape& shape) {
 }
 
 Step slicing(Choices& choices, std::size_t v, const Shape& shape) {
-  const int axis = std::max(0, positive_axis(any_axis(choices, shape), shape.rank()));
+  const int axis = std::max(0, positive_axis(any_axis(choices, shape), shape.ndim()));
   const std::int64_t extent = shape.empty() ? 0 : shape[axis];
   const int first = choices.between(0, static_cast<int>(std::min<std::int64_t>(extent, 3)));
   const int last = choices.often(50) ? static_cast<int>(std::min<std::int64_t>(extent, 200))
@@ -66,7 +66,7 @@ Step slicing(Choices& choices, std::size_t v, const Shape& shape) {
 }
 
 Step flipping(Choices& choices, std::size_t v, const Shape& shape) {
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   return viewing(fmt::format("{}.flip({})", name_of(v), axis), v, shape, [=](Position at) {
     if (at_axis < 0) return at;
     std::int64_t& i = at[static_cast<std::size_t>(at_axis)];
@@ -76,7 +76,7 @@ Step flipping(Choices& choices, std::size_t v, const Shape& shape) {
 }
 
 Step selecting(Choices& choices, std::size_t v, const Shape& shape) {
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   const int extent = at_axis < 0 ? 1 : static_cast<int>(shape[at_axis]);
   const int index = choices.often(3) ? extent : choices.below(std::max(extent, 1));
   return viewing(fmt::format("{}.select({}, {})", name_of(v), axis, index), v, without(shape, at_axis),
@@ -84,7 +84,7 @@ Step selecting(Choices& choices, std::size_t v, const Shape& shape) {
 }
 
 Step unsqueezing(Choices& choices, std::size_t v, const Shape& shape) {
-  const int axis = choices.between(0, shape.rank());
+  const int axis = choices.between(0, shape.ndim());
   return viewing(fmt::format("{}.unsqueeze({})", name_of(v), axis), v, with(shape, axis, 1),
                  [=](const Position& at) { return without(at, axis); });
 }
@@ -108,19 +108,19 @@ Step reshaping(Choices& choices, std::size_t v, const Shape& shape) {
 
 Step expanding(Choices& choices, std::size_t v, const Shape& shape) {
   Shape to = shape;
-  for (int i = 0; i < to.rank(); ++i)
+  for (int i = 0; i < to.ndim(); ++i)
     if (to[i] == 1) to[i] = choices.pick({1, 2, 3, 0, 5, 17});
   if (choices.often(40)) to = with(to, 0, choices.pick({2, 1, 0, 3}));
-  if (to.numel() > 20'000 || to.rank() > max_rank) to = shape;
-  const int skipped = to.rank() - shape.rank();
+  if (to.numel() > 20'000 || to.ndim() > max_ndim) to = shape;
+  const int skipped = to.ndim() - shape.ndim();
   return viewing(fmt::format("{}.expand({})", name_of(v), tuple(to)), v, to,
                  [=](const Position& at) { return Position(at.begin() + skipped, at.end()); });
 }
 
 Step diagonal(std::size_t v, const Shape& shape) {
   Shape to;
-  for (int i = 2; i < shape.rank(); ++i) to.push_back(shape[i]);
-  if (shape.rank() >= 2) to.push_back(std::min(shape[0], shape[1]));
+  for (int i = 2; i < shape.ndim(); ++i) to.push_back(shape[i]);
+  if (shape.ndim() >= 2) to.push_back(std::min(shape[0], shape[1]));
   return viewing(fmt::format("{}.diagonal()", name_of(v)), v, to, [](const Position& at) {
     Position from{at.back(), at.back()};
     from.insert(from.end(), at.begin(), at.end() - 1);
@@ -129,11 +129,11 @@ Step diagonal(std::size_t v, const Shape& shape) {
 }
 
 Step unfolding(Choices& choices, std::size_t v, const Shape& shape) {
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   const int size = choices.between(1, 3), by = choices.between(1, 2);
   Shape to = shape;
   if (at_axis >= 0) to[at_axis] = (shape[at_axis] - size) / by + 1;
-  if (to.rank() < max_rank) to.push_back(size);
+  if (to.ndim() < max_ndim) to.push_back(size);
   Step step = viewing(fmt::format("{}.unfold({}, {}, {})", name_of(v), axis, size, by), v, to, [=](Position at) {
     if (at_axis < 0) return Position();
     at[static_cast<std::size_t>(at_axis)] = at[static_cast<std::size_t>(at_axis)] * by + at.back();
@@ -166,13 +166,13 @@ Step view_step(Choices& choices, std::span<const Known> known) {
 Step gathering_step(Choices& choices, std::span<const Known> known) {
   const std::size_t v = any_value(choices, known.size());
   const Shape shape = known[v].shape;
-  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.rank());
+  const int axis = any_axis(choices, shape), at_axis = positive_axis(axis, shape.ndim());
   const std::int64_t extent = at_axis < 0 ? 1 : shape[at_axis];
-  // gather takes an index of the tensor's own rank, index_select one of rank 1.
+  // gather takes an index of the tensor's own ndim, index_select one of ndim 1.
   const bool along = choices.often(50);
-  const int rank = along ? shape.rank() : 1;
+  const int ndim = along ? shape.ndim() : 1;
   std::size_t by = any_value(choices, known.size());
-  const auto suits = [&](const Known& k) { return k.shape.rank() == rank && !is_complex(k.dtype); };
+  const auto suits = [&](const Known& k) { return k.shape.ndim() == ndim && !is_complex(k.dtype); };
   for (std::size_t tried = 0; tried < known.size() && !suits(known[by]); ++tried) by = (by + 1) % known.size();
   if (!suits(known[by]) || at_axis < 0) return view_step(choices, known);
   // Where the other value is NaN it is another position than elsewhere.

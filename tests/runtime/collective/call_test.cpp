@@ -27,16 +27,16 @@ TEST(Call, HasWords) {
                          .from = 1,
                          .to = 3,
                          .count = 7,
-                         .pieces = 0xABCDE});
+                         .counts = 0xABCDE});
   };
   EXPECT_EQ(text(CallKind::AllReduce), "all_reduce, maximum, of 7 int16");
   EXPECT_EQ(text(CallKind::AllGather), "all_gather of 7 int16 (counts #bcde)");
   EXPECT_EQ(text(CallKind::ReduceScatter), "reduce_scatter, maximum, of 7 int16 (counts #bcde)");
-  EXPECT_EQ(text(CallKind::Broadcast), "broadcast of 7 int16 from position 1");
-  EXPECT_EQ(text(CallKind::Send), "send of 7 int16 from position 1 to 3");
+  EXPECT_EQ(text(CallKind::Broadcast), "broadcast of 7 int16 from rank 1");
+  EXPECT_EQ(text(CallKind::Send), "send of 7 int16 from rank 1 to 3");
   EXPECT_EQ(text(CallKind::Barrier), "barrier");
-  EXPECT_EQ(describe(Call{.errors = 1}), "barrier, after an error of its own");
-  EXPECT_EQ(describe(Call{.errors = 3}), "barrier, after 3 errors of its own");
+  EXPECT_EQ(describe(Call{.errors = 1}), "barrier, after an error of this process");
+  EXPECT_EQ(describe(Call{.errors = 3}), "barrier, after 3 errors of this process");
   EXPECT_EQ(describe(Call{.subject = 0x12345}), "barrier, for the operation and shapes #00012345");
 }
 
@@ -48,10 +48,10 @@ TEST(Call, CountsHaveAHash) {
   EXPECT_GE(runtime::hash_of({}), 0);
 }
 
-TEST(Call, PositionsHaveAProcess) {
+TEST(Call, RanksHaveAProcess) {
   const std::vector<std::int64_t> locals{2, 1, 3};
-  const int ranks[] = {0, 0, 1, 2, 2, 2};
-  for (int p = 0; p < 6; ++p) EXPECT_EQ(runtime::rank_of(p, locals), ranks[p]);
+  const int processes[] = {0, 0, 1, 2, 2, 2};
+  for (int p = 0; p < 6; ++p) EXPECT_EQ(runtime::process_of(p, locals), processes[p]);
 }
 
 TEST(Launched, IsSeenInTheEnvironment) {

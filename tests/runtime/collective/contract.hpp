@@ -25,7 +25,7 @@ using runtime::TensorRef;
 
 inline constexpr Combine combines[] = {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum};
 
-/// Element i of position p's array in call number `call`: small integers, so that any order gives the same result.
+/// Element i of rank p's array in call number `call`: small integers, so that any order gives the same result.
 inline std::int64_t number(std::uint64_t call, int p, std::int64_t i, Combine how, DType dtype) {
   std::uint64_t h = call * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(p) * 0xBF58476D1CE4E5B9u +
                     static_cast<std::uint64_t>(i) * 0x94D049BB133111EBu;
@@ -98,7 +98,7 @@ inline std::vector<Device> gpus(int n) {
 /// Calls of a communicator, the same in every process with the same seed.
 class Contract {
  public:
-  /// `devices`: those of this process's positions.
+  /// `devices`: those of this process's ranks.
   Contract(Communicator& communicator, std::vector<Device> devices, unsigned seed)
       : communicator_(communicator), devices_(std::move(devices)), random_(seed) {
     ::testing::Test::RecordProperty("seed", static_cast<int>(seed));
@@ -128,7 +128,7 @@ class Contract {
   using Numbers = std::vector<std::int64_t>;
 
   std::int64_t length() { return random_() % 8 == 0 ? 0 : static_cast<std::int64_t>(random_() % 300); }
-  int position() { return static_cast<int>(random_() % static_cast<unsigned>(communicator_.size())); }
+  int rank() { return static_cast<int>(random_() % static_cast<unsigned>(communicator_.size())); }
   bool is_local(int p) const { return p >= communicator_.first() && p < communicator_.first() + communicator_.local(); }
   Device device(int p) const { return devices_[static_cast<std::size_t>(p - communicator_.first())]; }
 
@@ -171,9 +171,9 @@ class Contract {
     return all;
   }
   void expect(const TensorRef& array, const Numbers& values, int p) {
-    EXPECT_TRUE(on_some_stream([&] { return bytes_of(array); }) == bytes_of(dtype_, values)) << "at position " << p;
+    EXPECT_TRUE(on_some_stream([&] { return bytes_of(array); }) == bytes_of(dtype_, values)) << "at rank " << p;
   }
-  static Numbers piece(const Numbers& all, const std::vector<std::int64_t>& counts, int p) {
+  static Numbers shard(const Numbers& all, const std::vector<std::int64_t>& counts, int p) {
     const auto first = std::accumulate(counts.begin(), counts.begin() + p, std::int64_t{0});
     return {all.begin() + first, all.begin() + first + counts[static_cast<std::size_t>(p)]};
   }
@@ -221,13 +221,13 @@ class Contract {
     on_some_stream([&] { communicator_.reduce_scatter(from, to, counts, how_); });
     for (std::size_t i = 0; i < to.size(); ++i) {
       const int p = communicator_.first() + static_cast<int>(i);
-      expect(to[i], piece(combination(n), counts, p), p);
+      expect(to[i], shard(combination(n), counts, p), p);
       expect(from[i], numbers(p, n), p);
     }
   }
   void broadcast() {
     const std::int64_t n = length();
-    const int root = position();
+    const int root = rank();
     const std::vector<TensorRef> mine = arrays(n);
     on_some_stream([&] { communicator_.broadcast(mine, root); });
     for (std::size_t i = 0; i < mine.size(); ++i)
@@ -235,7 +235,7 @@ class Contract {
   }
   void send() {
     const std::int64_t n = length();
-    const int from = position(), to = position();
+    const int from = rank(), to = rank();
     if (!is_local(from) && !is_local(to)) return;
     const TensorRef source = is_local(from) ? array(from, numbers(from, n)) : TensorRef();
     const TensorRef target = is_local(to) ? array(to, numbers(to, n)) : TensorRef();

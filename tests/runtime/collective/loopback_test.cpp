@@ -1,4 +1,4 @@
-// Positions of one process: the contract, the bits of sums, what is counted, and what is refused.
+// Ranks of one process: the contract, the bits of sums, what is counted, and what is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,13 +62,13 @@ INSTANTIATE_TEST_SUITE_P(Numbers, Loopback, ::testing::Values(1, 2, 3, 4, 8));
 
 /// ((a + b) + c) + ..., in float32, rounded once.
 template <class T>
-void expect_sum_in_order(int positions, std::int64_t n) {
+void expect_sum_in_order(int ranks, std::int64_t n) {
   std::mt19937 random(5);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  const auto c = runtime::make_loopback(gpus(positions));
+  const auto c = runtime::make_loopback(gpus(ranks));
   std::vector<TensorRef> arrays;
   std::vector<float> expected(static_cast<std::size_t>(n));
-  for (int p = 0; p < positions; ++p) {
+  for (int p = 0; p < ranks; ++p) {
     std::vector<T> own;
     for (std::int64_t i = 0; i < n; ++i)
       own.emplace_back(T(std::ldexp(uniform(random), static_cast<int>(random() % 9))));
@@ -85,7 +85,7 @@ void expect_sum_in_order(int positions, std::int64_t n) {
     }
   }
 }
-TEST(LoopbackSums, AreMadeInTheOrderOfPositions) { expect_sum_in_order<float>(4, 100'003); }
+TEST(LoopbackSums, AreMadeInTheOrderOfRanks) { expect_sum_in_order<float>(4, 100'003); }
 TEST(LoopbackSums, OfSixteenBitsAreRoundedOnce) {
   expect_sum_in_order<sn::half>(8, 5000);
   expect_sum_in_order<sn::bfloat16>(8, 5000);
@@ -140,23 +140,23 @@ using Counted = std::pair<std::uint64_t, std::uint64_t>;
 TEST(LoopbackTraffic, FollowsTheFormulas) {
   for (const int k : {1, 2, 4, 8}) {
     const auto c = runtime::make_loopback(gpus(k));
-    const auto positions = static_cast<std::uint64_t>(k);
+    const auto ranks = static_cast<std::uint64_t>(k);
     const std::vector<float> ones(1000, 1.0f);
-    std::vector<TensorRef> whole, piece;
-    for (int p = 0; p < k; ++p) whole.push_back(array(Device(p), std::vector<float>(1000u * positions, 1.0f)));
-    for (int p = 0; p < k; ++p) piece.push_back(array(Device(p), ones));
-    const std::vector<std::int64_t> counts(positions, 1000);
+    std::vector<TensorRef> whole, shard;
+    for (int p = 0; p < k; ++p) whole.push_back(array(Device(p), std::vector<float>(1000u * ranks, 1.0f)));
+    for (int p = 0; p < k; ++p) shard.push_back(array(Device(p), ones));
+    const std::vector<std::int64_t> counts(ranks, 1000);
     const std::uint64_t bytes = 4000;
-    const Counted reduced = k == 1 ? Counted{0, 0} : Counted{2 * positions, 2 * positions * bytes};
-    EXPECT_EQ(traffic_of(*c, [&] { c->all_reduce(piece, Combine::Sum); }), reduced);
-    EXPECT_EQ(traffic_of(*c, [&] { c->all_gather(piece, whole, counts); }),
-              (Counted{positions * (positions - 1), positions * (positions - 1) * bytes}));
-    EXPECT_EQ(traffic_of(*c, [&] { c->broadcast(piece, k - 1); }), (Counted{positions - 1, (positions - 1) * bytes}));
-    EXPECT_EQ(traffic_of(*c, [&] { c->send(piece[0], 0, piece.back(), k - 1); }),
+    const Counted reduced = k == 1 ? Counted{0, 0} : Counted{2 * ranks, 2 * ranks * bytes};
+    EXPECT_EQ(traffic_of(*c, [&] { c->all_reduce(shard, Combine::Sum); }), reduced);
+    EXPECT_EQ(traffic_of(*c, [&] { c->all_gather(shard, whole, counts); }),
+              (Counted{ranks * (ranks - 1), ranks * (ranks - 1) * bytes}));
+    EXPECT_EQ(traffic_of(*c, [&] { c->broadcast(shard, k - 1); }), (Counted{ranks - 1, (ranks - 1) * bytes}));
+    EXPECT_EQ(traffic_of(*c, [&] { c->send(shard[0], 0, shard.back(), k - 1); }),
               k == 1 ? Counted(0, 0) : Counted(1, bytes));
     if (k == 1) continue;
-    EXPECT_EQ(traffic_of(*c, [&] { c->reduce_scatter(whole, piece, counts, Combine::Sum); }),
-              (Counted{positions * positions + positions, positions * (positions + 1) * bytes}));
+    EXPECT_EQ(traffic_of(*c, [&] { c->reduce_scatter(whole, shard, counts, Combine::Sum); }),
+              (Counted{ranks * ranks + ranks, ranks * (ranks + 1) * bytes}));
   }
 }
 
@@ -174,12 +174,10 @@ TEST(LoopbackErrors, SayWhatIsWrong) {
     return [&c, arrays, how] { c->all_reduce(arrays, how); };
   };
   EXPECT_THAT(reduce({floats(0, 3)}),
-              ThrowsMessage<sn::Error>(AllOf(HasSubstr("1 given arrays"), HasSubstr("2 positions"))));
-  EXPECT_THAT(reduce({floats(0, 3), TensorRef()}),
-              ThrowsMessage<sn::Error>(HasSubstr("no array for position 1 (cuda:1)")));
-  EXPECT_THAT(
-      reduce({floats(0, 3), floats(0, 3)}),
-      ThrowsMessage<sn::DeviceError>(AllOf(HasSubstr("position 1 (cuda:1)"), HasSubstr("float32 (3,) on cuda:0"))));
+              ThrowsMessage<sn::Error>(AllOf(HasSubstr("1 given arrays"), HasSubstr("2 ranks"))));
+  EXPECT_THAT(reduce({floats(0, 3), TensorRef()}), ThrowsMessage<sn::Error>(HasSubstr("no array for rank 1 (cuda:1)")));
+  EXPECT_THAT(reduce({floats(0, 3), floats(0, 3)}),
+              ThrowsMessage<sn::DeviceError>(AllOf(HasSubstr("rank 1 (cuda:1)"), HasSubstr("float32 (3,) on cuda:0"))));
   EXPECT_THAT(
       reduce({floats(0, 3), floats(1, 4)}),
       ThrowsMessage<sn::ShapeError>(AllOf(HasSubstr("4 elements where 3"), HasSubstr("all_reduce, sum, by loopback"))));
@@ -194,25 +192,25 @@ TEST(LoopbackErrors, SayWhatIsWrong) {
               ThrowsMessage<sn::DtypeError>(AllOf(HasSubstr("complex64"), HasSubstr("maximum"))));
 }
 
-TEST(LoopbackErrors, OfPiecesAndPlaces) {
+TEST(LoopbackErrors, OfShardsAndPlaces) {
   const auto c = runtime::make_loopback(gpus(2));
   const auto floats = [](int gpu, std::int64_t n) { return runtime::empty(Shape{n}, DType::Float32, Device(gpu)); };
-  const std::vector<TensorRef> pieces{floats(0, 3), floats(1, 2)}, wholes{floats(0, 5), floats(1, 5)};
+  const std::vector<TensorRef> shards{floats(0, 3), floats(1, 2)}, wholes{floats(0, 5), floats(1, 5)};
   const auto gather = [&](std::vector<std::int64_t> counts) {
-    return [&, counts] { c->all_gather(pieces, wholes, counts); };
+    return [&, counts] { c->all_gather(shards, wholes, counts); };
   };
   EXPECT_NO_THROW(gather({3, 2})());
   EXPECT_THAT(gather({3}), ThrowsMessage<sn::ShapeError>(HasSubstr("1 counts, [3]")));
-  EXPECT_THAT(gather({3, -2}), ThrowsMessage<sn::ShapeError>(HasSubstr("count of position 1 (cuda:1) is -2")));
+  EXPECT_THAT(gather({3, -2}), ThrowsMessage<sn::ShapeError>(HasSubstr("count of rank 1 (cuda:1) is -2")));
   EXPECT_THAT(gather({2, 3}), ThrowsMessage<sn::ShapeError>(HasSubstr("3 elements where 2")));
   const auto scatter = [&](std::vector<std::int64_t> counts) {
-    return [&, counts] { c->reduce_scatter(pieces, wholes, counts, Combine::Sum); };
+    return [&, counts] { c->reduce_scatter(shards, wholes, counts, Combine::Sum); };
   };
   EXPECT_THAT(scatter({5, 5}), ThrowsMessage<sn::ShapeError>(HasSubstr("the counts [5, 5] make 10")));
   EXPECT_THAT([&] { c->broadcast(wholes, 2); },
-              ThrowsMessage<sn::IndexError>(HasSubstr("position 2 to send from does not exist")));
-  EXPECT_THAT([&] { c->send(pieces[0], 0, pieces[1], -1); }, ThrowsMessage<sn::IndexError>(HasSubstr("position -1")));
-  EXPECT_THAT([&] { c->send(pieces[0], 0, pieces[1], 1); },
+              ThrowsMessage<sn::IndexError>(HasSubstr("rank 2 to send from does not exist")));
+  EXPECT_THAT([&] { c->send(shards[0], 0, shards[1], -1); }, ThrowsMessage<sn::IndexError>(HasSubstr("rank -1")));
+  EXPECT_THAT([&] { c->send(shards[0], 0, shards[1], 1); },
               ThrowsMessage<sn::ShapeError>(HasSubstr("2 elements where 3")));
   const auto both = runtime::make_loopback({Device(0), Device(0)});
   const TensorRef one = floats(0, 8);

@@ -37,18 +37,18 @@ TEST(Child, DISABLED_KeepsTheContractInParts) {
 
 TEST(Child, DISABLED_KnowsTheWorld) {
   const runtime::World& world = runtime::world();
-  const int rank = std::atoi(std::getenv("OMPI_COMM_WORLD_RANK")),
+  const int process = std::atoi(std::getenv("OMPI_COMM_WORLD_RANK")),
             size = std::atoi(std::getenv("OMPI_COMM_WORLD_SIZE"));
-  EXPECT_EQ(world.rank, rank);
+  EXPECT_EQ(world.process, process);
   EXPECT_EQ(static_cast<int>(world.all.size()), size * world.local);
-  EXPECT_EQ(world.first, rank * world.local);
+  EXPECT_EQ(world.first, process * world.local);
   Communicator& c = communicator();
   EXPECT_EQ(c.name(), size == 1 ? "loopback" : "MPI");
   EXPECT_EQ(c.size(), size * world.local);
-  std::printf("rank %d of %d has %d x %s\n", rank, size, world.local, to_string(world.all[0]).c_str());
+  std::printf("process %d of %d has %d x %s\n", process, size, world.local, to_string(world.all[0]).c_str());
 }
 
-/// Rank 0 gathers what all made of the same sum; bits must be equal.
+/// Process 0 gathers what all made of the same sum; bits must be equal.
 template <class T>
 void expect_same_bits_of_sums() {
   Communicator& c = communicator();
@@ -143,7 +143,7 @@ TEST(Child, DISABLED_AChildOfAForkIsNone) {
   }
   c.barrier();
 }
-/// A program that uses MPI itself, for calls of its main thread alone.
+/// A program that uses MPI itself, for calls from its main thread only.
 TEST(Child, DISABLED_HasItsOwnMpi) {
   const runtime::mpi::Library& mpi = runtime::mpi::library();
   int level = 0;
@@ -161,9 +161,9 @@ TEST(Child, DISABLED_HasItsOwnMpi) {
   };
   std::string elsewhere;
   std::thread([&] { elsewhere = error(); }).join();
-  EXPECT_THAT(elsewhere, HasSubstr(level == funneled ? "of its main thread alone" : "none"));
+  EXPECT_THAT(elsewhere, HasSubstr(level == funneled ? "from its main thread only" : "none"));
   mpi.MPI_Finalize();
-  EXPECT_THAT(error(), HasSubstr("the program has ended MPI"));
+  EXPECT_THAT(error(), HasSubstr("the program has finalized MPI"));
 }
 TEST(Child, DISABLED_OpensTheWorld) {
   try {
@@ -188,12 +188,12 @@ constexpr const char* well =
 TEST_P(MpiOver, CpusKeepTheContract) {
   const Result r = mpirun(GetParam(), well);
   EXPECT_EQ(r.status, 0) << r.text;
-  EXPECT_THAT(r.text, HasSubstr("rank 0 of " + std::to_string(GetParam()) + " has 1 x cpu"));
+  EXPECT_THAT(r.text, HasSubstr("process 0 of " + std::to_string(GetParam()) + " has 1 x cpu"));
 }
 TEST_P(MpiOver, VirtualGpusKeepTheContract) {
   const Result r = mpirun(GetParam(), well, "-x SINTER_VIRTUAL_GPUS=2");
   EXPECT_EQ(r.status, 0) << r.text;
-  EXPECT_THAT(r.text, HasSubstr("rank 0 of " + std::to_string(GetParam()) + " has 2 x cuda:0"));
+  EXPECT_THAT(r.text, HasSubstr("process 0 of " + std::to_string(GetParam()) + " has 2 x cuda:0"));
 }
 
 TEST_F(Mpi, CountsTraffic) {
@@ -204,7 +204,7 @@ TEST_F(Mpi, CountsTraffic) {
 TEST_F(Mpi, AChildOfAForkIsNone) {
   const Result r = mpirun(2, "AChildOfAForkIsNone");
   EXPECT_EQ(r.status, 0) << r.text;
-  EXPECT_THAT(r.text, HasSubstr("a child of a fork is none of the processes"));
+  EXPECT_THAT(r.text, HasSubstr("a child of a fork is not one of the processes"));
 }
 
 TEST_F(Mpi, AProgramMayUseItItself) {
@@ -227,9 +227,9 @@ TEST(MpiWithoutMpirun, StartsNothing) {
 TEST(MpiWithoutMpirun, OtherImplementationsAreToldApart) {
   const Result r = shell("OMPI_COMM_WORLD_SIZE=2 SINTER_MPI=" SINTER_FAKE_MPICH " " + child("OpensTheWorld"));
   EXPECT_THAT(r.text, AllOf(HasSubstr("DeviceError"), HasSubstr("\"MPICH Version:      4.0.2\""),
-                            HasSubstr("Open MPI's binary interface alone")));
+                            HasSubstr("only Open MPI's ABI")));
   const Result none = shell("OMPI_COMM_WORLD_SIZE=2 SINTER_MPI=" SINTER_FAKE_CUDA " " + child("OpensTheWorld"));
-  EXPECT_THAT(none.text, AllOf(HasSubstr("DeviceError"), HasSubstr("it is no MPI library")));
+  EXPECT_THAT(none.text, AllOf(HasSubstr("DeviceError"), HasSubstr("it is not an MPI library")));
 }
 
 }  // namespace

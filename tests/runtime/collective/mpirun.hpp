@@ -33,7 +33,7 @@ inline Communicator& communicator() {
   return *made;
 }
 
-/// Arrays of n ones, one for each position of this process.
+/// Arrays of n ones, one for each rank of this process.
 inline std::vector<TensorRef> ones(std::size_t n) {
   std::vector<TensorRef> all;
   for (const Device d : local_devices()) all.push_back(array(d, std::vector<float>(n, 1.0f)));
@@ -70,8 +70,8 @@ struct Result {
   int status = -1;
   double seconds = 0;
   std::string text;                  // output of all processes
-  std::vector<std::string> reports;  // by rank
-  const std::string& of(int rank) const { return reports.at(static_cast<std::size_t>(rank)); }
+  std::vector<std::string> reports;  // by process
+  const std::string& of(int process) const { return reports.at(static_cast<std::size_t>(process)); }
 };
 
 inline Result shell(const std::string& command) {
@@ -105,10 +105,10 @@ inline Result mpirun(int processes, const std::string& tests, const std::string&
 inline Result reports_of(int processes, const std::string& tests, const std::string& options = "") {
   const ScratchFolder folder;
   Result result = mpirun(processes, tests, options + " -x CHILD_REPORTS=" + folder.path().string());
-  for (int rank = 0; rank < processes; ++rank) {
-    std::ifstream file(folder.path() / std::to_string(rank));
+  for (int process = 0; process < processes; ++process) {
+    std::ifstream file(folder.path() / std::to_string(process));
     result.reports.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    result.text += "\nrank " + std::to_string(rank) + " reports: " + result.reports.back();
+    result.text += "\nrank " + std::to_string(process) + " reports: " + result.reports.back();
   }
   return result;
 }

@@ -120,7 +120,7 @@ TEST_F(NcclErrors, SixteenBitsAndMaximaAreCombinedByKernels) {
   EXPECT_EQ(kernels(DType::Complex128, Combine::Sum), 0u);
 }
 
-TEST_F(NcclErrors, EqualPiecesAreGatheredByOneCall) {
+TEST_F(NcclErrors, EqualShardsAreGatheredByOneCall) {
   const auto c = runtime::make_nccl(gpus(2));
   const auto calls = [&](std::int64_t count) {
     fake_nccl_control().calls.clear();
@@ -146,9 +146,8 @@ TEST_F(NcclErrors, SayWhatNcclSays) {
   fake_nccl_control().fail_call = "ncclAllReduce", fake_nccl_control().fail_result = 1,
   fake_nccl_control().last_error = "the link is down";
   const auto reduce = [&] { c->all_reduce(arrays(2, 100), Combine::Sum); };
-  EXPECT_THAT(reduce,
-              ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at positions 0 to 1 of 2"),
-                                             HasSubstr("unhandled error (1): the link is down"))));
+  EXPECT_THAT(reduce, ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at ranks 0 to 1 of 2"),
+                                                     HasSubstr("unhandled error (1): the link is down"))));
   fake_nccl_control().fail_call.clear();
   EXPECT_THAT(reduce, ThrowsMessage<sn::Error>(AllOf(HasSubstr("NCCL has failed"), HasSubstr("the link is down"))));
   EXPECT_EQ(fake_nccl_control().aborted, 2);
@@ -205,8 +204,8 @@ TEST_P(NcclWatch, EndsEveryWait) {
   c->all_reduce(mine, Combine::Sum);
   c->broadcast(mine, 0);  // behind it: it is the first one that does not end
   EXPECT_THAT([&] { wait(mine[1]); },
-              ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at positions 0 to 1 of 2"),
-                                             HasSubstr("does not end within 0.2 s"), HasSubstr("undefined"))))
+              ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at ranks 0 to 1 of 2"),
+                                             HasSubstr("did not finish within 0.2 s"), HasSubstr("undefined"))))
       << name;
   EXPECT_EQ(fake_nccl_control().aborted, 2);
   sn::synchronize();  // the streams go on
@@ -265,9 +264,9 @@ TEST_F(NcclErrors, AreHeardByAllThatWait) {
 
 TEST_F(NcclErrors, OfTheSameGpuTwice) {
   EXPECT_THAT([] { runtime::make_nccl({Device(0), Device(0)}); },
-              ThrowsMessage<sn::DeviceError>(HasSubstr("cuda:0 is there twice")));
+              ThrowsMessage<sn::DeviceError>(HasSubstr("cuda:0 is listed twice")));
   EXPECT_THAT([] { runtime::make_nccl({Device(0), Device(sn::cpu)}); },
-              ThrowsMessage<sn::DeviceError>(HasSubstr("cpu is none")));
+              ThrowsMessage<sn::DeviceError>(HasSubstr("cpu is not a GPU")));
   fake_nccl_control().fail_call = "ncclCommInitRankConfig", fake_nccl_control().fail_result = 5,
   fake_nccl_control().last_error = "Duplicate GPU detected";
   EXPECT_THAT([] { runtime::make_nccl(gpus(2)); },
@@ -280,14 +279,14 @@ TEST(Child, DISABLED_ComparesItsCalls) {
   sn::testing::fake_for_expressions();
   setenv("SINTER_NCCL", SINTER_FAKE_CUDA, 1);
   runtime::Communicator& c = sn::testing::communicator();
-  const int rank = runtime::world().rank;
+  const int process = runtime::world().process;
   EXPECT_EQ(c.name(), "NCCL");
   EXPECT_EQ(c.size(), 4);
-  EXPECT_EQ(c.first(), 2 * rank);
+  EXPECT_EQ(c.first(), 2 * process);
   c.barrier();
   std::string report;
   try {
-    c.all_reduce(arrays(2, rank == 0 ? 5 : 6), Combine::Sum);
+    c.all_reduce(arrays(2, process == 0 ? 5 : 6), Combine::Sum);
   } catch (const sn::Error& e) {
     report = e.what();
   }
@@ -297,9 +296,9 @@ TEST(NcclOfSeveralProcesses, ComparesItsCalls) {
   ASSERT_TRUE(sn::testing::has_mpirun()) << "there is no mpirun: scripts/deps test installs it";
   const sn::testing::Result r = sn::testing::reports_of(2, "ComparesItsCalls");
   EXPECT_EQ(r.status, 0) << r.text;
-  for (const int rank : {0, 1})
-    EXPECT_THAT(r.of(rank),
-                AllOf(HasSubstr("rank 0: all_reduce, sum, of 5 float32"), HasSubstr("rank 1: all_reduce, sum, of 6")))
+  for (const int process : {0, 1})
+    EXPECT_THAT(r.of(process), AllOf(HasSubstr("process 0: all_reduce, sum, of 5 float32"),
+                                     HasSubstr("process 1: all_reduce, sum, of 6")))
         << r.text;
 }
 

@@ -1,4 +1,4 @@
-// What is done together by the positions of one process: nobody is told, and nothing changes.
+// What is done together by the ranks of one process: nobody is told, and nothing changes.
 #include <gtest/gtest.h>
 
 #include <memory>

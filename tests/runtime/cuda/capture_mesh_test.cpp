@@ -50,7 +50,7 @@ TEST_F(CaptureOnAMesh, EachDeviceCapturesItsPart) {
   EXPECT_EQ(calls.size() - calls.count("cuCtxPushCurrent_v2") - calls.count("cuCtxPopCurrent_v2"), 2u);
 }
 
-TEST_F(CaptureOnAMesh, WhatPositionsTellOneAnotherIsNotCaptured) {
+TEST_F(CaptureOnAMesh, WhatRanksTellOneAnotherIsNotCaptured) {
   const auto x = sn::shard(sn::ones({1000, 4}), mesh());
   auto out = sn::replicate(sn::ones({4}), mesh());
   out.assign(x.sum(0));

@@ -120,7 +120,7 @@ TEST_F(Capture, WhatIsBeingCapturedCannotBeWaitedFor) {
     out.assign(x * 6);
   }
   EXPECT_THAT([&] { on_default.assign(out * 6); },
-              ThrowsMessage<sn::CudaError>(HasSubstr("End the capture before its tensors are used")));
+              ThrowsMessage<sn::CudaError>(HasSubstr("End the capture before using its tensors")));
 }
 
 TEST_F(Capture, MemoryThatAGraphUsesIsNotReused) {

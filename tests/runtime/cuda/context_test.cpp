@@ -59,7 +59,7 @@ TEST(DriverDeathTest, TooOldForTheParameters) {
         std::_Exit(5);
       },
       ::testing::ExitedWithCode(5),
-      "0 GPUs: the CUDA driver /.*sinter_fake_cuda.so is too old: it is of CUDA 12.0, and 12.1");
+      "0 GPUs: the CUDA driver /.*sinter_fake_cuda.so is too old: it supports CUDA 12.0, and 12.1");
   ::testing::FLAGS_gtest_death_test_style = "fast";
 }
 
@@ -101,8 +101,9 @@ TEST_F(Context, EveryErrorThatLosesTheDeviceNamesTheKernel) {
   GpuBackend& g = gpu();
   for (const int lost : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}) {
     fail("cuStreamSynchronize", lost);
-    EXPECT_THAT([&] { g.synchronize(); }, ThrowsMessage<sinter::CudaError>(
-                                              AllOf(HasSubstr("CUDA reports this late"), HasSubstr("context is lost"))))
+    EXPECT_THAT([&] { g.synchronize(); },
+                ThrowsMessage<sinter::CudaError>(
+                    AllOf(HasSubstr("CUDA reports this asynchronously"), HasSubstr("context is lost"))))
         << lost;
   }
 }
@@ -114,7 +115,7 @@ TEST_F(ContextDeathTest, AForkedChildLearnsWhy) {
         std::fprintf(stderr, "%s\n", e.what());
         std::_Exit(5);
       },
-      ::testing::ExitedWithCode(5), "forked after CUDA had started");
+      ::testing::ExitedWithCode(5), "forked after CUDA had been initialized");
 }
 
 TEST_F(ContextDeathTest, AForkedChildMayLetGoOfItsParentsMemory) {

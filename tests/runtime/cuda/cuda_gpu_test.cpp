@@ -215,7 +215,7 @@ TEST_F(CudaGpu, TheRegistryUsesThem) {
   EXPECT_EQ(sinter::compute_capability(0).major, 9);
   EXPECT_EQ(sinter::try_gpu(1), Device(1));
   EXPECT_THAT([] { backend(Device(2)); }, ThrowsMessage<sinter::DeviceError>(
-                                              "CUDA error: invalid device ordinal: cuda:2 was asked for, but there are "
+                                              "CUDA error: invalid device ordinal: cuda:2 was requested, but there are "
                                               "2 GPUs, cuda:0 to cuda:1"));
   sinter::synchronize();
   fake().objects = 0;  // the registry keeps its GPUs for ever

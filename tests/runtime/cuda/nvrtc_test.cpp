@@ -88,7 +88,7 @@ TEST_F(Nvrtc, ErrorsCarryLogAndNumberedSource) {
     nvrtc_compile({"broken", "extern \"C\" __global__ void broken(float* x) {\n  x[0] = y;\n}\n"}, "sm_90");
     FAIL() << "compiled";
   } catch (const sinter::CompileError& e) {
-    EXPECT_THAT(e.what(), AllOf(HasSubstr("refuses kernel broken for sm_90"), HasSubstr("broken.cu(2): error"),
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("rejects kernel broken for sm_90"), HasSubstr("broken.cu(2): error"),
                                 HasSubstr("\"y\" is undefined"), HasSubstr("    2 |   x[0] = y;")));
     EXPECT_THAT(e.log(), HasSubstr("undefined"));
     EXPECT_THAT(e.source(), HasSubstr("__global__"));

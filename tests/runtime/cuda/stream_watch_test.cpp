@@ -62,12 +62,12 @@ TEST_F(StreamWatch, WhatIsGivenUpIsAnErrorOfEveryWait) {
   Watch first, watch;
   first.expect(1);
   watch.expect(1);
-  watch.why = "the peer of rank 1 is gone";
+  watch.why = "the peer of process 1 is gone";
   sn::testing::fake().goes_on = false;  // the stream comes to no end
   for (int i = 0; i < 3; ++i) {
     work();
     watch.looks = 0, first.looks = 0, watch.patience = 5;
-    EXPECT_THAT([] { sn::synchronize(sn::Device(0)); }, ThrowsMessage<sn::Error>(HasSubstr("rank 1 is gone")));
+    EXPECT_THAT([] { sn::synchronize(sn::Device(0)); }, ThrowsMessage<sn::Error>(HasSubstr("process 1 is gone")));
     EXPECT_EQ(watch.looks, 6);
     EXPECT_EQ(first.looks, 6) << "all are asked";
   }

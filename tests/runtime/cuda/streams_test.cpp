@@ -34,7 +34,7 @@ class Streams : public ::testing::Test {
     fake().capturing.clear();
     sn::synchronize();
   }
-  /// Written by a copy on the device, of which nobody knows the end but the stream.
+  /// Written by a copy on the device, whose end only the stream knows.
   static Array array(float value, int gpu = 0) {
     Array a(sn::Tensor<float>(sn::empty({n}, sn::Device(gpu))));
     a.copy_(host(value).cuda(gpu));

@@ -1,4 +1,4 @@
-// A fake NCCL for the GPUs of one process, on the fake driver's streams: a call is done when all positions' streams
+// A fake NCCL for the GPUs of one process, on the fake driver's streams: a call is done when all ranks' streams
 // have reached it.
 #pragma once
 #include <map>

@@ -29,7 +29,7 @@ namespace detail {
 DataLoaderOptions checked(DataLoaderOptions options);
 std::int64_t batch_count(std::int64_t samples, const DataLoaderOptions& options);
 /// The sample numbers in the order of an epoch.
-Tensor<std::int64_t, Cpu> order_of_pass(std::int64_t samples, const DataLoaderOptions& options, std::int64_t epoch);
+Tensor<std::int64_t, Cpu> order_of_epoch(std::int64_t samples, const DataLoaderOptions& options, std::int64_t epoch);
 /// The sample numbers of one batch.
 Tensor<std::int64_t, Cpu> batch_of(const Tensor<std::int64_t, Cpu>& order, std::int64_t batch,
                                    const DataLoaderOptions& options);
@@ -40,24 +40,27 @@ concept gives_batches = requires(const D& data, const Tensor<std::int64_t, Cpu>&
   { data.batch(positions) } -> std::same_as<sample_of<D>>;
 };
 
-/// One epoch: one pass over a dataset.
-template <Dataset D>
-class Pass {
+template <class D>
+inline constexpr bool is_dataset = Dataset<D>;  // in an assertion, compilers explain a concept at length
+
+/// One pass over a dataset.
+template <class D>
+class Epoch {
  public:
   using Batch = sample_of<D>;
 
-  Pass(std::shared_ptr<const D> data, const DataLoaderOptions& options, std::int64_t epoch)
+  Epoch(std::shared_ptr<const D> data, const DataLoaderOptions& options, std::int64_t epoch)
       : data_(std::move(data)),
         options_(options),
         count_(batch_count(data_->size(), options)),
-        order_(order_of_pass(data_->size(), options, epoch)) {
+        order_(order_of_epoch(data_->size(), options, epoch)) {
     if (const int workers = static_cast<int>(std::min<std::int64_t>(options.workers, count_))) {
       slots_.resize(Prefetch::slots(workers));
       ahead_.emplace(count_, workers, [this](std::int64_t number, std::size_t slot) { slots_[slot] = make(number); });
     }
   }
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
 
   /// Whether there is another batch.
   bool next() {
@@ -102,12 +105,16 @@ class Pass {
 
 /// The batches of a dataset: for (auto [x, y] : loader). A batch has the type of a sample, and its tensors have a first
 /// axis of batch_size, possibly less in the last batch. A dataset with a method batch(positions), such as
-/// TensorDataset, makes batches itself; samples of others are stacked. With shuffle, each pass has another order, which
-/// depends only on the seed and the number of the pass and is the same on every platform. Workers change neither
+/// TensorDataset, makes batches itself; samples of others are stacked. With shuffle, each epoch has another order,
+/// which depends only on the seed and the number of the epoch and is the same on every platform. Workers change neither
 /// batches nor their order; an exception thrown by the dataset in a worker is rethrown by the loop at that batch.
 /// Leaving a loop waits for the samples being made.
-template <Dataset D>
+template <class D>
 class DataLoader {
+  static_assert(detail::is_dataset<D>,
+                "a DataLoader takes a dataset: it has size() and [i], which returns a tensor, a tuple of tensors, or a "
+                "struct that lists its tensors by BOOST_HANA_DEFINE_STRUCT");
+
  public:
   using Batch = sample_of<D>;
   class Iterator;
@@ -116,16 +123,16 @@ class DataLoader {
   explicit DataLoader(D dataset, DataLoaderOptions options = {})
       : data_(std::make_shared<const D>(std::move(dataset))), options_(detail::checked(options)) {}
 
-  /// Number of batches in a pass.
+  /// Number of batches in an epoch.
   std::int64_t size() const { return detail::batch_count(data_->size(), options_); }
   const D& dataset() const noexcept { return *data_; }
   const DataLoaderOptions& options() const noexcept { return options_; }
 
-  /// Begins a pass and makes its first batch. Throws what the dataset and stacking throw.
-  Iterator begin() { return Iterator(std::make_unique<detail::Pass<D>>(data_, options_, epoch_++)); }
+  /// Begins an epoch and makes its first batch. Throws what the dataset and stacking throw.
+  Iterator begin() { return Iterator(std::make_unique<detail::Epoch<D>>(data_, options_, epoch_++)); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The number of the next pass, initially 0. Set it to resume where another process stopped.
+  /// The number of the next epoch, initially 0. Set it to resume where another process stopped.
   void set_epoch(std::int64_t epoch) noexcept { epoch_ = epoch; }
   std::int64_t epoch() const noexcept { return epoch_; }
 
@@ -135,27 +142,27 @@ class DataLoader {
   std::int64_t epoch_ = 0;
 };
 
-/// The state of a pass; movable, not copyable.
-template <Dataset D>
+/// The state of an epoch; movable, not copyable.
+template <class D>
 class DataLoader<D>::Iterator {
  public:
   using iterator_concept = std::input_iterator_tag;
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
 
-  explicit Iterator(std::unique_ptr<detail::Pass<D>> pass) : pass_(std::move(pass)) { ++*this; }
+  explicit Iterator(std::unique_ptr<detail::Epoch<D>> epoch) : epoch_(std::move(epoch)) { ++*this; }
 
-  Batch& operator*() const { return pass_->batch(); }
-  Batch* operator->() const { return &pass_->batch(); }
+  Batch& operator*() const { return epoch_->batch(); }
+  Batch* operator->() const { return &epoch_->batch(); }
   Iterator& operator++() {
-    if (!pass_->next()) pass_.reset();
+    if (!epoch_->next()) epoch_.reset();
     return *this;
   }
   void operator++(int) { ++*this; }
-  bool operator==(std::default_sentinel_t) const noexcept { return !pass_; }
+  bool operator==(std::default_sentinel_t) const noexcept { return !epoch_; }
 
  private:
-  std::unique_ptr<detail::Pass<D>> pass_;
+  std::unique_ptr<detail::Epoch<D>> epoch_;
 };
 
 }  // namespace sinter::inline v1

@@ -14,8 +14,8 @@ namespace sinter::inline v1 {
 template <class D>
 using sample_of = std::remove_cvref_t<decltype(std::declval<const D&>()[std::int64_t{}])>;
 
-/// Anything with size() and, for each i from 0, a sample [i]: a tensor, or a tuple or struct of tensors. Both are
-/// const, since a loader's threads call them at the same time.
+/// Anything with size() and, for each i from 0, a sample [i]: a tensor, or a tuple or struct of tensors (sample.hpp).
+/// Both are const, since a loader's threads call them at the same time.
 template <class D>
 concept Dataset = requires(const D& data, std::int64_t i) {
   { data.size() } -> std::convertible_to<std::int64_t>;

@@ -1,6 +1,14 @@
 // One sample of a dataset: a tensor, or a tuple, a pair or a struct of tensors. A batch of samples has the same type,
-// with one more first axis.
+// with one more first axis. A struct lists its tensors for Boost.Hana:
+//
+//   struct Sample {
+//     BOOST_HANA_DEFINE_STRUCT(Sample, (sinter::Tensor<float>, image), (sinter::Tensor<std::int64_t>, label));
+//   };
 #pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/define_struct.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/unpack.hpp>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -20,56 +28,21 @@ inline constexpr bool is_tensor_type = false;
 template <class T, class D>
 inline constexpr bool is_tensor_type<Tensor<T, D>> = true;
 
-/// Converts to a member of any type, in unevaluated code only.
-struct AnyMember {
-  template <class T>
-  operator T() const;
-};
-constexpr std::size_t most_members = 6;
-/// The number of members that braces can initialize in a struct.
-template <class S, class... Given>
-consteval std::size_t member_count() {
-  if constexpr (sizeof...(Given) <= most_members && requires { S{Given{}..., AnyMember{}}; })
-    return member_count<S, Given..., AnyMember>();
-  else
-    return sizeof...(Given);
-}
 template <class S>
 inline constexpr bool is_tuple = requires { std::tuple_size<S>::value; };
 
 /// References to the parts; an empty tuple for a type without parts.
 template <class S>
 auto parts_of_sample(const S& s) {
-  if constexpr (is_tensor_type<S>) {
+  if constexpr (is_tensor_type<S>)
     return std::tie(s);
-  } else if constexpr (is_tuple<S>) {
+  else if constexpr (is_tuple<S>)
     return std::apply([](const auto&... parts) { return std::tie(parts...); }, s);
-  } else if constexpr (!std::is_aggregate_v<S> || std::is_array_v<S>) {
+  else if constexpr (boost::hana::Struct<S>::value)
+    return boost::hana::unpack(boost::hana::accessors<S>(),
+                               [&](auto... named) { return std::tie(boost::hana::second(named)(s)...); });
+  else
     return std::tuple<>();
-  } else {
-    constexpr std::size_t count = member_count<S>();
-    if constexpr (count == 1) {
-      const auto& [a] = s;
-      return std::tie(a);
-    } else if constexpr (count == 2) {
-      const auto& [a, b] = s;
-      return std::tie(a, b);
-    } else if constexpr (count == 3) {
-      const auto& [a, b, c] = s;
-      return std::tie(a, b, c);
-    } else if constexpr (count == 4) {
-      const auto& [a, b, c, d] = s;
-      return std::tie(a, b, c, d);
-    } else if constexpr (count == 5) {
-      const auto& [a, b, c, d, e] = s;
-      return std::tie(a, b, c, d, e);
-    } else if constexpr (count == most_members) {
-      const auto& [a, b, c, d, e, f] = s;
-      return std::tie(a, b, c, d, e, f);
-    } else {
-      return std::tuple<>();
-    }
-  }
 }
 template <class S>
 using sample_parts = decltype(parts_of_sample(std::declval<const S&>()));
@@ -91,7 +64,7 @@ S sample_from(const S& s, F f) {
 
 }  // namespace detail
 
-/// A tensor; a tuple, a pair or an array of tensors; a struct of up to six.
+/// A tensor; a tuple, a pair or an array of tensors; a struct that lists its tensors by BOOST_HANA_DEFINE_STRUCT.
 template <class S>
 concept sample = detail::are_tensors<detail::sample_parts<S>>;
 

@@ -7,25 +7,25 @@
 
 namespace sinter::inline v1 {
 
-/// A pointer, extents and strides of a strided array with Rank axes: what x.accessor<2>() returns, like C++23's
+/// A pointer, extents and strides of a strided array with Ndim axes: what x.accessor<2>() returns, like C++23's
 /// std::mdspan. It owns nothing and is valid while a tensor keeps the memory alive. Indices are not checked and count
 /// from 0.
-template <class T, int Rank>
+template <class T, int Ndim>
 class Accessor {
-  static_assert(Rank > 0, "a tensor without axes has one element: read it with item(), or *x.data()");
+  static_assert(Ndim > 0, "a tensor without axes has one element: read it with item(), or *x.data()");
 
  public:
   using element_type = T;
-  using Extents = std::array<std::int64_t, static_cast<std::size_t>(Rank)>;
+  using Extents = std::array<std::int64_t, static_cast<std::size_t>(Ndim)>;
 
   constexpr Accessor(T* data, const Extents& extents, const Extents& strides) noexcept
       : data_(data), extents_(extents), strides_(strides) {}
   /// Converts to an accessor of const elements.
   template <class U>
     requires std::is_same_v<T, const U>
-  constexpr Accessor(const Accessor<U, Rank>& o) noexcept : Accessor(o.data(), o.extents(), o.strides()) {}
+  constexpr Accessor(const Accessor<U, Ndim>& o) noexcept : Accessor(o.data(), o.extents(), o.strides()) {}
 
-  static constexpr int rank() noexcept { return Rank; }
+  static constexpr int ndim() noexcept { return Ndim; }
   constexpr T* data() const noexcept { return data_; }
   constexpr const Extents& extents() const noexcept { return extents_; }
   constexpr const Extents& strides() const noexcept { return strides_; }
@@ -34,7 +34,7 @@ class Accessor {
 
   /// The element a(i, j).
   template <class... I>
-    requires(sizeof...(I) == static_cast<std::size_t>(Rank) && (std::is_convertible_v<I, std::int64_t> && ...))
+    requires(sizeof...(I) == static_cast<std::size_t>(Ndim) && (std::is_convertible_v<I, std::int64_t> && ...))
   constexpr T& operator()(I... indices) const noexcept {
     std::size_t axis = 0;
     std::int64_t offset = 0;
@@ -44,15 +44,15 @@ class Accessor {
   /// a[i][j]: the part at index i of the first axis.
   constexpr decltype(auto) operator[](std::int64_t i) const noexcept {
     T* const part = data_ + i * strides_[0];
-    if constexpr (Rank == 1) {
+    if constexpr (Ndim == 1) {
       return static_cast<T&>(*part);
     } else {
-      std::array<std::int64_t, static_cast<std::size_t>(Rank - 1)> extents, strides;
+      std::array<std::int64_t, static_cast<std::size_t>(Ndim - 1)> extents, strides;
       for (std::size_t axis = 1; axis < extents_.size(); ++axis) {
         extents[axis - 1] = extents_[axis];
         strides[axis - 1] = strides_[axis];
       }
-      return Accessor<T, Rank - 1>(part, extents, strides);
+      return Accessor<T, Ndim - 1>(part, extents, strides);
     }
   }
 

@@ -111,10 +111,10 @@ inline constexpr OperandType operand_type<Weak<C>>{default_dtype(C), true};
 
 template <DType t>
 struct TypeOf;
-#define SINTER_DTYPE(id, cpp, name, cuda, category, carrier) \
-  template <>                                                \
-  struct TypeOf<DType::id> {                                 \
-    using type = cpp;                                        \
+#define SINTER_DTYPE(id, cpp, name, cuda, category, compute_dtype) \
+  template <>                                                      \
+  struct TypeOf<DType::id> {                                       \
+    using type = cpp;                                              \
   };
 #include <sinter/runtime/dtypes.def>
 
@@ -152,7 +152,7 @@ inline constexpr bool is_compared<Lazy<T, D>> = std::is_same_v<T, bool>;
 #define SINTER_REAL_OPERATION "this operation takes no complex numbers: take real(z), imag(z), abs(z) or angle(z) first"
 #define SINTER_CHAINED_COMPARISON "a < b < c compares the bools of a < b: write (a < b) & (b < c)"
 
-/// Whether tensors of these device types may be combined in one operation.
+/// Whether tensors of these device types may be operands of one operation.
 template <class... D>
 inline constexpr bool same_device = true;
 template <class L, class R, class... Rest>
@@ -167,7 +167,7 @@ inline constexpr bool is_lazy<Lazy<T, D>> = true;
 template <Op op, class... A>
 auto apply_lazy(const A&... operands);
 template <Op op, class... A>
-auto reduce_lazy(jit::Along along, const A&... operands);
+auto reduce_lazy(jit::ReduceAxes along, const A&... operands);
 template <class To, class T, class D>
 auto cast_lazy(const Lazy<T, D>& e);
 
@@ -203,11 +203,11 @@ struct AxesOperand {
   static constexpr int leaf_count = 0, scalar_count = 1;
   Values<0, 1> value;
 
-  explicit AxesOperand(jit::Along along) { value.scalars[0] = static_cast<std::int64_t>(along.bits()); }
+  explicit AxesOperand(jit::ReduceAxes along) { value.scalars[0] = static_cast<std::int64_t>(along.bits()); }
 };
 
 template <Op op, class... E>
-auto join_reduction(jit::Along along, E&&... operands) {
+auto join_reduction(jit::ReduceAxes along, E&&... operands) {
   using Result = Expression<typename ResultType<op, typename E::value_type...>::type,
                             typename JoinAll<typename E::device_type...>::type,
                             Apply<op, typename E::tree..., AxesLeaf>, (E::leaf_count + ...),
@@ -217,7 +217,7 @@ auto join_reduction(jit::Along along, E&&... operands) {
 }
 /// Applies a reduction along axes that have been checked.
 template <Op op, class... A>
-auto apply_along(jit::Along along, A&&... operands) {
+auto apply_along(jit::ReduceAxes along, A&&... operands) {
   using Types = ResultType<op, typename lifted<A>::value_type...>;
   static_assert(!Types::refuses_complex, SINTER_REAL_OPERATION);
   static_assert(Types::ok || Types::refuses_complex,

@@ -28,7 +28,7 @@ void check_dtype(const TensorImpl& t, DType wanted);
 std::int64_t extent(const TensorImpl& t, std::int64_t axis);
 /// Throws DeviceError: a tensor on a mesh has no single address.
 [[noreturn]] void throw_many_addresses(const TensorImpl& t);
-/// The shard at position i. Throws DeviceError for a tensor that is not on a mesh, IndexError.
+/// The shard of rank i. Throws DeviceError for a tensor that is not on a mesh, IndexError.
 TensorRef shard_at(const TensorImpl& t, int i);
 template <class D>
 inline constexpr bool may_be_on_mesh = std::is_same_v<D, Mesh> || std::is_same_v<D, AnyDevice>;
@@ -43,8 +43,8 @@ TensorRef pin_memory(TensorImpl& t);
 /// Throws DeviceError for a tensor on a GPU, Error if it must be contiguous and is not.
 void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
 /// Throws ShapeError if t has another number of axes.
-void check_accessor_rank(const TensorImpl& t, int rank);
-#define SINTER_ACCESS_OF_TEMPORARY "what this gives would outlive the tensor: give the tensor a name first"
+void check_accessor_ndim(const TensorImpl& t, int ndim);
+#define SINTER_ACCESS_OF_TEMPORARY "the result would outlive the tensor: give the tensor a name first"
 /// Writes one value to every element. Throws DtypeError if its category is higher than the dtype's, Error if the dtype
 /// cannot hold it.
 void fill(TensorImpl& t, Number value);

@@ -60,7 +60,7 @@ class Axes {
     if (count_ < axes_.size()) axes_[count_++] = axis;
   }
 
-  std::array<std::int64_t, max_rank + 1> axes_{};
+  std::array<std::int64_t, max_ndim + 1> axes_{};
   std::size_t count_ = 0;
 };
 

@@ -32,7 +32,7 @@ constexpr void for_each_code(std::span<const std::uint8_t> code, F f) {
     f(static_cast<Op>(code[i]), code.subspan(i + 1));
 }
 
-constexpr bool takes_axes(Op code) noexcept {  // may be a jit::Code, which is no operation
+constexpr bool takes_axes(Op code) noexcept {  // may be a jit::Code, which is not an operation
   return code >= first_reduction && static_cast<int>(code) < all_op_count && is_reduction(code);
 }
 /// Whether any operation reduces or multiplies matrices.
@@ -66,14 +66,14 @@ struct AlongNumbers {
   constexpr std::span<const std::uint16_t> used() const noexcept { return std::span(numbers).first(count); }
 };
 
-/// What a tree's type determines: its program, and the entry under which its plans are cached.
+/// What a tree's type determines: its program, and the call-site cache of its plans.
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
 struct StaticProgram {
   static constexpr auto code = code_of<Tree, Bytes>();
   static constexpr AlongNumbers<Scalars> along{code.used()};
   static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used()),
                                         along.used()};
-  static inline constinit jit::Entry entry{};
+  static inline constinit jit::CallSiteCache site{};
 };
 
 template <class E>
@@ -96,18 +96,18 @@ inline constexpr auto is_array_leaf = [] {
 
 /// The leaves that are not gathered from.
 template <class E>
-std::vector<runtime::TensorImpl*> walked_leaves(const E& e) {
+std::vector<runtime::TensorImpl*> elementwise_leaves(const E& e) {
   std::vector<runtime::TensorImpl*> leaves;
   for (std::size_t i = 0; i < E::leaf_count; ++i)
     if (!is_array_leaf<E>[i]) leaves.push_back(e.value.leaves[i]);
   return leaves;
 }
-std::vector<runtime::TensorImpl*> walked_leaves(const jit::Recorded& e);
+std::vector<runtime::TensorImpl*> elementwise_leaves(const jit::Recorded& e);
 bool has_reshaping(const jit::Recorded& e) noexcept;
 
-#define SINTER_NAMED_OUTSIDE                                                                                    \
-  "a part that let or function named is computed with the whole and not known inside: evaluate, view, join or " \
-  "index outside, and hand the result in"
+#define SINTER_NAMED_OUTSIDE                                                             \
+  "an operand of let or function has no value inside the body: evaluate, view, join or " \
+  "index it outside, and pass the result in"
 
 /// One expression with its values; borrows from `e`.
 template <class E>
@@ -115,7 +115,7 @@ jit::Bound bind(const E& e) {
   static_assert(!NamesOutside<typename E::tree>::value, SINTER_NAMED_OUTSIDE);
   using R = ProgramOf<E>;
   if (!e.value.owns) throw_moved_from();
-  return {&R::entry, &R::program, e.value.leaves, e.value.scalars};
+  return {&R::site, &R::program, e.value.leaves, e.value.scalars};
 }
 
 /// Several expressions as one evaluation with one result each; borrows their leaves.
@@ -130,7 +130,7 @@ class BoundTogether {
     ((leaf = append(leaf, e.value.leaves, E::leaf_count), scalar = append(scalar, e.value.scalars, E::scalar_count)),
      ...);
   }
-  jit::Bound bound() const noexcept { return {&R::entry, &R::program, values_.leaves, values_.scalars}; }
+  jit::Bound bound() const noexcept { return {&R::site, &R::program, values_.leaves, values_.scalars}; }
 
  private:
   static constexpr int leaf_count = (E::leaf_count + ...);

@@ -1,4 +1,4 @@
-// Which device types may be combined in one expression, and the device type of the result.
+// Which device types may be mixed in one expression, and the device type of the result.
 #pragma once
 #include <type_traits>
 
@@ -12,7 +12,7 @@ namespace detail {
 struct NoDevice {};  // of C++ scalars: they work on any device
 struct Mismatch {};  // of an expression whose error has already been reported
 
-/// The device type of two combined operands: the more specific one, or Mismatch.
+/// The device type of two operands together: the more specific one, or Mismatch.
 template <class L, class R>
 struct Join {
   using type = Mismatch;

@@ -81,7 +81,7 @@ Tensor<T, D> from_dlpack(M* managed, const DLPackImport& options) {
   using Ours = std::conditional_t<is_versioned<M>, dlpack::ManagedTensorVersioned, dlpack::ManagedTensor>;
   static_assert(sizeof(M) == sizeof(Ours) && offsetof(M, dl_tensor) == offsetof(Ours, dl_tensor) &&
                     offsetof(M, deleter) == offsetof(Ours, deleter),
-                "this is no DLManagedTensor that Sinter knows: see sinter/dsl/dlpack_abi.hpp");
+                "this is not a DLManagedTensor that Sinter knows: see sinter/dsl/dlpack_abi.hpp");
   DLPackImporter importer(reinterpret_cast<const Ours*>(managed), options);
   Tensor<T, D> tensor{importer.tensor()};
   if constexpr (element<T>) check_dtype(tensor.impl(), dtype_of<T>);

@@ -14,7 +14,7 @@ TensorRef einsum(std::string_view equation, std::vector<TensorRef> operands);
 
 }  // namespace detail
 
-/// einsum("bij,bjk->bik", x, y), by torch.einsum's rules: each axis of each operand has a letter, and "..." stands for
+/// einsum("bij,bjk->bik", x, y), by torch.einsum's rules: each axis of each operand has a letter, and "..." means
 /// axes that broadcast. The part after the arrow names the result's axes; letters absent from it are summed. Without an
 /// arrow the result has the letters that occur once, in alphabetical order. A letter that occurs twice in an operand
 /// takes its diagonal.

@@ -12,7 +12,7 @@
 
 namespace sinter::inline v1 {
 
-/// An expression as a kernel of a library. Its tensors stand for parameters: their extents are only examples, except
+/// An expression as a kernel of a library. Its tensors become parameters: their extents are only examples, except
 /// that an extent of 1 stays 1, and their elements are not read. Throws nothing itself.
 template <expression E>
 jit::Export exported(E&& e, ExportOptions options = {}) {

@@ -69,10 +69,9 @@ template <class T, class D, class Tree, int Leaves, int Scalars, int Bytes>
 class [[nodiscard]] Expression : public detail::On<D>,
                                  public detail::Methods<Expression<T, D, Tree, Leaves, Scalars, Bytes>>,
                                  public detail::Views<Expression<T, D, Tree, Leaves, Scalars, Bytes>> {
-  static_assert(
-      Bytes <= detail::max_code_bytes,
-      "this expression has more operations than its type may hold, 256 of two operands; name a part that repeats with "
-      "sinter::let, or grow it at run time with sinter::Lazy");
+  static_assert(Bytes <= detail::max_code_bytes,
+                "this expression has more operations than its type may hold, 256 of two operands; name a repeated part "
+                "with sinter::let, or build it at run time with sinter::Lazy");
 
  public:
   using value_type = T;
@@ -93,8 +92,8 @@ class [[nodiscard]] Expression : public detail::On<D>,
   template <class A>
   Expression& operator=(A&&) {
     static_assert(!std::is_same_v<A, A>,
-                  "an expression cannot be written to, elements at computed places neither: index_put_, scatter_ and "
-                  "masked_fill_ of the tensor write there");
+                  "an expression cannot be written to, nor can elements that an index selects: use index_put_, "
+                  "scatter_ or masked_fill_ of the tensor");
     return *this;
   }
   ~Expression() {

@@ -9,12 +9,12 @@ namespace sinter::inline v1::detail {
 /// Applies `view` to each leaf of an expression of this shape, once per distinct leaf.
 template <class F>
 auto views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, F view) {
-  const std::vector<TensorRef> spread_leaves = spread(leaves, shape);
-  std::vector<decltype(view(*spread_leaves[0]))> views;
-  for (std::size_t i = 0; i < spread_leaves.size(); ++i) {
+  const std::vector<TensorRef> broadcast = broadcast_leaves(leaves, shape);
+  std::vector<decltype(view(*broadcast[0]))> views;
+  for (std::size_t i = 0; i < broadcast.size(); ++i) {
     std::size_t twin = 0;
-    while (spread_leaves[twin] != spread_leaves[i]) ++twin;
-    views.push_back(twin < i ? views[twin] : view(*spread_leaves[i]));
+    while (broadcast[twin] != broadcast[i]) ++twin;
+    views.push_back(twin < i ? views[twin] : view(*broadcast[i]));
   }
   return views;
 }
@@ -22,17 +22,17 @@ auto views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, F 
 template <class E, class F>
 auto views_of_leaves(const E& e, F view) {
   const Shape shape = result_shape(detail::bind(e));
-  return views_of_leaves(walked_leaves(e), shape, view);
+  return views_of_leaves(elementwise_leaves(e), shape, view);
 }
 
 /// The same tree with its leaves replaced, except those that are gathered from: leaf_of(0), leaf_of(1), ...
 template <class E, class F>
 E with_leaves(const E& e, F leaf_of) {
   E result(e);
-  std::size_t walked = 0;
+  std::size_t next = 0;
   for (std::size_t i = 0; i < E::leaf_count; ++i) {
     if (is_array_leaf<E>[i]) continue;
-    TensorRef leaf = leaf_of(walked++);
+    TensorRef leaf = leaf_of(next++);
     release(result.value.leaves + i, 1);
     result.value.leaves[i] = leaf.release();
   }
@@ -50,7 +50,7 @@ auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
 }
 template <class T, class D, class Tree, int L, int S, int B, class F>
 auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
-  static_assert(L > 0, "numbers have no axis to be divided along");
+  static_assert(L > 0, "numbers have no axis to split along");
   if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
     return parts_of(tensor_from(e), view);
   } else {

@@ -32,18 +32,18 @@ Shape operand_shape(const E& e) {
   return shape_from(e);
 }
 template <class E>
-int operand_rank(const E& e) {
+int operand_ndim(const E& e) {
   if constexpr (is_lazy<E>) {
-    return operand_shape(e).rank();
+    return operand_shape(e).ndim();
   } else if constexpr (reshapes<E>) {
-    return operand_shape(e).rank();
+    return operand_shape(e).ndim();
   } else {
-    int rank = 0;
+    int ndim = 0;
     for (std::size_t i = 0; i < E::leaf_count; ++i) {
       if (!e.value.leaves[i]) throw_moved_from();
-      if (!is_array_leaf<E>[i]) rank = std::max(rank, e.value.leaves[i]->rank());
+      if (!is_array_leaf<E>[i]) ndim = std::max(ndim, e.value.leaves[i]->ndim());
     }
-    return rank;
+    return ndim;
   }
 }
 template <class E>

@@ -56,7 +56,7 @@ Tensor<T, Cpu> from_blob(T* data, const Shape& shape, const Shape& strides, Owne
                                        detail::owner_of(data, std::move(owner))));
 }
 
-/// The same for a span, as one axis or with a shape. Throws ShapeError if elements lie outside the span.
+/// The same for a span, as one axis or with a shape. Throws ShapeError if elements are outside the span.
 template <element T, std::size_t N, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_span(std::span<T, N> values, const Shape& shape, const std::optional<Shape>& strides = {},
                          Owner owner = {}) {
@@ -71,8 +71,7 @@ Tensor<T, Cpu> from_span(std::span<T, N> values) {
 template <class T, std::size_t N, class... Rest>
   requires std::is_const_v<T>
 void from_span(std::span<T, N>, const Rest&...) {
-  static_assert(!std::is_const_v<T>,
-                "a tensor's elements may be written to: copy these with sn::tensor(values, shape)");
+  static_assert(!std::is_const_v<T>, "a tensor's elements are writable: copy these with sn::tensor(values, shape)");
 }
 
 }  // namespace sinter::inline v1

@@ -32,7 +32,7 @@ class function {
     requires(detail::operand<A> && ...)
   auto operator()(A&&... operands) const {
     static_assert((expression<A> || ...),
-                  "a function takes at least one tensor or expression: numbers alone are C++'s");
+                  "a function takes at least one tensor or expression: for numbers only, call a C++ function");
     static_assert(detail::same_device<detail::device_of<A>...>, SINTER_DIFFERENT_DEVICES);
     if constexpr (detail::same_device<detail::device_of<A>...>)
       return call(std::tuple<>(), std::forward<A>(operands)...);

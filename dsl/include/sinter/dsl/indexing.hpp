@@ -182,7 +182,7 @@ template <expression X, class I>
 auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
   static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
   static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
-  return detail::read_along(detail::Reading::Along, x, axis, std::forward<I>(positions));
+  return detail::read_along(detail::Reading::TakeAlongDim, x, axis, std::forward<I>(positions));
 }
 
 /// The rows of a matrix selected by `ids`. Shape: that of `ids`, then the columns. Throws ShapeError, IndexError.

@@ -12,11 +12,11 @@ struct ExpressionTag;
 
 /// Which elements are read by indices along an axis.
 enum class Reading : std::uint8_t {
-  Rows,       // x[i]: all of the other axes; the indices' axes come first
-  Embedding,  // the same for a matrix
-  Select,     // all of the other axes; the indices' axis, if any, replaces the axis
-  Gather,     // each index reads at its own position along the other axes
-  Along,      // the same, after indices and x are broadcast against each other
+  Rows,          // x[i]: all of the other axes; the indices' axes come first
+  Embedding,     // the same for a matrix
+  Select,        // all of the other axes; the indices' axis, if any, replaces the axis
+  Gather,        // each index reads at its own position along the other axes
+  TakeAlongDim,  // the same, after indices and x are broadcast against each other
 };
 
 /// Checks the types of a tensor and of indices, or of a mask and a value, at the user's call; defined in indexing.hpp.
@@ -35,7 +35,7 @@ struct FillCheck;
 template <class Self>
 class IndexingMethods {
  public:
-  /// The elements at row-major positions. An x that is an expression or has no flat view is copied now.
+  /// The elements at row-major positions. An x that is an expression or has no flat view is copied immediately.
   template <class I>
   auto take(I&& positions) const {
     static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
@@ -58,7 +58,7 @@ class IndexingMethods {
   auto take_along_dim(I&& positions, Index axis) const {
     static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
     static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
-    return read_along(Reading::Along, self(), axis, std::forward<I>(positions));
+    return read_along(Reading::TakeAlongDim, self(), axis, std::forward<I>(positions));
   }
   template <class M, class V>
   auto masked_fill(M&& mask, V&& value) const {

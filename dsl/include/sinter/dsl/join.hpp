@@ -8,7 +8,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// Where parts lie along one axis of a tensor.
+/// Where parts are along one axis of a tensor.
 struct Layout {
   Shape shape;
   int axis;
@@ -22,13 +22,13 @@ Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis);
 /// The view of `whole` to which a part of this shape is written.
 TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape);
 
-/// A piece of a rolled tensor: its ranges of positions along each axis, and where these begin in the result.
-struct RolledPiece {
+/// A part of a rolled tensor: its ranges of positions along each axis, and where these begin in the result.
+struct RolledPart {
   std::vector<range> from, to;
 };
 /// Throws IndexError, ShapeError.
-std::vector<RolledPiece> rolled_pieces(const Shape& shape, std::span<const std::int64_t> shifts,
-                                       std::span<const std::int64_t> axes);
+std::vector<RolledPart> rolled_parts(const Shape& shape, std::span<const std::int64_t> shifts,
+                                     std::span<const std::int64_t> axes);
 TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges);
 
 /// An operand with a known dtype: an expression of AnyType is evaluated.
@@ -39,7 +39,7 @@ auto with_dtype(A&& operand) {
   else
     return lift(std::forward<A>(operand));
 }
-/// An operand of which several views are taken: if it reduces or multiplies matrices, it is evaluated once.
+/// An operand with several views: if it reduces or multiplies matrices, it is evaluated once.
 template <class E>
 auto viewable(const E& e) {
   if constexpr (is_lazy<E>)
@@ -97,8 +97,8 @@ struct AnyPart {
   template <class A>
   AnyPart(const A&) {}
 };
-#define SINTER_LIST_OF_PARTS                                                                                          \
-  "a braced list holds tensors of one type: write expressions and other tensors without braces, behind the axis, as " \
+#define SINTER_LIST_OF_PARTS                                                                                         \
+  "a braced list holds tensors of one type: write expressions and other tensors without braces, after the axis, as " \
   "in cat(0, x + 1, y) and stack(0, x + 1, y)"
 
 /// Any number of tensors of one type.
@@ -189,12 +189,12 @@ template <expression E>
 detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
   const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));
   const Shape shape = detail::shape_from(value);
-  const std::vector<detail::RolledPiece> pieces =
-      detail::rolled_pieces(shape, {shifts.begin(), shifts.end()}, {axes.begin(), axes.end()});
+  const std::vector<detail::RolledPart> parts =
+      detail::rolled_parts(shape, {shifts.begin(), shifts.end()}, {axes.begin(), axes.end()});
   const runtime::TensorRef whole = runtime::empty(shape, detail::dtype_of_value(value), detail::device_of_value(value));
-  for (const detail::RolledPiece& piece : pieces) {
-    runtime::TensorRef place = detail::slices(*whole, piece.to);
-    evaluate_into(view_of(value, [&](runtime::TensorImpl& x) { return detail::slices(x, piece.from); }), place);
+  for (const detail::RolledPart& part : parts) {
+    runtime::TensorRef place = detail::slices(*whole, part.to);
+    evaluate_into(view_of(value, [&](runtime::TensorImpl& x) { return detail::slices(x, part.from); }), place);
   }
   return detail::joined_tensor<E>(whole);
 }

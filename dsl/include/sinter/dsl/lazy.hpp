@@ -83,7 +83,7 @@ auto apply_lazy(const A&... operands) {
 }
 
 template <Op op, class... A>
-auto reduce_lazy(jit::Along along, const A&... operands) {
+auto reduce_lazy(jit::ReduceAxes along, const A&... operands) {
   using Types = ResultType<op, typename lifted<const A&>::value_type...>;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
   return Lazy<typename Types::type, typename JoinAll<typename lifted<const A&>::device_type...>::type>(
@@ -115,7 +115,7 @@ jit::Recorded evaluation_of(const Lazy<T, D>& e) {
 template <class F>
 jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
   std::size_t walked = 0;
-  for (const std::uint32_t i : graph.walked()) {
+  for (const std::uint32_t i : graph.elementwise()) {
     graph.held.push_back(leaf_of(walked++));
     graph.leaves[i] = graph.held.back().get();
   }
@@ -125,14 +125,15 @@ template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
   if (has_reshaping(graph)) return Lazy<T, D>(jit::lazy(*view(*evaluate_one(e))));
-  const std::vector<TensorRef> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
+  const std::vector<TensorRef> views = views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
   return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
 }
 template <class T, class D, class F>
 std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
   if (has_reshaping(graph)) return parts_of(Lazy<T, D>(jit::lazy(*evaluate_one(e))), view);
-  const std::vector<std::vector<TensorRef>> views = views_of_leaves(walked_leaves(graph), result_shape(graph), view);
+  const std::vector<std::vector<TensorRef>> views =
+      views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
   std::vector<Lazy<T, D>> parts;
   for (std::size_t part = 0; !views.empty() && part < views[0].size(); ++part)
     parts.emplace_back(with_leaves(graph, [&](std::size_t i) { return views[i][part]; }));

@@ -11,7 +11,7 @@ struct LetName;
 
 }  // namespace detail
 
-/// body(v), where v stands for `value`: let(x - mean, [](auto d) { return d * d; }). `value` is computed once, and its
+/// body(v), where v is `value`: let(x - mean, [](auto d) { return d * d; }). `value` is computed once, and its
 /// tree occurs once in the expression's type, however often v is used.
 template <expression E, class F>
 auto let(E&& value, F&& body) {
@@ -28,7 +28,7 @@ auto let(E&& value, F&& body) {
     using B = decltype(b);
     if constexpr (detail::is_lazy<B>) {
       static_assert(!detail::is_lazy<B>,
-                    "the body of let gave a Lazy: make the value a Lazy as well, it shares by itself");
+                    "the body of let returns a Lazy: make the value a Lazy as well, which computes equal parts once");
     } else {
       using Result = Expression<typename B::value_type, detail::join<typename V::device_type, typename B::device_type>,
                                 detail::Let<Name, typename V::tree, typename B::tree>, V::leaf_count + B::leaf_count,

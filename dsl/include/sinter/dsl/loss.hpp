@@ -93,7 +93,7 @@ inline constexpr bool is_probability_option = loss_reduction<O> || is_option<O, 
 template <class O>
 inline constexpr bool is_class_option = is_probability_option<O> || std::is_same_v<O, loss::ignore_index>;
 #define SINTER_LOSS_OPTION(takes) \
-  "behind its operands this loss takes " takes ", and a reduction, such as reduction::sum"
+  "after its operands this loss takes " takes ", and a reduction, such as reduction::sum"
 
 template <class A>
 inline constexpr bool is_given = !std::is_same_v<std::remove_cvref_t<A>, reduction::None>;
@@ -124,7 +124,7 @@ auto elementwise_loss(R kind, X&& x, Y&& y, F formula) {
 /// The classes axis of scores: axis 1, or axis 0 for scores without a batch.
 struct Classes {
   int axis;
-  jit::Along along;
+  jit::ReduceAxes along;
   std::int64_t count;   // number of classes
   Shape each;           // shape of one number per class that broadcasts against the scores
   TensorRef positions;  // the class numbers, in that shape
@@ -147,8 +147,9 @@ void check_weight_of(const char* what, const X& x, const W& weight, const Classe
 template <class X, class Y>
 struct ClassLossCheck {
   static_assert(may_be_float<value_type_of<X>>, SINTER_LOSS_FLOATS);
-  static_assert(!names_outside<lifted<X>> && !names_outside<lifted<Y>>,
-                "the shape of a part that let or function named is not known inside: take the loss of classes outside");
+  static_assert(
+      !names_outside<lifted<X>> && !names_outside<lifted<Y>>,
+      "the shape of an operand of let or function is not known inside the body: take the loss of classes outside");
   static constexpr bool ok = same_device<device_of<X>, device_of<Y>> && !is_reported<X> && !is_reported<Y>;
 };
 
@@ -203,9 +204,9 @@ class ClassTarget {
 
 /// The terms of a row's log-probabilities: x, x - max(x), and log(sum(exp(x - max(x)))).
 template <class F>
-auto with_shifted(jit::Along along, F use) {
+auto with_shifted(jit::ReduceAxes along, F use) {
   return function([=](const auto& x) {
-    const jit::Along keeps{along.axes, true};
+    const jit::ReduceAxes keeps{along.axes, true};
     const auto shifted = x - apply_along<Op::amax>(keeps, x);
     return use(x, shifted, [=](bool keep) { return log(apply_along<Op::sum>(keep ? keeps : along, exp(shifted))); });
   });

@@ -15,15 +15,15 @@ namespace sinter::inline v1 {
 namespace detail {
 
 /// Throws ShapeError if an operand has another number of axes.
-void check_ranks(std::string_view operation, const Facts& a, int rank_of_a, const Facts& b, int rank_of_b);
+void check_ndims(std::string_view operation, const Facts& a, int ndim_of_a, const Facts& b, int ndim_of_b);
 
 #define SINTER_MULTIPLIED "matrix products take two tensors or expressions: multiply by a number with *"
 #define SINTER_PRODUCT_DTYPES \
   "matrix products take operands of one dtype, of floats or complex numbers: convert one with cast<T>(x)"
 
-#define SINTER_RANKS_OUTSIDE                                                                                       \
-  "mm, bmm, mv and dot look at how many dimensions their operands have, which is not known of a part that let or " \
-  "function named: write matmul(a, b) inside"
+#define SINTER_NDIM_OUTSIDE                                                                \
+  "mm, bmm, mv and dot check how many dimensions their operands have, which is not known " \
+  "inside the body of let or function: write matmul(a, b) there"
 
 /// What is known of two operands before they are combined.
 template <class A, class B>
@@ -49,8 +49,8 @@ auto MatMul::operator()(A&& a, B&& b) const {
 }
 
 /// Products of operands with these numbers of axes.
-template <int rank_of_a, int rank_of_b>
-struct RankedMatMul {
+template <int ndim_of_a, int ndim_of_b>
+struct FixedNdimMatMul {
   const char* name;
 
   template <class A, class B>
@@ -59,7 +59,7 @@ struct RankedMatMul {
       return MatMul{}(std::forward<A>(a), std::forward<B>(b));
     } else {
       constexpr bool are_known = !names_outside<lifted<A>> && !names_outside<lifted<B>>;
-      static_assert(are_known, SINTER_RANKS_OUTSIDE);
+      static_assert(are_known, SINTER_NDIM_OUTSIDE);
       if constexpr (!are_known) {
         return Reported();
       } else {
@@ -72,8 +72,8 @@ struct RankedMatMul {
  private:
   template <class A, class B>
   void check(const A& a, const B& b) const {
-    if (operand_rank(a) != rank_of_a || operand_rank(b) != rank_of_b)
-      check_ranks(name, facts_of(a), rank_of_a, facts_of(b), rank_of_b);
+    if (operand_ndim(a) != ndim_of_a || operand_ndim(b) != ndim_of_b)
+      check_ndims(name, facts_of(a), ndim_of_a, facts_of(b), ndim_of_b);
   }
 };
 
@@ -84,13 +84,13 @@ struct RankedMatMul {
 inline constexpr detail::MatMul matmul{};
 /// (m, k) times (k, n): (m, n). This one and the next three do not take parts named by let or function, whose number of
 /// dims is unknown.
-inline constexpr detail::RankedMatMul<2, 2> mm{"mm"};
+inline constexpr detail::FixedNdimMatMul<2, 2> mm{"mm"};
 /// (b, m, k) times (b, k, n): (b, m, n).
-inline constexpr detail::RankedMatMul<3, 3> bmm{"bmm"};
+inline constexpr detail::FixedNdimMatMul<3, 3> bmm{"bmm"};
 /// (m, k) times (k,): (m,).
-inline constexpr detail::RankedMatMul<2, 1> mv{"mv"};
+inline constexpr detail::FixedNdimMatMul<2, 1> mv{"mv"};
 /// (k,) times (k,): a 0-d result.
-inline constexpr detail::RankedMatMul<1, 1> dot{"dot"};
+inline constexpr detail::FixedNdimMatMul<1, 1> dot{"dot"};
 
 /// x + a b, and beta x + alpha a b: x broadcasts to (m, n). NaN in x propagates even if beta is 0.
 template <class X, class A, class B>
@@ -117,7 +117,7 @@ auto baddbmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
 template <expression A, expression B>
 auto outer(const A& a, const B& b) {
   if constexpr (!detail::is_reported<A> && !detail::is_reported<B>)
-    detail::check_ranks("outer", detail::facts_of(detail::lift(a)), 1, detail::facts_of(detail::lift(b)), 1);
+    detail::check_ndims("outer", detail::facts_of(detail::lift(a)), 1, detail::facts_of(detail::lift(b)), 1);
   return a.unsqueeze(1) * b.unsqueeze(0);
 }
 

@@ -34,7 +34,7 @@ auto magnitude(X&& x) {
 
 /// (sum |x|^p)^(1/p) along axes of a lifted operand.
 template <class X, class P>
-auto norm_along(jit::Along along, const X& x, const P& p) {
+auto norm_along(jit::ReduceAxes along, const X& x, const P& p) {
   const auto sum_of = [&](auto&& terms) { return apply_along<Op::sum>(along, terms); };
   if constexpr (std::is_same_v<P, Infinity<1>>) {
     return apply_along<Op::amax>(along, magnitude(x));
@@ -61,8 +61,8 @@ auto norm_along(jit::Along along, const X& x, const P& p) {
 
 /// The norm's reduce axes. For an infinite order the operand must have elements.
 template <class P, class E>
-jit::Along norm_axes(const E& e, const Axes& axes, KeepDim keep) {
-  const jit::Along along = along_of("norm", e, axes, keep);
+jit::ReduceAxes norm_axes(const E& e, const Axes& axes, KeepDim keep) {
+  const jit::ReduceAxes along = along_of("norm", e, axes, keep);
   if constexpr (!element<typename E::value_type> && !names_outside<E>) check_floats("norm", facts_of(e));
   if constexpr ((std::is_same_v<P, Infinity<1>> || std::is_same_v<P, Infinity<-1>>) && !names_outside<E>)
     if (operand_shape(e).numel() == 0) check_has_elements("norm", along, facts_of(e));
@@ -91,19 +91,19 @@ struct Norm {
 };
 
 /// The axes of `shape`, x's last ones. Throws ShapeError if x's last axes have another shape, or `shape` has no axes.
-jit::Along normalized_axes(std::string_view operation, const Facts& x, const Shape& shape);
+jit::ReduceAxes normalized_axes(std::string_view operation, const Facts& x, const Shape& shape);
 /// How a tensor (batch, channels, ...) is viewed as channel groups: (batch, groups, channels / groups, ...).
 struct Groups {
-  Shape split;        // what the channels axis is split into
-  Shape of_channels;  // shape of one number per channel that broadcasts against the view
-  jit::Along axes;    // the axes of one group
+  Shape split;           // what the channels axis is split into
+  Shape of_channels;     // shape of one number per channel that broadcasts against the view
+  jit::ReduceAxes axes;  // the axes of one group
 };
 /// Throws ShapeError.
 Groups groups_of(const Facts& x, std::int64_t groups);
 
 /// x shifted and scaled to mean 0 and variance 1 along the axes.
 template <class X>
-auto standardized(jit::Along along, X&& x, double eps) {
+auto standardized(jit::ReduceAxes along, X&& x, double eps) {
   along.keeps = true;
   const function scaled([&](const auto& v) {
     const auto mean = apply_along<Op::mean>(along, v);
@@ -113,7 +113,7 @@ auto standardized(jit::Along along, X&& x, double eps) {
   return scaled(std::forward<X>(x));
 }
 template <class X>
-auto with_rms_of_one(jit::Along along, X&& x, double eps) {
+auto with_rms_of_one(jit::ReduceAxes along, X&& x, double eps) {
   along.keeps = true;
   const function scaled(
       [&](const auto& v) { return v * apply<Op::rsqrt>(apply_along<Op::mean>(along, apply<Op::square>(v)) + eps); });
@@ -121,13 +121,14 @@ auto with_rms_of_one(jit::Along along, X&& x, double eps) {
 }
 /// v divided by its norm, or by eps if that is larger.
 template <class V, class P>
-auto with_norm_of_one(jit::Along along, const V& v, const P& p, double eps) {
+auto with_norm_of_one(jit::ReduceAxes along, const V& v, const P& p, double eps) {
   along.keeps = true;
   return v / apply<Op::maximum>(norm_along(along, v, p), eps);
 }
 
-#define SINTER_NORMALIZED_OUTSIDE \
-  "the shape of a part that let or function named is not known inside: normalize it outside, and hand the result in"
+#define SINTER_NORMALIZED_OUTSIDE                                                                                \
+  "the shape of an operand of let or function is not known inside the body: normalize it outside, and pass the " \
+  "result in"
 
 /// What is known of an operand to normalize. Throws DtypeError.
 template <class X>
@@ -159,17 +160,11 @@ inline constexpr detail::Infinity<1> inf{};
 /// must not be 0. Throws IndexError, and Error for a run-time order of 0.
 inline constexpr detail::Norm norm{};
 
-/// softmax(-x, axes).
-template <expression X>
-auto softmin(X&& x, const detail::Axes& axes) {
-  return softmax(-std::forward<X>(x), axes);
-}
-
 /// x divided by its norm of order p along axes, or by eps if that is larger. Throws IndexError.
 template <expression X, class P = std::integral_constant<int, 2>>
 auto normalize(X&& x, P p = {}, const detail::Axes& axes = 1, double eps = 1e-12) {
   static_assert(detail::may_be_float<value_type_of<X>> || complex_element<value_type_of<X>>, SINTER_FLOATS);
-  const jit::Along along = detail::norm_axes<P>(detail::lift(x), axes, keepdim);
+  const jit::ReduceAxes along = detail::norm_axes<P>(detail::lift(x), axes, keepdim);
   const function divided([&](const auto& v) { return detail::with_norm_of_one(along, v, p, eps); });
   return divided(std::forward<X>(x));
 }
@@ -182,7 +177,7 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
   if constexpr (detail::same_device<detail::device_of<X>, detail::device_of<Y>>) {
     static_assert(detail::may_be_float<value_type_of<X>> && detail::may_be_float<value_type_of<Y>>, SINTER_FLOATS);
     const auto product = detail::lift(x * y);
-    const jit::Along along = detail::along_of("cosine_similarity", product, axes, false);
+    const jit::ReduceAxes along = detail::along_of("cosine_similarity", product, axes, false);
     const function similarity([&](const auto& a, const auto& b) {
       const std::integral_constant<int, 2> two;
       return detail::apply_along<Op::sum>(
@@ -203,7 +198,7 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
 /// that shape too. For floats. Throws ShapeError.
 template <expression X>
 auto layer_norm(X&& x, const Shape& shape, double eps = 1e-5) {
-  const jit::Along along = detail::normalized_axes("layer_norm", detail::normalizable("layer_norm", x), shape);
+  const jit::ReduceAxes along = detail::normalized_axes("layer_norm", detail::normalizable("layer_norm", x), shape);
   return detail::standardized(along, std::forward<X>(x), eps);
 }
 template <expression X, expression W>
@@ -223,7 +218,7 @@ auto layer_norm(X&& x, const Shape& shape, W&& weight, B&& bias, double eps = 1e
 template <expression X>
 auto rms_norm(X&& x, const Shape& shape, std::optional<double> eps = {}) {
   const detail::Facts facts = detail::normalizable("rms_norm", x);
-  const jit::Along along = detail::normalized_axes("rms_norm", facts, shape);
+  const jit::ReduceAxes along = detail::normalized_axes("rms_norm", facts, shape);
   return detail::with_rms_of_one(along, std::forward<X>(x), eps ? *eps : detail::epsilon_of(facts.dtype));
 }
 template <expression X, expression W>

@@ -9,7 +9,7 @@ namespace sinter::inline v1::detail {
 
 #define SINTER_NO_ORDER "complex numbers have no order: take real(z), imag(z) or abs(z) first"
 
-/// Whether elements may be complex, as far as the type tells.
+/// Whether elements may be complex, as far as the type says.
 template <class X>
 inline constexpr bool has_order = !complex_element<typename X::value_type>;
 

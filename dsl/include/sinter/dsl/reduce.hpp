@@ -12,13 +12,14 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// The axes as the mask of an Along; false if one is out of range or repeated. A 0-d value counts as having one axis.
-bool find_axes(const Axes& axes, int rank, std::uint8_t& mask) noexcept;
+/// The axes as the mask of a ReduceAxes; false if one is out of range or repeated. A 0-d value counts as having one
+/// axis.
+bool find_axes(const Axes& axes, int ndim, std::uint8_t& mask) noexcept;
 /// The same if the number of dims is unknown. Throws IndexError.
 std::uint8_t axes_from_end(std::string_view operation, const Axes& axes);
 [[noreturn]] void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x);
 /// Throws IndexError if the reduce axes have no elements.
-void check_has_elements(std::string_view operation, jit::Along along, const Facts& x);
+void check_has_elements(std::string_view operation, jit::ReduceAxes along, const Facts& x);
 
 constexpr bool needs_element(Op op) noexcept {
   return op == Op::amax || op == Op::amin || op == Op::argmax || op == Op::argmin;
@@ -26,18 +27,18 @@ constexpr bool needs_element(Op op) noexcept {
 
 /// Throws IndexError.
 template <class E>
-jit::Along along_of(std::string_view operation, const E& e, const Axes& axes, KeepDim keep) {
-  jit::Along along{jit::Along::all_axes, axes.keeps || keep.keeps};
+jit::ReduceAxes along_of(std::string_view operation, const E& e, const Axes& axes, KeepDim keep) {
+  jit::ReduceAxes along{jit::ReduceAxes::all_axes, axes.keeps || keep.keeps};
   if constexpr (names_outside<E>) {
     if (!axes.all()) along.axes = axes_from_end(operation, axes);
-  } else if (!axes.all() && !find_axes(axes, operand_rank(e), along.axes)) {
+  } else if (!axes.all() && !find_axes(axes, operand_ndim(e), along.axes)) {
     throw_wrong_axes(operation, axes, facts_of(e));
   }
   return along;
 }
 template <Op op, class E>
-jit::Along along_of(const E& e, const Axes& axes, KeepDim keep) {
-  const jit::Along along = along_of(name(op), e, axes, keep);
+jit::ReduceAxes along_of(const E& e, const Axes& axes, KeepDim keep) {
+  const jit::ReduceAxes along = along_of(name(op), e, axes, keep);
   if constexpr (needs_element(op) && !names_outside<E>)
     if (operand_shape(e).numel() == 0) check_has_elements(name(op), along, facts_of(e));
   return along;
@@ -48,7 +49,7 @@ jit::Along along_of(const E& e, const Axes& axes, KeepDim keep) {
 template <Op op, class X, class... Rest>
 auto reduce(X&& x, const Axes& axes, KeepDim keep, const Rest&... rest) {
   auto&& e = lift(std::forward<X>(x));
-  const jit::Along along = along_of<op>(e, axes, keep);
+  const jit::ReduceAxes along = along_of<op>(e, axes, keep);
   return apply_along<op>(along, std::forward<decltype(e)>(e), rest...);
 }
 
@@ -72,8 +73,7 @@ template <class X, class C>
   requires(!std::is_same_v<C, KeepDim>)
 auto Reduces2<op>::operator()(X&& x, const Axes& axes, C correction, KeepDim keep) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  static_assert(!std::is_same_v<C, bool>,
-                "the correction is a number, 1 or 0, not a bool; that the axes stay is keepdim");
+  static_assert(!std::is_same_v<C, bool>, "the correction is a number, 1 or 0, not a bool; keepdim keeps the axes");
   static_assert(std::is_same_v<C, bool> || !expression<C>, "the correction is a number");
   if constexpr (is_reported<X>)
     return Reported();
@@ -83,7 +83,7 @@ auto Reduces2<op>::operator()(X&& x, const Axes& axes, C correction, KeepDim kee
 
 template <Op op>
 template <class X>
-auto Spreads1<op>::operator()(X&& x, const Axes& axes) const {
+auto ShapePreserving1<op>::operator()(X&& x, const Axes& axes) const {
   static_assert(expression<X>, SINTER_REDUCED);
   if constexpr (is_reported<X>)
     return Reported();
@@ -154,8 +154,8 @@ auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, Keep
     return Reported();
   } else {
     auto&& e = lift(x);
-    const auto spread = Reduces2<deviation>{}(e, axes, correction, keep);
-    return evaluated_as<DeviationAndMean>(spread, Reduces1<Op::mean>{}(e, axes, keep));
+    const auto deviations = Reduces2<deviation>{}(e, axes, correction, keep);
+    return evaluated_as<DeviationAndMean>(deviations, Reduces1<Op::mean>{}(e, axes, keep));
   }
 }
 

@@ -27,7 +27,7 @@ struct Reduces2 {
 };
 /// softmax(x, axes).
 template <Op op>
-struct Spreads1 {
+struct ShapePreserving1 {
   template <class X>
   auto operator()(X&& x, const Axes& axes) const;
   template <class X>
@@ -46,7 +46,7 @@ struct Extreme {
   template <class X, class Y>
     requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<Y>>)
   void operator()(X&&, Y&&) const {
-    static_assert(!std::is_same_v<Y, Y>, "max and min reduce: of two tensors take maximum(x, y), minimum(x, y)");
+    static_assert(!std::is_same_v<Y, Y>, "max and min reduce: for two tensors use maximum(x, y), minimum(x, y)");
   }
 };
 struct AMinMax {
@@ -74,7 +74,7 @@ class ReductionMethods {
   auto name(const Axes& axes, C correction, KeepDim keep = false) const { \
     return function{}(self(), axes, correction, keep);                    \
   }
-#define SINTER_METHOD_Spreads1(name, function) \
+#define SINTER_METHOD_ShapePreserving1(name, function) \
   auto name(const Axes& axes) const { return function{}(self(), axes); }
 #define SINTER_METHOD_Extreme(name, function)      \
   auto name() const { return function{}(self()); } \
@@ -89,7 +89,7 @@ class ReductionMethods {
  SINTER_METHOD_Extreme(max, Max) SINTER_METHOD_Extreme(min, Min) SINTER_METHOD_Reduces1(aminmax, AMinMax)
 #undef SINTER_METHOD_Reduces1
 #undef SINTER_METHOD_Reduces2
-#undef SINTER_METHOD_Spreads1
+#undef SINTER_METHOD_ShapePreserving1
 #undef SINTER_METHOD_Extreme
 
      private : const Self& self() const noexcept {

@@ -1,4 +1,4 @@
-// safetensors files: named tensors behind a JSON header, as defined by Hugging Face.
+// safetensors files: named tensors after a JSON header, as defined by Hugging Face.
 #pragma once
 #include <string>
 #include <utility>

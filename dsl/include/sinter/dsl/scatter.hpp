@@ -46,7 +46,7 @@ inline constexpr bool may_be_written = true;
 template <expression S, class T>
 inline constexpr bool may_be_written<S, T> =
     std::is_same_v<value_type_of<S>, T> || std::is_same_v<T, AnyType> || std::is_same_v<value_type_of<S>, Unknown>;
-#define SINTER_NOT_WRITTEN "what is written has another dtype: convert it with cast<T>(x)"
+#define SINTER_NOT_WRITTEN "the source has another dtype: convert it with cast<T>(x)"
 
 // Arguments of the methods below. They are checked at the user's call, so that the error message is one step deep;
 // after a reported error nothing more is compiled.

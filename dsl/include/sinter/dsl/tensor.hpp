@@ -100,7 +100,7 @@ class Tensor : public detail::On<D>,
   bool defined() const noexcept { return static_cast<bool>(impl_); }
   const Shape& shape() const { return impl().shape; }
   const Shape& strides() const { return impl().strides; }
-  int dim() const { return impl().rank(); }
+  int dim() const { return impl().ndim(); }
   std::int64_t numel() const { return impl().numel; }
   /// Extent of an axis; negative axes count from the end. Throws IndexError.
   std::int64_t size(detail::Index axis) const { return detail::extent(impl(), axis); }
@@ -129,13 +129,13 @@ class Tensor : public detail::On<D>,
   {
     return Mesh::of(device());
   }
-  /// The shard at position i, which must be one of this process's positions, as a view. Throws IndexError.
+  /// The shard of rank i, which must be one of this process's ranks, as a view. Throws IndexError.
   Tensor<T> shard(int i) const
     requires detail::may_be_on_mesh<D>
   {
     return Tensor<T>(detail::shard_at(impl(), i));
   }
-  /// The device of position i. Throws IndexError.
+  /// The device of rank i. Throws IndexError.
   Device device(int i) const
     requires detail::may_be_on_mesh<D>
   {
@@ -150,13 +150,13 @@ class Tensor : public detail::On<D>,
     return {data(), static_cast<std::size_t>(numel())};
   }
   /// The same for any strides, by index: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError if the tensor does
-  /// not have Rank axes.
-  template <int Rank>
+  /// not have Ndim axes.
+  template <int Ndim>
     requires element<T>
-  Accessor<T, Rank> accessor() const& {
+  Accessor<T, Ndim> accessor() const& {
     detail::check_host_access("accessor", impl(), false);
-    detail::check_accessor_rank(impl(), Rank);
-    typename Accessor<T, Rank>::Extents extents, steps;
+    detail::check_accessor_ndim(impl(), Ndim);
+    typename Accessor<T, Ndim>::Extents extents, steps;
     std::copy(shape().begin(), shape().end(), extents.begin());
     std::copy(strides().begin(), strides().end(), steps.begin());
     return {data(), extents, steps};
@@ -166,9 +166,9 @@ class Tensor : public detail::On<D>,
   {
     static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
   }
-  template <int Rank>
+  template <int Ndim>
     requires element<T>
-  Accessor<T, Rank> accessor() const&& {
+  Accessor<T, Ndim> accessor() const&& {
     static_assert(!element<T>, SINTER_ACCESS_OF_TEMPORARY);
   }
 

@@ -27,7 +27,7 @@ struct Apply;
 template <class T, class Operand>
 struct Cast;
 template <class Name, class Value, class Body>
-struct Let;  // Body, in which Reference<Name> stands for Value
+struct Let;  // Body, in which Reference<Name> refers to Value
 template <class Name>
 struct Reference;
 template <class... Trees>

@@ -68,7 +68,7 @@ TensorRef part_view(const TensorImpl& x, int part);
 TensorRef view_as_real(const TensorImpl& x);
 TensorRef view_as_complex(const TensorImpl& x);
 /// Broadcasts each leaf of an expression of this shape to the whole of it; equal leaves give one tensor.
-std::vector<TensorRef> spread(std::span<TensorImpl* const> leaves, const Shape& shape);
+std::vector<TensorRef> broadcast_leaves(std::span<TensorImpl* const> leaves, const Shape& shape);
 
 /// Views. Of a tensor: other shapes of the same memory. Of an expression: the same expression over views of its
 /// tensors, so nothing is computed; an expression that reduces is evaluated, and the view is a tensor. Negative axes

@@ -103,8 +103,8 @@ namespace nn {
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
-                "DataParallel has a net on several devices: its type must not say where it is (nn::Linear, not what "
-                "net.to(cuda<0>) gives)");
+                "DataParallel copies its net to several devices: the net's type must not contain a device (nn::Linear, "
+                "not what net.to(cuda<0>) returns)");
 
  public:
   static constexpr const char* module_name = "DataParallel";
@@ -153,7 +153,7 @@ class DataParallel : public Module<DataParallel<Net>> {
   auto called(const B&... batches) const {
     const std::int64_t rows = rows_of(batches...);
     const auto lock = follow();
-    const auto parts = std::tuple(spread(batches)...);
+    const auto parts = std::tuple(on_mesh(batches)...);
     using Result = decltype(result_at(0, rows, parts));
     std::vector<Result> results;
     for (int i = 0; i < mesh_.size() && (i == 0 || mesh_.rows(rows, i) > 0); ++i)
@@ -174,7 +174,7 @@ class DataParallel : public Module<DataParallel<Net>> {
   }
   /// Shards a tensor that is on a mesh over this mesh, along dim 0.
   template <class B>
-  auto spread(const B& batch) const {
+  auto on_mesh(const B& batch) const {
     if constexpr (expression<B>) {
       const Tensor<typename B::value_type> all(batch);
       return batch.device().is_mesh() ? Tensor<typename B::value_type>(shard(all, mesh_)) : all;
@@ -207,7 +207,7 @@ class DataParallel : public Module<DataParallel<Net>> {
   }
 
   Mesh mesh_;
-  std::vector<Net> nets_;  // by position
+  std::vector<Net> nets_;  // by rank
   detail::Replicas replicas_;
 };
 

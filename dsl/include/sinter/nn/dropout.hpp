@@ -8,7 +8,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// For evaluation, which draws no numbers: one position stands for all elements.
+/// For evaluation, which draws no numbers: one position serves all elements.
 Draw no_draw(Device device);
 
 /// The device of a lifted expression.

@@ -44,7 +44,7 @@ inline constexpr bool is_module = std::is_base_of_v<ModuleTag, std::remove_cvref
 enum class TensorRole : std::uint8_t {
   Parameter,
   Buffer,    // part of the state, but not trained
-  Constant,  // only moves with the module: stands for an absent parameter
+  Constant,  // only moves with the module: replaces an absent parameter
 };
 
 /// A Tensor<T, D> of a module.

@@ -61,7 +61,7 @@ class Module : public detail::ModuleTag {
   Derived& to_(const D& device) {
     if constexpr (requires { typename Derived::device_type; })
       static_assert(detail::same_device<device_type_of<D>, typename Derived::device_type>,
-                    "the type of this module says where it is: write auto moved = net.to(device)");
+                    "the type of this module contains its device: write auto moved = net.to(device)");
     detail::move_module(detail::node_of(self()), Device(device));
     return self();
   }
@@ -125,7 +125,7 @@ std::string kind_of_module() {
 template <class M>
 void describe_module(M& module, ModuleNode& node) {
   static_assert(lists_members<M>,
-                "a module lists what it is made of: nn::Members members() { return nn::members(\"fc1\", fc1); }");
+                "a module lists its members: nn::Members members() { return nn::members(\"fc1\", fc1); }");
   node.kind = kind_of_module<M>();
   if constexpr (requires { module.extra_repr(); }) node.arguments = module.extra_repr();
   node.training = &module.training_;

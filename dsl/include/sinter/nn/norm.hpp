@@ -12,7 +12,7 @@ namespace detail {
 /// A parameter of this shape, or a number if it does not exist. Throws ShapeError for a shape without axes.
 TensorRef norm_parameter(const Shape& shape, bool exists, DType dtype, Device device, double value);
 /// All axes of the shape, as the last ones of an input.
-jit::Along last_axes(const Shape& shape) noexcept;
+jit::ReduceAxes last_axes(const Shape& shape) noexcept;
 /// "(10,), eps=1e-05, elementwise_affine=True"
 std::string norm_text(const Shape& shape, std::optional<double> eps, bool affine);
 
@@ -43,7 +43,7 @@ class NormLayer : public nn::Module<Layer> {
  public:
   using device_type = D;
 
-  Tensor<T, D> weight;  // of the normalized shape; if absent, a number 1 that is no parameter
+  Tensor<T, D> weight;  // of the normalized shape; if absent, a number 1 that is not a parameter
 
   const Shape& normalized_shape() const noexcept { return shape_; }
   Eps eps() const noexcept { return eps_; }
@@ -94,7 +94,7 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   static constexpr const char* module_name = "LayerNorm";
 
   using Base::weight;
-  Tensor<T, D> bias;  // of the normalized shape; if absent, a number 0 that is no parameter
+  Tensor<T, D> bias;  // of the normalized shape; if absent, a number 0 that is not a parameter
 
   /// Throws ShapeError for a shape without axes, DeviceError, OutOfMemory.
   explicit LayerNormOf(const Shape& normalized_shape, const LayerNormOptions& o = {})
@@ -112,7 +112,7 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   template <expression X>
   auto operator()(const X& x) const {
     const auto scaled = this->weighted(
-        x, [&](jit::Along axes, const X& input) { return detail::standardized(axes, input, this->eps()); });
+        x, [&](jit::ReduceAxes axes, const X& input) { return detail::standardized(axes, input, this->eps()); });
     if constexpr (detail::is_reported<decltype(scaled)>)
       return detail::Reported();
     else
@@ -152,7 +152,7 @@ class RMSNormOf : public detail::NormLayer<RMSNormOf<T, D>, T, D, std::optional<
   /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
-    return this->weighted(x, [&](jit::Along axes, const X& input) {
+    return this->weighted(x, [&](jit::ReduceAxes axes, const X& input) {
       return detail::with_rms_of_one(axes, input, this->eps().value_or(detail::epsilon_of(dtype_of<T>)));
     });
   }

@@ -18,8 +18,8 @@ std::string python_text(double value);
 /// Printed for layers whose parameters have no array because they were moved from.
 inline constexpr const char* holds_nothing = "empty";
 
-/// Whether a parameter exists: a 0-d tensor stands for an absent one.
-inline bool is_parameter(const TensorRef& t) noexcept { return t && t->rank() > 0; }
+/// Whether a parameter exists: a 0-d tensor replaces an absent one.
+inline bool is_parameter(const TensorRef& t) noexcept { return t && t->ndim() > 0; }
 inline TensorRole role_of(const TensorRef& t) noexcept {
   return is_parameter(t) ? TensorRole::Parameter : TensorRole::Constant;
 }
@@ -54,7 +54,7 @@ struct LastExtent<Leaf<T>> {
   static constexpr bool known = true;
   static std::int64_t of(TensorImpl* const*& leaf) noexcept {
     const TensorImpl* const x = *leaf++;
-    return x && x->rank() > 0 ? x->shape.end()[-1] : 1;
+    return x && x->ndim() > 0 ? x->shape.end()[-1] : 1;
   }
 };
 template <>
@@ -78,7 +78,7 @@ struct LastExtent<Apply<Op::matmul, A, Leaf<T>>> {
   static std::int64_t of(TensorImpl* const*& leaf) noexcept {
     LastExtent<A>::of(leaf);
     const TensorImpl* const b = *leaf++;
-    return b && b->rank() > 1 ? b->shape.end()[-1] : -1;
+    return b && b->ndim() > 1 ? b->shape.end()[-1] : -1;
   }
 };
 template <class A, class B>
@@ -102,7 +102,7 @@ bool plainly_fits(const X& x, const TensorImpl& weight, const Shape& last) noexc
   if constexpr (requires { x.value.leaves; } && element<value_type_of<X>>) {
     if constexpr (X::leaf_count > 0 && LastExtent<typename X::tree>::known) {
       runtime::TensorImpl* const* leaf = x.value.leaves;
-      return last.rank() == 1 && x.value.owns && *leaf && (*leaf)->device == weight.device &&
+      return last.ndim() == 1 && x.value.owns && *leaf && (*leaf)->device == weight.device &&
              LastExtent<typename X::tree>::of(leaf) == last[0];
     }
   }
@@ -116,7 +116,7 @@ void check_input(const M& module, const X& x, const TensorImpl& weight, const Sh
   if (!fits_module(input, weight, last)) throw_input(node_of(module), input, weight, last);
 }
 
-/// Whether an input of type X may have the dtype of a module's parameters, as far as its type tells.
+/// Whether an input of type X may have the dtype of a module's parameters, as far as its type says.
 template <class X, class T>
 inline constexpr bool dtype_may_fit = !element<value_type_of<X>> || std::is_same_v<value_type_of<X>, T>;
 /// Whether an input passes the compile-time checks.

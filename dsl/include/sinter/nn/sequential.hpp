@@ -88,7 +88,7 @@ class Sequential : public Module<Sequential<Layers...>> {
   template <class Self, class I>
   static auto& at(Self& self, I) noexcept {
     constexpr bool is_there = I::value >= 0 && I::value < size();
-    static_assert(is_there, "the net has no module of this number");
+    static_assert(is_there, "the net has no module with this number");
     if constexpr (is_there)
       return std::get<static_cast<std::size_t>(I::value)>(self.layers_);
     else

@@ -28,7 +28,7 @@ struct ExportOptions {
 /// The files of a library of exported kernels.
 enum class ExportFormat : std::uint8_t {
   Source,  // library.h and library.c
-  Header,  // library.h alone: one source file defines LIBRARY_IMPLEMENTATION before including it
+  Header,  // only library.h: one source file defines LIBRARY_IMPLEMENTATION before including it
   Fatbin,  // as Source, plus library.fatbin with the binaries, which library_open reads at run time
 };
 

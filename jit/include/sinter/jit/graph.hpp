@@ -1,4 +1,4 @@
-// The graph: plain nodes in topological order. From here on there are no templates.
+// The graph: untemplated nodes in topological order.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -24,8 +24,9 @@ struct Node {
   DType dtype;  // of the result
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
-  // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its Along;
-  // a recorded operation: weak_result if all its operands are weak, so that promotion still treats it as a C++ scalar.
+  // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its
+  // ReduceAxes; a recorded operation: weak_result if all its operands are weak, so that promotion still treats it as a
+  // C++ scalar.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -33,21 +34,21 @@ struct Node {
 inline constexpr std::uint64_t weak_result = 1;
 
 /// The reduce axes of a reduction.
-struct Along {
+struct ReduceAxes {
   std::uint8_t axes = all_axes;  // bit i: the i-th axis before the last; bits past the number of dims are ignored
   bool keeps = false;            // reduce axes stay, with an extent of 1
 
   static constexpr std::uint8_t all_axes = 0xFF;
   /// As an attribute, which is never weak_result.
   constexpr std::uint64_t bits() const noexcept { return std::uint64_t{axes} << 8 | std::uint64_t{keeps} << 16; }
-  static constexpr Along of(std::uint64_t bits) noexcept {
+  static constexpr ReduceAxes of(std::uint64_t bits) noexcept {
     return {static_cast<std::uint8_t>(bits >> 8), (bits >> 16 & 1) != 0};
   }
-  friend constexpr bool operator==(const Along&, const Along&) = default;
+  friend constexpr bool operator==(const ReduceAxes&, const ReduceAxes&) = default;
 };
 
 /// The shape of a reduction's result.
-Shape reduced_shape(const Shape& operand, Along along);
+Shape reduced_shape(const Shape& operand, ReduceAxes along);
 
 /// Nodes, each after its operands. An operation's operands have its compute dtype: conversions are nodes.
 class Graph {
@@ -65,9 +66,9 @@ class Graph {
   Operand cast(Operand a, DType dtype);
   /// Inserts the casts that the operation's rule requires. Scalars and constants are weak in promotion. Throws
   /// DtypeError.
-  Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, Along()); }
+  Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, ReduceAxes()); }
   /// The same for a reduction.
-  Operand apply(Op op, std::span<const Operand> operands, Along along);
+  Operand apply(Op op, std::span<const Operand> operands, ReduceAxes along);
   /// Adds a node unchanged; its operands must have the right dtypes. `operands` must not be the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
   /// A cast written by the user: its result is not weak, even for a scalar. A node even if the dtype is the same.
@@ -110,7 +111,7 @@ std::uint64_t absent_addend_bits(DType dtype) noexcept;
 Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves; `same_as[i] <= i` is the first leaf that is the same array
-/// as leaf i; `is_index[i]` tells whether leaf i has no memory: an index tensor or, for floats, an absent addend
+/// as leaf i; `is_index[i]` is whether leaf i has no memory: an index tensor or, for floats, an absent addend
 /// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold a
 /// reduction's axes are read. Throws DtypeError, and Error for an invalid program.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,

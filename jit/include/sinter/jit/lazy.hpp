@@ -40,7 +40,7 @@ LazyRef lazy(const Recorded& recorded);
 /// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
 LazyRef lazy(Op op, std::span<const LazyRef> operands);
 /// The same for a reduction.
-LazyRef lazy(Op op, std::span<const LazyRef> operands, Along along);
+LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
 /// The elements of an array at `offset` (int64), counted in elements from its first one. Throws DeviceError.
 LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);

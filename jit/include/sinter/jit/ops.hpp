@@ -26,15 +26,15 @@ enum class Op : std::uint8_t {
 #define SINTER_REDUCTION(name, arity, rule) name,
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) name,
 #include <sinter/jit/reduction_list.def>
-  matmul,  // matrix product, also of batches, or of matrix and vector: see product.hpp
-  like,    // the first operand, in the broadcast shape of both operands
+  matmul,          // matrix product, also of batches, or of matrix and vector: see product.hpp
+  broadcast_like,  // the first operand, in the broadcast shape of both operands
 };
 
 /// How an operation changes its operand's shape.
 enum class Reduction : std::uint8_t {
-  None,     // operands broadcast
-  Reduces,  // the reduce axes are removed, or stay with an extent of 1
-  Spreads,  // the operand's shape: the combined value is spread over the elements again
+  None,             // operands broadcast
+  Reduces,          // the reduce axes are removed, or stay with an extent of 1
+  ShapePreserving,  // the operand's shape: the reduced value is broadcast back over the elements
 };
 
 struct OpInfo {
@@ -47,8 +47,8 @@ struct OpInfo {
 
 namespace detail {
 inline constexpr OpInfo op_info[] = {
-    {"leaf", 0, DTypeRule::None},      {"index", 0, DTypeRule::None},    {"array", 0, DTypeRule::None},
-    {"scalar", 0, DTypeRule::None},    {"constant", 0, DTypeRule::None}, {"cast", 1, DTypeRule::None},
+    {"leaf", 0, DTypeRule::None},      {"index", 0, DTypeRule::None},          {"array", 0, DTypeRule::None},
+    {"scalar", 0, DTypeRule::None},    {"constant", 0, DTypeRule::None},       {"cast", 1, DTypeRule::None},
     {"load", 2, DTypeRule::None},
 #define SINTER_OP(name, arity, rule) {#name, arity, DTypeRule::rule},
 #define SINTER_COMPOSITE_OP(name, arity, rule) {#name, arity, DTypeRule::rule, true},
@@ -56,7 +56,7 @@ inline constexpr OpInfo op_info[] = {
 #define SINTER_REDUCTION(name, arity, rule) {#name, arity, DTypeRule::rule, false, Reduction::Reduces},
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) {#name, arity, DTypeRule::rule, true, Reduction::kind},
 #include <sinter/jit/reduction_list.def>
-    {"matmul", 2, DTypeRule::Product}, {"like", 2, DTypeRule::None},
+    {"matmul", 2, DTypeRule::Product}, {"broadcast_like", 2, DTypeRule::None},
 };
 }  // namespace detail
 
@@ -74,10 +74,10 @@ constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cas
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
 /// A phrase that says what it computes; empty for operations without a public name.
 std::string_view doc(Op op) noexcept;
-/// The tokens of its body in the table (for a reduction, of the body that combines two parts); empty if there is none.
+/// The tokens of its body in the table (for a reduction, the body that combines two partial results), or empty.
 std::string_view body(Op op) noexcept;
 constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
-/// Whether it combines elements along axes; its node's attribute is then an Along.
+/// Whether it combines elements along axes; its node's attribute is then a ReduceAxes.
 constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
 /// Whether its result's shape may differ from its operands' broadcast shape.
 constexpr bool is_reshaping(Op op) noexcept { return is_reduction(op) || op == Op::matmul; }
@@ -140,7 +140,7 @@ namespace detail {
 /// The types by the operation's rule.
 constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexcept {
   const DTypeRule rule = info(op).rule;
-  const bool reduces = is_reduction(op);  // the operand after the value is a parameter of the reduction
+  const bool reduces = is_reduction(op);  // the second operand is a parameter of the reduction
   const bool first = (rule == DTypeRule::First || rule == DTypeRule::FirstNumber || reduces) && !operands[0].weak;
   const DType common = common_type(rule == DTypeRule::Select ? operands.subspan(1)
                                    : first                   ? operands.first(1)

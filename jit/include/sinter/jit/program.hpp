@@ -15,7 +15,7 @@ namespace sinter::inline v1::jit {
 ///   leaf, array: DType, or any_dtype if only the tensor knows it.   scalar: Category.
 ///   constant: DType, then eight bytes of value, lowest first; weak in promotion, like a scalar.  cast: DType.
 ///   integer: one signed byte, an int64 constant.  reference: which binding, outermost first.
-/// A reduction takes, besides its operands, the next scalar, whose bits are its Along.
+/// A reduction takes, besides its operands, the next scalar, whose bits are its ReduceAxes.
 /// bind pops the value on top of the stack and names it; unbind forgets the innermost name.
 enum class Code : std::uint8_t { integer = 0xFC, bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
@@ -45,15 +45,15 @@ struct Scalar {
   constexpr Scalar(double v) : bits(__builtin_bit_cast(std::uint64_t, v)) {}
 };
 
-/// The entry under which the plans of one expression type are cached. Constant-initialized; owned by the tree's type,
-/// while what it points to is owned by the library and never freed.
-struct Entry {
+/// The cache of one expression type's plans. Constant-initialized; owned by the tree's type, while the library owns
+/// what it points to and never frees it.
+struct CallSiteCache {
   std::atomic<const void*> plans{nullptr};
 };
 
 /// A tree with its values: everything that an evaluation needs. Borrowed for the duration of a call.
 struct Bound {
-  Entry* entry = nullptr;
+  CallSiteCache* site = nullptr;
   const Program* program = nullptr;
   runtime::TensorImpl* const* leaves = nullptr;
   const Scalar* scalars = nullptr;

@@ -9,7 +9,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// An expression without its C++ type: evaluation and inspection start from it if the type's entry has no cached plan.
+/// An expression without its C++ type: evaluation and inspection start from it if the call-site cache has no plan.
 /// It does not check that the leaves are on one device; its users do.
 struct Recorded {
   Recorded() = default;
@@ -22,7 +22,7 @@ struct Recorded {
   explicit Recorded(std::span<const LazyRef> values);
 
   /// Indices of the first output's leaves that are not gathered from: its shape comes from them, and so do its views.
-  std::vector<std::uint32_t> walked() const;
+  std::vector<std::uint32_t> elementwise() const;
 
   Graph graph;
   std::vector<runtime::TensorImpl*> leaves;

@@ -1,4 +1,4 @@
-// Scans along an axis: each result combines all elements up to its position.
+// Inclusive scans along an axis: each result combines all elements up to its position.
 #pragma once
 #include <cstdint>
 

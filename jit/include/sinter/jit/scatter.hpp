@@ -8,7 +8,7 @@
 namespace sinter::inline v1::jit {
 
 enum class Write : std::uint8_t {
-  Store,  // of several values for one position, one wins: on a CPU the last
+  Store,  // if several values have the same position, one wins: on a CPU the last
   Add,    // in row-major order on a CPU, in any order on a GPU; bools: or
 };
 

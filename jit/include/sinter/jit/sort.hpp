@@ -1,7 +1,7 @@
-// Order along an axis: sorting, the first k, the k-th, the median. For every real dtype.
+// Sort, topk, kthvalue and median along an axis, for every real dtype.
 //
-// NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements always keep the order of their
-// positions, in descending order too, so results do not depend on the device.
+// NaN compares above every number, whatever its sign; -0 and 0 are equal. The sort is stable, in descending order
+// too, so results do not depend on the device.
 //
 // All throw DtypeError for complex numbers, IndexError for an axis out of range, OutOfMemory, CompileError, CudaError.
 #pragma once
@@ -32,7 +32,7 @@ enum class Nan : std::uint8_t { Wins, Ignored };
 
 /// The lower of two middle elements. Throws Error along an axis without elements.
 ValuesAndIndices median(runtime::TensorImpl& x, std::int64_t axis, bool keepdim, Nan nan);
-/// Of all elements, 0-d; NaN if there are none. Throws Error for no elements of a dtype without NaN.
+/// The median of all elements, 0-d; NaN if there are none. Throws Error if there are none and the dtype has no NaN.
 runtime::TensorRef median(runtime::TensorImpl& x, Nan nan);
 
 }  // namespace sinter::inline v1::jit

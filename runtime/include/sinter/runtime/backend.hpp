@@ -1,4 +1,4 @@
-// The interface to a device, with one Backend per device; jit/ and dsl/ use nothing else of it.
+// The interface to a device, with one Backend per device; jit/ and dsl/ access devices only through it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +51,8 @@ class Backend {
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
   /// The dtype to convert matrices to if the device's BLAS does not support `dtype`.
   virtual DType multiplied_as(DType dtype) const noexcept { return dtype; }
-  /// For dtypes that need no such conversion. Asynchronous if the device is. Throws DeviceError if the device has no
-  /// BLAS, ShapeError for extents that the BLAS does not support, CudaError.
+  /// A matrix product of a dtype that needs no such conversion. Asynchronous if the device is. Throws DeviceError if
+  /// the device has no BLAS, ShapeError for extents that the BLAS does not support, CudaError.
   virtual void multiply(const MatrixProduct& product) = 0;
   /// Waits for all streams.
   virtual void synchronize() = 0;
@@ -88,7 +88,7 @@ struct Launch {
   unsigned pointers = 0;
 };
 
-/// The device rejected the binary itself: recompiling may give one that it accepts.
+/// The device rejects the binary itself: recompiling may give one that it accepts.
 class BinaryRefused : public CudaError {
  public:
   using CudaError::CudaError;

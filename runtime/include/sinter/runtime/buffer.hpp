@@ -63,7 +63,7 @@ class Ref {
 
 struct StreamImpl;
 struct Uses;
-struct Pieces;
+struct Shards;
 
 /// Memory on one device, shared by the tensors that view it.
 class Buffer : public Counted<Buffer> {
@@ -79,9 +79,9 @@ class Buffer : public Counted<Buffer> {
                           Device device = Device());
 
   /// The buffer of a tensor on a mesh: it has no memory of its own.
-  static Ref<Buffer> of_pieces(std::unique_ptr<const Pieces> pieces);
+  static Ref<Buffer> of_shards(std::unique_ptr<const Shards> shards);
   /// Null if the buffer has memory.
-  const Pieces* pieces() const noexcept;
+  const Shards* shards() const noexcept;
 
   Device device() const noexcept { return device_; }
   std::byte* data() const noexcept { return data_; }
@@ -107,9 +107,9 @@ class Buffer : public Counted<Buffer> {
 
  private:
   friend class UseRecord;
-  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Pieced };
+  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Sharded };
   struct Foreign;
-  struct Pieced;
+  struct Sharded;
   class Exposed;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();

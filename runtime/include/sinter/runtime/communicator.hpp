@@ -8,17 +8,17 @@
 
 namespace sinter::inline v1::runtime {
 
-/// How elements of several positions are combined.
+/// The operator of a reduction over ranks.
 enum class Combine : std::uint8_t { Sum, Product, Maximum, Minimum };
 
-/// One array for each of this process's positions, in order: contiguous, on that position's device, all of one dtype.
+/// One array for each of this process's ranks, in order: contiguous, on that rank's device, all of one dtype.
 using LocalArrays = std::span<const TensorRef>;
 
-/// Collective operations over the positions 0, 1, ... of a mesh, of which this process has a contiguous range. Every
+/// Collective operations over the ranks 0, 1, ... of a mesh, of which this process has a contiguous range. Every
 /// process makes the same calls in the same order. Work on GPUs is asynchronous, in the order of the calling thread's
 /// current stream of each device; arrays on the CPU are ready on return. Calls from several threads are serialized.
 ///
-/// All throw Error, naming the position, the call and its operands, if processes make different calls or if one does
+/// All throw Error, naming the rank, the call and its operands, if processes make different calls or if one does
 /// not respond in time (SINTER_COLLECTIVE_TIMEOUT seconds, 300 by default). After that, every further call throws too.
 class Communicator {
  public:
@@ -29,27 +29,27 @@ class Communicator {
 
   /// "loopback", "NCCL", "MPI".
   virtual std::string_view name() const noexcept = 0;
-  /// The number of all positions, and those of this process: [first, first + local).
+  /// The number of all ranks, and those of this process: [first, first + local).
   virtual int size() const noexcept = 0;
   virtual int first() const noexcept = 0;
   virtual int local() const noexcept = 0;
 
-  /// Each array becomes the combination of all, with identical bits at every position. 16-bit floats are summed in
-  /// float32; complex numbers can only be summed; among several NaNs or zeros, Maximum and Minimum may return any.
+  /// Each array becomes the reduction of all, bitwise identical at every rank. 16-bit floats are summed in float32;
+  /// complex numbers can only be summed; among several NaNs or zeros, Maximum and Minimum may return any.
   virtual void all_reduce(LocalArrays arrays, Combine how) = 0;
-  /// `to` receives the concatenation of `from` at all positions: counts[p] elements of position p, possibly none.
+  /// `to` receives the concatenation of `from` at all ranks: counts[p] elements of rank p, possibly none.
   virtual void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) = 0;
-  /// Position p receives its counts[p] elements of the combination of all `from`, with sum(counts) elements each.
+  /// Rank p receives its counts[p] elements of the reduction of all `from`, which have sum(counts) elements each.
   virtual void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) = 0;
-  /// All arrays become the one at position `root`.
+  /// All arrays become copies of the one at rank `root`.
   virtual void broadcast(LocalArrays arrays, int root) = 0;
-  /// Copies the array at position `from` to the one at position `to`. Called only by the processes that have either
-  /// position; the array at the other position may be null.
+  /// Copies the array at rank `from` to the one at rank `to`. Called only by the processes that have either
+  /// rank; the array at the other rank may be null.
   virtual void send(const TensorRef& source, int from, const TensorRef& target, int to) = 0;
   /// Returns when every process has called it. Does not wait for devices.
   virtual void barrier() = 0;
 
-  /// What this process has sent so far, without transfers that stay on a device.
+  /// Messages that this process has sent so far, without copies that stay on one device.
   struct Traffic {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;

@@ -12,14 +12,14 @@ namespace sinter::inline v1 {
 
 /// The element type of a tensor.
 enum class DType : std::uint8_t {
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) id,
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) id,
 #include <sinter/runtime/dtypes.def>
 };
 
 /// bool < int < float < complex: a result has the highest category of its operands.
 enum class Category : std::uint8_t { Bool, Int, Float, Complex };
 
-/// Stands for an element type known only at run time: `Tensor<AnyType>`.
+/// Denotes an element type known only at run time: `Tensor<AnyType>`.
 struct AnyType {};
 
 namespace detail {
@@ -29,19 +29,19 @@ struct DTypeInfo {
   std::string_view cpp_name;   // the element type: std::int64_t
   Category category;
   std::uint8_t size;  // bytes
-  DType carrier;
+  DType compute_dtype;
 };
 inline constexpr DTypeInfo dtype_info[] = {
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
-  {name, cuda, #type, Category::category, sizeof(type), DType::carrier},
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) \
+  {name, cuda, #type, Category::category, sizeof(type), DType::compute_dtype},
 #include <sinter/runtime/dtypes.def>
 };
 template <class T>
 struct DTypeOf;
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
-  template <>                                                 \
-  struct DTypeOf<type> {                                      \
-    static constexpr DType value = DType::id;                 \
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) \
+  template <>                                                       \
+  struct DTypeOf<type> {                                            \
+    static constexpr DType value = DType::id;                       \
   };
 #include <sinter/runtime/dtypes.def>
 }  // namespace detail
@@ -54,9 +54,9 @@ constexpr std::string_view name(DType t) noexcept { return info(t).name; }
 constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
 constexpr Category category(DType t) noexcept { return info(t).category; }
 /// The compute dtype of operations on a dtype: itself, or a wider one that holds all its values.
-constexpr DType carrier(DType t) noexcept { return info(t).carrier; }
+constexpr DType compute_dtype(DType t) noexcept { return info(t).compute_dtype; }
 /// Whether a dtype is for storage only, such as int8 and half.
-constexpr bool is_stored_only(DType t) noexcept { return carrier(t) != t; }
+constexpr bool is_stored_only(DType t) noexcept { return compute_dtype(t) != t; }
 
 constexpr bool is_complex(DType t) noexcept { return category(t) == Category::Complex; }
 /// The real dtypes come before the complex ones.
@@ -113,7 +113,7 @@ constexpr bool can_cast(DType from, DType to) noexcept { return category(from) <
 template <class F>
 constexpr decltype(auto) visit(DType t, F&& f) {
   switch (t) {
-#define SINTER_DTYPE(id, type, name, cuda, category, carrier) \
+#define SINTER_DTYPE(id, type, name, cuda, category, compute_dtype) \
   case DType::id: return f(std::type_identity<type>{});
 #include <sinter/runtime/dtypes.def>
   }

@@ -1,4 +1,4 @@
-// Products of matrices in memory: jit/'s request to a device, and the device's to its BLAS.
+// Matrix products in memory: requested by jit/ from a device, and by the device from its BLAS.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -25,21 +25,21 @@ class Mesh {
   /// CUDA_VISIBLE_DEVICES leaves it, or the CPU. Without mpirun the same as Mesh(). Every process must call it. Throws
   /// DeviceError if MPI is not installed.
   static Mesh world();
-  /// The mesh behind a device. Throws DeviceError for a CPU or a GPU.
+  /// The mesh that a device denotes. Throws DeviceError for a CPU or a GPU.
   static Mesh of(Device device);
 
-  /// The number of positions.
+  /// The number of ranks.
   int size() const noexcept;
-  /// The device of a position, as its own process names it. Throws IndexError.
-  Device device(int position) const;
-  /// The positions of this process are [first(), first() + local()).
+  /// The device of a rank, as its own process names it. Throws IndexError.
+  Device device(int rank) const;
+  /// The ranks of this process are [first(), first() + local()).
   int first() const noexcept;
   int local() const noexcept;
-  bool is_local(int position) const noexcept { return position >= first() && position < first() + local(); }
+  bool is_local(int rank) const noexcept { return rank >= first() && rank < first() + local(); }
 
-  /// Of `rows` rows, the number at position p, and its first row.
-  std::int64_t rows(std::int64_t rows, int position) const noexcept;
-  std::int64_t first_row(std::int64_t rows, int position) const noexcept;
+  /// Of `rows` rows, the number at rank p, and its first row.
+  std::int64_t rows(std::int64_t rows, int rank) const noexcept;
+  std::int64_t first_row(std::int64_t rows, int rank) const noexcept;
 
   /// Created on first use. Throws DeviceError if a library is missing.
   runtime::Communicator& communicator() const;

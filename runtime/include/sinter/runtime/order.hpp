@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A buffer that a piece of work reads, and possibly writes. Null: an operand without memory.
+/// A buffer that an operation reads, and possibly writes. Null: an operand without memory.
 struct Use {
   Buffer* buffer;
   bool writes;
@@ -18,16 +18,16 @@ struct Use {
 ///
 /// A wait covers everything issued to a stream so far: events are recorded only when a wait needs one, except by
 /// transfers, which mark their own end.
-class Ordered {
+class DependencyGuard {
  public:
   /// `uses` must live as long as this object. Throws CudaError.
-  Ordered(Device device, std::span<const Use> uses) : uses_(uses) {
+  DependencyGuard(Device device, std::span<const Use> uses) : uses_(uses) {
     if (order_matters.load(std::memory_order_relaxed)) [[unlikely]]
       begin(device);
   }
-  Ordered(const Ordered&) = delete;
-  Ordered& operator=(const Ordered&) = delete;
-  ~Ordered() {
+  DependencyGuard(const DependencyGuard&) = delete;
+  DependencyGuard& operator=(const DependencyGuard&) = delete;
+  ~DependencyGuard() {
     if (active_) [[unlikely]]
       end();
   }

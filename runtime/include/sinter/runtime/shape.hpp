@@ -9,25 +9,25 @@
 
 namespace sinter::inline v1 {
 
-inline constexpr int max_rank = 8;
+inline constexpr int max_ndim = 8;
 
 /// The extents (or strides) of a tensor, outermost first. Shapes accept any integral types: Shape{2, n, 3u}.
 class Shape {
  public:
   constexpr Shape() = default;
   template <std::integral... I>
-  constexpr Shape(I... extents) : rank_(checked_rank(sizeof...(I))), extents_{static_cast<std::int64_t>(extents)...} {}
+  constexpr Shape(I... extents) : ndim_(checked_ndim(sizeof...(I))), extents_{static_cast<std::int64_t>(extents)...} {}
   explicit Shape(std::span<const std::int64_t> extents);
 
-  constexpr int rank() const noexcept { return rank_; }
+  constexpr int ndim() const noexcept { return ndim_; }
   /// Negative axes count from the end. Throws IndexError.
   constexpr std::int64_t operator[](int axis) const { return extents_[checked(axis)]; }
   constexpr std::int64_t& operator[](int axis) { return extents_[checked(axis)]; }
   constexpr const std::int64_t* begin() const noexcept { return extents_.data(); }
-  constexpr const std::int64_t* end() const noexcept { return extents_.data() + rank_; }
-  constexpr std::size_t size() const noexcept { return static_cast<std::size_t>(rank_); }
-  constexpr bool empty() const noexcept { return rank_ == 0; }
-  /// Number of elements; 1 for rank 0.
+  constexpr const std::int64_t* end() const noexcept { return extents_.data() + ndim_; }
+  constexpr std::size_t size() const noexcept { return static_cast<std::size_t>(ndim_); }
+  constexpr bool empty() const noexcept { return ndim_ == 0; }
+  /// Number of elements; 1 for a 0-d shape.
   constexpr std::int64_t numel() const noexcept {
     std::int64_t n = 1;
     for (std::int64_t e : *this) n *= e;
@@ -37,27 +37,27 @@ class Shape {
   void push_back(std::int64_t extent);
 
   friend constexpr bool operator==(const Shape& a, const Shape& b) noexcept {
-    if (a.rank_ != b.rank_) return false;
-    for (int i = 0; i < a.rank_; ++i)  // a few words: faster than a call of memcmp
+    if (a.ndim_ != b.ndim_) return false;
+    for (int i = 0; i < a.ndim_; ++i)  // a few words: faster than a call of memcmp
       if (a.extents_[i] != b.extents_[i]) return false;
     return true;
   }
 
  private:
-  static constexpr std::uint8_t checked_rank(std::size_t n) {
-    if (n > max_rank) throw_rank(n);
+  static constexpr std::uint8_t checked_ndim(std::size_t n) {
+    if (n > max_ndim) throw_ndim(n);
     return static_cast<std::uint8_t>(n);
   }
   constexpr int checked(int axis) const {
-    const int from_start = axis < 0 ? axis + rank_ : axis;
-    if (from_start < 0 || from_start >= rank_) throw_axis(axis, rank_);
+    const int from_start = axis < 0 ? axis + ndim_ : axis;
+    if (from_start < 0 || from_start >= ndim_) throw_axis(axis, ndim_);
     return from_start;
   }
-  [[noreturn]] static void throw_rank(std::size_t n);
-  [[noreturn]] static void throw_axis(int axis, int rank);
+  [[noreturn]] static void throw_ndim(std::size_t n);
+  [[noreturn]] static void throw_axis(int axis, int ndim);
 
-  std::uint8_t rank_ = 0;
-  std::array<std::int64_t, max_rank> extents_{};
+  std::uint8_t ndim_ = 0;
+  std::array<std::int64_t, max_ndim> extents_{};
 };
 
 /// "(2, 3)", "(3,)", "()", like Python tuples.

@@ -1,4 +1,4 @@
-// The objects behind the handles of streams and events.
+// The objects that handles of streams and events refer to.
 #pragma once
 #include <atomic>
 #include <cstdint>

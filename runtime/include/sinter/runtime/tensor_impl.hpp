@@ -12,13 +12,13 @@ struct TensorImpl : Counted<TensorImpl> {
   std::int8_t split = -1;  // on a mesh: the sharded axis, counted from the first one; -1 if replicated
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
-  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: its place in the array
+  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: its index in the array
   std::int64_t numel = 1;
   Shape shape;
   Shape strides;  // in elements; of any sign, 0 for expanded axes
   Ref<Buffer> buffer;
 
-  int rank() const noexcept { return shape.rank(); }
+  int ndim() const noexcept { return shape.ndim(); }
   static void destroy(TensorImpl* impl) noexcept;
 };
 
@@ -48,8 +48,8 @@ inline constexpr int taken_away = -1, by_strides = -2;
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0,
                int split = by_strides);
 
-/// A tensor without memory whose element i is its row-major position i (int64), which kernels compute. A view of it
-/// keeps the positions of its elements.
+/// A tensor without memory whose element i is its row-major index i (int64), which kernels compute. The elements of a
+/// view keep their values.
 TensorRef index_tensor(const Shape& shape, Device device);
 /// A 0-d tensor of a float dtype without memory that leaves any sum unchanged: kernels use the constant -0. It replaces
 /// an absent tensor.

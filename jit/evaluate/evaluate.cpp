@@ -1,0 +1,260 @@
+#include <boost/container/small_vector.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include <runtime/collective/together.hpp>
+#include <runtime/environment.hpp>
+#include <runtime/fork.hpp>
+#include <sinter/jit/prepare.hpp>
+#include <sinter/runtime/error.hpp>
+#include "../cache/readers.hpp"
+#include "../graph/same_arrays.hpp"
+#include "../infer/check_shapes.hpp"
+#include "../mesh/run_on_mesh.hpp"
+#include "../run/runner.hpp"
+#include "evaluator.hpp"
+#include "preparation.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using boost::container::small_vector;
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// SINTER_FUSION=off makes the whole program evaluate node by node.
+bool fusion_is_off() {
+  static constinit runtime::NoDestructor<const bool> off;
+  return off.get([] { return new bool(runtime::is_off("SINTER_FUSION")); });
+}
+
+bool is_eager(Mode mode) { return mode == Mode::Eager || fusion_is_off(); }
+
+bool on_one_device(Leaves leaves) {
+  return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });
+}
+
+/// What a typed tree's compiled graph depends on beside the type: how it runs, the outputs' dtypes, for each leaf the
+/// first one that is the same array and whether it is an index, the leaves' dtypes where the type leaves them open, and
+/// what its reductions combine.
+class Key {
+ public:
+  Key(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
+    const Leaves leaves(tree.leaves, program_.leaves);
+    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1) + program_.along.size(),
+                  boost::container::default_init);
+    std::uint16_t* word = words_.data();
+    *word++ = static_cast<std::uint16_t>(eager | converts << 1);
+    for (std::size_t i = 0; i < program_.outputs; ++i)
+      *word++ = outputs && outputs[i] ? static_cast<std::uint16_t>(outputs[i]->dtype) : any_dtype;
+    same_arrays(leaves, word);
+    for (const TensorImpl* t : leaves) {
+      if (!t) [[unlikely]]
+        throw_empty_expression();
+      one_device_ &= t->device == leaves[0]->device;
+      *word++ |= runtime::is_index(*t) ? index_flag : 0;
+    }
+    if (program_.any_typed)
+      for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
+    for (const std::uint16_t number : program_.along)  // a ReduceAxes's bits lie in the second and third byte
+      *word++ = static_cast<std::uint16_t>(tree.scalars[number].bits >> 8);
+  }
+
+  operator CompiledGraphKey() const noexcept { return {words_.data(), words_.size()}; }
+  bool one_device() const noexcept { return one_device_; }
+
+ private:
+  static constexpr std::uint16_t index_flag = 1 << 15;
+
+  const Program& program_;
+  bool one_device_ = true;
+  small_vector<std::uint16_t, 64> words_;
+};
+
+/// The recorded graph with its outputs converted to the dtypes of the arrays that they are written to.
+Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
+  std::vector<std::uint8_t> dtypes(recorded.outputs().size(), any_dtype);
+  for (std::size_t i = 0; outputs && i < dtypes.size(); ++i) {
+    if (!outputs[i]) continue;
+    if (!converts) check_castable(recorded[recorded.outputs()[i]].dtype, *outputs[i]);
+    dtypes[i] = static_cast<std::uint8_t>(outputs[i]->dtype);
+  }
+  return with_output_dtypes(std::move(recorded), dtypes);
+}
+
+/// Valid until the caller's Reading ends.
+const CompiledGraph& compiled_graph_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
+  const Key key(tree, outputs, eager, converts);
+  if (!key.one_device()) [[unlikely]]
+    throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
+  if (const CompiledGraph* known = find_compiled_graph(*tree.site, key)) [[likely]]
+    return *known;
+  const auto made = compiled_graph_for(for_outputs(Recorded(tree).graph, outputs, converts), eager, true);
+  add_compiled_graph(*tree.site, key, *made);
+  return *made;
+}
+
+Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) noexcept {
+  const Leaves leaves(tree.leaves, tree.program->leaves);
+  return {.leaves = leaves,
+          .scalars = tree.scalars,
+          .outputs = outputs,
+          .device = leaves.empty() ? device : leaves[0]->device,
+          .runs = mode != Mode::Prepare};
+}
+
+std::shared_ptr<const CompiledGraph> compiled_graph_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
+  if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
+  return compiled_graph_for(for_outputs(recorded.graph, outputs, false), eager, false);
+}
+
+/// Checks that an array can have this shape, as an evaluation does when it allocates one.
+Shape checked_shape(const CompiledGraph& compiled, std::size_t output, Leaves leaves) {
+  const Shape shape = output_shape(compiled, output, leaves);
+  check_shape(shape, size_of(compiled.dtype(output)));
+  return shape;
+}
+
+Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
+  return {.leaves = recorded.leaves,
+          .scalars = recorded.scalars.data(),
+          .outputs = outputs,
+          .device = recorded.device,
+          .runs = mode != Mode::Prepare};
+}
+
+/// Processes of a mesh must cut the same graph, whatever each of them has evaluated before.
+const CompiledGraph& specialized(const CompiledGraph& found, const Scalar* scalars, Device device, bool runs) {
+  if (device.is_mesh() && Mesh::of(device).local() < Mesh::of(device).size()) return found;
+  return found.specialized_for(scalars, runs);
+}
+
+void run_compiled_graph(const CompiledGraph& compiled, const Call& call) {
+  if (!call.device.is_mesh()) [[likely]]
+    return run(compiled, call);
+  if (!call.runs) return run_on_mesh(compiled, call);
+  runtime::together(Mesh::of(call.device), [&] { run_on_mesh(compiled, call); });
+}
+
+void run_anywhere(const CompiledGraph& found, const Call& call) {
+  run_compiled_graph(specialized(found, call.scalars, call.device, call.runs), call);
+}
+
+/// The stages of an evaluation on a mesh become known one after another.
+template <class F>
+std::future<void> prepared_now(F prepare) {
+  std::promise<void> done;
+  try {
+    prepare();
+    done.set_value();
+  } catch (const CompileError&) {
+    done.set_exception(std::current_exception());
+  } catch (const CudaError&) {
+    done.set_exception(std::current_exception());
+  }
+  return done.get_future();
+}
+
+}  // namespace
+
+std::future<void> prepare_async(const Bound& tree, Device device) {
+  if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh())
+    return prepared_now([&] { evaluate(tree, nullptr, Mode::Prepare, device); });
+  const Reading reading;
+  const CompiledGraph& compiled = compiled_graph_of(tree, nullptr, is_eager(Mode::Prepare), false);
+  return start_preparing(compiled.shared_from_this(), call_of(tree, nullptr, Mode::Prepare, device));
+}
+
+std::future<void> prepare_recorded_async(const Recorded& recorded) {
+  if (recorded.device.is_mesh()) return prepared_now([&] { evaluate_recorded(recorded, nullptr, Mode::Prepare); });
+  return start_preparing(compiled_graph_of(recorded, nullptr, is_eager(Mode::Prepare)),
+                         call_of(recorded, nullptr, Mode::Prepare));
+}
+
+void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
+  const Reading reading;
+  const CompiledGraph& compiled = compiled_graph_of(tree, outputs, is_eager(mode), false);
+  run_anywhere(compiled, call_of(tree, outputs, mode, device));
+}
+
+void evaluate_converting(const Bound& tree, TensorRef& output) {
+  const Reading reading;
+  const CompiledGraph& compiled = compiled_graph_of(tree, &output, false, true);
+  run_anywhere(compiled, call_of(tree, &output, Mode::Fused, output->device));
+}
+
+void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
+  const Reading reading;
+  const auto compiled = compiled_graph_of(recorded, outputs, is_eager(mode));
+  run_anywhere(*compiled, call_of(recorded, outputs, mode));
+}
+
+Shape result_shape(const Bound& tree) {
+  const Reading reading;
+  return checked_shape(compiled_graph_of(tree, nullptr, fusion_is_off(), false), 0,
+                       {tree.leaves, tree.program->leaves});
+}
+
+Shape result_shape(const Recorded& recorded) {
+  if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
+  const Operand output = recorded.graph.outputs()[0];
+  const Shape shape = output_shape(recorded.graph, output, recorded.leaves);
+  check_shape(shape, size_of(recorded.graph[output].dtype));
+  return shape;
+}
+
+std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
+  std::vector<runtime::KernelSource> texts;
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
+  call.texts = &texts;
+  run_anywhere(*compiled_graph_of(recorded, nullptr, fusion_is_off()), call);
+  return texts;
+}
+
+std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation) {
+  std::vector<RowPlan> plans;
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
+  call.row_plans = &plans;
+  run_compiled_graph(*evaluation.compiled, call);
+  return plans;
+}
+
+MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation) {
+  MeshEvaluation found;
+  Call call = call_of(recorded, nullptr, Mode::Prepare);
+  call.seen = &found.plans;
+  call.row_plans = &found.row_plans;
+  call.collectives = &found.collectives;
+  run_compiled_graph(*evaluation.compiled, call);
+  return found;
+}
+
+Evaluation inspect(const Recorded& recorded) {
+  Evaluation e{{}, compiled_graph_of(recorded, nullptr, fusion_is_off()), nullptr};
+  const CompiledGraph& compiled =
+      *(e.compiled = &specialized(*e.found, recorded.scalars.data(), recorded.device, false));
+  const Leaves leaves = recorded.leaves;
+  if (compiled.reshapes()) {
+    const ReadyPlan& ready = compiled.plan_for(leaves);
+    e.parts.push_back({&ready, plan_shapes(ready.plan, nullptr, leaves)});
+    for (std::uint32_t i = 0; i < compiled.outputs(); ++i)
+      check_shape(e.parts[0].shapes.outputs[i], size_of(compiled.dtype(i)));
+    return e;
+  }
+  std::vector<Shape> shapes;
+  bool same_shape = true;
+  for (std::size_t i = 0; i < compiled.outputs(); ++i) {
+    shapes.push_back(checked_shape(compiled, i, leaves));
+    same_shape &= shapes[i] == shapes[0];
+  }
+  for (std::size_t i = 0; i < (same_shape ? 1 : compiled.outputs()); ++i) {
+    const ReadyPlan& ready = same_shape ? compiled.together() : compiled.alone(i);
+    e.parts.push_back({&ready, plan_shapes(ready.plan, &shapes[i], leaves)});
+  }
+  return e;
+}
+
+}  // namespace sinter::inline v1::jit

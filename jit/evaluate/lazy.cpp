@@ -1,0 +1,303 @@
+#include <sinter/jit/lazy.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <sinter/jit/prepare.hpp>
+#include <sinter/runtime/error.hpp>
+#include <sinter/runtime/float_environment.hpp>
+#include "../graph/arguments.hpp"
+#include "../passes/fold.hpp"
+#include "../plan/faults.hpp"
+#include "evaluator.hpp"
+#include "lazy_graph.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+using Content = LazyContent;
+
+/// An upper bound on the number of operations that an operation depends on, from the bounds of its operands: the
+/// smaller of the tree's size, which counts a shared operand each time, and the number of operations created since the
+/// oldest one, which counts unrelated ones too.
+class Extent {
+ public:
+  void add(const Content& operand) noexcept {
+    tree_ += operand.size;
+    oldest_ = std::min(oldest_, operand.oldest);
+  }
+  /// Sets the bound of a new operation on these operands.
+  void put(Content& c) const noexcept {
+    static std::atomic<std::uint64_t> created{0};
+    const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
+    c.oldest = std::min(oldest_, now);
+    c.size = static_cast<std::uint32_t>(std::min({tree_ + 1, now - c.oldest + 1, std::uint64_t{most}}));
+  }
+
+ private:
+  static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t tree_ = 0;
+  std::uint64_t oldest_ = LazyAccess::State::none;
+};
+
+/// Lazy nodes for a graph's nodes, with its leaves and scalars by number.
+LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
+               std::span<const std::uint64_t> scalars) {
+  const LazyNode* placed = placed_operand(what, leaves);
+  std::vector<LazyRef> made;
+  made.reserve(graph.nodes().size());
+  for (const Node& n : graph.nodes()) {
+    if (n.op == Op::leaf || n.op == Op::index) {
+      made.push_back(leaves[n.attribute]);
+      continue;
+    }
+    if (n.op == Op::array) {
+      made.push_back(LazyAccess::array(leaves[n.attribute]));
+      continue;
+    }
+    if (n.op == Op::scalar) {
+      made.push_back(LazyAccess::scalar(n.dtype, scalar_use(n).arrives_as, scalars[scalar_use(n).number]));
+      continue;
+    }
+    Content c;
+    c.op = n.op;
+    c.dtype = n.dtype;
+    c.bits = n.op == Op::constant || n.op == Op::complex || is_reduction(n.op) ? n.attribute : 0;
+    Extent extent;
+    for (std::size_t i = 0; Operand o : graph.operands(n)) {
+      c.operands[i] = made[static_cast<std::size_t>(o.node)];
+      extent.add(LazyAccess::snapshot(c.operands[i++]));
+    }
+    if (n.arity > 0) extent.put(c);
+    made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
+  }
+  return made[static_cast<std::size_t>(graph.outputs()[0].node)];
+}
+
+/// Evaluates the operands, so that each of them is a leaf.
+void settle(std::span<const LazyRef> operands) {
+  std::vector<LazyRef> large;
+  for (const LazyRef& o : operands)
+    if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
+  std::vector<runtime::TensorRef> results(large.size());
+  evaluate_recorded(Recorded(large), results.data(), Mode::Fused);
+  for (std::size_t i = 0; i < large.size(); ++i) {
+    Content leaf;
+    leaf.dtype = large[i]->dtype();
+    leaf.leaf = Taken::of(std::move(results[i]));
+    LazyAccess::state(*large[i]).replace(std::move(leaf));
+  }
+}
+
+/// Bounds the number of operations that a new one depends on: past the limit, its operands become leaves.
+void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
+  Content& content = LazyAccess::state(*made).content;  // not shared yet
+  if (content.size <= max_lazy_nodes) return;
+  // Both bounds can be far too high if many expressions that share operands grow in turns.
+  constexpr std::uint32_t worth_settling = max_lazy_nodes / 16;
+  content.size = count_operations(operands, worth_settling) + 1;
+  if (content.size <= worth_settling) return;
+  settle(operands);
+  Extent().put(content);
+}
+
+/// An operation on only C++ scalars is a C++ scalar: computed now, in bool, int64 or double.
+LazyRef fold_scalars(Op op, std::span<const Content> operands) {
+  std::array<OperandType, max_arity> types;
+  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {arriving_dtype(operands[i].category)};
+  OpTypes t = op_types(op, std::span(types).first(operands.size()));
+  if (t.compute == DType::Float32) {  // for integer operands; C++ uses double
+    t.compute = DType::Float64;
+    if (t.result == DType::Float32) t.result = DType::Float64;
+  }
+  const runtime::DefaultFloats floats;
+  std::array<Value, max_arity> values;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;
+    values[i] = {to, convert_bits(operands[i].bits, types[i].dtype, to)};
+  }
+  if (has(op, Divides) && t.compute == DType::Int64 && values[1].bits == 0)
+    throw Error(fmt::format("ZeroDivisionError: {} of the numbers {} and 0", name(op),
+                            static_cast<std::int64_t>(values[0].bits)));
+  const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
+  const Category category = sinter::category(t.result);
+  return LazyAccess::scalar(default_dtype(category), category, convert_bits(bits, t.result, arriving_dtype(category)));
+}
+
+void check_numbers(Op op, std::span<const Content> operands) {
+  std::array<std::optional<double>, max_arity> numbers;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].op == Op::scalar)
+      numbers[i] = number_of(operands[i].bits, arriving_dtype(operands[i].category));
+    else if (operands[i].op == Op::constant)
+      numbers[i] = number_of(operands[i].bits, operands[i].dtype);
+  check_arguments(op, std::span(numbers).first(operands.size()));
+}
+
+bool is_complex_number(const Content& c) { return c.op == Op::complex && c.bits == weak_result; }
+
+/// The operands as the first nodes of a graph, which then determines dtypes.
+/// A C++ complex number is complex() of two scalars, numbered after the operands.
+std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
+  std::vector<Operand> nodes;
+  for (std::uint32_t i = 0; const Content& c : contents) {
+    if (c.op == Op::scalar) {
+      nodes.push_back(graph.scalar(c.dtype, c.category, i));
+    } else if (c.op == Op::constant) {
+      nodes.push_back(graph.constant(c.dtype, c.bits));
+    } else if (is_complex_number(c)) {
+      const std::uint32_t first = max_arity + 2 * i;
+      const std::array parts{graph.scalar(real_of(c.dtype), Category::Float, first),
+                             graph.scalar(real_of(c.dtype), Category::Float, first + 1)};
+      nodes.push_back(graph.node(Op::complex, c.dtype, parts, weak_result));
+    } else {
+      nodes.push_back(graph.leaf(c.dtype, i));
+    }
+    ++i;
+  }
+  return nodes;
+}
+
+LazyRef import_with_operands(const Graph& graph, std::string_view what, std::span<const LazyRef> operands,
+                             std::span<const Content> contents) {
+  std::array<std::uint64_t, 3 * max_arity> scalars{};
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    scalars[i] = contents[i].bits;
+    if (!is_complex_number(contents[i])) continue;
+    for (std::size_t part = 0; part < 2; ++part)
+      scalars[max_arity + 2 * i + part] = LazyAccess::snapshot(contents[i].operands[part]).bits;
+  }
+  return import(graph, what, operands, scalars);
+}
+
+}  // namespace
+
+LazyNode::LazyNode() : state_(new State) {}
+
+void LazyNode::destroy(LazyNode* node) noexcept {
+  // Deleting a node releases its operands, which reenters this function; they are queued instead of recursing.
+  thread_local LazyNode* waiting = nullptr;
+  thread_local bool is_running = false;
+  node->state_->next_to_destroy = waiting;
+  waiting = node;
+  if (is_running) return;
+  is_running = true;
+  while (waiting) {
+    LazyNode* last = waiting;
+    waiting = last->state_->next_to_destroy;
+    delete last->state_;
+    delete last;
+  }
+  is_running = false;
+}
+
+DType LazyNode::dtype() const noexcept {
+  State::Lock lock(*state_);
+  return state_->content.dtype;
+}
+
+Device LazyNode::device() const noexcept { return state_->device; }
+
+LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::TensorRef::share(&leaf)); }
+
+LazyRef named(const LazyRef& value, std::string_view name) {
+  Content content = LazyAccess::snapshot(value);
+  if (content.op != Op::leaf && content.op != Op::index) return value;
+  content.name = std::make_shared<const std::string>(name);
+  return LazyAccess::make(std::move(content), true, value->device());
+}
+
+LazyRef lazy(Scalar value, Category category) {
+  return LazyAccess::scalar(default_dtype(category), category, value.bits);
+}
+
+LazyRef lazy(const Bound& tree) { return lazy(Recorded(tree)); }
+
+LazyRef lazy(const Recorded& recorded) {
+  if (recorded.graph.outputs().size() != 1) throw Error("a lazy expression needs a tree with one result");
+  std::vector<LazyRef> leaves;
+  for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
+    leaves.push_back(lazy(*recorded.leaves[i]));
+    if (i < recorded.names.size() && !recorded.names[i].empty()) leaves[i] = named(leaves[i], recorded.names[i]);
+  }
+  std::vector<std::uint64_t> scalars;
+  for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
+  return import(recorded.graph, "lazy", leaves, scalars);
+}
+
+LazyRef lazy(Op op, std::span<const LazyRef> operands) { return lazy(op, operands, ReduceAxes()); }
+
+LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
+  if (info(op).rule == DTypeRule::None || operands.size() != info(op).arity)
+    throw Error(fmt::format("{} takes {} operands, not {}", name(op), info(op).arity, operands.size()));
+  std::vector<Content> contents;
+  for (const LazyRef& o : operands) {
+    if (!o) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
+    contents.push_back(LazyAccess::snapshot(o));
+  }
+  if (limits_arguments(op)) check_numbers(op, contents);
+  Graph graph;
+  graph.output(graph.apply(op, as_nodes(graph, contents), along));
+  const bool complex = is_complex(graph[graph.outputs()[0]].dtype);
+  if (!complex && !is_reduction(op) &&
+      std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
+    return fold_scalars(op, contents);
+  placed_operand(name(op), operands);
+  LazyRef result = import_with_operands(graph, name(op), operands, contents);
+  bound_size(result, operands);
+  return result;
+}
+
+LazyRef lazy_cast(const LazyRef& a, DType dtype) {
+  if (!a) throw Error("cast: the operand is a lazy expression that was moved from");
+  const Content content = LazyAccess::snapshot(a);
+  // A cast to the same dtype still rounds a value that is held in its compute dtype.
+  const bool changes_nothing = content.dtype == dtype && !is_stored_only(dtype);
+  if (content.op != Op::scalar && content.op != Op::constant && changes_nothing) return a;
+  Graph graph;
+  graph.output(graph.explicit_cast(as_nodes(graph, {&content, 1})[0], dtype));
+  LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});
+  bound_size(result, {&a, 1});
+  return result;
+}
+
+LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) {
+  if (!offset) throw Error("load: the index is a lazy expression that was moved from");
+  const LazyRef leaves[] = {offset, lazy(array)};
+  const Content content = LazyAccess::snapshot(offset);
+  Graph graph;
+  const Operand from = graph.array(array.dtype, 1);
+  graph.output(graph.load(from, as_nodes(graph, {&content, 1})[0]));
+  LazyRef result = import_with_operands(graph, "load", leaves, {&content, 1});
+  bound_size(result, leaves);
+  return result;
+}
+
+Recorded copyable(const LazyRef& value) {
+  const std::span one(&value, 1);
+  if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
+    settle(one);
+  return Recorded(one);
+}
+
+std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }
+
+void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
+  std::vector<bool> is_new;
+  for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
+  // The operands of a modified result would be recomputed at each step of a loop, so they become leaves.
+  if (mode != Mode::Prepare)
+    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) settle(changed);
+  evaluate_recorded(Recorded(values), outputs, mode);
+  if (mode == Mode::Prepare) return;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0) {
+      LazyAccess::state(*values[i]).keep_result(Taken::of(outputs[i]));
+      drop_results_below(values[i]);
+    }
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,200 @@
+#include "lazy_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <runtime/different_devices.hpp>
+#include <sinter/jit/recorded.hpp>
+#include <sinter/runtime/error.hpp>
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+using Content = LazyContent;
+
+std::string describe(std::span<const LazyRef> operands) {
+  std::string list;
+  for (const LazyRef& o : operands)
+    list += fmt::format("{}{} on {}", list.empty() ? "" : ", ", name(o->dtype()), to_string(o->device()));
+  return list;
+}
+
+/// Fills a Recorded from a DAG of lazy nodes.
+class Flattener {
+ public:
+  /// `inspected`: a value to be recorded even if its result is known.
+  explicit Flattener(Recorded& out, const LazyNode* inspected = nullptr) : out_(out), inspected_(inspected) {}
+
+  void add(std::span<const LazyRef> values) {
+    for (const LazyRef& v : values) visit(v);
+    for (const LazyRef& v : values) out_.graph.output(known_.at(v.get()));
+  }
+
+ private:
+  struct Frame {
+    const LazyNode* node;
+    std::size_t content;
+    std::size_t next = 0;  // operand to visit
+  };
+
+  void visit(const LazyRef& root) {
+    std::vector<Frame> path;
+    enter(path, root.get());
+    while (!path.empty()) {
+      Frame& top = path.back();
+      const Content& c = contents_[top.content];
+      if (top.next < c.operands.size() && c.operands[top.next]) {
+        enter(path, c.operands[top.next++].get());
+        continue;
+      }
+      known_[top.node] = add(c);
+      path.pop_back();
+    }
+  }
+
+  void enter(std::vector<Frame>& path, const LazyNode* node) {
+    if (known_.contains(node)) return;
+    Content c = LazyAccess::state(*node).snapshot();
+    if (c.result.is_unchanged() && !is_inspected(node)) {
+      c.op = Op::leaf;
+      c.leaf = std::move(c.result);
+      c.operands = {};
+    }
+    contents_.push_back(std::move(c));
+    path.push_back({node, contents_.size() - 1});
+  }
+
+  Operand add(const Content& c) {
+    switch (c.op) {
+      case Op::leaf:
+      case Op::index:
+      case Op::array: return add_leaf(c);
+      case Op::scalar:
+        out_.scalars.push_back(Scalar());
+        out_.scalars.back().bits = c.bits;
+        return out_.graph.scalar(c.dtype, c.category, static_cast<std::uint32_t>(out_.scalars.size() - 1));
+      case Op::constant: return out_.graph.constant(c.dtype, c.bits);
+      default: break;
+    }
+    std::array<Operand, max_arity> operands;
+    std::size_t arity = 0;
+    for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), is_reduction(c.op) ? c.bits : 0);
+  }
+
+  Operand add_leaf(const Content& c) {
+    runtime::TensorImpl* t = c.leaf.tensor.get();
+    if (!c.leaf.is_current())
+      throw Error(
+          fmt::format("a lazy expression reads {}, which was written to after the expression was built: "
+                      "evaluate the expression before writing, or build it from a copy",
+                      runtime::describe(*t)));
+    const auto [place, is_new] = (c.op == Op::array ? array_nodes_ : leaf_nodes_).try_emplace(t);
+    if (is_new) {
+      const auto number = static_cast<std::uint32_t>(out_.leaves.size());
+      out_.leaves.push_back(t);
+      out_.held.push_back(c.leaf.tensor);
+      if (c.name) {
+        out_.names.resize(number);
+        out_.names.push_back(*c.name);
+      }
+      place->second = c.op == Op::index   ? out_.graph.index(number)
+                      : c.op == Op::array ? out_.graph.array(c.dtype, number)
+                                          : out_.graph.leaf(c.dtype, number);
+    }
+    return place->second;
+  }
+
+  bool is_inspected(const LazyNode* node) const noexcept { return node == inspected_; }
+
+  Recorded& out_;
+  const LazyNode* inspected_;
+  std::vector<Content> contents_;  // keep alive the nodes in the map below, whose keys are addresses
+  std::unordered_map<const LazyNode*, Operand> known_;
+  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_, array_nodes_;
+};
+
+}  // namespace
+
+const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> operands) {
+  const LazyNode* placed = nullptr;
+  for (const LazyRef& o : operands) {
+    if (!LazyAccess::state(*o).has_device) continue;
+    if (placed && placed->device() != o->device())
+      runtime::throw_different_devices(placed->device(), o->device(),
+                                       fmt::format("in {} of lazy values: {}", what, describe(operands)));
+    placed = o.get();
+  }
+  return placed;
+}
+
+std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough) {
+  std::vector<LazyRef> pending(operands.begin(), operands.end());
+  std::unordered_set<const LazyNode*> seen;
+  std::vector<LazyRef> held;  // keeps nodes alive, so that no address in `seen` is reused
+  std::uint32_t count = 0;
+  while (!pending.empty() && count <= enough) {
+    LazyRef node = std::move(pending.back());
+    pending.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    const LazyContent c = LazyAccess::snapshot(node);
+    count += c.size > 0;
+    for (const LazyRef& o : c.operands)
+      if (o) pending.push_back(o);
+    held.push_back(std::move(node));
+  }
+  return count;
+}
+
+namespace {
+
+/// The device of the values. Throws Error for a moved-from value, DeviceError.
+Device device_of(std::span<const LazyRef> values) {
+  for (const LazyRef& v : values)
+    if (!v) throw Error("a lazy expression was used after it was moved from");
+  const LazyNode* placed = placed_operand("evaluate", values);
+  return placed ? placed->device() : Device();
+}
+
+}  // namespace
+
+Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) { Flattener(*this).add(values); }
+Recorded::Recorded(const LazyRef& value) : device(device_of({&value, 1})) {
+  Flattener(*this, value.get()).add({&value, 1});
+}
+
+std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
+  std::vector<LazyRef> pending(values.begin(), values.end()), changed, held;
+  std::unordered_set<const LazyNode*> seen;
+  while (!pending.empty()) {
+    LazyRef node = std::move(pending.back());
+    pending.pop_back();
+    if (!node || !seen.insert(node.get()).second) continue;
+    const LazyContent c = LazyAccess::snapshot(node);
+    if (!c.result.is_unchanged())
+      for (const LazyRef& o : c.operands) pending.push_back(o);
+    const bool is_value = std::ranges::find(values, node) != values.end();
+    if (c.result.tensor && !c.result.is_unchanged() && !is_value) changed.push_back(node);
+    held.push_back(std::move(node));
+  }
+  return changed;
+}
+
+void drop_results_below(const LazyRef& value) {
+  constexpr std::uint32_t node_and_copy = 2;
+  std::vector<LazyRef> pending{value};
+  while (!pending.empty()) {
+    const LazyContent c = LazyAccess::snapshot(pending.back());
+    pending.pop_back();
+    for (const LazyRef& o : c.operands)
+      if (o && o->owners() == node_and_copy && !LazyAccess::state(*o).drop_result()) pending.push_back(o);
+  }
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,144 @@
+// The state of a lazy node.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <runtime/fork.hpp>
+#include <sinter/jit/lazy.hpp>
+#include <sinter/runtime/shards.hpp>
+
+namespace sinter::inline v1::jit {
+/// A tensor and its version at the time it was taken.
+struct Taken {
+  runtime::TensorRef tensor;
+  std::uint64_t version = 0;
+
+  static Taken of(runtime::TensorRef t) {
+    const std::uint64_t version = version_of(*t);
+    return {std::move(t), version};
+  }
+  bool is_current() const noexcept { return tensor && version_of(*tensor) == version; }
+  /// For a result, which its owner may write to: whether it certainly still has the computed values.
+  bool is_unchanged() const noexcept { return is_current() && !is_exposed(*tensor); }
+
+ private:
+  static std::uint64_t version_of(const runtime::TensorImpl& t) noexcept {
+    if (!t.buffer) return 0;
+    return t.device.is_mesh() ? runtime::version_of_shards(*t.buffer) : t.buffer->version();
+  }
+  static bool is_exposed(const runtime::TensorImpl& t) noexcept {
+    if (!t.buffer) return false;
+    return t.device.is_mesh() ? runtime::are_shards_exposed(*t.buffer) : t.buffer->is_exposed();
+  }
+};
+
+/// A node's contents. Evaluation may replace them by a leaf while other threads read, hence the lock.
+struct LazyNode::State {
+  static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+
+  struct Content {
+    Op op = Op::leaf;
+    DType dtype = DType::Float32;
+    Category category = Category::Bool;  // of a scalar
+    std::uint32_t size = 0;              // upper bound on the operations that it depends on, itself included
+    std::uint64_t oldest = none;         // the oldest of these, by order of creation
+    std::uint64_t bits = 0;              // of a scalar, before conversion; of a constant
+    Taken leaf;
+    std::shared_ptr<const std::string> name;  // of a leaf, if it has one
+    Taken result;                             // of an earlier evaluation; the user may have modified it since
+    std::array<LazyRef, max_arity> operands;
+  };
+
+  class Lock {
+   public:
+    explicit Lock(State& s) : busy_(s.busy_) {
+      while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true);
+    }
+    ~Lock() {
+      busy_.clear(std::memory_order_release);
+      busy_.notify_one();
+    }
+
+   private:
+    const runtime::NoFork no_fork_{std::nothrow};
+    std::atomic_flag& busy_;
+  };
+
+  bool has_device = false;
+  Device device;
+  LazyNode* next_to_destroy = nullptr;
+  Content content;
+
+  Content snapshot() {
+    Lock lock(*this);
+    return content;
+  }
+  void replace(Content&& c) {
+    {
+      Lock lock(*this);
+      std::swap(content, c);
+    }
+    // The old contents are released here, without the lock.
+  }
+  /// Returns whether there was one.
+  bool drop_result() {
+    Taken dropped;
+    Lock lock(*this);
+    std::swap(content.result, dropped);
+    return static_cast<bool>(dropped.tensor);
+  }
+  void keep_result(Taken result) {
+    Lock lock(*this);
+    std::swap(content.result, result);
+  }
+
+ private:
+  std::atomic_flag busy_;
+};
+
+struct LazyAccess {
+  using State = LazyNode::State;
+  using Content = State::Content;
+
+  static State& state(const LazyNode& n) noexcept { return *n.state_; }
+  static Content snapshot(const LazyRef& n) { return n->state_->snapshot(); }
+
+  static LazyRef make(Content content, bool has_device, Device device) {
+    LazyRef r = LazyRef::adopt(new LazyNode);
+    r->state_->content = std::move(content);
+    r->state_->has_device = has_device;
+    r->state_->device = device;
+    return r;
+  }
+  static LazyRef leaf(runtime::TensorRef t) {
+    Content c;
+    c.op = runtime::is_index(*t) ? Op::index : Op::leaf;
+    c.dtype = t->dtype;
+    const Device device = t->device;
+    c.leaf = Taken::of(std::move(t));
+    return make(std::move(c), true, device);
+  }
+  /// The tensor of a leaf as an array for indirect loads.
+  static LazyRef array(const LazyRef& leaf) {
+    Content c = snapshot(leaf);
+    c.op = Op::array;
+    return make(std::move(c), true, leaf->device());
+  }
+  static LazyRef scalar(DType dtype, Category category, std::uint64_t bits) {
+    Content c;
+    c.op = Op::scalar;
+    c.dtype = dtype;
+    c.category = category;
+    c.bits = bits;
+    return make(std::move(c), false, {});
+  }
+};
+
+using LazyContent = LazyAccess::Content;
+
+}  // namespace sinter::inline v1::jit

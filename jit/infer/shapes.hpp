@@ -1,0 +1,45 @@
+// Shapes of the values of graphs with reductions or products.
+#pragma once
+#include <span>
+#include <vector>
+
+#include <sinter/jit/graph.hpp>
+#include <sinter/runtime/tensor_impl.hpp>
+#include "../graph/node_set.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// Whether a graph's kernels depend on shapes: it has reductions or products.
+bool reshapes(const Graph& graph) noexcept;
+/// Whether a graph has reductions.
+bool reduces(const Graph& graph) noexcept;
+
+std::vector<Shape> shapes_of_leaves(std::span<runtime::TensorImpl* const> leaves);
+
+/// The shape of each node, by its number; an array node counts as 0-d. `leaves` are the leaves' shapes. Throws
+/// ShapeError if operands do not broadcast, IndexError for an axis out of range.
+std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves);
+
+/// The nodes that determine a value's shape: tensors, and those for which stops(id) holds. `seen` is scratch space.
+template <class Stops>
+std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& seen, Stops stops) {
+  std::vector<NodeId> found, open{value};
+  seen.clear();
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (!seen.add(id)) continue;
+    const Node& n = graph.nodes()[static_cast<std::size_t>(id)];
+    if (n.op == Op::leaf || n.op == Op::index || stops(id))
+      found.push_back(id);
+    else if (n.op != Op::array)
+      for (const Operand o : graph.operands(n)) open.push_back(o.node);
+  }
+  return found;
+}
+
+/// Throws IndexError for a reduction that looks for the largest or smallest of no elements. Only for graphs as the user
+/// wrote them: a composite reduction that expands to such a reduction does have a value.
+void check_has_elements(const Graph& recorded, std::span<const Shape> shapes);
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,61 @@
+// Facts of each operation that schedulers and executors decide by: columns of ops.def and reductions.def.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <sinter/jit/ops.hpp>
+
+namespace sinter::inline v1::jit {
+
+enum Trait : std::uint8_t {
+  Plain = 0,
+  Selects = 1,        // the result is an operand, lies between two, or has no bits that they do not have
+  LowBits = 2,        // the lowest bits of the result depend on the operands' lowest bits only
+  Libm = 4,           // the C library has a function of this name for float and double
+  Divides = 8,        // an integer must not be divided by 0
+  LargeCode = 16,     // code for rare operands makes it slow to compile
+  Indexes = 32,       // the first operand is an index, which must be below the second one
+  CountsFromEnd = 64  // and a negative index counts from the end
+};
+
+struct OpFacts {
+  int cost = 0;  // instructions for one float32 element, roughly
+  std::uint8_t traits = Plain;
+  bool lacks_identity = false;  // of a reduction: an empty one has no value
+  bool gives_position = false;  // of a reduction: the result is a position
+};
+
+namespace detail {
+constexpr std::size_t number(Op op) noexcept { return static_cast<std::size_t>(op); }
+
+inline constexpr std::array op_facts = [] {
+  std::array<OpFacts, all_op_count> facts{};
+  for (OpFacts& f : facts) f.cost = 1;
+  facts[number(Op::cast)].cost = 3;
+  facts[number(Op::load)].cost = 12;
+#define SINTER_OP(name, arity, rule, cost, traits, body, doc) facts[number(Op::name)] = {cost, traits};
+#include "ops.def"
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+  facts[number(Op::name)].lacks_identity = std::string_view(#identity) == "none";
+#define SINTER_INDEX_REDUCTION(name, arity, rule, identity, combine, doc)         \
+  facts[number(Op::name)].lacks_identity = std::string_view(#identity) == "none"; \
+  facts[number(Op::name)].gives_position = true;
+#include "reductions.def"
+  return facts;
+}();
+}  // namespace detail
+
+constexpr const OpFacts& facts(Op op) noexcept { return detail::op_facts[detail::number(op)]; }
+constexpr bool has(Op op, Trait trait) noexcept { return facts(op).traits & trait; }
+
+/// Whether the operation is a call or a division: several instructions.
+constexpr bool is_function(Op op) noexcept { return facts(op).cost >= 8; }
+/// Whether it is one that takes many registers.
+constexpr bool is_long_function(Op op) noexcept { return facts(op).cost > 10; }
+
+/// What a call or division counts for where kernels are limited; any other operation counts for 1.
+inline constexpr int call_weight = 8;
+constexpr int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,14 @@
+// Composite operations, which executors do not implement, and their expansion.
+#pragma once
+#include <sinter/jit/graph.hpp>
+
+namespace sinter::inline v1::jit {
+
+/// Which composite operations: all, those that use the limits of their dtype, or those that reduce.
+enum class Composites { All, WithLimits, Reductions };
+
+/// The same values without these composite operations. Each is replaced by the operations of its body; subexpressions
+/// that the body repeats stay repeated until simplify() merges them.
+Graph expand_composites(const Graph& graph, Composites which = Composites::All);
+
+}  // namespace sinter::inline v1::jit

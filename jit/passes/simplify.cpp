@@ -1,0 +1,220 @@
+#include "simplify.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <runtime/environment.hpp>
+#include "../infer/shapes.hpp"
+#include "../ops/facts.hpp"
+#include "fold.hpp"
+#include "lower.hpp"
+
+namespace sinter::inline v1::jit {
+
+namespace {
+
+bool commutes(Op op) noexcept {
+  switch (op) {
+    case Op::add:
+    case Op::mul:
+    case Op::fma:
+    case Op::eq:
+    case Op::ne:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_xor:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor: return true;
+    default: return false;
+  }
+}
+
+Graph without_dead_nodes(const Graph& graph) {
+  std::vector<std::uint32_t> all(graph.outputs().size());
+  std::iota(all.begin(), all.end(), 0u);
+  return part_of(graph, all);
+}
+
+/// If shapes follow from a graph's nodes, as in one that reduces, a simplified value must keep the shape of the value
+/// that it replaces. For each value, tracks the operands whose shapes it may have lost; where the shape matters,
+/// `broadcast_like` restores them.
+class Shapes {
+ public:
+  Shapes(Builder& to, bool matter) : to_(to), matter_(matter) {}
+
+  /// Records the next node of the old graph, which `made` replaces; its operands were `from` in the old graph and are
+  /// `operands` in the new one.
+  void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
+    int lost = nothing;
+    if (matter_ && !is_reshaping(n.op))
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        lost = united(lost, lost_[static_cast<std::size_t>(from[i].node)]);
+        if (!covers(made, operands[i], 2)) lost = united(lost, new_set({operands[i]}));
+      }
+    lost_.push_back(lost);
+  }
+
+  /// `made` in the shape of the original value.
+  Operand keep(Operand value, Operand made) {
+    if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
+    const auto has_own_shape = [&](NodeId id) {
+      return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
+    };
+    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, has_own_shape);
+    for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
+      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, has_own_shape)) {
+        if (std::ranges::find(there, source) != there.end()) continue;
+        there.push_back(source);
+        made = to_.make(Op::broadcast_like, to_[made].dtype, {made, Operand{source}});
+      }
+    return made;
+  }
+
+ private:
+  using Set = std::vector<Operand>;
+  static constexpr int nothing = 0;
+
+  bool has_shape(Operand o) const noexcept {
+    return to_[o].op != Op::constant && to_[o].op != Op::scalar && to_[o].op != Op::array;
+  }
+  /// Whether the shape of `made` provably covers that of `o`, looking at most `depth` operations deep.
+  bool covers(Operand made, Operand o, int depth) const {
+    if (made == o || !has_shape(o)) return true;
+    if (depth == 0 || is_reshaping(to_[made].op)) return false;
+    const auto inside = to_.graph().operands(to_[made]), parts = to_.graph().operands(to_[o]);
+    return std::ranges::any_of(inside, [&](Operand p) { return covers(p, o, depth - 1); }) ||
+           (!is_reshaping(to_[o].op) && !parts.empty() &&
+            std::ranges::all_of(parts, [&](Operand p) { return covers(made, p, depth - 1); }));
+  }
+  int united(int a, int b) {
+    if (a == nothing) return b;
+    Set all = sets_[static_cast<std::size_t>(a)];
+    for (const Operand o : sets_[static_cast<std::size_t>(b)])
+      if (std::ranges::find(all, o) == all.end()) all.push_back(o);
+    return all.size() == sets_[static_cast<std::size_t>(a)].size() ? a : new_set(std::move(all));
+  }
+  int new_set(Set set) {
+    sets_.push_back(std::move(set));
+    return static_cast<int>(sets_.size()) - 1;
+  }
+
+  Builder& to_;
+  const bool matter_;
+  std::vector<int> lost_;      // index in sets_, by node
+  std::vector<Set> sets_{{}};  // of values of the new graph
+  NodeSet seen_;
+};
+
+/// Calls make(builder, node, its operands in the new graph) for every node, in order.
+template <class Make>
+Graph rebuild(const Graph& graph, bool keeps_shapes, Make make) {
+  Builder builder;
+  builder.reserve(graph.nodes().size());
+  std::vector<Operand> moved, operands;
+  moved.reserve(graph.nodes().size());
+  Shapes shapes(builder, keeps_shapes);
+  for (const Node& n : graph.nodes()) {
+    operands.clear();
+    const auto from = graph.operands(n);
+    for (Operand o : from) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    if (is_reshaping(n.op))
+      for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = shapes.keep(from[i], operands[i]);
+    moved.push_back(make(builder, n, operands));
+    shapes.add(n, from, operands, moved.back());
+  }
+  for (Operand o : graph.outputs()) builder.graph().output(shapes.keep(o, moved[static_cast<std::size_t>(o.node)]));
+  return without_dead_nodes(builder.graph());
+}
+
+/// x * y + z, which every executor rounds once. Only if nothing else reads the product.
+class Contraction {
+ public:
+  explicit Contraction(const Graph& graph) : graph_(graph), uses_(graph.nodes().size()) {
+    for (Operand o : graph.all_operands()) ++uses_[static_cast<std::size_t>(o.node)];
+    for (Operand o : graph.outputs()) ++uses_[static_cast<std::size_t>(o.node)];
+  }
+
+  Graph run(bool keeps_shapes) {
+    return rebuild(graph_, keeps_shapes, [&](Builder& b, const Node& n, Builder::Operands operands) {
+      if ((n.op == Op::add || n.op == Op::sub) && category(n.dtype) == Category::Float) {
+        if (is_product(graph_.operands(n)[0])) return contract(b, n, operands[0], operands[1], false);
+        if (is_product(graph_.operands(n)[1])) return contract(b, n, operands[1], operands[0], true);
+      }
+      return b.make(n.op, n.dtype, operands, n.attribute);
+    });
+  }
+
+ private:
+  bool is_product(Operand o) const { return graph_[o].op == Op::mul && uses_[static_cast<std::size_t>(o.node)] == 1; }
+
+  /// product + other, product - other or, with `right`, other - product.
+  static Operand contract(Builder& b, const Node& n, Operand product, Operand other, bool right) {
+    // After a neighbor was contracted, simplification may have replaced the product.
+    if (b[product].op != Op::mul)
+      return right ? b.make(n.op, n.dtype, {other, product}) : b.make(n.op, n.dtype, {product, other});
+    Operand x = b.operand(product, 0), y = b.operand(product, 1);
+    if (n.op == Op::sub && right) {
+      const bool free = b[y].op == Op::constant || b[y].op == Op::neg;
+      Operand& negated = free ? y : x;
+      negated = b.make(Op::neg, n.dtype, {negated});
+    } else if (n.op == Op::sub) {
+      other = b.make(Op::neg, n.dtype, {other});
+    }
+    return b.make(Op::fma, n.dtype, {x, y, other});
+  }
+
+  const Graph& graph_;
+  std::vector<std::uint32_t> uses_;
+};
+
+bool contracts() noexcept { return !runtime::is_off("SINTER_FMA"); }
+
+}  // namespace
+
+std::size_t Builder::KeyHash::operator()(const Key& key) const noexcept {
+  static_assert(std::has_unique_object_representations_v<Key>);
+  return XXH3_64bits(&key, sizeof key);
+}
+
+Operand Builder::unique(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
+  Key key{op, dtype, static_cast<std::uint16_t>(operands.size()), 0, attribute, {}};
+  std::ranges::copy(operands, key.operands.begin());
+  if (commutes(op) && key.operands[1].node < key.operands[0].node) std::swap(key.operands[0], key.operands[1]);
+  const auto [place, is_new] = known_.try_emplace(key);
+  if (is_new) place->second = graph_.node(op, dtype, operands, attribute);
+  return place->second;
+}
+
+Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
+  if (operands.empty()) return unique(op, dtype, {}, attribute);
+  // rewrite() may grow the graph, which may own the operands' memory.
+  std::array<Operand, max_arity> copy;
+  std::ranges::copy(operands, copy.begin());
+  operands = Operands(copy).first(operands.size());
+  if (const auto simpler = rewrite(*this, op, dtype, operands)) return *simpler;
+  const Node& last = graph_[operands.back()];
+  const bool divides = has(op, Divides) && category(last.dtype) != Category::Float && last.attribute == 0;
+  const bool faults = divides || has(op, Indexes);
+  if (!faults && !is_complex(dtype) && !is_reduction(op) && op != Op::broadcast_like &&
+      std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
+    std::array<Value, max_arity> values;
+    std::ranges::transform(operands, values.begin(),
+                           [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
+    return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
+  }
+  return unique(op, dtype, operands, is_reduction(op) ? attribute : 0);
+}
+
+Graph simplify(const Graph& graph, bool keeps_shapes) {
+  keeps_shapes |= reshapes(graph);
+  Graph once =
+      rebuild(lower(graph, keeps_shapes), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
+        return b.make(n.op, n.dtype, operands, n.attribute);
+      });
+  return contracts() ? Contraction(once).run(keeps_shapes) : once;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,140 @@
+// Recorded graphs with their cached plans.
+#pragma once
+#include <atomic>
+#include <boost/container/small_vector.hpp>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <runtime/trace/span.hpp>
+#include "../plan/plan.hpp"
+#include "executable.hpp"
+#include "specialized_graphs.hpp"
+
+namespace sinter::inline v1::jit {
+
+/// A plan with its kernels.
+struct ReadyPlan {
+  ReadyPlan(Plan p, std::vector<std::uint32_t> o);
+
+  Plan plan;
+  std::vector<std::unique_ptr<Executable>> kernels;  // of plan.kernels
+  std::vector<std::uint32_t> outputs;                // the evaluation's outputs that the plan's outputs 0, 1, ... are
+};
+
+/// The properties of shapes that a plan depends on: numbers of dims, and which extents are 0, 1, or equal.
+using ShapeKey = boost::container::small_vector<std::uint16_t, 24>;
+ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves);
+
+/// A recorded graph and its plans, which are made when first requested.
+class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
+ public:
+  CompiledGraph(Graph recorded, bool eager);
+
+  /// The graph that it is looked up by.
+  const Graph& recorded() const noexcept { return recorded_; }
+  /// The graph that it evaluates: unless eager, without common subexpressions.
+  const Graph& graph() const noexcept { return merged_ ? *merged_ : recorded_; }
+  bool eager() const noexcept { return eager_; }
+  /// The compiled graph to run for these scalars (SpecializedGraphs::choose).
+  const CompiledGraph& specialized_for(const Scalar* scalars, bool runs) const {
+    return specialized_.none() ? *this : specialized_.choose(*this, scalars, runs);
+  }
+  std::size_t outputs() const noexcept { return recorded_.outputs().size(); }
+  DType dtype(std::size_t output) const noexcept { return recorded_[recorded_.outputs()[output]].dtype; }
+  /// Numbers of the leaves that determine an output's shape.
+  std::span<const std::uint32_t> leaves(std::size_t output) const noexcept { return leaves_[output]; }
+  /// Numbers of the leaves that it gathers from.
+  std::span<const std::uint32_t> arrays(std::size_t output) const noexcept { return arrays_[output]; }
+
+  /// A C++ integer that is converted to a dtype narrower than int64, which it must fit.
+  struct NarrowScalar {
+    std::uint32_t number;
+    DType dtype;
+  };
+  std::span<const NarrowScalar> narrow_scalars() const noexcept { return narrow_scalars_; }
+  /// An operation that accepts only some numbers, with its operands that are numbers (graph/arguments.hpp).
+  struct LimitedOperation {
+    struct Number {
+      std::optional<ScalarUse> scalar;
+      std::optional<double> constant;
+    };
+    Op op;
+    std::vector<Number> operands;
+  };
+  std::span<const LimitedOperation> limited_operations() const noexcept { return limited_; }
+  /// Whether there are any scalars to check.
+  bool limits_scalars() const noexcept { return limits_scalars_; }
+
+  /// Whether plans depend on shapes, so that requesting them requires the leaves.
+  bool reshapes() const noexcept { return reshapes_; }
+  /// The plan of all outputs for leaves of these shapes, if the compiled graph reshapes.
+  const ReadyPlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
+
+  /// One plan for all outputs, which must have the same shape.
+  const ReadyPlan& together() const {
+    const ReadyPlan* ready = plans_[0].load(std::memory_order_acquire);
+    return ready ? *ready : make(0);
+  }
+  const ReadyPlan& alone(std::size_t output) const {
+    const ReadyPlan* ready = plans_[1 + output].load(std::memory_order_acquire);
+    return ready ? *ready : make(1 + output);
+  }
+
+ private:
+  runtime::TraceSpan planning() const noexcept;
+  const ReadyPlan& make(std::size_t which) const;
+  const Graph& simplified() const;  // under the mutex
+
+  /// Plans by pattern of shapes. Immutable once published.
+  struct ShapedPlan {
+    ShapedPlan(const ShapeKey& k, std::unique_ptr<const ReadyPlan> p, const ShapedPlan* n)
+        : key(k), plan(std::move(p)), next(n) {}
+
+    ShapeKey key;
+    std::unique_ptr<const ReadyPlan> plan;
+    const ShapedPlan* next;
+  };
+  /// Whether an array that loads gather from is empty. Fused kernels must not load at an index that is computed once
+  /// for each row, ahead of a pass, since there is no valid index.
+  bool loads_from_nothing(std::span<runtime::TensorImpl* const> leaves) const noexcept;
+  const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
+
+  Graph recorded_;
+  std::optional<Graph> merged_;
+  SpecializedGraphs specialized_;
+  bool eager_, reshapes_, limits_scalars_;
+  std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
+  std::vector<NarrowScalar> narrow_scalars_;
+  std::vector<LimitedOperation> limited_;
+  mutable std::mutex mutex_;
+  // For all outputs together: contraction to fma must not depend on whether their shapes agree.
+  mutable std::optional<Graph> simplified_;
+  mutable std::vector<std::unique_ptr<const ReadyPlan>> owned_;
+  mutable std::vector<std::atomic<const ReadyPlan*>> plans_;  // all outputs together, then each separately
+  mutable std::atomic<const ShapedPlan*> shaped_{nullptr};    // the newest
+  mutable std::vector<std::unique_ptr<const ShapedPlan>> all_shaped_;
+};
+
+/// The compiled graph of a graph, looked up by content: equal graphs share one. Thread-safe. Those of types stay until
+/// drop_compiled_graphs; of the others, only recently used ones stay.
+std::shared_ptr<const CompiledGraph> compiled_graph_for(Graph recorded, bool eager, bool of_type);
+
+/// The graph with its outputs converted; dtypes[i] is the dtype of output i, or absent (any_dtype) to leave it.
+Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);
+
+/// What, beside its type, an evaluation's compiled graph depends on, as words that are compared.
+using CompiledGraphKey = std::span<const std::uint16_t>;
+
+/// The compiled graph that a call-site cache has for a key, or null; it stays until the caller's Reading ends.
+/// Lock-free.
+const CompiledGraph* find_compiled_graph(const CallSiteCache& site, CompiledGraphKey key) noexcept;
+/// Adds one; does nothing if another thread did, or if the cache is full (the global table then still serves).
+void add_compiled_graph(CallSiteCache& site, CompiledGraphKey key, const CompiledGraph& compiled);
+
+/// Removes all compiled graphs, also from call-site caches. Those in use stay alive as long as they are used.
+void drop_compiled_graphs();
+
+}  // namespace sinter::inline v1::jit
