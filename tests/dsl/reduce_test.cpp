@@ -277,6 +277,8 @@ TEST_P(Reduce, WhatIsSimplifiedAwayGivesItsShape) {
       sn::Tensor(sn::logical_xor(x - x, x.any(0, sn::keepdim))).index_select(0, sn::tensor({1}, GetParam()));
   EXPECT_EQ(chosen.shape(), sn::Shape(1, 3));
   EXPECT_EQ(sn::Tensor((x == x) & x.any(1, sn::keepdim)).shape(), sn::Shape(2, 3));
+  const sn::Tensor row = sn::ones({8}, GetParam()), largest = row.amax();
+  EXPECT_THAT(sn::Tensor(sn::where(row > 2, largest, largest)).to_vector(), ::testing::Each(1));
   const sn::Tensor square = sn::ones({3, 3}, GetParam()), v = sn::ones({3}, GetParam());
   EXPECT_EQ(sn::Tensor(sn::where(square > 1, sn::matmul(square, v), sn::matmul(square, v))).shape(), sn::Shape(3, 3));
 }
