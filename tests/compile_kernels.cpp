@@ -61,7 +61,8 @@ bool keeps_vectors(const std::string& text, const std::string& cast, const std::
       if (line.find(".v2.") != std::string::npos || line.find(".v4.") != std::string::npos) return true;
   return false;
 }
-/// Whether an operand may give no more than its shape, so that the compiler drops its loads: where(true, value, operand).
+/// Whether an operand may give no more than its shape, so that the compiler drops its loads: where(true, value,
+/// operand).
 bool reads_only_a_shape(const std::string& text) {
   const std::string declaration = "const bool ", always = " = true;";
   for (std::size_t end = text.find(always); end != std::string::npos; end = text.find(always, end + 1)) {
@@ -73,8 +74,7 @@ bool reads_only_a_shape(const std::string& text) {
   return false;
 }
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
-  return (reads_only_a_shape(text) ||
-          keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global")) &&
+  return (reads_only_a_shape(text) || keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global")) &&
          keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global") &&
          keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "ld.shared") &&
          keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "st.shared");
