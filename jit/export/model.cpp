@@ -9,6 +9,7 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../graph/arguments.hpp"
 #include "../infer/shapes.hpp"
 #include "../passes/common_subexpressions.hpp"
 #include "../plan/faults.hpp"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <type_traits>
+#include <utility>
 
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/error.hpp>
@@ -24,6 +26,19 @@ bool limits_arguments(Op op) noexcept { return op == Op::hardtanh || op == Op::i
 
 double number_of(std::uint64_t bits, DType dtype) noexcept {
   return std::bit_cast<double>(convert_bits(bits, dtype, DType::Float64));
+}
+
+void check_fits(std::int64_t value, DType dtype) {
+  if (category(dtype) != Category::Int) return;
+  const bool fits = visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (category(dtype_of<T>) == Category::Int) return std::in_range<T>(value);
+    return true;
+  });
+  if (fits) return;
+  throw Error(
+      fmt::format("the number {0} does not fit {1}, the dtype of the tensor that it is combined with; convert the "
+                  "tensor first, with .to<std::int64_t>()",
+                  value, name(dtype)));
 }
 
 void check_arguments(Op op, std::span<const std::optional<double>> operands) {

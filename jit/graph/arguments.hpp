@@ -1,5 +1,6 @@
 // Value checks of numbers that are operands.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -11,6 +12,8 @@ namespace sinter::inline v1::jit {
 bool limits_arguments(Op op) noexcept;
 /// The value of an element from its bits.
 double number_of(std::uint64_t bits, DType dtype) noexcept;
+/// Throws Error if an integer does not fit the dtype that an operation converts it to.
+void check_fits(std::int64_t value, DType dtype);
 /// Throws Error if the operation does not accept a number. Operands that are not numbers are empty.
 void check_arguments(Op op, std::span<const std::optional<double>> operands);
 

@@ -12,6 +12,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "arguments.hpp"
 #include "scalar_use.hpp"
 
 namespace sinter::inline v1::jit {

@@ -12,18 +12,6 @@ namespace sinter::inline v1::jit {
 
 namespace {
 
-std::string label_text(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n')
-      result += "\\n";
-    else
-      result += c;
-  }
-  return result;
-}
-
 std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
   switch (n.op) {
     case Op::leaf:
@@ -40,6 +28,18 @@ std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
 }
 
 }  // namespace
+
+std::string dot_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '&': out += "&amp;"; break;  // or it would begin an entity
+      default: out += c;
+    }
+  return out + '"';
+}
 
 std::string constant_text(const Node& n) {
   return visit(n.dtype, [&]<class T>(std::type_identity<T>) -> std::string {
@@ -61,7 +61,7 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& n = graph.nodes()[i];
     const std::string_view shape = n.arity > 0 ? "ellipse" : "box";
-    text += fmt::format("  n{} [shape={}, label=\"{}\"];\n", i, shape, label_text(label(n, leaves)));
+    text += fmt::format("  n{} [shape={}, label={}];\n", i, shape, dot_string(label(n, leaves)));
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     text += fmt::format("  output{0} [shape=doubleoctagon, label=\"output {0}\"];\n", i);

@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include <runtime/different_devices.hpp>
 #include <sinter/runtime/error.hpp>
@@ -21,19 +20,6 @@ using runtime::TensorImpl;
 Shape output_shape(const CompiledGraph& compiled, std::size_t output, Leaves leaves) {
   if (compiled.reshapes()) return output_shape(compiled.graph(), compiled.graph().outputs()[output], leaves);
   return broadcast_shape(compiled.graph(), compiled.leaves(output), leaves);
-}
-
-void check_fits(std::int64_t value, DType dtype) {
-  if (category(dtype) != Category::Int) return;
-  const bool fits = visit(dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (category(dtype_of<T>) == Category::Int) return std::in_range<T>(value);
-    return true;
-  });
-  if (fits) return;
-  throw Error(
-      fmt::format("the number {0} does not fit {1}, the dtype of the tensor that it is combined with; convert the "
-                  "tensor first, with .to<std::int64_t>()",
-                  value, name(dtype)));
 }
 
 namespace {

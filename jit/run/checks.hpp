@@ -11,9 +11,8 @@ namespace sinter::inline v1::jit {
 /// The shape of one output. Throws ShapeError that names the operation whose operands do not broadcast.
 Shape output_shape(const CompiledGraph& compiled, std::size_t output, Leaves leaves);
 
-/// Throws Error if an integer does not fit the dtype that an operation converts it to.
-void check_fits(std::int64_t value, DType dtype);
-/// The same for a compiled graph's scalars; also throws Error if an operation does not accept a number.
+/// Throws Error if one of a compiled graph's scalars does not fit the dtype that an operation converts it to, or if an
+/// operation does not accept it.
 void check_scalars(const CompiledGraph& compiled, const Scalar* scalars);
 
 /// Throws DtypeError if a result of dtype `from` may not be written to `to`.

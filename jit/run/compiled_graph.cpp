@@ -14,6 +14,7 @@
 #include "../cache/readers.hpp"
 #include "../graph/arguments.hpp"
 #include "../graph/leaves.hpp"
+#include "../infer/check_shapes.hpp"
 #include "../infer/shapes.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"

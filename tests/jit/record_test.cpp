@@ -116,7 +116,7 @@ TEST(Record, AgreesWithThePromotionOfItsOperands) {
 }
 
 TEST(Record, MalformedPrograms) {
-  const auto refuses = [](auto change, const char* why) {
+  const auto refuses = [](auto change, const char* why, std::string_view message) {
     Written p;
     p.leaf(DType::Float32).scalar(Category::Int).op(Op::add).leaf(DType::Float32).op(Op::mul);
     change(p);
@@ -124,44 +124,61 @@ TEST(Record, MalformedPrograms) {
       p.record();
       ADD_FAILURE() << why;
     } catch (const Error& e) {
-      EXPECT_THAT(e.what(), ::testing::StartsWith("malformed program: byte ")) << why;
+      EXPECT_EQ(e.what(), "malformed program: " + std::string(message)) << why;
     }
   };
-  refuses([](Written& p) { p.code.clear(); }, "no code");
-  refuses([](Written& p) { p.code.pop_back(); }, "two values left");
-  refuses([](Written& p) { p.op(Op::exp).op(Op::mul); }, "too few operands");
+  refuses([](Written& p) { p.code.clear(); }, "no code",
+          "byte 0 of 0 leaves a number of values that differs from its outputs");
+  refuses([](Written& p) { p.code.pop_back(); }, "two values left",
+          "byte 7 of 7 leaves a number of values that differs from its outputs");
+  refuses([](Written& p) { p.op(Op::exp).op(Op::mul); }, "too few operands",
+          "byte 10 of 10 takes a value that is not there");
   refuses(
       [](Written& p) {
         p.outputs = 0;
         p.code.clear();
       },
-      "no outputs");
-  refuses([](Written& p) { p.outputs = 3; }, "too few outputs");
+      "no outputs", "byte 0 of 0 leaves a number of values that differs from its outputs");
+  refuses([](Written& p) { p.outputs = 3; }, "too few outputs",
+          "byte 8 of 8 leaves a number of values that differs from its outputs");
   refuses(
       [](Written& p) {
         p.dtypes.pop_back();
         p.same_as.pop_back();
       },
-      "more leaves than given");
-  refuses([](Written& p) { p.dtypes.pop_back(), p.same_as.push_back(2); }, "more leaves than dtypes");
-  refuses([](Written& p) { p.categories.clear(); }, "more scalars than given");
-  refuses([](Written& p) { p.code[1] = 9; }, "no such dtype");
-  refuses([](Written& p) { p.code[1] = static_cast<std::uint8_t>(DType::Int32); }, "another dtype");
-  refuses([](Written& p) { p.code[3] = 3; }, "no such category");
-  refuses([](Written& p) { p.same_as[1] = 2; }, "twin that does not exist");
+      "more leaves than given", "byte 7 of 8 refers to more leaves than the program has");
+  refuses([](Written& p) { p.dtypes.pop_back(), p.same_as.push_back(2); }, "more leaves than dtypes",
+          "byte 7 of 8 refers to more leaves than the program has");
+  refuses([](Written& p) { p.categories.clear(); }, "more scalars than given",
+          "byte 4 of 8 refers to more scalars than the program has");
+  refuses([](Written& p) { p.code[1] = 9; }, "no such dtype",
+          "byte 2 of 8 is a leaf whose dtype differs from the given one");
+  refuses([](Written& p) { p.code[1] = static_cast<std::uint8_t>(DType::Int32); }, "another dtype",
+          "byte 2 of 8 is a leaf whose dtype differs from the given one");
+  refuses([](Written& p) { p.code[3] = 3; }, "no such category", "byte 4 of 8 names a category that does not exist");
+  refuses([](Written& p) { p.same_as[1] = 2; }, "twin that does not exist",
+          "byte 7 of 8 is a leaf whose same_as entry is invalid");
   refuses([](Written& p) { p.dtypes[1] = DType::Int32, p.same_as[1] = 0, p.code[6] = jit::any_dtype; },
-          "twin of another dtype");
-  refuses([](Written& p) { p.same_as[1] = 0, p.leaf(DType::Float32, 1).op(Op::add); }, "twin that has a twin");
-  refuses([](Written& p) { p.code.push_back(static_cast<std::uint8_t>(Op::cast)); }, "cut off in a cast");
-  refuses([](Written& p) { p.constant(1).code.pop_back(); }, "cut off in a constant");
-  refuses([](Written& p) { p.byte(jit::Code::unbind); }, "nothing to unbind");
-  refuses([](Written& p) { p.byte(jit::Code::bind); }, "bound for ever");
-  refuses([](Written& p) { p.byte(jit::Code::integer); }, "no byte of value");
-  refuses([](Written& p) { p.byte(jit::Code::reference).byte(0); }, "no such name");
-  refuses([](Written& p) { p.byte(op_count); }, "no such operation");
-  refuses([](Written& p) { p.op(Op::broadcast_like); }, "an operation that only simplifying makes");
-  refuses([](Written& p) { p.code[0] = static_cast<std::uint8_t>(Op::array); }, "an array as a value");
-  refuses([](Written& p) { p.op(Op::load); }, "loads from what is no array");
+          "twin of another dtype", "byte 7 of 8 is a leaf whose same_as entry is invalid");
+  refuses([](Written& p) { p.same_as[1] = 0, p.leaf(DType::Float32, 1).op(Op::add); }, "twin that has a twin",
+          "byte 10 of 11 is a leaf whose same_as entry is invalid");
+  refuses([](Written& p) { p.code.push_back(static_cast<std::uint8_t>(Op::cast)); }, "cut off in a cast",
+          "byte 9 of 9 is missing");
+  refuses([](Written& p) { p.constant(1).code.pop_back(); }, "cut off in a constant", "byte 17 of 17 is missing");
+  refuses([](Written& p) { p.byte(jit::Code::unbind); }, "nothing to unbind",
+          "byte 9 of 9 unbinds a name that is not bound");
+  refuses([](Written& p) { p.byte(jit::Code::bind); }, "bound for ever",
+          "byte 9 of 9 leaves a number of values that differs from its outputs");
+  refuses([](Written& p) { p.byte(jit::Code::integer); }, "no byte of value", "byte 9 of 9 is missing");
+  refuses([](Written& p) { p.byte(jit::Code::reference).byte(0); }, "no such name",
+          "byte 10 of 10 refers to a name that is not bound");
+  refuses([](Written& p) { p.byte(all_op_count); }, "no such operation", "byte 9 of 9 is not a code");
+  refuses([](Written& p) { p.op(Op::broadcast_like); }, "an operation that only simplifying makes",
+          "byte 9 of 9 is not a code");
+  refuses([](Written& p) { p.code[0] = static_cast<std::uint8_t>(Op::array); }, "an array as a value",
+          "byte 5 of 8 uses an array as a value");
+  refuses([](Written& p) { p.leaf(DType::Float32, 1).op(Op::load); }, "loads from something other than an array",
+          "byte 11 of 11 loads from something other than an array");
 }
 
 TEST(Record, ArraysAreNoValues) {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "../dot.hpp"
 #include "drawing.hpp"
-#include "graphviz.hpp"
 
 namespace sinter::inline v1::jit::page {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::string_view head =
 std::string label(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return quoted(text);
+  return dot_string(text);
 }
 
 std::string node_text(const Drawing& d, std::size_t i) {
@@ -36,14 +36,14 @@ std::string dot_text(const Drawing& d) {
     text += fmt::format(
         "  subgraph cluster_{0} {{\n    class=kernel; labeljust=l; margin=14; label={1}; URL=\"#kernel-{0}\"; "
         "tooltip={1};\n",
-        box.number, quoted(box.title));
+        box.number, dot_string(box.title));
     for (std::size_t i = 0; i < d.nodes.size(); ++i)
       if (d.nodes[i].kernel == static_cast<int>(b)) text += "    " + node_text(d, i);
     text += "  }\n";
   }
   for (const Drawing::Edge& e : d.edges)
     text += fmt::format("  n{} -> n{}{};\n", e.from, e.to,
-                        e.label.empty() ? "" : fmt::format(" [label={}]", quoted(" " + e.label + " ")));
+                        e.label.empty() ? "" : fmt::format(" [label={}]", dot_string(" " + e.label + " ")));
   return text + "}\n";
 }
 

@@ -19,16 +19,4 @@ std::string graphviz_svg(std::string_view text) {
   return drawn.output.substr(begin, end + std::string_view("</svg>").size() - begin);
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '&': out += "&amp;"; break;  // or it would begin an entity
-      default: out += c;
-    }
-  return out + '"';
-}
-
 }  // namespace sinter::inline v1::jit::page

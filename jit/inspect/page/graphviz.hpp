@@ -9,7 +9,4 @@ namespace sinter::inline v1::jit::page {
 /// and in a process with elevated privileges, which must not run other programs.
 std::string graphviz_svg(std::string_view text);
 
-/// A quoted string in the DOT language.
-std::string quoted(std::string_view text);
-
 }  // namespace sinter::inline v1::jit::page
