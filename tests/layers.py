@@ -17,6 +17,7 @@ PIPELINE = {
     "infer": "shapes of values, and messages where operands do not go together",
     "passes": "graph to graph: simplify, merge, lower to what executors have",
     "plan": "graph to kernels, loop nests and kernel classes",
+    "loops": "kernels to the loop IR",
     "cache": "kernels in memory and on disk",
     "cpu": "executes kernels on the CPU",
     "cuda": "prints kernels as CUDA",

@@ -7,10 +7,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "../plan/faults.hpp"
-#include "prelude.hpp"
-#include "source.hpp"
-
 namespace sinter::inline v1::jit::cuda {
 namespace {
 
@@ -47,14 +43,6 @@ std::string float_literal(double value, bool single) {
   return fmt::format("{}0x{}{}", std::signbit(value) ? "-" : "", std::string_view(digits, end), single ? "f" : "");
 }
 
-/// The same in decimal, for readers.
-std::string shortest(DType dtype, std::uint64_t bits) {
-  return dtype == DType::Float64
-             ? fmt::format("{}", std::bit_cast<double>(bits))
-             : fmt::format("{}",
-                           std::bit_cast<float>(static_cast<std::uint32_t>(convert_bits(bits, dtype, DType::Float32))));
-}
-
 }  // namespace
 
 std::string_view storage_type(DType dtype) noexcept {
@@ -72,65 +60,11 @@ std::string operation(Op op, DType compute, std::vector<std::string> operands) {
   return fmt::format("{}({})", word ? "int" : "int64", substitute(body, "", operands));
 }
 
-Writer::Writer(const Kernel& kernel, std::vector<std::string> inputs)
-    : graph_(kernel.graph), inputs_(std::move(inputs)), names_(graph_.nodes().size()) {
-  int scalars = 0;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (graph_.nodes()[i].op == Op::scalar) names_[i] = fmt::format("p.s{}", scalars++);
-}
-
-void Writer::write(const std::vector<bool>& nodes) {
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (nodes[i] && names_[i].empty()) node(i);
-}
-
-void Writer::node(std::size_t i) {
-  const Node& n = graph_.nodes()[i];
-  switch (n.op) {
-    case Op::leaf:
-      if (n.dtype != DType::Bool)
-        names_[i] = inputs_[n.attribute];
-      else
-        assign(i, inputs_[n.attribute] + " != 0");
-      break;
-    case Op::index:
-    case Op::array: names_[i] = inputs_[n.attribute]; break;
-    case Op::load: assign(i, load(n)); break;
-    case Op::constant:
-      assign(i, literal(n.dtype, n.attribute),
-             category(n.dtype) == Category::Float ? shortest(n.dtype, n.attribute) : "");
-      break;
-    case Op::cast: assign(i, fmt::format("convert<{}>({})", word_type(n.dtype), name(graph_.operands(n)[0]))); break;
-    case Op::count: assign(i, "int64(p.columns)"); break;
-    default:
-      if (const auto divisor = nonzero_operand(graph_, n)) out_ += fmt::format("  fault |= {} == 0;\n", name(*divisor));
-      if (has(n.op, Indexes)) check_position(n);
-      assign(i, elementwise(n));
-  }
-}
-
-void Writer::check_position(const Node& n) {
-  const std::string &position = name(graph_.operands(n)[0]), &extent = name(graph_.operands(n)[1]);
-  out_ += fmt::format("  outside |= {0} < {1} || {0} >= {2};\n", position,
-                      has(n.op, CountsFromEnd) ? "-" + extent : "0", extent);
-}
-
-std::string Writer::load(const Node& n) const {
-  const auto operands = graph_.operands(n);
-  return fmt::format("{}[{}]{}", name(operands[0]), name(operands[1]), n.dtype == DType::Bool ? " != 0" : "");
-}
-
-std::string Writer::elementwise(const Node& n) const {
-  std::vector<std::string> operands;
-  for (const Operand o : graph_.operands(n)) operands.push_back(name(o));
-  return operation(n.op, graph_[graph_.operands(n).back()].dtype, std::move(operands));
-}
-
-void Writer::assign(std::size_t i, std::string_view value, std::string_view comment) {
-  names_[i] = fmt::format("t{}", temporaries_++);
-  out_ += fmt::format("  const {} {} = {};", word_type(graph_.nodes()[i].dtype), names_[i], value);
-  if (!comment.empty()) out_ += fmt::format("  // {}", comment);
-  out_ += '\n';
+std::string decimal(DType dtype, std::uint64_t bits) {
+  return dtype == DType::Float64
+             ? fmt::format("{}", std::bit_cast<double>(bits))
+             : fmt::format("{}",
+                           std::bit_cast<float>(static_cast<std::uint32_t>(convert_bits(bits, dtype, DType::Float32))));
 }
 
 std::string literal(DType dtype, std::uint64_t bits) {
@@ -163,29 +97,6 @@ std::string literal(DType dtype, std::uint64_t bits) {
     case DType::Complex128: break;  // no constant is complex
   }
   __builtin_unreachable();
-}
-
-std::string element_function(const Kernel& kernel, std::string_view params) {
-  const Graph& graph = kernel.graph;
-  std::vector<std::string> inputs(kernel.inputs.size());
-  for (const Node& n : graph.nodes()) {
-    if (n.op == Op::leaf || n.op == Op::index) inputs[n.attribute] = storage_type(n.dtype);
-    if (n.op == Op::array) inputs[n.attribute] = fmt::format("const {}*", storage_type(n.dtype));
-  }
-  std::string out = fmt::format("SINTER_DEVICE void element(const {}& p", params);
-  for (std::size_t k = 0; k < inputs.size(); ++k) out += fmt::format(", {} x{}", inputs[k], k);
-  for (std::size_t k = 0; k < graph.outputs().size(); ++k)
-    out += fmt::format(", {}& y{}", storage_type(graph[graph.outputs()[k]].dtype), k);
-  const Faults faults = faults_of(graph);
-  if (faults.division) out += ", bool& fault";
-  if (faults.position) out += ", bool& outside";
-  std::vector<std::string> names;
-  for (std::size_t k = 0; k < inputs.size(); ++k) names.push_back(fmt::format("x{}", k));
-  Writer writer(kernel, std::move(names));
-  writer.write(std::vector<bool>(graph.nodes().size(), true));
-  for (std::size_t k = 0; k < graph.outputs().size(); ++k)
-    writer.line(fmt::format("y{} = {};", k, writer.name(graph.outputs()[k])));
-  return out + ") {\n" + writer.take() + "}\n";
 }
 
 }  // namespace sinter::inline v1::jit::cuda

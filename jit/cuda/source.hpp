@@ -13,7 +13,4 @@ inline constexpr int block_threads = 256;
 /// KernelClass. Depends on nothing but its arguments, so equal kernels have equal texts.
 std::string source(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c);
 
-/// A literal that has exactly this value: 0x1.8p+1f, -5ll, true.
-std::string literal(DType dtype, std::uint64_t bits);
-
 }  // namespace sinter::inline v1::jit::cuda

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../cuda/source.hpp"
+#include "../cuda/expression.hpp"
 #include "../plan/faults.hpp"
 #include "../plan/parameters.hpp"
 

@@ -48,14 +48,13 @@ std::size_t nest_word_count(const KernelClass& c) noexcept {
 
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
-  const int lanes_log2 = std::countr_zero(static_cast<unsigned>(c.lanes));  // a shift takes a tenth of a division
-  *words++ = static_cast<std::uint64_t>(c.ndim == 1 ? nest.numel : nest.numel >> lanes_log2);
+  *words++ = static_cast<std::uint64_t>(nest.numel);
   if (nest.linear && c.ndim == 1) return words;
   // The generic class has more dims than the nest: the outermost ones have extent 1.
   const int missing = c.ndim - nest.ndim;
   for (int d = c.ndim - 1; d >= 1; --d) {
     const std::int64_t extent = d < missing ? 1 : nest.extents[d - missing];
-    words = write_extent(words, d == c.ndim - 1 ? extent >> lanes_log2 : extent, c.wide);
+    words = write_extent(words, extent, c.wide);
   }
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
     for (int d = 0, count = stride_count(c.patterns[k], c.ndim); d < count; ++d)

@@ -19,9 +19,11 @@ struct RowPasses {
   explicit RowPasses(const Kernel& kernel, bool online = false);
 
   /// Whether an output has an element for each of the domain's, even where they are all the same in a row.
-  bool is_element_output(std::size_t output) const noexcept { return kernel.rows->over[output] == Over::Domain; }
+  bool is_element_output(std::size_t output) const noexcept {
+    return !kernel.rows || kernel.rows->over[output] == Over::Domain;
+  }
   bool is_element_input(std::size_t input) const noexcept {
-    return kernel.rows->over[kernel.outputs.size() + input] == Over::Domain;
+    return !kernel.rows || kernel.rows->over[kernel.outputs.size() + input] == Over::Domain;
   }
   /// How many passes read the input.
   int reads(std::size_t input) const noexcept;

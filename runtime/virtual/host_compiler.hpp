@@ -32,7 +32,7 @@ class HostCompiler {
 /// The compiler's input: the ABI, the shim, the unchanged source, the entry.
 std::string translation_unit(const KernelSource& source);
 
-inline constexpr std::size_t dynamic_symbol_bytes = 16;  // of the shim's replacement for `extern __shared__`
+inline constexpr std::size_t dynamic_symbol_bytes = 32;  // of the shim's replacement for `extern __shared__`
 
 /// Bytes of __shared__ variables in a compiled kernel and of the area that holds them, from its program headers; -1 if
 /// it is not a shared object.

@@ -214,16 +214,17 @@ struct Parameters<void(P)> {
       &sinter_virtual::dynamic_offset,                                                                         \
       dynamic};
 // The launch provides the memory of `extern __shared__ T symbol[]`. This defines the missing symbol and the function
-// that would initialize it, in assembly, since neither can be defined in C++ after its declaration.
-#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser)               \
-  __asm__(                                                               \
-      ".pushsection .tbss,\"awT\",%nobits\n"                             \
-      ".hidden " #symbol "\n.globl " #symbol "\n.balign 16\n" #symbol    \
-      ": .zero 16\n"                                                     \
-      ".popsection\n.pushsection .text\n"                                \
-      ".hidden " #initialiser "\n.globl " #initialiser "\n" #initialiser \
-      ": ret\n"                                                          \
-      ".popsection\n");                                                  \
-  namespace sinter_virtual {                                             \
-  static void* dynamic_address() { return symbol; }                      \
+// that would initialize it, in assembly, since neither can be defined in C++ after its declaration. The symbol does not
+// begin the block of variables: the block's own address is asked for by the same function.
+#define SINTER_VIRTUAL_DYNAMIC_SHARED(symbol, initialiser)                      \
+  __asm__(                                                                      \
+      ".pushsection .tbss,\"awT\",%nobits\n"                                    \
+      ".hidden " #symbol "\n.globl " #symbol "\n.balign 16\n.zero 16\n" #symbol \
+      ": .zero 16\n"                                                            \
+      ".popsection\n.pushsection .text\n"                                       \
+      ".hidden " #initialiser "\n.globl " #initialiser "\n" #initialiser        \
+      ": ret\n"                                                                 \
+      ".popsection\n");                                                         \
+  namespace sinter_virtual {                                                    \
+  static void* dynamic_address() { return symbol; }                             \
   }

@@ -26,42 +26,48 @@ SINTER_DEVICE double fmin(double a, double b) { return ::fmin(a, b); }
 
 }  // namespace sinter
 
+namespace sinter {
+
 struct sinter_mul_fmax_fmin_f32_4108_params {
   float* y0;
   const float* x0;
   alignas(8) unsigned count;
 };
 
-namespace sinter {
-
-SINTER_DEVICE void element(const sinter_mul_fmax_fmin_f32_4108_params& p, float x0, float& y0) {
+SINTER_DEVICE void run(const sinter_mul_fmax_fmin_f32_4108_params& p) {
+  float* __restrict__ y0_memory = p.y0;
+  const float* __restrict__ x0_memory = p.x0;
   const float t0 = 0x1.99999ap-4f;  // 0.1
-  const float t1 = x0 * t0;
-  const float t2 = float_bits(0x7fc00000u);  // nan
-  const float t3 = fmax(t1, t2);
-  const float t4 = float_bits(0xff800000u);  // -inf
-  const float t5 = fmin(t3, t4);
-  y0 = t5;
+  const float t1 = float_bits(0x7fc00000u);  // nan
+  const float t2 = float_bits(0xff800000u);  // -inf
+  const unsigned t3 = blockDim.x;
+  const unsigned thread = (blockIdx.x * t3) + threadIdx.x;
+  const unsigned threads = gridDim.x * t3;
+  const unsigned t4 = p.count / 4;
+#pragma unroll 1
+  for (unsigned i = thread; i < t4; i += threads) {
+    const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_memory)[i];
+    Lanes<float, 4> t5;
+#pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float t6 = x0.at[l] * t0;
+      const float t7 = fmax(t6, t1);
+      t5.at[l] = fmin(t7, t2);
+    }
+    reinterpret_cast<Lanes<float, 4>*>(y0_memory)[i] = t5;
+  }
+  const unsigned c = (t4 * 4) + thread;
+  if (c < p.count) {
+    const float x0 = x0_memory[c];
+    const float t5 = x0 * t0;
+    const float t6 = fmax(t5, t1);
+    const float t7 = fmin(t6, t2);
+    y0_memory[c] = t7;
+  }
 }
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_4108(const __grid_constant__ sinter_mul_fmax_fmin_f32_4108_params p) {
-  float* __restrict__ y0 = p.y0;
-  const float* __restrict__ x0 = p.x0;
-  const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned vectors = p.count / 4;
-#pragma unroll 1
-  for (unsigned i = thread; i < vectors; i += threads) {
-    sinter::Lanes<float, 4> y0_lanes;
-    const sinter::Lanes<float, 4> x0_lanes = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[i];
-#pragma unroll
-    for (int l = 0; l < 4; ++l)
-      sinter::element(p, x0_lanes.at[l], y0_lanes.at[l]);
-    reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[i] = y0_lanes;
-  }
-#pragma unroll 1
-  for (unsigned i = vectors * 4 + thread; i < p.count; i += threads) {
-    sinter::element(p, x0[i], y0[i]);
-  }
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_4108(const __grid_constant__ sinter::sinter_mul_fmax_fmin_f32_4108_params p) {
+  sinter::run(p);
 }

@@ -103,6 +103,8 @@ SINTER_DEVICE To convert(From a) {
 
 }  // namespace sinter
 
+namespace sinter {
+
 struct sinter_axis_offset_add_load_mul_f32_e4e4_params {
   unsigned* fault;
   float* y0;
@@ -112,51 +114,54 @@ struct sinter_axis_offset_add_load_mul_f32_e4e4_params {
   const float* x3;
   alignas(8) unsigned count;
   alignas(8) unsigned extent1;
-  alignas(8) sinter::Divider divide1;
+  alignas(8) Divider divide1;
   alignas(8) int x0_stride0;
   alignas(8) int x1_stride0;
-  alignas(8) long long s0;
-  alignas(8) long long s1;
+  alignas(8) int64 s0;
+  alignas(8) int64 s1;
   alignas(8) unsigned outside_code;
 };
 
-namespace sinter {
-
-SINTER_DEVICE void element(const sinter_axis_offset_add_load_mul_f32_e4e4_params& p, int x0, long long x1, const float* x2, float x3, float& y0, bool& outside) {
-  const int64 t0 = convert<int64>(x0);
-  outside |= t0 < -p.s0 || t0 >= p.s0;
-  const int64 t1 = axis_offset(t0, p.s0, p.s1);
-  const int64 t2 = int64(uint64(t1) + uint64(x1));
-  const float t3 = x2[t2];
-  const float t4 = t3 * x3;
-  y0 = t4;
+SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_e4e4_params& p) {
+  bool outside = false;
+  float* y0_memory = p.y0;
+  const int* x0_memory = p.x0;
+  const long long* x1_memory = p.x1;
+  const float* x2_memory = p.x2;
+  const float* x3_memory = p.x3;
+  const unsigned t0 = blockDim.x;
+  const unsigned thread = (blockIdx.x * t0) + threadIdx.x;
+  const unsigned threads = gridDim.x * t0;
+#pragma unroll 1
+  for (unsigned i = thread; i < p.count / 4; i += threads) {
+    const unsigned t1 = i * 4;
+    const unsigned d1 = divide(t1, p.divide1);
+    const int c1 = static_cast<int>(t1 - (d1 * p.extent1));
+    const int t2 = static_cast<int>(d1);
+    const int x0 = x0_memory[t2 * p.x0_stride0];
+    const Lanes<long long, 4> x1 = *reinterpret_cast<const Lanes<long long, 4>*>(x1_memory + ((t2 * p.x1_stride0) + c1));
+    const Lanes<float, 4> x3 = reinterpret_cast<const Lanes<float, 4>*>(x3_memory)[i];
+    const int64 t3 = convert<int64>(x0);
+    const int64 t4 = int64(-uint64(p.s0));
+    const bool t5 = t3 < t4;
+    outside |= t5;
+    const bool t6 = t3 >= p.s0;
+    outside |= t6;
+    const int64 t7 = axis_offset(t3, p.s0, p.s1);
+    Lanes<float, 4> t8;
+#pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const int64 t9 = int64(uint64(t7) + uint64(x1.at[l]));
+      const float t10 = x2_memory[t9];
+      t8.at[l] = t10 * x3.at[l];
+    }
+    reinterpret_cast<Lanes<float, 4>*>(y0_memory)[i] = t8;
+  }
+  if (outside) report(p.fault, p.outside_code);
 }
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_e4e4(const __grid_constant__ sinter_axis_offset_add_load_mul_f32_e4e4_params p) {
-  float* y0 = p.y0;
-  const int* x0 = p.x0;
-  const long long* x1 = p.x1;
-  const float* x2 = p.x2;
-  const float* x3 = p.x3;
-  bool outside = false;
-  const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-#pragma unroll 1
-  for (unsigned i = thread; i < p.count; i += threads) {
-    const unsigned q1 = sinter::divide(i, p.divide1);
-    const int c1 = int(i - q1 * p.extent1);
-    const int c0 = int(q1);
-    const int x0_at = c0 * p.x0_stride0;
-    const int x1_at = c0 * p.x1_stride0 + c1 * 4;
-    sinter::Lanes<float, 4> y0_lanes;
-    const int x0_row = x0[x0_at];
-    const sinter::Lanes<long long, 4> x1_lanes = *reinterpret_cast<const sinter::Lanes<long long, 4>*>(x1 + x1_at);
-    const sinter::Lanes<float, 4> x3_lanes = reinterpret_cast<const sinter::Lanes<float, 4>*>(x3)[i];
-#pragma unroll
-    for (int l = 0; l < 4; ++l)
-      sinter::element(p, x0_row, x1_lanes.at[l], x2, x3_lanes.at[l], y0_lanes.at[l], outside);
-    reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[i] = y0_lanes;
-  }
-  if (outside) sinter::report(p.fault, p.outside_code);
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_e4e4(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_e4e4_params p) {
+  sinter::run(p);
 }

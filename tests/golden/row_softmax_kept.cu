@@ -49,157 +49,119 @@ SINTER_DEVICE unsigned again(unsigned n) {
   return n;
 }
 
-// Parts of rows, which add(part, part) combines in an order that is always the same.
-template <class Part, int N>
-SINTER_DEVICE Part in_pairs(Part (&lane)[N]) {
-#pragma unroll
-  for (int d = N / 2; d > 0; d /= 2)
-#pragma unroll
-    for (int l = 0; l < d; ++l) add(lane[l], lane[l + d]);
-  return lane[0];
-}
-
-// Of so many neighbours in a warp, to each of them.
-template <int Lanes, class Part>
-SINTER_DEVICE void combine_lanes(Part& a) {
-#pragma unroll
-  for (int d = Lanes / 2; d > 0; d /= 2) add(a, across(a, d));
-}
-
 }  // namespace sinter
 
 namespace sinter {
-
-// What is one for each row.
-struct Row {
-  float v0;  // amax
-  float v1;  // sum
-};
-
-// Of some elements of a row, when 0 stages are over.
-struct Part0 {
-  float a0;  // amax
-  SINTER_DEVICE Part0 identity() { return {float_bits(0xff800000u)}; }
-};
-SINTER_DEVICE void add(Part0& a, const Part0& b) {
-  a.a0 = maximum(a.a0, b.a0);
-}
-SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes)}; }
-
-// Of some elements of a row, when 1 stage is over.
-struct Part1 {
-  float a0;  // sum
-  SINTER_DEVICE Part1 identity() { return {float(0)}; }
-};
-SINTER_DEVICE void add(Part1& a, const Part1& b) {
-  a.a0 = a.a0 + b.a0;
-}
-SINTER_DEVICE void add_long(Part1& a, Part1& compensation, const Part1& b) {
-  add_exactly(a.a0, compensation.a0, b.a0);
-}
-SINTER_DEVICE void finalize(Part1& a, const Part1& compensation) {
-  a.a0 = compensated(a.a0, compensation.a0);
-}
-SINTER_DEVICE Part1 across(const Part1& a, int lanes) { return {from_lane(a.a0, lanes)}; }
-
-}  // namespace sinter
 
 struct sinter_softmax_f32_params {
   float* y0;
   const float* x0;
-  long long items, rows;
+  alignas(8) long long items;
+  alignas(8) long long rows;
   alignas(8) unsigned columns;
-  long long y0_row0;
-  long long x0_row0;
+  alignas(8) long long y0_row0;
+  alignas(8) long long x0_row0;
 };
 
-namespace sinter {
-
-SINTER_DEVICE Part0 stage0(const sinter_softmax_f32_params& p, const Row& r, float x0) {
-  return {x0};
-}
-
-SINTER_DEVICE void row1(const sinter_softmax_f32_params& p, const Part0& a, Row& r) {
-  r.v0 = a.a0;
-}
-
-SINTER_DEVICE Part1 stage1(const sinter_softmax_f32_params& p, const Row& r, float x0) {
-  const float t0 = x0 - r.v0;
-  const float t1 = exp(t0);
-  return {t1};
-}
-
-SINTER_DEVICE void row2(const sinter_softmax_f32_params& p, const Part1& a, Row& r) {
-  r.v1 = a.a0;
-}
-
-SINTER_DEVICE void element(const sinter_softmax_f32_params& p, const Row& r, float x0, float& y0) {
-  const float t0 = x0 - r.v0;
-  const float t1 = exp(t0);
-  const float t2 = t1 / r.v1;
-  y0 = t2;
+SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
+  float* __restrict__ y0_memory = p.y0;
+  const float* __restrict__ x0_memory = p.x0;
+  const unsigned t0 = threadIdx.x % 32;
+  const unsigned vectors = p.columns / 4;
+  const unsigned t1 = t0;
+#pragma unroll 1
+  for (long long item = static_cast<long long>(blockIdx.x); item < p.items; item += static_cast<long long>(gridDim.x)) {
+    const long long row = (item * 8) + (static_cast<long long>(threadIdx.x / 32));
+    const bool here = row < p.rows;
+    const unsigned t2 = here ? vectors : 0;
+    const float* x0_row = x0_memory + (row * p.x0_row0);
+    Lanes<float, 4> x0_kept[8];
+#pragma unroll
+    for (unsigned k = 0; k < 8; ++k) {
+      const unsigned c = t1 + (k * 32);
+      const bool inside = c < t2;
+      Lanes<float, 4> t3{};
+      if (inside) t3 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[c];
+      x0_kept[k] = t3;
+    }
+    const float t3 = float_bits(0xff800000u);  // -inf
+    float amax = t3;
+#pragma unroll
+    for (unsigned k = 0; k < 8; ++k) {
+      const unsigned c = t1 + (k * 32);
+      const bool inside = c < t2;
+      Lanes<float, 2> t4;
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        t4.at[l] = maximum(x0_kept[k].at[l], x0_kept[k].at[l + 2]);
+      }
+      const float t5 = maximum(t4.at[0], t4.at[1]);
+      const float t6 = inside ? t5 : t3;
+      const float t7 = maximum(amax, t6);
+      amax = t7;
+    }
+    const float t4 = from_lane(amax, 16);
+    const float t5 = maximum(amax, t4);
+    const float t6 = from_lane(t5, 8);
+    const float t7 = maximum(t5, t6);
+    const float t8 = from_lane(t7, 4);
+    const float t9 = maximum(t7, t8);
+    const float t10 = from_lane(t9, 2);
+    const float t11 = maximum(t9, t10);
+    const float t12 = from_lane(t11, 1);
+    const float t13 = maximum(t11, t12);
+    const float t14 = 0x0p+0f;  // 0
+    float sum = t14;
+    float sum_rest = t14;
+#pragma unroll
+    for (unsigned k = 0; k < 8; ++k) {
+      const unsigned c = t1 + (k * 32);
+      const bool inside = c < t2;
+      Lanes<float, 4> t15;
+#pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float t16 = x0_kept[k].at[l] - t13;
+        t15.at[l] = exp(t16);
+      }
+      Lanes<float, 2> t16;
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        t16.at[l] = t15.at[l] + t15.at[l + 2];
+      }
+      const float t17 = t16.at[0] + t16.at[1];
+      const float t18 = inside ? t17 : t14;
+      add_exactly(sum, sum_rest, t18);
+    }
+    const float t15 = compensated(sum, sum_rest);
+    const float t16 = from_lane(t15, 16);
+    const float t17 = t15 + t16;
+    const float t18 = from_lane(t17, 8);
+    const float t19 = t17 + t18;
+    const float t20 = from_lane(t19, 4);
+    const float t21 = t19 + t20;
+    const float t22 = from_lane(t21, 2);
+    const float t23 = t21 + t22;
+    const float t24 = from_lane(t23, 1);
+    const float t25 = t23 + t24;
+    float* y0_row = y0_memory + (row * p.y0_row0);
+#pragma unroll
+    for (unsigned k = 0; k < 8; ++k) {
+      const unsigned c = again(t0) + (k * 32);
+      const bool inside = c < t2;
+      Lanes<float, 4> t26;
+#pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float t27 = x0_kept[k].at[l] - t13;
+        const float t28 = exp(t27);
+        t26.at[l] = t28 / t25;
+      }
+      if (inside) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t26;
+    }
+  }
 }
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 4) sinter_softmax_f32(const __grid_constant__ sinter_softmax_f32_params p) {
-  float* __restrict__ y0_rows = p.y0;
-  const float* __restrict__ x0_rows = p.x0;
-  const unsigned t = threadIdx.x % 32, team = threadIdx.x / 32;
-  const unsigned vectors = p.columns / 4;
-#pragma unroll 1
-  for (long long item = blockIdx.x; item < p.items; item += gridDim.x) {
-    const long long row = item * 8 + team;
-    const bool here = row < p.rows;
-    const unsigned end = here ? vectors : 0;
-    const long long r0 = row;
-    const float* x0 = x0_rows + (r0 * p.x0_row0);
-    sinter::Row r;
-    sinter::Lanes<float, 4> x0_kept[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const unsigned c = t + k * 32;
-      const bool inside = c < end;
-      x0_kept[k] = inside ? reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c] : sinter::Lanes<float, 4>{};
-    }
-    sinter::Part0 a0 = sinter::Part0::identity();
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const unsigned c = t + k * 32;
-      const bool inside = c < end;
-      sinter::Part0 lane[4];
-#pragma unroll
-      for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_kept[k].at[l]);
-      sinter::add(a0, inside ? sinter::in_pairs(lane) : sinter::Part0::identity());
-    }
-    sinter::combine_lanes<32>(a0);
-    if (here) sinter::row1(p, a0, r);
-    sinter::Part1 a1 = sinter::Part1::identity();
-    sinter::Part1 compensation1{};
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const unsigned c = t + k * 32;
-      const bool inside = c < end;
-      sinter::Part1 lane[4];
-#pragma unroll
-      for (int l = 0; l < 4; ++l) lane[l] = sinter::stage1(p, r, x0_kept[k].at[l]);
-      sinter::add_long(a1, compensation1, inside ? sinter::in_pairs(lane) : sinter::Part1::identity());
-    }
-    sinter::finalize(a1, compensation1);
-    sinter::combine_lanes<32>(a1);
-    if (here) sinter::row2(p, a1, r);
-    float* y0 = y0_rows + (r0 * p.y0_row0);
-    const unsigned again = sinter::again(t);
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const unsigned c = again + k * 32;
-      const bool inside = c < end;
-      sinter::Lanes<float, 4> y0_out;
-#pragma unroll
-      for (int l = 0; l < 4; ++l) sinter::element(p, r, x0_kept[k].at[l], y0_out.at[l]);
-      if (inside) {
-        reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[c] = y0_out;
-      }
-    }
-  }
+extern "C" __global__ void __launch_bounds__(256, 4) sinter_softmax_f32(const __grid_constant__ sinter::sinter_softmax_f32_params p) {
+  sinter::run(p);
 }

@@ -40,34 +40,6 @@ SINTER_DEVICE T compensated(T a, T compensation) {
   return compensation - compensation == T(0) ? a + compensation : a;
 }
 
-// Parts of rows, which add(part, part) combines in an order that is always the same.
-template <class Part, int N>
-SINTER_DEVICE Part in_pairs(Part (&lane)[N]) {
-#pragma unroll
-  for (int d = N / 2; d > 0; d /= 2)
-#pragma unroll
-    for (int l = 0; l < d; ++l) add(lane[l], lane[l + d]);
-  return lane[0];
-}
-
-// Of so many neighbours in a warp, to each of them.
-template <int Lanes, class Part>
-SINTER_DEVICE void combine_lanes(Part& a) {
-#pragma unroll
-  for (int d = Lanes / 2; d > 0; d /= 2) add(a, across(a, d));
-}
-
-// Of a block, to each of its threads.
-template <class Part>
-SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
-  combine_lanes<32>(a);
-  const unsigned lane = threadIdx.x % 32;
-  if (lane == 0) of_warps[threadIdx.x / 32] = a;
-  __syncthreads();
-  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::identity();
-  combine_lanes<32>(a);
-}
-
 // Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
 // might overflow. Seldom: the sum is rounded each time.
 template <class T>
@@ -95,195 +67,223 @@ SINTER_DEVICE T raised(T sum, T greatest, T other) {
 
 namespace sinter {
 
-// What is one for each row.
-struct Row {
-  float v0;  // amax
-  float v1;  // sum
-};
-
-// Of some elements of a row, when 0 stages are over: what pivots come from.
-struct Pivot0 {
-  float a0;  // amax
-  SINTER_DEVICE Pivot0 identity() { return {float_bits(0xff800000u)}; }
-};
-SINTER_DEVICE void add(Pivot0& a, const Pivot0& b) {
-  a.a0 = maximum(a.a0, b.a0);
-}
-
-// Of the same elements: sums of their distances from a pivot.
-struct Centered0 {
-  float a1;  // of exponentials
-  SINTER_DEVICE Centered0 identity() { return {float(0)}; }
-};
-SINTER_DEVICE void add(Centered0& a, const Centered0& b) {
-  a.a1 = a.a1 + b.a1;
-}
-SINTER_DEVICE void add_long(Centered0& a, Centered0& compensation, const Centered0& b) {
-  add_exactly(a.a1, compensation.a1, b.a1);
-}
-SINTER_DEVICE void finalize(Centered0& a, const Centered0& compensation) {
-  a.a1 = compensated(a.a1, compensation.a1);
-}
-
-// What a thread knows of its elements.
-struct Online0 {
-  Pivot0 pivot, pivot_compensation;
-  Centered0 centered, centered_compensation;
-  float a1_pivot;
-  SINTER_DEVICE Online0 identity() { return {Pivot0::identity(), {}, Centered0::identity(), {}, -0x1.fffffep+127f}; }
-};
-SINTER_DEVICE void advance(Online0& o, const Pivot0& batch, unsigned count) {
-  add(o.pivot, batch);
-  raise_pivot(o.a1_pivot, o.centered.a1, o.centered_compensation.a1, o.pivot.a0);
-}
-SINTER_DEVICE void add(Online0& o, const Centered0& batch) { add_long(o.centered, o.centered_compensation, batch); }
-
-struct Part0 {
-  float a0;  // amax
-  float a1;  // sum of exponentials of distances from a0
-  SINTER_DEVICE Part0 identity() { return {float_bits(0xff800000u), float(0)}; }
-};
-SINTER_DEVICE void add(Part0& a, const Part0& b) {
-  a.a1 = raised(a.a1, a.a0, b.a0) + raised(b.a1, b.a0, a.a0);
-  a.a0 = maximum(a.a0, b.a0);
-}
-SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes), from_lane(a.a1, lanes)}; }
-SINTER_DEVICE Part0 whole(Online0& o) {
-  finalize(o.centered, o.centered_compensation);
-  return {o.pivot.a0, at_greatest(o.centered.a1, o.a1_pivot, o.pivot.a0)};
-}
-
-}  // namespace sinter
-
 struct sinter_softmax_f32_params {
   float* y0;
   const float* x0;
-  long long items, rows;
+  alignas(8) long long items;
+  alignas(8) long long rows;
   alignas(8) unsigned columns;
-  long long y0_row0;
-  long long x0_row0;
+  alignas(8) long long y0_row0;
+  alignas(8) long long x0_row0;
 };
 
-namespace sinter {
-
-SINTER_DEVICE Pivot0 pivot0(const sinter_softmax_f32_params& p, const Row& r, float x0) {
-  return {x0};
-}
-
-SINTER_DEVICE Centered0 centered0(const sinter_softmax_f32_params& p, const Row& r, float x0, const Online0& o) {
-  const float t0 = x0 - o.a1_pivot;
-  const float t1 = exp(t0);
-  return {t1};
-}
-
-SINTER_DEVICE void row1(const sinter_softmax_f32_params& p, const Part0& a, Row& r) {
-  r.v0 = a.a0;
-  r.v1 = a.a1 + (a.a0 - a.a0);
-}
-
-SINTER_DEVICE void element(const sinter_softmax_f32_params& p, const Row& r, float x0, float& y0) {
-  const float t0 = x0 - r.v0;
-  const float t1 = exp(t0);
-  const float t2 = t1 / r.v1;
-  y0 = t2;
+SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
+  float* __restrict__ y0_memory = p.y0;
+  const float* __restrict__ x0_memory = p.x0;
+  __shared__ __align__(16) float shared0_0[32];
+  __shared__ __align__(16) float shared0_1[32];
+  const unsigned t0 = threadIdx.x;
+  const unsigned vectors = p.columns / 4;
+  const unsigned t1 = t0;
+#pragma unroll 1
+  for (long long item = static_cast<long long>(blockIdx.x); item < p.items; item += static_cast<long long>(gridDim.x)) {
+    const float* x0_row = x0_memory + (item * p.x0_row0);
+    const float t2 = float_bits(0xff800000u);  // -inf
+    const float t3 = 0x0p+0f;  // 0
+    float amax = t2;
+    const float t4 = -0x1.fffffep+127f;  // -3.4028235e+38
+    float pivot = t4;
+    float exponentials = t3;
+    float exponentials_rest = t3;
+    const unsigned t5 = (vectors / 2048) * 2048;
+#pragma unroll 1
+    for (unsigned base = t1; base < t5; base += 2048) {
+      Lanes<float, 4> x0_in[4];
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        const Lanes<float, 4> t6 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[base + (k * 512)];
+        x0_in[k] = t6;
+      }
+      float amax_1 = t2;
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        Lanes<float, 2> t6;
+#pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          t6.at[l] = maximum(x0_in[k].at[l], x0_in[k].at[l + 2]);
+        }
+        const float t7 = maximum(t6.at[0], t6.at[1]);
+        const float t8 = maximum(amax_1, t7);
+        amax_1 = t8;
+      }
+      const float t6 = maximum(amax, amax_1);
+      amax = t6;
+      raise_pivot(pivot, exponentials, exponentials_rest, amax);
+      float batch = t3;
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        Lanes<float, 4> t7;
+#pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const float t8 = x0_in[k].at[l] - pivot;
+          t7.at[l] = exp(t8);
+        }
+        Lanes<float, 2> t8;
+#pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          t8.at[l] = t7.at[l] + t7.at[l + 2];
+        }
+        const float t9 = t8.at[0] + t8.at[1];
+        const float t10 = batch + t9;
+        batch = t10;
+      }
+      add_exactly(exponentials, exponentials_rest, batch);
+    }
+    const unsigned t6 = t1 + t5;
+#pragma unroll 1
+    for (unsigned i = t6; i < vectors; i += 512) {
+      const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[i];
+      Lanes<float, 2> t7;
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        t7.at[l] = maximum(x0.at[l], x0.at[l + 2]);
+      }
+      const float t8 = maximum(t7.at[0], t7.at[1]);
+      const float t9 = maximum(amax, t8);
+      amax = t9;
+      raise_pivot(pivot, exponentials, exponentials_rest, amax);
+      const Lanes<float, 4> x0_1 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[i];
+      Lanes<float, 4> t10;
+#pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float t11 = x0_1.at[l] - pivot;
+        t10.at[l] = exp(t11);
+      }
+      Lanes<float, 2> t11;
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        t11.at[l] = t10.at[l] + t10.at[l + 2];
+      }
+      const float t12 = t11.at[0] + t11.at[1];
+      add_exactly(exponentials, exponentials_rest, t12);
+    }
+    const float t7 = compensated(exponentials, exponentials_rest);
+    const float t8 = at_greatest(t7, pivot, amax);
+    const float t9 = from_lane(amax, 16);
+    const float t10 = from_lane(t8, 16);
+    const float t11 = maximum(amax, t9);
+    const float t12 = raised(t8, amax, t9);
+    const float t13 = raised(t10, t9, amax);
+    const float t14 = t12 + t13;
+    const float t15 = from_lane(t11, 8);
+    const float t16 = from_lane(t14, 8);
+    const float t17 = maximum(t11, t15);
+    const float t18 = raised(t14, t11, t15);
+    const float t19 = raised(t16, t15, t11);
+    const float t20 = t18 + t19;
+    const float t21 = from_lane(t17, 4);
+    const float t22 = from_lane(t20, 4);
+    const float t23 = maximum(t17, t21);
+    const float t24 = raised(t20, t17, t21);
+    const float t25 = raised(t22, t21, t17);
+    const float t26 = t24 + t25;
+    const float t27 = from_lane(t23, 2);
+    const float t28 = from_lane(t26, 2);
+    const float t29 = maximum(t23, t27);
+    const float t30 = raised(t26, t23, t27);
+    const float t31 = raised(t28, t27, t23);
+    const float t32 = t30 + t31;
+    const float t33 = from_lane(t29, 1);
+    const float t34 = from_lane(t32, 1);
+    const float t35 = maximum(t29, t33);
+    const float t36 = raised(t32, t29, t33);
+    const float t37 = raised(t34, t33, t29);
+    const float t38 = t36 + t37;
+    const unsigned lane = t0 % 32;
+    if (lane == 0) {
+      const unsigned t39 = t0 / 32;
+      shared0_0[t39] = t35;
+      shared0_1[t39] = t38;
+    }
+    __syncthreads();
+    const bool t39 = lane < (blockDim.x / 32);
+    float t40{};
+    if (t39) t40 = shared0_0[lane];
+    float t41{};
+    if (t39) t41 = shared0_1[lane];
+    const float t42 = t39 ? t40 : t2;
+    const float t43 = t39 ? t41 : t3;
+    const float t44 = from_lane(t42, 16);
+    const float t45 = from_lane(t43, 16);
+    const float t46 = maximum(t42, t44);
+    const float t47 = raised(t43, t42, t44);
+    const float t48 = raised(t45, t44, t42);
+    const float t49 = t47 + t48;
+    const float t50 = from_lane(t46, 8);
+    const float t51 = from_lane(t49, 8);
+    const float t52 = maximum(t46, t50);
+    const float t53 = raised(t49, t46, t50);
+    const float t54 = raised(t51, t50, t46);
+    const float t55 = t53 + t54;
+    const float t56 = from_lane(t52, 4);
+    const float t57 = from_lane(t55, 4);
+    const float t58 = maximum(t52, t56);
+    const float t59 = raised(t55, t52, t56);
+    const float t60 = raised(t57, t56, t52);
+    const float t61 = t59 + t60;
+    const float t62 = from_lane(t58, 2);
+    const float t63 = from_lane(t61, 2);
+    const float t64 = maximum(t58, t62);
+    const float t65 = raised(t61, t58, t62);
+    const float t66 = raised(t63, t62, t58);
+    const float t67 = t65 + t66;
+    const float t68 = from_lane(t64, 1);
+    const float t69 = from_lane(t67, 1);
+    const float t70 = maximum(t64, t68);
+    const float t71 = raised(t67, t64, t68);
+    const float t72 = raised(t69, t68, t64);
+    const float t73 = t71 + t72;
+    const float t74 = t70 - t70;
+    const float t75 = t73 + t74;
+    float* y0_row = y0_memory + (item * p.y0_row0);
+#pragma unroll 1
+    for (unsigned base = t1; base < t5; base += 2048) {
+      Lanes<float, 4> x0_in[4];
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        const Lanes<float, 4> t76 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[base + (k * 512)];
+        x0_in[k] = t76;
+      }
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        Lanes<float, 4> t76;
+#pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const float t77 = x0_in[k].at[l] - t70;
+          const float t78 = exp(t77);
+          t76.at[l] = t78 / t75;
+        }
+        reinterpret_cast<Lanes<float, 4>*>(y0_row)[base + (k * 512)] = t76;
+      }
+    }
+#pragma unroll 1
+    for (unsigned i = t6; i < vectors; i += 512) {
+      const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[i];
+      Lanes<float, 4> t76;
+#pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float t77 = x0.at[l] - t70;
+        const float t78 = exp(t77);
+        t76.at[l] = t78 / t75;
+      }
+      reinterpret_cast<Lanes<float, 4>*>(y0_row)[i] = t76;
+    }
+    __syncthreads();
+  }
 }
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(512, 1) sinter_softmax_f32(const __grid_constant__ sinter_softmax_f32_params p) {
-  __shared__ sinter::Part0 shared0[32];
-  float* __restrict__ y0_rows = p.y0;
-  const float* __restrict__ x0_rows = p.x0;
-  const unsigned t = threadIdx.x;
-  const unsigned vectors = p.columns / 4;
-#pragma unroll 1
-  for (long long item = blockIdx.x; item < p.items; item += gridDim.x) {
-    const long long row = item;
-    const unsigned end = vectors;
-    const long long r0 = row;
-    const float* x0 = x0_rows + (r0 * p.x0_row0);
-    sinter::Row r;
-    sinter::Online0 o0 = sinter::Online0::identity();
-    {
-      unsigned base = t;
-#pragma unroll 1
-      for (; base + 3 * 512 < end; base += 4 * 512) {
-        sinter::Lanes<float, 4> x0_in[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const unsigned c = base + k * 512;
-          x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-        }
-        sinter::Pivot0 batch = sinter::Pivot0::identity();
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          sinter::Pivot0 lane[4];
-#pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::pivot0(p, r, x0_in[k].at[l]);
-          sinter::add(batch, sinter::in_pairs(lane));
-        }
-        sinter::advance(o0, batch, 16);
-        sinter::Centered0 close = sinter::Centered0::identity();
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          sinter::Centered0 lane[4];
-#pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::centered0(p, r, x0_in[k].at[l], o0);
-          sinter::add(close, sinter::in_pairs(lane));
-        }
-        sinter::add(o0, close);
-      }
-#pragma unroll 1
-      for (; base < end; base += 512) {
-        const unsigned c = base;
-        const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-        {
-          sinter::Pivot0 lane[4];
-#pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::pivot0(p, r, x0_in.at[l]);
-          sinter::advance(o0, sinter::in_pairs(lane), 4);
-        }
-        {
-          sinter::Centered0 lane[4];
-#pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::centered0(p, r, x0_in.at[l], o0);
-          sinter::add(o0, sinter::in_pairs(lane));
-        }
-      }
-    }
-    sinter::Part0 a0 = sinter::whole(o0);
-    sinter::combine_block(a0, shared0);
-    sinter::row1(p, a0, r);
-    float* y0 = y0_rows + (r0 * p.y0_row0);
-    {
-      unsigned base = t;
-#pragma unroll 1
-      for (; base + 3 * 512 < end; base += 4 * 512) {
-        sinter::Lanes<float, 4> x0_in[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const unsigned c = base + k * 512;
-          x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-        }
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const unsigned c = base + k * 512;
-          sinter::Lanes<float, 4> y0_out;
-#pragma unroll
-          for (int l = 0; l < 4; ++l) sinter::element(p, r, x0_in[k].at[l], y0_out.at[l]);
-          reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[c] = y0_out;
-        }
-      }
-#pragma unroll 1
-      for (; base < end; base += 512) {
-        const unsigned c = base;
-        const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-        sinter::Lanes<float, 4> y0_out;
-#pragma unroll
-        for (int l = 0; l < 4; ++l) sinter::element(p, r, x0_in.at[l], y0_out.at[l]);
-        reinterpret_cast<sinter::Lanes<float, 4>*>(y0)[c] = y0_out;
-      }
-    }
-    __syncthreads();
-  }
+extern "C" __global__ void __launch_bounds__(512, 1) sinter_softmax_f32(const __grid_constant__ sinter::sinter_softmax_f32_params p) {
+  sinter::run(p);
 }

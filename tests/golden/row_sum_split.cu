@@ -27,167 +27,170 @@ SINTER_DEVICE T compensated(T a, T compensation) {
   return compensation - compensation == T(0) ? a + compensation : a;
 }
 
-// Parts of rows, which add(part, part) combines in an order that is always the same.
-template <class Part, int N>
-SINTER_DEVICE Part in_pairs(Part (&lane)[N]) {
-#pragma unroll
-  for (int d = N / 2; d > 0; d /= 2)
-#pragma unroll
-    for (int l = 0; l < d; ++l) add(lane[l], lane[l + d]);
-  return lane[0];
-}
-
-// Of so many neighbours in a warp, to each of them.
-template <int Lanes, class Part>
-SINTER_DEVICE void combine_lanes(Part& a) {
-#pragma unroll
-  for (int d = Lanes / 2; d > 0; d /= 2) add(a, across(a, d));
-}
-
-// Of a block, to each of its threads.
-template <class Part>
-SINTER_DEVICE void combine_block(Part& a, Part* of_warps) {
-  combine_lanes<32>(a);
-  const unsigned lane = threadIdx.x % 32;
-  if (lane == 0) of_warps[threadIdx.x / 32] = a;
-  __syncthreads();
-  a = lane < blockDim.x / 32 ? of_warps[lane] : Part::identity();
-  combine_lanes<32>(a);
-}
-
 }  // namespace sinter
 
 namespace sinter {
-
-// What is one for each row.
-struct Row {
-  float v0;  // sum
-};
-
-// Of some elements of a row, when 0 stages are over.
-struct Part0 {
-  float a0;  // sum
-  SINTER_DEVICE Part0 identity() { return {float(0)}; }
-};
-SINTER_DEVICE void add(Part0& a, const Part0& b) {
-  a.a0 = a.a0 + b.a0;
-}
-SINTER_DEVICE void add_long(Part0& a, Part0& compensation, const Part0& b) {
-  add_exactly(a.a0, compensation.a0, b.a0);
-}
-SINTER_DEVICE void finalize(Part0& a, const Part0& compensation) {
-  a.a0 = compensated(a.a0, compensation.a0);
-}
-SINTER_DEVICE Part0 across(const Part0& a, int lanes) { return {from_lane(a.a0, lanes)}; }
-
-}  // namespace sinter
 
 struct sinter_sum_f32_params {
   float* y0;
   const float* x0;
-  sinter::Part0* parts0;
-  long long items, rows;
+  unsigned char* parts0;
+  alignas(8) long long items;
+  alignas(8) long long rows;
   alignas(8) unsigned columns;
-  long long splits;
+  alignas(8) long long splits;
   alignas(8) unsigned part;
-  long long spread, pass;
-  long long y0_row0;
-  long long x0_row0;
+  alignas(8) long long spread;
+  alignas(8) long long pass;
+  alignas(8) long long y0_row0;
+  alignas(8) long long x0_row0;
 };
 
-namespace sinter {
-
-SINTER_DEVICE Part0 stage0(const sinter_sum_f32_params& p, const Row& r, float x0) {
-  return {x0};
-}
-
-SINTER_DEVICE void row1(const sinter_sum_f32_params& p, const Part0& a, Row& r) {
-  r.v0 = a.a0;
-}
-
-SINTER_DEVICE void finish(const sinter_sum_f32_params& p, const Row& r, float& y0) {
-  y0 = r.v0;
-}
-
-}  // namespace sinter
-
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid_constant__ sinter_sum_f32_params p) {
-  __shared__ sinter::Part0 shared0[32];
-  float* __restrict__ y0_rows = p.y0;
-  const float* __restrict__ x0_rows = p.x0;
-  const unsigned t = threadIdx.x;
+SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
+  float* __restrict__ y0_memory = p.y0;
+  const float* __restrict__ x0_memory = p.x0;
+  unsigned char* __restrict__ parts0_memory = p.parts0;
+  __shared__ __align__(16) float shared0_0[32];
+  const unsigned t0 = threadIdx.x;
   const unsigned vectors = p.columns / 4;
+  const unsigned t1 = t0;
 #pragma unroll 1
-  for (long long item = blockIdx.x; item < p.items; item += gridDim.x) {
-    const long long tile = item / p.spread, split = item - tile * p.spread;
-    const long long row = tile;
-    const unsigned begin = static_cast<unsigned>(split) * p.part, whole = vectors;
-    const unsigned end = begin + p.part < whole ? begin + p.part : whole;
-    const long long r0 = row;
-    const float* x0 = x0_rows + (r0 * p.x0_row0);
-    sinter::Row r;
+  for (long long item = static_cast<long long>(blockIdx.x); item < p.items; item += static_cast<long long>(gridDim.x)) {
+    const long long tile = item / p.spread;
+    const long long split = item - (tile * p.spread);
+    const unsigned begin = static_cast<unsigned>(split) * p.part;
+    const unsigned t2 = begin + p.part;
+    const unsigned end = (t2 < vectors) ? t2 : vectors;
+    const float* x0_row = x0_memory + (tile * p.x0_row0);
     if (p.pass == 0) {
-      sinter::Part0 a0 = sinter::Part0::identity();
-      sinter::Part0 compensation0{};
-      {
-        unsigned base = begin + t;
+      const float t3 = 0x0p+0f;  // 0
+      float sum = t3;
+      float sum_rest = t3;
+      const unsigned t4 = begin + t1;
+      const unsigned t5 = ((end - begin) / 1024) * 1024;
 #pragma unroll 1
-        for (; base + 3 * 256 < end; base += 4 * 256) {
-          sinter::Lanes<float, 4> x0_in[4];
+      for (unsigned base = t4; base < begin + t5; base += 1024) {
+        Lanes<float, 4> x0_in[4];
 #pragma unroll
-          for (int k = 0; k < 4; ++k) {
-            const unsigned c = base + k * 256;
-            x0_in[k] = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-          }
-          sinter::Part0 batch = sinter::Part0::identity();
-#pragma unroll
-          for (int k = 0; k < 4; ++k) {
-            sinter::Part0 lane[4];
-#pragma unroll
-            for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_in[k].at[l]);
-            sinter::add(batch, sinter::in_pairs(lane));
-          }
-          sinter::add_long(a0, compensation0, batch);
+        for (unsigned k = 0; k < 4; ++k) {
+          const Lanes<float, 4> t6 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[base + (k * 256)];
+          x0_in[k] = t6;
         }
-#pragma unroll 1
-        for (; base < end; base += 256) {
-          const unsigned c = base;
-          const sinter::Lanes<float, 4> x0_in = reinterpret_cast<const sinter::Lanes<float, 4>*>(x0)[c];
-          sinter::Part0 lane[4];
+        float sum_1 = t3;
 #pragma unroll
-          for (int l = 0; l < 4; ++l) lane[l] = sinter::stage0(p, r, x0_in.at[l]);
-          sinter::add_long(a0, compensation0, sinter::in_pairs(lane));
-        }
+        for (unsigned k = 0; k < 4; ++k) {
+          Lanes<float, 2> t6;
 #pragma unroll
-        for (int k = 0; k < 1; ++k) {
-          const unsigned c = vectors * 4 + t + k * 256;
-          const bool inside = c < p.columns && split == p.splits - 1;
-          if (inside) {
-            const sinter::Lanes<float, 1> x0_in = sinter::Lanes<float, 1>{x0[c]};
-            { const int l = 0; sinter::add_long(a0, compensation0, sinter::stage0(p, r, x0_in.at[l])); }
+          for (int l = 0; l < 2; ++l) {
+            t6.at[l] = x0_in[k].at[l] + x0_in[k].at[l + 2];
           }
+          const float t7 = t6.at[0] + t6.at[1];
+          const float t8 = sum_1 + t7;
+          sum_1 = t8;
         }
+        add_exactly(sum, sum_rest, sum_1);
       }
-      sinter::finalize(a0, compensation0);
-      sinter::combine_block(a0, shared0);
-      if (t == 0) {
-        p.parts0[row * p.splits + split] = a0;
+#pragma unroll 1
+      for (unsigned i = t4 + t5; i < end; i += 256) {
+        const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[i];
+        Lanes<float, 2> t6;
+#pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          t6.at[l] = x0.at[l] + x0.at[l + 2];
+        }
+        const float t7 = t6.at[0] + t6.at[1];
+        add_exactly(sum, sum_rest, t7);
+      }
+      const unsigned c = (vectors * 4) + t1;
+      if ((split == (p.splits - 1)) && (c < p.columns)) {
+        const float x0 = x0_row[c];
+        add_exactly(sum, sum_rest, x0);
+      }
+      const float t6 = compensated(sum, sum_rest);
+      const float t7 = from_lane(t6, 16);
+      const float t8 = t6 + t7;
+      const float t9 = from_lane(t8, 8);
+      const float t10 = t8 + t9;
+      const float t11 = from_lane(t10, 4);
+      const float t12 = t10 + t11;
+      const float t13 = from_lane(t12, 2);
+      const float t14 = t12 + t13;
+      const float t15 = from_lane(t14, 1);
+      const float t16 = t14 + t15;
+      const unsigned lane = t0 % 32;
+      if (lane == 0) {
+        shared0_0[t0 / 32] = t16;
+      }
+      __syncthreads();
+      const bool t17 = lane < (blockDim.x / 32);
+      float t18{};
+      if (t17) t18 = shared0_0[lane];
+      const float t19 = t17 ? t18 : t3;
+      const float t20 = from_lane(t19, 16);
+      const float t21 = t19 + t20;
+      const float t22 = from_lane(t21, 8);
+      const float t23 = t21 + t22;
+      const float t24 = from_lane(t23, 4);
+      const float t25 = t23 + t24;
+      const float t26 = from_lane(t25, 2);
+      const float t27 = t25 + t26;
+      const float t28 = from_lane(t27, 1);
+      const float t29 = t27 + t28;
+      if (t0 == 0) {
+        float* t30 = reinterpret_cast<float*>(parts0_memory + 0);
+        t30[(tile * p.splits) + split] = t29;
       }
     }
-    if (p.pass > 0) {
-      sinter::Part0 a0 = sinter::Part0::identity();
-      for (long long split = t; split < p.splits; split += 256) {
-        sinter::add(a0, p.parts0[row * p.splits + split]);
+    if (0 < p.pass) {
+      const float t3 = 0x0p+0f;  // 0
+      float sum = t3;
+#pragma unroll 1
+      for (long long other = static_cast<long long>(t0); other < p.splits; other += 256) {
+        float* t4 = reinterpret_cast<float*>(parts0_memory + 0);
+        const float t5 = t4[(tile * p.splits) + other];
+        const float t6 = sum + t5;
+        sum = t6;
       }
-      sinter::combine_block(a0, shared0);
-      sinter::row1(p, a0, r);
-    }
-    if (p.pass == 1) {
-      float* y0 = y0_rows + (r0 * p.y0_row0);
-      if (t == 0 && split == 0) {
-        sinter::finish(p, r, y0[0]);
+      const float t4 = from_lane(sum, 16);
+      const float t5 = sum + t4;
+      const float t6 = from_lane(t5, 8);
+      const float t7 = t5 + t6;
+      const float t8 = from_lane(t7, 4);
+      const float t9 = t7 + t8;
+      const float t10 = from_lane(t9, 2);
+      const float t11 = t9 + t10;
+      const float t12 = from_lane(t11, 1);
+      const float t13 = t11 + t12;
+      const unsigned lane = t0 % 32;
+      if (lane == 0) {
+        shared0_0[t0 / 32] = t13;
+      }
+      __syncthreads();
+      const bool t14 = lane < (blockDim.x / 32);
+      float t15{};
+      if (t14) t15 = shared0_0[lane];
+      const float t16 = t14 ? t15 : t3;
+      const float t17 = from_lane(t16, 16);
+      const float t18 = t16 + t17;
+      const float t19 = from_lane(t18, 8);
+      const float t20 = t18 + t19;
+      const float t21 = from_lane(t20, 4);
+      const float t22 = t20 + t21;
+      const float t23 = from_lane(t22, 2);
+      const float t24 = t22 + t23;
+      const float t25 = from_lane(t24, 1);
+      const float t26 = t24 + t25;
+      if ((t0 == 0) && (split == 0)) {
+        float* y0_row = y0_memory + (tile * p.y0_row0);
+        y0_row[0] = t26;
       }
     }
     __syncthreads();
   }
+}
+
+}  // namespace sinter
+
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
+  sinter::run(p);
 }

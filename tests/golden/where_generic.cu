@@ -107,6 +107,8 @@ SINTER_DEVICE double floor_divide(double a, double b) { return floor_divide_floa
 
 }  // namespace sinter
 
+namespace sinter {
+
 struct sinter_add_floor_divide_where_f64_4f08_params {
   double* y0;
   const long long* x0;
@@ -115,19 +117,19 @@ struct sinter_add_floor_divide_where_f64_4f08_params {
   const double* x3;
   alignas(8) unsigned long long count;
   alignas(8) unsigned long long extent7;
-  alignas(8) sinter::WideDivider divide7;
+  alignas(8) WideDivider divide7;
   alignas(8) unsigned long long extent6;
-  alignas(8) sinter::WideDivider divide6;
+  alignas(8) WideDivider divide6;
   alignas(8) unsigned long long extent5;
-  alignas(8) sinter::WideDivider divide5;
+  alignas(8) WideDivider divide5;
   alignas(8) unsigned long long extent4;
-  alignas(8) sinter::WideDivider divide4;
+  alignas(8) WideDivider divide4;
   alignas(8) unsigned long long extent3;
-  alignas(8) sinter::WideDivider divide3;
+  alignas(8) WideDivider divide3;
   alignas(8) unsigned long long extent2;
-  alignas(8) sinter::WideDivider divide2;
+  alignas(8) WideDivider divide2;
   alignas(8) unsigned long long extent1;
-  alignas(8) sinter::WideDivider divide1;
+  alignas(8) WideDivider divide1;
   alignas(8) long long y0_stride0;
   alignas(8) long long y0_stride1;
   alignas(8) long long y0_stride2;
@@ -170,50 +172,48 @@ struct sinter_add_floor_divide_where_f64_4f08_params {
   alignas(8) long long x3_stride7;
 };
 
-namespace sinter {
-
-SINTER_DEVICE void element(const sinter_add_floor_divide_where_f64_4f08_params& p, long long x0, int x1, unsigned char x2, double x3, double& y0) {
-  const int64 t0 = convert<int64>(x1);
-  const int64 t1 = int64(uint64(x0) + uint64(t0));
-  const int64 t2 = 7ll;
-  const int64 t3 = floor_divide(t1, t2);
-  const double t4 = convert<double>(t3);
-  const bool t5 = x2 != 0;
-  const double t6 = select(t5, t4, x3);
-  y0 = t6;
+SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_4f08_params& p) {
+  double* y0_memory = p.y0;
+  const long long* x0_memory = p.x0;
+  const int* x1_memory = p.x1;
+  const unsigned char* x2_memory = p.x2;
+  const double* x3_memory = p.x3;
+  const unsigned long long t0 = static_cast<unsigned long long>(blockDim.x);
+  const unsigned long long thread = ((static_cast<unsigned long long>(blockIdx.x)) * t0) + (static_cast<unsigned long long>(threadIdx.x));
+  const unsigned long long threads = (static_cast<unsigned long long>(gridDim.x)) * t0;
+#pragma unroll 1
+  for (unsigned long long i = thread; i < p.count; i += threads) {
+    const unsigned long long d7 = wide_divide(i, p.divide7);
+    const long long c7 = static_cast<long long>(i - (d7 * p.extent7));
+    const unsigned long long d6 = wide_divide(d7, p.divide6);
+    const long long c6 = static_cast<long long>(d7 - (d6 * p.extent6));
+    const unsigned long long d5 = wide_divide(d6, p.divide5);
+    const long long c5 = static_cast<long long>(d6 - (d5 * p.extent5));
+    const unsigned long long d4 = wide_divide(d5, p.divide4);
+    const long long c4 = static_cast<long long>(d5 - (d4 * p.extent4));
+    const unsigned long long d3 = wide_divide(d4, p.divide3);
+    const long long c3 = static_cast<long long>(d4 - (d3 * p.extent3));
+    const unsigned long long d2 = wide_divide(d3, p.divide2);
+    const long long c2 = static_cast<long long>(d3 - (d2 * p.extent2));
+    const unsigned long long d1 = wide_divide(d2, p.divide1);
+    const long long c1 = static_cast<long long>(d2 - (d1 * p.extent1));
+    const long long t1 = static_cast<long long>(d1);
+    const long long x0 = x0_memory[(((((((t1 * p.x0_stride0) + (c1 * p.x0_stride1)) + (c2 * p.x0_stride2)) + (c3 * p.x0_stride3)) + (c4 * p.x0_stride4)) + (c5 * p.x0_stride5)) + (c6 * p.x0_stride6)) + (c7 * p.x0_stride7)];
+    const int x1 = x1_memory[(((((((t1 * p.x1_stride0) + (c1 * p.x1_stride1)) + (c2 * p.x1_stride2)) + (c3 * p.x1_stride3)) + (c4 * p.x1_stride4)) + (c5 * p.x1_stride5)) + (c6 * p.x1_stride6)) + (c7 * p.x1_stride7)];
+    const unsigned char x2 = x2_memory[(((((((t1 * p.x2_stride0) + (c1 * p.x2_stride1)) + (c2 * p.x2_stride2)) + (c3 * p.x2_stride3)) + (c4 * p.x2_stride4)) + (c5 * p.x2_stride5)) + (c6 * p.x2_stride6)) + (c7 * p.x2_stride7)];
+    const double x3 = x3_memory[(((((((t1 * p.x3_stride0) + (c1 * p.x3_stride1)) + (c2 * p.x3_stride2)) + (c3 * p.x3_stride3)) + (c4 * p.x3_stride4)) + (c5 * p.x3_stride5)) + (c6 * p.x3_stride6)) + (c7 * p.x3_stride7)];
+    const int64 t2 = convert<int64>(x1);
+    const int64 t3 = int64(uint64(x0) + uint64(t2));
+    const int64 t4 = floor_divide(t3, 7ll);
+    const double t5 = convert<double>(t4);
+    const bool t6 = convert<bool>(x2);
+    const double t7 = select(t6, t5, x3);
+    y0_memory[(((((((t1 * p.y0_stride0) + (c1 * p.y0_stride1)) + (c2 * p.y0_stride2)) + (c3 * p.y0_stride3)) + (c4 * p.y0_stride4)) + (c5 * p.y0_stride5)) + (c6 * p.y0_stride6)) + (c7 * p.y0_stride7)] = t7;
+  }
 }
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_4f08(const __grid_constant__ sinter_add_floor_divide_where_f64_4f08_params p) {
-  double* y0 = p.y0;
-  const long long* x0 = p.x0;
-  const int* x1 = p.x1;
-  const unsigned char* x2 = p.x2;
-  const double* x3 = p.x3;
-  const unsigned long long threads = 1ull * gridDim.x * blockDim.x, thread = 1ull * blockIdx.x * blockDim.x + threadIdx.x;
-#pragma unroll 1
-  for (unsigned long long i = thread; i < p.count; i += threads) {
-    const unsigned long long q7 = sinter::wide_divide(i, p.divide7);
-    const long long c7 = static_cast<long long>(i - q7 * p.extent7);
-    const unsigned long long q6 = sinter::wide_divide(q7, p.divide6);
-    const long long c6 = static_cast<long long>(q7 - q6 * p.extent6);
-    const unsigned long long q5 = sinter::wide_divide(q6, p.divide5);
-    const long long c5 = static_cast<long long>(q6 - q5 * p.extent5);
-    const unsigned long long q4 = sinter::wide_divide(q5, p.divide4);
-    const long long c4 = static_cast<long long>(q5 - q4 * p.extent4);
-    const unsigned long long q3 = sinter::wide_divide(q4, p.divide3);
-    const long long c3 = static_cast<long long>(q4 - q3 * p.extent3);
-    const unsigned long long q2 = sinter::wide_divide(q3, p.divide2);
-    const long long c2 = static_cast<long long>(q3 - q2 * p.extent2);
-    const unsigned long long q1 = sinter::wide_divide(q2, p.divide1);
-    const long long c1 = static_cast<long long>(q2 - q1 * p.extent1);
-    const long long c0 = static_cast<long long>(q1);
-    const long long y0_at = c0 * p.y0_stride0 + c1 * p.y0_stride1 + c2 * p.y0_stride2 + c3 * p.y0_stride3 + c4 * p.y0_stride4 + c5 * p.y0_stride5 + c6 * p.y0_stride6 + c7 * p.y0_stride7;
-    const long long x0_at = c0 * p.x0_stride0 + c1 * p.x0_stride1 + c2 * p.x0_stride2 + c3 * p.x0_stride3 + c4 * p.x0_stride4 + c5 * p.x0_stride5 + c6 * p.x0_stride6 + c7 * p.x0_stride7;
-    const long long x1_at = c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + c3 * p.x1_stride3 + c4 * p.x1_stride4 + c5 * p.x1_stride5 + c6 * p.x1_stride6 + c7 * p.x1_stride7;
-    const long long x2_at = c0 * p.x2_stride0 + c1 * p.x2_stride1 + c2 * p.x2_stride2 + c3 * p.x2_stride3 + c4 * p.x2_stride4 + c5 * p.x2_stride5 + c6 * p.x2_stride6 + c7 * p.x2_stride7;
-    const long long x3_at = c0 * p.x3_stride0 + c1 * p.x3_stride1 + c2 * p.x3_stride2 + c3 * p.x3_stride3 + c4 * p.x3_stride4 + c5 * p.x3_stride5 + c6 * p.x3_stride6 + c7 * p.x3_stride7;
-    sinter::element(p, x0[x0_at], x1[x1_at], x2[x2_at], x3[x3_at], y0[y0_at]);
-  }
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_4f08(const __grid_constant__ sinter::sinter_add_floor_divide_where_f64_4f08_params p) {
+  sinter::run(p);
 }

@@ -10,6 +10,7 @@
 #include <locale>
 
 #include <jit/cache/kernel_cache.hpp>
+#include <jit/cuda/expression.hpp>
 #include <jit/plan/nest.hpp>
 #include <jit/plan/parameters.hpp>
 #include "device_arrays.hpp"

@@ -28,49 +28,46 @@ SINTER_DEVICE T first_pivot(T sum, T count) {
   return mean - mean == T(0) ? mean : T(0);
 }
 
-// The mean of what there is as the pivot of the same sums. So no pivot is so far from the mean that most of the sum of
-// squares were lost when that is taken about the mean.
+// The mean of so many elements as the pivot of their sums, or of the next ones where there are none yet. So no pivot is so
+// far from the mean that most of the sum of squares were lost when that is taken about the mean.
 template <class T>
-SINTER_DEVICE void move_pivot(T& pivot, T& squares, T& squares_compensation, T& sum, T& sum_compensation, T count) {
-  squares = compensated(squares, squares_compensation);
-  sum = compensated(sum, sum_compensation);
-  squares_compensation = sum_compensation = T(0);
-  const T mean = pivot + sum / count, step = mean - pivot;
+SINTER_DEVICE void move_mean(T& pivot, T& squares, T& squares_rest, T& distances, T& distances_rest, T next_sum, T count, T next_count) {
+  if (count == T(0)) {
+    pivot = first_pivot(next_sum, next_count);
+    return;
+  }
+  squares = compensated(squares, squares_rest);
+  distances = compensated(distances, distances_rest);
+  squares_rest = distances_rest = T(0);
+  const T mean = pivot + distances / count, step = mean - pivot;
   if (mean - mean != T(0)) return;
-  squares -= step * (sum + (sum - count * step));
-  sum -= count * step;
+  squares -= step * (distances + (distances - count * step));
+  distances -= count * step;
   pivot = mean;
 }
 
-// Of so many elements: the sum of the squares of their distances from their mean, which is mean + compensation.
+// The moments of so many elements: sums of distances from a pivot and of their squares become the sum of squares about
+// the mean, which is pivot + rest. Infinite and NaN elements have a NaN distance from the mean.
 template <class T>
-struct Moments {
-  T squares, mean, compensation, count;
-};
-
-// From sums of distances from a pivot and of their squares. Infinite and NaN elements have a NaN distance from the mean.
-template <class T>
-SINTER_DEVICE auto moments_about(T pivot, T sum, T squares, T count) {
-  if (count == T(0)) return Moments<T>{};
-  const T compensation = sum / count, about_mean = squares - sum * compensation;
-  if (squares - squares != T(0)) return Moments<T>{squares + T(0) * sum, pivot, compensation, count};
-  return Moments<T>{about_mean > T(0) ? about_mean : T(0), pivot, compensation, count};
+SINTER_DEVICE void about_mean(T& squares, T& rest, T distances, T count) {
+  if (count == T(0)) return;
+  rest = distances / count;
+  const T least = squares - distances * rest;
+  squares = squares - squares != T(0) ? squares + T(0) * distances : least > T(0) ? least : T(0);
 }
 
-// Of all elements of two parts (Chan, Golub and LeVeque, 1979).
+// The moments of all elements of two parts (Chan, Golub and LeVeque, 1979).
 template <class T>
-SINTER_DEVICE auto merged(const Moments<T>& a, const Moments<T>& b) {
-  if (b.count == T(0)) return a;
-  if (a.count == T(0)) return b;
-  const T count = a.count + b.count, apart = (b.mean - a.mean) + (b.compensation - a.compensation);
-  const T squares = (a.squares + b.squares) + apart * apart * (a.count * b.count / count);
-  T mean = a.mean > b.mean ? a.mean : b.mean, compensation = T(0);
-  add_exactly(mean, compensation, (a.count * ((a.mean - mean) + a.compensation) + b.count * ((b.mean - mean) + b.compensation)) / count);
-  return Moments<T>{squares, mean, compensation, count};
-}
-
-// Those of another lane.
-template <class T>
-SINTER_DEVICE auto moments_across(const Moments<T>& a, int lanes) {
-  return Moments<T>{from_lane(a.squares, lanes), from_lane(a.mean, lanes), from_lane(a.compensation, lanes), from_lane(a.count, lanes)};
+SINTER_DEVICE void merge_moments(T& squares, T& mean, T& mean_rest, T& count, T b_squares, T b_mean, T b_mean_rest, T b_count) {
+  if (b_count == T(0)) return;
+  const T a_mean = mean, a_rest = mean_rest, a_count = count;
+  count = a_count + b_count;
+  if (a_count == T(0)) {
+    squares = b_squares, mean = b_mean, mean_rest = b_mean_rest;
+    return;
+  }
+  const T apart = (b_mean - a_mean) + (b_mean_rest - a_rest);
+  squares = (squares + b_squares) + apart * apart * (a_count * b_count / count);
+  mean = a_mean > b_mean ? a_mean : b_mean, mean_rest = T(0);
+  add_exactly(mean, mean_rest, (a_count * ((a_mean - mean) + a_rest) + b_count * ((b_mean - mean) + b_mean_rest)) / count);
 }

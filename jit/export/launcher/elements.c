@@ -4,15 +4,13 @@ static int sinter_launch_elements(const sinter_kernel *k, const sinter_variant *
                                   const uint64_t *numbers, int number_count, const sinter_call *call) {
   uint64_t words[sinter_max_words], *word;
   const int64_t count = sinter_product(n, 0, k->ndim);
-  const int inner = k->ndim - 1;
   sinter_loaded loaded;
   int64_t threads;
   int o, d, result;
   if ((result = sinter_load(v, &loaded)) != sinter_ok) return result;
   word = sinter_write_pointers(words, k, n, call);
-  *word++ = (uint64_t)(k->ndim == 1 ? count : count / v->lanes);
-  for (d = inner; d >= 1; --d)
-    word = sinter_write_extent(word, d == inner ? n->extents[d] / v->lanes : n->extents[d], v->is_wide);
+  *word++ = (uint64_t)count;
+  for (d = k->ndim - 1; d >= 1; --d) word = sinter_write_extent(word, n->extents[d], v->is_wide);
   for (o = 0; o < k->operands; ++o) {
     const char p = k->patterns[o];
     const int strides = p == 'S' ? k->ndim : p == 'R' || p == 'r' ? k->ndim - 1 : 0;

@@ -1,0 +1,20 @@
+// Which instructions of a program a text writes as loops over lanes: CUDA's arithmetic has no vectors.
+#pragma once
+#include <vector>
+
+#include "../loops/loops.hpp"
+
+namespace sinter::inline v1::jit::cuda {
+
+struct LaneLoops {
+  explicit LaneLoops(const loops::Loops& loops);
+
+  /// By instruction: the number of the lane loop that it is in; none where it is in none.
+  std::vector<int> loop;
+  /// Whether a vector outlives its loop, so that it is an array.
+  std::vector<bool> outlives;
+  std::vector<int> uses;
+  std::vector<loops::Value> last_use;
+};
+
+}  // namespace sinter::inline v1::jit::cuda

@@ -1,0 +1,10 @@
+// Removes what no effect needs.
+#pragma once
+#include "loops.hpp"
+
+namespace sinter::inline v1::jit::loops {
+
+/// Values that nothing reads, locals that are only written, and loops and conditions without an effect.
+void eliminate_dead_code(Loops& loops);
+
+}  // namespace sinter::inline v1::jit::loops

@@ -1,0 +1,67 @@
+#include "elements.hpp"
+
+#include "../plan/faults.hpp"
+
+namespace sinter::inline v1::jit::loops {
+namespace {
+
+Value value_of(const Values& values, Operand o) { return values[static_cast<std::size_t>(o.node)]; }
+
+}  // namespace
+
+Values Elements::uniform() const {
+  const std::span<const Node> nodes = frame_.graph.nodes();
+  Values values(nodes.size(), none);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& n = nodes[i];
+    if (n.op == Op::constant) values[i] = b_.constant(n.dtype, n.attribute);
+    if (n.op == Op::scalar) values[i] = operands_.scalar(i);
+    if (n.op == Op::array) values[i] = operands_.input(n.attribute).pointer;
+    if (n.op == Op::count) values[i] = b_.element(operands_.columns(), DType::Int64);
+  }
+  return values;
+}
+
+void Elements::compute(const std::vector<bool>& needed, Values& values, Value guard,
+                       const std::function<Value(std::size_t)>& input) const {
+  const std::span<const Node> nodes = frame_.graph.nodes();
+  const auto missing = [&](std::size_t i) { return needed[i] && values[i] == none; };
+  // Inputs first, so that all loads are on their way before one is waited for.
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if ((nodes[i].op == Op::leaf || nodes[i].op == Op::index) && missing(i)) values[i] = input(nodes[i].attribute);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    if (nodes[i].op == Op::leaf) values[i] = b_.cast(values[i], nodes[i].dtype);
+    if (missing(i)) values[i] = node(nodes[i], values, guard);
+  }
+}
+
+Value Elements::node(const Node& n, const Values& values, Value guard) const {
+  if (n.op == Op::load) return gather(n, values, guard);
+  flag(n, values, guard);
+  boost::container::small_vector<Value, 4> operands;
+  for (const Operand o : frame_.graph.operands(n)) operands.push_back(value_of(values, o));
+  return b_.alu(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()));
+}
+
+Value Elements::gather(const Node& n, const Values& values, Value guard) const {
+  const auto operands = frame_.graph.operands(n);
+  const Value position = value_of(values, operands[1]);
+  return b_.cast(b_.load(value_of(values, operands[0]), position, b_.lanes(position), Access::Gather, guard), n.dtype);
+}
+
+void Elements::flag(const Node& n, const Values& values, Value guard) const {
+  const auto zero_of = [&](Value v) { return b_.constant(b_.type(v).dtype, 0); };
+  const auto operands = frame_.graph.operands(n);
+  if (const auto divisor = nonzero_operand(frame_.graph, n)) {
+    const Value d = value_of(values, *divisor);
+    b_.flag(Fault::Division, b_.alu(Op::eq, DType::Bool, {d, zero_of(d)}), guard);
+  }
+  if (!has(n.op, Indexes)) return;
+  const Value position = value_of(values, operands[0]), extent = value_of(values, operands[1]);
+  const Value least = has(n.op, CountsFromEnd) ? b_.alu(Op::neg, b_.type(extent).dtype, {extent}) : zero_of(position);
+  b_.flag(Fault::Position, b_.alu(Op::lt, DType::Bool, {position, least}), guard);
+  b_.flag(Fault::Position, b_.alu(Op::ge, DType::Bool, {position, extent}), guard);
+}
+
+}  // namespace sinter::inline v1::jit::loops

@@ -1,0 +1,75 @@
+// The loops of a thread over its vectors of a row, or of the whole domain.
+#pragma once
+#include <functional>
+
+#include "operands.hpp"
+
+namespace sinter::inline v1::jit::loops {
+
+/// The vectors that a thread processes: `thread`, and each that is a multiple of `team` after it, from `begin` up to
+/// `end`; after the row's last vector, elements that fill no vector, one by one. All are indices.
+struct Share {
+  Value thread, team;
+  int team_size;  // 0: known at launch
+  Value begin, end;
+  Value vectors;   // of the whole row
+  Value has_tail;  // whether the thread's part of the row ends with these elements; none: it does
+};
+
+/// A vector. Some inputs are in registers: in arrays, at `step`.
+struct Tile {
+  Place place;
+  Value step = none;
+  std::span<const Value> arrays = {};  // by input; none where it is not in registers
+};
+
+using Visit = std::function<void(const Tile&)>;
+/// Visits each vector of a batch, whose inputs have been loaded.
+using Batch = std::function<void(const Visit&)>;
+
+class Traversal {
+ public:
+  Traversal(const Frame& frame, Builder& b, const Operands& operands) : frame_(frame), b_(b), operands_(operands) {}
+
+  /// Whether rows may end with elements that fill no vector.
+  bool has_tail() const noexcept;
+  /// Loads what stays in registers for a whole row.
+  void load_kept(const Share& share);
+  /// One pass: batches where the scheme has them, and single vectors.
+  void pass(std::size_t number, const Share& share, const Visit& visit,
+            const std::function<void(const Batch&)>& visit_batch);
+  /// An input's elements, in a pass: from registers, the row cache or memory.
+  Value load(std::size_t pass, const OperandLayout& a, const Tile& tile) const;
+
+ private:
+  bool is_kept(const OperandLayout& a) const noexcept {
+    return frame_.scheme.kept && a.is_loaded() && frame_.passes.is_kept(a.number);
+  }
+  bool reads(const OperandLayout& a, std::size_t pass) const {
+    return !a.output && a.is_element() && frame_.passes.passes[pass].inputs[a.number];
+  }
+  /// Whether the pass is the first to read what stays in the row cache, and whether it reads it again.
+  bool fills_cache(const OperandLayout& a, std::size_t pass) const;
+  bool reads_cache(const OperandLayout& a, std::size_t pass) const {
+    return a.row_cache && reads(a, pass) && !fills_cache(a, pass);
+  }
+  Value uses_cache() const { return b_.less(b_.integer(Kind::Word, 0), operands_.cached_extent()); }
+  Value lacks_cache() const { return b_.equal(operands_.cached_extent(), b_.integer(Kind::Word, 0)); }
+
+  int tail_steps(const Share& share) const noexcept;
+  Place kept_place(const Share& share, Value step) const;
+  Place tail_place(const Share& share, Value step) const;
+  void kept_pass(const Share& share, const Visit& visit);
+  void looped_pass(std::size_t number, const Share& share, const Visit& visit,
+                   const std::function<void(const Batch&)>& visit_batch);
+  void tail(const Share& share, const Visit& visit);
+  std::vector<Value> load_batch(std::size_t number, const std::function<Place(Value)>& place) const;
+  void unroll(int count, const std::function<void(Value)>& statement) const;
+
+  const Frame& frame_;
+  Builder& b_;
+  const Operands& operands_;
+  std::vector<Value> kept_, kept_tail_;  // arrays, by input
+};
+
+}  // namespace sinter::inline v1::jit::loops
