@@ -29,13 +29,12 @@ constexpr int stride_count(Pattern p, int ndim) noexcept {
   return p == Pattern::Strided ? ndim : p == Pattern::Rows || p == Pattern::RowUniform ? ndim - 1 : 0;
 }
 
-/// What the printer needs to know beside the graph.
+/// What a lowering needs to know beside the graph.
 ///
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
-/// the outputs and inputs; the count (of elements with one dim, else of vectors of `lanes` elements); from the
-/// innermost dim to the second, its extent (the innermost one in vectors) and its divider (one word, two when wide);
-/// for each output and input its first stride_count strides; the scalars in the order of their nodes; of each index
-/// operand its first position; a code for each fault that it may find.
+/// the outputs and inputs; the number of elements; from the innermost dim to the second, its extent and its divider
+/// (one word, two when wide); for each output and input its first stride_count strides; the scalars in the order of
+/// their nodes; of each index operand its first position; a code for each fault that it may find.
 ///
 /// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
 /// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each

@@ -149,13 +149,13 @@ TEST(Executable, PassesItsParametersInOrder) {
   EXPECT_EQ(seen.pointers, 3u);
   EXPECT_EQ(seen.grid, 1u);
   EXPECT_EQ(seen.block, 256u);
-  // output, x, y, vectors, vectors of a row, divider, stride of y between rows, scalar
+  // output, x, y, elements, elements of a row, divider, stride of y between rows, scalar
   ASSERT_EQ(seen.words.size(), 8u);
   EXPECT_EQ(seen.words[0], 2 * elsewhere);
   EXPECT_EQ(seen.words[1], 1u << 20);
   EXPECT_EQ(seen.words[2], elsewhere);
-  EXPECT_EQ(seen.words[3], 12u);
-  EXPECT_EQ(seen.words[4], 2u);
+  EXPECT_EQ(seen.words[3], 48u);
+  EXPECT_EQ(seen.words[4], 8u);
   EXPECT_EQ(seen.words[6], 0u);
   EXPECT_EQ(seen.words[7], test::to_bits(2.5f));
 }

@@ -79,8 +79,8 @@ TEST(Parameters, WordsFollowTheOrderThatTheClassStates) {
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   EXPECT_EQ(words[0], 1000u);
   EXPECT_EQ(words[3], 4000u);
-  EXPECT_EQ(words[4], 15u);  // vectors
-  EXPECT_EQ(words[5], 3u);   // vectors of a row
+  EXPECT_EQ(words[4], 60u);  // elements
+  EXPECT_EQ(words[5], 12u);  // of a row
   const std::vector<std::int64_t> rest(words.begin() + 7, words.end());
   EXPECT_EQ(rest, (std::vector<std::int64_t>{40, 7, -3, 2}));
   EXPECT_EQ(jit::thread_count(c, nest), 15);
