@@ -424,7 +424,9 @@ class Printer {
 
   void range(Value v) {
     const Instruction& i = loops_[v];
-    out_ += i.attribute ? "#pragma unroll\n" : "#pragma unroll 1\n";
+    const auto unroll = static_cast<loops::Unroll>(i.attribute);
+    if (unroll != loops::Unroll::AsItLikes)
+      out_ += unroll == loops::Unroll::All ? "#pragma unroll\n" : "#pragma unroll 1\n";
     const std::string begin = bare(i.operands[0]), end = operand(i.operands[1]), step = bare(i.operands[2]);
     outer_counts_.push_back(counts_);
     const std::string n = own_name(v, "i");

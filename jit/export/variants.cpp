@@ -99,7 +99,7 @@ void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Add
         if (wide && (columns != large || rows != large)) continue;
         RowScheme scheme =
             choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
-        scheme.text.tail = false;
+        scheme.text.tail = scheme.text.exact = false;
         if (wide) scheme.text.split = scheme.text.row_cache = false;
         KernelClass c = loops.base;
         c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;

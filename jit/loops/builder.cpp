@@ -116,8 +116,9 @@ Value Builder::call(std::string function, Type type, std::span<const Value> oper
   return emit({Code::Call, type, {}, 0, {operands.begin(), operands.end()}, std::move(function)});
 }
 
-Value Builder::range(Value begin, Value end, Value step, bool unrolled, std::string name) {
-  const Value counter = emit({Code::Range, type(begin), {}, unrolled, {begin, end, step}, std::move(name)});
+Value Builder::range(Value begin, Value end, Value step, Unroll unroll, std::string name) {
+  const Value counter =
+      emit({Code::Range, type(begin), {}, static_cast<std::uint64_t>(unroll), {begin, end, step}, std::move(name)});
   known_.emplace_back();
   return counter;
 }

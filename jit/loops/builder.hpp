@@ -94,10 +94,11 @@ class Builder {
    private:
     Builder& b_;
   };
-  Value range(Value begin, Value end, Value step, bool unrolled, std::string name);
+  Value range(Value begin, Value end, Value step, Unroll unroll, std::string name);
   /// A counter from 0 that is unrolled.
   Value unrolled(int count, std::string name) {
-    return range(integer(Kind::Index, 0), integer(Kind::Index, count), integer(Kind::Index, 1), true, std::move(name));
+    return range(integer(Kind::Index, 0), integer(Kind::Index, count), integer(Kind::Index, 1), Unroll::All,
+                 std::move(name));
   }
   void when(Value condition);
   void end();

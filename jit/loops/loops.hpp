@@ -84,13 +84,16 @@ enum class Code : std::uint8_t {
   Call,    // a function of the prelude (name), which may change the locals among its operands
   Opaque,  // the same value, of which the compiler does not know that
   // Flow:
-  Range,  // begin, end, step: an index that counts up; attribute: 1 if it is unrolled
+  Range,  // begin, end, step: an index that counts up; attribute: Unroll
   If,     // a Bool of one lane
   End,    // of the innermost Range or If
   // Faults:
   Flag,    // condition, guard or none; attribute: the Fault that is noted where both are true
   Report,  // pointer to the fault word, code; attribute: the Fault that is reported if it was noted
 };
+
+/// What a compiler is to make of a Range.
+enum class Unroll : std::uint8_t { None, All, AsItLikes };
 
 /// How a Load or Store finds its lanes.
 enum class Access : std::uint8_t {

@@ -12,20 +12,25 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-/// Blocks that one multiprocessor is to run at once. A kept row is unrolled, for which ptxas takes as many registers
-/// as it may: where 64 suffice by far, 1024 threads are asked for. Long functions need more, and else it may spill.
+/// Blocks that one multiprocessor is to run at once. Unrolled rows and batches take as many registers as ptxas may give
+/// them: where 64 suffice, 1024 threads are asked for. Long functions and doubles need more, and else it may spill.
 int resident_blocks(const Frame& frame) {
   if (!frame.reduces()) return 1;
-  constexpr int enough_words = 40;
+  constexpr int enough_kept = 40, enough_read = 48;  // words
   const RowText& scheme = frame.scheme;
   const RowTraits& traits = *frame.traits.rows;
-  const int rows = frame.rows_of_thread();
+  const int rows = frame.rows_of_thread(), elements = scheme.steps * frame.c.lanes;
   const int largest = traits.part_bytes.empty() ? 0 : *std::ranges::max_element(traits.part_bytes) / 4;
   const int operands = static_cast<int>(frame.traits.operands.size());
   const int of_rows = static_cast<int>(std::ranges::count_if(frame.traits.operands, &KernelTraits::Access::per_row));
-  const int words = scheme.steps * frame.c.lanes * traits.kept_bytes / 4 + traits.live_words +
-                    3 * (rows * std::max(1, largest) - 1) + 2 * rows * of_rows + 2 * std::max(0, operands - 4);
-  return scheme.kept && !traits.calls_long_functions && words <= enough_words ? 1024 / scheme.block : 1;
+  const int others = traits.live_words + 2 * rows * of_rows + 2 * std::max(0, operands - 4);
+  if (!scheme.kept) {
+    const int parts = 3 * rows * traits.loop_part_bytes / 4;  // with what their sums lose, and those of a batch
+    if (traits.calls_long_functions || traits.stream_words > traits.streams) return 1;
+    return elements * traits.stream_words + parts + others <= enough_read ? std::max(1024 / scheme.block, 1) : 1;
+  }
+  const int words = elements * traits.kept_bytes / 4 + 3 * (rows * std::max(1, largest) - 1) + others;
+  return !traits.calls_long_functions && words <= enough_kept ? 1024 / scheme.block : 1;
 }
 
 class Lowering {
@@ -38,7 +43,7 @@ class Lowering {
         elements_(frame, b, operands_),
         team_(frame, b),
         partials_(frame, b, operands_),
-        traversal_(frame, b, operands_),
+        traversal_(frame, b, operands_, team_size(frame)),
         row_needed_(needed_of_rows()),
         row_(elements_.uniform()),
         same_(frame.kernel.inputs.size(), none) {}
@@ -51,6 +56,12 @@ class Lowering {
  private:
   // ---- Which threads process what
 
+  /// 0 where it is known at launch.
+  static int team_size(const Frame& frame) {
+    const RowText& scheme = frame.scheme;
+    return !frame.reduces() ? 0 : scheme.team > 0 ? scheme.team : scheme.kept ? 0 : scheme.block;
+  }
+
   Value index(Value v) { return b_.convert(v, Kind::Index); }
   Value special(Code code) { return index(b_.special(code)); }
 
@@ -60,7 +71,7 @@ class Lowering {
     const Value thread = b_.named(b_.add(b_.mul(block, of_block), special(Code::Thread)), "thread");
     const Value threads = b_.named(b_.mul(blocks, of_block), "threads");
     const Value vectors = b_.over(operands_.columns(), frame_.c.lanes);
-    share_ = {thread, threads, 0, b_.integer(Kind::Index, 0), vectors, vectors, none};
+    share_ = {thread, threads, 0, b_.integer(Kind::Index, 0), vectors, vectors, none, none};
     load_same();
     row_level(0);
     write_elements();
@@ -71,7 +82,7 @@ class Lowering {
     const RowText& scheme = frame_.scheme;
     const Value thread = b_.special(Code::Thread);
     const int side = scheme.across ? scheme.block / scheme.team : 1;
-    const int team = scheme.team > 0 ? scheme.team : scheme.kept ? 0 : scheme.block;
+    const int team = team_size(frame_);
     thread_ = b_.named(scheme.across     ? b_.over(thread, side)
                        : scheme.team > 0 ? b_.remainder(thread, scheme.team)
                                          : thread,
@@ -79,10 +90,10 @@ class Lowering {
     number_ = scheme.across ? b_.remainder(thread, side) : b_.over(thread, std::max(scheme.team, 1));
     const Value team_size = team > 0 ? b_.integer(Kind::Index, team) : special(Code::Threads);
     const Value vectors = b_.named(b_.over(operands_.columns(), scheme.across ? 1 : frame_.c.lanes), "vectors");
-    share_ = {index(thread_), team_size, team, b_.integer(Kind::Index, 0), vectors, vectors, none};
+    share_ = {index(thread_), team_size, team, b_.integer(Kind::Index, 0), vectors, vectors, none, none};
     const Value block = b_.convert(b_.special(Code::Block), Kind::Long), items = operands_.row_param("items");
     const Value blocks = b_.convert(b_.special(Code::Blocks), Kind::Long);
-    const Value item = b_.range(block, items, blocks, false, "item");
+    const Value item = b_.range(block, items, blocks, Unroll::None, "item");
     enter_row(item);
     if (scheme.split)
       split_stage(0);
@@ -132,7 +143,7 @@ class Lowering {
   void choose_share() {
     const Value zero = b_.integer(Kind::Index, 0);
     share_.end = here_ == none ? share_.vectors : b_.select(here_, share_.vectors, zero);
-    share_.has_tail = here_;
+    share_.here = share_.has_tail = here_;
     if (!frame_.scheme.split) return;
     const Value part = b_.param("part", index_type(Kind::Index)), begin = b_.mul(index(split_), part);
     share_.begin = b_.named(here_ == none ? begin : b_.select(here_, begin, zero), "begin");
@@ -202,7 +213,8 @@ class Lowering {
     const Value splits = operands_.row_param("splits");
     const Value begin = b_.convert(thread_, Kind::Long);
     const Value end = here_ == none ? splits : b_.select(here_, splits, b_.integer(Kind::Long, 0));
-    const Value step = b_.convert(share_.team, Kind::Long), split = b_.range(begin, end, step, false, "other");
+    const Value step = b_.convert(share_.team, Kind::Long),
+                split = b_.range(begin, end, step, Unroll::AsItLikes, "other");
     all.add(partials_.load(parts, s, row_number_, split));
     b_.end();
     finish(parts, s, team_.combine(parts, s, all.finalize()));
@@ -214,14 +226,6 @@ class Lowering {
 
   // ---- Passes
 
-  /// What the nodes of a pass are made of, up to what is one for the row.
-  std::vector<bool> needed_of(std::span<const Operand> wanted, const std::vector<OnlineSum>* pivots = nullptr) const {
-    return made_of(graph_, wanted, [&](std::size_t i) {
-      const auto is_pivot = [&](const OnlineSum& s) { return static_cast<std::size_t>(s.pivot.node) == i; };
-      return frame_.passes.stages.per_row[i] || (pivots && std::ranges::any_of(*pivots, is_pivot));
-    });
-  }
-
   Values compute(std::size_t pass, const std::vector<bool>& needed, const Tile& tile, Values values) {
     elements_.compute(needed, values, tile.place.guard, [&](std::size_t input) {
       return same_[input] != none ? same_[input] : traversal_.load(pass, operands_.input(input), tile);
@@ -229,7 +233,14 @@ class Lowering {
     return values;
   }
   Values compute(std::size_t pass, const Tile& tile) {
-    return compute(pass, needed_of(frame_.passes.passes[pass].wanted), tile, row_);
+    const Registers& kept = traversal_.kept();
+    const std::vector<bool> needed = made_of_elements(frame_, kept, frame_.passes.passes[pass].wanted);
+    Values values = row_;
+    for (std::size_t i = 0; i < kept.nodes.size(); ++i)
+      if (needed[i] && kept.has_node(i)) values[i] = b_.get(tile.registers->nodes[i], tile.step);
+    values = compute(pass, needed, tile, std::move(values));
+    traversal_.leave(tile, values);
+    return values;
   }
 
   int lanes_of(const Tile& tile) const noexcept { return frame_.scheme.across ? frame_.c.lanes : tile.place.lanes; }
@@ -261,6 +272,7 @@ class Lowering {
     // A kept row has so few vectors for each thread that sums lose little between them.
     const bool exact = parts.has_float_sum() && (!frame_.scheme.kept || frame_.scheme.steps >= 8);
     const auto pass = static_cast<std::size_t>(stage);
+    traversal_.begin_pass(pass);
     Accumulator all(frame_, b_, parts, exact ? Accumulator::Exact : Accumulator::Plain);
     traversal_.pass(
         pass, share_, [&](const Tile& tile) { all.add(part_of(parts, pass, tile)); },
@@ -270,6 +282,7 @@ class Lowering {
           each([&](const Tile& tile) { batch.add(part_of(parts, pass, tile)); });
           all.add(batch.finalize());
         });
+    traversal_.end_pass();
     return all.finalize();
   }
 
@@ -311,7 +324,11 @@ class Lowering {
       wanted.push_back(graph_.operands(graph_[s.sum])[0]);
       values[static_cast<std::size_t>(s.pivot.node)] = sums.pivot(i);
     }
-    values = compute(pass, needed_of(wanted, &row_pass.online), tile, std::move(values));
+    const auto is_known = [&](std::size_t i) {
+      const auto is_pivot = [&](const OnlineSum& s) { return static_cast<std::size_t>(s.pivot.node) == i; };
+      return frame_.passes.stages.per_row[i] || std::ranges::any_of(row_pass.online, is_pivot);
+    };
+    values = compute(pass, made_of(graph_, wanted, is_known), tile, std::move(values));
     std::vector<Value> terms;
     const auto add = [&](Operand o) {
       terms.push_back(of_lanes(b_.splat(values[static_cast<std::size_t>(o.node)], lanes_of(tile))));

@@ -8,14 +8,17 @@ bool Traversal::has_tail() const noexcept {
   return frame_.reduces() ? frame_.scheme.tail : frame_.c.ndim == 1 && frame_.c.lanes > 1;
 }
 
-int Traversal::tail_steps(const Share& share) const noexcept {
-  const int team = share.team_size > 0 ? share.team_size : 32;
+/// How many of the elements after the last vector a thread of the team has. A team whose size is known at launch has a
+/// warp at least.
+int Traversal::tail_steps(int team_size) const noexcept {
+  const int team = team_size > 0 ? team_size : 32;
   return (frame_.c.lanes - 1 + team - 1) / team;
 }
 
 Place Traversal::kept_place(const Share& share, Value step) const {
   const Value position = b_.named(b_.add(share.thread, b_.mul(step, share.team)), "c");
-  return {position, frame_.c.lanes, b_.named(b_.less(position, share.end), "inside")};
+  const Value guard = frame_.scheme.exact ? share.here : b_.named(b_.less(position, share.end), "inside");
+  return {position, frame_.c.lanes, guard};
 }
 
 Place Traversal::tail_place(const Share& share, Value step) const {
@@ -35,6 +38,7 @@ void Traversal::unroll(int count, const std::function<void(Value)>& statement) c
 // ---- Rows in registers
 
 void Traversal::load_kept(const Share& share) {
+  kept_ = {}, tail_ = {};
   const auto load = [&](int steps, int lanes, const char* suffix, const auto& place) {
     std::vector<Value> arrays(frame_.kernel.inputs.size(), none);
     bool any = false;
@@ -51,25 +55,55 @@ void Traversal::load_kept(const Share& share) {
     });
     return arrays;
   };
-  kept_ = load(frame_.scheme.steps, frame_.c.lanes, "_kept", [&](Value step) { return kept_place(share, step); });
-  if (has_tail()) kept_tail_ = load(tail_steps(share), 1, "_tail", [&](Value step) { return tail_place(share, step); });
+  kept_.inputs =
+      load(frame_.scheme.steps, frame_.c.lanes, "_kept", [&](Value step) { return kept_place(share, step); });
+  if (has_tail()) tail_.inputs = load(tail_steps_, 1, "_tail", [&](Value step) { return tail_place(share, step); });
+}
+
+void Traversal::begin_pass(std::size_t number) {
+  next_kept_ = {}, next_tail_ = {};
+  if (!frame_.scheme.kept || number + 1 == frame_.passes.passes.size()) return;
+  for (const NodeId n : values_to_keep(frame_, kept_, number)) {
+    const auto node = static_cast<std::size_t>(n);
+    const auto add = [&](Registers& registers, int lanes, int steps) {
+      registers.nodes.resize(frame_.graph.nodes().size(), none);
+      registers.nodes[node] = b_.local(element_type(frame_.graph.nodes()[node].dtype, lanes), steps, none, "kept");
+    };
+    add(next_kept_, frame_.c.lanes, frame_.scheme.steps);
+    if (has_tail()) add(next_tail_, 1, tail_steps_);
+  }
+}
+
+void Traversal::leave(const Tile& tile, const Values& values) const {
+  if (!tile.left) return;
+  for (std::size_t i = 0; i < tile.left->nodes.size(); ++i)
+    if (tile.left->nodes[i] != none) b_.set(tile.left->nodes[i], tile.step, values[i]);
+}
+
+void Traversal::end_pass() {
+  const auto merge = [](Registers& into, const Registers& from) {
+    if (into.nodes.empty()) into.nodes = from.nodes;
+    for (std::size_t i = 0; i < from.nodes.size(); ++i)
+      if (from.nodes[i] != none) into.nodes[i] = from.nodes[i];
+  };
+  merge(kept_, std::exchange(next_kept_, {})), merge(tail_, std::exchange(next_tail_, {}));
 }
 
 void Traversal::kept_pass(const Share& share, const Visit& visit) {
   unroll(frame_.scheme.steps, [&](Value step) {
     Place place = kept_place(share, step);
-    const bool conditional = frame_.must_be_inside();
+    const bool conditional = frame_.must_be_inside() && place.guard != none;
     if (conditional) b_.when(std::exchange(place.guard, none));
-    visit({place, step, kept_});
+    visit({place, step, &kept_, &next_kept_});
     if (conditional) b_.end();
   });
 }
 
 void Traversal::tail(const Share& share, const Visit& visit) {
-  unroll(tail_steps(share), [&](Value step) {
+  unroll(tail_steps_, [&](Value step) {
     Place place = tail_place(share, step);
     b_.when(std::exchange(place.guard, none));
-    visit({place, step, kept_tail_});
+    visit({place, step, &tail_, &next_tail_});
     b_.end();
   });
 }
@@ -93,19 +127,20 @@ void Traversal::looped_pass(std::size_t number, const Share& share, const Visit&
   if (steps > 1) {
     const int together = steps * share.team_size;
     const Value full = b_.times(b_.over(b_.sub(share.end, share.begin), together), together);
-    const Value base = b_.range(begin, b_.add(share.begin, full), b_.integer(Kind::Index, together), false, "base");
+    const Value base =
+        b_.range(begin, b_.add(share.begin, full), b_.integer(Kind::Index, together), Unroll::None, "base");
     const auto place = [&](Value step) { return Place{b_.add(base, b_.mul(step, share.team)), lanes}; };
-    const std::vector<Value> arrays = load_batch(number, place);
-    visit_batch([&](const Visit& each) { unroll(steps, [&](Value step) { each({place(step), step, arrays}); }); });
+    const Registers registers = load_batch(number, place);
+    visit_batch([&](const Visit& each) { unroll(steps, [&](Value step) { each({place(step), step, &registers}); }); });
     b_.end();
     begin = b_.add(begin, full);
   }
-  const Value position = b_.range(begin, share.end, share.team, false, "i");
+  const Value position = b_.range(begin, share.end, share.team, Unroll::None, "i");
   visit({{position, lanes}});
   b_.end();
 }
 
-std::vector<Value> Traversal::load_batch(std::size_t number, const std::function<Place(Value)>& place) const {
+Registers Traversal::load_batch(std::size_t number, const std::function<Place(Value)>& place) const {
   std::vector<Value> arrays(frame_.kernel.inputs.size(), none);
   std::vector<const OperandLayout*> direct, cached, filling;
   for (const OperandLayout& a : operands_.all()) {
@@ -142,7 +177,7 @@ std::vector<Value> Traversal::load_batch(std::size_t number, const std::function
     });
     b_.end();
   }
-  return arrays;
+  return {std::move(arrays), {}};
 }
 
 bool Traversal::fills_cache(const OperandLayout& a, std::size_t pass) const {
@@ -153,7 +188,8 @@ bool Traversal::fills_cache(const OperandLayout& a, std::size_t pass) const {
 }
 
 Value Traversal::load(std::size_t pass, const OperandLayout& a, const Tile& tile) const {
-  if (!tile.arrays.empty() && tile.arrays[a.number] != none) return b_.get(tile.arrays[a.number], tile.step);
+  if (tile.registers && !tile.registers->inputs.empty() && tile.registers->inputs[a.number] != none)
+    return b_.get(tile.registers->inputs[a.number], tile.step);
   if (reads_cache(a, pass)) {
     const Value found = b_.local(element_type(a.dtype, tile.place.lanes), 1, none, a.name + "_in");
     b_.when(uses_cache());

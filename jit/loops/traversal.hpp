@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "operands.hpp"
+#include "registers.hpp"
 
 namespace sinter::inline v1::jit::loops {
 
@@ -13,14 +13,16 @@ struct Share {
   int team_size;  // 0: known at launch
   Value begin, end;
   Value vectors;   // of the whole row
+  Value here;      // whether there is a row; none: there is
   Value has_tail;  // whether the thread's part of the row ends with these elements; none: it does
 };
 
-/// A vector. Some inputs are in registers: in arrays, at `step`.
+/// A vector. Some of its values may be in registers, at `step` of their arrays.
 struct Tile {
   Place place;
   Value step = none;
-  std::span<const Value> arrays = {};  // by input; none where it is not in registers
+  const Registers* registers = nullptr;
+  const Registers* left = nullptr;  // arrays for what later passes read
 };
 
 using Visit = std::function<void(const Tile&)>;
@@ -29,12 +31,19 @@ using Batch = std::function<void(const Visit&)>;
 
 class Traversal {
  public:
-  Traversal(const Frame& frame, Builder& b, const Operands& operands) : frame_(frame), b_(b), operands_(operands) {}
+  /// `team_size` as in Share.
+  Traversal(const Frame& frame, Builder& b, const Operands& operands, int team_size)
+      : frame_(frame), b_(b), operands_(operands), tail_steps_(tail_steps(team_size)) {}
 
   /// Whether rows may end with elements that fill no vector.
   bool has_tail() const noexcept;
   /// Loads what stays in registers for a whole row.
   void load_kept(const Share& share);
+  /// Of such a row: what the next pass leaves in registers, by `leave`.
+  void begin_pass(std::size_t number);
+  void leave(const Tile& tile, const Values& values) const;
+  void end_pass();
+  const Registers& kept() const noexcept { return kept_; }
   /// One pass: batches where the scheme has them, and single vectors.
   void pass(std::size_t number, const Share& share, const Visit& visit,
             const std::function<void(const Batch&)>& visit_batch);
@@ -56,20 +65,22 @@ class Traversal {
   Value uses_cache() const { return b_.less(b_.integer(Kind::Word, 0), operands_.cached_extent()); }
   Value lacks_cache() const { return b_.equal(operands_.cached_extent(), b_.integer(Kind::Word, 0)); }
 
-  int tail_steps(const Share& share) const noexcept;
+  int tail_steps(int team_size) const noexcept;
   Place kept_place(const Share& share, Value step) const;
   Place tail_place(const Share& share, Value step) const;
   void kept_pass(const Share& share, const Visit& visit);
   void looped_pass(std::size_t number, const Share& share, const Visit& visit,
                    const std::function<void(const Batch&)>& visit_batch);
   void tail(const Share& share, const Visit& visit);
-  std::vector<Value> load_batch(std::size_t number, const std::function<Place(Value)>& place) const;
+  Registers load_batch(std::size_t number, const std::function<Place(Value)>& place) const;
   void unroll(int count, const std::function<void(Value)>& statement) const;
 
   const Frame& frame_;
   Builder& b_;
   const Operands& operands_;
-  std::vector<Value> kept_, kept_tail_;  // arrays, by input
+  const int tail_steps_;
+  Registers kept_, tail_;            // of the row's vectors, and of the elements after them
+  Registers next_kept_, next_tail_;  // what the pass leaves of them
 };
 
 }  // namespace sinter::inline v1::jit::loops

@@ -22,7 +22,7 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   std::size_t widest = 1;
   int registers = 0;
   for (const KernelTraits::Access& o : traits.operands) {
-    if (o.array) continue;
+    if (o.array || o.per_row) continue;
     if (o.memory) widest = std::max(widest, size_of(o.dtype));
     registers += size_of(o.dtype) > 4 ? 2 : 1;
   }
@@ -109,6 +109,7 @@ KernelClass ClassKey::decode(std::size_t operands) const {
   c.rows.block = 1 << bits(4);
   c.rows.steps = 1 << bits(4);
   c.rows.kept = bits(1);
+  c.rows.exact = bits(1);
   c.rows.split = bits(1);
   c.rows.tail = bits(1);
   c.rows.row_cache = bits(1);
@@ -127,6 +128,7 @@ void ClassKey::set_rows(const RowText& t, int reduced) noexcept {
   add(log2(t.block), 4);
   add(log2(t.steps), 4);
   add(t.kept, 1);
+  add(t.exact, 1);
   add(t.split, 1);
   add(t.tail, 1);
   add(t.row_cache, 1);

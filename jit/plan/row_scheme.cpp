@@ -106,7 +106,7 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
 RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   int block = 256;
   RowText text{.across = true};
-  int lanes = std::min(s.lanes, 4);
+  int lanes = std::min(s.lanes, 8);
   const auto has_room_for = [&](int threads, int of_thread) {
     return threads * of_thread * all_part_bytes(t) <= most_shared;
   };
@@ -130,6 +130,16 @@ RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   text.split = has_room && !t.part_bytes.empty() && all_tiles * block * 4 <= all_threads &&
                s.columns >= 2 * smallest_column_part * text.team;
   return {text, lanes};
+}
+
+/// Whether no thread of a team is without a vector in some step. A team that is the block has threads as they are
+/// needed, whole warps.
+bool fits_exactly(const RowScheme& scheme, std::int64_t columns) noexcept {
+  const RowText& text = scheme.text;
+  if (!text.kept || text.tail) return false;
+  const std::int64_t vectors = text.across ? columns : columns / scheme.lanes;
+  return text.team > 0 ? vectors == std::int64_t{text.team} * text.steps
+                       : vectors > 0 && vectors % (32 * text.steps) == 0;
 }
 
 /// The wish as far as the sizes allow.
@@ -183,8 +193,11 @@ RowTraits::RowTraits(const Kernel& kernel) {
 }
 
 RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept {
-  if (wish.part > 0) return wished(sizes);
-  return sizes.across ? choose_across(traits, sizes) : choose_along(traits, sizes);
+  RowScheme scheme = wish.part > 0  ? wished(sizes)
+                     : sizes.across ? choose_across(traits, sizes)
+                                    : choose_along(traits, sizes);
+  scheme.text.exact = fits_exactly(scheme, sizes.columns);
+  return scheme;
 }
 
 RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept {

@@ -17,6 +17,7 @@ struct RowText {
   int steps = 1;        // vectors, one for each thread of the team, that are read before the first one is used
   bool kept = false;    // these are the whole row: what several passes read is read from memory once
   bool split = false;   // several blocks share a row: one launch for each pass
+  bool exact = false;   // of a row that is kept: its vectors are one for each step of each thread of the team
   bool tail = false;    // rows end with elements that fill no vector
   bool row_cache = false;  // what several passes read stays in shared memory (RowCache), on GPUs that have room for it
   friend bool operator==(const RowText&, const RowText&) = default;

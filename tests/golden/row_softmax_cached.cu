@@ -17,7 +17,15 @@ template <class T>
 SINTER_DEVICE T maximum(T a, T b) {
   return a < b ? b : a;
 }
-SINTER_DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : ::fmaxf(a, b); }
+SINTER_DEVICE float maximum(float a, float b) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  float greater;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greater) : "f"(a), "f"(b));
+  return greater;
+#else
+  return a != a || b != b ? a + b : ::fmaxf(a, b);
+#endif
+}
 SINTER_DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : ::fmax(a, b); }
 
 // The value of the lane whose number differs by the bits of `lanes`.

@@ -17,7 +17,15 @@ template <class T>
 SINTER_DEVICE T maximum(T a, T b) {
   return a < b ? b : a;
 }
-SINTER_DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : ::fmaxf(a, b); }
+SINTER_DEVICE float maximum(float a, float b) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  float greater;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greater) : "f"(a), "f"(b));
+  return greater;
+#else
+  return a != a || b != b ? a + b : ::fmaxf(a, b);
+#endif
+}
 SINTER_DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : ::fmax(a, b); }
 
 // The value of the lane whose number differs by the bits of `lanes`.
@@ -67,95 +75,86 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
   float* __restrict__ y0_memory = p.y0;
   const float* __restrict__ x0_memory = p.x0;
   const unsigned t0 = threadIdx.x % 32;
-  const unsigned vectors = p.columns / 4;
-  const unsigned t1 = t0;
 #pragma unroll 1
   for (long long item = static_cast<long long>(blockIdx.x); item < p.items; item += static_cast<long long>(gridDim.x)) {
     const long long row = (item * 8) + (static_cast<long long>(threadIdx.x / 32));
     const bool here = row < p.rows;
-    const unsigned t2 = here ? vectors : 0;
     const float* x0_row = x0_memory + (row * p.x0_row0);
     Lanes<float, 4> x0_kept[8];
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = t1 + (k * 32);
-      const bool inside = c < t2;
-      Lanes<float, 4> t3{};
-      if (inside) t3 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[c];
-      x0_kept[k] = t3;
+      const unsigned c = t0 + (k * 32);
+      Lanes<float, 4> t1{};
+      if (here) t1 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[c];
+      x0_kept[k] = t1;
     }
-    const float t3 = float_bits(0xff800000u);  // -inf
-    float amax = t3;
+    const float t1 = float_bits(0xff800000u);  // -inf
+    float amax = t1;
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = t1 + (k * 32);
-      const bool inside = c < t2;
-      Lanes<float, 2> t4;
+      Lanes<float, 2> t2;
 #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        t4.at[l] = maximum(x0_kept[k].at[l], x0_kept[k].at[l + 2]);
+        t2.at[l] = maximum(x0_kept[k].at[l], x0_kept[k].at[l + 2]);
       }
-      const float t5 = maximum(t4.at[0], t4.at[1]);
-      const float t6 = inside ? t5 : t3;
-      const float t7 = maximum(amax, t6);
-      amax = t7;
+      const float t3 = maximum(t2.at[0], t2.at[1]);
+      const float t4 = here ? t3 : t1;
+      const float t5 = maximum(amax, t4);
+      amax = t5;
     }
-    const float t4 = from_lane(amax, 16);
-    const float t5 = maximum(amax, t4);
-    const float t6 = from_lane(t5, 8);
+    const float t2 = from_lane(amax, 16);
+    const float t3 = maximum(amax, t2);
+    const float t4 = from_lane(t3, 8);
+    const float t5 = maximum(t3, t4);
+    const float t6 = from_lane(t5, 4);
     const float t7 = maximum(t5, t6);
-    const float t8 = from_lane(t7, 4);
+    const float t8 = from_lane(t7, 2);
     const float t9 = maximum(t7, t8);
-    const float t10 = from_lane(t9, 2);
+    const float t10 = from_lane(t9, 1);
     const float t11 = maximum(t9, t10);
-    const float t12 = from_lane(t11, 1);
-    const float t13 = maximum(t11, t12);
-    const float t14 = 0x0p+0f;  // 0
-    float sum = t14;
-    float sum_rest = t14;
+    Lanes<float, 4> kept[8];
+    const float t12 = 0x0p+0f;  // 0
+    float sum = t12;
+    float sum_rest = t12;
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = t1 + (k * 32);
-      const bool inside = c < t2;
-      Lanes<float, 4> t15;
+      Lanes<float, 4> t13;
 #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float t16 = x0_kept[k].at[l] - t13;
-        t15.at[l] = exp(t16);
+        const float t14 = x0_kept[k].at[l] - t11;
+        t13.at[l] = exp(t14);
       }
-      Lanes<float, 2> t16;
+      kept[k] = t13;
+      Lanes<float, 2> t14;
 #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        t16.at[l] = t15.at[l] + t15.at[l + 2];
+        t14.at[l] = t13.at[l] + t13.at[l + 2];
       }
-      const float t17 = t16.at[0] + t16.at[1];
-      const float t18 = inside ? t17 : t14;
-      add_exactly(sum, sum_rest, t18);
+      const float t15 = t14.at[0] + t14.at[1];
+      const float t16 = here ? t15 : t12;
+      add_exactly(sum, sum_rest, t16);
     }
-    const float t15 = compensated(sum, sum_rest);
-    const float t16 = from_lane(t15, 16);
+    const float t13 = compensated(sum, sum_rest);
+    const float t14 = from_lane(t13, 16);
+    const float t15 = t13 + t14;
+    const float t16 = from_lane(t15, 8);
     const float t17 = t15 + t16;
-    const float t18 = from_lane(t17, 8);
+    const float t18 = from_lane(t17, 4);
     const float t19 = t17 + t18;
-    const float t20 = from_lane(t19, 4);
+    const float t20 = from_lane(t19, 2);
     const float t21 = t19 + t20;
-    const float t22 = from_lane(t21, 2);
+    const float t22 = from_lane(t21, 1);
     const float t23 = t21 + t22;
-    const float t24 = from_lane(t23, 1);
-    const float t25 = t23 + t24;
     float* y0_row = y0_memory + (row * p.y0_row0);
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
       const unsigned c = again(t0) + (k * 32);
-      const bool inside = c < t2;
-      Lanes<float, 4> t26;
+      Lanes<float, 4> t24;
 #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float t27 = x0_kept[k].at[l] - t13;
-        const float t28 = exp(t27);
-        t26.at[l] = t28 / t25;
+        t24.at[l] = kept[k].at[l] / t23;
       }
-      if (inside) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t26;
+      if (here) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t24;
     }
   }
 }

@@ -142,6 +142,6 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
+extern "C" __global__ void __launch_bounds__(256, 4) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
   sinter::run(p);
 }

@@ -144,7 +144,6 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
     if (0 < p.pass) {
       const float t3 = 0x0p+0f;  // 0
       float sum = t3;
-#pragma unroll 1
       for (long long other = static_cast<long long>(t0); other < p.splits; other += 256) {
         float* t4 = reinterpret_cast<float*>(parts0_memory + 0);
         const float t5 = t4[(tile * p.splits) + other];
@@ -191,6 +190,6 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
+extern "C" __global__ void __launch_bounds__(256, 4) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
   sinter::run(p);
 }

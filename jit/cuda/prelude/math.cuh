@@ -227,14 +227,30 @@ template <class T>
 SINTER_DEVICE T maximum(T a, T b) {
   return a < b ? b : a;
 }
-SINTER_DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : ::fmaxf(a, b); }
+SINTER_DEVICE float maximum(float a, float b) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  float greater;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greater) : "f"(a), "f"(b));
+  return greater;
+#else
+  return a != a || b != b ? a + b : ::fmaxf(a, b);
+#endif
+}
 SINTER_DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : ::fmax(a, b); }
 
 template <class T>
 SINTER_DEVICE T minimum(T a, T b) {
   return b < a ? b : a;
 }
-SINTER_DEVICE float minimum(float a, float b) { return a != a || b != b ? a + b : ::fminf(a, b); }
+SINTER_DEVICE float minimum(float a, float b) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
+  float lesser;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(lesser) : "f"(a), "f"(b));
+  return lesser;
+#else
+  return a != a || b != b ? a + b : ::fminf(a, b);
+#endif
+}
 SINTER_DEVICE double minimum(double a, double b) { return a != a || b != b ? a + b : ::fmin(a, b); }
 
 // The other one where one is NaN.
