@@ -471,6 +471,7 @@ class Printer {
       case Code::Convert: return convert(i);
       case Code::Splat: return a(0);
       case Code::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
+      case Code::Column: return fmt::format("{}[l].at[{}]", name(i.operands[0]), bare(i.operands[1]));
       case Code::Shuffle: return fmt::format("from_lane({}, {})", a(0), i.attribute);
       case Code::Opaque: return fmt::format("again({})", a(0));
       case Code::Call: return call(i);

@@ -24,6 +24,7 @@ int looped_lanes(const loops::Loops& loops, const Instruction& i) noexcept {
     case Code::Convert:
     case Code::Splat:
     case Code::Ramp:
+    case Code::Column:
     case Code::Shuffle: return i.type.lanes;
     case Code::Load: return static_cast<loops::Access>(i.attribute) == loops::Access::Gather ? i.type.lanes : 1;
     case Code::Flag: return loops[i.operands[0]].type.lanes;

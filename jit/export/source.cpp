@@ -91,7 +91,8 @@ char letter(Pattern p) {
     case Pattern::Uniform: return 'U';
     case Pattern::Rows: return 'R';
     case Pattern::RowUniform: return 'r';
-    case Pattern::Strided: break;
+    case Pattern::Strided:
+    case Pattern::Crossed: break;
   }
   return 'S';
 }

@@ -120,7 +120,7 @@ void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Add
 }  // namespace
 
 void add_variants(const Kernel& kernel, const KernelTraits& traits, bool in_place, Loops& loops) {
-  const ClassKey key = classify(traits, loops.nest, in_place);
+  const ClassKey key = classify_untiled(traits, loops.nest, in_place);
   loops.base = key.decode(traits.operands.size());
   Adder adder(kernel, traits, loops);
   if (kernel.rows)

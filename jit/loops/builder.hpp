@@ -76,6 +76,9 @@ class Builder {
 
   Value local(Type type, int count, Value first, std::string name);
   Value get(Value local, Value at = none) { return emit({Code::Get, type(local), {}, 0, {local, at}, {}}); }
+  Value column(Value local, Value at, int lanes) {
+    return emit({Code::Column, with_lanes(local, lanes), {}, 0, {local, at}, {}});
+  }
   void set(Value local, Value at, Value value) { emit({Code::Set, {}, {}, 0, {local, at, value}, {}}); }
   void set(Value local, Value value) { set(local, none, value); }
   /// A function of the prelude. Without a type it has no result; lane by lane if an operand has several.

@@ -80,6 +80,7 @@ enum class Code : std::uint8_t {
   // Variables of a thread:
   Local,   // of attribute values; operand: what they are first, or none
   Get,     // local, position or none
+  Column,  // local, position: of each of the local's vectors the lane at the position
   Set,     // local, position or none, value
   Call,    // a function of the prelude (name), which may change the locals among its operands
   Opaque,  // the same value, of which the compiler does not know that

@@ -7,6 +7,7 @@
 #include "elements.hpp"
 #include "partials.hpp"
 #include "team.hpp"
+#include "tiles.hpp"
 #include "traversal.hpp"
 
 namespace sinter::inline v1::jit::loops {
@@ -70,11 +71,12 @@ class Lowering {
     const Value block = special(Code::Block), of_block = special(Code::Threads), blocks = special(Code::Blocks);
     const Value thread = b_.named(b_.add(b_.mul(block, of_block), special(Code::Thread)), "thread");
     const Value threads = b_.named(b_.mul(blocks, of_block), "threads");
-    const Value vectors = b_.over(operands_.columns(), frame_.c.lanes);
+    const int elements = frame_.c.is_tiled() ? frame_.c.lanes * frame_.c.lanes : frame_.c.lanes;
+    const Value vectors = b_.over(operands_.columns(), elements);
     share_ = {thread, threads, 0, b_.integer(Kind::Index, 0), vectors, vectors, none, none};
     load_same();
     row_level(0);
-    write_elements();
+    frame_.c.is_tiled() ? write_tiles() : write_elements();
   }
 
   /// Each block processes a set of rows after the other.
@@ -369,6 +371,22 @@ class Lowering {
           operands_.store(operands_.output(k), tile.place, values[static_cast<std::size_t>(graph_.outputs()[k].node)]);
     };
     traversal_.pass(pass, share_, store, [&](const Batch& each) { each(store); });
+  }
+
+  void write_tiles() {
+    const Value tile = b_.range(share_.thread, share_.end, share_.team, Unroll::None, "tile");
+    const std::vector<bool> needed = made_of_elements(frame_, {}, frame_.passes.passes[0].wanted);
+    Tiles(frame_, b_, operands_).visit(tile, [&](const TileRow& row) {
+      Values values = row_;
+      elements_.compute(needed, values, none,
+                        [&](std::size_t input) { return same_[input] != none ? same_[input] : row.input(input); });
+      for (const OperandLayout& a : operands_.all()) {
+        if (!a.output) continue;
+        const Value value = values[static_cast<std::size_t>(graph_.outputs()[a.number].node)];
+        operands_.store_at(a, row.offset(a), value, frame_.c.lanes);
+      }
+    });
+    b_.end();
   }
 
   /// The team has read what is one for the row before it may be written in place.

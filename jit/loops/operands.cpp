@@ -37,6 +37,7 @@ Along Operands::along_of(std::size_t k) const {
     case Pattern::Uniform: return Along::Same;
     case Pattern::RowUniform: return Along::Broadcast;
     case Pattern::Strided: return Along::Strided;
+    case Pattern::Crossed: return Along::Crossed;
     case Pattern::Rows: return Along::Unit;
     case Pattern::Linear: break;
   }
@@ -183,8 +184,37 @@ std::vector<Value> Operands::coordinates(const Place& place) const {
   return found;
 }
 
-Value Operands::offset(const OperandLayout& a, const Place& place) const {
-  const std::vector<Value> at = coordinates(place);
+/// A warp's tiles are side by side along the innermost dim and the tile dim, so that it reads and writes whole sectors.
+Value Operands::tile_offset(const OperandLayout& a, Value tile) const {
+  const int inner = frame_.c.ndim - 1, lanes = frame_.c.lanes;
+  const Value along = b_.remainder(tile, warp_tiles_along);
+  const Value others = b_.over(tile, warp_tiles_along);
+  const Value across = b_.remainder(others, warp_tiles_across);
+  Value rest = b_.over(others, warp_tiles_across);
+  std::vector<Value> at(static_cast<std::size_t>(frame_.c.ndim), none);
+  for (int d = inner; d >= 0; --d) {
+    const auto dim = static_cast<std::size_t>(d);
+    Value position = rest;
+    if (d > 0) {
+      const Value outer = b_.named(b_.quotient(rest, dividers_[dim]), fmt::format("d{}", d));
+      position = b_.sub(rest, b_.mul(outer, extents_[dim]));
+      rest = outer;
+    }
+    position = b_.times(position, extent_step(frame_.c, d));
+    if (d == inner) position = b_.add(position, b_.times(along, lanes));
+    if (d == frame_.c.tile_dim) position = b_.add(position, b_.times(across, lanes));
+    at[dim] = b_.named(b_.convert(position, Kind::Offset), fmt::format("c{}", d));
+  }
+  return offset(a, at);
+}
+
+Value Operands::step(const OperandLayout& a, Value offset, int dim, Value steps) const {
+  if (static_cast<std::size_t>(dim) >= a.strides.size()) return offset;  // the innermost dim of a broadcast operand
+  const Value stride = a.strides[static_cast<std::size_t>(dim)];
+  return b_.add(offset, b_.mul(b_.convert(steps, Kind::Offset), stride));
+}
+
+Value Operands::offset(const OperandLayout& a, const std::vector<Value>& at) const {
   Value offset = b_.integer(Kind::Offset, 0);
   for (std::size_t d = 0; d < a.strides.size(); ++d) offset = b_.add(offset, b_.mul(at[d], a.strides[d]));
   return a.along == Along::Unit ? b_.add(offset, at.back()) : offset;
@@ -213,18 +243,25 @@ Value Operands::load(const OperandLayout& a, const Place& place) const {
     if (a.memory) return b_.load(pointer(a), place.position, place.lanes, Access::Vectors, place.guard);
     return positions(a, b_.times(place.position, place.lanes), place.lanes);
   }
-  const Value at = offset(a, place);
-  if (!a.memory) return positions(a, at, place.lanes);
-  const int lanes = a.along == Along::Broadcast ? 1 : place.lanes;
+  return load_at(a, offset(a, coordinates(place)), place.lanes, place.guard);
+}
+
+Value Operands::load_at(const OperandLayout& a, Value at, int vector, Value guard) const {
+  if (!a.memory) return positions(a, at, vector);
+  const int lanes = a.along == Along::Broadcast ? 1 : vector;
   const Access how = access(a);
-  return b_.load(pointer(a), at, lanes, how, place.guard, lanes > 1 && how == Access::Strided ? lane_stride(a) : none);
+  return b_.load(pointer(a), at, lanes, how, guard, lanes > 1 && how == Access::Strided ? lane_stride(a) : none);
 }
 
 void Operands::store(const OperandLayout& a, const Place& place, Value value) const {
-  const Value lanes = b_.splat(b_.stored(value), place.lanes);
-  const Value at = a.along == Along::Flat ? place.position : offset(a, place);
+  const Value at = a.along == Along::Flat ? place.position : offset(a, coordinates(place));
+  store_at(a, at, value, place.lanes, place.guard);
+}
+
+void Operands::store_at(const OperandLayout& a, Value at, Value value, int vector, Value guard) const {
+  const Value lanes = b_.splat(b_.stored(value), vector);
   const Access how = access(a);
-  b_.store(pointer(a), at, lanes, how, place.guard, place.lanes > 1 && how == Access::Strided ? lane_stride(a) : none);
+  b_.store(pointer(a), at, lanes, how, guard, vector > 1 && how == Access::Strided ? lane_stride(a) : none);
 }
 
 Value Operands::cached(const OperandLayout& a) const {

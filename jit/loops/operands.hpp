@@ -41,9 +41,10 @@ enum class Along : std::uint8_t {
   Unit,       // side by side along the innermost dim
   Broadcast,  // one element for each run of the innermost dim
   Strided,
-  Same,   // one element for all of it
-  Row,    // one element for each row
-  Array,  // at positions that are computed
+  Crossed,  // side by side along the tile dim
+  Same,     // one element for all of it
+  Row,      // one element for each row
+  Array,    // at positions that are computed
 };
 
 /// An output or input.
@@ -91,9 +92,16 @@ class Operands {
   void enter_row(Value row);
   /// The first element of the row.
   Value pointer(const OperandLayout& a) const;
+  /// Where an operand's elements begin: at the first position of a tile.
+  Value tile_offset(const OperandLayout& a, Value tile) const;
+  /// So many positions further along a dim.
+  Value step(const OperandLayout& a, Value offset, int dim, Value steps) const;
   /// The elements of a vector; of an operand without memory, their positions.
   Value load(const OperandLayout& a, const Place& place) const;
   void store(const OperandLayout& a, const Place& place, Value value) const;
+  /// The same at an offset from the operand's first element.
+  Value load_at(const OperandLayout& a, Value offset, int lanes, Value guard = none) const;
+  void store_at(const OperandLayout& a, Value offset, Value value, int lanes, Value guard = none) const;
   /// What is one for a row: of each of the thread's rows.
   Value load_row(const OperandLayout& a, Value guard) const;
   void store_row(const OperandLayout& a, Value value, Value guard) const;
@@ -112,7 +120,7 @@ class Operands {
   Along along_of(std::size_t k) const;
   Value first(const OperandLayout& a) const;
   Value row_offset(const OperandLayout& a) const;
-  Value offset(const OperandLayout& a, const Place& place) const;
+  Value offset(const OperandLayout& a, const std::vector<Value>& coordinates) const;
   std::vector<Value> coordinates(const Place& place) const;
   Value lane_stride(const OperandLayout& a) const;
   Value positions(const OperandLayout& a, Value at, int lanes) const;

@@ -102,6 +102,7 @@ KernelClass ClassKey::decode(std::size_t operands) const {
     at += count;
     return value;
   };
+  c.tile_dim = tile_dim();
   c.reduced = bits(4);
   if (c.reduced == 0) return c;
   c.rows.across = bits(1);
@@ -167,7 +168,7 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
 
 }  // namespace
 
-ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   if (traits.rows) return classify_rows(traits, nest, aliased);
   if (nest.linear) return classify_linear(traits, nest, aliased);
   if (nest.ndim == 1) return classify_line(traits, nest, aliased);
@@ -190,6 +191,63 @@ ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased
     if (!within && !wide) wide = !is_narrow(nest, o);
   }
   key.set_head(nest.ndim, misaligned ? 1 : traits.lanes, wide, aliased);
+  return key;
+}
+
+namespace {
+
+/// Fewer elements do not fill a GPU with tiles.
+constexpr std::int64_t fewest_tiled = 1 << 18;
+/// Inputs of which a thread holds a tile.
+constexpr int most_tiled = 3;
+
+/// The dim along which the operand's elements follow each other; -1 where there is none but the innermost.
+int crossed_dim(const LoopNest& nest, const NestOperand& o) noexcept {
+  for (int d = 0; d < nest.ndim - 1; ++d)
+    if (o.strides[d] == 1) return d;
+  return -1;
+}
+
+/// Whether vectors along `dim` are aligned.
+bool is_aligned(const LoopNest& nest, const NestOperand& o, int dim, int lanes, std::size_t bytes) noexcept {
+  std::int64_t misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & (lanes * bytes - 1));
+  for (int d = 0; d < nest.ndim; ++d)
+    if (d != dim) misaligned |= o.strides[d] & (lanes - 1);
+  return misaligned == 0;
+}
+
+void choose_tile(const KernelTraits& traits, const LoopNest& nest, ClassKey& key) noexcept {
+  const int lanes = std::min(key.lanes(), 4), inner = nest.ndim - 1;
+  int dim = -1, tiled = 0;
+  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k) {
+    if (traits.operands[k].array || key.pattern(k) == Pattern::Uniform) continue;
+    ++tiled;
+    if (key.pattern(k) != Pattern::Strided || !traits.operands[k].memory) continue;
+    const NestOperand& o = nest.operands[k];
+    const int crossed = crossed_dim(nest, o);
+    if (crossed < 0 || (dim >= 0 && crossed != dim)) continue;
+    if (!is_aligned(nest, o, crossed, lanes, size_of(traits.operands[k].dtype))) continue;
+    dim = crossed;
+    key.replace_pattern(k, Pattern::Crossed);
+  }
+  if (dim < 0) return;
+  const bool fits = nest.extents[inner] % (warp_tiles_along * lanes) == 0 &&
+                    nest.extents[dim] % (warp_tiles_across * lanes) == 0 && nest.numel >= fewest_tiled;
+  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+    if (!fits || tiled > most_tiled) {
+      if (key.pattern(k) == Pattern::Crossed) key.replace_pattern(k, Pattern::Strided);
+    } else if (key.pattern(k) == Pattern::Linear) {
+      key.replace_pattern(k, Pattern::Rows);  // rows of tiles are apart
+    }
+  }
+  if (fits && tiled <= most_tiled) key.set_tile(dim, lanes);
+}
+
+}  // namespace
+
+ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  ClassKey key = classify_untiled(traits, nest, aliased);
+  if (!traits.rows && nest.ndim > 1 && key.lanes() > 1) choose_tile(traits, nest, key);
   return key;
 }
 

@@ -22,19 +22,22 @@ enum class Pattern : std::uint8_t {
   Rows,        // elements follow each other through the innermost dim
   RowUniform,  // one element for each run of the innermost dim
   Strided,
+  Crossed,  // of an input: elements follow each other through the tile dim (KernelClass::tile_dim)
 };
 
 /// Strides that a kernel over `ndim` dims receives of an operand.
 constexpr int stride_count(Pattern p, int ndim) noexcept {
-  return p == Pattern::Strided ? ndim : p == Pattern::Rows || p == Pattern::RowUniform ? ndim - 1 : 0;
+  return p == Pattern::Strided || p == Pattern::Crossed   ? ndim
+         : p == Pattern::Rows || p == Pattern::RowUniform ? ndim - 1
+                                                          : 0;
 }
 
 /// What a lowering needs to know beside the graph.
 ///
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
-/// the outputs and inputs; the number of elements; from the innermost dim to the second, its extent and its divider
-/// (one word, two when wide); for each output and input its first stride_count strides; the scalars in the order of
-/// their nodes; of each index operand its first position; a code for each fault that it may find.
+/// the outputs and inputs; the number of elements; from the innermost dim to the second, its extent (over extent_step)
+/// and its divider (one word, two when wide); for each output and input its first stride_count strides; the scalars in
+/// the order of their nodes; of each index operand its first position; a code for each fault that it may find.
 ///
 /// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
 /// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each
@@ -50,7 +53,19 @@ struct KernelClass {
   std::vector<Pattern> patterns;  // outputs, then inputs
   int reduced = 0;                // of the dims, in a kernel that reduces; there patterns are those along a row, or
   RowText rows = {};              // across rows where lanes are rows; Uniform: one element for a row
+  int tile_dim = -1;              // where some input is crossed: a thread handles `lanes` positions of this dim as well
+
+  constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
 };
+
+/// A warp handles so many tiles along the innermost dim, and so many along the tile dim.
+inline constexpr int warp_tiles_along = 8, warp_tiles_across = 4;
+
+/// What the extent of a dim is divided by in the parameters: in a tiled class, the positions that a warp handles.
+constexpr int extent_step(const KernelClass& c, int dim) noexcept {
+  if (!c.is_tiled()) return 1;
+  return dim == c.ndim - 1 ? warp_tiles_along * c.lanes : dim == c.tile_dim ? warp_tiles_across * c.lanes : 1;
+}
 
 /// Strides along reduced dims that a kernel of the class receives of an operand.
 constexpr int reduced_strides(const KernelClass& c, Pattern p) noexcept {
@@ -72,6 +87,16 @@ class ClassKey {
     if (operand % 16 == 0) words_[word] = 0;
     words_[word] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
   }
+  void replace_pattern(std::size_t operand, Pattern p) noexcept {
+    words_[1 + operand / 16] &= ~(std::uint64_t{15} << operand % 16 * 4);
+    words_[1 + operand / 16] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
+  }
+  /// After set_head.
+  void set_tile(int dim, int lanes) noexcept {
+    words_[0] = (words_[0] & ~std::uint64_t{0xFF00}) | static_cast<std::uint64_t>(lanes) << 8;
+    words_[0] |= static_cast<std::uint64_t>(dim + 1) << tile_at;
+  }
+  int tile_dim() const noexcept { return static_cast<int>(words_[0] >> tile_at & 15) - 1; }
   /// The same for all of so many operands: Linear.
   void set_linear(std::size_t operands) noexcept {
     static_assert(static_cast<int>(Pattern::Linear) == 0);
@@ -92,6 +117,8 @@ class ClassKey {
   KernelClass decode(std::size_t operands) const;
 
  private:
+  static constexpr int tile_at = 48;  // in the head
+
   std::array<std::uint64_t, 1 + max_operands / 16> words_;  // words past the last operand's are never read
 };
 
@@ -113,7 +140,10 @@ struct KernelTraits {
   std::optional<RowTraits> rows;  // of a kernel that reduces
 };
 
-/// The narrowest class that holds the nest. `aliased`: an input is the same memory as an output.
+/// The narrowest class that holds the nest, without tiles. `aliased`: an input is the same memory as an output.
+ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
+
+/// The same; tiled where an input lies across the outputs, such as a transposed matrix, and the extents allow it.
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
 /// The same for a kernel that reduces.

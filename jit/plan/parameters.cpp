@@ -54,7 +54,7 @@ std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const Loop
   const int missing = c.ndim - nest.ndim;
   for (int d = c.ndim - 1; d >= 1; --d) {
     const std::int64_t extent = d < missing ? 1 : nest.extents[d - missing];
-    words = write_extent(words, extent, c.wide);
+    words = write_extent(words, extent / extent_step(c, d), c.wide);
   }
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
     for (int d = 0, count = stride_count(c.patterns[k], c.ndim); d < count; ++d)

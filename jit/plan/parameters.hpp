@@ -39,7 +39,8 @@ std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noex
 
 /// Threads that have work.
 inline std::int64_t thread_count(const KernelClass& c, const LoopNest& nest) noexcept {
-  return nest.numel >= c.lanes ? nest.numel / c.lanes : nest.numel;
+  const int elements = c.is_tiled() ? c.lanes * c.lanes : c.lanes;
+  return nest.numel >= elements ? nest.numel / elements : nest.numel;
 }
 
 /// A scalar's value in the dtype that the kernel uses it in, zero-extended; converts as kernels do.

@@ -1,0 +1,31 @@
+// The loops of a tiled kernel: a thread's tile is as wide along the tile dim as along the innermost one.
+#pragma once
+#include <functional>
+
+#include "operands.hpp"
+
+namespace sinter::inline v1::jit::loops {
+
+/// A row of a tile: an input's elements, and where an output's are.
+struct TileRow {
+  std::function<Value(std::size_t)> input;
+  std::function<Value(const OperandLayout&)> offset;
+};
+
+class Tiles {
+ public:
+  Tiles(const Frame& frame, Builder& b, const Operands& operands) : frame_(frame), b_(b), operands_(operands) {}
+
+  /// Loads a tile of each input, but for those of one element for the whole domain, and visits its rows.
+  void visit(Value tile, const std::function<void(const TileRow&)>& row) const;
+
+ private:
+  bool is_tiled(const OperandLayout& a) const noexcept { return !a.output && a.is_element() && a.along != Along::Same; }
+  Value load(const OperandLayout& a, Value tile) const;
+
+  const Frame& frame_;
+  Builder& b_;
+  const Operands& operands_;
+};
+
+}  // namespace sinter::inline v1::jit::loops
