@@ -6,6 +6,7 @@
     <!-- ops -->                                          the operations, from jit/ops/ops.def
     <!-- reductions -->                                   the reductions, from reductions.def beside it
     <!-- mesh model -->                                   what docs/mesh_model.py reckons
+    <!-- machine code -->                                 kernels beside Triton's, as docs/kernel_table.py compares them
 each up to the next <!-- end -->.
 """
 import difflib
@@ -14,6 +15,7 @@ import re
 import sys
 import textwrap
 
+import kernel_table
 import mesh_model
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -101,7 +103,8 @@ def reductions():
 
 
 def generated(mark):
-    return mesh_model.table() if "mesh model" in mark else reductions() if "reductions" in mark else operations()
+    tables = {"mesh model": mesh_model.table, "machine code": kernel_table.table, "reductions": reductions, "ops": operations}
+    return next(make() for name, make in tables.items() if name in mark)
 
 
 def filled(text):
@@ -109,7 +112,7 @@ def filled(text):
         mark, path, section = found.group(1), found.group(2), found.group(3)
         return f"{mark}\n{quoted(path, section) if path else generated(mark)}<!-- end -->"
 
-    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops|reductions|mesh model) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"(<!-- (?:file: (\S+)(?: \[([^\]]+)\])?|ops|reductions|mesh model|machine code) -->)\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
 
 
 def undocumented_variables():
