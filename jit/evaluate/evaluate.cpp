@@ -103,6 +103,7 @@ Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) no
           .scalars = tree.scalars,
           .outputs = outputs,
           .device = leaves.empty() ? device : leaves[0]->device,
+          .is_typed = true,
           .runs = mode != Mode::Prepare};
 }
 

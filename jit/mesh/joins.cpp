@@ -74,18 +74,18 @@ TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
   return runtime::view(t, shape, contiguous_strides(shape));
 }
 
-/// What the processes compare. The operand's graph is not included: a Lazy may already have values in one process and
-/// not in another.
-std::vector<std::int64_t> subject_of(const Node& n, const Shape& operand, int axis) {
+/// What the processes compare.
+std::vector<std::int64_t> subject_of(const Node& n, const Shape& operand, int axis, std::int64_t expression) {
   std::vector<std::int64_t> numbers(operand.begin(), operand.end());
-  numbers.insert(numbers.end(), {axis, static_cast<std::int64_t>(n.op), static_cast<std::int64_t>(n.attribute)});
+  numbers.insert(numbers.end(),
+                 {expression, axis, static_cast<std::int64_t>(n.op), static_cast<std::int64_t>(n.attribute)});
   return numbers;
 }
 
 /// Combines the partial results of one cut.
 class Join {
  public:
-  Join(const Node& n, const Shape& operand, int axis, const Mesh& mesh)
+  Join(const Node& n, const Shape& operand, int axis, const Mesh& mesh, std::int64_t expression)
       : node_(n),
         operand_(operand),
         axis_(operand.ndim() - 1 - axis),
@@ -93,7 +93,7 @@ class Join {
         rows_(operand[axis_]),
         each_((rows_ + mesh.size() - 1) / mesh.size()),
         elements_(reduced_shape(operand, ReduceAxes::of(n.attribute)).numel()),
-        subject_(subject_of(n, operand, axis)) {}
+        subject_(subject_of(n, operand, axis, expression)) {}
 
   TensorRef sum(RankParts parts, const Shape& shape) const {
     if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
@@ -180,7 +180,7 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
   if (cut.kind == Cut::Kind::Value) return runtime::replicated_over(std::move(parts[0]), c.mesh);
   const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
   if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
-  const Join join(n, operand, cut.axis, c.mesh);
+  const Join join(n, operand, cut.axis, c.mesh, c.expression);
   if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
   return with_shape(facts(n.op).gives_position
                         ? *join.smallest_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)

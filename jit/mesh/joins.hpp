@@ -21,6 +21,7 @@ struct CutCall {
   const Call& call;               // with the graph's current leaves
   Mesh mesh;
   bool eager;
+  std::int64_t expression;  // compared with other processes: see expression_of
 };
 
 /// One result for each cut: each rank computes its partial results of all cuts in one evaluation, then the mesh's

@@ -111,6 +111,12 @@ void run_placed(const CompiledGraph& compiled, const Call& call, const Mesh& mes
   }
 }
 
+/// What processes compare of the whole expression. A Lazy may already have values in one process and not in another, so
+/// only a type's graph is the same in all of them.
+std::int64_t expression_of(const Graph& graph, const Call& call) noexcept {
+  return call.is_typed ? static_cast<std::int64_t>(hash(graph).low) : 0;
+}
+
 /// An evaluation whose graph is cut, stage by stage, until ranks can compute the rest without communication.
 class Stages {
  public:
@@ -120,6 +126,7 @@ class Stages {
         call_(call),
         mesh_(Mesh::of(call.device)),
         eager_(eager),
+        expression_(expression_of(graph, call)),
         wanted_(std::move(wanted)) {
     for (TensorImpl* t : call.leaves) leaves_.push_back(TensorRef::share(t));
   }
@@ -182,7 +189,7 @@ class Stages {
 
   /// Computes the values of the cuts, which become leaves of the remaining graph.
   void join(std::span<const Cut> cuts) {
-    const std::vector<Joined> joined = join_cuts({graph_, shapes_, own_call(), mesh_, eager_}, cuts);
+    const std::vector<Joined> joined = join_cuts({graph_, shapes_, own_call(), mesh_, eager_, expression_}, cuts);
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
       const auto cut = std::ranges::find(cuts, id, &Cut::node);
@@ -242,6 +249,7 @@ class Stages {
   const Call& call_;
   const Mesh mesh_;
   const bool eager_;
+  const std::int64_t expression_;
   const std::vector<int> wanted_;
   std::vector<TensorRef> leaves_;
   std::vector<TensorImpl*> pointers_;

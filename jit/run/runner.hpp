@@ -36,7 +36,8 @@ struct Call {
   const Scalar* scalars = nullptr;
   runtime::TensorRef* outputs = nullptr;  // the compiled graph's outputs; a null one receives a new array
   Device device;
-  bool runs = true;                                     // false: only compiles what running would need
+  bool is_typed = false;  // the graph follows from a type; a Lazy's has leaves for known values
+  bool runs = true;       // false: only compiles what running would need
   std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
   std::vector<RowPlan>* row_plans = nullptr;            // if given, receives one for each kernel; nothing compiles
   std::vector<PlanSeen>* seen = nullptr;                // if given, receives the plans; nothing compiles

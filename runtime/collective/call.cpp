@@ -101,7 +101,7 @@ std::string describe_itself(const Call& c) {
 
 std::string describe(const Call& c) {
   std::string text = describe_itself(c);
-  if (c.subject != 0) text += fmt::format(", for the operation and shapes #{:08x}", c.subject & 0xFFFFFFFF);
+  if (c.subject != 0) text += fmt::format(", for the expression and shapes #{:08x}", c.subject & 0xFFFFFFFF);
   if (c.errors == 1) text += ", after an error of this process";
   if (c.errors > 1) text += fmt::format(", after {} errors of this process", c.errors);
   return text;

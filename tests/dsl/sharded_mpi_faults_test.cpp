@@ -69,6 +69,14 @@ TEST(Child, DISABLED_OneHasMoreRows) {
   });
 }
 
+/// The same reduction of operands that are computed in different ways.
+TEST(Child, DISABLED_OneHasAnotherOperand) {
+  report_error([](const sn::Mesh& world, int process) {
+    const sn::Tensor a = sn::shard(sn::ones({8, 3}), world);
+    const sn::Tensor b = process == 1 ? sn::Tensor(sn::sum(a + 2, 0)) : sn::Tensor(sn::sum(a * 2, 0));
+  });
+}
+
 /// A process may evaluate on its own what needs no other process.
 TEST(Child, DISABLED_OneEvaluatesAPart) {
   report_error([](const sn::Mesh& world, int process) {
@@ -102,12 +110,12 @@ TEST_P(ShardedFaults, AnErrorWhereNobodyWaitsIsHeardInTheNextCall) {
         << r.text;
   EXPECT_LT(r.seconds, not_a_hang) << r.text;
 }
-TEST_P(ShardedFaults, DifferentOperationsAndShapesAreTold) {
-  for (const char* test : {"OneHasAnotherReduction", "OneHasMoreRows"}) {
+TEST_P(ShardedFaults, DifferentExpressionsAndShapesAreTold) {
+  for (const char* test : {"OneHasAnotherReduction", "OneHasMoreRows", "OneHasAnotherOperand"}) {
     const Result r = reports_of(GetParam(), test);
     for (int process = 0; process < GetParam(); ++process)
       EXPECT_THAT(r.of(process), AllOf(HasSubstr("different calls"), HasSubstr("\n  process 1: all_"),
-                                       HasSubstr("for the operation and shapes #")))
+                                       HasSubstr("for the expression and shapes #")))
           << r.text;
   }
 }

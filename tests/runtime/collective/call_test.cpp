@@ -37,7 +37,7 @@ TEST(Call, HasWords) {
   EXPECT_EQ(text(CallKind::Barrier), "barrier");
   EXPECT_EQ(describe(Call{.errors = 1}), "barrier, after an error of this process");
   EXPECT_EQ(describe(Call{.errors = 3}), "barrier, after 3 errors of this process");
-  EXPECT_EQ(describe(Call{.subject = 0x12345}), "barrier, for the operation and shapes #00012345");
+  EXPECT_EQ(describe(Call{.subject = 0x12345}), "barrier, for the expression and shapes #00012345");
 }
 
 TEST(Call, CountsHaveAHash) {
