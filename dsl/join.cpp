@@ -24,14 +24,14 @@ bool is_nothing(const Shape& shape) { return shape.ndim() == 1 && shape[0] == 0;
 
 }  // namespace
 
-Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis) {
+JoinLayout layout_of_cat(std::span<const Shape> parts, std::int64_t axis) {
   if (parts.empty()) throw ShapeError("cat: there is nothing to join; it takes at least one tensor");
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].ndim() == 0)
       throw ShapeError(
           fmt::format("cat: zero-dimensional tensor (at position {}) cannot be concatenated; stack adds an axis", i));
   const auto something = std::ranges::find_if_not(parts, is_nothing);
-  Layout layout{something == parts.end() ? parts[0] : *something, 0, {}};
+  JoinLayout layout{something == parts.end() ? parts[0] : *something, 0, {}};
   layout.axis = checked_axis("cat", axis, layout.shape.ndim(), layout.shape);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -49,7 +49,7 @@ Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis) {
   return layout;
 }
 
-Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
+JoinLayout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
   if (parts.empty()) throw ShapeError("stack: there is nothing to join; it takes at least one tensor");
   for (std::size_t i = 1; i < parts.size(); ++i)
     if (parts[i] != parts[0])
@@ -59,7 +59,7 @@ Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
   if (parts[0].ndim() == max_ndim)
     throw ShapeError(fmt::format("stack: a tensor has at most {} dimensions, so {} cannot get another", max_ndim,
                                  to_string(parts[0])));
-  Layout layout{Shape(), checked_axis("stack", axis, parts[0].ndim() + 1, parts[0]), {}};
+  JoinLayout layout{Shape(), checked_axis("stack", axis, parts[0].ndim() + 1, parts[0]), {}};
   for (int i = 0; i <= parts[0].ndim(); ++i) {
     if (i == layout.axis) layout.shape.push_back(static_cast<std::int64_t>(parts.size()));
     if (i < parts[0].ndim()) layout.shape.push_back(parts[0][i]);
@@ -68,16 +68,16 @@ Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis) {
   return layout;
 }
 
-TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape) {
+TensorRef place_of(const TensorImpl& whole, const JoinLayout& layout, std::size_t part, const Shape& shape) {
   if (shape.ndim() < whole.ndim() && !is_nothing(shape)) return select(whole, layout.axis, layout.firsts[part]);
   if (shape.ndim() < whole.ndim()) return runtime::empty(shape, whole.dtype, whole.device);
   return narrow(whole, layout.axis, layout.firsts[part], shape[layout.axis]);
 }
 
-TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts) {
+TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts) {
   std::vector<Shape> shapes;
   for (const TensorImpl* part : parts) shapes.push_back(part->shape);
-  const Layout layout = layout_of(shapes, axis);
+  const JoinLayout layout = layout_of(shapes, axis);
   DType dtype = parts[0]->dtype;
   for (const TensorImpl* part : parts) {
     dtype = promote(dtype, part->dtype);

@@ -47,14 +47,14 @@ void check_range(const char* name, std::int64_t value, std::int64_t last) {
 }
 
 /// A range of an axis's shown positions.
-struct Run {
+struct IndexRange {
   std::int64_t first;
   std::int64_t count;
 };
 
 bool is_cut(std::int64_t extent, const Settings& s) { return extent > 2 * s.edgeitems; }
 
-std::vector<Run> shown_runs(std::int64_t extent, bool summarize, const Settings& s) {
+std::vector<IndexRange> shown_runs(std::int64_t extent, bool summarize, const Settings& s) {
   if (!summarize || !is_cut(extent, s)) return {{0, extent}};
   return {{0, s.edgeitems}, {extent - s.edgeitems, s.edgeitems}};
 }
@@ -105,7 +105,7 @@ class ShownElements {
     Shape extents;
     std::int64_t from = 0, to = 0;
     for (int i = 0; i < t.ndim(); ++i) {
-      const Run run = runs_[static_cast<std::size_t>(i)][static_cast<std::size_t>(box[i])];
+      const IndexRange run = runs_[static_cast<std::size_t>(i)][static_cast<std::size_t>(box[i])];
       extents.push_back(run.count);
       from += run.first * t.strides[i];
       to += box[i] * run.count * strides_[i];
@@ -120,7 +120,7 @@ class ShownElements {
   }
 
   std::size_t size_;
-  std::vector<std::vector<Run>> runs_;
+  std::vector<std::vector<IndexRange>> runs_;
   Shape strides_;
   std::vector<std::byte> bytes_;
 };
@@ -292,7 +292,7 @@ class NestedLists {
   /// Calls f(false) for each shown position of the axis, and f(true) where positions are omitted.
   template <class F>
   void for_each_shown(int axis, F&& f) {
-    const std::vector<Run> runs = shown_runs(shape_[axis], summarize_, settings_);
+    const std::vector<IndexRange> runs = shown_runs(shape_[axis], summarize_, settings_);
     for (std::size_t r = 0; r < runs.size(); ++r) {
       if (r > 0) f(true);
       for (std::int64_t i = 0; i < runs[r].count; ++i) f(false);

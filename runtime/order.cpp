@@ -53,7 +53,7 @@ class UseRecord {
 
 namespace {
 
-using Entry = Uses::Entry;
+using StreamUse = Uses::StreamUse;
 
 constinit std::mutex ordering;
 std::uint64_t ends = 0;  // number of recorded ends so far; protected by the lock
@@ -62,25 +62,25 @@ std::uint64_t ends = 0;  // number of recorded ends so far; protected by the loc
 class Waits {
  public:
   void add_for(const StreamImpl* stream, Uses& uses, bool writes) {
-    const Entry* own = uses.find(stream);
-    for (const Entry& e : uses.entries)
-      if (&e != own && ((e.wrote && !(own && own->behind)) || (e.read && writes))) add(e);
+    const StreamUse* own = uses.find(stream);
+    for (const StreamUse& e : uses.entries)
+      if (&e != own && ((e.wrote && !(own && own->ordered_after)) || (e.read && writes))) add(e);
   }
-  bool contains(const Entry& e) const {
-    return std::ranges::any_of(entries_, [&](const Entry& w) { return w.stream == e.stream && w.done == e.done; });
+  bool contains(const StreamUse& e) const {
+    return std::ranges::any_of(entries_, [&](const StreamUse& w) { return w.stream == e.stream && w.done == e.done; });
   }
 
   void on(StreamImpl& stream) const {
     if (entries_.empty()) return;
     const bool captures = stream.owner.is_capturing(stream);
-    for (const Entry& e : entries_)
+    for (const StreamUse& e : entries_)
       if (e.done && !captures)
         wait_for(stream, *e.done);
       else
         wait_for(stream, *e.stream);
   }
   void on_host() const {
-    for (const Entry& e : entries_)
+    for (const StreamUse& e : entries_)
       if (e.done)
         e.done->owner.synchronize(*e.done);
       else
@@ -88,8 +88,8 @@ class Waits {
   }
 
  private:
-  void add(const Entry& e) {
-    for (Entry& w : entries_) {
+  void add(const StreamUse& e) {
+    for (StreamUse& w : entries_) {
       if (w.stream != e.stream) continue;
       if (!e.done) w.done = {};
       if (!w.done || w.done == e.done) return;
@@ -97,30 +97,30 @@ class Waits {
     entries_.push_back(e);
   }
 
-  std::vector<Entry> entries_;
+  std::vector<StreamUse> entries_;
 };
 
-Entry& find_or_add(Uses& uses, StreamImpl* stream) {
-  Entry* own = uses.find(stream);
-  return own ? *own : uses.entries.emplace_back(Entry{.stream = stream});
+StreamUse& find_or_add(Uses& uses, StreamImpl* stream) {
+  StreamUse* own = uses.find(stream);
+  return own ? *own : uses.entries.emplace_back(StreamUse{.stream = stream});
 }
 
 /// Records that `stream` uses the buffer, after it has waited.
 void mark(Uses& uses, StreamImpl* stream, bool writes) {
-  if (writes) std::erase_if(uses.entries, [&](const Entry& e) { return e.stream != stream; });
-  Entry& own = find_or_add(uses, stream);
+  if (writes) std::erase_if(uses.entries, [&](const StreamUse& e) { return e.stream != stream; });
+  StreamUse& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
-  own.behind = true;
+  own.ordered_after = true;
   own.done = {};
 }
 
 /// Records the use again after the work was issued: meanwhile another thread may have ordered itself after the stream,
 /// or replaced the entry.
-Entry& record_again(Uses& uses, StreamImpl* stream, bool writes) {
-  Entry& own = find_or_add(uses, stream);
+StreamUse& record_again(Uses& uses, StreamImpl* stream, bool writes) {
+  StreamUse& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
   if (writes)
-    for (Entry& e : uses.entries) e.behind = e.behind && &e == &own;
+    for (StreamUse& e : uses.entries) e.ordered_after = e.ordered_after && &e == &own;
   return own;
 }
 
@@ -150,7 +150,7 @@ void begin_on_host(std::span<const Use> uses) {
   const ForkSafeLock lock(ordering);
   for (const Use& u : uses) {
     if (!u.buffer || !UseRecord(*u.buffer).only()) continue;
-    std::erase_if(UseRecord(*u.buffer).list().entries, [&](const Entry& e) { return waits.contains(e); });
+    std::erase_if(UseRecord(*u.buffer).list().entries, [&](const StreamUse& e) { return waits.contains(e); });
     UseRecord(*u.buffer).collapse();
   }
 }
@@ -173,7 +173,7 @@ class Marking {
     const std::uint64_t now = ++ends;
     for (const Use& u : uses_) {
       if (!u.buffer) continue;
-      Entry& own = record_again(UseRecord(*u.buffer).list(), stream, u.writes);
+      StreamUse& own = record_again(UseRecord(*u.buffer).list(), stream, u.writes);
       own.done = own.ended <= before_ || own.ended == now ? done : EventRef();
       own.ended = now;
     }
@@ -195,7 +195,7 @@ class Marking {
 
 }  // namespace
 
-void Buffer::settle() {
+void Buffer::synchronize() {
   const Use use{this, true};
   const DependencyGuard waits(Device(), {&use, 1});
 }
@@ -214,7 +214,7 @@ void DependencyGuard::end() noexcept try {
     if (!u.buffer || UseRecord(*u.buffer).only() == stream_) continue;
     const ForkSafeLock lock(ordering);
     UseRecord record(*u.buffer);
-    Entry& own = record_again(record.list(), stream_, u.writes);
+    StreamUse& own = record_again(record.list(), stream_, u.writes);
     if (!marked_end_) {
       own.done = {};
       own.ended = ++ends;
@@ -240,7 +240,7 @@ void DependencyGuard::mark_end() {
 namespace {
 
 /// The event after an entry's last use; null if it is done. `captured` is set if there can be none.
-EventRef end_of(const Entry& e, bool& captured) noexcept {
+EventRef end_of(const StreamUse& e, bool& captured) noexcept {
   Streams& owner = e.stream->owner;
   try {
     if (e.done) return e.done;
@@ -261,7 +261,7 @@ EventRef end_of(const Entry& e, bool& captured) noexcept {
 /// Waits for all streams except the home one. The buffer counts as captured if a graph may use it or that is unknown.
 void wait_for_uses(Buffer& buffer, bool& captured) noexcept try {
   UseRecord record(buffer);
-  for (const Entry& e : record.list().entries) {
+  for (const StreamUse& e : record.list().entries) {
     if (e.stream == record.home()) continue;
     Streams& owner = e.stream->owner;
     if (e.done)
@@ -280,9 +280,9 @@ void wait_for_uses(Buffer& buffer, bool& captured) noexcept try {
 Fence last_uses(Buffer& buffer, bool& captured) noexcept try {
   UseRecord record(buffer);
   if (record.only() == record.home() || !record.only()) return {};
-  const std::vector<Entry>& entries = record.list().entries;
+  const std::vector<StreamUse>& entries = record.list().entries;
   auto events = std::make_unique<std::vector<EventRef>>();
-  for (const Entry& e : entries) {
+  for (const StreamUse& e : entries) {
     if (e.stream == record.home()) continue;
     if (EventRef done = end_of(e, captured)) events->push_back(std::move(done));
   }

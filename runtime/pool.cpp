@@ -187,7 +187,7 @@ void* Pool::acquire(std::size_t size, std::size_t bytes, StreamImpl* stream) {
   void* data = source_.acquire(size, stream);
   if (!data) {
     const std::size_t returned = trim();
-    source_.settle();
+    source_.synchronize();
     data = source_.acquire(size, stream);
     if (!data) throw_out_of_memory(bytes, returned);
   }

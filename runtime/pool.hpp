@@ -25,7 +25,7 @@ class MemorySource {
   /// Frees the memory after the work of `stream` and the fence are done.
   virtual void release(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept = 0;
   /// Waits until all released memory can be acquired again.
-  virtual void settle() {}
+  virtual void synchronize() {}
   virtual MemoryInfo memory() const = 0;
 };
 

@@ -62,7 +62,7 @@ Streams::Streams(Device device, StreamCalls& calls) : device_(device), calls_(ca
 }
 
 Streams::~Streams() {
-  for (Known& k : streams_) {
+  for (KnownStream& k : streams_) {
     k.last = EventRef();
     if (k.stream->kind != StreamImpl::Kind::Foreign) calls_.destroy_stream(k.stream->native);
   }
@@ -76,8 +76,8 @@ StreamImpl& Streams::innermost() noexcept {
   return *default_;
 }
 
-Streams::Known& Streams::known(const StreamImpl& stream) {
-  return *std::ranges::find_if(streams_, [&](const Known& k) { return k.stream.get() == &stream; });
+Streams::KnownStream& Streams::known(const StreamImpl& stream) {
+  return *std::ranges::find_if(streams_, [&](const KnownStream& k) { return k.stream.get() == &stream; });
 }
 
 StreamImpl& Streams::add(void* native, StreamImpl::Kind kind) {
@@ -109,7 +109,7 @@ StreamRef Streams::create() {
 StreamRef Streams::wrap(void* native) {
   order_matters.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  for (Known& k : streams_) {
+  for (KnownStream& k : streams_) {
     if (k.stream->native != native) continue;
     if (k.retired && k.last) {  // possibly another stream with the same address
       calls_.wait(native, k.last->native);
@@ -124,7 +124,7 @@ StreamRef Streams::wrap(void* native) {
 void Streams::retire(StreamImpl& stream) noexcept {
   if (stream.kind == StreamImpl::Kind::Default) return;
   const std::lock_guard lock(mutex_);
-  Known& k = known(stream);
+  KnownStream& k = known(stream);
   if (k.retired || stream.handles.load(std::memory_order_acquire) != 0) return;
   k.retired = true;
   if (stream.kind == StreamImpl::Kind::Own) return;
@@ -142,7 +142,7 @@ void Streams::retire(StreamImpl& stream) noexcept {
 Streams::All Streams::all() {
   All found;
   const std::lock_guard lock(mutex_);
-  for (Known& k : streams_)
+  for (KnownStream& k : streams_)
     if (k.stream->kind != StreamImpl::Kind::Foreign || !k.retired)
       found.open.push_back(StreamRef::share(k.stream.get()));
     else if (k.last)
@@ -189,7 +189,7 @@ template <class F, class G>
 auto Streams::alive_or_retired(const StreamImpl& stream, F alive, G retired) {
   if (stream.kind != StreamImpl::Kind::Foreign) return alive();
   const std::lock_guard lock(mutex_);
-  const Known& k = known(stream);
+  const KnownStream& k = known(stream);
   return k.retired ? retired(k.last) : alive();
 }
 

@@ -80,8 +80,8 @@ class Streams {
 
  private:
   friend ForkHandler;
-  struct Known {
-    explicit Known(std::unique_ptr<StreamImpl> s) : stream(std::move(s)) {}
+  struct KnownStream {
+    explicit KnownStream(std::unique_ptr<StreamImpl> s) : stream(std::move(s)) {}
     std::unique_ptr<StreamImpl> stream;
     bool retired = false;
     EventRef last;  // of a retired foreign stream
@@ -104,14 +104,14 @@ class Streams {
     std::vector<EventRef> last;
   };
   All all();
-  Known& known(const StreamImpl& stream);
+  KnownStream& known(const StreamImpl& stream);
   template <class F, class G>
   auto alive_or_retired(const StreamImpl& stream, F alive, G retired);
 
   Device device_;
   StreamCalls& calls_;
   std::mutex mutex_;
-  std::deque<Known> streams_;  // the default stream first
+  std::deque<KnownStream> streams_;  // the default stream first
   StreamImpl* default_;
   std::mutex events_mutex_;
   std::array<std::vector<void*>, 2> idle_events_;  // without timing, with it

@@ -29,12 +29,12 @@ using detail::Mapping;
 using runtime::Replacement;
 using runtime::TensorRef;
 namespace safetensors = detail::safetensors;
-using safetensors::Part;
+using safetensors::TensorEntry;
 
 static_assert(std::endian::native == std::endian::little,
               "elements have the same byte order in memory and in the file");
 
-TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
+TensorRef tensor_at(const TensorEntry& part, std::span<std::byte> bytes, std::shared_ptr<const Mapping> mapping,
                     Device device) {
   if (device.is_mesh()) return jit::to(*tensor_at(part, bytes, std::move(mapping), Device()), part.dtype, device);
   if (part.dtype == DType::Bool) runtime::make_bools(bytes);  // pages without other bytes stay shared with the file
@@ -50,8 +50,8 @@ TensorRef tensor_at(const Part& part, std::span<std::byte> bytes, std::shared_pt
 }
 
 /// The tensors in file order, with their offsets.
-std::vector<Part> laid_out(const StateDict& state) {
-  std::vector<Part> parts;
+std::vector<TensorEntry> laid_out(const StateDict& state) {
+  std::vector<TensorEntry> entries;
   for (const auto& [name, tensor] : state) {
     if (name == "__metadata__")
       throw Error("no tensor of a safetensors file can be called '__metadata__': the format reserves this name");
@@ -61,19 +61,19 @@ std::vector<Part> laid_out(const StateDict& state) {
           fmt::format("cannot save '{}': a safetensors file holds no {}: save real() and imag(), or convert "
                       "it with .to<std::complex<float>>()",
                       name, sinter::name(tensor.dtype())));
-    parts.push_back({.name = name, .dtype = tensor.dtype(), .shape = tensor.shape()});
+    entries.push_back({.name = name, .dtype = tensor.dtype(), .shape = tensor.shape()});
   }
-  std::ranges::sort(parts, [](const Part& a, const Part& b) {
+  std::ranges::sort(entries, [](const TensorEntry& a, const TensorEntry& b) {
     const int rank = safetensors::dtype_rank(a.dtype), other = safetensors::dtype_rank(b.dtype);
     return rank != other ? rank > other : a.name < b.name;
   });
   std::uint64_t end = 0;
-  for (Part& part : parts) {
+  for (TensorEntry& part : entries) {
     part.begin = end;
     end += static_cast<std::uint64_t>(part.shape.numel()) * size_of(part.dtype);
     part.end = end;
   }
-  return parts;
+  return entries;
 }
 
 void check_metadata(const Metadata& metadata) {
@@ -89,8 +89,8 @@ StateDict load_safetensors(const FileName& name, Device device) {
   const auto mapping = std::make_shared<const Mapping>(file.map());
   const std::span<std::byte> data = mapping->bytes().subspan(header.data_offset);
   std::vector<StateDict::Entry> entries;
-  entries.reserve(header.parts.size());
-  for (Part& part : header.parts) {
+  entries.reserve(header.entries.size());
+  for (TensorEntry& part : header.entries) {
     TensorRef t = tensor_at(part, data.subspan(part.begin, part.end - part.begin), mapping, device);
     entries.push_back({std::move(part.name), AnyTensor(std::move(t))});
   }
@@ -104,11 +104,11 @@ Metadata load_safetensors_metadata(const FileName& name) {
 
 void save_safetensors(const FileName& name, const StateDict& state, const Metadata& metadata) {
   check_metadata(metadata);
-  const std::vector<Part> parts = laid_out(state);
-  const std::string header = safetensors::header_text(parts, metadata);
+  const std::vector<TensorEntry> entries = laid_out(state);
+  const std::string header = safetensors::header_text(entries, metadata);
   Replacement file(name.text);
   file.write(header);
-  for (const Part& part : parts)
+  for (const TensorEntry& part : entries)
     for_each_part(*jit::contiguous(state.at(part.name).impl()),
                   [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();

@@ -27,7 +27,7 @@ std::string_view nearest(std::string_view code) noexcept {
   return code.starts_with("C") ? "torch.complex64" : "torch.float16";
 }
 
-std::uint64_t bytes_of(const Part& part, const std::string& file) {
+std::uint64_t bytes_of(const TensorEntry& part, const std::string& file) {
   std::int64_t all = static_cast<std::int64_t>(size_of(part.dtype));
   for (std::int64_t extent : part.shape)  // an extent of 0 does not excuse the others
     if (extent > 0 && __builtin_mul_overflow(all, extent, &all))
@@ -36,7 +36,7 @@ std::uint64_t bytes_of(const Part& part, const std::string& file) {
   return static_cast<std::uint64_t>(part.shape.numel()) * size_of(part.dtype);
 }
 
-void check_size(const Part& part, const std::string& file) {
+void check_size(const TensorEntry& part, const std::string& file) {
   const std::uint64_t bytes = bytes_of(part, file);
   if (part.begin > part.end || part.end - part.begin != bytes)
     throw FormatError(
@@ -45,13 +45,13 @@ void check_size(const Part& part, const std::string& file) {
 }
 
 /// Checks that each tensor begins where the previous one ends. Returns the end of the last one.
-std::uint64_t check_order(const std::vector<Part>& parts, const std::string& file) {
-  std::vector<const Part*> in_order;
-  for (const Part& part : parts) in_order.push_back(&part);
-  std::ranges::sort(in_order, {}, [](const Part* p) { return std::pair(p->begin, p->end); });
+std::uint64_t check_order(const std::vector<TensorEntry>& entries, const std::string& file) {
+  std::vector<const TensorEntry*> in_order;
+  for (const TensorEntry& part : entries) in_order.push_back(&part);
+  std::ranges::sort(in_order, {}, [](const TensorEntry* p) { return std::pair(p->begin, p->end); });
   std::uint64_t end = 0;
-  const Part* before = nullptr;
-  for (const Part* part : in_order) {
+  const TensorEntry* before = nullptr;
+  for (const TensorEntry* part : in_order) {
     if (part->begin != end)
       throw FormatError(fmt::format("{}: tensor '{}' begins at byte {} of the data, but {} at {}: {}", file,
                                     excerpt(part->name), part->begin,
@@ -64,7 +64,7 @@ std::uint64_t check_order(const std::vector<Part>& parts, const std::string& fil
 }
 
 void check_names(const Header& header, const std::string& file) {
-  if (const std::string* name = first_duplicate(header.parts, &Part::name))
+  if (const std::string* name = first_duplicate(header.entries, &TensorEntry::name))
     throw FormatError(fmt::format("{}: there are two tensors '{}'", file, excerpt(*name)));
   if (const std::string* key = first_duplicate(header.metadata, &Metadata::value_type::first))
     throw FormatError(fmt::format("{}: the metadata has the key '{}' twice", file, excerpt(*key)));
@@ -113,8 +113,8 @@ Header read_header(ByteSource& source) {
   Header header = parse_header(json, file);
   header.data_offset = 8 + length;
   check_names(header, file);
-  for (const Part& part : header.parts) check_size(part, file);
-  const std::uint64_t end = check_order(header.parts, file), held = source.size() - header.data_offset;
+  for (const TensorEntry& part : header.entries) check_size(part, file);
+  const std::uint64_t end = check_order(header.entries, file), held = source.size() - header.data_offset;
   if (end != held)
     throw FormatError(fmt::format("{}: {}: its tensors take {} bytes from byte {}, but the file ends at byte {}", file,
                                   end > held ? "truncated" : "there are bytes after the last tensor", end,

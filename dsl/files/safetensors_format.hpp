@@ -15,7 +15,7 @@ namespace sinter::inline v1::detail::safetensors {
 inline constexpr std::uint64_t longest_header = 100'000'000;
 
 /// The header's entry for one tensor.
-struct Part {
+struct TensorEntry {
   std::string name;
   DType dtype = DType::Float32;
   Shape shape{};
@@ -23,7 +23,7 @@ struct Part {
 };
 
 struct Header {
-  std::vector<Part> parts;
+  std::vector<TensorEntry> entries;
   Metadata metadata;
   std::uint64_t data_offset = 0;  // start of the elements, in bytes from the file's start
 };
@@ -37,7 +37,7 @@ Header parse_header(std::string_view json, const std::string& file);
 
 /// The bytes before the elements: length and JSON, padded to eight bytes. Throws Error for a string that is not UTF-8,
 /// FormatError if the header is too long.
-std::string header_text(std::span<const Part> parts, const Metadata& metadata);
+std::string header_text(std::span<const TensorEntry> entries, const Metadata& metadata);
 
 /// The format's name for a dtype; empty if it lacks the dtype.
 std::string_view dtype_code(DType dtype) noexcept;

@@ -32,7 +32,7 @@ class Reader final : public nlohmann::json_sax<json> {
       if (std::exchange(had_metadata_, true)) fail("the key '__metadata__' occurs twice");
       return enter(At::Metadata);
     }
-    header.parts.push_back({.name = name_});
+    header.entries.push_back({.name = name_});
     had_dtype_ = had_shape_ = had_offsets_ = false;
     return enter(At::Tensor);
   }
@@ -70,7 +70,7 @@ class Reader final : public nlohmann::json_sax<json> {
       return true;
     }
     if (at_ != At::Dtype) refuse("a string");
-    header.parts.back().dtype = dtype_of_code(text, name_, file_);
+    header.entries.back().dtype = dtype_of_code(text, name_, file_);
     return enter(At::Tensor);
   }
   bool number_unsigned(number_unsigned_t value) override {
@@ -112,7 +112,7 @@ class Reader final : public nlohmann::json_sax<json> {
     if (again) fail(fmt::format("tensor '{}' has the key '{}' twice", excerpt(name_), field));
   }
   bool add_extent(std::uint64_t extent) {
-    Shape& shape = header.parts.back().shape;
+    Shape& shape = header.entries.back().shape;
     if (shape.ndim() == max_ndim)
       fail(fmt::format("tensor '{}' has more than {} dimensions, the most that Sinter supports", excerpt(name_),
                        max_ndim));
@@ -122,7 +122,7 @@ class Reader final : public nlohmann::json_sax<json> {
   }
   bool add_offset(std::uint64_t offset) {
     if (count_ == 2) refuse("more of them");
-    (count_++ ? header.parts.back().end : header.parts.back().begin) = offset;
+    (count_++ ? header.entries.back().end : header.entries.back().begin) = offset;
     return true;
   }
   std::string expected() const {
@@ -165,7 +165,7 @@ Header parse_header(std::string_view text, const std::string& file) {
   return std::move(reader.header);
 }
 
-std::string header_text(std::span<const Part> parts, const Metadata& metadata) {
+std::string header_text(std::span<const TensorEntry> entries, const Metadata& metadata) {
   std::string json = "{";
   const auto comma = [&](char before) -> std::string_view { return json.back() == before ? "" : ","; };
   if (!metadata.empty()) {
@@ -174,7 +174,7 @@ std::string header_text(std::span<const Part> parts, const Metadata& metadata) {
       json += fmt::format("{}{}:{}", comma('{'), json_text(key), json_text(value));
     json += "}";
   }
-  for (const Part& part : parts) {
+  for (const TensorEntry& part : entries) {
     json += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", comma('{'),
                         json_text(part.name), dtype_code(part.dtype), fmt::join(part.shape, ","), part.begin, part.end);
   }
@@ -184,7 +184,7 @@ std::string header_text(std::span<const Part> parts, const Metadata& metadata) {
     throw FormatError(
         fmt::format("the names and shapes of {} tensors take {} bytes of header; a safetensors file has "
                     "{} at most",
-                    parts.size(), json.size(), longest_header));
+                    entries.size(), json.size(), longest_header));
   std::string length;
   for (int i = 0; i < 8; ++i) length += static_cast<char>(json.size() >> 8 * i & 0xFF);
   return length + json;

@@ -147,7 +147,7 @@ const char* obstacle(const TensorImpl& t, int flags) {
   return nullptr;
 }
 
-struct Layout {
+struct BufferLayout {
   Py_ssize_t shape[max_ndim], strides[max_ndim];
 };
 
@@ -158,7 +158,7 @@ int fill_buffer(PyObject* self, const TensorImpl& t, Py_buffer* view, int flags)
   }
   if (t.buffer) t.buffer->expose();
   static std::byte nothing{};
-  auto layout = std::make_unique<Layout>();
+  auto layout = std::make_unique<BufferLayout>();
   const auto size = static_cast<Py_ssize_t>(size_of(t.dtype));
   for (int i = 0; i < t.ndim(); ++i) layout->shape[i] = t.shape[i], layout->strides[i] = t.strides[i] * size;
   view->buf = t.data ? t.data : &nothing;
@@ -186,7 +186,7 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   }
 }
 
-void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<Layout*>(view->internal); }
+void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<BufferLayout*>(view->internal); }
 
 py::object numpy_of(const py::object& self) {
   const auto& operand = self.cast<const Operand&>();

@@ -95,8 +95,8 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
 namespace {
 
 std::string python_number(const TextNumber& n) {
-  if (n.category == Category::Bool) return n.whole ? "True" : "False";
-  if (n.is_whole()) return std::to_string(n.whole);
+  if (n.category == Category::Bool) return n.integer ? "True" : "False";
+  if (n.is_integral()) return std::to_string(n.integer);
   return fmt::format("{}", n.value.real());
 }
 

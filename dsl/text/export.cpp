@@ -74,13 +74,13 @@ class Parameters {
     constexpr double inf = std::numeric_limits<double>::infinity();
     constexpr double floats[trials] = {
         -2.375, 1e300, -1e-300, -0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN()};
-    using Whole = std::numeric_limits<std::int64_t>;
-    constexpr std::int64_t wholes[trials] = {-3, 1, 0, 1000003, -4000037, Whole::max(), Whole::min()};
+    using Limits = std::numeric_limits<std::int64_t>;
+    constexpr std::int64_t integers[trials] = {-3, 1, 0, 1000003, -4000037, Limits::max(), Limits::min()};
     const int t = type.name == trial.number ? trial.value : 0;
     const auto own = std::ranges::find(types_, type.name, &ArgumentType::name) - types_.begin();
     switch (category(type.dtype)) {
       case Category::Bool: return {type.name, t % 2 != 0};
-      case Category::Int: return {type.name, t == 0 ? std::int64_t{7} + 4 * own : wholes[t - 1]};
+      case Category::Int: return {type.name, t == 0 ? std::int64_t{7} + 4 * own : integers[t - 1]};
       case Category::Float: return {type.name, t == 0 ? 5.625 + static_cast<double>(own) : floats[t - 1]};
       case Category::Complex: break;
     }

@@ -127,18 +127,18 @@ std::optional<TextNumber> fold(Op op, const TextNumber& a, const TextNumber& b) 
   if (category == Category::Complex) return fold_complex(op, a.value, b.value);
   if (category == Category::Float) return fold_floats(op, a.value.real(), b.value.real());
   const bool of_bools = category == Category::Bool;
-  std::optional<TextNumber> result = fold_integers(op, a.whole, b.whole);
+  std::optional<TextNumber> result = fold_integers(op, a.integer, b.integer);
   if (of_bools && (op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor))
-    return TextNumber::of(result->whole != 0);
+    return TextNumber::of(result->integer != 0);
   return result;
 }
 
 std::optional<TextNumber> fold(Op op, const TextNumber& a) {
-  if (op == Op::positive) return a.is_whole() ? TextNumber::of(a.whole) : a;
+  if (op == Op::positive) return a.is_integral() ? TextNumber::of(a.integer) : a;
   if (op == Op::logical_not) return TextNumber::of(a.value == 0.);
-  if (op == Op::neg && a.is_whole()) return fold_integers(Op::sub, 0, a.whole);
+  if (op == Op::neg && a.is_integral()) return fold_integers(Op::sub, 0, a.integer);
   if (op == Op::neg) return a.category == Category::Float ? TextNumber::of(-a.value.real()) : TextNumber::of(-a.value);
-  if (op == Op::bitwise_not && a.is_whole()) return TextNumber::of(~a.whole);
+  if (op == Op::bitwise_not && a.is_integral()) return TextNumber::of(~a.integer);
   return {};
 }
 

@@ -10,14 +10,14 @@ namespace sinter::inline v1::detail {
 
 struct TextNumber {
   Category category = Category::Int;
-  std::int64_t whole = 0;  // for a bool or an integer
+  std::int64_t integer = 0;  // for a bool or an integer
   std::complex<double> value{};
 
   static TextNumber of(bool b) { return {Category::Bool, b, double(b)}; }
   static TextNumber of(std::int64_t i) { return {Category::Int, i, static_cast<double>(i)}; }
   static TextNumber of(double d) { return {Category::Float, 0, d}; }
   static TextNumber of(std::complex<double> z) { return {Category::Complex, 0, z}; }
-  bool is_whole() const noexcept { return category <= Category::Int; }
+  bool is_integral() const noexcept { return category <= Category::Int; }
   bool is_int() const noexcept { return category == Category::Int; }
 };
 

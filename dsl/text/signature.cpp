@@ -81,7 +81,7 @@ class SignatureParser {
     const Token token = lexer_.now();
     if (token.needs_minus) throw_too_large(text_, token);
     if (token.kind == Token::Kind::Number && token.number.is_int())
-      return lexer_.take(), SymbolicExtent{"", token.number.whole};
+      return lexer_.take(), SymbolicExtent{"", token.number.integer};
     if (token.is("*")) return lexer_.take(), SymbolicExtent{"*"};
     return {std::string(name("an extent - a number, a symbol or * -").text)};
   }

@@ -186,7 +186,7 @@ class Parser {
       throw_too_large(tree_.text, digits);
     const Place place = minus.node.place;
     end(false);
-    TextNumber number = TextNumber::of(digits.number.whole);
+    TextNumber number = TextNumber::of(digits.number.integer);
     add({.kind = Kind::Number, .place = place, .number = number});
   }
 

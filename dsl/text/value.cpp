@@ -39,8 +39,8 @@ std::string describe(const TextValue& v) {
 jit::LazyRef node_of(const TextValue& v) {
   if (v.kind != TextValue::Kind::Number) return v.node;
   switch (v.number.category) {
-    case Category::Bool: return lazy_node(v.number.whole != 0);
-    case Category::Int: return lazy_node(v.number.whole);
+    case Category::Bool: return lazy_node(v.number.integer != 0);
+    case Category::Int: return lazy_node(v.number.integer);
     case Category::Float: return lazy_node(v.number.value.real());
     case Category::Complex: return lazy_node(v.number.value);
   }
@@ -105,7 +105,7 @@ Axes Arguments::axes(std::size_t parameter, const Axes& otherwise) const {
   std::vector<std::int64_t> axes;
   for (const TextValue& item : items) {
     if (item.kind != TextValue::Kind::Number || !item.number.is_int()) wrong(parameter, "an axis or a list of axes");
-    axes.push_back(item.number.whole);
+    axes.push_back(item.number.integer);
   }
   return Axes(axes);
 }
@@ -115,13 +115,13 @@ bool Arguments::flag(std::size_t parameter) const {
   if (!value) return false;
   if (value->kind != TextValue::Kind::Number || value->number.category != Category::Bool)
     wrong(parameter, "True or False");
-  return value->number.whole != 0;
+  return value->number.integer != 0;
 }
 
 std::int64_t Arguments::integer(std::size_t parameter) const {
   const TextValue* value = given_[parameter];
   if (!value || value->kind != TextValue::Kind::Number || !value->number.is_int()) wrong(parameter, "an integer");
-  return value->number.whole;
+  return value->number.integer;
 }
 
 std::int64_t Arguments::integer(std::size_t parameter, std::int64_t otherwise) const {
@@ -145,7 +145,7 @@ Shape Arguments::shape(std::size_t parameter) const {
   for (const TextValue& item : items) {
     if (item.kind != TextValue::Kind::Number || !item.number.is_int())
       wrong(parameter, "a list of integers, as in (2, 3)");
-    shape.push_back(item.number.whole);
+    shape.push_back(item.number.integer);
   }
   return shape;
 }

@@ -110,7 +110,7 @@ class Indexing {
       else if (i.kind == Kind::None)
         view = detail::unsqueeze(*view, axis++);
       else if (i.kind == Kind::Number)
-        view = detail::select(*view, axis, i.number.whole);
+        view = detail::select(*view, axis, i.number.integer);
       else
         view = detail::slice(*view, axis++, range_of(i));
     }
@@ -122,7 +122,7 @@ class Indexing {
       if (v.kind == Kind::None) return otherwise;
       if (v.kind != Kind::Number || !v.number.is_int())
         fail(v, fmt::format("the bounds of a slice are integers, but got {}", describe(v)));
-      return v.number.whole;
+      return v.number.integer;
     };
     return {bound(0, range::none), bound(1, range::none), bound(2, 1)};
   }

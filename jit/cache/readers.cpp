@@ -49,19 +49,19 @@ struct Waiting {
 };
 
 struct Readers {
-  struct Known {
+  struct ThreadReader {
     const Reader* reader;
     pthread_t thread;
   };
   std::mutex mutex;
-  std::vector<Known> all;
+  std::vector<ThreadReader> all;
   std::vector<Waiting> waiting;
   runtime::ForkHandler fork_handler{*this};
 
   void before_fork() noexcept {}
   /// The parent's other threads do not exist in the child.
   void after_fork(bool in_child) noexcept {
-    if (in_child) std::erase_if(all, [](const Known& k) { return !pthread_equal(k.thread, pthread_self()); });
+    if (in_child) std::erase_if(all, [](const ThreadReader& k) { return !pthread_equal(k.thread, pthread_self()); });
   }
 };
 
@@ -81,7 +81,7 @@ Reader::Reader() {
 Reader::~Reader() {
   Readers& r = readers.get();
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
-  std::erase_if(r.all, [this](const Readers::Known& k) { return k.reader == this; });
+  std::erase_if(r.all, [this](const Readers::ThreadReader& k) { return k.reader == this; });
 }
 
 Reading::Reading() : reader_(runtime::per_thread<Reader>()) {
@@ -120,7 +120,7 @@ void destroy_unread() noexcept try {
   destroyed.reserve(r.waiting.size());
   if (!fence_all_threads()) return;  // next time
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
-  for (const Readers::Known& k : r.all)
+  for (const Readers::ThreadReader& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);
   const auto first =
       std::ranges::find_if(r.waiting, [&](const Waiting& w) { return w.epoch > oldest; });  // sorted by epoch

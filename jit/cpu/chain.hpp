@@ -68,8 +68,8 @@ struct Micro {
 /// As many operands as a byte can number. The chain's own blocks are numbered from the last downwards.
 inline constexpr int chain_operands = 256;
 
-/// The operands' addresses as numbers: those of the chain's own blocks are moved back while the others are walked
-/// forward, so that all are found alike.
+/// The operands' addresses as integers. The chain's own blocks are moved backward while the other operands advance, so
+/// that one offset addresses all of them.
 struct ChainCall {
   const Micro* code;
   std::uintptr_t* operands;

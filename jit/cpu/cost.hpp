@@ -8,7 +8,7 @@ namespace sinter::inline v1::jit::cpu {
 
 /// Nanoseconds per element of an operation that computes in `compute`.
 inline double nanoseconds(Op op, DType compute) noexcept {
-  constexpr double of_instruction = 0.01;  // on a byte
+  constexpr double of_instruction = 0.01;  // per byte
   const double slower = compute == DType::Float64 && is_function(op) ? 2 : 1;
   return of_instruction * slower * static_cast<double>(facts(op).cost) * static_cast<double>(size_of(compute));
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int panel_rows = 16;
 
-/// How its elements are read; for an index operand, which has no memory, how its positions advance.
+/// How an operand's elements are read; for an index operand, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
   if (nest.numel == 1 || (nest.ndim == 1 && o.strides[0] == 1)) return Access::InPlace;
   bool neighbours = true, still = true;
@@ -27,7 +27,7 @@ Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
 
 }  // namespace
 
-void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest) {
+void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest) {
   if (nest.linear) {
     layout.row = nest.numel;
     layout.accesses.resize(nest.operands.size(), boost::container::default_init);
@@ -60,19 +60,19 @@ void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest) {
   layout.panel = std::any_of(nest.operands.begin() + nest.outputs, nest.operands.end(), transposed) ? panel_rows : 1;
 }
 
-bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& o) {
+bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
   const int inner = nest.ndim - 1;
   return layout.split == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
          std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
-void spread_uniform(Layout& layout) {
+void pack_uniform(TileLayout& layout) {
   for (Access& w : layout.accesses)
     if (w == Access::Same || w == Access::RowSame) w = Access::Packed;
   layout.uniform = {};
 }
 
-std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row) {
+std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row) {
   std::int64_t offset = 0;
   for (int d = layout.split; d-- > 0;) {
     offset += row % nest.extents[d] * operand.strides[d];

@@ -16,7 +16,7 @@ enum class Access : std::uint8_t {
   Packed,   // anything else, and indices that are not Same: through a tile
 };
 
-struct Layout {
+struct TileLayout {
   int split = 0;         // the dims [split, ndim) form a row
   std::int64_t row = 1;  // its elements
   std::int64_t rows = 1;
@@ -30,15 +30,15 @@ inline constexpr std::int64_t shortest_row = 32;
 /// For gathers of rows merging costs more, since every element is then read by its own offset.
 inline constexpr std::int64_t shortest_run = 8;
 
-void make_layout(Layout& layout, const LoopNest& nest, std::int64_t shortest);
+void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest);
 
 /// Makes uniform leaves packed.
-void spread_uniform(Layout& layout);
+void pack_uniform(TileLayout& layout);
 
 /// Offset in elements of the operand's first element in a row.
-std::int64_t row_offset(const LoopNest& nest, const Layout& layout, const NestOperand& operand, std::int64_t row);
+std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row);
 
 /// Whether a panel pays for this operand.
-bool is_transposed(const LoopNest& nest, const Layout& layout, const NestOperand& operand);
+bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -317,7 +317,7 @@ struct PositionReduction {
   static T* value(ReduceStates s) { return static_cast<T*>(s.first); }
   static std::int64_t* place(ReduceStates s) { return static_cast<std::int64_t*>(s.second); }
 
-  /// Whether x, which comes later, replaces the current value.
+  /// Whether a later element x replaces the current value.
   static SINTER_INLINE bool takes(T x, T so_far) { return F::wins(x, so_far) || (x != x && so_far == so_far); }
   static SINTER_INLINE void offer(ReduceStates s, std::int64_t r, T x, std::int64_t at) {
     if (place(s)[r] >= 0 && !takes(x, value(s)[r])) return;

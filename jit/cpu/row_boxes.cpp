@@ -53,7 +53,7 @@ std::int64_t Boxes::cut(int first, int last, std::int64_t most) noexcept {
   return count;
 }
 
-Boxes::Boxes(const LoopNest& nest, const BoxWishes& wishes, bool lies_across)
+Boxes::Boxes(const LoopNest& nest, const BoxRequirements& required, bool lies_across)
     : across(lies_across), row_dims(nest.row_dims()), dims(nest.ndim) {
   std::copy_n(nest.extents, dims, extents);
   for (int i = 0; i < dims; ++i) order[i] = i;
@@ -61,17 +61,18 @@ Boxes::Boxes(const LoopNest& nest, const BoxWishes& wishes, bool lies_across)
   rows = extent_of(extents, 0, row_dims);
   columns = extent_of(extents, row_dims, dims);
   const std::int64_t length = std::max<std::int64_t>(columns, 1);
-  const std::int64_t most = (wishes.one_pass ? box_bytes : most_box_bytes) / wishes.bytes;  // elements
+  const std::int64_t most = (required.one_pass ? box_bytes : most_box_bytes) / required.bytes;  // elements
   if (across) {
-    const std::int64_t lanes = std::min(rows, wishes.in_place ? most_lanes : least_lanes);
-    whole = wishes.in_place ? length <= 2 * least_across : lanes * length <= most;
-    const std::int64_t wide = wishes.in_place ? most_lanes : most_tile_lanes;
-    rows_in_tile = cut(0, row_dims, whole ? std::clamp(box_bytes / wishes.bytes / length, lanes, most_lanes) : wide);
+    const std::int64_t lanes = std::min(rows, required.in_place ? most_lanes : least_lanes);
+    whole = required.in_place ? length <= 2 * least_across : lanes * length <= most;
+    const std::int64_t wide = required.in_place ? most_lanes : most_tile_lanes;
+    rows_in_tile = cut(0, row_dims, whole ? std::clamp(box_bytes / required.bytes / length, lanes, most_lanes) : wide);
     columns_in_tile = cut(row_dims, dims, whole ? length : std::max(chunk / rows_in_tile, least_across));
   } else {
     const bool few = rows < 8 && columns > chunk;
     whole = !few && length <= most;
-    const std::int64_t box = std::clamp(rows * columns / 64, least_box, std::max(box_bytes / wishes.bytes, least_box));
+    const std::int64_t box =
+        std::clamp(rows * columns / 64, least_box, std::max(box_bytes / required.bytes, least_box));
     rows_in_tile = cut(0, row_dims, whole ? std::max<std::int64_t>(box / length, 1) : 1);
     columns_in_tile = cut(row_dims, dims, whole ? length : chunk);
   }

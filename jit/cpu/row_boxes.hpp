@@ -14,14 +14,14 @@ struct Box {
 };
 
 /// What a split depends on: only sizes and strides, so that results do not depend on the number of threads.
-struct BoxWishes {
+struct BoxRequirements {
   std::int64_t bytes;  // of an element, in arrays and tiles
   bool in_place;       // only reductions of arrays in place
   bool one_pass;       // every element is read once
 };
 
 struct Boxes {
-  Boxes(const LoopNest& nest, const BoxWishes& wishes, bool across);
+  Boxes(const LoopNest& nest, const BoxRequirements& required, bool across);
 
   Box at(std::int64_t row_tile, std::int64_t column_tile) const noexcept;
 

@@ -31,14 +31,14 @@ struct Part {
 struct RowReduction {
   std::uint8_t op;                    // of the table of reducers
   std::uint8_t dtype;                 // of the operand, in that table
-  std::uint32_t tile;                 // where the operand's elements are
-  std::optional<std::uint32_t> leaf;  // the nest's operand that they are, in use where it can be read in place
+  std::uint32_t tile;                 // that holds the operand's elements
+  std::optional<std::uint32_t> leaf;  // the nest's operand that the elements are, if they can be read in place
   std::uint32_t result;               // a PerRow
 };
 
 /// A pass over the rows: computes its elements, then its reductions.
 struct Stage {
-  std::optional<Part> rows;  // of values that have one element for each row and are read by this stage or later
+  std::optional<Part> rows;  // of values with one element per row that this stage or a later one reads
   std::optional<Part> pass;
   std::vector<RowReduction> reductions;
 };
@@ -52,7 +52,7 @@ struct RowParts {
   std::vector<Part> copies;        // for each tile that is a leaf: the leaf's elements
   std::vector<std::uint8_t> row_sizes, tile_sizes;
   std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
-  std::uint32_t results = 0;          // so many of the rows are the reductions'
+  std::uint32_t results = 0;          // how many of the PerRow values are reductions' results
   bool uses_kept = false;             // whether the parts depend on `keeps`
   double nanoseconds = 0;             // per element, estimated
   std::int64_t array_bytes = 0;       // of one element of all arrays that are read

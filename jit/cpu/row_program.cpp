@@ -72,12 +72,12 @@ struct RowProgram::Impl {
 
   Boxes boxes_for(const LoopNest& nest) const {
     boost::container::small_vector<std::uint8_t, 16> sizes;
-    sizes_of_walked(nest, sizes);
+    domain_sizes(nest, sizes);
     const bool across = lies_across(nest, sizes.data());
     bool in_place = true;
     std::int64_t bytes = 0;
     for (std::size_t k = 0; k < sizes.size(); ++k)
-      if (is_passed(nest, nest.operands[k])) bytes += sizes[k];
+      if (is_streamed(nest, nest.operands[k])) bytes += sizes[k];
     for (const Stage& s : keeping.stages) {
       in_place = in_place && !s.pass;
       for (const RowReduction& r : s.reductions) {
@@ -91,7 +91,7 @@ struct RowProgram::Impl {
   }
 
   /// Only operands over the domain determine the rows' layout.
-  void sizes_of_walked(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
+  void domain_sizes(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
     sizes.resize(nest.operands.size());
     for (const Stage& s : keeping.stages) {
       const auto add = [&](const RowPlace& p) {
@@ -102,8 +102,8 @@ struct RowProgram::Impl {
         if (r.leaf) add({RowPlace::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
     }
   }
-  /// Whether other rows have other elements of it.
-  static bool is_passed(const LoopNest& nest, const NestOperand& o) noexcept {
+  /// Whether the operand's elements differ both between rows and within a row.
+  static bool is_streamed(const LoopNest& nest, const NestOperand& o) noexcept {
     const auto moves = [&](int d) { return o.strides[d] != 0; };
     const int rows = nest.row_dims();
     bool by_row = nest.numel == nest.extents[nest.ndim - 1], by_column = false;

@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// out[i] = f(in[0][i], in[1][i], ...) for 0 <= i < n; of a uniform operand only in[k][0] is read. Touches nothing
+/// out[i] = f(in[0][i], in[1][i], ...) for 0 <= i < n; for a uniform operand k, only in[k][0] is read. Accesses nothing
 /// past n. out may be the same array as an operand of the same element size.
 using Row = void (*)(void* out, const void* const* in, std::int64_t n);
 
@@ -35,9 +35,9 @@ inline constexpr int cast_count = cast_dtypes * cast_dtypes;
 enum class Parts : std::uint8_t { Real, Imag, Join, count };
 inline constexpr int parts_count = 2 * static_cast<int>(Parts::count);
 
-/// Memory: copies of one element size, in form 1 of one value; every second element of in[0], up to the last one that
-/// is taken; of the array in[0] the elements that the int64s in[1] say, in either form; whether an int64 of in[0] is no
-/// position of in[1], a single extent, in form 1 with those from the end, into a bool.
+/// Memory: copies of one element size, in form 1 a fill; every second element of in[0], up to the last one that is
+/// taken; loads from the array in[0] at the int64 offsets in[1], in either form; whether an int64 of in[0] is not a
+/// valid position of in[1], a single extent, in form 1 also counted from the end, into a bool.
 enum class Memory : std::uint8_t {
   Copy1,
   Copy2,
@@ -59,8 +59,8 @@ enum class Memory : std::uint8_t {
 /// Chains: of floats, of doubles. in[0] is a ChainCall.
 inline constexpr int chain_count = 2;
 
-/// Partial results of rows that are being reduced, one of each per row. Which of the two are in use, and their types,
-/// depend on the reduction. No element takes more than 8 bytes.
+/// Partial results of rows that are being reduced, one of each member per row. The reduction determines which members
+/// are used, and their types. No element takes more than 8 bytes.
 struct ReduceStates {
   void* first;
   void* second;

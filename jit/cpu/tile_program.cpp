@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
 constexpr int most_variants = 16;
 
-std::int64_t tile_of(const Steps& steps, const Layout& layout) {
+std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   return std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile});
 }
 
@@ -47,23 +47,23 @@ struct TileProgram::Impl {
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps.
-  const Steps& steps_for(const LoopNest& nest, Layout& layout) {
+  const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
     make_layout(layout, nest, shortest);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
         if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k]))
           layout.accesses[k] = Access::Packed;
     if (const Steps* found = find(layout.uniform)) return *found;
-    // Past a number of variants, one more with all leaves packed serves the rest.
+    // Past this number of variants, one more with all leaves packed serves all other nests.
     if (variants.load(std::memory_order_relaxed) >= most_variants) {
       const UniformLeaves packed{};
       if (const Steps* found = find(packed)) {
-        spread_uniform(layout);
+        pack_uniform(layout);
         return *found;
       }
     }
     const runtime::ForkSafeLock lock(adding);
-    if (variants.load(std::memory_order_relaxed) >= most_variants) spread_uniform(layout);
+    if (variants.load(std::memory_order_relaxed) >= most_variants) pack_uniform(layout);
     const Steps* found = find(layout.uniform);
     return found != nullptr ? *found : add(layout.uniform);
   }
@@ -94,12 +94,12 @@ TileProgram::TileProgram(TileProgram&& other) noexcept : impl_(std::exchange(oth
 TileProgram::~TileProgram() { delete impl_; }
 
 void TileProgram::prepare(const LoopNest& nest) const {
-  Layout layout;
+  TileLayout layout;
   (void)impl_->steps_for(nest, layout);
 }
 
 void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {
-  Layout layout;
+  TileLayout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
   const Job job{steps, nest, layout, row_table(), scalars, tile_of(steps, layout), far, faults};
   runtime::per_thread<Worker>().run(job, 0, job.tiles());
@@ -108,7 +108,7 @@ void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, b
 RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
   if (nest.numel == 0) return {};
   SharedFaults faults;
-  Layout layout;
+  TileLayout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
   const bool far = nest.numel * steps.array_bytes > fits_cache;
   const Job job{steps, nest, layout, row_table(), scalars.data(), tile_of(steps, layout), far, faults};

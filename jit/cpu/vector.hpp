@@ -25,11 +25,11 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// A bool is a byte, true unless it is 0: memory that came from elsewhere may hold any. What is loaded, computed and
-/// stored is 0 or 1. The others are themselves.
+/// A bool is stored as a byte; memory from outside may hold any nonzero value for true. Loads normalize it to 0 or 1.
+/// Other types are stored as they are.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-/// The signed integer of the same size: what comparisons give.
+/// The signed integer of the same size: the element type of a comparison's result.
 template <class T>
 using Bits = std::conditional_t<
     sizeof(T) == 8, std::int64_t,
@@ -100,7 +100,7 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
 #endif
 }
 
-/// What was loaded, as values: bools become 0 or 1, by one instruction that compilers do not find.
+/// Converts loaded elements to values: bools become 0 or 1, by one instruction that compilers do not find.
 template <class T>
 SINTER_INLINE Native<T> value_of_stored(Native<T> stored) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -136,7 +136,7 @@ struct Vec {
 
   Vec() = default;
   SINTER_INLINE Vec(Native<T> n) : v(n) {}
-  /// A broadcast. Of bools 0 and 1 are the values.
+  /// A broadcast. For bools the values are 0 and 1.
   template <class S>
     requires std::is_arithmetic_v<S>
   explicit SINTER_INLINE Vec(S s) : v(broadcast_value(static_cast<element>(static_cast<T>(s)))) {}
@@ -197,7 +197,7 @@ struct Vec {
   }
 };
 
-/// The result of a comparison of Vec<T>: all bits of a lane or none. In memory a bool for each lane.
+/// The result of comparing Vec<T>: each lane has all bits set or none. In memory, one bool per lane.
 template <class T>
 struct Mask {
   using element = std::uint8_t;
@@ -290,7 +290,7 @@ SINTER_INLINE void Mask<T>::store(element* p) const {
   }
 }
 
-/// f of every lane of x and y (and z), one by one: for functions without a useful vector form.
+/// Applies f to each lane of x and y (and z), one by one: for functions without a useful vector form.
 template <class R, class V, class F>
 SINTER_INLINE R by_lane(F f, V x, V y) {
   R r;

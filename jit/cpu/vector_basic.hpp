@@ -9,8 +9,8 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 template <class T>
 concept Floating = std::same_as<T, float> || std::same_as<T, double>;
 
-// The instructions of this instruction set for float and double. The maskz forms of AVX-512 do not trip g++ 12's
-// warnings about values without initialisers.
+// This instruction set's intrinsics for float and double. The maskz forms of AVX-512 avoid g++ 12's warnings about
+// uninitialized values.
 #if defined(__AVX512F__)
 #define SINTER_NATIVE1(name, op, ...)                                        \
   SINTER_INLINE Vec<float> name(Vec<float> a) {                              \
@@ -51,7 +51,7 @@ SINTER_EXPAND1(round, SINTER_ROUND, , 8)
 SINTER_EXPAND1(floor, SINTER_ROUND, , 9)
 SINTER_EXPAND1(ceil, SINTER_ROUND, , 10)
 SINTER_EXPAND1(trunc, SINTER_ROUND, , 11)
-// The second operand if they are equal or one is NaN.
+// These return the second operand if the operands are equal or one is NaN.
 SINTER_NATIVE2(native_max, max)
 SINTER_NATIVE2(native_min, min)
 #undef SINTER_NATIVE1
@@ -82,7 +82,7 @@ SINTER_INLINE Mask<T> isfinite(Vec<T> a) {
   return abs(a) < Vec<T>(infinity<T>);
 }
 
-/// The bits of a number count up with its magnitude.
+/// A number's bits, as an integer, increase with its magnitude.
 template <Floating T>
 SINTER_INLINE Vec<T> nextafter(Vec<T> a, Vec<T> b) {
   const NativeMask<T> bits = (NativeMask<T>)a.v, towards_zero = ~((a < b).v ^ (bits < 0));
@@ -91,7 +91,7 @@ SINTER_INLINE Vec<T> nextafter(Vec<T> a, Vec<T> b) {
   return select((a != a) | (b != b), a + b, select(a == b, b, select(a == Vec<T>(0), least, next)));
 }
 
-// -0 counts as less than +0: where both are zeros the two orders of operands give the two, and the sign bits decide.
+// -0 is less than +0. For two zeros, the two orders of operands return each of them, and the sign bits decide.
 template <Floating T>
 SINTER_INLINE Vec<T> ordered_max(Vec<T> a, Vec<T> b) {
   return native_max(a, b) & native_max(b, a);
@@ -154,7 +154,7 @@ inline __attribute__((noinline)) Vec<double> fma(Vec<double> a, Vec<double> b, V
 }
 #endif
 
-/// a * b + c, whichever is fastest, rounded once or twice: for approximations, where it does not matter.
+/// a * b + c by the fastest instructions, rounded once or twice: for approximations, where it does not matter.
 template <Floating T>
 SINTER_INLINE Vec<T> mad(Vec<T> a, Vec<T> b, Vec<T> c) {
 #if defined(__FMA__)
@@ -167,7 +167,7 @@ SINTER_INLINE Vec<T> mad(Vec<T> a, Vec<T> b, Vec<T> c) {
 SINTER_INLINE float scalar_fmod(float a, float b) { return __builtin_fmodf(a, b); }
 SINTER_INLINE double scalar_fmod(double a, double b) { return __builtin_fmod(a, b); }
 
-/// Exact: a - q * b is a number of this type when q is the quotient's integer part or one more.
+/// a - q * b, which is exact if q is the quotient's integer part or one more.
 template <Floating T>
 SINTER_INLINE Vec<T> fmod(Vec<T> a, Vec<T> b) {
   const Vec<T> q = trunc(a / b);

@@ -1,5 +1,5 @@
-// Own approximations where they are faster than the library's: at most 2 ulp, right at special values.
-// The polynomials of 2^f, e^r and log are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
+// Approximations that are faster than a library's: at most 2 ulp, exact at special values. The polynomials of 2^f, e^r
+// and log are those of the Cephes library (S. Moshier), erf's those of N. Juffa.
 #pragma once
 #include "vector_basic.hpp"
 
@@ -87,7 +87,7 @@ SINTER_INLINE Floats log(Floats x) {
   return select(!(x >= Floats(0.f)), Floats(__builtin_nanf("")), r);
 }
 
-/// 1 / x to some 12 bits.
+/// 1 / x to about 12 bits.
 SINTER_INLINE Floats reciprocal_estimate(Floats x) {
 #if defined(__AVX512F__)
   return {(Native<float>)_mm512_maskz_rcp14_ps(0xFFFF, x.v)};
@@ -124,10 +124,10 @@ SINTER_INLINE Floats tanh(Floats x) {
                               4.9999998154e-1f);  // minimax, 2^-26
   const Floats power((Native<float>)(((NativeMask<float>)shifted.v << 23) + 0x3f800000));
   const Floats t = mad(power, mad(p, r * r, r), power - Floats(1.f));
-  // What rounding takes from t + 2 is given back to the quotient.
+  // Compensates the rounding error of t + 2 in the quotient.
   const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), inverse = reciprocal_estimate(d);
 #if defined(__AVX512F__)
-  const Floats q = t * inverse;  // to 14 bits, and after the next line to all: half the time of a division
+  const Floats q = t * inverse;  // to 14 bits; the next line refines it, in half the time of a division
   const Floats result = mad(nmad(q, lost, nmad(q, d, t)), inverse, q);
 #else
   const Floats q = t / d, result = nmad(q, lost * inverse, q);
@@ -135,9 +135,9 @@ SINTER_INLINE Floats tanh(Floats x) {
   return {(Native<float>)((NativeMask<float>)result.v | ((NativeMask<float>)x.v & sign_bit<float>))};
 }
 
-/// (1 + e^-x) / 2, infinite where e^-x is; e^-x = 2^n (1 - q), q = 1 - e^-r. Rounded once but for q.
+/// (1 + e^-x) / 2, infinite if e^-x is; e^-x = 2^n (1 - q), q = 1 - e^-r. Rounded once except for q.
 SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
-  // Of -89.5 the power of two is infinite and q is negative.
+  // For -89.5 the power of two is infinite and q is negative.
   const Floats limited = native_min(Floats(80.f), select(x < Floats(-88.72284f), Floats(-89.5f), x));
   const auto [shifted, r] = reduced(limited);
   const Floats p = polynomial(r, -1.3882521518e-3f, 8.3665205768e-3f, -4.1667199859e-2f, 1.6666543621e-1f,
@@ -148,7 +148,7 @@ SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
   const Floats power = -minus_power;
   return native_max(half, power) + mad(minus_power, q, native_min(half, power));
 }
-/// 1 / (1 + e^-x) and x / (1 + e^-x); zeros where e^-x is infinite.
+/// 1 / (1 + e^-x) and x / (1 + e^-x); zeros if e^-x is infinite.
 SINTER_INLINE Floats sigmoid(Floats x) { return Floats(0.5f) / half_of_one_plus_exp_minus(x); }
 SINTER_INLINE Floats silu(Floats x) { return Floats(0.5f) * x / half_of_one_plus_exp_minus(x); }
 

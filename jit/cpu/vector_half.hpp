@@ -1,5 +1,5 @@
-// 16-bit floats to float and back, as runtime/half.hpp defines it but for the bits in a NaN: with this instruction
-// set's conversions, else in arithmetic on vectors.
+// Conversions between 16-bit floats and float as in runtime/half.hpp, except for NaN payloads: by this instruction
+// set's conversions, or by vector arithmetic.
 #pragma once
 #include "vector.hpp"
 
@@ -12,7 +12,7 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-// Each of these for one element or a vector of them: U holds the bits, in its lower half those of 16-bit floats.
+// Each function is for one element or for a vector: U holds the bits, those of 16-bit floats in its lower half.
 template <class F, class U>
 SINTER_INLINE F half_to_float(U bits) {
   const U magnitude = bits & 0x7FFFu;
@@ -45,8 +45,8 @@ SINTER_INLINE BFloat16 to_bfloat16(float value) {
 
 using FloatBits __attribute__((vector_size(vector_bytes))) = std::uint32_t;
 
-/// The bits of as many 16-bit floats as a vector has floats: compilers convert between such vectors piece by piece.
-/// (Of the masked forms gcc does not say that they read what is undefined.)
+/// The bits of as many 16-bit floats as a vector has floats; compilers split conversions between such vectors into
+/// scalar ones. (gcc does not diagnose the masked forms' reads of undefined lanes.)
 SINTER_INLINE FloatBits load_bits(const void* p) {
 #if defined(__AVX512F__)
   return (FloatBits)_mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256(static_cast<const __m256i*>(p)));
@@ -60,7 +60,7 @@ SINTER_INLINE void store_bits(void* p, FloatBits bits) {
 #if defined(__AVX512F__)
   _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_maskz_cvtepi32_epi16(0xFFFF, (__m512i)bits));
 #elif defined(__AVX2__)
-  const __m256i halves = _mm256_packus_epi32((__m256i)bits, (__m256i)bits);  // of each 128 bits by themselves
+  const __m256i halves = _mm256_packus_epi32((__m256i)bits, (__m256i)bits);  // packs each 128-bit half separately
   _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_castsi256_si128(_mm256_permute4x64_epi64(halves, 0x08)));
 #else
   _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packus_epi32((__m128i)bits, (__m128i)bits));

@@ -9,7 +9,7 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 template <class T>
 concept Integer = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 template <class T>
-concept Whole = Integer<T> || std::same_as<T, bool>;
+concept IntegerOrBool = Integer<T> || std::same_as<T, bool>;
 
 template <Integer T>
 SINTER_INLINE Vec<T> abs(Vec<T> a) {
@@ -36,27 +36,27 @@ SINTER_INLINE Vec<T> round(Vec<T> a) {
   return a;
 }
 
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
   return select(a < b, b, a);
 }
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
   return select(b < a, b, a);
 }
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Vec<T> fmax(Vec<T> a, Vec<T> b) {
   return maximum(a, b);
 }
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Vec<T> fmin(Vec<T> a, Vec<T> b) {
   return minimum(a, b);
 }
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Mask<T> isinf(Vec<T>) {
   return {NativeMask<T>{}};
 }
-template <Whole T>
+template <IntegerOrBool T>
 SINTER_INLINE Mask<T> isfinite(Vec<T>) {
   return {~NativeMask<T>{}};
 }
@@ -91,7 +91,7 @@ SINTER_INLINE Vec<T> floor_divide(Vec<T> a, Vec<T> b) {
   return select((b != Vec<T>(0)) & (r != Vec<T>(0)) & ((r ^ b) < Vec<T>(0)), q - Vec<T>(1), q);
 }
 
-/// Of the magnitudes, by halving and subtracting (Stein). The lowest number's wraps.
+/// The greatest common divisor of the magnitudes, by halving and subtracting (Stein). For the lowest number it wraps.
 template <Integer T>
 inline __attribute__((noinline)) T common_divisor(T x, T y) {
   std::uint64_t a = static_cast<std::uint64_t>(x < 0 ? -static_cast<std::int64_t>(x) : x);
@@ -112,7 +112,7 @@ SINTER_INLINE Vec<T> gcd(Vec<T> a, Vec<T> b) {
   return by_lane<Vec<T>>([](T x, T y) { return common_divisor(x, y); }, a, b);
 }
 
-/// c times a, a position among b, counted from the end if negative; 0 if it is out of range.
+/// c * a, where a is a position in [0, b), counted from the end if negative; 0 if it is out of range.
 template <Integer T>
 SINTER_INLINE Vec<T> axis_offset(Vec<T> a, Vec<T> b, Vec<T> c) {
   const Vec<T> zero(0), position = a + select(a < zero, b, zero);
@@ -134,7 +134,7 @@ SINTER_INLINE Vec<T> bitwise_right_shift(Vec<T> a, Vec<T> b) {
   return {a.v >> select(shifts(b), b, Vec<T>(sizeof(T) * 8 - 1)).v};
 }
 
-/// By squaring. A negative exponent gives 0, except for bases 1 and -1.
+/// By repeated squaring. A negative exponent gives 0, except for bases 1 and -1.
 template <Integer T>
 SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
   const Vec<T> zero(0), one(1), odd = b & one;

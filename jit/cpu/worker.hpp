@@ -31,7 +31,7 @@ struct SharedFaults {
 struct Job {
   const Steps& steps;
   const LoopNest& nest;
-  const Layout& layout;
+  const TileLayout& layout;
   const RowTable& table;
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
@@ -59,7 +59,7 @@ class Worker {
     std::int64_t step;    // from row to row: bytes; elements where it is packed
     std::int64_t offset;  // elements to the row's first, where it is packed
   };
-  /// Of a Run: where its array is, and how many elements the leaf's positions begin after the run's start in this row.
+  /// A Run's array, and how many elements before the run's start in this row the leaf's positions begin.
   struct RunInput {
     ValueId value, start;
     const std::byte* array;

@@ -37,12 +37,12 @@ bool on_one_device(Leaves leaves) {
   return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });
 }
 
-/// What a typed tree's compiled graph depends on beside the type: how it runs, the outputs' dtypes, for each leaf the
-/// first one that is the same array and whether it is an index, the leaves' dtypes where the type leaves them open, and
-/// what its reductions combine.
-class Key {
+/// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on. How it runs, the
+/// outputs' dtypes, for each leaf the first leaf that is the same array and whether it is an index tensor, the leaves'
+/// dtypes if the type leaves them open, and the axes of its reductions.
+class CallSiteKey {
  public:
-  Key(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
+  CallSiteKey(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
     const Leaves leaves(tree.leaves, program_.leaves);
     words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1) + program_.along.size(),
                   boost::container::default_init);
@@ -87,7 +87,7 @@ Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
 
 /// Valid until the caller's Reading ends.
 const CompiledGraph& compiled_graph_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
-  const Key key(tree, outputs, eager, converts);
+  const CallSiteKey key(tree, outputs, eager, converts);
   if (!key.one_device()) [[unlikely]]
     throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
   if (const CompiledGraph* known = find_compiled_graph(*tree.site, key)) [[likely]]

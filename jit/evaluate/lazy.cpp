@@ -78,7 +78,7 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
 }
 
 /// Evaluates the operands, so that each of them is a leaf.
-void settle(std::span<const LazyRef> operands) {
+void make_leaves(std::span<const LazyRef> operands) {
   std::vector<LazyRef> large;
   for (const LazyRef& o : operands)
     if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
@@ -97,10 +97,10 @@ void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
   Content& content = LazyAccess::state(*made).content;  // not shared yet
   if (content.size <= max_lazy_nodes) return;
   // Both bounds can be far too high if many expressions that share operands grow in turns.
-  constexpr std::uint32_t worth_settling = max_lazy_nodes / 16;
-  content.size = count_operations(operands, worth_settling) + 1;
-  if (content.size <= worth_settling) return;
-  settle(operands);
+  constexpr std::uint32_t worth_evaluating = max_lazy_nodes / 16;
+  content.size = count_operations(operands, worth_evaluating) + 1;
+  if (content.size <= worth_evaluating) return;
+  make_leaves(operands);
   Extent().put(content);
 }
 
@@ -279,7 +279,7 @@ LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) {
 Recorded copyable(const LazyRef& value) {
   const std::span one(&value, 1);
   if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
-    settle(one);
+    make_leaves(one);
   return Recorded(one);
 }
 
@@ -290,7 +290,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
   // The operands of a modified result would be recomputed at each step of a loop, so they become leaves.
   if (mode != Mode::Prepare)
-    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) settle(changed);
+    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) make_leaves(changed);
   evaluate_recorded(Recorded(values), outputs, mode);
   if (mode == Mode::Prepare) return;
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -17,7 +17,7 @@ using Leaves = std::span<runtime::TensorImpl* const>;
 /// Numbers of leaves, in order, each once.
 struct LeafSets {
   std::vector<std::uint32_t> elementwise;  // leaves and index nodes, which determine the shape
-  std::vector<std::uint32_t> arrays;       // gathered from
+  std::vector<std::uint32_t> arrays;       // arrays of indirect loads
 };
 
 /// The leaves that a graph's output depends on. Only for recorded graphs, since simplification can drop a leaf (x * 0)

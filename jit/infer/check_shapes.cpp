@@ -18,15 +18,15 @@ namespace {
 
 using runtime::TensorImpl;
 
-/// What is known of a node's value: nothing for a scalar.
-struct Known {
+/// What is inferred about a node's value; a scalar has no device and no shape.
+struct Inferred {
   std::optional<Device> device;
   Shape shape;
   bool is_scalar = true;
-  bool is_array = false;  // gathered from: its shape does not broadcast with others
+  bool is_array = false;  // an array of indirect loads: its shape does not broadcast with others
 };
 
-std::string describe(DType dtype, const Known& k) {
+std::string describe(DType dtype, const Inferred& k) {
   if (k.is_scalar) return fmt::format("{} scalar", name(dtype));
   return fmt::format("{} {} on {}", name(dtype), to_string(k.shape), to_string(*k.device));
 }
@@ -51,11 +51,11 @@ class Inference {
         known_[i] = {t.device, t.shape, false, true};
       }
       for (const Operand o : graph_.operands(n)) {
-        const Known& operand = known_[static_cast<std::size_t>(o.node)];
+        const Inferred& operand = known_[static_cast<std::size_t>(o.node)];
         if (operand.is_scalar) continue;
         if (known_[i].is_scalar) known_[i] = {operand.device, Shape(), false};
         const bool meets_none = operand.is_array || n.op == Op::matmul;
-        if (!meet(known_[i], meets_none ? Known{operand.device, Shape(), false} : operand)) return &n;
+        if (!meet(known_[i], meets_none ? Inferred{operand.device, Shape(), false} : operand)) return &n;
       }
       if (info(n.op).reduction == Reduction::Reduces)
         known_[i].shape = reduced_shape(known_[i].shape, ReduceAxes::of(n.attribute));
@@ -78,8 +78,8 @@ class Inference {
     return fmt::format("in {}({}), where{}", name(n.op), call, lines);
   }
 
-  const Known& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }
-  const Known& operand(const Node& n, std::size_t i) const { return (*this)[graph_.operands(n)[i]]; }
+  const Inferred& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }
+  const Inferred& operand(const Node& n, std::size_t i) const { return (*this)[graph_.operands(n)[i]]; }
 
  private:
   /// Skips conversions that promotion inserted, which users have not written.
@@ -91,7 +91,7 @@ class Inference {
   const Graph& graph_;
   Leaves leaves_;
   bool checks_products_;
-  std::vector<Known> known_;
+  std::vector<Inferred> known_;
 };
 
 /// PyTorch's message for two shapes that do not broadcast.
@@ -109,7 +109,7 @@ std::string mismatch(const Shape& a, const Shape& b) {
 [[noreturn]] void throw_shapes_differ(const Graph& recorded, Leaves leaves) {
   Inference inference(recorded, leaves);
   std::string first;
-  const Node* failed = inference.first_failure([&](Known& known, const Known& operand) {
+  const Node* failed = inference.first_failure([&](Inferred& known, const Inferred& operand) {
     Shape merged = known.shape;
     if (broadcast(merged, operand.shape)) return known.shape = merged, true;
     first = mismatch(known.shape, operand.shape);
@@ -131,7 +131,7 @@ std::string mismatch(const Shape& a, const Shape& b) {
 void throw_devices_differ(const Graph& recorded, Leaves leaves) {
   Inference inference(recorded, leaves, false);
   Device one, other;
-  const auto meet = [&](Known& known, const Known& operand) {
+  const auto meet = [&](Inferred& known, const Inferred& operand) {
     if (known.device == operand.device) {
       if (!broadcast(known.shape, operand.shape)) known.shape = operand.shape;
       return true;
@@ -144,7 +144,7 @@ void throw_devices_differ(const Graph& recorded, Leaves leaves) {
     where = inference.describe_operation(*failed);
   } else {
     for (const Operand o : recorded.outputs()) {
-      const Known& k = inference[o];
+      const Inferred& k = inference[o];
       if (k.is_scalar) continue;
       const bool is_first = o == recorded.outputs()[0];
       (is_first ? one : other) = *k.device;
@@ -170,8 +170,8 @@ namespace {
 /// The shapes of all nodes, checked.
 std::vector<Shape> checked_shapes(const Graph& recorded, Leaves leaves) {
   Inference inference(recorded, leaves);
-  const Node* failed =
-      inference.first_failure([](Known& known, const Known& operand) { return broadcast(known.shape, operand.shape); });
+  const Node* failed = inference.first_failure(
+      [](Inferred& known, const Inferred& operand) { return broadcast(known.shape, operand.shape); });
   if (failed) throw_shapes_differ(recorded, leaves);
   std::vector<Shape> shapes = shapes_of(recorded, shapes_of_leaves(leaves));
   check_has_elements(recorded, shapes);

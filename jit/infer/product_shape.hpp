@@ -11,14 +11,15 @@ namespace sinter::inline v1::jit {
 /// Whether a graph multiplies matrices.
 bool multiplies(const Graph& graph) noexcept;
 
-/// The axes before the last two, which are matrices.
+/// The batch axes: all but the last two.
 Shape batch_of(const Shape& shape);
 
-/// The shape of matmul(a, b), by torch.matmul's rules: the last two axes are matrices, those before them broadcast; a
-/// vector is a row on the left, a column on the right, and its axis goes. None where they are not to be multiplied.
+/// The shape of matmul(a, b) by torch.matmul's rules: the last two axes are matrices, and the axes before them
+/// broadcast; a vector is a row on the left or a column on the right, and its axis is dropped from the result. nullopt
+/// if the shapes do not match.
 std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept;
 
-/// Why there is none, in PyTorch's words; and what to do about it.
+/// The error message if product_shape is nullopt: PyTorch's, and what to do.
 std::string product_mismatch(const Shape& a, const Shape& b);
 std::string product_advice(const Shape& a, const Shape& b);
 

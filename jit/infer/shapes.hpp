@@ -38,8 +38,8 @@ std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& see
   return found;
 }
 
-/// Throws IndexError for a reduction that looks for the largest or smallest of no elements. Only for graphs as the user
-/// wrote them: a composite reduction that expands to such a reduction does have a value.
+/// Throws IndexError for an argmax, argmin, amax or amin of no elements. Only for graphs as recorded: a composite
+/// reduction that expands to such a reduction has a value.
 void check_has_elements(const Graph& recorded, std::span<const Shape> shapes);
 
 }  // namespace sinter::inline v1::jit

@@ -13,7 +13,7 @@ std::string computed(const report::Kernel& kernel) {
   constexpr std::size_t shown = 12;
   std::vector<std::pair<std::string_view, int>> runs;
   std::size_t left = 0;
-  for (const report::Step& s : kernel.steps) {
+  for (const report::GraphNode& s : kernel.steps) {
     if (!s.is_computed) continue;
     ++left;
     if (runs.empty() || runs.back().first != s.name) runs.emplace_back(s.name, 0);

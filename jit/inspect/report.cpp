@@ -36,7 +36,7 @@ std::string printed(const std::string& name) {
 bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
 
 /// A plan whose kernels the evaluation runs.
-struct Part {
+struct PlanInUse {
   const ReadyPlan& ready;
   const PlanShapes& shapes;
   Leaves leaves;
@@ -120,7 +120,7 @@ class Builder {
     return schedule_rows_eager(g, shapes_of_leaves(expression_.leaves));
   }
 
-  void add(const Part& part) {
+  void add(const PlanInUse& part) {
     const std::size_t first = report_.kernels.size();
     const Repetitions again = repetitions(part.plan(), part.shapes);
     for (std::size_t k = 0; k < part.plan().kernels.size(); ++k) {
@@ -141,7 +141,7 @@ class Builder {
   }
   std::string_view blas() const { return report_.runs_on_cpu || runtime::gpus_are_virtual() ? "OpenBLAS" : "cuBLASLt"; }
 
-  void add_kernel(const Part& part, std::size_t number) {
+  void add_kernel(const PlanInUse& part, std::size_t number) {
     const jit::Kernel& k = part.plan().kernels[number];
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
@@ -168,10 +168,10 @@ class Builder {
     if (gpu_ && !k.is_product) made.arithmetic_rate = gpu_->arithmetic_rate(a.dtype);
   }
 
-  static std::vector<Step> steps(const jit::Kernel& k) {
-    std::vector<Step> all;
+  static std::vector<GraphNode> steps(const jit::Kernel& k) {
+    std::vector<GraphNode> all;
     for (const Node& n : k.graph.nodes()) {
-      Step s{.name = std::string(name(n.op)), .is_computed = is_computed(n)};
+      GraphNode s{.name = std::string(name(n.op)), .is_computed = is_computed(n)};
       if (n.op == Op::cast) s.name = fmt::format("cast to {}", name(n.dtype));
       if (n.op == Op::constant) s.name = constant_text(n);
       if (n.op == Op::scalar) s.name = "number";
@@ -182,7 +182,7 @@ class Builder {
     return all;
   }
 
-  std::vector<Input> inputs(const Part& part, const jit::Kernel& k, const Shape& shape,
+  std::vector<Input> inputs(const PlanInUse& part, const jit::Kernel& k, const Shape& shape,
                             std::span<const double> bytes) const {
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
@@ -200,13 +200,13 @@ class Builder {
     return all;
   }
 
-  void temporary(const Part& part, Input& made) const {
+  void temporary(const PlanInUse& part, Input& made) const {
     made.shape = part.shapes.temporaries[made.number];
     made.number += static_cast<std::uint32_t>(report_.temporaries);
     made.name = fmt::format("temporary {}", made.number);
   }
   /// `kernel` is the shape that it runs over; null for a matrix product.
-  void leaf(const Part& part, Input& made, const Shape* kernel) const {
+  void leaf(const PlanInUse& part, Input& made, const Shape* kernel) const {
     const runtime::TensorImpl& t = *part.leaves[made.number];
     made.shape = t.shape;
     made.layout = made.kind == Slot::Kind::Array ? "gathered" : layout(t, kernel ? *kernel : t.shape);
@@ -218,7 +218,7 @@ class Builder {
     return leaf < expression_.names.size() && !expression_.names[leaf].empty();
   }
   /// Leaves beyond the expression's are views of its leaves, or results of a mesh's collectives.
-  std::string leaf_name(const Part& part, std::uint32_t number) const {
+  std::string leaf_name(const PlanInUse& part, std::uint32_t number) const {
     const std::size_t written = expression_.leaves.size();
     std::size_t found = number;
     for (std::size_t i = 0; i < written && !is_named(found); ++i)
@@ -238,7 +238,7 @@ class Builder {
     return "part";
   }
 
-  std::vector<Output> outputs(const Part& part, const jit::Kernel& k, std::span<const double> bytes) const {
+  std::vector<Output> outputs(const PlanInUse& part, const jit::Kernel& k, std::span<const double> bytes) const {
     std::vector<Output> all;
     for (std::size_t i = 0; i < k.outputs.size(); ++i) {
       const Slot& s = k.outputs[i];

@@ -34,7 +34,7 @@ struct Output {
 };
 
 /// A node of a kernel's graph.
-struct Step {
+struct GraphNode {
   std::string name;                // "add", "cast to float32", "2.5"
   std::vector<int> operands = {};  // other steps
   int input = -1;                  // of the kernel, if the step is one
@@ -46,7 +46,7 @@ struct Kernel {
   std::string name;
   Shape shape;               // that it runs over
   std::string library = {};  // that computes it, for a product
-  std::vector<Step> steps = {};
+  std::vector<GraphNode> steps = {};
   std::vector<Input> inputs = {};
   std::size_t numbers = 0;  // passed at each launch
   std::vector<Output> outputs = {};

@@ -42,7 +42,7 @@ void for_each_true(const std::byte* mask, std::int64_t first, std::int64_t last,
 
 /// Calls f(first element, end, index of the first result) for every part.
 template <class F>
-void for_each_range(std::int64_t n, const MaskParts& parts, F f) {
+void for_each_range(std::int64_t n, const MaskCounts& parts, F f) {
   runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * parts.length;
     f(first, std::min(first + parts.length, n), parts.offsets[static_cast<std::size_t>(part)]);
@@ -51,7 +51,7 @@ void for_each_range(std::int64_t n, const MaskParts& parts, F f) {
 
 template <std::size_t size>
 void copy_elements(std::byte* to, const std::byte* from, const std::byte* mask, std::int64_t n,
-                   const MaskParts& parts) {
+                   const MaskCounts& parts) {
   for_each_range(n, parts, [=](std::int64_t first, std::int64_t last, std::int64_t at) {
     std::byte* place = to + static_cast<std::size_t>(at) * size;
     for_each_true(mask, first, last, [&](std::int64_t i) {
@@ -86,8 +86,8 @@ class Coordinates {
 
 }  // namespace
 
-MaskParts count_true(const std::byte* mask, std::int64_t n) {
-  MaskParts parts{compact_part, {}};
+MaskCounts count_true(const std::byte* mask, std::int64_t n) {
+  MaskCounts parts{compact_part, {}};
   parts.offsets.resize(static_cast<std::size_t>((n + compact_part - 1) / compact_part) + 1);
   runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * compact_part;
@@ -98,7 +98,7 @@ MaskParts count_true(const std::byte* mask, std::int64_t n) {
 }
 
 void copy_true(std::byte* to, const std::byte* from, std::size_t size, const std::byte* mask, std::int64_t n,
-               const MaskParts& parts) {
+               const MaskCounts& parts) {
   switch (size) {
     case 1: return copy_elements<1>(to, from, mask, n, parts);
     case 2: return copy_elements<2>(to, from, mask, n, parts);
@@ -108,7 +108,7 @@ void copy_true(std::byte* to, const std::byte* from, std::size_t size, const std
   }
 }
 
-void write_positions(std::int64_t* to, const Shape& shape, const std::byte* mask, const MaskParts& parts) {
+void write_positions(std::int64_t* to, const Shape& shape, const std::byte* mask, const MaskCounts& parts) {
   const int ndim = shape.ndim();
   for_each_range(shape.numel(), parts, [&](std::int64_t first, std::int64_t last, std::int64_t at) {
     Coordinates coordinates(shape);

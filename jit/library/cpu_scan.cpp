@@ -15,8 +15,8 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr std::int64_t scan_part = 1 << 16;     // elements per task
-constexpr std::int64_t piece_length = 1 << 14;  // of a long line
-constexpr std::int64_t long_line = 1 << 17;     // split into pieces if there are few lines
+constexpr std::int64_t chunk_length = 1 << 14;  // of a long line
+constexpr std::int64_t long_line = 1 << 17;     // split into chunks if there are few lines
 constexpr std::int64_t few_lines = 16;
 
 /// The accumulator: twice the precision for floats; integers wrap.
@@ -161,7 +161,7 @@ class Scanner {
 
   /// If `started`, `states` are those before the lines; afterwards they are those up to the lines' ends.
   template <bool writes, class Width>
-  void walk(const Strip& s, Width width, State* states, bool started) const {
+  void scan_strip(const Strip& s, Width width, State* states, bool started) const {
     State now[most_lines<Width>] = {};  // which no result that is written can be
     const T* const x = x_ + s.first;
     if (started) std::copy_n(states, static_cast<std::int64_t>(width), now);
@@ -176,17 +176,17 @@ class Scanner {
   }
   /// Four lines at a time, then the rest.
   template <bool writes>
-  void walk_fours(const Strip& s, std::int64_t width, State* states, bool started) const {
+  void scan_by_fours(const Strip& s, std::int64_t width, State* states, bool started) const {
     std::int64_t c = 0;
-    for (; c + 4 <= width; c += 4) walk<writes>(s.after(c), FourLines(), states + c, started);
-    for (; c < width; ++c) walk<writes>(s.after(c), OneLine(), states + c, started);
+    for (; c + 4 <= width; c += 4) scan_strip<writes>(s.after(c), FourLines(), states + c, started);
+    for (; c < width; ++c) scan_strip<writes>(s.after(c), OneLine(), states + c, started);
   }
 
   void scan_rows(std::int64_t first, std::int64_t end) const {
     State states[4];
     const Strip all{0, lines_.length, 1, lines_.length, 0, 0};
     for (std::int64_t row = first; row < end; row += 4)
-      walk_fours<true>(all.after(row), std::min<std::int64_t>(end - row, 4), states, false);
+      scan_by_fours<true>(all.after(row), std::min<std::int64_t>(end - row, 4), states, false);
   }
 
   void scan_columns() const {
@@ -198,32 +198,32 @@ class Scanner {
       for (std::int64_t unit = first; unit < end; ++unit) {
         const std::int64_t column = unit % strips * most_columns;
         const Strip s{unit / strips * lines_.length * lines_.inner + column, lines_.length, lines_.inner, 1, 0, 0};
-        walk<true>(s, std::min(lines_.inner - column, most_columns), states, false);
+        scan_strip<true>(s, std::min(lines_.inner - column, most_columns), states, false);
       }
     });
   }
 
-  /// Reduces each piece, scans the totals, then scans each piece from its offset (reduce-then-scan).
+  /// Reduces each chunk, scans the totals, then scans each chunk from its offset (reduce-then-scan).
   void scan_in_pieces(std::int64_t line) const {
-    const std::int64_t pieces = lines_.length / piece_length;  // the last one also takes the rest
-    const Strip all{line, piece_length, 1, piece_length, 0, piece_length};
-    std::vector<State> states(static_cast<std::size_t>(pieces));
-    for_each_group(pieces, 4, [&](std::int64_t first, std::int64_t end) {
-      walk_fours<false>(all.after(first), end - first, states.data() + first, false);
+    const std::int64_t chunks = lines_.length / chunk_length;  // the last one also takes the rest
+    const Strip all{line, chunk_length, 1, chunk_length, 0, chunk_length};
+    std::vector<State> states(static_cast<std::size_t>(chunks));
+    for_each_group(chunks, 4, [&](std::int64_t first, std::int64_t end) {
+      scan_by_fours<false>(all.after(first), end - first, states.data() + first, false);
     });
     State before = states[0];
-    for (std::size_t piece = 1; piece < states.size(); ++piece) {
+    for (std::size_t chunk = 1; chunk < states.size(); ++chunk) {
       const State all_before = before;
-      before = Op::join(before, states[piece]);
-      states[piece] = all_before;
+      before = Op::join(before, states[chunk]);
+      states[chunk] = all_before;
     }
-    walk<true>(all, OneLine(), states.data(), false);
-    for_each_group(pieces - 1, 4, [&](std::int64_t first, std::int64_t end) {
-      walk_fours<true>(all.after(first + 1), end - first, states.data() + first + 1, true);
+    scan_strip<true>(all, OneLine(), states.data(), false);
+    for_each_group(chunks - 1, 4, [&](std::int64_t first, std::int64_t end) {
+      scan_by_fours<true>(all.after(first + 1), end - first, states.data() + first + 1, true);
     });
-    Strip rest = all.after(pieces);
-    rest.length = lines_.length % piece_length;
-    walk<true>(rest, OneLine(), &before, true);
+    Strip rest = all.after(chunks);
+    rest.length = lines_.length % chunk_length;
+    scan_strip<true>(rest, OneLine(), &before, true);
   }
 
   const Lines lines_;

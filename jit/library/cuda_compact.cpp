@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256) sinter_count_true(
 )";
 
 /// The text between the struct of the parameters and what a thread does with element `i` for `place`.
-constexpr std::string_view walk_text = R"(
+constexpr std::string_view loop_text = R"(
 extern "C" __global__ void __launch_bounds__(256) {0}(const __grid_constant__ {0}_params p) {{
   const int lane = threadIdx.x % 32;
   const long long part = (blockIdx.x * 256ll + threadIdx.x) / 32, first = part * p.length;
@@ -71,7 +71,7 @@ std::string copy_text(std::string_view name, std::string_view type) {
 }};
 )",
                      name, type) +
-         fmt::format(walk_text, name, "    p.to[place] = p.from[i];\n");
+         fmt::format(loop_text, name, "    p.to[place] = p.from[i];\n");
 }
 
 std::string positions_text(std::string_view name) {
@@ -87,7 +87,7 @@ std::string positions_text(std::string_view name) {
 }};
 )",
                      name, max_ndim) +
-         fmt::format(walk_text, name, R"(    unsigned long long rest = i;
+         fmt::format(loop_text, name, R"(    unsigned long long rest = i;
     for (int d = int(p.ndim) - 1; d > 0; --d) {
       const unsigned long long q = sinter::wide_divide(rest, p.dims[d].divide);
       p.to[place * p.ndim + d] = rest - q * p.dims[d].extent;
@@ -119,16 +119,16 @@ const LibraryKernel& copy_kernel(std::size_t size) {
   });
 }
 
-std::int64_t blocks_for(std::int64_t n, const MaskParts& parts) noexcept {
+std::int64_t blocks_for(std::int64_t n, const MaskCounts& parts) noexcept {
   const std::int64_t threads = (n + parts.length - 1) / parts.length * warp;
   return (threads + LibraryKernel::block_threads - 1) / LibraryKernel::block_threads;
 }
 
 }  // namespace
 
-MaskParts count_true(const TensorImpl& mask) {
+MaskCounts count_true(const TensorImpl& mask) {
   const std::int64_t n = mask.numel, even = (n + most_parts - 1) / most_parts;
-  MaskParts parts{std::max(shortest_part, (even + warp - 1) / warp * warp), 0, {}};
+  MaskCounts parts{std::max(shortest_part, (even + warp - 1) / warp * warp), 0, {}};
   const std::int64_t count = (n + parts.length - 1) / parts.length;
   std::vector<std::uint32_t> found(static_cast<std::size_t>(count));
   const TensorRef counts = runtime::empty(Shape(count), DType::Int32, mask.device);
@@ -149,7 +149,7 @@ MaskParts count_true(const TensorImpl& mask) {
   return parts;
 }
 
-void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& mask, const MaskParts& parts) {
+void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& mask, const MaskCounts& parts) {
   const std::uint64_t words[] = {address(to),
                                  address(from),
                                  address(mask),
@@ -163,7 +163,7 @@ void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& m
   copy_kernel(size_of(to.dtype)).launch(to.device, blocks_for(mask.numel, parts), words, 4, uses);
 }
 
-void write_positions(const TensorImpl& to, const TensorImpl& mask, const MaskParts& parts) {
+void write_positions(const TensorImpl& to, const TensorImpl& mask, const MaskCounts& parts) {
   std::array<std::uint64_t, 6 + 3 * max_ndim> words = {address(to),
                                                        address(mask),
                                                        address(*parts.offsets),

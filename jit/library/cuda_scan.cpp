@@ -22,7 +22,7 @@ using runtime::TensorRef;
 constexpr std::int64_t short_line = 64;    // a thread's work
 constexpr std::int64_t many_lines = 4096;  // enough for one thread each, if their reads coalesce
 constexpr std::int64_t few_lines = 256;    // long lines are split, so that more blocks have work
-constexpr std::int64_t piece_length = 1 << 14;
+constexpr std::int64_t chunk_length = 1 << 14;
 
 enum class Entry : std::uint8_t { Lines, Totals, Serial };
 constexpr const char* entry_functions[] = {"scan_lines", "scan_totals", "scan_serially"};
@@ -82,9 +82,9 @@ struct ScanJob {
   std::int64_t count() const noexcept { return lines.outer * lines.inner; }
 };
 
-void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorImpl* totals, std::int64_t piece,
+void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorImpl* totals, std::int64_t chunk,
             bool reduces) {
-  const std::int64_t pieces = (job.lines.length + piece - 1) / piece;
+  const std::int64_t chunks = (job.lines.length + chunk - 1) / chunk;
   const auto word = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
   const std::uint64_t words[] = {address(job.to),
                                  job.indices ? address(*job.indices) : 0,
@@ -93,8 +93,8 @@ void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorIm
                                  word(job.count()),
                                  word(job.lines.length),
                                  word(job.lines.inner),
-                                 word(piece),
-                                 word(pieces),
+                                 word(chunk),
+                                 word(chunks),
                                  word(reduces)};
   const runtime::Use uses[] = {{job.to.buffer.get(), true},
                                {job.indices ? job.indices->buffer.get() : nullptr, true},
@@ -108,13 +108,13 @@ void run(const ScanJob& job) {
   constexpr std::int64_t threads = LibraryKernel::block_threads;
   if (length <= short_line || (job.lines.inner >= 32 && lines >= many_lines))
     return launch(job, Entry::Serial, (lines + threads - 1) / threads, nullptr, length, false);
-  if (lines >= few_lines || length <= 2 * piece_length) return launch(job, Entry::Lines, lines, nullptr, length, false);
-  const std::int64_t pieces = (length + piece_length - 1) / piece_length;
-  const std::int64_t bytes = lines * pieces * state_bytes(job.operation, job.x.dtype);
+  if (lines >= few_lines || length <= 2 * chunk_length) return launch(job, Entry::Lines, lines, nullptr, length, false);
+  const std::int64_t chunks = (length + chunk_length - 1) / chunk_length;
+  const std::int64_t bytes = lines * chunks * state_bytes(job.operation, job.x.dtype);
   const TensorRef totals = runtime::empty(Shape(bytes), DType::UInt8, job.x.device);
-  launch(job, Entry::Lines, lines * pieces, totals.get(), piece_length, true);
-  launch(job, Entry::Totals, lines, totals.get(), piece_length, false);
-  launch(job, Entry::Lines, lines * pieces, totals.get(), piece_length, false);
+  launch(job, Entry::Lines, lines * chunks, totals.get(), chunk_length, true);
+  launch(job, Entry::Totals, lines, totals.get(), chunk_length, false);
+  launch(job, Entry::Lines, lines * chunks, totals.get(), chunk_length, false);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Running results of lines, which lie in memory one element in `inner`. Behind this text stands the entry for an
 // operation and a dtype. A block scans a line tile by tile with shuffles (Kogge and Stone, 1973); long lines are reduced
-// in pieces first, then what is before each piece is scanned, then the pieces from there (reduce-then-scan: Merrill and
+// in chunks first, then what is before each chunk is scanned, then the chunks from there (reduce-then-scan: Merrill and
 // Grimshaw, "Parallel Scan for Stream Architectures", 2009), so that no block waits for another.
 
 // Each operation: what one element is, what two runs one after the other make, what is written.
@@ -42,13 +42,13 @@ struct LogSumExp : Number<Element, State> {
   static __device__ __forceinline__ State join(State a, State b) { return log_add_exp(a, b); }
 };
 
-struct Parts {
+struct ComplexState {
   double re, im;
 };
 template <class Element_, class Part>
 struct ComplexNumber {
   using Element = Element_;
-  using State = Parts;
+  using State = ComplexState;
   static __device__ __forceinline__ State start(Element x, long long) { return {double(x.re), double(x.im)}; }
   static __device__ __forceinline__ State up(State s, int lanes) {
     return {__shfl_up_sync(~0u, s.re, lanes), __shfl_up_sync(~0u, s.im, lanes)};
@@ -59,14 +59,14 @@ struct ComplexNumber {
 };
 template <class Element, class Part>
 struct ComplexSum : ComplexNumber<Element, Part> {
-  static __device__ __forceinline__ Parts join(Parts a, Parts b) { return {a.re + b.re, a.im + b.im}; }
+  static __device__ __forceinline__ ComplexState join(ComplexState a, ComplexState b) { return {a.re + b.re, a.im + b.im}; }
 };
 template <class Element, class Part>
 struct ComplexProduct : ComplexNumber<Element, Part> {
-  static __device__ __forceinline__ Parts join(Parts a, Parts b) {
+  static __device__ __forceinline__ ComplexState join(ComplexState a, ComplexState b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  static __device__ __forceinline__ void write(Parts s, Element* to, long long*) { *to = {Part(s.re), Part(s.im)}; }
+  static __device__ __forceinline__ void write(ComplexState s, Element* to, long long*) { *to = {Part(s.re), Part(s.im)}; }
 };
 
 // The last of the extreme elements, or of NaN.
@@ -104,9 +104,9 @@ template <class Op>
 struct ScanParams {
   typename Op::Element* to;
   long long* indices;
-  typename Op::State* totals;  // of pieces
+  typename Op::State* totals;  // of chunks
   const typename Op::Element* x;
-  long long lines, length, inner, piece, pieces, reduces;
+  long long lines, length, inner, chunk, chunks, reduces;
 };
 
 // The whole block: from `first` to `end`, after `before` where there is something.
@@ -157,16 +157,16 @@ static __device__ __forceinline__ typename Op::State scan_range(long long first,
   return before;
 }
 
-// A block for each piece of a line: scans it, or reduces it to its total.
+// A block for each chunk of a line: scans it, or reduces it to its total.
 template <class Op>
 static __device__ __forceinline__ void scan_lines(const ScanParams<Op>& p) {
   using State = typename Op::State;
-  const long long line = blockIdx.x / p.pieces, piece = blockIdx.x % p.pieces;
-  const long long origin = line / p.inner * p.length * p.inner + line % p.inner, first = piece * p.piece;
-  const bool resumes = piece > 0 && !p.reduces;
+  const long long line = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
+  const long long origin = line / p.inner * p.length * p.inner + line % p.inner, first = chunk * p.chunk;
+  const bool resumes = chunk > 0 && !p.reduces;
   const State before = resumes ? p.totals[blockIdx.x - 1] : State{};
   const State total = scan_range<Op>(
-      first, first + p.piece < p.length ? first + p.piece : p.length, before, resumes,
+      first, first + p.chunk < p.length ? first + p.chunk : p.length, before, resumes,
       [&](long long i) { return Op::start(p.x[origin + i * p.inner], i); },
       [&](long long i, State s) {
         if (!p.reduces) Op::write(s, p.to + origin + i * p.inner, p.indices + origin + i * p.inner);
@@ -178,9 +178,9 @@ static __device__ __forceinline__ void scan_lines(const ScanParams<Op>& p) {
 template <class Op>
 static __device__ __forceinline__ void scan_totals(const ScanParams<Op>& p) {
   using State = typename Op::State;
-  State* const totals = p.totals + blockIdx.x * p.pieces;
+  State* const totals = p.totals + blockIdx.x * p.chunks;
   scan_range<Op>(
-      0, p.pieces, State{}, false, [&](long long i) { return totals[i]; },
+      0, p.chunks, State{}, false, [&](long long i) { return totals[i]; },
       [&](long long i, State s) { totals[i] = s; });
 }
 

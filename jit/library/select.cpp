@@ -39,7 +39,7 @@ Shape common_shape(const TensorImpl& x, const TensorImpl& mask) {
 }
 
 /// The array broadcast to `shape`, contiguous; itself if it already is.
-TensorRef spread(TensorImpl& t, const Shape& shape) {
+TensorRef expanded(TensorImpl& t, const Shape& shape) {
   if (t.shape == shape) return contiguous(t);
   TensorRef whole = runtime::empty(shape, t.dtype, t.device);
   copy(*whole, t);
@@ -50,14 +50,14 @@ TensorRef spread(TensorImpl& t, const Shape& shape) {
 TensorRef select_on_cpu(const TensorImpl& x, const TensorImpl& mask) {
   const runtime::Use uses[] = {{x.buffer.get(), false}, {mask.buffer.get(), false}};
   const runtime::DependencyGuard ordered(x.device, uses);
-  const cpu::MaskParts parts = cpu::count_true(mask.data, mask.numel);
+  const cpu::MaskCounts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back()), x.dtype, x.device);
   cpu::copy_true(result->data, x.data, size_of(x.dtype), mask.data, mask.numel, parts);
   return result;
 }
 
 TensorRef select_on_gpu(const TensorImpl& x, const TensorImpl& mask) {
-  const cuda::MaskParts parts = cuda::count_true(mask);
+  const cuda::MaskCounts parts = cuda::count_true(mask);
   TensorRef result = runtime::empty(Shape(parts.total), x.dtype, x.device);
   if (parts.total > 0) cuda::copy_true(*result, x, mask, parts);
   return result;
@@ -66,7 +66,7 @@ TensorRef select_on_gpu(const TensorImpl& x, const TensorImpl& mask) {
 TensorRef positions_on_cpu(const TensorImpl& mask) {
   const runtime::Use use{mask.buffer.get(), false};
   const runtime::DependencyGuard ordered(mask.device, {&use, 1});
-  const cpu::MaskParts parts = cpu::count_true(mask.data, mask.numel);
+  const cpu::MaskCounts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back(), mask.ndim()), DType::Int64, mask.device);
   if (mask.ndim() > 0)
     cpu::write_positions(reinterpret_cast<std::int64_t*>(result->data), mask.shape, mask.data, parts);
@@ -74,7 +74,7 @@ TensorRef positions_on_cpu(const TensorImpl& mask) {
 }
 
 TensorRef positions_on_gpu(const TensorImpl& mask) {
-  const cuda::MaskParts parts = cuda::count_true(mask);
+  const cuda::MaskCounts parts = cuda::count_true(mask);
   TensorRef result = runtime::empty(Shape(parts.total, mask.ndim()), DType::Int64, mask.device);
   if (result->numel > 0) cuda::write_positions(*result, mask, parts);
   return result;
@@ -111,7 +111,7 @@ TensorRef masked_select(TensorImpl& x, TensorImpl& mask) {
   const Shape shape = common_shape(x, mask);
   if (shape.numel() == 0) return runtime::empty(Shape(0), x.dtype, x.device);
   const runtime::TraceSpan span = library_span("masked_select", shape.numel());
-  const TensorRef elements = spread(x, shape), chosen = spread(mask, shape);
+  const TensorRef elements = expanded(x, shape), chosen = expanded(mask, shape);
   return x.device.is_cpu() ? select_on_cpu(*elements, *chosen) : select_on_gpu(*elements, *chosen);
 }
 

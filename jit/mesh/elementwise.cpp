@@ -40,19 +40,19 @@ int common_axis(const CompiledGraph& compiled, const Call& call, const Shape& sh
   return along;
 }
 
-/// An operand of the kernel, and a rank's part of it.
-struct Part {
+/// An operand of the kernel, and the current rank's part of it.
+struct ShardedOperand {
   const Shards* shards;
   const TensorImpl* of;
-  int axis;           // of the view, along which a rank takes a part; no_axis: it takes the whole
+  int axis;           // of the view, along which a rank takes its part; no_axis: it takes the whole operand
   std::int64_t step;  // elements from one row to the next if the rank slices a replicated operand, else 0
   TensorImpl view;    // like `of`, without the buffer
 };
 /// Kernels with more operands take the general path.
 constexpr std::size_t most_operands = 17;
-using OperandParts = boost::container::static_vector<Part, most_operands>;
+using ShardedOperands = boost::container::static_vector<ShardedOperand, most_operands>;
 
-void set_part(Part& p, const TensorImpl& t, int along, std::int64_t rows) {
+void set_operand(ShardedOperand& p, const TensorImpl& t, int along, std::int64_t rows) {
   p.shards = shards_of(t), p.of = &t;
   const bool has_part = along != no_axis && along < t.ndim() && extent_from_end(t.shape, along) == rows;
   p.axis = has_part ? t.ndim() - 1 - along : no_axis;
@@ -66,7 +66,7 @@ void set_part(Part& p, const TensorImpl& t, int along, std::int64_t rows) {
 /// One evaluation.
 class Launches {
  public:
-  Launches(const Executable& kernel, const Call& call, OperandParts& parts, int along, std::int64_t rows)
+  Launches(const Executable& kernel, const Call& call, ShardedOperands& parts, int along, std::int64_t rows)
       : kernel_(kernel), call_(call), parts_(parts), mesh_(parts[0].shards->mesh), along_(along), rows_(rows) {}
 
   /// For an existing output. False if a rank would overwrite elements that it has yet to read.
@@ -103,7 +103,7 @@ class Launches {
       set_rows(1);
     }
     if (parts_[0].view.numel == 0) return false;
-    for (Part& p : parts_) {
+    for (ShardedOperand& p : parts_) {
       const TensorImpl& array = *p.shards->local[static_cast<std::size_t>(i)];
       p.view.data = array.data + (p.of->first + first * p.step) * static_cast<std::int64_t>(size_of(p.view.dtype));
     }
@@ -115,7 +115,7 @@ class Launches {
     if (has_rows_ == rows) return;
     has_rows_ = rows;
     has_nest_ = false;
-    for (Part& p : parts_) {
+    for (ShardedOperand& p : parts_) {
       if (p.axis != no_axis) const_cast<std::int64_t*>(p.view.shape.begin())[p.axis] = rows;
       p.view.numel = p.view.shape.numel();
       p.view.contiguous = runtime::is_contiguous(p.view.shape, p.view.strides);
@@ -131,7 +131,7 @@ class Launches {
   void launch(int i) {
     if (!has_nest_) {
       small_vector<TensorImpl*, 16> operands;
-      for (Part& p : parts_) operands.push_back(&p.view);
+      for (ShardedOperand& p : parts_) operands.push_back(&p.view);
       make_nest(nest_, {operands.data(), operands.size()}, 1, {});
       has_nest_ = true;
     }
@@ -141,7 +141,7 @@ class Launches {
     RunFaults met;
     if (runtime::order_matters.load(std::memory_order_relaxed)) {
       small_vector<runtime::Use, 16> uses;
-      for (const Part& p : parts_) uses.push_back({buffer(p, i), uses.empty()});
+      for (const ShardedOperand& p : parts_) uses.push_back({buffer(p, i), uses.empty()});
       const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
       met = kernel_.run(nest_, aliased, call_.scalars, device);
     } else {
@@ -150,13 +150,13 @@ class Launches {
     if (writes_given_) buffer(parts_[0], i)->touch();
     if (met.any()) throw_fault(kernel_.kernel(), met);
   }
-  static runtime::Buffer* buffer(const Part& p, int i) noexcept {
+  static runtime::Buffer* buffer(const ShardedOperand& p, int i) noexcept {
     return p.shards->local[static_cast<std::size_t>(i)]->buffer.get();
   }
 
   const Executable& kernel_;
   const Call& call_;
-  OperandParts& parts_;
+  ShardedOperands& parts_;
   const Mesh& mesh_;
   const int along_;
   const std::int64_t rows_;
@@ -185,9 +185,9 @@ bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
   const TensorRef made = out ? TensorRef() : empty_placed(shape, along, compiled.dtype(0), call.device);
   const std::int64_t rows = along == no_axis ? 1 : extent_from_end(shape, along);
   const Kernel& kernel = plan.plan.kernels[0];
-  OperandParts parts;
-  set_part(parts.emplace_back(), out ? *out : *made, along, rows);
-  for (const Slot& s : kernel.inputs) set_part(parts.emplace_back(), *call.leaves[s.number], along, rows);
+  ShardedOperands parts;
+  set_operand(parts.emplace_back(), out ? *out : *made, along, rows);
+  for (const Slot& s : kernel.inputs) set_operand(parts.emplace_back(), *call.leaves[s.number], along, rows);
   Launches launches(*plan.kernels[0], call, parts, along, rows);
   if (out && !launches.find_overlaps()) return false;
   launches.run();

@@ -25,7 +25,7 @@ Op extreme_of(Op op) noexcept { return op == Op::argmax ? Op::amax : Op::amin; }
 
 DType accumulates_in(DType dtype) noexcept { return is_stored_only(dtype) ? DType::Float32 : dtype; }
 
-/// The number of ranks that have rows: the first ones.
+/// The number of ranks that have rows; these are the first ones.
 int ranks_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
   int count = 0;
   while (count < mesh.size() && mesh.rows(rows, count) > 0) ++count;
@@ -59,7 +59,7 @@ Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
   return part_of(parts, all);
 }
 
-/// Each rank evaluates the same graph over arrays of which it has all.
+/// Each rank evaluates the same graph over replicated arrays.
 TensorRef evaluate_replicated(Graph graph, std::span<const TensorRef> leaves, const Mesh& mesh) {
   std::vector<TensorImpl*> arrays;
   for (const TensorRef& t : leaves) arrays.push_back(t.get());
@@ -74,7 +74,8 @@ TensorRef with_shape(const TensorImpl& t, const Shape& shape) {
   return runtime::view(t, shape, contiguous_strides(shape));
 }
 
-/// What the processes compare.
+/// The values that the processes compare to detect different calls: the operand's graph too where it belongs to a type,
+/// not of a Lazy, which may already have values in one process and not in another.
 std::vector<std::int64_t> subject_of(const Node& n, const Shape& operand, int axis, std::int64_t expression) {
   std::vector<std::int64_t> numbers(operand.begin(), operand.end());
   numbers.insert(numbers.end(),
@@ -157,7 +158,7 @@ class Join {
     return runtime::replicated_over(std::move(to), mesh_);
   }
 
-  /// Reduced elements for each row of the sharded axis.
+  /// The number of reduced elements for each row of the sharded axis.
   std::int64_t combined_after() const {
     std::int64_t count = 1;
     for (int axis = axis_ + 1; axis < operand_.ndim(); ++axis)

@@ -20,9 +20,9 @@ bool is_elementwise(const Graph& graph) noexcept {
 }
 
 /// Propagates the sharded axis from the leaves to the outputs.
-class Placing {
+class Placer {
  public:
-  Placing(const Graph& graph, std::span<const Shape> shapes, Placements& made)
+  Placer(const Graph& graph, std::span<const Shape> shapes, Placements& made)
       : graph_(graph), shapes_(shapes), made_(made) {}
 
   int axis_of(NodeId id, std::span<runtime::TensorImpl* const> leaves) {
@@ -36,7 +36,7 @@ class Placing {
   }
 
   /// Requires an operand to be sharded along this axis. Returns whether it is already: a computed value needs a cut.
-  bool take_part(NodeId id, std::uint32_t operand, int along) {
+  bool take_shard(NodeId id, std::uint32_t operand, int along) {
     const Operand o = id < 0 ? graph_.outputs()[operand] : operand_of(id, operand);
     const Node& n = graph_[o];
     if (!is_tensor(n.op)) {
@@ -48,12 +48,12 @@ class Placing {
     return true;
   }
   /// For leaves that only broadcast to an output.
-  void take_parts_of_leaves(std::int64_t of, int along) {
+  void slice_leaves(std::int64_t of, int along) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
       if (const Node& n = graph_.nodes()[i]; is_tensor(n.op))
         made_.leaves[n.attribute] = extent_from_end(shapes_[i], along) == of ? along : no_axis;
   }
-  void take_whole(Operand o) {
+  void take_replicated(Operand o) {
     if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
   }
 
@@ -95,41 +95,42 @@ class Placing {
         along = axis(o);
       }
     bool is_ready = true;
-    for (std::uint32_t i = 0; i < operands.size(); ++i) is_ready &= meet(id, i, along);
+    for (std::uint32_t i = 0; i < operands.size(); ++i) is_ready &= align(id, i, along);
     return is_ready ? along : later;
   }
 
   /// Aligns an operand with a result sharded along this axis. Returns whether it is placed so already.
-  bool meet(NodeId id, std::uint32_t i, int along) {
+  bool align(NodeId id, std::uint32_t i, int along) {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
     const Operand o = graph_.operands(n)[i];
     if (graph_[o].op == Op::array) return true;
-    if (along == no_axis) return take_whole(o), true;
+    if (along == no_axis) return take_replicated(o), true;
     const bool broadcasts =
         extent_from_end(shape(o), along) != extent_from_end(shapes_[static_cast<std::size_t>(id)], along);
-    if (axis(o) == no_axis && (broadcasts || extent_from_end(shape(o), along) == 1)) return take_whole(o), true;
-    if (axis(o) == no_axis) return take_part(id, i, along);
+    if (axis(o) == no_axis && (broadcasts || extent_from_end(shape(o), along) == 1)) return take_replicated(o), true;
+    if (axis(o) == no_axis) return take_shard(id, i, along);
     if (broadcasts) refuse(n);
     return true;
   }
 
   int of_reduction(NodeId id, const Node& n) {
     const auto operands = graph_.operands(n);
-    for (const Operand o : operands) take_whole_unless_shards(o);
+    for (const Operand o : operands) take_replicated_unless_sharded(o);
     const int along = axis(operands[0]);
     if (along == no_axis) return no_axis;
     const ReduceAxes reduced = ReduceAxes::of(n.attribute);
-    const bool spreads = info(n.op).reduction == Reduction::ShapePreserving;
+    const bool preserves_shape = info(n.op).reduction == Reduction::ShapePreserving;
     if (reduced.axes >> along & 1) {
-      if (extent_from_end(shape(operands[0]), along) == 0) return spreads ? along : no_axis;  // nothing to communicate
+      if (extent_from_end(shape(operands[0]), along) == 0)
+        return preserves_shape ? along : no_axis;  // nothing to communicate
       cut(Cut::Kind::Reduction, id, along);
       return later;
     }
-    if (spreads || reduced.keeps) return along;
+    if (preserves_shape || reduced.keeps) return along;
     return along - std::popcount(static_cast<unsigned>(reduced.axes & ((1u << along) - 1)));
   }
-  void take_whole_unless_shards(Operand o) {
-    if (axis(o) == no_axis) take_whole(o);
+  void take_replicated_unless_sharded(Operand o) {
+    if (axis(o) == no_axis) take_replicated(o);
   }
 
   /// Follows torch.matmul's rules: the axis of a vector is the contracted one.
@@ -142,18 +143,18 @@ class Placing {
       if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == no_axis ? axis(b) : axis(a));
       return later;
     }
-    if (axis(a) == no_axis && axis(b) == no_axis) return take_whole(a), take_whole(b), no_axis;
+    if (axis(a) == no_axis && axis(b) == no_axis) return take_replicated(a), take_replicated(b), no_axis;
     const int along = axis(a) != no_axis ? axis(a) : axis(b);
     if (along >= 2) return of_batch(id, n, along, along - row - column);
     if (axis(a) != no_axis && axis(b) != no_axis) refuse(n);
-    take_whole(axis(a) == no_axis ? a : b);
+    take_replicated(axis(a) == no_axis ? a : b);
     return axis(a) != no_axis && column ? 0 : along;
   }
 
   /// Aligns an operand of a product that contracts the sharded axis. Returns whether ranks have their parts of it.
   bool multiply_parts(NodeId id, std::uint32_t i, int inner) {
     const Operand o = operand_of(id, i);
-    if (axis(o) == no_axis) return take_part(id, i, inner);
+    if (axis(o) == no_axis) return take_shard(id, i, inner);
     if (axis(o) != inner) refuse(graph_.nodes()[static_cast<std::size_t>(id)]);
     return true;
   }
@@ -167,9 +168,9 @@ class Placing {
       if (axis(o) == along ? extent_from_end(shape(o), along) != matrices : axis(o) != no_axis) refuse(n);
       if (axis(o) != no_axis) continue;
       if (extent_from_end(shape(o), along) == 1)
-        take_whole(o);
+        take_replicated(o);
       else
-        is_ready &= take_part(id, i, along);
+        is_ready &= take_shard(id, i, along);
     }
     return is_ready ? in_result : later;
   }
@@ -203,22 +204,22 @@ Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<ru
   Placements made;
   made.leaves.assign(leaves.size(), unused);
   made.axes.reserve(graph.nodes().size());
-  Placing placing(graph, shapes, made);
-  for (NodeId id = 0; id < std::ssize(graph.nodes()); ++id) made.axes.push_back(placing.axis_of(id, leaves));
+  Placer placer(graph, shapes, made);
+  for (NodeId id = 0; id < std::ssize(graph.nodes()); ++id) made.axes.push_back(placer.axis_of(id, leaves));
   return made;
 }
 
 void place_output(Placements& made, const Graph& graph, std::span<const Shape> shapes, std::uint32_t output, int axis) {
   const Operand o = graph.outputs()[output];
   const Shape& shape = shapes[static_cast<std::size_t>(o.node)];
-  Placing placing(graph, shapes, made);
+  Placer placer(graph, shapes, made);
   if (made.axes[static_cast<std::size_t>(o.node)] != no_axis) return;
   if (axis == no_axis || extent_from_end(shape, axis) == 1)
-    placing.take_whole(o);
+    placer.take_replicated(o);
   else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::index)
-    placing.take_parts_of_leaves(extent_from_end(shape, axis), axis);
+    placer.slice_leaves(extent_from_end(shape, axis), axis);
   else
-    placing.take_part(-1, output, axis);
+    placer.take_shard(-1, output, axis);
 }
 
 }  // namespace sinter::inline v1::jit

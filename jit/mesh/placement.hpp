@@ -18,7 +18,7 @@ inline std::int64_t extent_from_end(const Shape& shape, int axis) noexcept {
   return axis < shape.ndim() ? shape.end()[-1 - axis] : 1;
 }
 
-/// A node that ranks cannot compute from their own shards.
+/// A node that ranks cannot compute from their own shards; the graph is cut there.
 struct Cut {
   enum class Kind : std::uint8_t {
     Reduction,  // it reduces along the sharded axis
@@ -29,7 +29,7 @@ struct Cut {
   int axis;  // the sharded one of its (first) operand, from the end
 };
 
-/// A replicated operand of which each rank takes a slice.
+/// A replicated operand; each rank reads a slice of it.
 struct Sliced {
   NodeId node;
   std::uint32_t operand;
@@ -37,10 +37,10 @@ struct Sliced {
 };
 
 struct Placements {
-  std::vector<int> axes;       // by node: the sharded axis, from the end; no_axis; later
-  std::vector<int> leaves;     // by leaf: the axis along which ranks slice it; no_axis: they take it as it is
-  std::vector<Sliced> sliced;  // leaves that are operands
-  std::vector<Cut> cuts;       // those that depend on no other cut
+  std::vector<int> axes;       // by node: the sharded axis, from the end; no_axis if replicated; later
+  std::vector<int> leaves;     // by leaf: the axis along which ranks slice it; no_axis if they do not
+  std::vector<Sliced> sliced;  // the slices of leaves that operations read
+  std::vector<Cut> cuts;       // the cuts that depend on no other cut
   bool leaves_agree = true;    // false: a leaf is used both sliced and as it is, or sliced along two axes
 };
 

@@ -62,7 +62,7 @@ TensorRef source_at(const TensorImpl& from, const TensorImpl& to, int axis, cons
   return from.device.is_mesh() ? runtime::shard(from, rank) : TensorRef::share(const_cast<TensorImpl*>(&from));
 }
 
-void spread(TensorImpl& to, const TensorImpl& from) {
+void copy_shards(TensorImpl& to, const TensorImpl& from) {
   const Mesh mesh = Mesh::of(to.device);
   const int axis = runtime::sharded_axis(to);
   for_each_rank(mesh, [&](int rank) { copy(*runtime::shard(to, rank), *source_at(from, to, axis, mesh, rank)); });
@@ -76,9 +76,9 @@ void copy_over(TensorImpl& to, TensorImpl& from) {
   if (lies_alike(to, from)) {
     for_each_rank(Mesh::of(to.device), [&](int rank) { copy(*runtime::shard(to, rank), *runtime::shard(from, rank)); });
   } else if (to.device == from.device) {
-    spread(to, runtime::sharded_axis(from) == no_axis ? from : *gather_everywhere(from));
+    copy_shards(to, runtime::sharded_axis(from) == no_axis ? from : *gather_everywhere(from));
   } else {
-    spread(to, *gather(from, Device()));
+    copy_shards(to, *gather(from, Device()));
   }
 }
 
@@ -88,7 +88,7 @@ void copy_on_mesh(TensorImpl& to, TensorImpl& from) {
   if (!to.device.is_mesh())
     copy(to, *gather(from, to.device));
   else if (!from.device.is_mesh())
-    spread(to, from);
+    copy_shards(to, from);
   else
     copy_over(to, from);
   if (to.buffer) to.buffer->touch();

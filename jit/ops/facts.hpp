@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit {
 
 enum Trait : std::uint8_t {
   Plain = 0,
-  Selects = 1,        // the result is an operand, lies between two, or has no bits that they do not have
+  Selects = 1,        // the result is an operand, lies between two, or has only bits that the operands have
   LowBits = 2,        // the lowest bits of the result depend on the operands' lowest bits only
   Libm = 4,           // the C library has a function of this name for float and double
   Divides = 8,        // an integer must not be divided by 0
@@ -51,10 +51,10 @@ constexpr bool has(Op op, Trait trait) noexcept { return facts(op).traits & trai
 
 /// Whether the operation is a call or a division: several instructions.
 constexpr bool is_function(Op op) noexcept { return facts(op).cost >= 8; }
-/// Whether it is one that takes many registers.
+/// Whether it is a function that needs many registers.
 constexpr bool is_long_function(Op op) noexcept { return facts(op).cost > 10; }
 
-/// What a call or division counts for where kernels are limited; any other operation counts for 1.
+/// The weight of a call or division in limits on kernels; any other operation weighs 1.
 inline constexpr int call_weight = 8;
 constexpr int weight(Op op) noexcept { return is_function(op) ? call_weight : 1; }
 

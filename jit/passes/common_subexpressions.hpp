@@ -46,7 +46,7 @@ class EqualScalars {
   static bool all_differ(const Pattern& pattern) noexcept;
   /// Whether scalars that are equal in `assumed` are also equal in `pattern`.
   static bool holds(const Pattern& assumed, const Pattern& pattern) noexcept;
-  /// The graph in which calls, reductions, products and gathers that are equal for these scalars are merged; nothing if
+  /// The graph in which calls, reductions, products and gathers that are equal for these scalars are merged; nullopt if
   /// there are none. Cheap operations are not merged, and are contracted to fma as before.
   std::optional<Graph> merged(const Graph& graph, const Pattern& pattern) const;
 

@@ -140,7 +140,7 @@ inline Hyperbolic hyperbolic(Term x) {
           select(large, x.number(numbers::exp_40 / 2), x.number(1))};
 }
 
-/// The cosine of y for an infinite x: 1 if y has no cosine, so that the result is infinite or 0 as C99 requires.
+/// The cosine of y; for an infinite x and a y without a cosine 1, so that the result is infinite or 0 as C99 requires.
 inline Term cosine_beside(Term x, Term y) { return select(isinf(x) & !isfinite(y), x.number(1), cos(y)); }
 
 inline Complex exp(const Complex& a) {

@@ -29,7 +29,7 @@ Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
   const auto sum = [&](Term x) { return along.sum(x); };
   const auto amax = [&](Term x) { return along.amax(x); };
   const auto count = [&](Term x) { return along.count(x); };
-  const auto spread = [&](Term x) { return along.spread(x); };
+  const auto keep_dims = [&](Term x) { return along.keep_dims(x); };
   const auto ones = [&](Term x) { return along.ones(x); };
   const auto variance = [&](Term x, Term correction) { return along.variance(x, correction); };
   switch (n.op) {
@@ -46,7 +46,7 @@ Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
 
 namespace {
 
-/// Infinities and limits are those of the dtype itself, not of its compute dtype.
+/// Whether an operation uses the infinities and limits of its own dtype, not those of its compute dtype.
 bool asks_its_dtype(Op op) noexcept {
   return op == Op::nan_to_num || op == Op::nan_to_num_posinf || op == Op::nan_to_num_infinities;
 }

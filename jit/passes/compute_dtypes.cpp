@@ -11,7 +11,7 @@ namespace sinter::inline v1::jit {
 
 namespace {
 
-/// Extremes select, too.
+/// Like elementwise selection, amax and amin return one of their operands.
 bool selects(Op op) noexcept { return has(op, Selects) || op == Op::amax || op == Op::amin; }
 
 std::uint64_t limit_bits(DType stored, bool upper) noexcept {

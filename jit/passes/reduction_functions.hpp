@@ -18,7 +18,7 @@ class Reducer {
     return {a.graph, a.graph->cast(n.operand, a.dtype())};
   }
   /// A reduction's result with its axes kept as extents of 1, so that it broadcasts against the elements.
-  Term spread(Term result) const {
+  Term keep_dims(Term result) const {
     const Node n = (*result.graph)[result.operand];
     const Operand operand = result.graph->operands(n)[0];
     return {result.graph, result.graph->node(n.op, n.dtype, {&operand, 1}, ReduceAxes{along_.axes, true}.bits())};
@@ -27,7 +27,7 @@ class Reducer {
   Term ones(Term bools) const { return sum({bools.graph, bools.graph->cast(bools.operand, DType::Int64)}); }
   /// The sum of the squared distances from the mean, divided by the number of elements minus `correction`.
   Term variance(Term a, Term correction) const {
-    const Term mean = spread(sum(a)) / spread_count(a);
+    const Term mean = keep_dims(sum(a)) / count_with_dims(a);
     const Term freedom = count(a) - correction;
     return sum(square(a - mean)) / maximum(freedom, numbers_(0));
   }
@@ -38,8 +38,8 @@ class Reducer {
     const OpTypes t = op_types(op, {&type, 1});
     return {a.graph, a.graph->node(op, t.result, {&a.operand, 1}, along_.bits())};
   }
-  Term spread_count(Term a) const {
-    const Operand n = spread(reduce(Op::count, a)).operand;
+  Term count_with_dims(Term a) const {
+    const Operand n = keep_dims(reduce(Op::count, a)).operand;
     return {a.graph, a.graph->cast(n, a.dtype())};
   }
 

@@ -1,4 +1,4 @@
-// Graphs that reduce, to one kernel for each operation.
+// Eager scheduling of graphs that reduce: one kernel for each operation.
 #include <optional>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// One kernel for each operation as written. Conversions belong to the operation that reads them, as in eager
+/// One kernel for each operation as written. A conversion is part of the operation that reads its result, as in eager
 /// libraries.
 class EagerRows {
  public:
@@ -38,7 +38,7 @@ class EagerRows {
     return node(id).op == Op::cast && node(operand(id)).op != Op::cast;
   }
 
-  /// Values that another operation reads. An output that no operation reads needs no temporary.
+  /// Marks values that another operation reads. An output that no operation reads needs no temporary.
   void find_needed() {
     needed_.assign(slots_.size(), false);
     std::vector<bool> live(slots_.size());
@@ -49,7 +49,7 @@ class EagerRows {
           live[static_cast<std::size_t>(o.node)] = needed_[static_cast<std::size_t>(o.node)] = true;
   }
 
-  /// One operation, from its operands in memory.
+  /// One operation whose operands are in memory.
   void compute(NodeId id, Slot slot) {
     Graph graph;
     Sources leaves;
@@ -79,7 +79,7 @@ class EagerRows {
 
   const Graph& graph_;
   const std::vector<Shape> shapes_;
-  std::vector<std::optional<Slot>> slots_;  // where the values are that were computed
+  std::vector<std::optional<Slot>> slots_;  // of values that were computed
   std::vector<bool> needed_;
   PlanBuilder plan_;
 };

@@ -13,7 +13,7 @@ namespace sinter::inline v1::jit {
 enum class Fault : std::uint8_t { Division, Position };
 inline constexpr std::array all_faults{Fault::Division, Fault::Position};
 
-/// Those that a kernel may find.
+/// The faults that a kernel may find.
 struct Faults {
   bool division = false, position = false;
 
@@ -22,22 +22,22 @@ struct Faults {
   std::size_t count() const noexcept { return std::size_t{division} + std::size_t{position}; }
 };
 
-/// Those that a run on the CPU has found; one of the positions that were out of range.
+/// The faults that a run on the CPU has found, and one of the positions that were out of range.
 struct RunFaults : Faults {
   std::int64_t value = 0, extent = 0;
 };
 
-/// The operand that must not be 0: the divisor of integers, unless it is a constant that is not 0.
+/// The operand that must not be 0: an integer divisor, unless it is a nonzero constant.
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept;
 
-/// What may stop the kernel's result from being right.
+/// The faults that a kernel with this graph may find.
 Faults faults_of(const Graph& graph) noexcept;
 
-/// "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what to do. `met`
-/// is what is known of the position.
+/// The message: "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what
+/// to do. `met` describes the position, if known.
 std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met = nullptr);
 
-/// Throws Error, IndexError for a position.
+/// Throws Error, or IndexError for a position out of range.
 [[noreturn]] void throw_fault(const Kernel& kernel, const RunFaults& met);
 
 }  // namespace sinter::inline v1::jit

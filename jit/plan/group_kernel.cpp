@@ -75,7 +75,7 @@ class GroupKernel {
   Over over_of(NodeId output) const { return *groups_.over_of(output, fits_[closure_.place(output)], g_); }
   static Space space_of(Over over) { return over == Over::Rows ? in_rows : in_domain; }
 
-  /// In which space each value is read.
+  /// Marks in which space each value is read: over the domain, or over rows only.
   void find_wanted() {
     for (const std::size_t output : group_.outputs) {
       const NodeId id = groups_.output(output);
@@ -117,7 +117,7 @@ class GroupKernel {
     return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
   }
 
-  /// Those that differ in whether axes are kept are one.
+  /// The kernel's node for a reduction; reductions that differ only in keepdim share one.
   Operand reduction(NodeId id) {
     const Node& n = groups_.node(id);
     const Operand from = n.op == Op::count ? number_of_elements() : built(in_domain, groups_.operand(id));
@@ -125,7 +125,7 @@ class GroupKernel {
     if (is_new) place->second = kernel_.graph.node(n.op, n.dtype, {&from, 1}, n.attribute);
     return place->second;
   }
-  /// Counting reads nothing.
+  /// A placeholder operand for Op::count, which follows from the shape and reads nothing.
   Operand number_of_elements() {
     if (nothing_.node < 0) nothing_ = kernel_.graph.constant(DType::Int64, 0);
     return nothing_;
@@ -137,7 +137,7 @@ class GroupKernel {
     kernel_.rows->over.push_back(over);
   }
 
-  /// Names the tensors that a value's shape comes from, but those that the kernel reads.
+  /// Lists the tensors that determine a value's shape and are not already inputs.
   void give_shape(NodeId value) {
     for (const NodeId id : groups_.shape_sources(value, static_cast<int>(g_))) {
       const Slot slot = slots_[id];
@@ -157,7 +157,7 @@ class GroupKernel {
   const std::vector<Fit> fits_;
   Kernel kernel_;
   std::vector<Over> input_over_;
-  std::vector<Operand> built_[2];  // by space, and place in the closure
+  std::vector<Operand> built_[2];  // by space, then by position in the closure
   std::vector<bool> wanted_[2];
   std::map<std::pair<Op, NodeId>, Operand> reductions_;
   Operand nothing_;

@@ -7,17 +7,17 @@
 
 namespace sinter::inline v1::jit {
 
-/// Where a graph's values are, while a plan of its groups is made.
+/// The slots of a graph's values while its row groups are scheduled.
 class ValueSlots {
  public:
   ValueSlots(const RowGroups& groups, PlanBuilder& plan)
       : groups_(groups), plan_(plan), temporaries_(static_cast<std::size_t>(groups.count()), -1) {}
 
-  /// Whether a kernel has written it to a temporary.
+  /// Whether a kernel has written the value to a temporary.
   bool is_written(NodeId id) const { return temporaries_[static_cast<std::size_t>(id)] >= 0; }
-  /// Of a leaf, an index or an array, or of what is written.
+  /// The slot of a leaf, index or array node, or of a value that was written.
   Slot operator[](NodeId id) const;
-  /// A new temporary for it.
+  /// Allocates a temporary for the value.
   Slot add(NodeId id);
 
  private:
@@ -26,8 +26,8 @@ class ValueSlots {
   std::vector<int> temporaries_;
 };
 
-/// The kernel of group g: its reductions, its outputs, and in new temporaries what other kernels read. All that it
-/// reads is written.
+/// The kernel of group g: computes its reductions and outputs, and writes what other kernels read to new temporaries.
+/// Everything that it reads must have been written.
 Kernel group_kernel(const RowGroups& groups, std::size_t g, ValueSlots& slots);
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// How one kernel traverses memory: the dims of its outputs, collapsed, and every operand's strides over them.
+// The loops of one launch over memory: the dims of the kernel's outputs, collapsed, and every operand's strides.
 #pragma once
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
@@ -8,31 +8,32 @@
 
 namespace sinter::inline v1::jit {
 
-/// A nest has a dim that no axis stands for where a kernel combines all axes, or none of more than one element.
+/// One more than a shape: a nest that reduces has at least one row dim and one reduced dim, even if no axis corresponds
+/// to it.
 inline constexpr int max_dims = max_ndim + 1;
 
 struct NestOperand {
   std::byte* data;                 // first element; null for an index operand, whose values are positions
-  std::int64_t strides[max_dims];  // in elements, 0 where broadcast; any sign; only those of the nest's dims are set
-  std::int64_t first;              // of an index operand: the position of its first element; else 0
+  std::int64_t strides[max_dims];  // in elements, 0 where broadcast; may be negative; only the first ndim are set
+  std::int64_t first;              // for an index operand: the position of its first element; else 0
 };
 
-/// Extents of 1 are dropped and neighbours that all operands traverse as one are merged, so a contiguous evaluation has
-/// one dim. A single element has one dim of extent 1. Outermost first.
+/// Dims, outermost first. Extents of 1 are dropped, and adjacent dims are merged if every operand can be traversed with
+/// one stride over both, so contiguous operands have one dim. A single element has one dim of extent 1.
 struct LoopNest {
   int ndim = 1;
-  bool linear = false;     // every operand's elements are adjacent: one dim, stride 1
-  std::int64_t numel = 1;  // 0: there is nothing to do, but in a kernel that reduces
+  bool linear = false;     // one dim, and every operand has stride 1
+  std::int64_t numel = 1;  // if 0 there is nothing to do, except in a kernel that reduces
   std::int64_t extents[max_dims] = {1};
   int outputs = 1;
-  // Of a kernel that reduces: how many of the dims, the innermost ones, are reduced; the others make rows. Neither of
-  // the two kinds is empty: it has a dim of extent 1 at least, or of 0. Dims of different kinds are not merged, and
-  // `linear` is false.
+  // For a kernel that reduces: the number of innermost dims that are reduced; the others form the rows. There is at
+  // least one dim of each kind, possibly with extent 1 or 0. Row dims and reduced dims are not merged with each other,
+  // and `linear` is false.
   int reduced = 0;
-  boost::container::small_vector<NestOperand, 16> operands;  // the kernel's outputs, then its leaves in their order
+  boost::container::small_vector<NestOperand, 16> operands;  // the kernel's outputs, then its inputs
 
   int row_dims() const noexcept { return ndim - reduced; }
-  /// Of a kernel that reduces: how many rows it has, and how many elements each of them.
+  /// For a kernel that reduces: the number of rows, and of elements per row.
   std::int64_t rows() const noexcept { return product(0, row_dims()); }
   std::int64_t columns() const noexcept { return product(row_dims(), ndim); }
 

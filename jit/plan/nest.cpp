@@ -9,15 +9,17 @@ namespace {
 
 using runtime::TensorImpl;
 
-/// Contiguous operands with as many elements as the output differ from its shape by extents of 1 alone.
-bool walks_as_one(std::span<TensorImpl* const> operands) noexcept {
+/// Whether all operands are contiguous and have as many elements as the output: their shapes then differ from its shape
+/// only by extents of 1.
+bool is_linear(std::span<TensorImpl* const> operands) noexcept {
   const std::int64_t numel = operands[0]->numel;
   for (const TensorImpl* t : operands)
     if (!t->contiguous || t->numel != numel) return false;
   return true;
 }
 
-/// Axes of the output, outermost first: by memory, so that neighbours in memory are neighbours in time.
+/// The output's axes in the order of its memory, outermost first, so that consecutive iterations access adjacent
+/// memory.
 void order_axes(const TensorImpl& output, int (&axes)[max_ndim]) noexcept {
   const int ndim = output.ndim();
   for (int i = 0; i < ndim; ++i) axes[i] = i;
@@ -27,7 +29,7 @@ void order_axes(const TensorImpl& output, int (&axes)[max_ndim]) noexcept {
     for (int j = i; j > 0 && step(axes[j]) > step(axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
 }
 
-/// The operand's stride along an axis of the output, counted from its end; 0 where it is broadcast.
+/// The operand's stride along an axis counted from the output's last; 0 if it is broadcast.
 std::int64_t stride_along(const TensorImpl& t, int axis_from_end) noexcept {
   const int axis = t.ndim() - 1 - axis_from_end;
   return axis < 0 || t.shape.begin()[axis] == 1 ? 0 : t.strides.begin()[axis];
@@ -40,7 +42,7 @@ void make_strided_nest(LoopNest& nest, std::span<TensorImpl* const> operands, in
   nest.operands.resize(operands.size(), boost::container::default_init);
   for (std::size_t k = 0; k < operands.size(); ++k)
     nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
-  if (output.numel == 1 || walks_as_one(operands)) {
+  if (output.numel == 1 || is_linear(operands)) {
     nest.ndim = 1;
     nest.linear = true;
     nest.extents[0] = output.numel;
@@ -54,7 +56,7 @@ void make_strided_nest(LoopNest& nest, std::span<TensorImpl* const> operands, in
     const std::int64_t extent = output.shape.begin()[axes[i]];
     if (extent == 1) continue;
     const int from_end = output.ndim() - 1 - axes[i];
-    bool merges = ndim > 0;  // into the dim before
+    bool merges = ndim > 0;  // into the previous dim
     for (std::size_t k = 0; k < operands.size(); ++k) {
       NestOperand& o = nest.operands[k];
       o.strides[ndim] = stride_along(*operands[k], from_end);
@@ -70,12 +72,12 @@ void make_strided_nest(LoopNest& nest, std::span<TensorImpl* const> operands, in
   nest.ndim = ndim;
 }
 
-/// An axis of the domain, counted from its end, and from the end of those that make rows.
+/// An axis of the domain, counted from the last axis, and from the last among the row axes.
 struct DomainAxis {
   int from_end, from_end_of_rows;
 };
 
-/// How many of the last axes, so many, make rows.
+/// How many of the last `axes` axes are row axes.
 int row_axes_within(std::uint8_t reduced, int axes) noexcept {
   int count = 0;
   for (int axis = 0; axis < axes; ++axis) count += !(reduced >> axis & 1);
@@ -86,7 +88,7 @@ bool gives_positions(const Kernel& kernel) noexcept {
   return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return facts(n.op).gives_position; });
 }
 
-/// Whether it has an element of its own for each of the domain's.
+/// Whether the operand has a distinct element for each element of the domain.
 bool fills(const TensorImpl& t, const Shape& domain) noexcept {
   if (t.data == nullptr || t.numel != domain.numel()) return false;
   for (int i = 0; i < t.ndim(); ++i)
@@ -94,8 +96,8 @@ bool fills(const TensorImpl& t, const Shape& domain) noexcept {
   return true;
 }
 
-/// By the memory of the first operand that fills the domain. Axes stay in order where the position along all of them is
-/// a result.
+/// Orders axes by the strides of the first operand that fills the domain. Reduced axes keep their order if a reduction
+/// returns a position along them.
 void order_by_memory(std::span<DomainAxis> axes, std::span<TensorImpl* const> operands, const Kernel& kernel,
                      const Shape& domain, bool reduced) noexcept {
   if (axes.size() < 2) return;
@@ -114,7 +116,8 @@ std::int64_t stride_in_rows(const TensorImpl& t, Over over, const DomainAxis& ax
   return stride_along(t, over == Over::Rows ? axis.from_end_of_rows : axis.from_end);
 }
 
-/// Adds dims, merging neighbours that all operands traverse as one; one of extent 1 where nothing is to be added.
+/// Adds the row dims or the reduced dims, merging adjacent ones that every operand traverses with one stride; if there
+/// is none, adds one of extent 1.
 void add_dims(LoopNest& nest, std::span<TensorImpl* const> operands, const Kernel& kernel, const Shape& domain,
               bool reduced) {
   const int first = nest.ndim;
@@ -123,7 +126,7 @@ void add_dims(LoopNest& nest, std::span<TensorImpl* const> operands, const Kerne
     for (std::size_t k = 0; k < operands.size(); ++k)
       nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.over[k], axis, reduced);
   };
-  const auto merges = [&](int dim, std::int64_t extent) {  // dim with the one before
+  const auto merges = [&](int dim, std::int64_t extent) {  // the dim into the previous one
     return std::ranges::all_of(nest.operands,
                                [&](const NestOperand& o) { return o.strides[dim - 1] == o.strides[dim] * extent; });
   };
@@ -163,7 +166,7 @@ void make_strided_row_nest(LoopNest& nest, std::span<TensorImpl* const> operands
   nest.reduced = nest.ndim - row_dims;
 }
 
-/// Calls make(operands) with an element that broadcasts along every dim in the place of each array.
+/// Calls make(operands) with each array replaced by a single element, which broadcasts along every dim.
 template <class Make>
 void make_without(std::span<const std::uint32_t> arrays, LoopNest& nest, std::span<TensorImpl* const> operands,
                   Make make) {

@@ -28,7 +28,7 @@ class Matcher {
     return OnlineSum{OnlineSum::Kind::Exponentials, sum, lead, pivot, distance};
   }
 
-  /// x of where(isfinite(x), x, 0).
+  /// The operand x if `o` is where(isfinite(x), x, 0).
   std::optional<Operand> finite_of(Operand o) const {
     if (!is(o, Op::where)) return std::nullopt;
     const Operand condition = operand(o, 0), x = operand(o, 1), zero = operand(o, 2);

@@ -1,4 +1,4 @@
-// What the scheduler makes of a graph: kernels in order, and the temporaries between them.
+// The scheduler's result: kernels in execution order, and the temporaries between them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,46 +15,46 @@ namespace sinter::inline v1::jit {
 
 /// Where a kernel's operand comes from or goes to.
 struct Slot {
-  enum class Kind : std::uint8_t { Leaf, Array, Temporary, Output } kind;  // Array: a leaf read at computed places
+  enum class Kind : std::uint8_t { Leaf, Array, Temporary, Output } kind;  // Array: a leaf of indirect loads
   std::uint32_t number;  // of the evaluation's leaf, of the plan's temporary, of the evaluation's output
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
-/// How a tensor lies in the domain of a kernel that reduces.
+/// How a tensor's axes correspond to those of the domain of a kernel that reduces.
 enum class Over : std::uint8_t {
-  Domain,  // it broadcasts to the domain
-  Kept,    // the same, and it has one element for each row: an extent of 1, or none, where axes are reduced
-  Rows,    // it broadcasts to the domain without the axes that are reduced: one element for each row as well
+  Domain,  // broadcasts to the domain
+  Kept,    // the same, with one element per row: the reduced axes have an extent of 1 or are missing
+  Rows,    // broadcasts to the domain without its reduced axes: also one element per row
 };
 
-/// What a kernel that reduces adds to an elementwise one. Its domain is what its inputs over the domain broadcast to.
-/// All its reductions combine the same axes: the elements that one result comes from are a row.
+/// The additional properties of a kernel that reduces. Its domain is the shape that its Over::Domain inputs broadcast
+/// to. All its reductions reduce the same axes; a row is the set of elements that one result is computed from.
 struct Rows {
-  std::uint8_t axes = 0;     // as in ReduceAxes; not 0
+  std::uint8_t axes = 0;     // ReduceAxes::axes; not 0
   std::vector<Over> over;    // of the outputs, then of the inputs
-  std::vector<Slot> domain;  // tensors that give the domain their shape and are not read
+  std::vector<Slot> domain;  // tensors that only contribute their shape to the domain
 };
 
-/// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`. A leaf, an index and an array node
-/// each take one input. The graph is elementwise unless there are `rows`; then it may have reductions, all along
-/// rows->axes whatever their attributes say, whose results are one element for each row, as are the values that depend
-/// on no element. KernelClass says what its parameters are. A product is no kernel of ours: a BLAS runs it.
+/// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`; each leaf, index and array node is
+/// one input. The graph is elementwise unless `rows` is set. Then it may contain reductions, all along rows->axes
+/// whatever their attributes say; their results, and values that depend on no element, have one element per row. The
+/// kernel's parameters are listed at KernelClass. A matrix product is also a Kernel, but a BLAS runs it.
 struct Kernel {
   Graph graph;
   std::vector<Slot> inputs;           // Leaf, Array or Temporary
   std::vector<Slot> outputs;          // Output or Temporary, one for each of graph.outputs()
   std::string name;                   // sinter_add_exp_mul_f32_3f9a: the operations, the result, the hash
-  std::vector<std::uint32_t> arrays;  // where among outputs and inputs the arrays are
-  std::optional<Rows> rows = {};      // where it reduces
-  bool is_product = false;            // its graph is of the form that product.hpp says
-  std::string limit = {};             // what ends it before the graph does, for explain(): "more than 128 arrays"
+  std::vector<std::uint32_t> arrays;  // positions of the arrays among outputs and inputs
+  std::optional<Rows> rows = {};      // for a kernel that reduces
+  bool is_product = false;            // its graph has the form that ProductForm describes
+  std::string limit = {};             // why it was cut from the next kernel, for explain(): "more than 128 arrays"
 };
 
-/// All outputs of a plan have one shape, unless it reduces: an evaluation whose outputs differ in shape takes one plan
-/// for each of them. A kernel that writes an output has the outputs' shape, any other the shape that its inputs
-/// broadcast to (Slots: leaves and earlier temporaries); the temporaries that it writes are contiguous arrays of the
-/// kernel's shape. The outputs' shape comes from the recorded graph: simplifying drops leaves (x * 0), not shapes. With
-/// several kernels, an output that overlaps a leaf must not be written before the last kernel has read.
+/// All outputs of a plan have one shape, unless the plan reduces: if an evaluation's outputs differ in shape, each
+/// shape has a plan of its own. A kernel that writes an output runs over the outputs' shape, any other kernel over the
+/// shape that its inputs broadcast to; its temporaries are contiguous arrays of that shape. The outputs' shape comes
+/// from the recorded graph, since simplification may drop a leaf (x * 0) that determines it. With several kernels, an
+/// output that overlaps a leaf must not be written before the last kernel has read the leaf.
 struct Plan {
   Graph graph;  // simplified, of the whole evaluation
   std::vector<Kernel> kernels;
@@ -62,25 +62,27 @@ struct Plan {
   std::vector<std::uint32_t> last_use;  // for each temporary, the last kernel that reads it
 };
 
-/// One kernel where the limits allow; else cut where the fewest values cross. Never refuses, nothing recurses.
+/// One kernel if the limits allow it; otherwise the graph is cut where the fewest bytes cross. Always succeeds, and
+/// does not recurse, so graphs may be arbitrarily deep.
 Plan schedule(Graph simplified);
 
 /// One kernel for each operation of the graph as written.
 Plan schedule_eager(const Graph& recorded);
 
-/// The same for a graph with reductions, of leaves with these shapes: the plan holds for all shapes that are alike,
-/// that is, whose extents are 0, 1 or equal where these are. Throws what shapes_of throws.
+/// The same for a graph with reductions. `leaves` are the leaves' shapes; the plan is valid for all shapes with the
+/// same pattern of extents that are 0, 1 or equal to each other. Throws what shapes_of throws.
 Plan schedule_rows(Graph simplified, std::span<const Shape> leaves);
 Plan schedule_rows_eager(const Graph& recorded, std::span<const Shape> leaves);
 
-/// The same for a graph with matrix products, as recorded: these one by one, and what is between them as `eager` says.
+/// The same for a graph with matrix products, as recorded: each product is one kernel, and the operations between them
+/// are scheduled as by schedule_rows, or with `eager` by schedule_rows_eager.
 Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager);
 
-/// sinter_add_exp_mul_f32_3f9a: what a kernel computes, as profilers show it.
+/// The name that profilers show: the operations, the result's dtype, a hash (sinter_add_exp_mul_f32_3f9a).
 std::string kernel_name(const Graph& kernel);
 
-/// The most bytes of values that are alive at once, per element, when a kernel's nodes run in their order; leaves count
-/// from their first use. What a choice of lanes per thread depends on.
+/// The peak number of bytes, per element, of values that are live at the same time when a kernel's nodes run in order;
+/// a leaf is live from its first use. The number of lanes per thread depends on it.
 int live_bytes(const Graph& kernel);
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// A plan from parts that were scheduled by themselves.
+// Assembles a plan from parts that were scheduled separately.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,28 +11,28 @@
 
 namespace sinter::inline v1::jit {
 
-/// A part's leaves: where their values are in the whole plan, and their shapes.
+/// A part's leaves: their slots in the whole plan, and their shapes.
 struct Sources {
   std::vector<Slot> slots;
   std::vector<Shape> shapes;
 
-  /// Its number as a leaf of the part; a slot that is there already has one.
+  /// The slot's leaf number in the part; adds the slot if it is new.
   std::uint64_t add(Slot slot, const Shape& shape);
 
  private:
   std::map<std::pair<Slot::Kind, std::uint32_t>, std::size_t> numbers_;
 };
 
-/// Puts plans of parts together.
+/// Concatenates the plans of parts.
 class PlanBuilder {
  public:
   Slot add_temporary(DType dtype);
   void add_kernel(Kernel kernel) { plan_.kernels.push_back(std::move(kernel)); }
 
-  /// The kernels of a part whose leaves and outputs are these. It names its arrays with the leaves.
+  /// Appends the kernels of a part with these leaves and outputs. Arrays are numbered among the leaves.
   void append(Plan part, const Sources& leaves, std::span<const Slot> outputs);
 
-  /// All but Plan::graph. To be called once, at the end.
+  /// Returns everything but Plan::graph. Call it once, at the end.
   Plan finish();
 
  private:

@@ -21,7 +21,7 @@ using runtime::MatrixProduct;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// An operand as a stack of matrices. An axis that a vector lacks has an extent of 1.
+/// An operand as a batch of matrices. The axis that a vector lacks has an extent of 1.
 struct Stack {
   Stack(const TensorImpl& t, bool is_right) : data(t.data) {
     const bool is_column = is_right && t.ndim() == 1;
@@ -30,7 +30,7 @@ struct Stack {
     row_stride = is_column ? t.strides[-1] : t.ndim() == 1 ? 0 : t.strides[-2];
     column_stride = is_column ? 0 : t.strides[-1];
   }
-  /// As BLAS takes it; none where neither rows nor columns lie side by side.
+  /// In BLAS terms; nullopt if neither rows nor columns are contiguous.
   std::optional<Matrix> matrix() const {
     if ((columns == 1 || column_stride == 1) && (rows == 1 || row_stride >= columns))
       return Matrix{data, rows == 1 ? columns : row_stride, false, 0};
@@ -43,24 +43,24 @@ struct Stack {
   std::int64_t rows, columns, row_stride, column_stride;
 };
 
-/// An axis of the batch, with its strides in c, a, b and what is added.
+/// A batch axis, with its strides in the result, a, b and the addend.
 struct BatchAxis {
   std::int64_t extent;
   std::array<std::int64_t, 4> strides;
 };
 
-/// Whether all operands traverse both axes as one.
+/// Whether the two axes can be merged: every operand traverses both with one stride.
 bool continues(const BatchAxis& outer, const BatchAxis& axis) {
   return std::ranges::equal(outer.strides, axis.strides, [&](auto step, auto s) { return step == axis.extent * s; });
 }
 
-/// The stride of an operand along an axis of the result's batch: 0 where it is broadcast.
+/// An operand's stride along an axis of the result's batch; 0 if it is broadcast.
 std::int64_t batch_stride(const TensorImpl& t, int from_end) {
   const int axis = std::max(t.ndim() - 2, 0) - from_end;
   return axis < 0 || t.shape[axis] == 1 ? 0 : t.strides[axis];
 }
 
-/// The axes of the batch, joined where they can be. The first operand is the result, the last one may be null.
+/// The batch axes, merged if possible. The first operand is the result; the last one, the addend, may be null.
 std::vector<BatchAxis> batch_axes(const Shape& batch, const std::array<const TensorImpl*, 4>& operands) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < batch.ndim(); ++i) {
@@ -76,8 +76,8 @@ std::vector<BatchAxis> batch_axes(const Shape& batch, const std::array<const Ten
   return axes;
 }
 
-/// Takes the innermost axis of the batch into the product: as rows of one large matrix where all multiply the same b,
-/// as a Linear layer's do, else as a batch.
+/// Moves the innermost batch axis into the BLAS call: as more rows of one matrix if all products share b, as in a
+/// Linear layer, else as a strided batch.
 void take_batch(MatrixProduct& p, const BatchAxis& axis) {
   const auto [c, a, b, added] = axis.strides;
   const auto goes_on = [&](const Matrix& m, std::int64_t step) {
@@ -92,7 +92,7 @@ void take_batch(MatrixProduct& p, const BatchAxis& axis) {
   p.c.step = c, p.a.step = a, p.b.step = b, p.addend.step = added;
 }
 
-/// The products of all matrices: `take` gets one call of BLAS after the other.
+/// Calls take(product) for each BLAS call that the batch needs.
 template <class F>
 void for_each_product(MatrixProduct p, std::span<const BatchAxis> outer, F take) {
   if (outer.empty()) return take(p);
@@ -105,7 +105,7 @@ void for_each_product(MatrixProduct p, std::span<const BatchAxis> outer, F take)
   }
 }
 
-/// The operand itself, or a copy that BLAS takes.
+/// The operand itself, or a copy in a layout that BLAS accepts.
 TensorRef readable(TensorImpl& t, bool is_right) {
   if (Stack(t, is_right).matrix()) return TensorRef::share(&t);
   return contiguous(t);
@@ -116,7 +116,7 @@ void fill_with_zeros(TensorImpl& out) {
   runtime::backend(out.device).upload(out.data, zeros.data(), zeros.size());
 }
 
-/// What is added, where BLAS takes it: not transposed.
+/// The addend itself, or a copy in a layout that BLAS accepts: not transposed.
 TensorRef addable(TensorImpl& t) {
   const std::optional<Matrix> m = Stack(t, false).matrix();
   return m && !m->transposed ? TensorRef::share(&t) : contiguous(t);
@@ -131,7 +131,7 @@ double factor_of(const Graph& kernel, Operand number, const Scalar* scalars) {
                                                      : static_cast<double>(static_cast<std::int64_t>(bits));
 }
 
-/// A product whose matrices are still to be named.
+/// The factors of a product; its matrices are set later.
 MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
   const ProductForm form = product_form(kernel.graph);
   MatrixProduct p;
@@ -142,7 +142,7 @@ MatrixProduct factors_of(const Kernel& kernel, const Scalar* scalars) {
   return p;
 }
 
-/// Whether BLAS writes into it where it lies.
+/// Whether BLAS can write directly to this output.
 bool is_writable(const TensorImpl& out, const TensorImpl& a, const TensorImpl& b) {
   if (out.contiguous) return true;
   if (a.ndim() == 1 || b.ndim() == 1 || a.shape[-1] == 0) return false;
@@ -151,7 +151,7 @@ bool is_writable(const TensorImpl& out, const TensorImpl& a, const TensorImpl& b
   return m && !m->transposed;
 }
 
-/// `out` is writable; `added` may be null, or `out` itself.
+/// Requires is_writable(out). `added` may be null, or `out` itself.
 void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct p) {
   if (a.shape[-1] == 0) return fill_with_zeros(out);
   const TensorRef left = readable(a, false), right = readable(b, true), third = added ? addable(*added) : TensorRef();
@@ -169,7 +169,7 @@ void multiply_into(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* ad
   for_each_product(p, outer, [&](const MatrixProduct& one) { device.multiply(one); });
 }
 
-/// Rounded once, as by a BLAS that adds up in float32.
+/// Computes in `dtype`, and rounds once, like a BLAS that accumulates 16-bit floats in float32.
 void multiply_as(DType dtype, TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct factors) {
   const auto converted = [&](TensorImpl& t) { return to(t, dtype, t.device); };
   const TensorRef made = runtime::empty(out.shape, dtype, out.device), left = converted(a), right = converted(b);
@@ -179,7 +179,7 @@ void multiply_as(DType dtype, TensorImpl& out, TensorImpl& a, TensorImpl& b, Ten
   copy(out, *made);
 }
 
-/// By factors that are not 0.
+/// For nonzero factors.
 void multiply_arrays(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, const MatrixProduct& factors) {
   const DType dtype = runtime::backend(out.device).multiplied_as(factors.dtype);
   if (dtype != factors.dtype) return multiply_as(dtype, out, a, b, added, factors);
@@ -189,7 +189,7 @@ void multiply_arrays(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* 
   copy(out, *made);
 }
 
-/// A BLAS does not read what it multiplies by 0, of which a NaN would be left.
+/// A BLAS does not read what it multiplies by 0, but 0 times NaN must be NaN.
 void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, MatrixProduct factors) {
   const TensorRef product = runtime::empty(out.shape, out.dtype, out.device);
   const auto times = [](TensorImpl& x, double factor) {

@@ -1,4 +1,4 @@
-// Matrix products: how a device's BLAS is asked for one.
+// Matrix products, as calls of the device's BLAS.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,16 +11,17 @@
 
 namespace sinter::inline v1::jit {
 
-/// What a product's kernel computes is alpha matmul(a, b) + beta c: its graph is a matmul, which a number may multiply,
-/// and to which a third input may be added, or a number times that. Values of operands that are not there are 1.
+/// A product's kernel computes alpha matmul(a, b) + beta c. Its graph is a matmul, optionally multiplied by a number,
+/// to which a third input, optionally multiplied by a number, may be added. Absent operands are default values.
 struct ProductForm {
   Operand alpha, beta;  // scalar or constant nodes
 };
 ProductForm product_form(const Graph& kernel);
 
-/// Runs a product's kernel: `operands` are its output and its inputs, of one dtype and on one device. The output has
-/// the product's shape, as has what is added, which may be the output itself, and no memory of the others. Operands are
-/// read where they lie if a BLAS can; else a copy is. Throws what Backend::multiply and memory throw.
+/// Runs a product's kernel. `operands` are its output and its inputs, of one dtype and on one device. The output has
+/// the product's shape, as has the addend. The output may be the addend itself, but shares no memory with the other
+/// inputs. Operands in a layout that the BLAS does not accept are copied first. Throws what Backend::multiply throws,
+/// and OutOfMemory.
 void multiply(const Kernel& kernel, std::span<runtime::TensorImpl* const> operands, const Scalar* scalars);
 
 }  // namespace sinter::inline v1::jit

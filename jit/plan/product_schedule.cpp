@@ -1,7 +1,7 @@
-// Graphs with matrix products, to kernels: products by themselves, with what a BLAS does beside them, and what is
-// computed between them in stages. A stage follows the products that it depends on; what its kernels compute is
-// scheduled as a graph of its own, whose leaves are the evaluation's, results of products, and what earlier stages left
-// in memory.
+// Scheduling of graphs with matrix products. Each product is a kernel, together with the scaling and the addend that a
+// BLAS supports. The operations between products are computed in stages: stage n follows n consecutive products. A
+// stage is scheduled as a separate graph, whose leaves are the evaluation's leaves, products, and values that earlier
+// stages stored.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -34,27 +34,27 @@ class ProductScheduler {
   }
 
  private:
-  /// alpha a b + beta addend: the value of the last of these nodes.
+  /// alpha a b + beta addend; belongs to the last node of this expression.
   struct Product {
-    NodeId alpha = -1, addend = -1, beta = -1;  // -1 where there is none
+    NodeId alpha = -1, addend = -1, beta = -1;  // -1 if absent
     std::vector<NodeId> inputs;                 // a, b, addend
   };
 
   struct Value {
-    int stage = 0;             // how many products follow each other up to it
-    NodeId source = -1;        // the one array of its size that it is computed from; itself where there are several
-    bool needed = false;       // for some output
-    bool stored = false;       // others find it in memory
-    int uses = 0;              // by needed values and outputs
-    int outputs = 0;           // of these
-    NodeId reader = -1;        // the last of these values
-    std::optional<Slot> slot;  // where it is, once it is computed
+    int stage = 0;             // the largest number of consecutive products that it depends on
+    NodeId source = -1;        // the only array of its size that it is computed from; itself if there are several
+    bool needed = false;       // some output depends on it
+    bool stored = false;       // written to memory for other stages or products
+    int uses = 0;              // number of needed values and outputs that read it
+    int outputs = 0;           // number of outputs among them
+    NodeId reader = -1;        // the last value that reads it
+    std::optional<Slot> slot;  // once it is computed
     std::optional<Product> product;
-    Operand built;  // in the graph of a stage
+    Operand built;  // in the graph of stage `built_in`
     int built_in = -1;
   };
 
-  /// What follows so many products: values that are needed, ascending, and numbers of outputs.
+  /// One stage: its needed values in ascending order, and its outputs.
   struct Stage {
     std::vector<NodeId> values;
     std::vector<std::uint32_t> outputs;
@@ -87,7 +87,7 @@ class ProductScheduler {
         });
   }
 
-  /// Where a value has one reader, and that is this operation: the reader, else -1.
+  /// The reader of a value if it is the only one and performs this operation; else -1.
   NodeId only_reader(NodeId id, Op op) {
     const Value& v = value(id);
     return v.uses == 1 && v.outputs == 0 && node(v.reader).op == op && category(node(id).dtype) == Category::Float
@@ -107,7 +107,7 @@ class ProductScheduler {
     }
   }
 
-  /// Takes a number that multiplies the product. Gives the value that the product is then.
+  /// Takes over the multiplication by a number, if there is one. Returns the node that the product then computes.
   NodeId take_factor(Product& p, NodeId id) {
     const NodeId reader = only_reader(id, Op::mul);
     if (reader < 0 || !is_number(other_operand(reader, id))) return id;
@@ -115,7 +115,7 @@ class ProductScheduler {
     return reader;
   }
 
-  /// Takes a tensor that is added, where no kernel follows that would add it for nothing.
+  /// Takes over the addition of a tensor, unless a kernel that follows anyway can add it at no cost.
   NodeId take_addend(Product& p, NodeId id) {
     const NodeId reader = only_reader(id, Op::add);
     const bool are_matrices = shape(p.inputs[0]).ndim() > 1 && shape(p.inputs[1]).ndim() > 1;
@@ -132,7 +132,7 @@ class ProductScheduler {
     return reader;
   }
 
-  /// Whether only products and the user read it.
+  /// Whether only products and outputs read it.
   bool is_for_memory(NodeId id) {
     int read = value(id).outputs;
     for (NodeId reader = id + 1; reader < count(); ++reader)
@@ -156,7 +156,7 @@ class ProductScheduler {
       stages_[static_cast<std::size_t>(value(graph_.outputs()[i].node).stage)].outputs.push_back(i);
   }
 
-  /// What a stage computes for products and for the user.
+  /// The values of a stage that products, later stages or the user read.
   std::vector<NodeId> roots(int stage) {
     std::vector<NodeId> found;
     for (const NodeId id : at(stage).values)
@@ -165,7 +165,7 @@ class ProductScheduler {
     return found;
   }
 
-  /// Which values join several arrays of their size, as the sums of a chain of residuals do.
+  /// Finds the values that combine several arrays of their own size, such as the sums in a chain of residuals.
   void find_joins() {
     for (NodeId id = 0; id < count(); ++id) {
       Value& v = value(id);
@@ -184,8 +184,8 @@ class ProductScheduler {
   }
   bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
 
-  /// What a stage computes is computed again where a later one reads it, but in eager mode. Stored are results of
-  /// reductions, which are small and take long, and what joins arrays, which would all have to be read again.
+  /// A value that a later stage reads is recomputed there, except in eager mode. Stored are results of reductions,
+  /// which are small and expensive, and values that combine several arrays, all of which would have to be read again.
   void find_stored(int stage) {
     std::vector<NodeId> open = roots(stage);
     seen_.clear();
@@ -206,7 +206,7 @@ class ProductScheduler {
   }
   Slot slot_of(NodeId id) { return node(id).op == Op::leaf ? leaf_slot(node(id)) : *value(id).slot; }
 
-  /// Where a product goes: to the output itself where nothing else reads it.
+  /// The destination of a product: the output itself if nothing else reads it, else a temporary.
   Slot target_of(NodeId id) {
     std::optional<std::uint32_t> output;
     for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i)
@@ -225,7 +225,7 @@ class ProductScheduler {
     }
   }
 
-  /// Without its output.
+  /// The product's kernel, without its output.
   Kernel kernel_of(const Product& p, DType dtype) {
     Kernel kernel;
     kernel.is_product = true;
@@ -275,7 +275,7 @@ class ProductScheduler {
     for (std::size_t i = 0; i < made.size(); ++i) value(made[i]).slot = slots[slots.size() - made.size() + i];
   }
 
-  /// The value in a stage's graph. What it depends on is built first, by hand: expressions may be deep.
+  /// Builds a value in a stage's graph. Uses an explicit stack, since expressions may be deep.
   Operand build(Graph& graph, Sources& leaves, NodeId root, int stage) {
     std::vector<NodeId> open{root};
     while (!open.empty()) {
@@ -293,7 +293,7 @@ class ProductScheduler {
     return value(root).built;
   }
 
-  /// Whether it is in memory already.
+  /// Whether the value is in memory already.
   bool is_read(NodeId id) { return value(id).slot.has_value(); }
 
   Operand build_one(Graph& graph, Sources& leaves, NodeId id) {

@@ -3,9 +3,9 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr std::int64_t spare = 1 << 10;      // bytes, for what a compiler or a tool may want of a block's shared memory
-constexpr std::int64_t aligned_to = 16;      // elements, so bytes at least
-constexpr std::int64_t warps_of_block = 32;  // at most: each leaves a part of the row
+constexpr std::int64_t spare = 1 << 10;      // bytes, reserved for the compiler and tools
+constexpr std::int64_t aligned_to = 16;      // elements, hence at least as many bytes
+constexpr std::int64_t warps_of_block = 32;  // at most; each stores one partial result
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// Groups that a reduction or an output is tried with, the newest ones: thousands take time in proportion.
+/// The number of most recent groups that a reduction or an output is tried with: trying all would take quadratic time.
 constexpr std::size_t most_tried = 64;
 
 void merge(GroupSet& into, const GroupSet& from) {
@@ -32,7 +32,7 @@ void add(GroupSet& into, std::size_t g) {
 }
 bool has(const GroupSet& set, std::size_t g) { return g < set.size() && set[g]; }
 
-/// Of two ascending lists.
+/// The union of two ascending lists.
 std::vector<NodeId> merged(const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
   std::vector<NodeId> both;
   std::ranges::set_union(a, b, std::back_inserter(both));
@@ -116,7 +116,7 @@ std::optional<Closure> RowGroups::small_closure(NodeId root, int group) const {
   return c;
 }
 
-/// False where it weighs more than `most`.
+/// Returns false if the closure weighs more than `most`.
 bool RowGroups::gather(Closure& c, std::span<const NodeId> roots, int group, bool computes, int most) const {
   seen_.clear();
   const auto need = [&](NodeId id) {
@@ -139,7 +139,7 @@ bool RowGroups::gather(Closure& c, std::span<const NodeId> roots, int group, boo
   return c.weight <= most;
 }
 
-/// What a kernel of the group reads of it, ascending.
+/// The tensors and boundaries in the closure that a kernel of the group reads, ascending.
 std::vector<NodeId> RowGroups::inputs_of(const Closure& c, int group) const {
   std::vector<NodeId> found;
   for (const NodeId id : c.needed)
@@ -173,7 +173,7 @@ std::vector<Fit> RowGroups::fits(const Closure& c, std::size_t g) const {
   return found;
 }
 
-/// Whether group g may wait for all of `others`.
+/// Whether group g may run after all of `others` without a cycle.
 bool RowGroups::may_follow(std::size_t g, const GroupSet& others) const {
   for (std::size_t d = others.find_first(); d != GroupSet::npos; d = others.find_next(d))
     if (d != g && has(groups_[d].after, g)) return false;
@@ -185,7 +185,7 @@ void RowGroups::follow(std::size_t g, const GroupSet& others) {
   for (std::size_t d = others.find_first(); d != GroupSet::npos; d = others.find_next(d)) direct.push_back(d);
   GroupSet& after = groups_[g].after;
   bool waits = false;
-  for (const std::size_t d : direct | std::views::reverse) {  // most are among what a later one follows
+  for (const std::size_t d : direct | std::views::reverse) {  // a later group usually already follows the earlier ones
     if (d == g || has(after, d)) continue;
     add(after, d);
     merge(after, groups_[d].after);
@@ -211,7 +211,7 @@ void RowGroups::add_reduction(NodeId id) {
   add(state(id).after, g);
 }
 
-/// The oldest that it joins, or a new one.
+/// The oldest recent group that the reduction can join, or a new one.
 std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vector<NodeId>& inputs) {
   const NodeId from = operand(id);
   const int ndim = shape(from).ndim();
@@ -241,15 +241,15 @@ void RowGroups::materialize(NodeId id) {
   state(id).materialized = state(id).stored = true;
 }
 
-/// Which groups read a leaf in their whole domain.
+/// Finds the groups that read a leaf with their domain's shape.
 void RowGroups::find_readers() {
   for (std::size_t g = 0; g < groups_.size(); ++g)
     for (const NodeId id : closure(groups_[g].reductions, static_cast<int>(g)).needed)
       if (node(id).op == Op::leaf && shape(id) == groups_[g].domain) readers_[id].push_back(g);
 }
 
-/// Groups that an output might be computed in, ascending: those whose results it takes, else those that read, in their
-/// whole domain, a tensor that an output of that shape reads as well.
+/// Candidate groups for computing an output, ascending: those on whose results it depends; else those that read, in
+/// their whole domain, a tensor that the output reads as well.
 std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
   const GroupSet& after = state(output).after;
   std::vector<std::size_t> found;
@@ -267,7 +267,7 @@ std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
   return found;
 }
 
-/// Where a group's kernel can compute an output, it does; else an elementwise kernel at the end.
+/// Assigns an output to a group's kernel if one can compute it; otherwise an elementwise kernel computes it at the end.
 void RowGroups::place_output(std::size_t number) {
   const std::vector<std::size_t> groups = groups_for(output(number));
   const std::size_t tried = std::min(groups.size(), most_tried);
@@ -302,7 +302,7 @@ std::vector<NodeId> RowGroups::roots(std::size_t g) const {
   return found;
 }
 
-/// Marks the results that others than their own kernel read.
+/// Marks the results that kernels other than their own read.
 void RowGroups::find_stored() {
   const auto mark = [&](const Closure& c, int group) {
     for (const NodeId id : c.needed)
@@ -312,7 +312,7 @@ void RowGroups::find_stored() {
     mark(closure(roots(g), static_cast<int>(g)), static_cast<int>(g));
     for (const NodeId r : groups_[g].reductions) mark_shape_sources(operand(r), static_cast<int>(g));
   }
-  // An elementwise kernel reads what gives a value its shape.
+  // An elementwise kernel must read the tensors that determine its values' shapes.
   const auto mark_elementwise = [&](const Closure& c) {
     mark(c, no_group);
     for (const NodeId id : c.needed)

@@ -1,7 +1,8 @@
-// Which reductions of a graph share a kernel, and what else this kernel computes. Reductions of one domain along the
-// same axes are a group, with what is computed for them and, where it lies in the domain, from them. Only results of
-// reductions, and what is made of these alone, pass from one group to another: what is computed for each element is
-// computed again where it is read again, which takes less time than storing it.
+// Which reductions of a graph share a kernel, and what else that kernel computes. A group consists of reductions over
+// one domain along the same axes; its kernel also computes their operands and, if they fit the domain, values that
+// depend on their results. Kernels of different groups exchange only results of reductions and values computed from
+// those alone. A value with one element per element of the domain is recomputed by each kernel that reads it, which
+// takes less time than storing and loading it.
 #pragma once
 #include <boost/dynamic_bitset.hpp>
 #include <cstdint>
@@ -15,43 +16,44 @@
 
 namespace sinter::inline v1::jit {
 
-/// Groups by number; those past its size are not in it.
+/// A set of group numbers; numbers past its size are not in it.
 using GroupSet = boost::dynamic_bitset<std::uint64_t>;
 
 /// Reductions that share a kernel.
 struct RowGroup {
   Shape domain;
-  std::uint8_t axes;  // that are reduced, as in ReduceAxes
+  std::uint8_t axes;  // ReduceAxes::axes
   std::vector<NodeId> reductions;
-  std::vector<std::size_t> outputs;  // of the evaluation
-  std::vector<NodeId> made;          // what is made of results of the group alone, and has their shape
-  std::vector<NodeId> inputs;        // what the reductions read, ascending
-  GroupSet after;                    // groups that run before, all of them
-  bool is_followed = false;          // another one runs after it
+  std::vector<std::size_t> outputs;  // the evaluation's outputs that its kernel computes
+  std::vector<NodeId> made;          // values that depend only on the group's results and have their shape
+  std::vector<NodeId> inputs;        // tensors that the reductions read, ascending
+  GroupSet after;                    // all groups that must run before, transitively
+  bool is_followed = false;          // some group must run after it
   int weight = 0;
 
-  /// The domain with the reduced axes as extents of 1, and without them.
+  /// The domain with reduced axes of extent 1 (kept), and without them (rows).
   Shape kept() const { return reduced_shape(domain, {axes, true}); }
   Shape rows() const { return reduced_shape(domain, {axes, false}); }
-  /// Whether results without the reduced axes lie as if these were there: all axes before them are reduced, too.
+  /// Whether results without the reduced axes broadcast to the domain as if the axes were kept: all axes before them
+  /// are reduced, too.
   bool is_leading() const;
-  /// Whether a tensor of this shape has one element for each row.
+  /// Whether a tensor of this shape has one element per row.
   bool is_per_row(const Shape& shape) const;
 };
 
-/// How a value lies in a group's domain, by shape and by what it is computed from.
+/// How a value corresponds to a group's domain, by its shape and by what it is computed from.
 struct Fit {
-  bool domain = true;    // right-aligned, as broadcasting goes
-  bool rows = true;      // in the domain without the axes that are reduced
-  bool element = false;  // in the domain it differs from element to element of a row
+  bool domain = true;    // it broadcasts to the domain
+  bool rows = true;      // it broadcasts to the domain without the reduced axes
+  bool element = false;  // its elements differ within a row
 };
 
-/// What a value is computed from, up to reductions of other groups and what is stored.
+/// The nodes that a value is computed from in one kernel: up to results of other groups and stored values.
 struct Closure {
   std::vector<NodeId> needed;  // ascending
   int weight = 0, inputs = 0;
 
-  /// Where in `needed` a node is that is there.
+  /// The index in `needed` of a node that is in it.
   std::size_t place(NodeId id) const;
 };
 
@@ -68,7 +70,7 @@ class RowGroups {
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   const Shape& shape(NodeId id) const { return shapes_[static_cast<std::size_t>(id)]; }
   NodeId operand(NodeId id) const { return graph_.operands(node(id))[0].node; }
-  /// The operands that a value is computed from: not those that only give it its shape.
+  /// The operands that a value is computed from, without those that only determine its shape.
   std::span<const Operand> values_of(NodeId id) const;
   NodeId output(std::size_t number) const { return graph_.outputs()[number].node; }
 
@@ -77,41 +79,42 @@ class RowGroups {
   /// Outputs that no group computes.
   const std::vector<std::size_t>& rest() const noexcept { return rest_; }
 
-  /// Of a reduction; else none.
+  /// The group of a reduction; no_group for other nodes.
   int group_of(NodeId id) const { return state(id).group; }
-  /// The group that computes a value for others, too: that of a reduction, or the one whose results it is made of.
+  /// The group whose kernel provides a value to others: that of a reduction, or the one on whose results the value
+  /// depends.
   int owner(NodeId id) const;
-  /// Whether an elementwise kernel of its own computes it.
+  /// Whether a separate elementwise kernel computes it.
   bool is_materialized(NodeId id) const { return state(id).materialized; }
   /// Whether a temporary holds it.
   bool is_stored(NodeId id) const { return state(id).stored; }
   /// Whether a kernel of `group` reads it from memory.
   bool is_boundary(NodeId id, int group) const;
 
-  /// Everything that these values are computed from in a kernel of `group` (`no_group`: in an elementwise one), up to
-  /// boundaries; with `computes` these values are no boundaries themselves.
+  /// The closure of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
+  /// `computes`, the roots themselves do not count as boundaries.
   Closure closure(std::span<const NodeId> roots, int group, bool computes = false) const;
-  /// How what is needed lies in the group's domain, in the order of Closure::needed.
+  /// The Fit of each node in Closure::needed.
   std::vector<Fit> fits(const Closure& c, std::size_t g) const;
-  /// How an output of a group's kernel lies; nothing where it cannot be one.
+  /// How an output of a group's kernel corresponds to its domain; nullopt if the kernel cannot compute it.
   std::optional<Over> over_of(NodeId id, const Fit& f, std::size_t g) const;
-  /// What a group's kernel computes for others.
+  /// The values that a group's kernel computes for others: reductions, outputs, stored values.
   std::vector<NodeId> roots(std::size_t g) const;
-  /// Tensors that a value's shape comes from: leaves, and results of other groups.
+  /// The tensors that determine a value's shape: leaves, and results of other groups.
   std::vector<NodeId> shape_sources(NodeId value, int group) const;
 
  private:
   struct NodeState {
-    GroupSet after;             // the groups that it depends on
+    GroupSet after;             // the groups that it depends on, transitively
     int group = -1;             // of a reduction
-    int made_in = -1;           // of a value that is made of a group's results alone, and has their shape: the group
-    bool materialized = false;  // computed by an elementwise kernel of its own
+    int made_in = -1;           // for a value that depends only on one group's results and has their shape: that group
+    bool materialized = false;  // computed by a separate elementwise kernel
     bool stored = false;        // a temporary holds it
   };
 
   NodeState& state(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
   const NodeState& state(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-  /// Nothing where one kernel would not hold it.
+  /// nullopt if the closure exceeds one kernel's weight limit.
   std::optional<Closure> small_closure(NodeId root, int group) const;
   bool gather(Closure& c, std::span<const NodeId> roots, int group, bool computes, int most) const;
   std::vector<NodeId> inputs_of(const Closure& c, int group) const;
@@ -135,9 +138,9 @@ class RowGroups {
   const std::vector<Shape> shapes_;
   std::vector<NodeState> nodes_;
   std::vector<RowGroup> groups_;
-  std::map<std::vector<std::int64_t>, std::vector<std::size_t>> alike_;  // groups by axes and extents of the domain
-  std::map<NodeId, std::vector<std::size_t>> readers_;  // groups that read a leaf in their whole domain
-  mutable NodeSet seen_;                                // of the search that goes on
+  std::map<std::vector<std::int64_t>, std::vector<std::size_t>> alike_;  // groups by reduced axes and domain
+  std::map<NodeId, std::vector<std::size_t>> readers_;  // groups that read a leaf with their domain's shape
+  mutable NodeSet seen_;                                // scratch space of searches
   std::vector<std::size_t> rest_;
 };
 

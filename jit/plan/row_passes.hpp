@@ -1,4 +1,4 @@
-// What each pass through a row computes and reads.
+// What each pass over a row computes and reads.
 #pragma once
 #include <vector>
 
@@ -6,19 +6,19 @@
 
 namespace sinter::inline v1::jit {
 
-/// One pass through a row: a stage, or the one after all of them.
+/// One pass over a row: a stage, or the final pass after all stages.
 struct RowPass {
-  std::vector<Operand> wanted;      // for each element: the operands of these reductions, or what outputs hold
-  std::vector<Operand> reductions;  // of the stage, in the order of their nodes, but for online sums
-  std::vector<OnlineSum> online;    // of the stage: they read what their leads read
-  std::vector<bool> inputs;         // of the kernel: those that are read for each element
+  std::vector<Operand> wanted;      // computed for each element: operands of the stage's reductions, or outputs
+  std::vector<Operand> reductions;  // of the stage, in node order, without online sums
+  std::vector<OnlineSum> online;    // of the stage: they read the same elements as their leads
+  std::vector<bool> inputs;         // for each of the kernel's inputs: whether the pass reads its elements
 };
 
 struct RowPasses {
   /// `online` as in RowStages.
   explicit RowPasses(const Kernel& kernel, bool online = false);
 
-  /// Whether an output has an element for each of the domain's, even where they are all the same in a row.
+  /// Whether an output has one element per element of the domain, even if they are equal within a row.
   bool is_element_output(std::size_t output) const noexcept {
     return !kernel.rows || kernel.rows->over[output] == Over::Domain;
   }
@@ -27,22 +27,22 @@ struct RowPasses {
   }
   /// How many passes read the input.
   int reads(std::size_t input) const noexcept;
-  /// Values that a thread may want to have at hand for a whole row: inputs that several passes read, or all where there
-  /// is one pass.
+  /// Whether a thread should keep the input's elements for the whole row: those that several passes read, or all of
+  /// them if there is only one pass.
   bool is_kept(std::size_t input) const noexcept { return reads(input) > (passes.size() > 1 ? 1 : 0); }
 
   const Kernel& kernel;
   RowStages stages;
-  bool writes_elements = false;  // the last pass is the one that writes
+  bool writes_elements = false;  // the last pass is the final one, which writes elements
   std::vector<RowPass> passes;
 };
 
-/// Bytes of what a stage knows of a part of a row, as its struct in CUDA text has them: for each reduction its value,
-/// for those that give a position that as well, which is a long where `wide`, and for online sums of squares the four
-/// numbers of Moments.
+/// Size in bytes of a stage's partial results, as in its struct in CUDA text: the value of each reduction; the position
+/// too for argmax and argmin, a 64-bit integer if `wide`; the four members of Moments for an online sum of squares.
 int part_size(const RowPasses& passes, int stage, bool wide) noexcept;
 
-/// Which nodes these values are made of, themselves among them; what is behind a node that `stops` is left out.
+/// The nodes that these values depend on, including themselves; the search does not continue past a node for which
+/// stops(node) holds.
 template <class Stops>
 std::vector<bool> made_of(const Graph& graph, std::span<const Operand> values, Stops stops) {
   std::vector<bool> found(graph.nodes().size());

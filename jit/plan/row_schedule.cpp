@@ -1,5 +1,5 @@
-// Graphs that reduce, to kernels: one for each group of reductions, elementwise ones for what a group reads from memory
-// and for outputs that no group computes.
+// Scheduling of graphs that reduce: one kernel for each group of reductions, elementwise kernels for values that a
+// group needs in memory, and for outputs that no group computes.
 #include <algorithm>
 #include <utility>
 
@@ -38,14 +38,14 @@ class RowScheduler {
     plan_.add_kernel(group_kernel(groups_, g, slots_));
   }
 
-  /// Whether anybody reads what the group computes: a value may be there for its shape alone.
+  /// Whether any of the group's results is read: some reductions are needed only for their shape.
   bool is_read(std::size_t g, const Closure& c) const {
     return !groups_[g].outputs.empty() || std::ranges::any_of(c.needed, [&](NodeId id) {
       return groups_.is_stored(id) && groups_.owner(id) == static_cast<int>(g);
     });
   }
 
-  /// Computes what kernels need to find in memory, by elementwise kernels.
+  /// Computes, by elementwise kernels, the materialized values in a closure.
   void build_materialized(const Closure& c) {
     for (const NodeId id : c.needed) materialize(id);
   }
@@ -55,7 +55,8 @@ class RowScheduler {
     build_elementwise({&id, 1}, {&slot, 1}, true);
   }
 
-  /// With `computes`, of values that are materialized: these are computed now, not read.
+  /// An elementwise kernel for `values`. With `computes`, these are materialized values, which it computes instead of
+  /// reading them.
   void build_elementwise(std::span<const NodeId> values, std::span<const Slot> outputs, bool computes) {
     const Closure c = groups_.closure(values, RowGroups::no_group, computes);
     build_materialized(c);
@@ -75,7 +76,7 @@ class RowScheduler {
       if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
       else if (n.op == Op::broadcast_like)
-        made = spread(graph, operands[0], id, leaves);
+        made = in_shape_of(graph, operands[0], id, leaves);
       else
         made = graph.node(n.op, n.dtype, operands, n.attribute);
     }
@@ -83,8 +84,8 @@ class RowScheduler {
     plan_.append(schedule(std::move(graph)), leaves, outputs);
   }
 
-  /// A value in the shape of another one: where it has another one itself, an elementwise kernel reads that, too.
-  Operand spread(Graph& graph, Operand value, NodeId id, Sources& leaves) {
+  /// Broadcasts a value to the shape of another, which an elementwise kernel must then read as well.
+  Operand in_shape_of(Graph& graph, Operand value, NodeId id, Sources& leaves) {
     const std::span<const Operand> operands = groups_.graph().operands(groups_.node(id));
     if (groups_.shape(operands[0].node) == groups_.shape(id)) return value;
     for (const NodeId source : groups_.shape_sources(operands[1].node, RowGroups::no_group)) {
@@ -96,7 +97,7 @@ class RowScheduler {
     return value;
   }
 
-  /// The value, in the shape that it and a tensor broadcast to, by operations that executors have.
+  /// Broadcasts a value to the shape of a tensor, by operations that executors implement.
   static Operand beside(Graph& graph, Operand value, Operand tensor) {
     const DType dtype = graph[value].dtype;
     if (is_complex(dtype)) {
@@ -114,7 +115,7 @@ class RowScheduler {
     return graph.node(part == 0 ? Op::real : Op::imag, real_of(graph[value].dtype), {&value, 1});
   }
 
-  /// What is left: one elementwise plan for each shape.
+  /// The remaining outputs: one elementwise plan for each shape.
   void build_rest() {
     std::vector<std::size_t> rest = groups_.rest();
     while (!rest.empty()) {

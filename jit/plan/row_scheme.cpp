@@ -12,17 +12,17 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// Multiprocessors of a large GPU. Not those of the GPU in hand, on which the order of sums would depend then.
+/// The number of multiprocessors of a large GPU. A constant, since otherwise the order of sums would depend on the GPU.
 constexpr std::int64_t multiprocessors = 128;
 constexpr std::int64_t all_threads = multiprocessors * 2048;
-constexpr int registers = 65536;       // of a multiprocessor
-constexpr int other_words = 24;        // registers of a thread for addresses and counters
-constexpr int most_kept_words = 32;    // of a thread
-constexpr int most_shared = 40 << 10;  // bytes of static shared memory, of 48K
+constexpr int registers = 65536;       // per multiprocessor
+constexpr int other_words = 24;        // registers per thread for addresses and counters
+constexpr int most_kept_words = 32;    // per thread
+constexpr int most_shared = 40 << 10;  // bytes of static shared memory; the limit is 48 KiB
 constexpr int most_steps = 32;
-constexpr std::int64_t worth_sharing = 65536;  // columns from which several blocks for a row are worth a launch more
-constexpr std::int64_t smallest_part = 16384;  // columns of a split
-constexpr std::int64_t smallest_column_part = 32;  // for each thread
+constexpr std::int64_t worth_sharing = 65536;  // columns: from here on, splitting rows outweighs an additional launch
+constexpr std::int64_t smallest_part = 16384;  // columns per split
+constexpr std::int64_t smallest_column_part = 32;  // per thread
 
 RowWish wish;
 
@@ -30,7 +30,7 @@ std::int64_t over(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) 
 std::int64_t power_above(std::int64_t n) noexcept {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
 }
-/// 2^30 at most.
+/// At most 2^30.
 int power_below(std::int64_t n) noexcept {
   return static_cast<int>(std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(n, 1, 1 << 30))));
 }
@@ -41,7 +41,7 @@ int all_part_bytes(const RowTraits& t) noexcept {
   return std::max(bytes, t.loop_part_bytes);
 }
 
-/// Vectors of so many lanes that each of so many threads can keep; 0: none.
+/// The number of vectors that each thread can keep in registers; 0 if none.
 int most_kept(const RowTraits& t, int threads, int lanes, int rows_of_thread) noexcept {
   const int largest = t.part_bytes.empty() ? 0 : *std::ranges::max_element(t.part_bytes);
   const int left = registers / std::max(threads, 256) - other_words - t.live_words - rows_of_thread * largest / 4;
@@ -50,26 +50,28 @@ int most_kept(const RowTraits& t, int threads, int lanes, int rows_of_thread) no
   return most < 1 ? 0 : std::min(power_below(most), most_steps);
 }
 
-/// Vectors of a loop that are read before the first one is used.
+/// The number of vectors that a loop loads before it uses the first one.
 int loop_steps(const RowTraits& t, int lanes) noexcept {
   return std::min(lanes > 1 ? 4 : 8, power_below(8 / std::max(t.streams, 1)));
 }
 
 bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_bytes(t) <= most_shared; }
 
-/// A row in shared memory has its multiprocessor to itself, or nearly. Nothing else hides then what memory takes: as
-/// many threads as possible, unless their registers were enough for fewer bytes at once, or for no function.
+/// With a row in shared memory, often only one block fits on a multiprocessor, so no other block hides memory latency:
+/// use as many threads as possible, unless their smaller register budget reduces the number of bytes in flight, or long
+/// functions would spill.
 void row_cache(RowText& text, const RowTraits& t, int lanes) noexcept {
   constexpr int threads = 1024;
   text.row_cache = true;
-  const int left = registers / threads - other_words - t.live_words - 2 * t.loop_part_bytes / 4;  // of parts and rests
-  const int steps = left / (2 * lanes * t.stream_words);  // of elements and what they become
-  const bool is_wide = t.stream_words > t.streams;        // functions of doubles are long
+  const int left =
+      registers / threads - other_words - t.live_words - 2 * t.loop_part_bytes / 4;  // without partial results
+  const int steps = left / (2 * lanes * t.stream_words);  // elements and values computed from them
+  const bool is_wide = t.stream_words > t.streams;        // functions of doubles need many registers
   if (is_wide || t.calls_long_functions || steps * threads < text.steps * text.block) return;
   text.block = threads, text.steps = std::min(text.steps, power_below(steps));
 }
 
-/// Rows whose elements are neighbours.
+/// For rows whose elements are adjacent in memory.
 RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   const int lanes = s.lanes;
   const std::int64_t vectors = s.columns / lanes;
@@ -81,7 +83,7 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   const int of_lane = most_kept(t, 256, lanes, 1);
   if (vectors <= 64 && of_lane >= 2)
     return vectors <= 1 ? keep(1, 256, 1) : keep(static_cast<int>(power_above(over(vectors, 2))), 256, 2);
-  const bool many_rows = s.rows >= 8 * multiprocessors;  // so many that a warp for each is enough
+  const bool many_rows = s.rows >= 8 * multiprocessors;  // enough to fill the GPU with one warp per row
   if (over(vectors, 32) <= of_lane && (many_rows || !block_has_room(t)))
     return keep(32, 256, power_above(over(vectors, 32)));
   if (!block_has_room(t)) {
@@ -102,7 +104,7 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   return {text, lanes};
 }
 
-/// Rows that are neighbours.
+/// For rows that are adjacent to each other in memory.
 RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   int block = 256;
   RowText text{.across = true};
@@ -112,7 +114,7 @@ RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   };
   while (lanes > 1 && !has_room_for(block, lanes)) lanes /= 2;
   const bool has_room = has_room_for(block, lanes);
-  for (int narrow = lanes; narrow >= 1; narrow /= 2)  // with fewer lanes a thread keeps more of a row
+  for (int narrow = lanes; narrow >= 1; narrow /= 2)  // with fewer lanes, a thread can keep more elements of a row
     for (int team = 1; team <= (t.passes > 1 && has_room ? 32 : 1); team *= 2) {
       const std::int64_t steps = power_above(over(s.columns, team));
       if (steps > most_kept(t, block, narrow, narrow) || (t.passes == 1 && steps > 16)) continue;
@@ -142,7 +144,7 @@ bool fits_exactly(const RowScheme& scheme, std::int64_t columns) noexcept {
                        : vectors > 0 && vectors % (32 * text.steps) == 0;
 }
 
-/// The wish as far as the sizes allow.
+/// The override, as far as the sizes allow it.
 RowScheme wished(const RowSizes& s) noexcept {
   RowScheme scheme{wish.text, std::min(wish.lanes, s.lanes)};
   RowText& text = scheme.text;
@@ -170,7 +172,7 @@ RowTraits::RowTraits(const Kernel& kernel) {
   for (const Node& n : kernel.graph.nodes())
     if (n.op == Op::leaf) bytes[n.attribute] = static_cast<int>(size_of(n.dtype));
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // what is unpacked for one pass is kept for the next
+    if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // narrow elements are kept unpacked
   bool reads_rows = false, writes_rows = false;
   for (std::size_t k = 0; k < kernel.rows->over.size(); ++k)
     if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;

@@ -26,12 +26,12 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
   if (finds_online) join(graph);
 }
 
-/// A stage becomes one with the stage before it where all its reductions can be found in that one's pass.
+/// Merges a stage into the one before it if all its reductions can be computed in that pass.
 void RowStages::join(const Graph& graph) {
   struct Stage {
     std::vector<OnlineSum> sums;
     bool joins = true;
-    int now = 0;  // its number
+    int now = 0;  // the merged stage's number
   };
   std::vector<Stage> stages(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < stage.size(); ++i) {

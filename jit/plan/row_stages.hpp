@@ -1,4 +1,4 @@
-// In which order the values of a kernel that reduces are computed.
+// The order in which the values of a kernel that reduces are computed.
 #pragma once
 #include <vector>
 
@@ -7,29 +7,29 @@
 
 namespace sinter::inline v1::jit {
 
-/// A pass through a row is a stage: it ends with the results of its reductions, which later stages read. After the last
-/// one a final pass computes what outputs ask for each element, where one does. `online`: sums that can be found in the
-/// pass of their lead are, where that spares a pass.
+/// Each stage is one pass over a row that ends with the results of its reductions, which later stages read. If outputs
+/// have a value per element, a final pass after the last stage computes them. With `online`, sums that can be computed
+/// in their lead's pass (OnlineSum) are, if that saves a pass.
 struct RowStages {
   explicit RowStages(const Kernel& kernel, bool online = false);
 
-  /// One value for each row, not for each element: of what depends on reductions, numbers and inputs of that kind
-  /// alone.
+  /// Whether a value is computed once per row: it depends only on reductions, scalars and per-row inputs.
   bool is_per_row(Operand o) const noexcept { return per_row[static_cast<std::size_t>(o.node)]; }
-  /// Of a reduction: the stage that ends with it. Of another value: how many stages must be over before it is computed.
+  /// For a reduction, the stage that computes it; for any other value, the number of stages that must finish before it
+  /// can be computed.
   int stage_of(Operand o) const noexcept { return stage[static_cast<std::size_t>(o.node)]; }
 
-  int count = 0;              // of stages, without the final pass
-  bool passes_after = false;  // whether an output has a value for each element
+  int count = 0;              // number of stages, without the final pass
+  bool passes_after = false;  // whether there is a final pass
   std::vector<bool> per_row;
   std::vector<int> stage;
-  std::vector<OnlineSum> online;  // those that end with the stage of their lead
+  std::vector<OnlineSum> online;  // sums that are computed in the stage of their lead
 
  private:
   void join(const Graph& graph);
 };
 
-/// Whether the node is a reduction that executors compute from elements; Op::count they know from the shape.
+/// Whether executors compute this reduction from elements: all but Op::count, which follows from the shape.
 inline bool combines(const Node& n) noexcept { return is_reduction(n.op) && n.op != Op::count; }
 
 }  // namespace sinter::inline v1::jit

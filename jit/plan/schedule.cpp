@@ -1,4 +1,5 @@
-// Graph to kernels. The nodes' order is cut into segments, each a kernel; values that cross a cut become temporaries.
+// Scheduling of elementwise graphs. The sequence of nodes is cut into segments, each of which becomes a kernel; values
+// that cross a cut become temporaries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +14,17 @@ namespace sinter::inline v1::jit {
 
 namespace {
 
-// The driver takes 32,764 bytes of parameters. Each operand is a pointer and at most max_ndim strides; extents and
-// their multipliers take the rest.
+// The driver accepts 32,764 bytes of parameters. Each operand has a pointer and at most max_ndim strides; the remainder
+// is for extents and their multipliers.
 constexpr int parameter_bytes = 32764 - 1024;
 constexpr int operand_bytes = 8 * (1 + max_ndim);
 constexpr int scalar_bytes = 8;
-// More operands than the class key holds would run as the slowest variant.
+// A kernel with more operands than a ClassKey holds would always run as its generic class.
 constexpr int max_operands = static_cast<int>(ClassKey::max_operands);
-// Values of one element that are alive at once: 192 words leave a thread that handles one element without spills.
+// Peak size of one element's live values: 192 words do not spill if a thread handles one element.
 constexpr int max_live_bytes = 4 * 192;
 
-/// A step of the evaluation: computes a node, or, with `output` >= 0, stores it as that output of the evaluation.
+/// A step of the evaluation: computes a node or, if `output` >= 0, stores it as that output.
 struct Item {
   NodeId node;
   int output = -1;
@@ -47,8 +48,8 @@ std::string_view short_name(DType t) noexcept {
   return "";
 }
 
-/// A hash of what ends up in the text: scalars are parameters in order, in the dtype that they are used in, and whether
-/// an operation's result is weak in promotion says nothing any more.
+/// A hash of what the kernel's text depends on: scalars are numbered parameters, and whether a result is weak in
+/// promotion has no effect any more.
 Hash text_hash(const Graph& graph) {
   Graph numbered;
   for (std::uint32_t scalars = 0; const Node& n : graph.nodes()) {
@@ -103,7 +104,7 @@ class Scheduler {
     bool free = false;
     int defined = -1;     // the item that computes it
     int last_use = -1;    // the last item that reads it
-    int counted_in = -1;  // the sweep that saw it as an input last
+    int counted_in = -1;  // the last sweep that counted it as an input
     int built_in = -1;    // the kernel that `built` belongs to
     Operand built;
     int temporary = -1;
@@ -113,8 +114,8 @@ class Scheduler {
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   bool is_source(NodeId id) const { return node(id).arity == 0; }
 
-  /// Computed again in every kernel that reads it: whatever has no operands; what only converts or negates such; in
-  /// eager mode conversions, which eager libraries do while they load.
+  /// Whether a node is recomputed in each kernel that reads it: nodes without operands, conversions and negations of
+  /// those, and in eager mode conversions, which eager libraries do while loading.
   bool is_free(NodeId id) const {
     const Node& n = node(id);
     if (n.arity == 0) return true;
@@ -125,7 +126,7 @@ class Scheduler {
     return is_source(operand);
   }
 
-  /// Calls f with every source and every computed value that node `id` reads, through free nodes.
+  /// Calls f with every source and computed value that node `id` reads, directly or through free nodes.
   template <class F>
   void for_each_input(NodeId id, F f) {
     if (is_source(id)) return f(id);
@@ -163,7 +164,7 @@ class Scheduler {
     items_.insert(items_.end(), last.begin(), last.end());
   }
 
-  /// crossing_[i]: bytes of the values that are computed before item i and read by it or later.
+  /// crossing_[i]: the bytes per element of values that are computed before item i and read by it or later.
   void measure_crossings() {
     for (std::size_t i = 0; i < items_.size(); ++i)
       for_each_read(items_[i], [&](NodeId id) { state(id).last_use = static_cast<int>(i); });
@@ -191,7 +192,7 @@ class Scheduler {
         NodeState& s = state(id);
         const bool inside = s.defined >= static_cast<int>(begin);
         if (inside && s.last_use == static_cast<int>(i) && s.counted_in != sweep_) {
-          s.counted_in = sweep_;  // closes once even where an item reads it twice
+          s.counted_in = sweep_;  // counted once even if an item reads it twice
           --open;
           live -= static_cast<int>(size_of(node(id).dtype));
         } else if (!inside && s.counted_in != sweep_) {
@@ -210,7 +211,7 @@ class Scheduler {
       } else {
         ++stores;
       }
-      // A value that is still open where the segment ends takes a temporary.
+      // A value that is read after the segment needs a temporary.
       const int operands = inputs + open + stores;
       const int bytes = operand_bytes * operands + scalar_bytes * scalars;
       const bool exceeded[] = {total_weight > max_weight, operands > max_operands, bytes > parameter_bytes,
@@ -223,7 +224,7 @@ class Scheduler {
     return items_.size();
   }
 
-  /// In the later half of (begin, limit], where the fewest bytes cross; the latest such place.
+  /// The position in the later half of (begin, limit] where the fewest bytes cross; the latest if there are several.
   std::size_t best_cut(std::size_t begin, std::size_t limit) const {
     std::size_t best = limit;
     for (std::size_t i = limit; i > begin + (limit - begin) / 2; --i)
@@ -243,7 +244,8 @@ class Scheduler {
     }
   }
 
-  /// The node's value in the kernel being built. Goes at most two steps deep: a free node and its operand.
+  /// The node's operand in the kernel that is being built. Recursion is at most two levels deep: a free node and its
+  /// operand.
   Operand import(Kernel& kernel, NodeId id) {
     NodeState& s = state(id);
     if (s.built_in == kernel_index()) return s.built;
@@ -313,7 +315,7 @@ class Scheduler {
   std::vector<Item> items_;
   std::vector<std::int64_t> crossing_;
   int sweep_ = -1;
-  std::ptrdiff_t limit_hit_ = 0;  // by the last kernel
+  std::ptrdiff_t limit_hit_ = 0;  // the last kernel's limit
   Plan plan_;
 };
 

@@ -27,23 +27,23 @@ namespace {
 /// Past this many keys, a call site's graphs are looked up by content: tables are copied on write, so they stay small.
 constexpr std::size_t max_keys = 32;
 
-struct EntryItem {
+struct KeyedGraph {
   std::vector<std::uint16_t> key;
   std::shared_ptr<const CompiledGraph> compiled;
 };
 
 /// Immutable once published.
-struct EntryTable {
-  std::vector<EntryItem> items;
+struct KeyedGraphs {
+  std::vector<KeyedGraph> items;
 };
 
 /// What a CallSiteCache points to. Outlives it: a plugin may be unloaded before its compiled graphs are dropped.
 struct CallSiteGraphs {
-  std::atomic<const EntryTable*> table{nullptr};
-  std::shared_ptr<const EntryTable> owner;
+  std::atomic<const KeyedGraphs*> table{nullptr};
+  std::shared_ptr<const KeyedGraphs> owner;
 
   /// Returns the previous table, to be destroyed later, without a lock.
-  [[nodiscard]] std::shared_ptr<const EntryTable> put(std::shared_ptr<const EntryTable> next) noexcept {
+  [[nodiscard]] std::shared_ptr<const KeyedGraphs> put(std::shared_ptr<const KeyedGraphs> next) noexcept {
     table.store(next.get(), std::memory_order_seq_cst);
     owner.swap(next);
     return next;
@@ -71,8 +71,8 @@ struct CompiledGraphs {
   std::unordered_multimap<std::uint64_t, Kept> by_hash;
   std::size_t of_no_type = 0;
   std::uint64_t uses = 0;
-  std::mutex changing_entries;
-  std::deque<CallSiteGraphs> entries;
+  std::mutex changing_call_sites;
+  std::deque<CallSiteGraphs> call_sites;
 };
 
 /// Never destroyed, since static call-site caches point into it.
@@ -276,9 +276,9 @@ Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes) {
 
 const CompiledGraph* find_compiled_graph(const CallSiteCache& site, CompiledGraphKey key) noexcept {
   const auto* known = static_cast<const CallSiteGraphs*>(site.plans.load(std::memory_order_acquire));
-  const EntryTable* const table = known ? known->table.load(std::memory_order_seq_cst) : nullptr;
+  const KeyedGraphs* const table = known ? known->table.load(std::memory_order_seq_cst) : nullptr;
   if (!table) return nullptr;
-  for (const EntryItem& item : table->items)
+  for (const KeyedGraph& item : table->items)
     if (equal(key, item.key)) return item.compiled.get();
   return nullptr;
 }
@@ -286,17 +286,17 @@ const CompiledGraph* find_compiled_graph(const CallSiteCache& site, CompiledGrap
 namespace {
 
 /// Returns the table that it replaced, if any.
-std::shared_ptr<const EntryTable> replace_table(CallSiteCache& site, CompiledGraphKey key,
-                                                const CompiledGraph& compiled) {
+std::shared_ptr<const KeyedGraphs> replace_table(CallSiteCache& site, CompiledGraphKey key,
+                                                 const CompiledGraph& compiled) {
   CompiledGraphs& r = compiled_graphs.get();
-  const runtime::ForkSafeLock lock(r.changing_entries);
+  const runtime::ForkSafeLock lock(r.changing_call_sites);
   if (find_compiled_graph(site, key)) return nullptr;
   if (!site.plans.load(std::memory_order_relaxed))
-    site.plans.store(&r.entries.emplace_back(), std::memory_order_release);
+    site.plans.store(&r.call_sites.emplace_back(), std::memory_order_release);
   auto& graphs_of_site = *static_cast<CallSiteGraphs*>(const_cast<void*>(site.plans.load(std::memory_order_relaxed)));
-  const EntryTable* const old = graphs_of_site.owner.get();
+  const KeyedGraphs* const old = graphs_of_site.owner.get();
   if (old && old->items.size() >= max_keys) return nullptr;
-  auto next = std::make_shared<EntryTable>(old ? *old : EntryTable());
+  auto next = std::make_shared<KeyedGraphs>(old ? *old : KeyedGraphs());
   next->items.push_back({std::vector<std::uint16_t>(key.begin(), key.end()), compiled.shared_from_this()});
   return graphs_of_site.put(std::move(next));
 }
@@ -304,19 +304,19 @@ std::shared_ptr<const EntryTable> replace_table(CallSiteCache& site, CompiledGra
 }  // namespace
 
 void add_compiled_graph(CallSiteCache& site, CompiledGraphKey key, const CompiledGraph& compiled) {
-  if (std::shared_ptr<const EntryTable> replaced = replace_table(site, key, compiled))
+  if (std::shared_ptr<const KeyedGraphs> replaced = replace_table(site, key, compiled))
     destroy_later(std::move(replaced));
 }
 
 void drop_compiled_graphs() {
   CompiledGraphs& r = compiled_graphs.get();
-  std::vector<std::shared_ptr<const EntryTable>> tables;
+  std::vector<std::shared_ptr<const KeyedGraphs>> tables;
   {
-    const runtime::ForkSafeLock lock(r.changing_entries);
-    tables.reserve(r.entries.size());
-    for (CallSiteGraphs& e : r.entries) tables.push_back(e.put(nullptr));
+    const runtime::ForkSafeLock lock(r.changing_call_sites);
+    tables.reserve(r.call_sites.size());
+    for (CallSiteGraphs& e : r.call_sites) tables.push_back(e.put(nullptr));
   }
-  for (std::shared_ptr<const EntryTable>& table : tables)
+  for (std::shared_ptr<const KeyedGraphs>& table : tables)
     if (table) destroy_later(std::move(table));
   auto dropped = std::make_shared<std::unordered_multimap<std::uint64_t, Kept>>();
   {

@@ -125,7 +125,7 @@ std::shared_ptr<const CompiledGraph> compiled_graph_for(Graph recorded, bool eag
 /// The graph with its outputs converted; dtypes[i] is the dtype of output i, or absent (any_dtype) to leave it.
 Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);
 
-/// What, beside its type, an evaluation's compiled graph depends on, as words that are compared.
+/// The words that, besides the type, determine an evaluation's compiled graph.
 using CompiledGraphKey = std::span<const std::uint16_t>;
 
 /// The compiled graph that a call-site cache has for a key, or null; it stays until the caller's Reading ends.

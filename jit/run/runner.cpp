@@ -81,7 +81,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   }
 }
 
-/// There is nothing to compile.
+/// A BLAS runs it, so there is nothing to compile.
 void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call) {
   if (call.row_plans) call.row_plans->emplace_back();
   if (!call.runs) return;

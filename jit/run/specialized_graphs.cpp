@@ -21,22 +21,22 @@ const CompiledGraph& SpecializedGraphs::choose(const CompiledGraph& general, con
     return general;
   }
   const bool first = !newest_.load(std::memory_order_acquire) && !general_ran_.load(std::memory_order_relaxed);
-  const Known* known = find(pattern);
+  const Specialization* known = find(pattern);
   if (known && !known->seen_once) return known->compiled ? *known->compiled : general;
   if (first || known) return add(general, pattern);
   if (runs && patterns_.load(std::memory_order_relaxed) < most_patterns) remember(pattern);
   return nearest(general, pattern);
 }
 
-const SpecializedGraphs::Known* SpecializedGraphs::find(const EqualScalars::Pattern& pattern) const noexcept {
-  const Known* known = newest_.load(std::memory_order_acquire);
+const SpecializedGraphs::Specialization* SpecializedGraphs::find(const EqualScalars::Pattern& pattern) const noexcept {
+  const Specialization* known = newest_.load(std::memory_order_acquire);
   while (known && known->pattern != pattern) known = known->next;
   return known;
 }
 
 const CompiledGraph& SpecializedGraphs::nearest(const CompiledGraph& general,
                                                 const EqualScalars::Pattern& pattern) const noexcept {
-  for (const Known* k = newest_.load(std::memory_order_acquire); k; k = k->next)
+  for (const Specialization* k = newest_.load(std::memory_order_acquire); k; k = k->next)
     if (k->compiled && EqualScalars::holds(k->pattern, pattern)) return *k->compiled;
   return general;
 }
@@ -48,7 +48,7 @@ void SpecializedGraphs::remember(const EqualScalars::Pattern& pattern) const {
 
 const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const {
   const runtime::ForkSafeLock lock(mutex_);
-  const Known* known = find(pattern);
+  const Specialization* known = find(pattern);
   if (!known || known->seen_once) {
     std::optional<Graph> merged = equal_.merged(general.graph(), pattern);
     known =
@@ -58,11 +58,11 @@ const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general, const 
 }
 
 /// Inserts before older entries of the pattern. Under the mutex.
-const SpecializedGraphs::Known& SpecializedGraphs::publish(EqualScalars::Pattern pattern, bool seen_once,
-                                                           std::shared_ptr<const CompiledGraph> compiled) const {
+const SpecializedGraphs::Specialization& SpecializedGraphs::publish(
+    EqualScalars::Pattern pattern, bool seen_once, std::shared_ptr<const CompiledGraph> compiled) const {
   if (!find(pattern)) patterns_.fetch_add(1, std::memory_order_relaxed);
-  all_.push_back(std::make_unique<const Known>(
-      Known{std::move(pattern), seen_once, std::move(compiled), newest_.load(std::memory_order_relaxed)}));
+  all_.push_back(std::make_unique<const Specialization>(
+      Specialization{std::move(pattern), seen_once, std::move(compiled), newest_.load(std::memory_order_relaxed)}));
   newest_.store(all_.back().get(), std::memory_order_release);
   return *all_.back();
 }

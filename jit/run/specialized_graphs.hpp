@@ -29,27 +29,27 @@ class SpecializedGraphs {
   const CompiledGraph& choose(const CompiledGraph& general, const Scalar* scalars, bool runs) const;
 
  private:
-  /// Immutable once published.
-  struct Known {
+  /// A list node; immutable once published.
+  struct Specialization {
     EqualScalars::Pattern pattern;
-    bool seen_once;                                 // nothing was made for it yet
-    std::shared_ptr<const CompiledGraph> compiled;  // without one the general one serves
-    const Known* next;
+    bool seen_once;                                 // no graph was compiled for it yet
+    std::shared_ptr<const CompiledGraph> compiled;  // null: the general graph is used
+    const Specialization* next;
   };
-  const Known* find(const EqualScalars::Pattern& pattern) const noexcept;
+  const Specialization* find(const EqualScalars::Pattern& pattern) const noexcept;
   /// An existing graph that computes the right values for the pattern.
   const CompiledGraph& nearest(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const noexcept;
   void remember(const EqualScalars::Pattern& pattern) const;
   const CompiledGraph& add(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const;
-  const Known& publish(EqualScalars::Pattern pattern, bool seen_once,
-                       std::shared_ptr<const CompiledGraph> compiled) const;
+  const Specialization& publish(EqualScalars::Pattern pattern, bool seen_once,
+                                std::shared_ptr<const CompiledGraph> compiled) const;
 
   const EqualScalars equal_;
   mutable std::atomic<bool> general_ran_{false};
-  mutable std::atomic<const Known*> newest_{nullptr};
+  mutable std::atomic<const Specialization*> newest_{nullptr};
   mutable std::atomic<int> patterns_{0};
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<const Known>> all_;
+  mutable std::vector<std::unique_ptr<const Specialization>> all_;
 };
 
 }  // namespace sinter::inline v1::jit

@@ -56,7 +56,8 @@ void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t
   if (count == 0) return;
   const DType dtype = from[0]->dtype;
   const std::size_t size = size_of(dtype), block = static_cast<std::size_t>(std::min(count, block_size));
-  const auto elements = scratch(from.size() * block * size), result = scratch(block * size_of(combined_in(dtype)));
+  const auto elements = scratch(from.size() * block * size),
+             result = scratch(block * size_of(accumulation_dtype(dtype)));
   std::vector<const std::byte*> sources(from.size());
   for (std::int64_t done = 0; done < count; done += block_size) {
     const std::int64_t n = std::min(block_size, count - done);

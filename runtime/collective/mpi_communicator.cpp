@@ -109,7 +109,7 @@ void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
   const DType dtype = arrays[0]->dtype;
   constexpr std::int64_t block = 1 << 18;
   const std::int64_t count = arrays[0]->numel;
-  const std::size_t size = size_of(dtype), wide = size_of(combined_in(dtype));
+  const std::size_t size = size_of(dtype), wide = size_of(accumulation_dtype(dtype));
   const std::size_t held = static_cast<std::size_t>(std::min(block, count)) * size;
   const auto elements = scratch(arrays.size() * held);
   std::vector<const std::byte*> sources(arrays.size());
@@ -130,7 +130,7 @@ void Mpi::all_reduce(LocalArrays arrays, Combine how) {
     DType wide = DType::Float32;
     processes_.agree(call, [&] {
       ranks_.all_reduce(arrays, how);
-      wide = combined_in(arrays[0]->dtype);
+      wide = accumulation_dtype(arrays[0]->dtype);
       all = e.allocate(static_cast<std::size_t>(call.count) * size_of(wide));
       combine_local(arrays, how, all);
     });
@@ -171,7 +171,7 @@ void Mpi::gather_shards(Exchange& e, const Call& call, std::byte* all, Counts co
 /// Returns this process's elements of the reduction.
 const std::byte* Mpi::reduce_shards(Exchange& e, const Call& call, std::byte* all, Counts counts) {
   const mpi::Library& mpi = processes_.mpi();
-  const DType wide = combined_in(static_cast<DType>(call.dtype));
+  const DType wide = accumulation_dtype(static_cast<DType>(call.dtype));
   const std::size_t size = size_of(wide);
   const mpi::Datatype type = processes_.element(size);
   const mpi::Op op = processes_.operation(wide, static_cast<Combine>(call.how));
@@ -226,7 +226,7 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combin
     std::unique_ptr<std::byte[]> rounded;
     processes_.agree(call, [&] {
       ranks_.reduce_scatter(from, to, counts, how);
-      all = e.allocate(static_cast<std::size_t>(call.count) * size_of(combined_in(from[0]->dtype)));
+      all = e.allocate(static_cast<std::size_t>(call.count) * size_of(accumulation_dtype(from[0]->dtype)));
       combine_local(from, how, all);
       std::size_t bytes = 0;
       for (const TensorRef& array : to) bytes += bytes_of(*array);

@@ -120,11 +120,11 @@ void NcclLanes::group(const std::string& call, const std::function<nccl::Result(
   const nccl::Result ended = library_.ncclGroupEnd();
   check(call, result);
   check(call, ended);
-  settle(call);
+  wait_until_issued(call);
 }
 
 /// Waits until NCCL has issued the calls or set up the communicators.
-void NcclLanes::settle(const std::string& call) {
+void NcclLanes::wait_until_issued(const std::string& call) {
   const Deadline deadline;
   for (const nccl::Comm comm : comms_) {
     if (!comm) give_up(call, "NCCL did not create a communicator");

@@ -54,7 +54,7 @@ class NcclLanes final : private StreamWatch {
   [[noreturn]] void give_up(const std::string& call, const std::string& why);
   void abort(const std::string& call, const std::string& why);
   void group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start);
-  void settle(const std::string& call);
+  void wait_until_issued(const std::string& call);
   void check(const std::string& call, nccl::Result result);
 
   const nccl::Library& library_;

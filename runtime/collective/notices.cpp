@@ -21,8 +21,12 @@ std::string process_list(const std::vector<int>& processes) {
 }
 
 Notices::Notices(const mpi::Library& mpi, mpi::Comm comm, int process, int size)
-    : mpi_(mpi), comm_(comm), process_(process), arriving_(new Notice{}), heard_of_(static_cast<std::size_t>(size)) {
-  heard_of_[static_cast<std::size_t>(process)] = true;
+    : mpi_(mpi),
+      comm_(comm),
+      process_(process),
+      arriving_(new Notice{}),
+      received_from_(static_cast<std::size_t>(size)) {
+  received_from_[static_cast<std::size_t>(process)] = true;
   listen();
 }
 
@@ -39,8 +43,8 @@ std::optional<std::string> Notices::poll_abort() {
       return std::nullopt;
     const Notice notice = *arriving_;
     listen();
-    if (notice.process >= 0 && static_cast<std::size_t>(notice.process) < heard_of_.size())
-      heard_of_[static_cast<std::size_t>(notice.process)] = true;
+    if (notice.process >= 0 && static_cast<std::size_t>(notice.process) < received_from_.size())
+      received_from_[static_cast<std::size_t>(notice.process)] = true;
     if (notice.errors == 0) return fmt::format("process {} gave up: {}", notice.process, notice.text);
     errors_.push_back(notice);
   }
@@ -71,8 +75,8 @@ void Notices::send(int errors, std::int64_t waits, std::string_view what) {
   Notice* const notice = new Notice{.process = process_, .errors = errors, .waits = waits, .text = {}};
   notice->text[what.copy(notice->text, sizeof(notice->text) - 1)] = '\0';
   Sent& sent = sent_.emplace_back(Sent{notice, {}});
-  sent.requests.reserve(heard_of_.size());
-  for (int peer = 0; peer < static_cast<int>(heard_of_.size()); ++peer) {
+  sent.requests.reserve(received_from_.size());
+  for (int peer = 0; peer < static_cast<int>(received_from_.size()); ++peer) {
     if (peer == process_) continue;
     mpi::Request request = nullptr;
     if (mpi_.MPI_Isend(notice, sizeof(Notice), mpi_.byte, peer, tag, comm_, &request) == mpi::success)
@@ -80,18 +84,18 @@ void Notices::send(int errors, std::int64_t waits, std::string_view what) {
   }
 }
 
-void Notices::tell_error(int errors, std::int64_t waits, std::string_view what) { send(errors, waits, what); }
+void Notices::broadcast_error(int errors, std::int64_t waits, std::string_view what) { send(errors, waits, what); }
 
 void Notices::broadcast_abort(std::string_view what) { send(0, 0, what); }
 
-std::vector<int> Notices::tell(std::string_view what) {
+std::vector<int> Notices::broadcast_abort_and_wait(std::string_view what) {
   send(0, 0, what);
   const auto end = std::chrono::steady_clock::now() + answers_within;
   for (int polls = 0; std::chrono::steady_clock::now() < end; pause_after(++polls))
-    if (!poll_abort() && std::ranges::find(heard_of_, false) == heard_of_.end()) break;
+    if (!poll_abort() && std::ranges::find(received_from_, false) == received_from_.end()) break;
   std::vector<int> silent;
-  for (std::size_t peer = 0; peer < heard_of_.size(); ++peer)
-    if (!heard_of_[peer]) silent.push_back(static_cast<int>(peer));
+  for (std::size_t peer = 0; peer < received_from_.size(); ++peer)
+    if (!received_from_[peer]) silent.push_back(static_cast<int>(peer));
   return silent;
 }
 

@@ -26,7 +26,7 @@ class Notices {
   std::optional<std::string> poll_abort();
   /// Reports an error, this process's `errors`-th, to all others, after `waits` waits of all processes together. Does
   /// not wait.
-  void tell_error(int errors, std::int64_t waits, std::string_view what);
+  void broadcast_error(int errors, std::int64_t waits, std::string_view what);
   /// Why another process, or only `peer` unless it is negative, will not take part in the call that this one waits in,
   /// after `waits` waits and `errors` errors of its own: "process 1 does not take part because of an error: ..."
   std::optional<std::string> missing(int errors, std::int64_t waits, int peer);
@@ -34,7 +34,7 @@ class Notices {
   void broadcast_abort(std::string_view what);
   /// The same, and waits for the others' replies, which they send when they next listen. Returns the processes that did
   /// not reply within a second.
-  std::vector<int> tell(std::string_view what);
+  std::vector<int> broadcast_abort_and_wait(std::string_view what);
   /// Must be called before MPI ends.
   void stop();
 
@@ -58,7 +58,7 @@ class Notices {
   int process_;
   Notice* arriving_;  // never freed: MPI may write to it until the process ends
   mpi::Request request_ = nullptr;
-  std::vector<bool> heard_of_;
+  std::vector<bool> received_from_;
   std::vector<Notice> errors_;  // of others
   std::vector<Sent> sent_;
 };

@@ -148,7 +148,7 @@ void Processes::give_up(const Call& call, const std::string& why) {
   broken_ = fmt::format("process {} of {} under MPI, in {}", process_, size_, what);
   lost_ = true;
   if (notices_)
-    if (const std::vector<int> silent = notices_->tell(what); !silent.empty())
+    if (const std::vector<int> silent = notices_->broadcast_abort_and_wait(what); !silent.empty())
       broken_ += fmt::format("; {} did not respond", process_list(silent));
   throw Error(broken_);
 }
@@ -183,7 +183,7 @@ void Processes::look_around(const Call& call, int peer, Grace& grace) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds on_its_way{200};
   if (const auto other = notices_->poll_abort()) give_up(call, *other);
-  if (call.kind == CallKind::End) return tell_end(call);
+  if (call.kind == CallKind::End) return broadcast_end(call);
   const auto other = notices_->missing(errors_, waits_, peer);
   if (!other) return;
   if (!grace.since) grace.since = Clock::now();
@@ -191,12 +191,12 @@ void Processes::look_around(const Call& call, int peer, Grace& grace) {
 }
 
 /// Reports the end of this process to others that still send to it or receive from it.
-void Processes::tell_end(const Call& call) {
-  if (told_end_) return;
+void Processes::broadcast_end(const Call& call) {
+  if (end_sent_) return;
   int sends = 0;
   check(call, "MPI_Iprobe", mpi_.MPI_Iprobe(mpi::any_source, agree_tag, comm_, &sends, mpi::no_status));
   if (!sends) return;
-  told_end_ = true;
+  end_sent_ = true;
   notices_->broadcast_abort("end of the program");
 }
 
@@ -204,7 +204,7 @@ void Processes::abandon(std::string_view why) noexcept try {
   const std::lock_guard lock(mutex_.get());
   check_usable();
   ++errors_;
-  notices_->tell_error(errors_, waits_, why);
+  notices_->broadcast_error(errors_, waits_, why);
 } catch (...) {  // no process can be notified
 }
 

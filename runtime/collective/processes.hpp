@@ -125,7 +125,7 @@ class Processes {
     }
     if (refused) std::rethrow_exception(refused);
   }
-  void tell_end(const Call& call);
+  void broadcast_end(const Call& call);
   static void at_exit() noexcept;
   void end() noexcept;
 
@@ -140,7 +140,7 @@ class Processes {
   bool lost_ = false;       // out of sync with the other processes
   std::int64_t waits_ = 0;  // finished waits of all processes together
   int errors_ = 0;          // number of errors reported by abandon()
-  bool told_end_ = false;
+  bool end_sent_ = false;
   std::array<mpi::Datatype, 17> elements_{};
   std::array<mpi::Op, 64> operations_{};
 };

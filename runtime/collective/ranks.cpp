@@ -80,7 +80,7 @@ void Ranks::check_equal_sizes(std::string_view call, LocalArrays arrays) const {
   }
 }
 
-void Ranks::check_shards(std::string_view call, LocalArrays wholes, LocalArrays shards,
+void Ranks::check_shards(std::string_view call, LocalArrays gathered, LocalArrays shards,
                          std::span<const std::int64_t> counts) const {
   if (counts.size() != all_.size())
     throw ShapeError(fmt::format("{}: there are {} counts, [{}]: give one for each rank", describe(call), counts.size(),
@@ -93,16 +93,16 @@ void Ranks::check_shards(std::string_view call, LocalArrays wholes, LocalArrays 
   for (int i = 0; i < local_; ++i) {
     const auto at = static_cast<std::size_t>(i);
     check_size(call, *shards[at], first_ + i, counts[static_cast<std::size_t>(first_ + i)]);
-    if (wholes[at]->numel != all)
+    if (gathered[at]->numel != all)
       throw ShapeError(fmt::format("{}: the array of {}, {}, has {} elements, but the counts [{}] make {}",
-                                   describe(call), describe(first_ + i), runtime::describe(*wholes[at]),
-                                   wholes[at]->numel, fmt::join(counts, ", "), all));
-    if (shards[at]->dtype != wholes[at]->dtype)
+                                   describe(call), describe(first_ + i), runtime::describe(*gathered[at]),
+                                   gathered[at]->numel, fmt::join(counts, ", "), all));
+    if (shards[at]->dtype != gathered[at]->dtype)
       throw DtypeError(fmt::format("{}: the arrays of {} differ in dtype: {} and {}", describe(call),
                                    describe(first_ + i), runtime::describe(*shards[at]),
-                                   runtime::describe(*wholes[at])));
+                                   runtime::describe(*gathered[at])));
     for (int j = 0; j < local_; ++j)
-      if (overlap(*shards[at], *wholes[static_cast<std::size_t>(j)]))
+      if (overlap(*shards[at], *gathered[static_cast<std::size_t>(j)]))
         throw Error(
             fmt::format("{}: an array of {} and one of {} share memory: the arrays that receive need their own memory",
                         describe(call), describe(first_ + i), describe(first_ + j)));

@@ -38,7 +38,7 @@ class Ranks {
   void check_array(std::string_view call, const TensorRef& array, int rank) const;
   void check_arrays(std::string_view call, std::string_view role, LocalArrays arrays) const;
   void check_equal_sizes(std::string_view call, LocalArrays arrays) const;
-  void check_shards(std::string_view call, LocalArrays wholes, LocalArrays shards,
+  void check_shards(std::string_view call, LocalArrays gathered, LocalArrays shards,
                     std::span<const std::int64_t> counts) const;
   void check_size(std::string_view call, const TensorImpl& array, int rank, std::int64_t wanted) const;
   void check_rank(std::string_view call, std::string_view role, int rank) const;

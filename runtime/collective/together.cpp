@@ -10,13 +10,13 @@ constinit thread_local int together_depth = 0;
 }  // namespace
 
 Together::Together(const Mesh& mesh) noexcept
-    : is_of_several_(mesh.local() != mesh.size()), tells_(is_of_several_ && together_depth == 0) {
+    : is_of_several_(mesh.local() != mesh.size()), reports_(is_of_several_ && together_depth == 0) {
   together_depth += is_of_several_;
 }
 Together::~Together() { together_depth -= is_of_several_; }
 
 void Together::abandon(std::string_view why) const noexcept {
-  if (tells_) Processes::get().abandon(why);  // already started by the mesh
+  if (reports_) Processes::get().abandon(why);  // already started by the mesh
 }
 
 }  // namespace sinter::inline v1::runtime

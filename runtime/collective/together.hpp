@@ -19,7 +19,7 @@ class Together {
   void abandon(std::string_view why) const noexcept;
 
  private:
-  bool is_of_several_, tells_;
+  bool is_of_several_, reports_;
 };
 
 /// Calls f(). Its error is thrown here and reported at once to the other processes of the mesh: waiting for this one in

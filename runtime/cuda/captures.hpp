@@ -50,20 +50,20 @@ class Captures {
   std::vector<std::shared_ptr<Capture>> take_all() noexcept;
 
  private:
-  struct Known {
+  struct CaptureTable {
     std::mutex mutex;
     std::map<std::uint64_t, std::shared_ptr<Capture>> by_id;
     std::vector<std::uint64_t> ended;  // with capacity for all of them
   };
   struct Owner {  // owned by the graph
-    std::shared_ptr<Known> known;
+    std::shared_ptr<CaptureTable> known;
     std::uint64_t id;
   };
   static void ended(void* owner) noexcept;
   std::shared_ptr<Capture> add(driver::CUgraph graph, std::uint64_t id);
 
   const CudaContext& context_;
-  const std::shared_ptr<Known> known_ = std::make_shared<Known>();
+  const std::shared_ptr<CaptureTable> known_ = std::make_shared<CaptureTable>();
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -274,7 +274,7 @@ std::size_t CudaGpu::trim() {
   release(captures_.take_ended());
   retired_->unload_done();
   const std::size_t returned = pool_.trim();
-  if (returned) memory_.settle();
+  if (returned) memory_.synchronize();
   return returned;
 }
 
@@ -295,7 +295,7 @@ CUresult CudaGpu::with_room(F call) {
   if (result != driver::error_out_of_memory) [[likely]]
     return result;
   pool_.trim();
-  memory_.settle();
+  memory_.synchronize();
   return call();
 }
 

@@ -18,7 +18,7 @@ class CudaMemory final : public MemorySource {
   /// Throws CudaError while the stream captures a graph.
   void* acquire(std::size_t bytes, StreamImpl* stream) override;
   void release(void* data, std::size_t bytes, StreamImpl* stream, Fence fence) noexcept override;
-  void settle() override { streams_.synchronize(); }
+  void synchronize() override { streams_.synchronize(); }
   MemoryInfo memory() const override;
 
  private:

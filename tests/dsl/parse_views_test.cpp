@@ -102,11 +102,11 @@ struct Part {
 };
 
 /// The elements of x, row-major, at the index: each axis of the result has the positions of one of x, or is new.
-struct Walk {
+struct Selection {
   std::vector<std::vector<std::int64_t>> axes;  // elements from the beginning, of each axis of the result
   std::int64_t start = 0;
 
-  Walk(const std::vector<Part>& parts, const Shape& shape) {
+  Selection(const std::vector<Part>& parts, const Shape& shape) {
     const Shape strides = contiguous_strides(shape);
     const auto named = std::ranges::count_if(parts, [](const Part& p) { return p.kind <= Part::Slice; });
     std::int64_t axis = 0;
@@ -179,13 +179,13 @@ TEST_F(ParseViews, RandomIndicesArePythons) {
     text += "]";
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
     const Tensor<float> a = arange<float>(shape.numel()).reshape(shape);
-    const Walk walk(parts, shape);
+    const Selection selection(parts, shape);
     Shape expected_shape;
-    for (const auto& axis : walk.axes) expected_shape.push_back(static_cast<std::int64_t>(axis.size()));
+    for (const auto& axis : selection.axes) expected_shape.push_back(static_cast<std::int64_t>(axis.size()));
     const Tensor<float> got = parse(text, {{"a", a}}).to<float>();
     ASSERT_EQ(got.shape(), expected_shape);
     const Tensor<float> flat = got.contiguous().reshape({got.numel()});
-    const std::vector<float> wanted = walk.elements();
+    const std::vector<float> wanted = selection.elements();
     ASSERT_EQ(static_cast<std::size_t>(flat.numel()), wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(flat[static_cast<std::int64_t>(i)].item(), wanted[i]);
   }

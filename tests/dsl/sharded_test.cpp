@@ -154,19 +154,19 @@ TEST(Sharded, TellsAsMuchAsTheModelSays) {
     const sn::Mesh mesh(list);
     const std::uint64_t k = list.size(), n = 5 * sizeof(float);
     const sn::Tensor s = sn::shard(numbers({30, 5}), mesh);
-    const auto told = [&](auto evaluate) {
+    const auto traffic_of = [&](auto evaluate) {
       const auto before = mesh.communicator().traffic();
       evaluate();
       const auto after = mesh.communicator().traffic();
       return std::pair(after.messages - before.messages, after.bytes - before.bytes);
     };
-    using Told = std::pair<std::uint64_t, std::uint64_t>;
-    EXPECT_EQ(told([&] { (void)sn::Tensor((s + 1).exp().sum(1)); }), Told(0, 0));
-    const Told added = told([&] { (void)sn::Tensor((s + 1).exp().sum(0)); });
+    using Traffic = std::pair<std::uint64_t, std::uint64_t>;
+    EXPECT_EQ(traffic_of([&] { (void)sn::Tensor((s + 1).exp().sum(1)); }), Traffic(0, 0));
+    const Traffic added = traffic_of([&] { (void)sn::Tensor((s + 1).exp().sum(0)); });
     EXPECT_EQ(added.second, added.first * n) << "each message the sum's bytes";
     EXPECT_LE(added.first, 2 * k);
-    EXPECT_EQ(told([&] { (void)sn::Tensor(s.mean(0)); }), added) << "a count needs no communication";
-    const Told softmaxed = told([&] { (void)sn::Tensor(softmax(s, 0)); });
+    EXPECT_EQ(traffic_of([&] { (void)sn::Tensor(s.mean(0)); }), added) << "a count needs no communication";
+    const Traffic softmaxed = traffic_of([&] { (void)sn::Tensor(softmax(s, 0)); });
     EXPECT_LE(softmaxed.first, added.first + k * (k - 1)) << "one maximum, one sum, whatever the formula repeats";
   }
 }

@@ -78,7 +78,7 @@ TEST(Nest, DimsFollowTheOutputsMemory) {
 }
 
 /// Offsets of all operands at every position of a nest, in any order.
-std::vector<std::vector<std::int64_t>> walk(const LoopNest& nest) {
+std::vector<std::vector<std::int64_t>> offsets_of(const LoopNest& nest) {
   std::vector<std::vector<std::int64_t>> positions;
   for (std::int64_t i = 0; i < nest.numel; ++i) {
     std::vector<std::int64_t> offsets(nest.operands.size());
@@ -154,7 +154,7 @@ TEST(Nest, RandomOperandsAreWalkedElementForElement) {
       expected.push_back(offsets);
     }
     std::ranges::sort(expected);
-    ASSERT_EQ(walk(nest), expected);
+    ASSERT_EQ(offsets_of(nest), expected);
   }
 }
 

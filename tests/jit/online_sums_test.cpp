@@ -59,10 +59,10 @@ TEST(OnlineSums, SpareAStage) {
   const Kernel& kernel = k.done();
   EXPECT_EQ(RowStages(kernel).count, 2);
   EXPECT_EQ(RowStages(kernel, true).count, 1);
-  const jit::RowPasses walks(kernel, true);
-  EXPECT_EQ(walks.passes.size(), 2u);
-  EXPECT_EQ(walks.reads(0), 2);
-  EXPECT_EQ(part_size(walks, 0, false), 8);
+  const jit::RowPasses passes(kernel, true);
+  EXPECT_EQ(passes.passes.size(), 2u);
+  EXPECT_EQ(passes.reads(0), 2);
+  EXPECT_EQ(part_size(passes, 0, false), 8);
 }
 
 /// What explain() counts.

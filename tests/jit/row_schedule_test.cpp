@@ -124,9 +124,9 @@ std::vector<Array> values_of(const Graph& graph, const std::vector<Array>& leave
 }
 
 /// Runs a plan's kernels one after the other.
-class PlanWalk {
+class PlanInterpreter {
  public:
-  PlanWalk(const Plan& plan, const std::vector<Array>& leaves)
+  PlanInterpreter(const Plan& plan, const std::vector<Array>& leaves)
       : plan_(plan), leaves_(leaves), temporaries_(plan.temporaries.size()), outputs_(plan.graph.outputs().size()) {}
 
   std::vector<Array> run() {
@@ -237,7 +237,7 @@ Plan schedule(const Graph& graph, const std::vector<Array>& leaves, bool eager =
 }
 
 void expect_equal(const Graph& graph, const std::vector<Array>& leaves, const Plan& plan) {
-  const std::vector<Array> expected = values_of(graph, leaves), found = PlanWalk(plan, leaves).run();
+  const std::vector<Array> expected = values_of(graph, leaves), found = PlanInterpreter(plan, leaves).run();
   for (std::size_t o = 0; o < found.size(); ++o) {
     const Array& e = expected[static_cast<std::size_t>(graph.outputs()[o].node)];
     ASSERT_EQ(found[o].shape, e.shape) << "output " << o;
@@ -353,7 +353,7 @@ TEST(RowSchedule, AShapeThatASimplerValueLacksIsKept) {
   g.graph.output(g.reduce(Op::sum, ones, last));
   g.graph.output(ones);
   const Plan plan = schedule(g.graph, g.leaves);
-  const std::vector<Array> found = PlanWalk(plan, g.leaves).run();
+  const std::vector<Array> found = PlanInterpreter(plan, g.leaves).run();
   EXPECT_EQ(found[0].shape, (Shape{5}));
   EXPECT_THAT(found[0].values, ::testing::Each(7.0));
   EXPECT_EQ(found[1].shape, (Shape{5, 7}));

@@ -27,7 +27,7 @@ using ::testing::ThrowsMessage;
 
 constexpr std::size_t unlimited = ~std::size_t(0);
 
-/// Counts, and has `most` bytes. What is released is free only once `settle` was called.
+/// Counts, and has `most` bytes. What is released is free only once `synchronize` was called.
 class Source final : public sinter::runtime::MemorySource {
  public:
   explicit Source(std::size_t most = unlimited) : most_(most) {}
@@ -47,12 +47,12 @@ class Source final : public sinter::runtime::MemorySource {
     ++released;
     EXPECT_EQ(blocks_.at(data), bytes);
     blocks_.erase(data);
-    unsettled_ += bytes;
+    pending_ += bytes;
     std::free(data);
   }
-  void settle() override {
+  void synchronize() override {
     const std::lock_guard lock(mutex_);
-    used_ -= std::exchange(unsettled_, 0);
+    used_ -= std::exchange(pending_, 0);
   }
   sinter::MemoryInfo memory() const override { return {most_ - used_, most_}; }
 
@@ -64,7 +64,7 @@ class Source final : public sinter::runtime::MemorySource {
   std::map<void*, std::size_t> blocks_;
   std::size_t most_;
   std::size_t used_ = 0;
-  std::size_t unsettled_ = 0;
+  std::size_t pending_ = 0;
 };
 
 TEST(Pool, ClassesWasteAtMostAnEighth) {
@@ -133,7 +133,7 @@ TEST(Pool, ReturnsWhatItKeepsBeforeItGivesUp) {
   void* kept = pool.allocate(256 << 10);
   void* small = pool.allocate(640 << 10);
   pool.deallocate(small, 640 << 10);
-  void* large = pool.allocate(700 << 10);  // fits only without `small`, once settled
+  void* large = pool.allocate(700 << 10);  // fits only without `small`, once synchronized
   EXPECT_EQ(source.released, 1);
   EXPECT_THAT([&] { pool.allocate(std::size_t(3) << 30); },
               ThrowsMessage<sinter::OutOfMemory>(AllOf(HasSubstr("cuda:3"), HasSubstr("3.00 GiB requested"),

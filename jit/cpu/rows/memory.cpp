@@ -38,7 +38,7 @@ void every_second_row(void* out, const void* const* in, std::int64_t n) {
   rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
 }
 
-/// Whether the offsets are consecutive: whole rows, as in an embedding.
+/// Whether the offsets are consecutive, as for whole rows in an embedding.
 SINTER_INLINE bool is_run(const std::int64_t* offsets, std::int64_t n) {
   if (offsets[n - 1] - offsets[0] != n - 1) return false;
   std::int64_t differs = 0;

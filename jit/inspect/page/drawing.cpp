@@ -44,7 +44,7 @@ class Painter {
         has_temporaries_(detail == Detail::Kernels) {
     std::size_t steps = 0;
     for (const report::Kernel& k : r.kernels)
-      steps += static_cast<std::size_t>(std::ranges::count_if(k.steps, &report::Step::is_computed));
+      steps += static_cast<std::size_t>(std::ranges::count_if(k.steps, &report::GraphNode::is_computed));
     has_steps_ &= steps <= most_steps;
   }
 
@@ -76,13 +76,13 @@ class Painter {
   }
 
   int summary(const report::Kernel& k, int number) {
-    const bool repeats = std::ranges::any_of(k.steps, &report::Step::is_repeated);
+    const bool repeats = std::ranges::any_of(k.steps, &report::GraphNode::is_repeated);
     return node(repeats ? Kind::Repeated : Kind::Summary, wrapped(computed(k)), number);
   }
 
   void steps(const report::Kernel& k, int number) {
     for (std::size_t i = 0; i < k.steps.size(); ++i) {
-      const report::Step& s = k.steps[i];
+      const report::GraphNode& s = k.steps[i];
       if (!s.is_computed) continue;
       nodes_[i] = node(s.is_repeated ? Kind::Repeated : Kind::Step, {s.name}, number);
       for (const int o : s.operands)

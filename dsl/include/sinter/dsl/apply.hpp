@@ -20,7 +20,7 @@ template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>> ||
                   is_fixed_number<std::remove_cvref_t<A>>;
 
-/// The element type of a C++ scalar: it raises the category of the tensors it meets and changes nothing else.
+/// The element type of a C++ scalar: weak in promotion, so it only raises the category of tensor operands.
 template <Category C>
 struct Weak {};
 

@@ -9,18 +9,18 @@ namespace sinter::inline v1 {
 namespace detail {
 
 /// Where parts are along one axis of a tensor.
-struct Layout {
+struct JoinLayout {
   Shape shape;
   int axis;
   std::vector<std::int64_t> firsts;  // where each part begins
 };
-using LayoutOf = Layout(std::span<const Shape> parts, std::int64_t axis);
+using JoinLayoutOf = JoinLayout(std::span<const Shape> parts, std::int64_t axis);
 /// Throw ShapeError, naming the parts' shapes, and IndexError.
-Layout layout_of_cat(std::span<const Shape> parts, std::int64_t axis);
-Layout layout_of_stack(std::span<const Shape> parts, std::int64_t axis);
+JoinLayout layout_of_cat(std::span<const Shape> parts, std::int64_t axis);
+JoinLayout layout_of_stack(std::span<const Shape> parts, std::int64_t axis);
 
 /// The view of `whole` to which a part of this shape is written.
-TensorRef place_of(const TensorImpl& whole, const Layout& layout, std::size_t part, const Shape& shape);
+TensorRef place_of(const TensorImpl& whole, const JoinLayout& layout, std::size_t part, const Shape& shape);
 
 /// A part of a rolled tensor: its ranges of positions along each axis, and where these begin in the result.
 struct RolledPart {
@@ -79,9 +79,9 @@ using joined_tensor =
 
 /// The parts, evaluated together into one array.
 template <class... E>
-TensorRef join_expressions(LayoutOf layout_of, std::int64_t axis, const E&... parts) {
+TensorRef join_expressions(JoinLayoutOf layout_of, std::int64_t axis, const E&... parts) {
   const std::array shapes{shape_from(parts)...};
-  const Layout layout = layout_of(shapes, axis);
+  const JoinLayout layout = layout_of(shapes, axis);
   const DType dtypes[] = {dtype_of_value(parts)...};
   DType dtype = dtypes[0];
   for (const DType t : dtypes) dtype = promote(dtype, t);
@@ -102,10 +102,10 @@ struct AnyPart {
   "in cat(0, x + 1, y) and stack(0, x + 1, y)"
 
 /// Any number of tensors of one type.
-TensorRef join_arrays(LayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
+TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
 
 template <class T, class D>
-Tensor<T, D> join_tensors(LayoutOf layout_of, std::int64_t axis, std::span<const Tensor<T, D>> parts) {
+Tensor<T, D> join_tensors(JoinLayoutOf layout_of, std::int64_t axis, std::span<const Tensor<T, D>> parts) {
   std::vector<TensorImpl*> arrays;
   for (const Tensor<T, D>& part : parts) arrays.push_back(&part.impl());
   return Tensor<T, D>(join_arrays(layout_of, axis, arrays));

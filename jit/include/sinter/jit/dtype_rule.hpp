@@ -1,5 +1,5 @@
-// How an operation's operands convert, and the dtype of its result. Nothing else is here: the CPU's loops, built for
-// several instruction sets, must not take functions from headers.
+// How an operation's operands convert, and the dtype of its result. This header contains nothing else: the CPU's loops,
+// built for several instruction sets, must not use inline functions from headers.
 #pragma once
 #include <cstdint>
 

@@ -100,7 +100,7 @@ class Buffer : public Counted<Buffer> {
   /// and other buffers may share it. Waits until no GPU reads pinned memory any more. Throws CudaError.
   void expose() {
     if (!is_exposed()) become_exposed();
-    if (is_pinned()) settle();
+    if (is_pinned()) synchronize();
   }
   bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
@@ -113,7 +113,7 @@ class Buffer : public Counted<Buffer> {
   class Exposed;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
   ~Buffer();
-  void settle();
+  void synchronize();
   void become_exposed();
   void touch_others() noexcept;
 
