@@ -21,7 +21,8 @@ def cells(row):
 def table():
     ours, tritons = rows_of(OURS), rows_of(TRITONS)
     columns = ["registers", "loads in flight", "KB per SM", "per element"]
-    lines = ["| kernel | " + " | ".join(columns + [f"Triton: {c}" for c in columns]) + " | per element, ratio |", "|" + " --- |" * 10]
+    titles = ["kernel", *columns, *[f"Triton: {c}" for c in columns], "per element, ratio"]
+    lines = ["| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles)]
     for key, row in ours.items():
         if key in tritons:
             ratio = row.per_element / tritons[key].per_element

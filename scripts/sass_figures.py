@@ -133,7 +133,7 @@ def figures(name, sm, code, resources, launch, bytes_per_element):
 def table(rows):
     lines = [COLUMNS, *[row.cells() for row in rows]]
     size = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    return ["  ".join(cell.ljust(n) if i == 0 else cell.rjust(n) for i, (cell, n) in enumerate(zip(line, size))) for line in lines]
+    return ["  ".join([line[0].ljust(size[0]), *map(str.rjust, line[1:], size[1:])]) for line in lines]
 
 
 def read_table(lines):
@@ -153,7 +153,7 @@ def worse(new, old):
     """What is worse, in words. Registers count where they cost blocks."""
     found = []
     if new.blocks < old.blocks and new.registers > old.registers:
-        found.append(f"{new.registers} registers instead of {old.registers} leave {new.blocks} blocks per multiprocessor instead of {old.blocks}")
+        found.append(f"{new.registers} registers instead of {old.registers} leave {new.blocks} blocks instead of {old.blocks}")
     if new.spills > old.spills:
         found.append(f"{new.spills} accesses to local memory instead of {old.spills}")
     for what in ("loads", "stores"):

@@ -69,14 +69,14 @@ void add_all_rows(std::vector<Case>& all) {
   add_rows(all, "softmax", "softmax(x, -1)", "bf16", {256, 1024, 8192, 131072});
   add_rows(all, "log_softmax", "log_softmax(x, -1)", "f32", {256, 1024, 8192, 131072});
   const std::string weights = ", w: {0}[{1}], b: {0}[{1}]";
-  add_rows(all, "layer_norm", "layer_norm(x, {})", "f32", {64, 256, 1000, 1024, 4096, 8192, 32768});
+  add_rows(all, "layer_norm", "layer_norm(x, {})", "f32", {64, 256, 1000, 1024, 4096, 8192, 32768, 131072});
   add_rows(all, "layer_norm_affine", "layer_norm(x, {}, w, b)", "f32", {1024}, weights);
   add_rows(all, "layer_norm_affine", "layer_norm(x, {}, w, b)", "bf16", {4096}, weights);
   add_rows(all, "rms_norm", "rms_norm(x, {})", "f32", {1024, 8192});
   add_rows(all, "rms_norm", "rms_norm(x, {})", "bf16", {4096});
-  add_rows(all, "logsumexp", "logsumexp(x, -1)", "f32", {1024, 8192});
+  add_rows(all, "logsumexp", "logsumexp(x, -1)", "f32", {1024, 8192, 131072});
   add_rows(all, "logsumexp", "logsumexp(x, -1)", "bf16", {131072});
-  add_rows(all, "argmax", "argmax(x, -1)", "f32", {1024, 4096});
+  add_rows(all, "argmax", "argmax(x, -1)", "f32", {1024, 4096, 131072});
   add_rows(all, "argmax", "argmax(x, -1)", "bf16", {4096});
   add_rows(all, "amax", "amax(x, -1)", "f32", {1024});
   add_rows(all, "sum", "sum(x, -1)", "f32", {64, 256, 1000, 1024, 4096, 8192, 32768, 131072});

@@ -70,12 +70,13 @@ class Loops(unittest.TestCase):
         self.assertEqual(code("EXIT", ".L_x_0:", "BRA `(.L_x_0)").loops(), [])
 
     def test_without_loops_all_counts(self):
-        listing = code("LDG.E.128 R4, desc[UR8][R2.64]", "FADD R4, R4, 1", "STG.E.128 desc[UR8][R2.64], R4", "EXIT", "FADD R0, R0, R0")
+        body = ["LDG.E.128 R4, desc[UR8][R2.64]", "FADD R4, R4, 1", "STG.E.128 desc[UR8][R2.64], R4", "EXIT"]
+        listing = code(*body, "FADD R0, R0, R0")
         self.assertEqual(measure(listing).per_element, 1)
 
     def test_passes_add_up_and_remainders_do_not(self):
-        loop = lambda label, loads, *more: [f".L_x_{label}:", *["LDG.E.128 R4, desc[UR8][R2.64]"] * loads, *more, f"@P0 BRA `(.L_x_{label})"]
-        store = "STG.E.128 desc[UR8][R2.64], R4"
+        load, store = "LDG.E.128 R4, desc[UR8][R2.64]", "STG.E.128 desc[UR8][R2.64], R4"
+        loop = lambda label, loads, *more: [f".L_x_{label}:", *[load] * loads, *more, f"@P0 BRA `(.L_x_{label})"]
         listing = code(*loop(0, 4), *loop(1, 1), *loop(2, 2, store, store), *loop(3, 1, store), "EXIT")
         self.assertEqual(measure(listing).per_element, 5 / 16 + 5 / 8)
 
@@ -118,9 +119,13 @@ class Occupancy(unittest.TestCase):
         names = b"\0.shstrtab\0.nv.info\0.nv.shared.kernel\0"
         info = b"\x04\x2f\x08\x00" + struct.pack("<II", 7, 42)
         content = names + info
-        header = lambda name, kind, at, size: struct.pack("<IIQQQQIIQQ", names.index(name) if name else 0, kind, 0, 0, at, size, 0, 0, 0, 0)
-        table = [header(b"", 0, 0, 0), header(b".shstrtab", 3, 64, len(names)), header(b".nv.info", 1, 64 + len(names), len(info))]
-        table.append(header(b".nv.shared.kernel", 8, 64 + len(content), 2048))
+        header = lambda name, kind, at, size: struct.pack("<IIQQQQIIQQ", names.index(name), kind, 0, 0, at, size, 0, 0, 0, 0)
+        table = [
+            header(b"\0", 0, 0, 0),
+            header(b".shstrtab", 3, 64, len(names)),
+            header(b".nv.info", 1, 64 + len(names), len(info)),
+            header(b".nv.shared.kernel", 8, 64 + len(content), 2048),
+        ]
         elf = bytearray(64)
         struct.pack_into("<Q", elf, 40, 64 + len(content))
         struct.pack_into("<HH", elf, 60, len(table), 1)
