@@ -126,7 +126,7 @@ std::optional<DType> optional_dtype_from(py::handle object) {
 Device device_from(py::handle object) {
   if (py::isinstance<Device>(object)) return object.cast<Device>();
   if (py::isinstance<py::str>(object)) return Device(object.cast<std::string>());
-  if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).whole);
+  if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).integer);
   throw_type_error(fmt::format("a device is expected, such as \"cpu\", \"cuda:0\" or 0, but got {}", describe(object)));
 }
 
@@ -141,7 +141,7 @@ std::optional<bool> flag_from(py::handle object) {
 std::int64_t integer_from(std::string_view function, py::handle object) {
   if (PyIndex_Check(object.ptr()) && !is_bool(object) && !py::isinstance<Operand>(object)) {
     if (PyObject* const whole = PyNumber_Index(object.ptr()))
-      return integer_of(py::reinterpret_steal<py::object>(whole)).whole;
+      return integer_of(py::reinterpret_steal<py::object>(whole)).integer;
     PyErr_Clear();
   }
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));

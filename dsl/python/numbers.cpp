@@ -36,7 +36,7 @@ class Reader {
     const std::int64_t least = dtype == DType::UInt8 ? 0 : -(std::int64_t{1} << (bits - 1));
     const std::int64_t largest = least + (std::int64_t{1} << bits) - 1;
     for (const TextNumber& n : numbers_)
-      if (n.whole < least || n.whole > largest) detail::throw_does_not_fit(n.whole, dtype);
+      if (n.integer < least || n.integer > largest) detail::throw_does_not_fit(n.integer, dtype);
   }
 
  private:
@@ -79,7 +79,7 @@ class Reader {
       else if constexpr (std::is_same_v<T, double>)
         *to++ = n.value.real();
       else
-        *to++ = static_cast<T>(n.whole);
+        *to++ = static_cast<T>(n.integer);
     }
   }
 

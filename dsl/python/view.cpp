@@ -99,8 +99,8 @@ template <class F>
 void with_operand(const TextValue& v, F f) {
   if (v.kind != TextValue::Kind::Number) return f(Lazy<AnyType>(v.node));
   switch (v.number.category) {
-    case Category::Bool: return f(v.number.whole != 0);
-    case Category::Int: return f(v.number.whole);
+    case Category::Bool: return f(v.number.integer != 0);
+    case Category::Int: return f(v.number.integer);
     case Category::Float: return f(v.number.value.real());
     case Category::Complex: return f(v.number.value);
   }

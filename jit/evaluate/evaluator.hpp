@@ -47,8 +47,8 @@ struct Evaluation {
 /// Throws what evaluate(Bound) throws before it runs anything.
 Evaluation inspect(const Recorded& recorded);
 
-/// What an evaluation on a mesh would do: the plans of one rank, stage by stage, how their kernels process rows, and
-/// the collectives between them.
+/// The steps of an evaluation on a mesh: the plans of one rank, stage by stage, how their kernels process rows, and the
+/// collectives between them.
 struct MeshEvaluation {
   std::vector<PlanSeen> plans;
   std::vector<RowPlan> row_plans;  // of all kernels of these

@@ -23,7 +23,7 @@ using Content = LazyContent;
 /// An upper bound on the number of operations that an operation depends on, from the bounds of its operands: the
 /// smaller of the tree's size, which counts a shared operand each time, and the number of operations created since the
 /// oldest one, which counts unrelated ones too.
-class Extent {
+class SizeBound {
  public:
   void add(const Content& operand) noexcept {
     tree_ += operand.size;
@@ -66,12 +66,12 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
     c.op = n.op;
     c.dtype = n.dtype;
     c.bits = n.op == Op::constant || n.op == Op::complex || is_reduction(n.op) ? n.attribute : 0;
-    Extent extent;
+    SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
-      extent.add(LazyAccess::snapshot(c.operands[i++]));
+      bound.add(LazyAccess::snapshot(c.operands[i++]));
     }
-    if (n.arity > 0) extent.put(c);
+    if (n.arity > 0) bound.put(c);
     made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
   }
   return made[static_cast<std::size_t>(graph.outputs()[0].node)];
@@ -101,7 +101,7 @@ void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
   content.size = count_operations(operands, worth_evaluating) + 1;
   if (content.size <= worth_evaluating) return;
   make_leaves(operands);
-  Extent().put(content);
+  SizeBound().put(content);
 }
 
 /// An operation on only C++ scalars is a C++ scalar: computed now, in bool, int64 or double.

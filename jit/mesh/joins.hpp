@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::jit {
 
-/// What replaces a cut: a replicated tensor of the node's shape. For Op::count it is an index tensor of the operand's
-/// shape, from which each rank computes the count.
+/// The replacement of a cut: a replicated tensor of the node's shape. For Op::count it is an index tensor of the
+/// operand's shape, from which each rank computes the count.
 struct Joined {
   runtime::TensorRef value;
   bool counts = false;

@@ -19,8 +19,8 @@ using RankResults = std::vector<std::vector<runtime::TensorRef>>;
 
 /// Runs the compiled graph on each rank, with its shards of the leaves, sliced along `leaf_axes` (see Placements), and
 /// writes to the arrays of `results` if given. All ranks use the same kernels. If a rank throws, the others still run,
-/// then the first error is thrown. `call` is the evaluation on the mesh; its outputs are ignored. Ranks from `ranks`
-/// on, which have no rows, are skipped: their results are null.
+/// then the first error is thrown. `call` is the evaluation on the mesh; its outputs are ignored. Ranks without rows,
+/// which are those from `ranks` on, are skipped: their results are null.
 RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mesh& mesh, std::span<const int> leaf_axes,
                       std::span<const Result> results, int ranks = std::numeric_limits<int>::max());
 

@@ -28,6 +28,7 @@ Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
   const Reducer along(ReduceAxes::of(n.attribute), T);
   const auto sum = [&](Term x) { return along.sum(x); };
   const auto amax = [&](Term x) { return along.amax(x); };
+  const auto all = [&](Term x) { return along.all(x); };
   const auto count = [&](Term x) { return along.count(x); };
   const auto keep_dims = [&](Term x) { return along.keep_dims(x); };
   const auto ones = [&](Term x) { return along.ones(x); };

@@ -12,6 +12,7 @@ class Reducer {
 
   Term sum(Term a) const { return reduce(Op::sum, a); }
   Term amax(Term a) const { return reduce(Op::amax, a); }
+  Term all(Term bools) const { return reduce(Op::all, bools); }
   /// In the operand's dtype.
   Term count(Term a) const {
     const Term n = reduce(Op::count, a);

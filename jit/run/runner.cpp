@@ -270,7 +270,7 @@ bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl&
 }
 
 /// The fast path of almost every evaluation: one output of one kernel, without temporaries. `domain` is the shape that
-/// the kernel runs over. Returns false if nothing was done.
+/// the kernel runs over. Returns false, without having run anything, if the path does not apply.
 template <bool reduces>
 bool run_directly(const CompiledGraph& compiled, const Call& call, const ReadyPlan& plan, const Shape& shape,
                   const Shape& domain, TensorImpl* given) {

@@ -13,7 +13,7 @@
 #include "../registry.hpp"
 #include "combine_kernel.hpp"
 #include "host_copies.hpp"
-#include "nccl_lanes.hpp"
+#include "nccl_ranks.hpp"
 #include "processes.hpp"
 #include "ranks.hpp"
 
@@ -21,7 +21,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 using nccl::Result;
-using Lane = NcclLanes::Lane;
+using LocalRank = NcclRanks::LocalRank;
 
 /// NCCL's datatype and operator for a reduction.
 struct Native {
@@ -60,8 +60,8 @@ class Nccl final : public Communicator {
        std::vector<std::int64_t> locals)
       : library_(library),
         ranks_("NCCL", world.all, world.first, world.local),
-        lanes_(library, id, {world.all.begin() + world.first, world.all.begin() + world.first + world.local},
-               world.first, ranks_.size()),
+        nccl_(library, id, {world.all.begin() + world.first, world.all.begin() + world.first + world.local},
+              world.first, ranks_.size()),
         processes_(processes),
         locals_(std::move(locals)) {}
 
@@ -83,7 +83,7 @@ class Nccl final : public Communicator {
   template <class F>
   void agree(const Call& call, F prepare);
   std::vector<TensorRef> parcels_for(LocalArrays arrays, Counts counts) const;
-  void run(const Call& call, LocalArrays read, LocalArrays written, const NcclLanes::Start& start);
+  void run(const Call& call, LocalArrays read, LocalArrays written, const NcclRanks::Start& start);
   void combine_shards(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
                       bool in_place);
   void spread_shards(const Call& call, LocalArrays arrays, Counts counts);
@@ -91,7 +91,7 @@ class Nccl final : public Communicator {
 
   const nccl::Library& library_;
   Ranks ranks_;
-  NcclLanes lanes_;
+  NcclRanks nccl_;
   Processes* processes_;              // null if this is the only process
   std::vector<std::int64_t> locals_;  // number of ranks of each process
   ForkLocal<std::mutex> calls_;
@@ -101,7 +101,7 @@ class Nccl final : public Communicator {
 template <class F>
 void Nccl::agree(const Call& call, F prepare) {
   const auto checked = [&] {
-    lanes_.check_usable();
+    nccl_.check_usable();
     prepare();
   };
   processes_ ? processes_->agree(call, checked) : checked();
@@ -117,7 +117,7 @@ void Nccl::count_messages(LocalArrays arrays) noexcept {
 }
 
 /// Runs one group of NCCL calls, ordered with the arrays' other uses.
-void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const NcclLanes::Start& start) {
+void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const NcclRanks::Start& start) {
   std::vector<std::vector<Use>> uses(static_cast<std::size_t>(local()));
   for (std::size_t i = 0; i < uses.size(); ++i) {
     if (i < read.size() && read[i]) uses[i].push_back({read[i]->buffer.get(), false});
@@ -125,9 +125,9 @@ void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const Nc
   }
   const std::string where =
       processes_ ? fmt::format("process {} of {}, ", processes_->process(), processes_->size()) : "";
-  lanes_.run(fmt::format("{}{} at ranks {} to {} of {}", where, runtime::describe(call), first(), first() + local() - 1,
-                         size()),
-             uses, start);
+  nccl_.run(fmt::format("{}{} at ranks {} to {} of {}", where, runtime::describe(call), first(), first() + local() - 1,
+                        size()),
+            uses, start);
   for (const TensorRef& array : written)
     if (array) array->buffer->touch();
 }
@@ -147,16 +147,16 @@ void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcel
                           bool in_place) {
   const std::size_t element = size_of(from[0]->dtype);
   const auto bytes = [&](int p) { return static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * element; };
-  run(call, from, parcels, [&](std::size_t i, const Lane& lane) {
+  run(call, from, parcels, [&](std::size_t i, const LocalRank& local) {
     const int own = first() + static_cast<int>(i);
     const std::byte* source = from[i]->data;
     Result result = nccl::success;
     for (int p = 0; p < size(); source += bytes(p++)) {
       if (bytes(p) > 0)
-        result = first_error(result, library_.ncclSend(source, bytes(p), nccl::uint8, p, lane.comm, lane.stream));
+        result = first_error(result, library_.ncclSend(source, bytes(p), nccl::uint8, p, local.comm, local.stream));
       if (bytes(own) > 0)
         result = first_error(result, library_.ncclRecv(parcels[i]->data + static_cast<std::size_t>(p) * bytes(own),
-                                                       bytes(own), nccl::uint8, p, lane.comm, lane.stream));
+                                                       bytes(own), nccl::uint8, p, local.comm, local.stream));
     }
     return result;
   });
@@ -175,19 +175,19 @@ void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcel
 /// Copies every rank's part to the same place at all others.
 void Nccl::spread_shards(const Call& call, LocalArrays arrays, Counts counts) {
   const std::size_t element = size_of(arrays[0]->dtype);
-  run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
+  run(call, {}, arrays, [&](std::size_t i, const LocalRank& local) {
     std::byte* place = arrays[i]->data;
     if (all_equal(counts)) {
       const std::size_t bytes = static_cast<std::size_t>(counts[0]) * element;
       const std::byte* own = place + (static_cast<std::size_t>(first()) + i) * bytes;
-      return library_.ncclAllGather(own, place, bytes, nccl::uint8, lane.comm, lane.stream);
+      return library_.ncclAllGather(own, place, bytes, nccl::uint8, local.comm, local.stream);
     }
     Result result = nccl::success;
     for (int p = 0; p < size(); ++p) {
       const std::size_t bytes = static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * element;
       if (bytes > 0)
         result =
-            first_error(result, library_.ncclBroadcast(place, place, bytes, nccl::uint8, p, lane.comm, lane.stream));
+            first_error(result, library_.ncclBroadcast(place, place, bytes, nccl::uint8, p, local.comm, local.stream));
       place += bytes;
     }
     return result;
@@ -213,9 +213,9 @@ void Nccl::all_reduce(LocalArrays arrays, Combine how) {
     combine_shards(call, arrays, parcels, arrays, counts, true);
     return spread_shards(call, arrays, counts);
   }
-  run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
+  run(call, {}, arrays, [&](std::size_t i, const LocalRank& local) {
     return library_.ncclAllReduce(arrays[i]->data, arrays[i]->data, static_cast<std::size_t>(call.count) * with->factor,
-                                  with->type, with->op, lane.comm, lane.stream);
+                                  with->type, with->op, local.comm, local.stream);
   });
 }
 
@@ -232,17 +232,17 @@ void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combi
   if (call.count == 0) return;
   count_messages(from);
   if (!with) return combine_shards(call, from, parcels, to, counts, false);
-  run(call, from, to, [&](std::size_t i, const Lane& lane) {
+  run(call, from, to, [&](std::size_t i, const LocalRank& local) {
     if (all_equal(counts))
       return library_.ncclReduceScatter(from[i]->data, to[i]->data, static_cast<std::size_t>(counts[0]) * with->factor,
-                                        with->type, with->op, lane.comm, lane.stream);
+                                        with->type, with->op, local.comm, local.stream);
     Result result = nccl::success;
     const std::byte* source = from[i]->data;
     for (int p = 0; p < size(); ++p) {
       const auto n = static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]);
       if (n > 0)
         result = first_error(result, library_.ncclReduce(source, to[i]->data, n * with->factor, with->type, with->op, p,
-                                                         lane.comm, lane.stream));
+                                                         local.comm, local.stream));
       source += n * size_of(from[i]->dtype);
     }
     return result;
@@ -255,17 +255,17 @@ void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   agree(call, [&] { ranks_.all_gather(from, to, counts); });
   if (call.count == 0) return;
   count_messages(from);
-  run(call, from, to, [&](std::size_t i, const Lane& lane) {
+  run(call, from, to, [&](std::size_t i, const LocalRank& local) {
     if (all_equal(counts))
-      return library_.ncclAllGather(from[i]->data, to[i]->data, runtime::bytes_of(*from[i]), nccl::uint8, lane.comm,
-                                    lane.stream);
+      return library_.ncclAllGather(from[i]->data, to[i]->data, runtime::bytes_of(*from[i]), nccl::uint8, local.comm,
+                                    local.stream);
     Result result = nccl::success;
     std::byte* place = to[i]->data;
     for (int p = 0; p < size(); ++p) {
       const std::size_t bytes = static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * size_of(to[i]->dtype);
       if (bytes > 0)
         result = first_error(
-            result, library_.ncclBroadcast(from[i]->data, place, bytes, nccl::uint8, p, lane.comm, lane.stream));
+            result, library_.ncclBroadcast(from[i]->data, place, bytes, nccl::uint8, p, local.comm, local.stream));
       place += bytes;
     }
     return result;
@@ -278,15 +278,15 @@ void Nccl::broadcast(LocalArrays arrays, int root) {
   agree(call, [&] { ranks_.broadcast(arrays, root); });
   if (call.count == 0 || size() == 1) return;
   if (ranks_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first()), 1));
-  run(call, {}, arrays, [&](std::size_t i, const Lane& lane) {
+  run(call, {}, arrays, [&](std::size_t i, const LocalRank& local) {
     return library_.ncclBroadcast(arrays[i]->data, arrays[i]->data, runtime::bytes_of(*arrays[i]), nccl::uint8, root,
-                                  lane.comm, lane.stream);
+                                  local.comm, local.stream);
   });
 }
 
 void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int to) {
   const std::lock_guard lock(mutex());
-  lanes_.check_usable();
+  nccl_.check_usable();
   const auto check = [&] { ranks_.send(source, from, target, to); };
   const bool sends = ranks_.is_local(from), receives = ranks_.is_local(to);
   const bool exist = std::min(from, to) >= 0 && std::max(from, to) < size();
@@ -300,11 +300,11 @@ void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int 
   std::vector<TensorRef> read(static_cast<std::size_t>(local())), written(read.size());
   if (sends) read[static_cast<std::size_t>(from - first())] = source;
   if (receives) written[static_cast<std::size_t>(to - first())] = target;
-  run(call, read, written, [&](std::size_t i, const Lane& lane) {
+  run(call, read, written, [&](std::size_t i, const LocalRank& local) {
     const int p = first() + static_cast<int>(i);
     const std::size_t bytes = runtime::bytes_of(*own);
-    if (p == from) return library_.ncclSend(source->data, bytes, nccl::uint8, to, lane.comm, lane.stream);
-    if (p == to) return library_.ncclRecv(target->data, bytes, nccl::uint8, from, lane.comm, lane.stream);
+    if (p == from) return library_.ncclSend(source->data, bytes, nccl::uint8, to, local.comm, local.stream);
+    if (p == to) return library_.ncclRecv(target->data, bytes, nccl::uint8, from, local.comm, local.stream);
     return nccl::success;
   });
 }

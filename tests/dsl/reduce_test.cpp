@@ -326,6 +326,16 @@ TEST_P(Reduce, NoElements) {
   EXPECT_EQ(sn::logsumexp(none, 0).to_vector(), std::vector<float>(3, -HUGE_VALF));
 }
 
+TEST_P(Reduce, ExtremesWithoutNan) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = HUGE_VALF;
+  const sn::Tensor t = sn::tensor({{nan, 3.f, -2.f}, {nan, nan, nan}, {-inf, nan, -inf}, {4.f, inf, 5.f}}, d);
+  const auto largest = sn::Tensor(sn::nanmax(t, 1)).to_vector(), smallest = sn::Tensor(t.nanmin(1)).to_vector();
+  EXPECT_THAT(largest, ElementsAre(3, ::testing::IsNan(), -inf, inf));
+  EXPECT_THAT(smallest, ElementsAre(-2, ::testing::IsNan(), -inf, 4));
+  EXPECT_EQ(t.nanmax(0, sn::keepdim).shape(), sn::Shape(1, 3));
+  EXPECT_EQ(t.nanmin().item(), -inf);
+}
+
 TEST_P(Reduce, InsideLetAxesCountFromTheEnd) {
   const sn::Tensor r = sn::let(x + 1, [](auto v) { return v - sn::mean(v, -1, sn::keepdim); });
   EXPECT_THAT(r.to_vector(), ElementsAre(-2, 2, 0, 0, -2, 2));

@@ -14,7 +14,7 @@ namespace sinter {
 namespace {
 
 using detail::safetensors::Header;
-using detail::safetensors::Part;
+using detail::safetensors::TensorEntry;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::refusal;
@@ -34,13 +34,13 @@ TEST(SafetensorsFormat, SaysWhatIsWhere) {
       safetensors_file(R"({"__metadata__":{"k":"v","":"w"},"b":{"shape":[2,3],"data_offsets":[2,26],"dtype":"F32"},)"
                        R"("a":{"dtype":"F16","shape":[],"data_offsets":[0,2]}})",
                        std::string(26, '\0')));
-  ASSERT_EQ(header.parts.size(), 2u);
-  EXPECT_EQ(header.parts[0].name, "b");
-  EXPECT_EQ(header.parts[0].dtype, DType::Float32);
-  EXPECT_EQ(header.parts[0].shape, (Shape{2, 3}));
-  EXPECT_EQ(header.parts[0].begin, 2u);
-  EXPECT_EQ(header.parts[0].end, 26u);
-  EXPECT_EQ(header.parts[1].shape, Shape());
+  ASSERT_EQ(header.entries.size(), 2u);
+  EXPECT_EQ(header.entries[0].name, "b");
+  EXPECT_EQ(header.entries[0].dtype, DType::Float32);
+  EXPECT_EQ(header.entries[0].shape, (Shape{2, 3}));
+  EXPECT_EQ(header.entries[0].begin, 2u);
+  EXPECT_EQ(header.entries[0].end, 26u);
+  EXPECT_EQ(header.entries[1].shape, Shape());
   EXPECT_EQ(header.metadata, (Metadata{{"k", "v"}, {"", "w"}}));
   EXPECT_EQ(header.data_offset % 2, 8 % 2 + (header.data_offset - 8) % 2);
 }
@@ -186,7 +186,7 @@ TEST(SafetensorsFormat, EveryFlippedBitReadsOrIsRefused) {
       std::string changed = file;
       changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
       try {
-        for (const Part& part : read(changed).parts) EXPECT_LE(part.end, file.size());
+        for (const TensorEntry& part : read(changed).entries) EXPECT_LE(part.end, file.size());
       } catch (const FormatError&) {
         ++refused;
       } catch (const DtypeError&) {
@@ -198,7 +198,7 @@ TEST(SafetensorsFormat, EveryFlippedBitReadsOrIsRefused) {
 }
 
 TEST(SafetensorsFormat, WritesWhatItReads) {
-  const std::vector<Part> parts{{"é\"\\\x01\x7f\n/", DType::BFloat16, Shape{2, 3}, 0, 12},
+  const std::vector<TensorEntry> parts{{"é\"\\\x01\x7f\n/", DType::BFloat16, Shape{2, 3}, 0, 12},
                                 {"", DType::Bool, Shape{}, 12, 13}};
   const std::string text = detail::safetensors::header_text(parts, {{"a", "b"}, {"c", ""}});
   EXPECT_EQ(text.size() % 8, 0u);
@@ -208,14 +208,14 @@ TEST(SafetensorsFormat, WritesWhatItReads) {
             "\"\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[12,13]}}" +
                 std::string(text.size() - text.find_last_of('}') - 1, ' '));
   const Header header = read(text + std::string(13, '\0'));
-  EXPECT_EQ(header.parts[0].name, parts[0].name);
-  EXPECT_EQ(header.parts[1].shape, parts[1].shape);
+  EXPECT_EQ(header.entries[0].name, parts[0].name);
+  EXPECT_EQ(header.entries[1].shape, parts[1].shape);
   EXPECT_EQ(header.metadata, (Metadata{{"a", "b"}, {"c", ""}}));
   EXPECT_EQ(detail::safetensors::header_text({}, {}), std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
 }
 
 TEST(SafetensorsFormat, AHeaderTooLongToBeReadIsNotWritten) {
-  const std::vector<Part> parts{{std::string(100'000'000, 'n'), DType::Float32, Shape{}, 0, 4}};
+  const std::vector<TensorEntry> parts{{std::string(100'000'000, 'n'), DType::Float32, Shape{}, 0, 4}};
   EXPECT_THAT(refusal<FormatError>([&] { detail::safetensors::header_text(parts, {}); }),
               AllOf(HasSubstr("1 tensors"), HasSubstr("100000000 at most")));
 }

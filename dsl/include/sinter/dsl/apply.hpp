@@ -15,7 +15,7 @@ class Lazy;
 
 namespace detail {
 
-/// What may be the other operand of an operation with an expression.
+/// An operand that can be combined with an expression.
 template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>> ||
                   is_fixed_number<std::remove_cvref_t<A>>;

@@ -1,4 +1,5 @@
-// What Tensor is made of: compiled code on untyped arrays, and the checks that tensors' types allow at compile time.
+// The implementation of Tensor: compiled code on untyped arrays, and the checks that tensors' types allow at compile
+// time.
 #pragma once
 #include <complex>
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// What is known of an operand before it is computed.
+// Properties of an operand that are known before it is computed.
 #pragma once
 #include <sinter/dsl/evaluate.hpp>
 

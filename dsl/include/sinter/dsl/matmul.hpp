@@ -25,7 +25,7 @@ void check_ndims(std::string_view operation, const Facts& a, int ndim_of_a, cons
   "mm, bmm, mv and dot check how many dimensions their operands have, which is not known " \
   "inside the body of let or function: write matmul(a, b) there"
 
-/// What is known of two operands before they are combined.
+/// Properties of two operands that are known before the product is computed.
 template <class A, class B>
 struct ProductCheck {
   static constexpr bool operands = false, reported = true, dtypes = true;

@@ -130,7 +130,7 @@ auto with_norm_of_one(jit::ReduceAxes along, const V& v, const P& p, double eps)
   "the shape of an operand of let or function is not known inside the body: normalize it outside, and pass the " \
   "result in"
 
-/// What is known of an operand to normalize. Throws DtypeError.
+/// Properties of an operand to normalize. Throws DtypeError.
 template <class X>
 Facts normalizable(std::string_view operation, const X& x) {
   static_assert(may_be_float<value_type_of<X>>, SINTER_FLOATS);

@@ -50,7 +50,7 @@ class OrderMethods {
     return median_along(self(), axis, keep.keeps, jit::Nan::Ignored);
   }
 
-  /// Of the elements converted to T, if given.
+  /// Scans; with T, the elements are converted to it first.
   template <class T = void>
   auto cumsum(Index axis) const {
     return scanned<T>(self(), axis, jit::Scan::Sum);

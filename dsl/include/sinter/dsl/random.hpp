@@ -14,7 +14,7 @@ enum class Distribution : std::uint8_t { Uniform, Normal };
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device);
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device);
 
-/// Where elements' numbers are in the process's random sequence: one position each, counted from `first`.
+/// The positions of elements' random numbers in the process's sequence: one each, counted from `first`.
 struct Draw {
   TensorRef positions;
   std::int64_t first, seed;

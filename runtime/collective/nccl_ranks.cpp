@@ -1,4 +1,4 @@
-#include "nccl_lanes.hpp"
+#include "nccl_ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 namespace sinter::inline v1::runtime {
 
-NcclLanes::NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices,
+NcclRanks::NcclRanks(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices,
                      int first, int size)
     : library_(library), devices_(devices), comms_(devices.size()) {
   const std::lock_guard lock(state_.get());
@@ -26,7 +26,7 @@ NcclLanes::NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, con
   });
 }
 
-NcclLanes::~NcclLanes() {
+NcclRanks::~NcclRanks() {
   end_watch();
   if (process_ != generation() || !broken_.empty()) return;
   try {
@@ -36,7 +36,7 @@ NcclLanes::~NcclLanes() {
   }
 }
 
-void NcclLanes::check_usable() const {
+void NcclRanks::check_usable() const {
   if (process_ != generation()) throw Error("a child of a fork cannot use the GPUs that its parent uses through NCCL");
   const std::lock_guard lock(state_.get());
   if (!broken_.empty()) throw Error("NCCL has failed and cannot be used any more: " + broken_);
@@ -55,7 +55,7 @@ void check_not_captured(const std::string& call, Device device, const StreamImpl
 
 }  // namespace
 
-void NcclLanes::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
+void NcclRanks::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
   check_usable();
   std::deque<DependencyGuard> ordered;
   std::vector<StreamImpl*> streams;
@@ -82,13 +82,13 @@ bool all_done(const std::vector<EventRef>& events) {
 
 }  // namespace
 
-void NcclLanes::forget_done() {
+void NcclRanks::forget_done() {
   while (!pending_.empty() && all_done(pending_.front().ends)) pending_.pop_front();
   expect(static_cast<int>(pending_.size()));
 }
 
 /// As NCCL's manual requires: the waiting thread polls for errors and aborts; then the communicator is dead.
-std::string NcclLanes::look() {
+std::string NcclRanks::look() {
   const std::unique_lock lock(state_.get(), std::try_to_lock);
   if (!lock || process_ != generation() || !broken_.empty()) return {};  // not locked: a call with its own limit runs
   forget_done();
@@ -110,7 +110,7 @@ std::string NcclLanes::look() {
   return broken_;
 }
 
-void NcclLanes::group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start) {
+void NcclRanks::group(const std::string& call, const std::function<nccl::Result(std::size_t)>& start) {
   check(call, library_.ncclGroupStart());
   nccl::Result result = nccl::success;
   for (std::size_t i = 0; i < comms_.size() && (result == nccl::success || result == nccl::in_progress); ++i) {
@@ -124,7 +124,7 @@ void NcclLanes::group(const std::string& call, const std::function<nccl::Result(
 }
 
 /// Waits until NCCL has issued the calls or set up the communicators.
-void NcclLanes::wait_until_issued(const std::string& call) {
+void NcclRanks::wait_until_issued(const std::string& call) {
   const Deadline deadline;
   for (const nccl::Comm comm : comms_) {
     if (!comm) give_up(call, "NCCL did not create a communicator");
@@ -140,7 +140,7 @@ void NcclLanes::wait_until_issued(const std::string& call) {
   }
 }
 
-void NcclLanes::check(const std::string& call, nccl::Result result) {
+void NcclRanks::check(const std::string& call, nccl::Result result) {
   if (result == nccl::success || result == nccl::in_progress) [[likely]]
     return;
   std::string why = nccl::describe(library_, result);
@@ -151,12 +151,12 @@ void NcclLanes::check(const std::string& call, nccl::Result result) {
   give_up(call, why);
 }
 
-void NcclLanes::give_up(const std::string& call, const std::string& why) {
+void NcclRanks::give_up(const std::string& call, const std::string& why) {
   abort(call, why);
   throw Error(broken_);
 }
 
-void NcclLanes::abort(const std::string& call, const std::string& why) {
+void NcclRanks::abort(const std::string& call, const std::string& why) {
   broken_ = fmt::format("{}: {}", call, why);
   for (nccl::Comm& comm : comms_)
     if (comm) library_.ncclCommAbort(std::exchange(comm, nullptr));

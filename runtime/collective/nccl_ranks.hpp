@@ -1,4 +1,4 @@
-// This process's GPUs in NCCL: an NCCL communicator for each, and calls for all of them as one group.
+// This process's ranks in NCCL: one communicator per GPU, and calls for all of them as one group.
 #pragma once
 #include <deque>
 #include <functional>
@@ -20,21 +20,21 @@ namespace sinter::inline v1::runtime {
 /// Not thread-safe, except for look(). Functions throw Error if NCCL reports an error or takes longer than
 /// SINTER_COLLECTIVE_TIMEOUT; after that every further call throws, and NCCL is not used any more. Waiting for a stream
 /// also throws Error if a call on the stream does not finish in time.
-class NcclLanes final : private StreamWatch {
+class NcclRanks final : private StreamWatch {
  public:
-  /// One lane per device, as ranks first, first + 1, ... of `size`. Collective over all processes with the id.
-  NcclLanes(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
+  /// One rank per device, as ranks first, first + 1, ... of `size`. Collective over all processes with the id.
+  NcclRanks(const nccl::Library& library, const nccl::UniqueId& id, const std::vector<Device>& devices, int first,
             int size);
-  NcclLanes(const NcclLanes&) = delete;
-  NcclLanes& operator=(const NcclLanes&) = delete;
-  ~NcclLanes();
+  NcclRanks(const NcclRanks&) = delete;
+  NcclRanks& operator=(const NcclRanks&) = delete;
+  ~NcclRanks();
 
-  struct Lane {
+  struct LocalRank {
     nccl::Comm comm;
     nccl::Stream stream;
   };
   /// Returns NCCL's result.
-  using Start = std::function<nccl::Result(std::size_t local, const Lane& lane)>;
+  using Start = std::function<nccl::Result(std::size_t local, const LocalRank& rank)>;
   /// Calls `start` for all of this process's ranks in one group, each with its GPU current, and orders uses[local]
   /// on its current stream.
   void run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start);
