@@ -1,6 +1,7 @@
 #include "lower.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "accumulator.hpp"
 #include "dead_code.hpp"
@@ -9,6 +10,7 @@
 #include "team.hpp"
 #include "tiles.hpp"
 #include "traversal.hpp"
+#include "verify.hpp"
 
 namespace sinter::inline v1::jit::loops {
 namespace {
@@ -433,6 +435,10 @@ Loops lower(const Kernel& kernel, const KernelTraits& traits, const KernelClass&
   Builder b(loops);
   Lowering(frame, b).run();
   eliminate_dead_code(loops);
+#ifndef NDEBUG
+  if (const std::string wrong = verify(loops); !wrong.empty())
+    throw std::logic_error("The loops of " + loops.name + " are wrong: " + wrong + "\n" + to_string(loops));
+#endif
   return loops;
 }
 

@@ -199,7 +199,7 @@ TEST(SafetensorsFormat, EveryFlippedBitReadsOrIsRefused) {
 
 TEST(SafetensorsFormat, WritesWhatItReads) {
   const std::vector<TensorEntry> parts{{"é\"\\\x01\x7f\n/", DType::BFloat16, Shape{2, 3}, 0, 12},
-                                {"", DType::Bool, Shape{}, 12, 13}};
+                                       {"", DType::Bool, Shape{}, 12, 13}};
   const std::string text = detail::safetensors::header_text(parts, {{"a", "b"}, {"c", ""}});
   EXPECT_EQ(text.size() % 8, 0u);
   EXPECT_EQ(text.substr(8),
