@@ -1,0 +1,84 @@
+// Programs as text, for readers and golden files.
+#include <fmt/format.h>
+
+#include "loops.hpp"
+
+namespace sinter::inline v1::jit::loops {
+namespace {
+
+std::string_view name(Kind kind) noexcept {
+  constexpr std::string_view names[]{"none",    "element",      "word",    "index",      "offset", "long",
+                                     "divider", "long_divider", "pointer", "fault_word", "unused"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(Access access) noexcept {
+  constexpr std::string_view names[]{"elements", "vector", "vectors", "strided", "gather"};
+  return names[static_cast<std::size_t>(access)];
+}
+
+/// What of an instruction is not an operand.
+std::string detail(const Instruction& i) {
+  switch (i.code) {
+    case Code::Param: return " " + i.name;
+    case Code::Call: return " " + i.name;
+    case Code::Alu: return fmt::format(" {}", sinter::name(i.op));
+    case Code::Load:
+    case Code::Store: return fmt::format(" {}", name(static_cast<Access>(i.attribute)));
+    case Code::Constant:
+      return i.type.kind == Kind::Element ? fmt::format(" {:#x}", i.attribute)
+                                          : fmt::format(" {}", static_cast<std::int64_t>(i.attribute));
+    case Code::Shared:
+    case Code::Local:
+    case Code::Shuffle:
+    case Code::Flag:
+    case Code::Report: return fmt::format(" #{}", i.attribute);
+    case Code::Range: {
+      constexpr std::string_view unrolls[]{"", " unrolled", " free"};
+      return std::string(unrolls[i.attribute]);
+    }
+    default: return "";
+  }
+}
+
+}  // namespace
+
+std::string_view name(Code code) noexcept {
+  constexpr std::string_view names[]{"param",     "constant",     "thread",  "block", "blocks", "threads", "alu",
+                                     "select",    "less",         "equal",   "and",   "add",    "sub",     "mul",
+                                     "remainder", "quotient",     "convert", "splat", "ramp",   "low",     "high",
+                                     "shuffle",   "advance",      "view",    "load",  "store",  "shared",  "row_cache",
+                                     "barrier",   "warp_barrier", "local",   "get",   "column", "set",     "call",
+                                     "opaque",    "range",        "if",      "end",   "flag",   "report"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Code::Report) + 1);
+  return names[static_cast<std::size_t>(code)];
+}
+
+std::string to_string(Type type) {
+  std::string out;
+  if (type.kind == Kind::Element) out = info(type.dtype).name;
+  if (type.kind == Kind::Pointer) out = fmt::format("{}*", info(type.dtype).name);
+  if (out.empty()) out = name(type.kind);
+  return type.lanes == 1 ? out : fmt::format("{}x{}", out, type.lanes);
+}
+
+std::string to_string(const Loops& loops) {
+  std::string out = fmt::format("{}: {} threads, {} blocks, {}-bit indices{}\n", loops.name, loops.block,
+                                loops.resident_blocks, loops.wide ? 64 : 32, loops.aliased ? ", aliased" : "");
+  std::size_t depth = 1;
+  for (std::size_t v = 0; v < loops.code.size(); ++v) {
+    const Instruction& i = loops.code[v];
+    if (i.code == Code::End) --depth;
+    out.append(2 * depth, ' ');
+    if (i.type.kind != Kind::None) out += fmt::format("%{} = ", v);
+    out += name(i.code);
+    if (i.type.kind != Kind::None) out += "." + to_string(i.type);
+    out += detail(i);
+    for (const Value o : i.operands) out += o == none ? " -" : fmt::format(" %{}", o);
+    out += '\n';
+    if (i.code == Code::Range || i.code == Code::If) ++depth;
+  }
+  return out;
+}
+
+}  // namespace sinter::inline v1::jit::loops
