@@ -1,4 +1,4 @@
-// Protects the child of a fork: it finds no half-made change, no held lock, and nothing to wait for forever.
+// Protects the child of a fork from partial updates, held locks and endless waits.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,13 +11,13 @@ namespace sinter::inline v1::runtime {
 extern constinit std::atomic<unsigned> process_generation;
 inline unsigned generation() noexcept { return process_generation.load(std::memory_order_relaxed); }
 
-/// A fork waits while another thread holds one of these, so the child never sees the work inside half done. They nest.
-/// For short work that does not wait for others: take a lock after it, or never with it.
+/// A fork waits while another thread holds one of these, so the child never sees its work unfinished. They nest. For
+/// short work that does not wait for other threads: take a lock after it, or never with it.
 class NoFork {
  public:
   /// Throws Error in a child that was forked anyway, because its parent's thread did not finish in time.
   NoFork();
-  /// For work that must go on: never throws.
+  /// For work that must not fail: never throws.
   explicit NoFork(std::nothrow_t) noexcept;
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
