@@ -270,6 +270,8 @@ TEST_P(Complex, EqualAndClose) {
   EXPECT_EQ(Tensor(isclose(odd, odd)).to_vector(), (std::vector<bool>{false, true}));
   EXPECT_EQ(Tensor(isclose(z, z + 1e-7i)).to_vector(), std::vector<bool>(50, true));
   EXPECT_EQ(Tensor(isclose(z, z + 1e-2i)).to_vector(), std::vector<bool>(50, false));
+  EXPECT_TRUE(allclose(z, z + 1e-2i, 0, 2e-2));
+  EXPECT_FALSE(allclose(z, z + 1e-2i, 0, 5e-3, true));
 }
 
 TEST_P(Complex, LazyAndAnyTensors) {
