@@ -261,9 +261,9 @@ class Printer {
   static bool is_atom(const Instruction& i) noexcept {
     return i.code == Code::Thread || i.code == Code::Block || i.code == Code::Blocks || i.code == Code::Threads;
   }
-  /// Whether it reads no variable, which may change before the result is read.
+  /// Whether it is the same where the result is read: it reads no variable, which may change before.
   bool is_fixed(const Instruction& i) const {
-    return std::ranges::none_of(i.operands, [&](Value o) { return loops_[o].code == Code::Get; });
+    return i.code != Code::Opaque && std::ranges::none_of(i.operands, [&](Value o) { return loops_[o].code == Code::Get; });
   }
   /// Without the parentheses around the whole.
   std::string bare(Value v) const {
