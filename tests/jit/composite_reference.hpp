@@ -83,6 +83,7 @@ inline Exact precise_composite(Op op, const Five& v) {
       const Exact scale = 1.0507009873554804934193349852946L, alpha = 1.6732632423543772848170429916717L;
       return scale * (a > 0 ? a : alpha * std::expm1(a));
     }
+    case Op::logsigmoid: return a < -40 ? a : -std::log1p(std::exp(-a));
     case Op::mish: return a * std::tanh(std::log1p(std::exp(a)));
     case Op::softsign: return a / (1 + std::fabs(a));
     default: throw std::logic_error("no precise form: " + std::string(name(op)));
@@ -128,10 +129,6 @@ T composite_real(Op op, const std::array<T, 5>& v) {
       if (x > c) return a;
       return std::isinf(power) || power == 0 ? power / b
                                              : static_cast<T>(std::log1p(std::exp(static_cast<Exact>(x))) / b);
-    }
-    case Op::logsigmoid: {  // e^-|a| may vanish
-      const T power = static_cast<T>(std::exp(-static_cast<Exact>(std::abs(a))));
-      return std::min(a, T(0)) - static_cast<T>(std::log1p(static_cast<Exact>(power)));
     }
     case Op::celu: return a > 0 ? a : static_cast<T>(b * std::expm1(static_cast<Exact>(a / b)));
     case Op::hardsigmoid: return limited(a + 3, 0, 6) / 6;
