@@ -83,7 +83,6 @@ inline Exact precise_composite(Op op, const Five& v) {
       const Exact scale = 1.0507009873554804934193349852946L, alpha = 1.6732632423543772848170429916717L;
       return scale * (a > 0 ? a : alpha * std::expm1(a));
     }
-    case Op::logsigmoid: return a < -40 ? a : -std::log1p(std::exp(-a));
     case Op::mish: return a * std::tanh(std::log1p(std::exp(a)));
     case Op::softsign: return a / (1 + std::fabs(a));
     default: throw std::logic_error("no precise form: " + std::string(name(op)));
