@@ -145,16 +145,17 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     const float t21 = t19 + t20;
     const float t22 = from_lane(t21, 1);
     const float t23 = t21 + t22;
+    const unsigned t24 = again(t0);
     float* y0_row = y0_memory + (row * p.y0_row0);
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = again(t0) + (k * 32);
-      Lanes<float, 4> t24;
+      const unsigned c = t24 + (k * 32);
+      Lanes<float, 4> t25;
 #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        t24.at[l] = kept[k].at[l] / t23;
+        t25.at[l] = kept[k].at[l] / t23;
       }
-      if (here) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t24;
+      if (here) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t25;
     }
   }
 }
