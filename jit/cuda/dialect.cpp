@@ -263,7 +263,8 @@ class Printer {
   }
   /// Whether it is the same where the result is read: it reads no variable, which may change before.
   bool is_fixed(const Instruction& i) const {
-    return i.code != Code::Opaque && std::ranges::none_of(i.operands, [&](Value o) { return loops_[o].code == Code::Get; });
+    return i.code != Code::Opaque &&
+           std::ranges::none_of(i.operands, [&](Value o) { return loops_[o].code == Code::Get; });
   }
   /// Without the parentheses around the whole.
   std::string bare(Value v) const {

@@ -10,7 +10,8 @@ std::vector<Value> Partials::arrays(const Parts& parts, int stage) const {
   const std::span<const DType> dtypes = parts.dtypes();
   std::vector<std::size_t> widest_first(dtypes.size());
   std::iota(widest_first.begin(), widest_first.end(), std::size_t{0});
-  std::ranges::sort(widest_first, {}, [&](std::size_t i) { return std::pair(-static_cast<int>(size_of(dtypes[i])), i); });
+  std::ranges::sort(widest_first, {},
+                    [&](std::size_t i) { return std::pair(-static_cast<int>(size_of(dtypes[i])), i); });
   const Value count = b_.mul(operands_.row_param("rows"), operands_.row_param("splits"));
   std::vector<Value> arrays(dtypes.size(), none);
   std::size_t bytes = 0;
