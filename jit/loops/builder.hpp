@@ -100,8 +100,8 @@ class Builder {
   Value range(Value begin, Value end, Value step, Unroll unroll, std::string name);
   /// A counter from 0 that is unrolled.
   Value unrolled(int count, std::string name) {
-    return range(integer(Kind::Index, 0), integer(Kind::Index, count), integer(Kind::Index, 1), Unroll::All,
-                 std::move(name));
+    const Value begin = integer(Kind::Index, 0), end = integer(Kind::Index, count), step = integer(Kind::Index, 1);
+    return range(begin, end, step, Unroll::All, std::move(name));
   }
   void when(Value condition);
   void end();

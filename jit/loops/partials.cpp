@@ -29,8 +29,9 @@ Value Partials::position(Value row, Value split) const {
 
 void Partials::store(const Parts& parts, int stage, const Part& part, Value row, Value split) const {
   const std::vector<Value> to = arrays(parts, stage);
+  const Value at = position(row, split);
   for (std::size_t i = 0; i < to.size(); ++i)
-    b_.store(to[i], position(row, split), b_.splat(b_.stored(part[i]), frame_.rows_of_thread()), Access::Vector);
+    b_.store(to[i], at, b_.splat(b_.stored(part[i]), frame_.rows_of_thread()), Access::Vector);
 }
 
 Part Partials::load(const Parts& parts, int stage, Value row, Value split) const {

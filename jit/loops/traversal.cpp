@@ -127,8 +127,8 @@ void Traversal::looped_pass(std::size_t number, const Share& share, const Visit&
   if (steps > 1) {
     const int together = steps * share.team_size;
     const Value full = b_.times(b_.over(b_.sub(share.end, share.begin), together), together);
-    const Value base =
-        b_.range(begin, b_.add(share.begin, full), b_.integer(Kind::Index, together), Unroll::None, "base");
+    const Value end = b_.add(share.begin, full), step = b_.integer(Kind::Index, together);
+    const Value base = b_.range(begin, end, step, Unroll::None, "base");
     const auto place = [&](Value step) { return Place{b_.add(base, b_.mul(step, share.team)), lanes}; };
     const Registers registers = load_batch(number, place);
     visit_batch([&](const Visit& each) { unroll(steps, [&](Value step) { each({place(step), step, &registers}); }); });
