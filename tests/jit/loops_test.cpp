@@ -159,12 +159,13 @@ struct Sum : RowKernel {
 };
 
 TEST(Loops, GoldenTexts) {
-  Softmax softmax;
-  Sum sum;
-  test::expect_golden("loops_softmax_kept.txt", to_string(loops_for(softmax.done(), 4096, 1024)));
-  test::expect_golden("loops_softmax_cached.txt", to_string(loops_for(softmax.done(), 4096, 40000)));
-  test::expect_golden("loops_sum_columns.txt", to_string(loops_for(sum.done(), 1 << 20, 1000, true)));
-  test::expect_golden("loops_sum_split.txt", to_string(loops_for(sum.done(), 1, (1 << 24) + 1)));
+  Softmax softmax_kernel;
+  Sum sum_kernel;
+  const Kernel &softmax = softmax_kernel.done(), &sum = sum_kernel.done();
+  test::expect_golden("loops_softmax_kept.txt", to_string(loops_for(softmax, 4096, 1024)));
+  test::expect_golden("loops_softmax_cached.txt", to_string(loops_for(softmax, 4096, 40000)));
+  test::expect_golden("loops_sum_columns.txt", to_string(loops_for(sum, 1 << 20, 1000, true)));
+  test::expect_golden("loops_sum_split.txt", to_string(loops_for(sum, 1, (1 << 24) + 1)));
 }
 
 // A damaged program is refused or not, but never read out of bounds.
