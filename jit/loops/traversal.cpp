@@ -173,7 +173,8 @@ Registers Traversal::load_batch(std::size_t number, const std::function<Place(Va
   if (!filling.empty()) {
     b_.when(uses_cache());
     for_each(filling, [&](const OperandLayout& a, Value step) {
-      operands_.store_cached(a, place(step), b_.get(arrays[a.number], step));
+      const Place at = place(step);
+      operands_.store_cached(a, at, b_.get(arrays[a.number], step));
     });
     b_.end();
   }
