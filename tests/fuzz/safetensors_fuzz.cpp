@@ -24,14 +24,15 @@ detail::safetensors::Header read(std::string_view file) {
 void read_and_write_again(std::string_view file) {
   const detail::safetensors::Header header = read(file);
   const std::uint64_t bytes = file.size() - header.data_offset;
-  for (const auto& part : header.parts) {
-    check(part.begin <= part.end && part.end <= bytes);
-    check(static_cast<std::uint64_t>(part.shape.numel()) * size_of(part.dtype) == part.end - part.begin);
+  for (const auto& entry : header.entries) {
+    check(entry.begin <= entry.end && entry.end <= bytes);
+    check(static_cast<std::uint64_t>(entry.shape.numel()) * size_of(entry.dtype) == entry.end - entry.begin);
   }
-  const std::string again = detail::safetensors::header_text(header.parts, header.metadata) + std::string(bytes, '\0');
+  const std::string again =
+      detail::safetensors::header_text(header.entries, header.metadata) + std::string(bytes, '\0');
   const detail::safetensors::Header back = read(again);
   check(back.metadata == header.metadata);
-  check(std::ranges::equal(back.parts, header.parts, [](const auto& a, const auto& b) {
+  check(std::ranges::equal(back.entries, header.entries, [](const auto& a, const auto& b) {
     return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.begin == b.begin && a.end == b.end;
   }));
 }
