@@ -1,12 +1,13 @@
 #include "source.hpp"
 
+#include "../dialects/printer.hpp"
 #include "../loops/lower.hpp"
 #include "dialect.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 
 std::string source(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c) {
-  return print(loops::lower(kernel, traits, c));
+  return dialects::print(loops::lower(kernel, traits, c), CudaDialect());
 }
 
 }  // namespace sinter::inline v1::jit::cuda

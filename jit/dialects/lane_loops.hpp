@@ -4,7 +4,7 @@
 
 #include "../loops/loops.hpp"
 
-namespace sinter::inline v1::jit::cuda {
+namespace sinter::inline v1::jit::dialects {
 
 struct LaneLoops {
   explicit LaneLoops(const loops::Loops& loops);
@@ -17,4 +17,4 @@ struct LaneLoops {
   std::vector<loops::Value> last_use;
 };
 
-}  // namespace sinter::inline v1::jit::cuda
+}  // namespace sinter::inline v1::jit::dialects

@@ -1,6 +1,6 @@
 #include "lane_loops.hpp"
 
-namespace sinter::inline v1::jit::cuda {
+namespace sinter::inline v1::jit::dialects {
 namespace {
 
 using loops::Code;
@@ -68,4 +68,4 @@ LaneLoops::LaneLoops(const loops::Loops& loops)
     }
 }
 
-}  // namespace sinter::inline v1::jit::cuda
+}  // namespace sinter::inline v1::jit::dialects

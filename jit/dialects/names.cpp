@@ -1,0 +1,46 @@
+#include "names.hpp"
+
+#include <fmt/format.h>
+
+#include "dialect.hpp"
+
+namespace sinter::inline v1::jit::dialects {
+
+using loops::Code;
+using loops::Instruction;
+using loops::none;
+using loops::Value;
+
+const std::string& Names::define(Value v, std::string_view otherwise) {
+  const Instruction& i = loops_[v];
+  const std::string base = i.name.empty() || i.code == Code::Call ? std::string(otherwise) : i.name;
+  const int number = counts_[base]++;
+  const std::string_view separator = base == "t" ? "" : "_";
+  set(v, number == 0 && base != "t" ? base : fmt::format("{}{}{}", base, separator, number));
+  return (*this)[v];
+}
+
+void Names::close() {
+  counts_ = std::move(outer_counts_.back());
+  outer_counts_.pop_back();
+}
+
+std::string Names::lane(Value v, std::string_view l) const {
+  const Instruction& i = loops_[v];
+  const bool is_single = i.type.lanes == 1;
+  if (i.code == Code::Low) return lane(i.operands[0], is_single ? "0" : l);
+  if (i.code == Code::High) return lane(i.operands[0], is_single ? "1" : fmt::format("{} + {}", l, i.type.lanes));
+  return is_single || !is_array(v) ? (*this)[v] : fmt::format("{}.at[{}]", (*this)[v], l);
+}
+
+bool Names::is_array(Value v) const {
+  return lanes_.loop[static_cast<std::size_t>(v)] == none || lanes_.outlives[static_cast<std::size_t>(v)];
+}
+
+std::string Names::compared(Value v) const { return loops_[v].code == Code::Select ? (*this)[v] : bare((*this)[v]); }
+
+std::string bare(const std::string& n) {
+  return n.starts_with('(') && n.ends_with(')') ? n.substr(1, n.size() - 2) : n;
+}
+
+}  // namespace sinter::inline v1::jit::dialects
