@@ -10,7 +10,8 @@
 #include "../plan/row_passes.hpp"
 #include "c_expression.hpp"
 #include "c_functions.hpp"
-#include "c_loops.hpp"
+#include "c_kernel.hpp"
+
 #include "library.hpp"
 
 namespace sinter::inline v1::embedded {
@@ -216,7 +217,7 @@ std::string source_text(const Library& library) {
     own += c_arguments(m);
     for (std::size_t s = 0; s < m.steps.size(); ++s) {
       for (const Loops& loops : m.steps[s].loops) own += c_nest(m, s, loops, kernel_name_of(m, s, loops)) + "\n";
-      own += c_loops(m, s) + "\n";
+      own += c_kernel(m, s) + "\n";
     }
     own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
     if (library.options.dlpack) own += c_dlpack_functions(m, library.kernel_prefix(m));

@@ -9,22 +9,23 @@ Value value_of(const Values& values, Operand o) { return values[static_cast<std:
 
 }  // namespace
 
-Values Elements::uniform() const {
-  const std::span<const Node> nodes = frame_.graph.nodes();
+Values Elements::uniform(Value columns, const std::function<Value(std::size_t)>& scalar,
+                         const std::function<Value(std::size_t)>& array) const {
+  const std::span<const Node> nodes = graph_.nodes();
   Values values(nodes.size(), none);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& n = nodes[i];
     if (n.op == Op::constant) values[i] = b_.constant(n.dtype, n.attribute);
-    if (n.op == Op::scalar) values[i] = operands_.scalar(i);
-    if (n.op == Op::array) values[i] = operands_.input(n.attribute).pointer;
-    if (n.op == Op::count) values[i] = b_.element(operands_.columns(), DType::Int64);
+    if (n.op == Op::scalar) values[i] = scalar(i);
+    if (n.op == Op::array) values[i] = array(n.attribute);
+    if (n.op == Op::count) values[i] = b_.element(columns, DType::Int64);
   }
   return values;
 }
 
 void Elements::compute(const std::vector<bool>& needed, Values& values, Value guard,
                        const std::function<Value(std::size_t)>& input) const {
-  const std::span<const Node> nodes = frame_.graph.nodes();
+  const std::span<const Node> nodes = graph_.nodes();
   const auto missing = [&](std::size_t i) { return needed[i] && values[i] == none; };
   // Inputs first, so that all loads are on their way before one is waited for.
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -40,20 +41,20 @@ Value Elements::node(const Node& n, const Values& values, Value guard) const {
   if (n.op == Op::load) return gather(n, values, guard);
   flag(n, values, guard);
   boost::container::small_vector<Value, 4> operands;
-  for (const Operand o : frame_.graph.operands(n)) operands.push_back(value_of(values, o));
+  for (const Operand o : graph_.operands(n)) operands.push_back(value_of(values, o));
   return b_.alu(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()));
 }
 
 Value Elements::gather(const Node& n, const Values& values, Value guard) const {
-  const auto operands = frame_.graph.operands(n);
+  const auto operands = graph_.operands(n);
   const Value position = value_of(values, operands[1]);
   return b_.cast(b_.load(value_of(values, operands[0]), position, b_.lanes(position), Access::Gather, guard), n.dtype);
 }
 
 void Elements::flag(const Node& n, const Values& values, Value guard) const {
   const auto zero_of = [&](Value v) { return b_.constant(b_.type(v).dtype, 0); };
-  const auto operands = frame_.graph.operands(n);
-  if (const auto divisor = nonzero_operand(frame_.graph, n)) {
+  const auto operands = graph_.operands(n);
+  if (const auto divisor = nonzero_operand(graph_, n)) {
     const Value d = value_of(values, *divisor);
     b_.flag(Fault::Division, b_.alu(Op::eq, DType::Bool, {d, zero_of(d)}), guard);
   }

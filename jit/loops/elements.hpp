@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "operands.hpp"
+#include "builder.hpp"
 
 namespace sinter::inline v1::jit::loops {
 
@@ -11,10 +11,11 @@ using Values = std::vector<Value>;
 
 class Elements {
  public:
-  Elements(const Frame& frame, Builder& b, const Operands& operands) : frame_(frame), b_(b), operands_(operands) {}
+  Elements(const Graph& graph, Builder& b) : graph_(graph), b_(b) {}
 
-  /// What does not depend on where it is: constants, scalars, arrays, the number of elements.
-  Values uniform() const;
+  /// What does not depend on where it is: constants, scalars by node, arrays by input, the number of elements.
+  Values uniform(Value columns, const std::function<Value(std::size_t)>& scalar,
+                 const std::function<Value(std::size_t)>& array) const;
   /// Computes the nodes that are `needed` and have no value. `input` gives an operand's elements; flags are raised and
   /// arrays are read where the guard is true.
   void compute(const std::vector<bool>& needed, Values& values, Value guard,
@@ -25,9 +26,8 @@ class Elements {
   Value gather(const Node& n, const Values& values, Value guard) const;
   void flag(const Node& n, const Values& values, Value guard) const;
 
-  const Frame& frame_;
+  const Graph& graph_;
   Builder& b_;
-  const Operands& operands_;
 };
 
 }  // namespace sinter::inline v1::jit::loops

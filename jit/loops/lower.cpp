@@ -1,7 +1,6 @@
 #include "lower.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "accumulator.hpp"
 #include "dead_code.hpp"
@@ -43,12 +42,12 @@ class Lowering {
         graph_(frame.graph),
         b_(b),
         operands_(frame, b),
-        elements_(frame, b, operands_),
+        elements_(frame.graph, b),
         team_(frame, b),
         partials_(frame, b, operands_),
         traversal_(frame, b, operands_, team_size(frame)),
         row_needed_(needed_of_rows()),
-        row_(elements_.uniform()),
+        row_(uniform()),
         same_(frame.kernel.inputs.size(), none) {}
 
   void run() {
@@ -158,6 +157,11 @@ class Lowering {
   }
 
   // ---- What is one for a row
+
+  Values uniform() const {
+    const auto array = [&](std::size_t input) { return operands_.input(input).pointer; };
+    return elements_.uniform(operands_.columns(), [&](std::size_t node) { return operands_.scalar(node); }, array);
+  }
 
   /// What some pass or output reads of it.
   std::vector<bool> needed_of_rows() const {
@@ -435,10 +439,7 @@ Loops lower(const Kernel& kernel, const KernelTraits& traits, const KernelClass&
   Builder b(loops);
   Lowering(frame, b).run();
   eliminate_dead_code(loops);
-#ifndef NDEBUG
-  if (const std::string wrong = verify(loops); !wrong.empty())
-    throw std::logic_error("The loops of " + loops.name + " are wrong: " + wrong + "\n" + to_string(loops));
-#endif
+  check(loops);
   return loops;
 }
 

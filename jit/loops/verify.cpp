@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace sinter::inline v1::jit::loops {
 namespace {
@@ -213,5 +214,12 @@ class Verifier {
 }  // namespace
 
 std::string verify(const Loops& loops) { return Verifier(loops).run(); }
+
+void check([[maybe_unused]] const Loops& loops) {
+#ifndef NDEBUG
+  if (const std::string wrong = verify(loops); !wrong.empty())
+    throw std::logic_error("The loops of " + loops.name + " are wrong: " + wrong + "\n" + to_string(loops));
+#endif
+}
 
 }  // namespace sinter::inline v1::jit::loops

@@ -1,0 +1,194 @@
+#include "serial.hpp"
+
+#include <fmt/format.h>
+
+#include "../plan/row_passes.hpp"
+#include "dead_code.hpp"
+#include "elements.hpp"
+#include "serial_reduction.hpp"
+#include "verify.hpp"
+
+namespace sinter::inline v1::jit::loops {
+namespace {
+
+class Serial {
+ public:
+  Serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest, Builder& b)
+      : kernel_(kernel),
+        graph_(kernel.graph),
+        traits_(traits),
+        nest_(nest),
+        b_(b),
+        elements_(kernel.graph, b),
+        passes_(kernel),
+        rows_(kernel.rows ? nest.row_dims() : 0),
+        needed_(made_of(graph_, graph_.outputs(), [](std::size_t) { return false; })) {}
+
+  void run() {
+    add_params();
+    row_ = uniform();
+    open(0, rows_);
+    row_level(0);
+    for (int s = 0; s < passes_.stages.count; ++s) {
+      reduce(passes_.passes[static_cast<std::size_t>(s)]);
+      row_level(s + 1);
+    }
+    if (passes_.writes_elements) write_elements();
+    store_outputs(row_, false);
+    close(0, rows_);
+    report_faults();
+  }
+
+ private:
+  Value integer(std::int64_t n) { return b_.integer(Kind::Long, n); }
+  Value long_param(std::string name) { return b_.param(std::move(name), index_type(Kind::Long)); }
+  std::size_t input(std::size_t number) const { return kernel_.outputs.size() + number; }
+
+  // ---- Parameters
+
+  void add_params() {
+    for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
+      const bool is_output = k < kernel_.outputs.size();
+      names_.push_back(fmt::format("{}{}", is_output ? 'y' : 'x', is_output ? k : k - kernel_.outputs.size()));
+      const Type type = pointer_type(storage(traits_.operands[k].dtype));
+      pointers_.push_back(traits_.operands[k].memory ? b_.param(names_[k], type) : none);
+      strides_.emplace_back();
+      for (int d = 0; d < nest_.ndim; ++d) strides_[k].push_back(stride(k, d));
+    }
+    for (int d = 0; d < nest_.ndim; ++d) extents_.push_back(long_param(fmt::format("extent{}", d)));
+  }
+
+  Value stride(std::size_t k, int d) {
+    const std::int64_t n = nest_.operands[k].strides[d];
+    return n == 0 || n == 1 ? integer(n) : long_param(fmt::format("{}_stride{}", names_[k], d));
+  }
+
+  Values uniform() {
+    std::vector<Value> scalars(graph_.nodes().size(), none);
+    int number = 0;
+    for (std::size_t i = 0; i < scalars.size(); ++i)
+      if (const Node& n = graph_.nodes()[i]; n.op == Op::scalar)
+        scalars[i] = b_.param(fmt::format("s{}", number++), element_type(n.dtype));
+    Value columns = integer(1);
+    for (int d = rows_; d < nest_.ndim; ++d) columns = b_.mul(columns, extents_[static_cast<std::size_t>(d)]);
+    return elements_.uniform(
+        columns, [&](std::size_t node) { return scalars[node]; },
+        [&](std::size_t number_of) { return pointers_[input(number_of)]; });
+  }
+
+  // ---- Loops
+
+  void open(int first, int last) {
+    for (int d = first; d < last; ++d)
+      counters_.push_back(b_.range(integer(0), extents_[static_cast<std::size_t>(d)], integer(1), Unroll::AsItLikes,
+                                   fmt::format("i{}", d)));
+  }
+  void close(int first, int last) {
+    for (int d = first; d < last; ++d) {
+      counters_.pop_back();
+      b_.end();
+    }
+  }
+
+  /// Of the operand's element where the counters are.
+  Value offset(std::size_t k) {
+    Value at = integer(0);
+    for (std::size_t d = 0; d < counters_.size(); ++d) at = b_.add(at, b_.mul(counters_[d], strides_[k][d]));
+    return at;
+  }
+
+  Value load(std::size_t k) {
+    if (pointers_[k] == none) return b_.element(offset(k), DType::Int64);
+    return b_.named(b_.load(pointers_[k], offset(k), 1, Access::Elements), names_[k]);
+  }
+
+  /// In its row.
+  Value position() {
+    Value at = integer(0);
+    for (auto d = static_cast<std::size_t>(rows_); d < counters_.size(); ++d)
+      at = b_.add(b_.mul(at, extents_[d]), counters_[d]);
+    return b_.element(at, DType::Int64);
+  }
+
+  // ---- Values
+
+  void compute(const std::vector<bool>& needed, Values& values) {
+    elements_.compute(needed, values, none, [&](std::size_t number) { return load(input(number)); });
+  }
+
+  /// What is one for a row, when so many stages are over.
+  void row_level(int stages) {
+    std::vector<bool> needed = needed_;
+    for (std::size_t i = 0; i < needed.size(); ++i)
+      needed[i] =
+          needed[i] && passes_.stages.per_row[i] && passes_.stages.stage[i] == stages && !combines(graph_.nodes()[i]);
+    compute(needed, row_);
+  }
+
+  Values elements(const RowPass& pass) {
+    Values values = row_;
+    compute(made_of(graph_, pass.wanted, [&](std::size_t i) { return passes_.stages.per_row[i]; }), values);
+    return values;
+  }
+
+  void reduce(const RowPass& pass) {
+    std::vector<SerialReduction> reductions;
+    for (const Operand r : pass.reductions)
+      reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype);
+    open(rows_, nest_.ndim);
+    const Values values = elements(pass);
+    for (std::size_t i = 0; i < reductions.size(); ++i)
+      reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position());
+    close(rows_, nest_.ndim);
+    for (std::size_t i = 0; i < reductions.size(); ++i)
+      row_[static_cast<std::size_t>(pass.reductions[i].node)] = reductions[i].result();
+  }
+
+  void write_elements() {
+    open(rows_, nest_.ndim);
+    store_outputs(elements(passes_.passes.back()), true);
+    close(rows_, nest_.ndim);
+  }
+
+  void store_outputs(const Values& values, bool of_elements) {
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+      if (passes_.is_element_output(k) == of_elements)
+        b_.store(pointers_[k], offset(k), b_.stored(value_of(values, graph_.outputs()[k])), Access::Elements);
+  }
+
+  static Value value_of(const Values& values, Operand o) { return values[static_cast<std::size_t>(o.node)]; }
+
+  void report_faults() {
+    if (!traits_.faults.any()) return;
+    const Value faults = b_.param("faults", index_type(Kind::FaultWord));
+    for (const Fault f : all_faults)
+      if (traits_.faults.has(f)) b_.report(f, faults, b_.integer(Kind::Word, fault_bit(f)));
+  }
+
+  const Kernel& kernel_;
+  const Graph& graph_;
+  const KernelTraits& traits_;
+  const LoopNest& nest_;
+  Builder& b_;
+  const Elements elements_;
+  const RowPasses passes_;
+  const int rows_;
+  const std::vector<bool> needed_;
+  std::vector<std::string> names_;  // of operands
+  std::vector<Value> pointers_, extents_, counters_;
+  std::vector<std::vector<Value>> strides_;
+  Values row_;  // what is known of the row, by node
+};
+
+}  // namespace
+
+Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest) {
+  Loops loops{.name = kernel.name, .wide = true, .aliased = true, .code = {}};
+  Builder b(loops);
+  Serial(kernel, traits, nest, b).run();
+  eliminate_dead_code(loops);
+  check(loops);
+  return loops;
+}
+
+}  // namespace sinter::inline v1::jit::loops

@@ -1,0 +1,18 @@
+// A kernel of a plan as the loops of one thread.
+#pragma once
+#include "../plan/class_key.hpp"
+#include "loops.hpp"
+
+namespace sinter::inline v1::jit::loops {
+
+/// A loop for each dim of the nest. Of the nest, strides of 0 and 1 are fixed; the others and the extents are
+/// parameters: "extent0", "x0_stride1". Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is
+/// a word whose bits are the faults that were found.
+///
+/// Sums of float32 are summed in float64; what sums of float64 lose is summed as well.
+Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest);
+
+/// A bit for each fault.
+constexpr int fault_bit(Fault fault) noexcept { return 1 << static_cast<int>(fault); }
+
+}  // namespace sinter::inline v1::jit::loops
