@@ -12,10 +12,14 @@ std::string_view name(Kind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name(Access access) noexcept {
-  constexpr std::string_view names[]{"elements", "vector", "vectors", "strided", "gather"};
-  return names[static_cast<std::size_t>(access)];
+/// The attribute by name; programs that the verifier refuses may have others.
+template <std::size_t N>
+std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
+  return attribute < N ? std::string(names[attribute]) : fmt::format("#{}", attribute);
 }
+
+constexpr std::string_view access_names[]{"elements", "vector", "vectors", "strided", "gather"};
+constexpr std::string_view unroll_names[]{"", "unrolled", "free"};
 
 /// What of an instruction is not an operand.
 std::string detail(const Instruction& i) {
@@ -24,7 +28,7 @@ std::string detail(const Instruction& i) {
     case Code::Call: return " " + i.name;
     case Code::Alu: return fmt::format(" {}", sinter::name(i.op));
     case Code::Load:
-    case Code::Store: return fmt::format(" {}", name(static_cast<Access>(i.attribute)));
+    case Code::Store: return " " + named(i.attribute, access_names);
     case Code::Constant:
       return i.type.kind == Kind::Element ? fmt::format(" {:#x}", i.attribute)
                                           : fmt::format(" {}", static_cast<std::int64_t>(i.attribute));
@@ -33,10 +37,7 @@ std::string detail(const Instruction& i) {
     case Code::Shuffle:
     case Code::Flag:
     case Code::Report: return fmt::format(" #{}", i.attribute);
-    case Code::Range: {
-      constexpr std::string_view unrolls[]{"", " unrolled", " free"};
-      return std::string(unrolls[i.attribute]);
-    }
+    case Code::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, unroll_names);
     default: return "";
   }
 }
@@ -68,7 +69,7 @@ std::string to_string(const Loops& loops) {
   std::size_t depth = 1;
   for (std::size_t v = 0; v < loops.code.size(); ++v) {
     const Instruction& i = loops.code[v];
-    if (i.code == Code::End) --depth;
+    if (i.code == Code::End && depth > 1) --depth;
     out.append(2 * depth, ' ');
     if (i.type.kind != Kind::None) out += fmt::format("%{} = ", v);
     out += name(i.code);
