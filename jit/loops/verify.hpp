@@ -4,9 +4,10 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// What is wrong, with the instruction's number and text; empty if nothing is. Operands must be visible where they are
-/// used, and of the right kinds and lanes; locals must be as long as their positions require; barriers and shuffles
-/// must be in control flow that is the same for all threads of a block.
+/// What is wrong, with the instruction's number and code; empty if nothing is. Operands must be visible where they are
+/// used, and of the right kinds, dtypes and lanes. Locals must be set before they are read, and as long as their
+/// positions require. Inputs are not written, outputs not read. Barriers and shuffles must be in control flow that is
+/// the same for all threads of a block. Each fault that is noted is reported once, at the end.
 std::string verify(const Loops& loops);
 
 /// In builds with assertions: throws std::logic_error if anything is wrong.

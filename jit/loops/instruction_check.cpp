@@ -1,0 +1,314 @@
+#include "instruction_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "../ops/facts.hpp"
+#include "../plan/faults.hpp"
+#include "prelude_calls.hpp"
+
+namespace sinter::inline v1::jit::loops {
+namespace {
+
+constexpr int most_lanes = 64;
+constexpr std::size_t most_shared = 48 << 10;  // bytes that a kernel may declare
+
+bool is_index(Type t) noexcept {
+  return t.kind == Kind::Word || t.kind == Kind::Index || t.kind == Kind::Offset || t.kind == Kind::Long;
+}
+bool is_element(Type t) noexcept { return t.kind == Kind::Element; }
+bool is_bool(Type t) noexcept { return is_element(t) && t.dtype == DType::Bool; }
+bool is_scalar(Type t) noexcept { return t.lanes == 1; }
+
+/// Whether a value may be used as another of so many lanes.
+bool fits(Type t, int lanes) noexcept { return t.lanes == 1 || t.lanes == lanes; }
+/// Equal but for the lanes.
+bool is_like(Type a, Type b) noexcept {
+  return a.kind == b.kind && (a.kind != Kind::Element || a.dtype == b.dtype) &&
+         (a.kind != Kind::Pointer || a.dtype == b.dtype);
+}
+
+class InstructionCheck {
+ public:
+  InstructionCheck(const Loops& loops, Value v, const std::vector<bool>& is_set)
+      : loops_(loops), i_(loops[v]), t_(i_.type), is_set_(is_set) {}
+
+  std::string_view run() const {
+    if (t_.lanes < 1 || t_.lanes > most_lanes || (t_.lanes & (t_.lanes - 1)) != 0) return "so many lanes there are not";
+    if (!is_index(t_) && !is_element(t_) && t_.lanes != 1) return "so many lanes there are not";
+    if (is_element(t_) && category(t_.dtype) == Category::Complex) return "elements are real";
+    switch (i_.code) {
+      case Code::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
+      case Code::Constant: return constant();
+      case Code::Thread:
+      case Code::Block:
+      case Code::Blocks:
+      case Code::Threads: return t_ == index_type(Kind::Word) ? "" : "not a word";
+      case Code::Range: return range();
+      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? none_of_its_own() : "not a Bool of one lane";
+      case Code::End:
+      case Code::Barrier:
+      case Code::WarpBarrier: return none_of_its_own();
+      case Code::Flag: return flag();
+      case Code::Report:
+        return at(0).kind == Kind::FaultWord && at(1) == index_type(Kind::Word) && is_fault()
+                   ? none_of_its_own()
+                   : "not a fault and its code";
+      default: break;
+    }
+    if (const std::string_view wrong = lanewise(); !wrong.empty()) return wrong;
+    return memory();
+  }
+
+ private:
+  Type type(Value v) const { return v == none ? Type{} : loops_[v].type; }
+  Type at(std::size_t k) const { return type(i_.operands[k]); }
+  bool has(std::size_t k) const { return i_.operands[k] != none; }
+  std::string_view none_of_its_own() const { return t_.kind == Kind::None ? "" : "it has no result"; }
+  bool is_fault() const { return i_.attribute < all_faults.size(); }
+  std::optional<std::uint64_t> known(Value v) const {
+    if (loops_[v].code != Code::Constant) return std::nullopt;
+    return loops_[v].attribute;
+  }
+
+  /// The operands from the first one on are like the result, and have as many lanes or one.
+  std::string_view like_result(std::size_t first = 0) const {
+    for (std::size_t k = first; k < i_.operands.size(); ++k) {
+      if (!is_like(at(k), t_)) return "kinds differ";
+      if (!fits(at(k), t_.lanes)) return "lanes differ";
+    }
+    return "";
+  }
+
+  /// A number has no more bits than its type.
+  std::string_view constant() const {
+    if (!is_scalar(t_) || (!is_index(t_) && !is_element(t_))) return "not a number";
+    if (is_element(t_))
+      return size_of(t_.dtype) == 8 || i_.attribute >> 8 * size_of(t_.dtype) == 0 ? "" : "more bits than the dtype has";
+    const auto n = static_cast<std::int64_t>(i_.attribute);
+    if (t_.kind == Kind::Long || (loops_.wide && t_.kind != Kind::Word)) return "";
+    const bool fits = t_.kind == Kind::Offset ? n == static_cast<std::int32_t>(n) : n == static_cast<std::uint32_t>(n);
+    return fits ? "" : "more bits than the kind has";
+  }
+
+  std::string_view lanewise() const {
+    switch (i_.code) {
+      case Code::Add:
+      case Code::Sub:
+      case Code::Mul: return is_index(t_) ? like_result() : "not an index";
+      case Code::Remainder: return remainder();
+      case Code::Quotient: return quotient();
+      case Code::Less:
+      case Code::Equal:
+        if (!is_bool(t_) || !is_index(at(0)) || !is_like(at(0), at(1))) return "kinds differ";
+        return fits(at(0), t_.lanes) && fits(at(1), t_.lanes) ? "" : "lanes differ";
+      case Code::And: return is_bool(t_) ? like_result() : "not a Bool";
+      case Code::Select:
+        if (!is_index(t_) && !is_element(t_)) return "not a number";
+        return is_bool(at(0)) && fits(at(0), t_.lanes) ? like_result(1) : "not a Bool";
+      case Code::Alu: return elements();
+      case Code::Convert: return conversion();
+      case Code::Splat: return is_scalar(at(0)) && (is_index(t_) || is_element(t_)) ? like_result() : "not one value";
+      case Code::Ramp:
+        return is_index(t_) && is_scalar(at(0)) && is_scalar(at(1)) ? like_result() : "not an index and a step";
+      case Code::Low:
+      case Code::High: return is_like(at(0), t_) && at(0).lanes == 2 * t_.lanes ? "" : "not half of the lanes";
+      case Code::Shuffle:
+        if (i_.attribute < 1 || i_.attribute > 31) return "not a distance within a warp";
+        return at(0) == t_ && is_element(t_) ? "" : "kinds differ";
+      case Code::Opaque: return at(0) == t_ && t_ == index_type(Kind::Word) ? "" : "not a word";
+      default: return "";
+    }
+  }
+
+  std::string_view remainder() const {
+    const auto power = known(i_.operands[1]);
+    if (!power || *power == 0 || (*power & (*power - 1)) != 0) return "not a power of two";
+    return is_index(t_) ? like_result() : "not an index";
+  }
+
+  std::string_view quotient() const {
+    if (!is_index(t_) || !is_like(at(0), t_) || !fits(at(0), t_.lanes)) return "not an index";
+    const Type divisor = at(1);
+    if (divisor.kind == Kind::Divider) return t_.kind == Kind::Index ? "" : "kinds differ";
+    if (divisor.kind == Kind::LongDivider) return t_.kind == Kind::Long ? "" : "kinds differ";
+    return is_like(divisor, t_) && fits(divisor, t_.lanes) && known(i_.operands[1]) != 0 ? "" : "kinds differ";
+  }
+
+  std::string_view conversion() const {
+    if (!is_index(at(0)) || !fits(at(0), t_.lanes)) return "not an index";
+    return is_index(t_) || (is_element(t_) && category(t_.dtype) == Category::Int) ? "" : "not an integer";
+  }
+
+  /// Operands of an operation have one dtype, but for a condition.
+  std::string_view elements() const {
+    const bool combines = is_reduction(i_.op) && i_.op != Op::count;
+    if (i_.op == Op::load || i_.op == Op::count || info(i_.op).rule == DTypeRule::Product) return "not an operation";
+    if (i_.operands.empty() || i_.operands.size() != (combines ? 2 : info(i_.op).arity))
+      return "the number of operands is wrong";
+    if (!is_element(t_) || !std::ranges::all_of(i_.operands, [&](Value o) { return is_element(type(o)); }))
+      return "not an element";
+    for (std::size_t k = 0; k < i_.operands.size(); ++k) {
+      if (!fits(at(k), t_.lanes)) return "lanes differ";
+      const bool is_condition = info(i_.op).rule == DTypeRule::Select && k == 0;
+      if (is_condition ? !is_bool(at(k)) : at(k).dtype != type(i_.operands.back()).dtype) return "dtypes differ";
+    }
+    return t_.dtype == result_dtype(combines) ? "" : "not the operation's dtype";
+  }
+
+  DType result_dtype(bool combines) const {
+    const DType compute = type(i_.operands.back()).dtype;
+    if (i_.op == Op::cast) return t_.dtype;
+    if (combines) return facts(i_.op).gives_position ? DType::Bool : compute;
+    std::array<OperandType, max_arity> types;
+    for (std::size_t k = 0; k < i_.operands.size(); ++k) types[k] = {at(k).dtype};
+    return op_types(i_.op, std::span(types).first(i_.operands.size())).result;
+  }
+
+  // ---- Memory and variables
+
+  std::string_view memory() const {
+    switch (i_.code) {
+      case Code::Advance:
+        if (t_.kind != Kind::Pointer || at(0) != t_) return "not a pointer";
+        return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
+      case Code::View:
+        if (t_.kind != Kind::Pointer || at(0).kind != Kind::Pointer) return "not a pointer";
+        return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
+      case Code::Shared:
+        return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= most_shared / size_of(t_.dtype)
+                   ? ""
+                   : "not an array in shared memory";
+      case Code::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
+      case Code::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
+      case Code::Store:
+        if (t_.kind != Kind::None) return none_of_its_own();
+        return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);
+      case Code::Local: return local();
+      case Code::Get:
+      case Code::Column:
+      case Code::Set: return local_access();
+      case Code::Call: return call();
+      default: return "";
+    }
+  }
+
+  /// The parameter that a pointer comes from is named as an input or output.
+  char name_of_root(Value pointer) const {
+    while (loops_[pointer].code == Code::Advance || loops_[pointer].code == Code::View)
+      pointer = loops_[pointer].operands[0];
+    return loops_[pointer].code == Code::Param ? loops_[pointer].name[0] : ' ';
+  }
+  bool is_read(Value pointer) const { return name_of_root(pointer) == 'x'; }
+  bool is_written(Value pointer) const { return name_of_root(pointer) == 'y'; }
+
+  /// Of a value in memory: the guard is the operand of this number, the stride the next one.
+  std::string_view access(Type value, std::size_t guard) const {
+    const Type pointer = at(0), position = at(1);
+    if (pointer.kind != Kind::Pointer || !is_element(value) || value.dtype != pointer.dtype)
+      return "not of the pointer's dtype";
+    if (i_.attribute > static_cast<std::uint64_t>(Access::Gather)) return "so memory is not accessed";
+    const auto access = static_cast<Access>(i_.attribute);
+    const bool gathers = access == Access::Gather;
+    if (is_scalar(value) && !gathers && access != Access::Elements) return "one lane is no vector";
+    if (!(gathers ? is_element(position) && category(position.dtype) == Category::Int : is_index(position)))
+      return "not a position";
+    if (position.lanes != (gathers ? value.lanes : 1)) return "not a position for each lane";
+    if (has(guard) && (!is_bool(at(guard)) || !(is_scalar(at(guard)) || (gathers && fits(at(guard), value.lanes)))))
+      return "the guard is not a Bool";
+    if (has(guard + 1) != (access == Access::Strided)) return "a stride without strided lanes";
+    return !has(guard + 1) || (is_index(at(guard + 1)) && is_scalar(at(guard + 1))) ? "" : "not a stride";
+  }
+
+  std::string_view local() const {
+    if (!is_index(t_) && !is_element(t_)) return "not a local";
+    if (i_.attribute < 1 || i_.attribute > 1024) return "not an array";
+    if (!has(0)) return "";
+    if (i_.attribute > 1) return "an array begins with no value";
+    return like_result();
+  }
+
+  std::string_view local_access() const {
+    const Instruction& local = loops_[i_.operands[0]];
+    if (local.code != Code::Local) return "not a local";
+    if (i_.code == Code::Set) {
+      if (t_.kind != Kind::None) return none_of_its_own();
+      if (!is_like(at(2), local.type) || !fits(at(2), local.type.lanes)) return "not of the local's type";
+    } else if (!is_set_[static_cast<std::size_t>(i_.operands[0])]) {
+      return "nothing has set the local";
+    }
+    if (i_.code == Code::Get && t_ != local.type) return "not of the local's type";
+    if (i_.code != Code::Column) return position(local.attribute);
+    if (!is_like(t_, local.type) || static_cast<std::uint64_t>(t_.lanes) != local.attribute)
+      return "not of the local's type";
+    return has(1) ? position(static_cast<std::uint64_t>(local.type.lanes)) : "a position is missing";
+  }
+
+  /// Below a bound, by what is known without running the program.
+  std::string_view position(std::uint64_t bound) const {
+    if (!has(1)) return bound == 1 ? "" : "a position is missing";
+    const Instruction& p = loops_[i_.operands[1]];
+    if (p.type != index_type(Kind::Index)) return "not a position";
+    if (const auto number = known(i_.operands[1])) return *number < bound ? "" : "past the local's end";
+    if (p.code != Code::Range || p.attribute != static_cast<std::uint64_t>(Unroll::All)) return "not a known position";
+    return *known(p.operands[1]) <= bound ? "" : "past the local's end";
+  }
+
+  std::string_view call() const {
+    const PreludeCall* known = find_call(i_.name);
+    if (!known) return "the prelude has no such function";
+    if (i_.operands.size() != static_cast<std::size_t>(known->locals + known->values))
+      return "the number of operands is wrong";
+    if (known->has_result ? !is_element(t_) : t_.kind != Kind::None) return "not the function's result";
+    const DType dtype = at(0).dtype;
+    if (dtype != DType::Float32 && dtype != DType::Float64) return "not a function of this dtype";
+    int lanes = t_.lanes;
+    for (std::size_t k = 0; k < i_.operands.size(); ++k) {
+      if (!is_like(at(k), known->has_result ? t_ : element_type(dtype))) return "dtypes differ";
+      lanes = std::max(lanes, at(k).lanes);
+    }
+    for (std::size_t k = 0; k < i_.operands.size(); ++k) {
+      const Value o = i_.operands[k];
+      const bool is_local = k < static_cast<std::size_t>(known->locals);
+      if (!fits(at(k), lanes) || (is_local && at(k).lanes != lanes)) return "lanes differ";
+      if (is_local && (loops_[o].code != Code::Local || loops_[o].attribute != 1)) return "not a local";
+      if (is_local && !is_set_[static_cast<std::size_t>(o)]) return "nothing has set the local";
+    }
+    return known->has_result && lanes != t_.lanes ? "lanes differ" : "";
+  }
+
+  // ---- Control flow
+
+  std::string_view range() const {
+    if (!is_index(t_) || !is_scalar(t_)) return "not an index";
+    if (i_.attribute > static_cast<std::uint64_t>(Unroll::AsItLikes)) return "so loops are not unrolled";
+    for (std::size_t k = 0; k < 3; ++k)
+      if (at(k) != t_) return "kinds differ";
+    const auto step = known(i_.operands[2]);
+    if (step && static_cast<std::int64_t>(*step) <= 0) return "the counter does not grow";
+    const bool is_known = known(i_.operands[0]) && known(i_.operands[1]) && step;
+    return is_known || i_.attribute != static_cast<std::uint64_t>(Unroll::All) ? ""
+                                                                               : "unrolled so often as is not known";
+  }
+
+  std::string_view flag() const {
+    if (t_.kind != Kind::None || !is_fault()) return "not a fault";
+    if (!is_bool(at(0)) || (has(1) && !is_bool(at(1)))) return "not a Bool";
+    return !has(1) || fits(at(1), at(0).lanes) || is_scalar(at(0)) ? "" : "lanes differ";
+  }
+
+  const Loops& loops_;
+  const Instruction& i_;
+  const Type t_;
+  const std::vector<bool>& is_set_;
+};
+
+}  // namespace
+
+std::string_view check_instruction(const Loops& loops, Value v, const std::vector<bool>& is_set) {
+  return InstructionCheck(loops, v, is_set).run();
+}
+
+}  // namespace sinter::inline v1::jit::loops

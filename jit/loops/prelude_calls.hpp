@@ -1,0 +1,29 @@
+// The functions of jit/cuda/prelude/ that programs call.
+#pragma once
+#include <array>
+#include <string_view>
+
+namespace sinter::inline v1::jit::loops {
+
+/// Its first operands are locals, which it may change, the others values.
+struct PreludeCall {
+  std::string_view name;
+  int locals, values;
+  bool has_result;
+};
+
+inline constexpr std::array prelude_calls{
+    PreludeCall{"add_exactly", 2, 1, false}, PreludeCall{"compensated", 0, 2, true},
+    PreludeCall{"raise_pivot", 3, 1, false}, PreludeCall{"at_greatest", 0, 3, true},
+    PreludeCall{"raised", 0, 3, true},       PreludeCall{"move_mean", 5, 3, false},
+    PreludeCall{"about_mean", 2, 2, false},  PreludeCall{"merge_moments", 4, 4, false},
+};
+
+/// Null if there is none of this name.
+constexpr const PreludeCall* find_call(std::string_view name) noexcept {
+  for (const PreludeCall& c : prelude_calls)
+    if (c.name == name) return &c;
+  return nullptr;
+}
+
+}  // namespace sinter::inline v1::jit::loops

@@ -1,0 +1,246 @@
+// What the verifier of the loop IR refuses: for each of its rules a program that breaks it, and no other.
+#include <jit/loops/verify.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <jit/loops/builder.hpp>
+
+namespace sinter::testing {
+namespace {
+
+using namespace jit::loops;
+using ::testing::HasSubstr;
+
+constexpr DType f32 = DType::Float32;
+constexpr Type word = index_type(Kind::Word), number = index_type(Kind::Index), value = element_type(f32);
+
+/// What programs are made of.
+struct Program {
+  Loops loops{.name = "example", .code = {}};
+  Builder b{loops};
+  Value y = b.param("y0", pointer_type(f32)), x = b.param("x0", pointer_type(f32));
+  Value count = b.param("count", number), fault = b.param("fault", index_type(Kind::FaultWord));
+  Value thread = b.special(Code::Thread), position = b.convert(thread, Kind::Index),
+        offset = b.convert(thread, Kind::Offset);
+  Value one = b.constant(f32, 0x3f800000), zero = b.integer(Kind::Index, 0), whole = b.constant(DType::Int32, 1);
+  Value inside = b.less(position, count), always = b.less(zero, count);
+
+  Value load(int lanes = 1, Access access = Access::Elements) { return b.load(x, position, lanes, access); }
+  Value local(int values = 1, Value first = none) { return b.local(value, values, first, "a"); }
+  /// As it stands, which Builder's functions may not allow.
+  Value add(Instruction i) {
+    loops.code.push_back(std::move(i));
+    return static_cast<Value>(loops.code.size() - 1);
+  }
+  void within(Value condition, auto body) {
+    b.when(condition);
+    body();
+    b.end();
+  }
+};
+
+struct Mistake {
+  const char* name;
+  const char* message;
+  void (*make)(Program&);
+  friend void PrintTo(const Mistake& m, std::ostream* out) { *out << m.name; }
+};
+
+const Mistake mistakes[]{
+    // Operands
+    {"OperandOfAnotherScope", "not visible here",
+     [](Program& p) {
+       Value inner = none;
+       p.within(p.inside, [&] { inner = p.load(); });
+       p.b.store(p.y, p.position, inner, Access::Elements);
+     }},
+    {"CounterAfterItsLoop", "not visible here",
+     [](Program& p) {
+       const Value k = p.b.unrolled(4, "k");
+       p.b.end();
+       p.b.add(k, p.count);
+     }},
+    {"OperandThatFollows", "not visible here", [](Program& p) { p.add({Code::Low, value, {}, 0, {1000}, {}}); }},
+    {"OperandWithoutResult", "not visible here",
+     [](Program& p) {
+       p.b.barrier();
+       p.add({Code::Splat, value, {}, 0, {static_cast<Value>(p.loops.code.size() - 1)}, {}});
+     }},
+    {"MissingOperand", "an operand is missing", [](Program& p) { p.b.store(p.y, p.position, none, Access::Elements); }},
+    {"TooFewOperands", "number of operands", [](Program& p) { p.add({Code::Add, number, {}, 0, {p.count}, {}}); }},
+    {"LocalAsValue", "a local is no value", [](Program& p) { p.b.alu(Op::neg, f32, {p.local(1, p.one)}); }},
+    // Kinds, dtypes, lanes
+    {"KindsAreMixed", "kinds differ", [](Program& p) { p.b.add(p.position, p.thread); }},
+    {"KindsAreCompared", "kinds differ", [](Program& p) { p.b.less(p.position, p.offset); }},
+    {"ElementsAreCompared", "kinds differ", [](Program& p) { p.b.less(p.one, p.one); }},
+    {"ElementsAreAdded", "not an index", [](Program& p) { p.b.mul(p.one, p.load()); }},
+    {"IndexAsElement", "not an element", [](Program& p) { p.b.alu(Op::add, f32, {p.one, p.position}); }},
+    {"DtypesAreMixed", "dtypes differ", [](Program& p) { p.b.alu(Op::add, f32, {p.one, p.whole}); }},
+    {"ConditionOfAnOperation", "dtypes differ", [](Program& p) { p.b.alu(Op::where, f32, {p.one, p.one, p.one}); }},
+    {"ArityOfAnOperation", "number of operands", [](Program& p) { p.b.alu(Op::add, f32, {p.one}); }},
+    {"NoOperation", "not an operation", [](Program& p) { p.b.alu(Op::load, f32, {p.one, p.one}); }},
+    {"ComplexElements", "real", [](Program& p) { p.b.cast(p.one, DType::Complex64); }},
+    {"LanesDiffer", "lanes differ",
+     [](Program& p) { p.b.alu(Op::add, f32, {p.load(4, Access::Vectors), p.load(2, Access::Vectors)}); }},
+    {"ThreeLanes", "lanes there are not", [](Program& p) { p.load(3, Access::Vectors); }},
+    {"ManyPointers", "lanes there are not",
+     [](Program& p) { p.add({Code::Advance, {Kind::Pointer, f32, 2}, {}, 0, {p.x, p.position}, {}}); }},
+    {"ConstantOfTooManyBits", "than the dtype has", [](Program& p) { p.b.constant(DType::Int8, 256); }},
+    {"IndexOfTooManyBits", "than the kind has", [](Program& p) { p.b.integer(Kind::Index, std::int64_t{1} << 32); }},
+    {"ResultOfAnotherDtype", "the operation's dtype", [](Program& p) { p.b.alu(Op::lt, f32, {p.one, p.one}); }},
+    {"SelectOfTwoDtypes", "kinds differ", [](Program& p) { p.b.select(p.inside, p.one, p.whole); }},
+    {"SelectByNumber", "not a Bool", [](Program& p) { p.b.select(p.one, p.one, p.one); }},
+    {"AndOfNumbers", "kinds differ", [](Program& p) { p.b.both(p.inside, p.one); }},
+    {"RemainderOfAny", "not a power of two", [](Program& p) { p.b.remainder(p.position, 12); }},
+    {"DividerOfAnotherKind", "kinds differ",
+     [](Program& p) { p.b.quotient(p.position, p.b.param("d", index_type(Kind::LongDivider))); }},
+    {"DivisionByZero", "kinds differ", [](Program& p) { p.b.quotient(p.position, p.zero); }},
+    {"IndexAsFloat", "not an integer", [](Program& p) { p.b.element(p.position, f32); }},
+    {"HalfOfOneLane", "not half", [](Program& p) { p.add({Code::Low, value, {}, 0, {p.one}, {}}); }},
+    {"RampOfElements", "not an index and a step", [](Program& p) { p.b.ramp(p.one, p.one, 4); }},
+    {"OpaqueElement", "not a word", [](Program& p) { p.b.opaque(p.one); }},
+    // Memory
+    {"StoreOfAnotherDtype", "the pointer's dtype",
+     [](Program& p) { p.b.store(p.y, p.position, p.whole, Access::Elements); }},
+    {"StoreToInput", "writes an input", [](Program& p) { p.b.store(p.x, p.position, p.one, Access::Elements); }},
+    {"StoreToInputsRow", "writes an input",
+     [](Program& p) { p.b.store(p.b.advance(p.x, p.position), p.zero, p.one, Access::Elements); }},
+    {"LoadFromOutput", "reads an output", [](Program& p) { p.b.load(p.y, p.position, 1, Access::Elements); }},
+    {"LoadFromNumber", "the pointer's dtype", [](Program& p) { p.b.load(p.one, p.position, 1, Access::Elements); }},
+    {"GatherAtIndex", "not a position", [](Program& p) { p.b.load(p.x, p.position, 1, Access::Gather); }},
+    {"LoadAtElement", "not a position", [](Program& p) { p.b.load(p.x, p.whole, 1, Access::Elements); }},
+    {"LoadAtManyPositions", "for each lane",
+     [](Program& p) { p.b.load(p.x, p.b.ramp(p.position, p.count, 4), 4, Access::Vector); }},
+    {"GuardOfNumber", "guard", [](Program& p) { p.b.load(p.x, p.position, 1, Access::Elements, p.one); }},
+    {"StrideOfVector", "stride",
+     [](Program& p) { p.b.load(p.x, p.position, 4, Access::Vector, none, p.b.integer(Kind::Long, 3)); }},
+    {"StridedWithoutStride", "stride", [](Program& p) { p.b.load(p.x, p.position, 4, Access::Strided); }},
+    {"AdvanceByElement", "not a distance", [](Program& p) { p.b.advance(p.x, p.one); }},
+    {"ViewOfNumber", "not a pointer", [](Program& p) { p.b.view(p.one, p.zero, f32); }},
+    {"TooMuchSharedMemory", "shared memory", [](Program& p) { p.b.shared(f32, 20000, "s"); }},
+    {"VectorOfOneLane", "no vector",
+     [](Program& p) {
+       const auto vector = static_cast<std::uint64_t>(Access::Vector);
+       p.add({Code::Load, value, {}, vector, {p.x, p.position, none, none}, {}});
+     }},
+    {"SharedWithinLoop", "within a loop", [](Program& p) { p.within(p.always, [&] { p.b.shared(f32, 32, "s"); }); }},
+    {"ParameterWithinLoop", "within a loop", [](Program& p) { p.within(p.always, [&] { p.b.param("n", number); }); }},
+    // Locals
+    {"GetBeforeSet", "nothing has set", [](Program& p) { p.b.get(p.local()); }},
+    {"CallBeforeSet", "nothing has set",
+     [](Program& p) { p.b.call("add_exactly", {}, {p.local(), p.local(1, p.one), p.one}); }},
+    {"SetOfAnotherDtype", "the local's type", [](Program& p) { p.b.set(p.local(), p.whole); }},
+    {"SetOfManyLanes", "the local's type", [](Program& p) { p.b.set(p.local(), p.load(4, Access::Vectors)); }},
+    {"SetOfNumber", "not a local", [](Program& p) { p.b.set(p.one, p.one); }},
+    {"PositionPastTheEnd", "past the local's end",
+     [](Program& p) { p.b.set(p.local(2), p.b.integer(Kind::Index, 2), p.one); }},
+    {"CounterPastTheEnd", "past the local's end",
+     [](Program& p) {
+       const Value a = p.local(2), k = p.b.unrolled(3, "k");
+       p.b.set(a, k, p.one);
+       p.b.end();
+     }},
+    {"PositionOfAThread", "not a known position", [](Program& p) { p.b.set(p.local(2), p.position, p.one); }},
+    {"ArrayWithoutPosition", "a position is missing", [](Program& p) { p.b.set(p.local(2), p.one); }},
+    {"ColumnOfOtherLanes", "the local's type",
+     [](Program& p) {
+       const Value a = p.local(2);
+       p.b.set(a, p.zero, p.one);
+       p.b.column(a, p.zero, 4);
+     }},
+    {"ArrayWithFirstValue", "begins with no value", [](Program& p) { p.local(2, p.one); }},
+    // Functions
+    {"UnknownFunction", "no such function", [](Program& p) { p.b.call("launch_missiles", {}, {p.one}); }},
+    {"FunctionOfFewerOperands", "number of operands", [](Program& p) { p.b.call("compensated", value, {p.one}); }},
+    {"FunctionOfIntegers", "of this dtype",
+     [](Program& p) { p.b.call("compensated", p.b.type(p.whole), {p.whole, p.whole}); }},
+    {"FunctionOfTwoDtypes", "dtypes differ",
+     [](Program& p) { p.b.call("compensated", value, {p.one, p.b.constant(DType::Float64, 0)}); }},
+    {"ValueWhereALocalChanges", "not a local",
+     [](Program& p) { p.b.call("add_exactly", {}, {p.one, p.local(1, p.one), p.one}); }},
+    {"ResultOfNone", "not the function's result",
+     [](Program& p) { p.b.call("add_exactly", value, {p.local(1, p.one), p.local(1, p.one), p.one}); }},
+    // Control flow
+    {"NoEnd", "has no end", [](Program& p) { p.b.when(p.inside); }},
+    {"EndOfNothing", "nothing is open", [](Program& p) { p.add({Code::End, {}, {}, 0, {}, {}}); }},
+    {"ConditionIsNumber", "not a Bool", [](Program& p) { p.within(p.one, [] {}); }},
+    {"LoopOfTwoKinds", "kinds differ",
+     [](Program& p) { p.b.range(p.zero, p.count, p.thread, Unroll::None, "i"), p.b.end(); }},
+    {"LoopWithoutStep", "does not grow",
+     [](Program& p) { p.b.range(p.zero, p.count, p.zero, Unroll::None, "i"), p.b.end(); }},
+    {"UnrolledUnknown", "is not known",
+     [](Program& p) { p.b.range(p.zero, p.count, p.b.integer(Kind::Index, 1), Unroll::All, "i"), p.b.end(); }},
+    {"BarrierForSomeThreads", "threads may be apart", [](Program& p) { p.within(p.inside, [&] { p.b.barrier(); }); }},
+    {"BarrierByWhatIsRead", "threads may be apart",
+     [](Program& p) {
+       const Value read = p.b.alu(Op::gt, DType::Bool, {p.load(), p.one});
+       p.within(read, [&] { p.b.barrier(); });
+     }},
+    {"BarrierByALocal", "threads may be apart",
+     [](Program& p) {
+       const Value a = p.b.local(number, 1, p.position, "a");
+       p.within(p.b.less(p.b.get(a), p.count), [&] { p.b.warp_barrier(); });
+     }},
+    {"ShuffleInALoopOfAThread", "threads may be apart",
+     [](Program& p) {
+       p.b.range(p.position, p.count, p.b.integer(Kind::Index, 1), Unroll::None, "i");
+       p.b.shuffle(p.one, 1);
+       p.b.end();
+     }},
+    {"ShuffleAcrossWarps", "within a warp", [](Program& p) { p.b.shuffle(p.one, 32); }},
+    // Faults
+    {"FlagOfNumber", "not a Bool",
+     [](Program& p) {
+       p.b.flag(jit::Fault::Division, p.one, none), p.b.report(jit::Fault::Division, p.fault, p.thread);
+     }},
+    {"FlagIsNotReported", "is not reported", [](Program& p) { p.b.flag(jit::Fault::Division, p.inside, none); }},
+    {"ReportOfNothing", "never noted", [](Program& p) { p.b.report(jit::Fault::Division, p.fault, p.thread); }},
+    {"FlagAfterReport", "has been reported",
+     [](Program& p) {
+       p.b.report(jit::Fault::Division, p.fault, p.thread);
+       p.b.flag(jit::Fault::Division, p.inside, none);
+     }},
+    {"ReportWithinLoop", "within a loop",
+     [](Program& p) {
+       p.b.flag(jit::Fault::Position, p.inside, none);
+       p.within(p.always, [&] { p.b.report(jit::Fault::Position, p.fault, p.thread); });
+     }},
+};
+
+class LoopsVerify : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(LoopsVerify, Refuses) {
+  Program p;
+  ASSERT_EQ(verify(p.loops), "");
+  GetParam().make(p);
+  EXPECT_THAT(verify(p.loops), HasSubstr(GetParam().message)) << to_string(p.loops);
+}
+INSTANTIATE_TEST_SUITE_P(Mistakes, LoopsVerify, ::testing::ValuesIn(mistakes),
+                         [](const auto& i) { return i.param.name; });
+
+TEST(LoopsVerifier, ARightProgram) {
+  Program p;
+  const Value sum = p.local(1, p.one), array = p.local(4);
+  const Value k = p.b.unrolled(4, "k");
+  p.b.set(array, k, p.load());
+  p.b.end();
+  p.within(p.always, [&] { p.b.barrier(); });
+  p.b.range(p.zero, p.count, p.b.integer(Kind::Index, 4), Unroll::None, "i");
+  p.b.set(sum, p.b.alu(Op::sum, f32, {p.b.get(sum), p.b.get(array, p.zero)}));
+  p.b.shuffle(p.one, 16);
+  p.b.end();
+  p.b.flag(jit::Fault::Division, p.inside, p.always);
+  p.b.store(p.y, p.position, p.b.splat(p.b.get(sum), 4), Access::Strided, p.inside, p.b.integer(Kind::Long, 2));
+  p.b.report(jit::Fault::Division, p.fault, p.thread);
+  EXPECT_EQ(verify(p.loops), "");
+}
+
+TEST(LoopsVerifier, SaysWhere) {
+  Program p;
+  const Value wrong = p.b.add(p.position, p.thread);
+  EXPECT_EQ(verify(p.loops), "%" + std::to_string(wrong) + " add: kinds differ");
+}
+
+}  // namespace
+}  // namespace sinter::testing
