@@ -243,7 +243,7 @@ OPS = {
     "logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2, "xlogy": torch.xlogy, "ldexp": torch.ldexp, "asinh": torch.asinh,
     "acosh": torch.acosh, "atanh": torch.atanh, "sinc": torch.sinc, "lgamma": torch.lgamma, "digamma": torch.digamma,
     "erfinv": torch.erfinv, "i0": torch.i0, "relu6": F.relu6, "selu": F.selu, "mish": F.mish, "softsign": F.softsign,
-    "hardsigmoid": F.hardsigmoid, "hardswish": F.hardswish, "frac": torch.frac, "nextafter": torch.nextafter, "isposinf": torch.isposinf,
+    "hardsigmoid": F.hardsigmoid, "logsigmoid": F.logsigmoid, "hardswish": F.hardswish, "frac": torch.frac, "nextafter": torch.nextafter, "isposinf": torch.isposinf,
     "isneginf": torch.isneginf, "signbit": torch.signbit, "bitwise_left_shift": torch.bitwise_left_shift,
     "bitwise_right_shift": torch.bitwise_right_shift, "addcmul": lambda a, b, c, d: torch.addcmul(a, b, c, value=number(d)),
     "addcdiv": lambda a, b, c, d: torch.addcdiv(a, b, c, value=number(d)),

@@ -129,6 +129,10 @@ T composite_real(Op op, const std::array<T, 5>& v) {
       return std::isinf(power) || power == 0 ? power / b
                                              : static_cast<T>(std::log1p(std::exp(static_cast<Exact>(x))) / b);
     }
+    case Op::logsigmoid: {  // e^-|a| may vanish
+      const T power = static_cast<T>(std::exp(-static_cast<Exact>(std::abs(a))));
+      return std::min(a, T(0)) - static_cast<T>(std::log1p(static_cast<Exact>(power)));
+    }
     case Op::celu: return a > 0 ? a : static_cast<T>(b * std::expm1(static_cast<Exact>(a / b)));
     case Op::hardsigmoid: return limited(a + 3, 0, 6) / 6;
     case Op::hardswish: return a * limited(a + 3, 0, 6) / 6;
