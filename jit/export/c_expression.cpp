@@ -59,6 +59,7 @@ std::string_view short_name(DType dtype) noexcept {
 
 std::string c_literal(DType dtype, std::uint64_t bits) {
   if (is_half(dtype)) return fmt::format("(uint16_t){:#x}", static_cast<std::uint16_t>(bits));
+  if (dtype == DType::Bool) return fmt::format("sinter_b8({})", bits != 0 ? 1 : 0);  // compilers warn of x < false
   const std::string number = cuda::literal(dtype, bits);
   const bool is_call = number.starts_with("float_bits") || number.starts_with("double_bits");
   return is_call ? "sinter_" + number : number;

@@ -20,6 +20,7 @@ bool is_index(Type t) noexcept {
 }
 bool is_element(Type t) noexcept { return t.kind == Kind::Element; }
 bool is_bool(Type t) noexcept { return is_element(t) && t.dtype == DType::Bool; }
+bool is_complex_element(Type t) noexcept { return is_element(t) && is_complex(t.dtype); }
 bool is_scalar(Type t) noexcept { return t.lanes == 1; }
 
 /// Whether a value may be used as another of so many lanes.
@@ -38,7 +39,6 @@ class InstructionCheck {
   std::string_view run() const {
     if (t_.lanes < 1 || t_.lanes > most_lanes || (t_.lanes & (t_.lanes - 1)) != 0) return "so many lanes there are not";
     if (!is_index(t_) && !is_element(t_) && t_.lanes != 1) return "so many lanes there are not";
-    if (is_element(t_) && category(t_.dtype) == Category::Complex) return "elements are real";
     switch (i_.code) {
       case Code::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
       case Code::Constant: return constant();
@@ -152,6 +152,8 @@ class InstructionCheck {
       return "not an element";
     for (std::size_t k = 0; k < i_.operands.size(); ++k) {
       if (!fits(at(k), t_.lanes)) return "lanes differ";
+      if (is_complex_element(at(k)) && i_.op != Op::real && i_.op != Op::imag)
+        return "not the parts of a complex number";
       const bool is_condition = info(i_.op).rule == DTypeRule::Select && k == 0;
       if (is_condition ? !is_bool(at(k)) : at(k).dtype != type(i_.operands.back()).dtype) return "dtypes differ";
     }

@@ -153,6 +153,7 @@ bool exact(Op op, const Operands<R>& v, R& result) {
     case Op::gelu: return is(half * a * erfc(-a * sqrt(half)));
     case Op::gelu_tanh: return is(gelu_tanh(a));
     case Op::softplus: return is(a * b > c ? a : log1p(exp(a * b)) / b);
+    case Op::logsigmoid: return is((a < 0 ? a : R(0)) - log1p(exp(-fabs(a))));
     case Op::leaky_relu: return is(a > 0 ? a : a * b);
     case Op::elu: return is(a <= 0 ? b * expm1(a) : a);
     case Op::celu: return is(a <= 0 ? b * expm1(a / b) : a);
@@ -183,6 +184,7 @@ constexpr std::string_view measured_in(Op op) noexcept {
     case Op::gelu:
     case Op::gelu_tanh: return "a";
     case Op::mish: return "the result, at least a times the smallest normal number";
+    case Op::logsigmoid: return "the result, at least the smallest normal number";
     default: return {};
   }
 }
@@ -204,6 +206,7 @@ R scale(Op op, const Operands<R>& v, R least) {
     case Op::gelu:
     case Op::gelu_tanh: return a;
     case Op::mish: return a * least;  // e^a is a denormal with few digits
+    case Op::logsigmoid: return least;
     default: return 0;
   }
 }
