@@ -39,16 +39,16 @@ std::vector<const Array*> arrays_of(const Model& m) {
 /// Axes of 1 at the end, as indices have them, need not be there.
 int needed_ndim(const Array& a) {
   int ndim = a.shape.ndim();
-  while (!a.strided && ndim > 0 && a.shape[ndim - 1] == 1) --ndim;
+  while (!a.is_strided() && ndim > 0 && a.shape[static_cast<std::size_t>(ndim - 1)] == 1) --ndim;
   return ndim;
 }
 
 /// "sinter_t[1]->shape[0]", which a size is; inputs are asked first.
-std::string where_is(const Model& m, std::size_t size) {
+std::string where_is(const Model& m, const Extent& size) {
   const std::vector<const Array*> all = arrays_of(m);
   for (std::size_t i = all.size(); i-- > 0;)
     for (int d = 0; d < all[i]->shape.ndim(); ++d)
-      if (m.sizes->factors(all[i]->shape[d]) == std::vector{size}) return fmt::format("t[{}]->shape[{}]", i, d);
+      if (all[i]->shape[static_cast<std::size_t>(d)] == size) return fmt::format("t[{}]->shape[{}]", i, d);
   throw Error(fmt::format(
       "{} cannot take DLPack tensors: its size {} is the extent of no input and no output. Leave dlpack out for it",
       runtime::quote(m.name), m.sizes->text(size, "")));
@@ -65,20 +65,20 @@ std::string take(const Model& m) {
         "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i,
         type.code, type.bits, needed_ndim(*all[i]), all[i]->shape.ndim());
   }
-  for (std::size_t s = 0; s < m.sizes->count(); ++s)
-    if (!m.sizes->is_fixed(s)) out += fmt::format("  {} = {};\n", m.sizes->text(s, "a->"), where_is(m, s));
+  for (int s = 0; s < std::ssize(m.sizes->names()); ++s)
+    out += fmt::format("  {} = {};\n", m.sizes->text(Extent::named(s), "a->"), where_is(m, Extent::named(s)));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Array& a = *all[i];
     out += "  {\n";
     if (!a.shape.empty()) out += fmt::format("    int64_t extents[{}];\n", a.shape.size());
     int d = 0;
-    for (const std::int64_t extent : a.shape)
-      out += fmt::format("    extents[{}] = {};\n", d++, m.sizes->product(extent, "a->"));
+    for (const Extent& extent : a.shape)
+      out += fmt::format("    extents[{}] = {};\n", d++, m.sizes->text(extent, "a->"));
     out += fmt::format("    if (!sinter_tensor_fits(t[{}], {}, {})) return sinter_bad_tensor;\n  }}\n", i,
-                       a.shape.empty() ? "NULL" : "extents", !a.strided);
+                       a.shape.empty() ? "NULL" : "extents", !a.is_strided());
     out += fmt::format("  a->{0} = ({1}{2} *)sinter_tensor_data(t[{3}]);\n", a.name,
                        i < m.outputs.size() ? "" : "const ", memory_type(a.dtype), i);
-    if (a.strided) out += fmt::format("  a->{}_strides_given = t[{}]->strides;\n", a.name, i);
+    if (a.is_strided()) out += fmt::format("  a->{}_strides_given = t[{}]->strides;\n", a.name, i);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }

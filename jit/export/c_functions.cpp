@@ -12,33 +12,18 @@
 namespace sinter::inline v1::jit::exporting {
 namespace {
 
-constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
-
 /// `const int64_t extents[] = {a->n, a->m};`, the number of dims, and the name; of a scalar none.
 struct Extents {
   std::string declaration, ndim, name;
 };
-Extents extents_of(const Model& m, const Shape& shape) {
+Extents extents_of(const Model& m, const SymbolicShape& shape) {
   if (shape.empty()) return {"", "0", "NULL"};
   std::vector<std::string> list;
   std::string declaration = fmt::format("int64_t extents[{}];", shape.size());
   int d = 0;
-  for (const std::int64_t extent : shape)
-    declaration += fmt::format(" extents[{}] = {};", d++, m.sizes->product(extent, "a->"));
+  for (const Extent& extent : shape)
+    declaration += fmt::format(" extents[{}] = {};", d++, m.sizes->text(extent, "a->"));
   return {declaration, fmt::format("{}", shape.size()), "extents"};
-}
-
-/// A stride in C: a product of sizes, or one that the caller gave.
-std::string stride_text(const Model& m, std::int64_t stride) {
-  std::size_t number = 0;
-  for (const Array& a : m.inputs) {
-    if (!a.strided) continue;
-    const auto ndim = static_cast<std::size_t>(a.shape.ndim());
-    for (std::size_t d = 0; d < ndim; ++d)
-      if (stride == stride_prime(number + ndim - 1 - d)) return fmt::format("a->{}_strides[{}]", a.name, d);
-    number += ndim;
-  }
-  return m.sizes->product(stride, "a->");
 }
 
 std::string head(const std::string& type, const std::string& name, const std::vector<std::string>& parameters) {
@@ -57,7 +42,7 @@ std::string take_arguments(const Model& m, bool sizes_alone) {
   for (const Array& a : m.outputs) take(a.name, a.name);
   for (const Array& a : m.inputs) {
     take(a.name, a.name);
-    if (a.strided) take(a.name + "_strides", a.name + "_strides_given");
+    if (a.is_strided()) take(a.name + "_strides", a.name + "_strides_given");
   }
   for (const Number& n : m.numbers)
     if (!n.name.empty()) take(n.name, n.name);
@@ -69,7 +54,7 @@ std::string find_layout(const Model& m) {
   if (!m.is_strided()) return {};
   std::string out = fmt::format("static int {0}_layout({0}_arguments *a) {{\n  int layout = 0, lies;\n", m.name);
   for (const Array& a : m.inputs) {
-    if (!a.strided) continue;
+    if (!a.is_strided()) continue;
     const Extents e = extents_of(m, a.shape);
     out += fmt::format(
         "  {{\n    {0}\n    lies = sinter_layout({1}, {2}, a->{3}_strides_given, a->{3}_strides);\n"
@@ -120,13 +105,16 @@ std::size_t number_count(const Step& step) {
 /// Fills `nest` and `kernel` for the layout in hand.
 std::string choose_nest(const Model& m, std::size_t s) {
   const Step& step = m.steps[s];
-  if (step.loops.size() == 1)
-    return fmt::format("    {0}_{1}_nest(a, &nest);\n    kernel = &{0}_{1}_kernel;\n", m.name, s);
-  std::string out;
-  for (std::size_t l = 0; l < step.loops.size(); ++l)
-    out += fmt::format("    {0}{1} {{\n      {2}_{3}{4}_nest(a, &nest);\n      kernel = &{2}_{3}{4}_kernel;\n    }}\n",
-                       l == 0 ? "" : "else ", l + 1 == step.loops.size() ? "" : fmt::format("if (layout == {})", l),
-                       m.name, s, layouts[l]);
+  const auto choose = [&](const Loops& loops) {
+    const std::string name = kernel_name(m, s, loops);
+    return fmt::format("{0}_nest(a, &nest);\n    kernel = &{0}_kernel;\n", name);
+  };
+  if (step.loops.size() == 1) return "    " + choose(step.loops[0]);
+  std::string out = "    ";
+  for (const Loops& loops : step.loops)
+    out += &loops == &step.loops.back()
+               ? fmt::format("{{\n      {}    }}\n", choose(loops))
+               : fmt::format("if (layout == {}) {{\n      {}    }} else ", static_cast<int>(loops.layout), choose(loops));
   return out;
 }
 
@@ -134,7 +122,8 @@ std::string choose_nest(const Model& m, std::size_t s) {
 std::string run(const Model& m) {
   std::string out = fmt::format("static int {0}_run({0}_arguments *a, sinter_call *call{1}) {{\n", m.name,
                                 m.has_workspace() ? ", char *workspace, size_t workspace_bytes" : "");
-  if (m.is_strided()) out += fmt::format("  const int layout = {}_layout(a);\n", m.name);
+  if (m.is_strided())
+    out += fmt::format("  {}{}_layout(a);\n", m.steps[0].loops.size() > 1 ? "const int layout = " : "", m.name);
   if (m.has_workspace()) out += "  int64_t bytes = 0;\n";
   out += fmt::format(
       "  bool is_empty = false;\n  int result = {}_check(a, &is_empty{});\n"
@@ -196,8 +185,8 @@ std::string run_on_cpu(const Model& m) {
         "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
         place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
-    out += fmt::format("  {0}_{1}{2}_nest(a, &nest);\n  {0}_cpu_{1}(a, &nest, &faults);\n", m.name, s,
-                       layouts[m.steps[s].loops.size() - 1]);
+    out += fmt::format("  {}_nest(a, &nest);\n  {}_cpu_{}(a, &nest, &faults);\n",
+                       kernel_name(m, s, m.steps[s].loops.back()), m.name, s);
   if (!m.temporaries.empty()) out += "  free(memory);\n";
   if (m.takes_indices()) out += "  if (faults & 2) return sinter_index;\n";
   if (m.may_divide_by_0()) out += "  if (faults & 1) return sinter_division_by_zero;\n";
@@ -217,11 +206,10 @@ std::string find_workspace(const Model& m) {
   out += fmt::format("  if ({}_check_sizes(a, &is_empty) != sinter_ok || is_empty) return 0;\n", m.name);
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     if (!m.steps[s].traits->rows) continue;
-    for (std::size_t l = 0; l < m.steps[s].loops.size(); ++l)
+    for (const Loops& loops : m.steps[s].loops)
       out += fmt::format(
-          "  {0}_{1}{2}_nest(a, &nest);\n  parts = sinter_parts(&{0}_{1}{2}_kernel, &nest);\n"
-          "  if (parts > most) most = parts;\n",
-          m.name, s, layouts[l]);
+          "  {0}_nest(a, &nest);\n  parts = sinter_parts(&{0}_kernel, &nest);\n  if (parts > most) most = parts;\n",
+          kernel_name(m, s, loops));
   }
   return out + place_temporaries(m, "") + "  return (size_t)bytes + most;\n}\n\n";
 }
@@ -232,23 +220,29 @@ std::string workspace_bytes(const Model& m, const std::string& name) {
          fmt::format("  return {}_find_workspace(&sinter_a);\n}}\n\n", m.name);
 }
 
+/// Which extents may be 0: those that have a name, and 0 itself.
+std::set<std::string> may_be_zero(const Model& m, const SymbolicShape& shape) {
+  std::set<std::string> found;
+  for (const Extent& e : shape) {
+    if (e == 0) found.insert("0");
+    for (const int name : e.names()) found.insert(m.sizes->text(Extent::named(name), "a->"));
+  }
+  return found;
+}
+
 /// An array without elements has no place for an index, where a step has any.
 std::string check_indexed(const Model& m) {
   std::set<std::string> checks;
   for (const Step& step : m.steps) {
-    std::set<std::size_t> walked, empty;
-    for (const std::int64_t extent : step.domain)
-      for (const std::size_t i : m.sizes->factors(extent)) walked.insert(i);
+    const std::set<std::string> walked = may_be_zero(m, step.domain);
+    std::string condition;
+    for (const std::string& extent : walked) condition += fmt::format(" && {} > 0", extent);
     for (const Slot& slot : step.kernel->inputs) {
       if (slot.kind != Slot::Kind::Array || m.is_positions(slot)) continue;
-      for (const std::int64_t extent : m.array(slot).shape)
-        for (const std::size_t i : m.sizes->factors(extent)) empty.insert(i);
+      for (const std::string& extent : may_be_zero(m, m.array(slot).shape))
+        if (!walked.contains(extent))
+          checks.insert(fmt::format("  if ({} == 0{}) return sinter_index;\n", extent, condition));
     }
-    std::string condition;
-    for (const std::size_t i : walked) condition += fmt::format(" && {} > 0", m.sizes->text(i, "a->"));
-    for (const std::size_t i : empty)
-      if (!walked.contains(i))
-        checks.insert(fmt::format("  if ({} == 0{}) return sinter_index;\n", m.sizes->text(i, "a->"), condition));
   }
   return fmt::format("{}", fmt::join(checks, ""));
 }
@@ -259,7 +253,7 @@ std::string check_sizes(const Model& m) {
   if (m.sizes->names().empty()) out += "  (void)a;\n";
   for (const std::string& size : m.sizes->names())
     out += fmt::format("  if (a->{} < 0) return sinter_bad_size;\n", size);
-  const auto check = [&](const Shape& shape, std::size_t bytes, bool is_output) {
+  const auto check = [&](const SymbolicShape& shape, std::size_t bytes, bool is_output) {
     const Extents e = extents_of(m, shape);
     if (shape.empty() && !is_output) return;
     out += "  {\n    int64_t count;\n";
@@ -278,10 +272,9 @@ std::string check_sizes(const Model& m) {
   for (const Step& step : m.steps) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
-    const LoopNest& nest = step.loops.front().nest;
-    for (int d = nest.row_dims(); d < nest.ndim && has_none; ++d)
-      for (const std::size_t i : m.sizes->factors(nest.extents[d]))
-        out += fmt::format("  if ({} == 0) return sinter_empty;\n", m.sizes->text(i, "a->"));
+    if (!has_none) continue;
+    for (const std::string& extent : may_be_zero(m, {step.loops.front().nest.columns()}))
+      out += fmt::format("  if ({} == 0) return sinter_empty;\n", extent);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
@@ -293,7 +286,7 @@ std::string c_arguments(const Model& m) {
   for (const Array& a : m.outputs) out += fmt::format("  {} *{};\n", memory_type(a.dtype), a.name);
   for (const Array& a : m.inputs) {
     out += fmt::format("  const {} *{};\n", memory_type(a.dtype), a.name);
-    if (a.strided)
+    if (a.is_strided())
       out += fmt::format("  const int64_t *{0}_strides_given;\n  int64_t {0}_strides[{1}];\n", a.name, a.shape.size());
   }
   for (const std::string& size : m.sizes->names()) out += fmt::format("  int64_t {};\n", size);
@@ -312,14 +305,14 @@ std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const s
   const Step& s = m.steps[step];
   std::string out = fmt::format("static void {}_nest(const {}_arguments *a, sinter_nest *n) {{\n", name, m.name);
   for (int d = 0; d < loops.nest.ndim; ++d)
-    out += fmt::format("  n->extents[{}] = {};\n", d, m.sizes->product(loops.nest.extents[d], "a->"));
+    out += fmt::format("  n->extents[{}] = {};\n", d, m.sizes->text(loops.nest.extents[d], "a->"));
   std::vector<Slot> slots(s.kernel->outputs);
   slots.insert(slots.end(), s.kernel->inputs.begin(), s.kernel->inputs.end());
   for (std::size_t k = 0; k < slots.size(); ++k) {
     out += m.is_positions(slots[k]) ? fmt::format("  n->data[{}] = NULL;\n", k)
                                     : fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
     for (int d = 0; d < loops.nest.ndim; ++d)
-      out += fmt::format("  n->strides[{}][{}] = {};\n", k, d, stride_text(m, loops.nest.operands[k].strides[d]));
+      out += fmt::format("  n->strides[{}][{}] = {};\n", k, d, m.sizes->text(loops.nest.operands[k].strides[d], "a->"));
   }
   return out + "}\n";
 }
@@ -341,7 +334,7 @@ std::string c_check(const Model& m) {
         "    result = sinter_check_array(a->{}, {}, {}, {}, {}, {}, &ranges[{}]);\n    if (result != sinter_ok) return "
         "result;\n  }}\n",
         array.name, size_of(array.dtype), cpu_alignment(array.dtype), e.ndim, e.name,
-        array.strided ? fmt::format("a->{}_strides", array.name) : "NULL", i);
+        array.is_strided() ? fmt::format("a->{}_strides", array.name) : "NULL", i);
   };
   for (std::size_t i = 0; i < outputs; ++i) check(m.outputs[i], i);
   for (std::size_t i = 0; i < m.inputs.size(); ++i) check(m.inputs[i], outputs + i);
@@ -351,7 +344,7 @@ std::string c_check(const Model& m) {
           fmt::format("  if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], false)) return sinter_overlap;\n", o, i);
     for (std::size_t i = 0; i < m.inputs.size(); ++i) {
       std::string same = m.may_be_same[o][i] ? "true" : "false";
-      if (m.may_be_same[o][i] && m.inputs[i].strided) {
+      if (m.may_be_same[o][i] && m.inputs[i].is_strided()) {
         const Extents e = extents_of(m, m.inputs[i].shape);
         out += fmt::format(
             "  {{\n    int64_t strides[{}];\n    {}\n    if (sinter_ranges_overlap(&ranges[{}], &ranges[{}], "

@@ -103,7 +103,7 @@ class CDialect final : public dialects::Dialect {
 
 CDialect::CDialect(const Model& model, std::size_t step) : model_(model), step_(step) {
   const Step& s = model.steps[step];
-  const LoopNest& nest = s.loops.back().nest;
+  const SymbolicNest& nest = s.loops.back().nest;
   const std::size_t outputs = s.kernel->outputs.size();
   for (int d = 0; d < nest.ndim; ++d) values_[fmt::format("extent{}", d)] = fmt::format("n->extents[{}]", d);
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {

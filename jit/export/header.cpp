@@ -18,7 +18,7 @@ std::string describe(const Model& m, const std::string& name) {
   std::string out = fmt::format("/* {}:", m.name);
   for (const Array& a : m.outputs) out += fmt::format(" {}", shape_text(m, a));
   out += " from";
-  for (const Array& a : m.inputs) out += fmt::format(" {}{}", shape_text(m, a), a.strided ? " with strides" : "");
+  for (const Array& a : m.inputs) out += fmt::format(" {}{}", shape_text(m, a), a.is_strided() ? " with strides" : "");
   for (const Number& n : m.numbers)
     if (!n.name.empty()) out += fmt::format(" {} {}", n.name, number_type(n.category));
   out += ".\n";
@@ -56,7 +56,7 @@ std::string function(const std::string& type, const std::string& name, const std
 
 std::string shape_text(const Model& model, const Array& array) {
   std::vector<std::string> extents;
-  for (const std::int64_t extent : array.shape) extents.push_back(model.sizes->product(extent, ""));
+  for (const Extent& extent : array.shape) extents.push_back(model.sizes->text(extent, ""));
   return fmt::format("{} {} ({}{})", array.name, name(array.dtype), fmt::join(extents, ", "),
                      extents.size() == 1 ? "," : "");
 }
@@ -73,7 +73,7 @@ std::vector<std::string> parameters(const Model& model, bool of_launch) {
   for (const Array& a : model.outputs) out.push_back(fmt::format("{} *{}", memory_type(a.dtype), a.name));
   for (const Array& a : model.inputs) {
     out.push_back(fmt::format("const {} *{}", memory_type(a.dtype), a.name));
-    if (a.strided) out.push_back(fmt::format("const int64_t *{}_strides", a.name));
+    if (a.is_strided()) out.push_back(fmt::format("const int64_t *{}_strides", a.name));
   }
   for (std::string& size : size_parameters(model)) out.push_back(std::move(size));
   add_other_parameters(model, of_launch, out);

@@ -17,9 +17,9 @@ std::string list(const Items& items, const std::string& indent, Text text) {
 
 std::string array_json(const Model& m, const Array& a) {
   std::vector<std::string> shape;
-  for (const std::int64_t extent : a.shape) shape.push_back(fmt::format("\"{}\"", m.sizes->product(extent, "")));
+  for (const Extent& extent : a.shape) shape.push_back(fmt::format("\"{}\"", m.sizes->text(extent, "")));
   return fmt::format(R"({{"name": "{}", "dtype": "{}", "c_type": "{}", "ndim": {}, "shape": [{}], "strides": {}}})",
-                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.ndim(), fmt::join(shape, ", "), a.strided);
+                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.ndim(), fmt::join(shape, ", "), a.is_strided());
 }
 
 std::string variant_json(const Library& library, const Step& step, const Variant& v) {

@@ -40,11 +40,10 @@ void check_operations(const Export& from) {
   if (from.expression.graph.outputs().empty()) refuse(from, "it has no result");
 }
 
-/// The product of a leaf's extents, as primes.
-std::int64_t extent_of(const Model& m, const LeafExtents& e) {
-  std::int64_t product = 1;
-  for (int d = e.first; d < e.last; ++d) product *= m.sizes->shape(e.leaf)[d];
-  return product;
+/// The product of a leaf's extents.
+Extent extent_of(const Model& m, const LeafExtents& e) {
+  const SymbolicShape& shape = m.sizes->shape(e.leaf);
+  return SymbolicShape(shape.begin() + e.first, shape.begin() + e.last).numel();
 }
 
 std::string name_or(const std::vector<std::string>& names, std::size_t i, std::string otherwise) {
@@ -54,13 +53,10 @@ std::string name_or(const std::vector<std::string>& names, std::size_t i, std::s
 /// Those that nothing is read for.
 void add_positions(Model& m, const Places& places) {
   for (const PositionLeaf& p : places.leaves) {
-    Positions positions{p.leaf, m.sizes->shape(p.leaf), {}};
-    const int ndim = positions.shape.ndim();
-    std::int64_t step = 1;
-    positions.strides = Shape(positions.shape);
-    for (int d = ndim - 1; d >= 0; step *= positions.shape[d--]) positions.strides[d] = step;
-    for (int d = 0; d < ndim && p.array >= 0; ++d) {
-      const int axis = p.axes[static_cast<std::size_t>(d)];
+    const SymbolicShape& shape = m.sizes->shape(p.leaf);
+    Positions positions{p.leaf, shape, contiguous_strides(shape)};
+    for (std::size_t d = 0; d < shape.size() && p.array >= 0; ++d) {
+      const int axis = p.axes[d];
       const auto array = static_cast<std::uint32_t>(p.array);
       positions.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).ndim()});
     }
@@ -87,7 +83,7 @@ void add_inputs(Model& m, const Export& from, const Places& places) {
                                names[m.leaves[i]].size(), fmt::join(names[m.leaves[i]], ", ")));
   }
   for (const PositionLeaf& p : places.leaves) shapes[p.leaf] = from.expression.leaves[p.leaf]->shape;
-  m.sizes = std::make_shared<const Sizes>(simplify(graph, true), shapes, names, places.equal);
+  m.sizes = std::make_shared<Sizes>(simplify(graph, true), shapes, names, places.equal);
   for (std::size_t i = 0; i < m.leaves.size(); ++i) {
     const TensorImpl& leaf = *from.expression.leaves[m.leaves[i]];
     m.inputs.push_back(
@@ -101,7 +97,9 @@ void add_inputs(Model& m, const Export& from, const Places& places) {
       refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
     if (found->indexed)
       refuse(from, fmt::format("{} is read at places that indices give, and comes without strides", strided));
-    found->strided = found->shape.numel() != 1;
+    if (found->shape.numel() == 1) continue;
+    for (std::size_t d = 0; d < found->shape.size(); ++d)
+      found->strides.push_back(m.sizes->stride(fmt::format("{}_strides[{}]", strided, d)));
   }
 }
 
@@ -125,7 +123,7 @@ void add_numbers(Model& m, const Export& from, const Places& places) {
   for (std::size_t i = 0; i < from.options.numbers.size(); ++i)
     std::ranges::find(m.numbers, free[i], &Number::number)->name = from.options.numbers[i];
   for (const Number& n : m.numbers)
-    if (n.name.empty() && n.extent == 0 && n.category == Category::Int)
+    if (n.name.empty() && !n.extent && n.category == Category::Int)
       check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
 }
 
@@ -142,7 +140,7 @@ void check_names(const Model& m, const Export& from) {
   for (const Array& a : m.outputs) add(a.name, "output");
   for (const Array& a : m.inputs) {
     add(a.name, "input");
-    if (a.strided) add(a.name + "_strides", "parameter"), add(a.name + "_strides_given", "parameter");
+    if (a.is_strided()) add(a.name + "_strides", "parameter"), add(a.name + "_strides_given", "parameter");
   }
   for (const std::string& size : m.sizes->names()) add(size, "size");
   for (const Number& n : m.numbers)
@@ -150,37 +148,40 @@ void check_names(const Model& m, const Export& from) {
   for (const Array& a : m.temporaries) add(a.name, "temporary");
 }
 
-/// A tensor of an array's shape that lies so. It has an address, which decides on vectors, and no memory.
-TensorRef stand_in(const Array& array, Layout layout, std::size_t& strides) {
-  constexpr std::uintptr_t aligned_address = 4096;
-  TensorRef t = runtime::index_tensor(array.shape, Device());
-  t->dtype = array.dtype;
-  t->data = reinterpret_cast<std::byte*>(aligned_address);
-  if (!array.strided) return t;
-  const int ndim = array.shape.ndim();
-  for (int a = 0; a < ndim; ++a) {
-    const std::int64_t prime = stride_prime(strides + static_cast<std::size_t>(ndim - 1 - a));
-    if (layout == Layout::Strided || (layout == Layout::Padded && a < ndim - 1)) t->strides[a] = prime;
-  }
-  strides += static_cast<std::size_t>(ndim);
-  t->contiguous = layout == Layout::Contiguous;
+/// An address that all vectors are aligned to. Nothing is read or written.
+std::byte* somewhere() noexcept { return reinterpret_cast<std::byte*>(std::uintptr_t{4096}); }
+
+/// An operand that lies so.
+SymbolicTensor symbolic(const Array& array, Layout layout) {
+  SymbolicTensor t{.shape = array.shape, .strides = contiguous_strides(array.shape), .numel = array.shape.numel()};
+  t.data = somewhere();
+  if (!array.is_strided()) return t;
+  const std::size_t given = layout == Layout::Strided  ? array.shape.size()
+                            : layout == Layout::Padded ? array.shape.size() - 1
+                                                       : 0;
+  std::ranges::copy_n(array.strides.begin(), static_cast<std::ptrdiff_t>(given), t.strides.begin());
+  t.contiguous = layout == Layout::Contiguous;
   return t;
 }
 
-std::vector<TensorRef> stand_ins(const std::vector<Array>& arrays, Layout layout) {
-  std::vector<TensorRef> out;
-  std::size_t strides = 0;
-  for (const Array& a : arrays) out.push_back(stand_in(a, layout, strides));
-  return out;
+/// Positions have no address.
+SymbolicTensor symbolic(const Positions& positions) {
+  SymbolicTensor t{.shape = positions.shape, .strides = positions.strides, .numel = positions.shape.numel()};
+  const SymbolicShape contiguous = contiguous_strides(t.shape);
+  for (std::size_t d = 0; d < t.shape.size(); ++d)
+    t.contiguous = t.contiguous && (t.shape[d] == 1 || t.strides[d] == contiguous[d]);
+  return t;
 }
 
-/// The same for positions, which have no address.
-TensorRef stand_in(const Positions& positions) {
-  TensorRef t = runtime::index_tensor(positions.shape, Device());
-  t->strides = positions.strides;
-  std::int64_t step = 1;
-  for (int d = positions.shape.ndim() - 1; d >= 0; step *= positions.shape[d--])
-    t->contiguous = t->contiguous && (positions.shape[d] == 1 || positions.strides[d] == step);
+/// A tensor of example extents.
+TensorRef example(const Model& m, const SymbolicTensor& symbolic, DType dtype) {
+  const Shape shape = m.sizes->example(symbolic.shape);
+  check_shape(shape, size_of(dtype));
+  TensorRef t = runtime::index_tensor(shape, Device());
+  t->dtype = dtype;
+  t->data = symbolic.data;
+  t->strides = m.sizes->example(symbolic.strides);
+  t->contiguous = symbolic.contiguous;
   return t;
 }
 
@@ -188,7 +189,7 @@ TensorRef stand_in(const Positions& positions) {
 void merge_equal_scalars(Model& m, const Export& from) {
   std::set<std::uint32_t> vary;
   for (const Number& n : m.numbers)
-    if (!n.name.empty() || n.extent != 0) vary.insert(n.number);
+    if (!n.name.empty() || n.extent) vary.insert(n.number);
   const EqualScalars equal(m.recorded, vary);
   if (std::optional<Graph> merged = equal.merged(m.recorded, equal.pattern(from.expression.scalars.data())))
     m.recorded = std::move(*merged);
@@ -196,13 +197,14 @@ void merge_equal_scalars(Model& m, const Export& from) {
 
 /// The plan for the stand-ins, and the shapes of what it writes.
 void add_plan(Model& m, const Export& from) {
-  std::vector<TensorRef> held = stand_ins(m.inputs, Layout::Contiguous);
+  std::vector<TensorRef> held;
   std::vector<TensorImpl*> leaves(from.expression.leaves.size());
-  for (std::size_t i = 0; i < m.inputs.size(); ++i) leaves[m.leaves[i]] = held[i].get();
-  for (const Positions& p : m.positions) {
-    held.push_back(stand_in(p));
-    leaves[p.leaf] = held.back().get();
-  }
+  const auto hold = [&](std::uint32_t leaf, const SymbolicTensor& symbolic, DType dtype) {
+    leaves[leaf] = held.emplace_back(example(m, symbolic, dtype)).get();
+  };
+  for (std::size_t i = 0; i < m.inputs.size(); ++i)
+    hold(m.leaves[i], symbolic(m.inputs[i], Layout::Contiguous), m.inputs[i].dtype);
+  for (const Positions& p : m.positions) hold(p.leaf, symbolic(p), DType::Int64);
   // The graph may leave out leaves of the tree: what is no input has some shape.
   const TensorRef other = runtime::index_tensor({}, Device());
   for (TensorImpl*& leaf : leaves)
@@ -224,34 +226,26 @@ void add_plan(Model& m, const Export& from) {
     refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
   for (std::size_t i = 0; i < outputs; ++i)
     m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)),
-                         compiled.dtype(i), found.outputs[i]});
+                         compiled.dtype(i), m.sizes->of_example(found.outputs[i])});
   for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
-    m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], found.temporaries[i]});
+    m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], m.sizes->of_example(found.temporaries[i])});
   for (std::size_t k = 0; k < ready.plan.kernels.size(); ++k)
-    m.steps.push_back({.kernel = &ready.plan.kernels[k], .domain = found.kernels[k]});
+    m.steps.push_back({.kernel = &ready.plan.kernels[k], .domain = m.sizes->of_example(found.kernels[k])});
 }
 
-void add_loops(Model& m, const Export& from, Step& step, Layout layout) {
-  const std::vector<TensorRef> inputs = stand_ins(m.inputs, layout), outputs = stand_ins(m.outputs, layout),
-                               temporaries = stand_ins(m.temporaries, layout);
+/// What a slot of a kernel stands for.
+SymbolicTensor operand(const Model& m, const Slot& slot, Layout layout) {
+  const auto positions = std::ranges::find(m.positions, slot.number, &Positions::leaf);
+  return m.is_positions(slot) ? symbolic(*positions) : symbolic(m.array(slot), layout);
+}
+
+void add_loops(const Model& m, const Export& from, Step& step, Layout layout) {
   const Kernel& kernel = *step.kernel;
-  std::vector<TensorRef> positions;
-  for (const Positions& p : m.positions) positions.push_back(stand_in(p));
-  std::vector<TensorImpl*> operands;
-  const auto add = [&](const Slot& s) {
-    switch (s.kind) {
-      case Slot::Kind::Output: return operands.push_back(outputs[s.number].get());
-      case Slot::Kind::Temporary: return operands.push_back(temporaries[s.number].get());
-      default: break;
-    }
-    const auto place = std::ranges::find(m.positions, s.number, &Positions::leaf);
-    if (place != m.positions.end())
-      return operands.push_back(positions[static_cast<std::size_t>(place - m.positions.begin())].get());
-    const auto input = std::ranges::find(m.leaves, s.number) - m.leaves.begin();
-    operands.push_back(inputs[static_cast<std::size_t>(input)].get());
-  };
-  std::ranges::for_each(kernel.outputs, add);
-  std::ranges::for_each(kernel.inputs, add);
+  std::vector<SymbolicTensor> tensors;
+  for (const Slot& s : kernel.outputs) tensors.push_back(operand(m, s, layout));
+  for (const Slot& s : kernel.inputs) tensors.push_back(operand(m, s, layout));
+  std::vector<SymbolicTensor*> operands;
+  for (SymbolicTensor& t : tensors) operands.push_back(&t);
   if (operands.size() > ClassKey::max_operands)
     refuse(from, fmt::format("one of its kernels has {} operands; {} are possible", operands.size(),
                              std::size_t{ClassKey::max_operands}));
@@ -260,7 +254,7 @@ void add_loops(Model& m, const Export& from, Step& step, Layout layout) {
     make_row_nest(loops.nest, operands, kernel, step.domain);
   else
     make_nest(loops.nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
-  add_variants(kernel, *step.traits, m.in_place, loops);
+  add_variants(m, step, loops);
   step.loops.push_back(std::move(loops));
 }
 
@@ -268,10 +262,9 @@ void add_steps(Model& m, const Export& from) {
   for (Step& step : m.steps) {
     step.traits = std::make_shared<const KernelTraits>(*step.kernel);
     step.writes_elements = step.traits->rows && step.traits->rows->writes_elements;
-    add_loops(m, from, step, Layout::Contiguous);
-    if (!m.is_strided()) continue;
-    add_loops(m, from, step, Layout::Padded);
-    add_loops(m, from, step, Layout::Strided);
+    const Layout most_general = m.is_strided() ? Layout::Strided : Layout::Contiguous;
+    for (const Layout layout : {Layout::Contiguous, Layout::Padded, Layout::Strided})
+      if (layout == most_general || (layout < most_general && !m.one_variant)) add_loops(m, from, step, layout);
   }
 }
 
@@ -293,6 +286,11 @@ bool writes_in_place(const Plan& plan, std::uint32_t output) {
   for (std::size_t i = 0; i < last.outputs.size(); ++i)
     if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return !last.rows || last.rows->over[i] == Over::Domain;
   return false;
+}
+
+std::string kernel_name(const Model& model, std::size_t step, const Loops& loops) {
+  constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
+  return fmt::format("{}_{}{}", model.name, step, layouts[static_cast<int>(loops.layout)]);
 }
 
 bool Model::may_fault() const noexcept {
@@ -324,7 +322,7 @@ bool Model::has_empty_error() const noexcept {
   return std::ranges::any_of(recorded.nodes(), [](const Node& n) { return facts(n.op).lacks_identity; });
 }
 
-bool Model::is_strided() const noexcept { return std::ranges::any_of(inputs, &Array::strided); }
+bool Model::is_strided() const noexcept { return std::ranges::any_of(inputs, &Array::is_strided); }
 
 const Array& Model::array(const Slot& slot) const {
   switch (slot.kind) {
@@ -339,7 +337,8 @@ const Number& Model::number(std::uint32_t number) const { return *std::ranges::f
 
 Model make_model(const Export& from) {
   check_operations(from);
-  Model m{.name = from.options.name, .recorded = from.expression.graph, .in_place = from.options.in_place};
+  Model m{.name = from.options.name, .recorded = from.expression.graph, .in_place = from.options.in_place,
+          .one_variant = from.options.one_variant};
   const Places places = find_places(from.expression, m.name);
   add_inputs(m, from, places);
   add_positions(m, places);

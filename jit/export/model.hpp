@@ -3,11 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sinter/jit/export.hpp>
 #include "../plan/class_key.hpp"
+#include "../plan/nest.hpp"
 #include "../run/compiled_graph.hpp"
 #include "places.hpp"
 #include "sizes.hpp"
@@ -18,15 +20,17 @@ namespace sinter::inline v1::jit::exporting {
 struct Array {
   std::string name;
   DType dtype;
-  Shape shape;  // with the primes of Sizes
-  bool strided = false;
+  SymbolicShape shape;
+  SymbolicShape strides = {};  // names of those that a caller gives; none: it is contiguous
   bool indexed = false;  // it is read at places that indices give, so an index of it needs an element
+
+  bool is_strided() const noexcept { return !strides.empty(); }
 };
 
 /// A leaf whose elements are positions: no array, but operands of kernels.
 struct Positions {
   std::uint32_t leaf;
-  Shape shape, strides;  // with the primes of Sizes
+  SymbolicShape shape, strides;
 };
 
 /// A C++ number of the expression.
@@ -36,7 +40,7 @@ struct Number {
   std::string name;      // empty: it keeps its value
   Scalar value;
   DType narrowest = DType::Int64;  // of the integer dtypes that it is used as
-  std::int64_t extent = 0;         // not 0: it is an extent or a stride, a product of primes
+  std::optional<Extent> extent = {};  // where it is an extent or a stride
 };
 
 /// A compiled form of a step.
@@ -58,7 +62,7 @@ enum class Layout : std::uint8_t { Contiguous, Padded, Strided };
 /// The loops of a step where the arrays lie so.
 struct Loops {
   Layout layout;
-  LoopNest nest;  // its extents and strides are products of primes
+  SymbolicNest nest;
   KernelClass base;
   std::vector<Rule> rules;
   std::vector<Variant> variants;
@@ -68,7 +72,7 @@ struct Loops {
 struct Step {
   const Kernel* kernel;
   std::shared_ptr<const KernelTraits> traits;
-  Shape domain;
+  SymbolicShape domain;
   std::vector<Loops> loops;  // one for each layout
   bool writes_elements = false;
 };
@@ -82,9 +86,9 @@ struct Model {
   std::vector<Array> inputs, outputs, temporaries;
   std::vector<Positions> positions;
   std::vector<Number> numbers;  // in the order of the expression
-  std::shared_ptr<const Sizes> sizes;
+  std::shared_ptr<Sizes> sizes;
   std::vector<Step> steps;
-  bool in_place = false;
+  bool in_place = false, one_variant = false;
   std::vector<std::vector<bool>> may_be_same;  // outputs by inputs: whether both may be one array
 
   bool may_fault() const noexcept;
@@ -98,11 +102,14 @@ struct Model {
   const Number& number(std::uint32_t number) const;
 };
 
+/// Of a step in C, where arrays lie so: fused_0, fused_0_strided.
+std::string kernel_name(const Model& model, std::size_t step, const Loops& loops);
+
 /// Throws Error for what cannot be exported.
 Model make_model(const Export& from);
 
 /// The variants of a step: fills rules and variants of its loops, whose nest is set.
-void add_variants(const Kernel& kernel, const KernelTraits& traits, bool in_place, Loops& loops);
+void add_variants(const Model& model, const Step& step, Loops& loops);
 
 /// Whether an input of the plan may be read where this output is written.
 bool writes_in_place(const Plan& plan, std::uint32_t output);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <set>
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
@@ -12,8 +12,7 @@
 namespace sinter::inline v1::jit::exporting {
 namespace {
 
-constexpr std::int64_t primes[] = {11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97};
-constexpr std::int64_t first_stride_prime = 101;
+constexpr std::int64_t first_example = 11, first_example_stride = std::int64_t{1} << 20;
 
 /// Which axes have one size: sets of axes, by union and find.
 class Axes {
@@ -76,6 +75,8 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
   }
 }
 
+bool is_number(const std::string& name) { return !name.empty() && std::ranges::all_of(name, runtime::is_digit); }
+
 std::string axis_name(std::span<const std::vector<std::string>> names, std::size_t leaf, std::size_t axis) {
   return leaf < names.size() && axis < names[leaf].size() ? names[leaf][axis] : std::string();
 }
@@ -98,7 +99,7 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
             fmt::format("size {} names axis {} of input {}, which has the extent 1 and is broadcast: give the "
                         "input an extent that is not 1 where the exported kernel is to take a size",
                         name, a, i));
-      if (std::ranges::all_of(name, runtime::is_digit) && name != fmt::format("{}", leaves[i][a]))
+      if (is_number(name) && name != fmt::format("{}", leaves[i][a]))
         throw Error(fmt::format("axis {} of input {} is to stay {}, but its extent is {}", a, i, name, leaves[i][a]));
       const auto [known, is_new] = named.try_emplace(name, of.back(), leaves[i][a]);
       if (!is_new && known->second.second != leaves[i][a])
@@ -117,64 +118,88 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
       throw Error(fmt::format("sizes {} and {} name axes that the expression walks together: they are one size",
                               known->second, name));
   }
-  std::map<int, std::size_t> numbers;
+  std::map<int, Extent> extents;  // by axis
+  std::set<std::int64_t> fixed;
+  for (const auto& [axis, name] : name_of)
+    if (is_number(name)) fixed.insert(extents.emplace(axis, std::stoll(name)).first->second.factor());
   for (const Symbols& of : symbols) {
-    Shape shape;
+    SymbolicShape& shape = shapes_.emplace_back();
     for (const int axis : of) {
       if (axis == one) {
         shape.push_back(1);
         continue;
       }
-      const auto [known, is_new] = numbers.try_emplace(axes.find(axis), numbers.size());
-      if (known->second >= std::size(primes))
-        throw Error(fmt::format("an exported kernel has at most {} different sizes", std::size(primes)));
-      if (is_new) names_.push_back(name_of.contains(known->first) ? name_of[known->first] : std::string());
-      shape.push_back(primes[known->second]);
+      const int set = axes.find(axis);
+      const auto [known, is_new] = extents.try_emplace(set, Extent::named(static_cast<int>(names_.size())));
+      if (is_new) names_.push_back(name_of.contains(set) ? name_of[set] : std::string());
+      shape.push_back(known->second);
     }
-    shapes_.push_back(shape);
   }
+  sizes_ = names_.size();
   int chosen = 0;
   for (std::string& name : names_)
     while (name.empty()) {
       const std::string candidate = fmt::format("s{}", chosen++);
       if (!named.contains(candidate)) name = candidate;
     }
+  for (std::int64_t next = first_example; examples_.size() < sizes_; ++next)
+    if (!fixed.contains(next)) examples_.push_back(next);
 }
 
-std::vector<std::string> Sizes::names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (!is_fixed(i)) names.push_back(names_[i]);
-  return names;
+Extent Sizes::stride(std::string name) {
+  const auto number = static_cast<int>(names_.size());
+  names_.push_back(std::move(name));
+  examples_.push_back(first_example_stride + number);
+  return Extent::named(number);
 }
 
-std::vector<std::size_t> Sizes::factors(std::int64_t extent) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    for (; extent > 1 && extent % primes[i] == 0; extent /= primes[i]) found.push_back(i);
-  return found;
-}
-
-std::string Sizes::product(std::int64_t extent, const std::string& prefix) const {
-  const std::vector<std::size_t> found = factors(extent);
-  if (found.empty()) return fmt::format("{}", extent);
+std::string Sizes::text(const Extent& extent, const std::string& prefix) const {
   std::string out;
-  for (const std::size_t i : found) out += (out.empty() ? "" : " * ") + (prefix.empty() ? names_[i] : text(i, prefix));
+  if (extent.is_number() || extent.factor() != 1) out = fmt::format("{}", extent.factor());
+  for (const int name : extent.names())
+    out += (out.empty() ? "" : " * ") + prefix + names_[static_cast<std::size_t>(name)];
   return out;
 }
 
-std::int64_t stride_prime(std::size_t i) {
-  static const std::vector<std::int64_t> found = [] {
-    std::vector<std::int64_t> list;
-    for (std::int64_t n = first_stride_prime; list.size() < 512; n += 2) {
-      bool is_prime = true;
-      for (std::int64_t d = 3; d * d <= n && is_prime; d += 2) is_prime = n % d != 0;
-      if (is_prime) list.push_back(n);
+std::int64_t Sizes::example(const Extent& extent) const {
+  Extent product = extent.factor();
+  for (const int name : extent.names()) product *= examples_[static_cast<std::size_t>(name)];
+  return product.factor();
+}
+
+Shape Sizes::example(const SymbolicShape& shape) const {
+  Shape out;
+  for (const Extent& e : shape) out.push_back(example(e));
+  return out;
+}
+
+LoopNest Sizes::example(const SymbolicNest& nest) const {
+  LoopNest out{.ndim = nest.ndim, .linear = nest.linear, .outputs = nest.outputs, .reduced = nest.reduced};
+  out.operands.resize(nest.operands.size());
+  for (std::size_t k = 0; k < nest.operands.size(); ++k)
+    out.operands[k].data = nest.operands[k].data, out.operands[k].first = nest.operands[k].first;
+  out.numel = example(nest.numel);
+  Extent step = 1;  // of a contiguous operand
+  for (int d = nest.ndim - 1; d >= 0; step *= nest.extents[d--]) {
+    out.extents[d] = example(nest.extents[d]);
+    for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+      const Extent& stride = nest.operands[k].strides[d];
+      const std::int64_t number = example(stride);
+      out.operands[k].strides[d] = number + (number == example(step) && !(stride == step));
     }
-    return list;
-  }();
-  if (i >= found.size()) throw Error("an exported kernel has at most 512 strides");
-  return found[i];
+  }
+  return out;
+}
+
+Extent Sizes::of_example(std::int64_t number) const {
+  const auto found = std::ranges::find(examples_, number);
+  return found == examples_.end() ? Extent(number) : Extent::named(static_cast<int>(found - examples_.begin()));
+}
+
+SymbolicShape Sizes::of_example(const Shape& shape) const {
+  SymbolicShape out;
+  for (const std::int64_t extent : shape) out.push_back(of_example(extent));
+  return out;
 }
 
 }  // namespace sinter::inline v1::jit::exporting

@@ -1,5 +1,4 @@
-// The sizes that an exported kernel takes. Plans and loops are made for tensors whose extents are primes, a different
-// one for each size, so that any extent or stride tells by its factors which sizes it is made of.
+// The sizes that an exported kernel takes: names of extents, and those of strides that a caller gives.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -7,6 +6,8 @@
 #include <vector>
 
 #include <sinter/jit/recorded.hpp>
+#include "../infer/extent.hpp"
+#include "../plan/loop_nest.hpp"
 #include "places.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -19,28 +20,30 @@ class Sizes {
   Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
         std::span<const EqualAxes> equal = {});
 
-  /// Those that are parameters.
-  std::vector<std::string> names() const;
-  std::size_t count() const noexcept { return names_.size(); }
-  /// A number that the size stays.
-  bool is_fixed(std::size_t size) const noexcept { return names_[size][0] >= '0' && names_[size][0] <= '9'; }
-  /// In C: a->n, or the number.
-  std::string text(std::size_t size, const std::string& prefix) const {
-    return is_fixed(size) ? "(int64_t)" + names_[size] : prefix + names_[size];
-  }
-  /// The shape of leaf i with primes.
-  const Shape& shape(std::size_t leaf) const noexcept { return shapes_[leaf]; }
-  /// The sizes whose product an extent is.
-  std::vector<std::size_t> factors(std::int64_t extent) const;
-  /// That product in C, each size with `prefix`: a->n * a->m, or a number.
-  std::string product(std::int64_t extent, const std::string& prefix) const;
+  /// Those that are parameters, in the order of the numbers that extents have for them.
+  std::span<const std::string> names() const noexcept { return {names_.data(), sizes_}; }
+  /// A stride that a caller gives: a name that is no size.
+  Extent stride(std::string name);
+
+  /// The shape of leaf i.
+  const SymbolicShape& shape(std::size_t leaf) const noexcept { return shapes_[leaf]; }
+  /// In C, each name with `prefix`: a->n * a->m, or a number.
+  std::string text(const Extent& extent, const std::string& prefix) const;
+
+  /// Plans are made for examples: numbers that differ from each other, from 1 and from the extents that stay.
+  std::int64_t example(const Extent& extent) const;
+  Shape example(const SymbolicShape& shape) const;
+  /// A nest with the same patterns: strides are equal to those of a contiguous operand only if they are by name.
+  LoopNest example(const SymbolicNest& nest) const;
+  /// Whose example this is, of one size or none.
+  Extent of_example(std::int64_t number) const;
+  SymbolicShape of_example(const Shape& shape) const;
 
  private:
-  std::vector<std::string> names_;
-  std::vector<Shape> shapes_;
+  std::vector<std::string> names_;  // sizes, then strides
+  std::size_t sizes_ = 0;
+  std::vector<std::int64_t> examples_;  // by name
+  std::vector<SymbolicShape> shapes_;
 };
-
-/// Primes that are no factor of such an extent: they stand for strides that a caller gives.
-std::int64_t stride_prime(std::size_t i);
 
 }  // namespace sinter::inline v1::jit::exporting

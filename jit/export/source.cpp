@@ -81,11 +81,6 @@ Limits limits_of(const Library& library) {
   return l;
 }
 
-std::string kernel_name_of(const Model& m, std::size_t step, const Loops& loops) {
-  constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
-  return fmt::format("{}_{}{}", m.name, step, layouts[static_cast<int>(loops.layout)]);
-}
-
 char letter(Pattern p) {
   switch (p) {
     case Pattern::Linear: return 'L';
@@ -100,7 +95,7 @@ char letter(Pattern p) {
 
 std::string variant_table(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
   const Step& s = m.steps[step];
-  const std::string name = kernel_name_of(m, step, loops);
+  const std::string name = kernel_name(m, step, loops);
   std::string parts, table;
   for (std::size_t i = 0; i < loops.variants.size(); ++i) {
     const Variant& v = loops.variants[i];
@@ -132,7 +127,7 @@ std::string variant_table(const Library& library, const Model& m, std::size_t st
 
 std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
   const Step& s = m.steps[step];
-  const std::string name = kernel_name_of(m, step, loops);
+  const std::string name = kernel_name(m, step, loops);
   std::string out = variant_table(library, m, step, loops);
   out += fmt::format("static const sinter_rule {}_rules[] = {{\n", name);
   const auto limit = [](std::int64_t n) {
@@ -161,7 +156,7 @@ std::string library_functions(const Library& library) {
   for (const Model& m : library.kernels)
     for (std::size_t s = 0; s < m.steps.size(); ++s)
       for (const Loops& loops : m.steps[s].loops) {
-        kernels += fmt::format("  &{}_kernel,\n", kernel_name_of(m, s, loops));
+        kernels += fmt::format("  &{}_kernel,\n", kernel_name(m, s, loops));
         ++count;
       }
   std::string out = fmt::format(
@@ -216,7 +211,7 @@ std::string source_text(const Library& library) {
       for (const Loops& loops : m.steps[s].loops) own += kernel_tables(library, m, s, loops);
     own += c_arguments(m);
     for (std::size_t s = 0; s < m.steps.size(); ++s) {
-      for (const Loops& loops : m.steps[s].loops) own += c_nest(m, s, loops, kernel_name_of(m, s, loops)) + "\n";
+      for (const Loops& loops : m.steps[s].loops) own += c_nest(m, s, loops, kernel_name(m, s, loops)) + "\n";
       own += c_kernel(m, s) + "\n";
     }
     own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));

@@ -23,46 +23,18 @@ constexpr std::int64_t rows_across[] = {64, large};
 constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
 
-class Adder {
- public:
-  Adder(const Kernel& kernel, const KernelTraits& traits, Loops& loops)
-      : kernel_(kernel), traits_(traits), loops_(loops) {}
-
-  void add(const KernelClass& c, std::int64_t rows = any, std::int64_t columns = any) {
-    std::string text = cuda::source(kernel_, traits_, c);
-    std::size_t v = 0;
-    while (v < loops_.variants.size() && loops_.variants[v].text != text) ++v;
-    if (v == loops_.variants.size()) loops_.variants.push_back({c, std::move(text)});
-    loops_.rules.push_back({rows, columns, v});
-  }
-
- private:
-  const Kernel& kernel_;
-  const KernelTraits& traits_;
-  Loops& loops_;
+/// A number of rows or columns that stands for all up to a limit.
+struct Representative {
+  std::int64_t count, limit;
 };
+using Representatives = std::vector<Representative>;
 
-/// Whether outputs are written by vectors, and something is read or written by them at all.
-bool takes_vectors(const KernelTraits& traits, const Loops& loops) {
-  bool any_vector = false;
-  const int dim = loops.base.rows.across ? loops.nest.row_dims() - 1 : loops.nest.ndim - 1;
-  for (std::size_t k = 0; k < traits.operands.size(); ++k) {
-    if (traits.operands[k].per_row) continue;
-    const bool follows = loops.nest.operands[k].strides[dim] == 1;
-    any_vector |= follows;
-    if (k < static_cast<std::size_t>(traits.outputs) && !follows) return false;
-  }
-  return any_vector;
-}
-
-void add_elementwise(const KernelTraits& traits, const Loops& loops, Adder& adder) {
-  for (const bool wide : {false, true})
-    for (int lanes = traits.lanes; lanes >= 1; lanes = lanes > 1 ? 1 : 0) {
-      if (lanes > 1 && !takes_vectors(traits, loops)) continue;
-      KernelClass c = loops.base;
-      c.lanes = lanes, c.wide = wide;
-      adder.add(c);
-    }
+/// An extent that is a number stands for itself alone.
+Representatives representatives(const Extent& extent, std::span<const std::int64_t> counts) {
+  if (extent.is_number()) return {{extent.factor(), any}};
+  Representatives out;
+  for (const std::int64_t n : counts) out.push_back({n, n == large ? any : n});
+  return out;
 }
 
 /// The longest rows that stay in a block's shared memory.
@@ -76,57 +48,135 @@ std::int64_t longest_cached(const RowTraits& traits) noexcept {
   return fits;
 }
 
-/// Up to how many columns each choice holds.
-std::vector<std::int64_t> column_limits(const RowTraits& traits, bool across, bool few) {
-  const auto list = [](std::span<const std::int64_t> limits) { return std::vector(limits.begin(), limits.end()); };
-  if (across) return list(columns_across);
-  if (few) return list(columns_scalar);
-  std::vector<std::int64_t> limits = list(columns_along);
-  limits.push_back(longest_cached(traits));
-  std::ranges::sort(limits);
-  std::erase(limits, 0);
-  return limits;
-}
+class Variants {
+ public:
+  Variants(const Model& model, const Step& step, Loops& loops)
+      : model_(model), step_(step), traits_(*step.traits), nest_(loops.nest), loops_(loops) {}
 
-void add_rows(const KernelTraits& traits, bool in_place, const Loops& loops, Adder& adder) {
-  const bool across = loops.base.rows.across;
-  using Limits = std::span<const std::int64_t>;
-  const bool strided = loops.layout != Layout::Contiguous;
-  const Limits all_rows = strided ? Limits(rows_strided) : across ? Limits(rows_across) : rows_along;
-  const auto of_lanes = [&](int lanes, bool wide) {
-    for (const std::int64_t columns : column_limits(*traits.rows, across, strided || lanes == 1))
-      for (const std::int64_t rows : all_rows) {
-        if (wide && (columns != large || rows != large)) continue;
-        RowScheme scheme =
-            choose_rows(*traits.rows, {.rows = rows, .columns = columns, .lanes = lanes, .across = across});
-        scheme.text.tail = scheme.text.exact = false;
-        if (wide) scheme.text.split = scheme.text.row_cache = false;
-        KernelClass c = loops.base;
-        c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;
-        if (c.rows.split && in_place && !traits.rows->shares_rows) c.rows.split = false;
-        const auto limit = [](std::int64_t n) { return n == large ? any : n; };
-        adder.add(c, limit(rows), limit(columns));
-        if (!c.rows.split) continue;
-        c.rows.split = false;  // without a workspace one block processes the whole row
-        adder.add(c, limit(rows), limit(columns));
+  void add() {
+    std::vector<int> lanes{1};
+    if (!model_.one_variant && traits_.lanes > 1 && may_have_vectors(traits_.lanes)) lanes = {traits_.lanes, 1};
+    for (const int n : lanes)
+      if (!model_.one_variant) traits_.rows ? add_rows(n, false) : add_elementwise(n, false);
+    if (!model_.one_variant && !may_be_wide()) return;
+    for (const int n : lanes)
+      if (n == 1 || !traits_.rows) traits_.rows ? add_rows(n, may_be_wide()) : add_elementwise(n, may_be_wide());
+  }
+
+ private:
+  // ---- What the extents allow
+
+  int lane_dim() const noexcept { return loops_.base.rows.across ? nest_.row_dims() - 1 : nest_.ndim - 1; }
+
+  /// Whether outputs are written by vectors, and something is read or written by them at all.
+  bool may_have_vectors(int lanes) const {
+    const auto dim = lane_dim();
+    const auto is_off = [&](const Extent& e) { return e.is_number() && e.factor() % lanes != 0; };
+    const Extent& extent = nest_.extents[dim];
+    if (extent.is_number() && (extent.factor() < lanes || (nest_.ndim > 1 && is_off(extent)))) return false;
+    bool any_vector = false;
+    for (std::size_t k = 0; k < traits_.operands.size(); ++k) {
+      if (traits_.operands[k].per_row) continue;
+      const auto& strides = nest_.operands[k].strides;
+      const bool follows = strides[dim] == 1;
+      any_vector |= follows;
+      if (!follows && k < static_cast<std::size_t>(traits_.outputs)) return false;
+      for (int d = 0; d < nest_.ndim && follows && traits_.operands[k].memory; ++d)
+        if (d != dim && is_off(strides[d])) return false;
+    }
+    return any_vector;
+  }
+
+  /// Whether indices or offsets may need 64 bits; in a kernel that reduces, those within a row.
+  bool may_be_wide() const {
+    const int first = traits_.rows ? nest_.row_dims() : 0;
+    const auto is_small = [](const Extent& e) { return e.is_number() && std::abs(e.factor()) < narrow_limit; };
+    Extent count = 1;
+    for (int d = first; d < nest_.ndim; ++d)
+      if (!is_small(count *= nest_.extents[d])) return true;
+    return std::ranges::any_of(nest_.operands, [&](const auto& o) {
+      std::int64_t reach = 0;
+      for (int d = first; d < nest_.ndim; ++d) {
+        if (!is_small(o.strides[d])) return true;
+        reach += std::abs(o.strides[d].factor()) * std::max<std::int64_t>(nest_.extents[d].factor() - 1, 0);
+        if (reach >= narrow_limit) return true;
       }
-  };
-  const bool vectors = traits.lanes > 1 && takes_vectors(traits, loops);
-  if (vectors) of_lanes(traits.lanes, false);
-  of_lanes(1, false);
-  of_lanes(1, true);
-}
+      return false;
+    });
+  }
+
+  // ---- Variants
+
+  void add(const KernelClass& c, std::int64_t rows = any, std::int64_t columns = any) {
+    std::string text = cuda::source(*step_.kernel, traits_, c);
+    std::size_t v = 0;
+    while (v < loops_.variants.size() && loops_.variants[v].text != text) ++v;
+    if (v == loops_.variants.size()) loops_.variants.push_back({c, std::move(text)});
+    loops_.rules.push_back({rows, columns, v});
+  }
+
+  void add_elementwise(int lanes, bool wide) {
+    KernelClass c = loops_.base;
+    c.lanes = lanes, c.wide = wide;
+    add(c);
+  }
+
+  Representatives columns(int lanes) const {
+    std::vector<std::int64_t> counts(std::begin(columns_along), std::end(columns_along));
+    if (loops_.base.rows.across)
+      counts.assign(std::begin(columns_across), std::end(columns_across));
+    else if (loops_.layout != Layout::Contiguous || lanes == 1)
+      counts.assign(std::begin(columns_scalar), std::end(columns_scalar));
+    else if (const std::int64_t cached = longest_cached(*traits_.rows); cached > 0)
+      counts.insert(std::ranges::lower_bound(counts, cached), cached);
+    return representatives(nest_.columns(), counts);
+  }
+
+  Representatives rows() const {
+    using Counts = std::span<const std::int64_t>;
+    return representatives(nest_.rows(), loops_.layout != Layout::Contiguous ? Counts(rows_strided)
+                                         : loops_.base.rows.across           ? Counts(rows_across)
+                                                                             : Counts(rows_along));
+  }
+
+  void add_rows(int lanes, bool wide) {
+    const Representatives all_columns = columns(lanes), all_rows = rows();
+    const auto last = [](const Representatives& r) { return Representatives{r.back()}; };
+    const bool one = wide || model_.one_variant;
+    for (const Representative& c : one ? last(all_columns) : all_columns)
+      for (const Representative& r : one ? last(all_rows) : all_rows) add_scheme(lanes, wide, r, c);
+  }
+
+  void add_scheme(int lanes, bool wide, const Representative& rows, const Representative& columns) {
+    RowScheme scheme = choose_rows(*traits_.rows, {.rows = rows.count,
+                                                   .columns = columns.count,
+                                                   .lanes = lanes,
+                                                   .across = loops_.base.rows.across});
+    scheme.text.tail = false;
+    if (!nest_.columns().is_number()) scheme.text.exact = false;
+    if (wide || model_.one_variant) scheme.text.split = scheme.text.row_cache = false;
+    KernelClass c = loops_.base;
+    c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;
+    if (c.rows.split && model_.in_place && !traits_.rows->shares_rows) c.rows.split = false;
+    add(c, rows.limit, columns.limit);
+    if (!c.rows.split) return;
+    c.rows.split = false;  // without a workspace one block processes the whole row
+    add(c, rows.limit, columns.limit);
+  }
+
+  const Model& model_;
+  const Step& step_;
+  const KernelTraits& traits_;
+  const SymbolicNest& nest_;
+  Loops& loops_;
+};
 
 }  // namespace
 
-void add_variants(const Kernel& kernel, const KernelTraits& traits, bool in_place, Loops& loops) {
-  const ClassKey key = classify_untiled(traits, loops.nest, in_place);
-  loops.base = key.decode(traits.operands.size());
-  Adder adder(kernel, traits, loops);
-  if (kernel.rows)
-    add_rows(traits, in_place, loops, adder);
-  else
-    add_elementwise(traits, loops, adder);
+void add_variants(const Model& model, const Step& step, Loops& loops) {
+  const ClassKey key = classify_untiled(*step.traits, model.sizes->example(loops.nest), model.in_place);
+  loops.base = key.decode(step.traits->operands.size());
+  Variants(model, step, loops).add();
 }
 
 }  // namespace sinter::inline v1::jit::exporting

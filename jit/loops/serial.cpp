@@ -13,7 +13,7 @@ namespace {
 
 class Serial {
  public:
-  Serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest, Builder& b)
+  Serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest, Builder& b)
       : kernel_(kernel),
         graph_(kernel.graph),
         traits_(traits),
@@ -55,12 +55,15 @@ class Serial {
       strides_.emplace_back();
       for (int d = 0; d < nest_.ndim; ++d) strides_[k].push_back(stride(k, d));
     }
-    for (int d = 0; d < nest_.ndim; ++d) extents_.push_back(long_param(fmt::format("extent{}", d)));
+    for (int d = 0; d < nest_.ndim; ++d)
+      extents_.push_back(number_or_param(nest_.extents[d], fmt::format("extent{}", d)));
   }
 
   Value stride(std::size_t k, int d) {
-    const std::int64_t n = nest_.operands[k].strides[d];
-    return n == 0 || n == 1 ? integer(n) : long_param(fmt::format("{}_stride{}", names_[k], d));
+    return number_or_param(nest_.operands[k].strides[d], fmt::format("{}_stride{}", names_[k], d));
+  }
+  Value number_or_param(const Extent& extent, std::string name) {
+    return extent.is_number() ? integer(extent.factor()) : long_param(std::move(name));
   }
 
   Values uniform() {
@@ -168,7 +171,7 @@ class Serial {
   const Kernel& kernel_;
   const Graph& graph_;
   const KernelTraits& traits_;
-  const LoopNest& nest_;
+  const SymbolicNest& nest_;
   Builder& b_;
   const Elements elements_;
   const RowPasses passes_;
@@ -182,7 +185,7 @@ class Serial {
 
 }  // namespace
 
-Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest) {
+Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest) {
   Loops loops{.name = kernel.name, .wide = true, .aliased = true, .code = {}};
   Builder b(loops);
   Serial(kernel, traits, nest, b).run();

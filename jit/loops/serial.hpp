@@ -5,12 +5,11 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// A loop for each dim of the nest. Of the nest, strides of 0 and 1 are fixed; the others and the extents are
-/// parameters: "extent0", "x0_stride1". Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is
+/// A loop for each dim of the nest. Extents and strides that are no numbers are parameters: "extent0", "x0_stride1". Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is
 /// a word whose bits are the faults that were found.
 ///
 /// Sums of float32 are summed in float64; what sums of float64 lose is summed as well.
-Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const LoopNest& nest);
+Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
 
 /// A bit for each fault.
 constexpr int fault_bit(Fault fault) noexcept { return 1 << static_cast<int>(fault); }

@@ -192,7 +192,7 @@ TEST_F(ExportTest, BroadcastsAndJoinsSizes) {
       exported(a * b + c, {.name = "own", .inputs = {"a", "b", "c"}, .sizes = {{"k", "m"}, {"m"}, {"n"}}}));
   using Launch = int(void*, float*, const float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t);
   using OnCpu = int(float*, const float*, const float*, const float*, std::int64_t, std::int64_t, std::int64_t);
-  EXPECT_EQ(own.library.kernels[0].sizes->names(), (std::vector<std::string>{"k", "m", "n"}));
+  EXPECT_THAT(own.library.kernels[0].sizes->names(), ::testing::ElementsAre("k", "m", "n"));
   for (const auto& [k, m, n] :
        std::vector<std::array<std::int64_t, 3>>{{2, 3, 4}, {1, 1, 1}, {7, 1, 8}, {1, 33, 5}, {3, 4, 64}, {2, 0, 3}}) {
     const Tensor<float> ha = randn<float>({k, m, n}), hb = randn<float>({m, 1}), hc = randn<float>({n});

@@ -23,6 +23,7 @@ struct ExportOptions {
   std::vector<std::string> numbers;
   std::vector<std::string> strided;  // names of inputs with strides; others are contiguous
   bool in_place = false;             // an output may be the same array as an input of its shape
+  bool one_variant = false;          // one CUDA kernel for all sizes, layouts and alignments: small, and slower
 };
 
 /// The files of a library of exported kernels.

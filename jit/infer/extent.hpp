@@ -1,0 +1,56 @@
+// Extents and strides that need not be known: numbers, names, and products of them.
+#pragma once
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sinter::inline v1::jit {
+
+/// A number times named extents. Names are numbers that the owner of a table of names gives out. Two extents are equal
+/// if they are for all values of the names.
+class Extent {
+ public:
+  Extent(std::int64_t number = 0) : factor_(number) {}
+  static Extent named(int name) {
+    Extent e(1);
+    e.names_.push_back(name);
+    return e;
+  }
+
+  bool is_number() const noexcept { return names_.empty(); }
+  /// What the names are multiplied by; the extent itself where there are none.
+  std::int64_t factor() const noexcept { return factor_; }
+  /// Sorted; a name may occur several times.
+  std::span<const int> names() const noexcept { return {names_.data(), names_.size()}; }
+
+  Extent& operator*=(const Extent& other);
+  friend Extent operator*(Extent a, const Extent& b) { return a *= b; }
+  friend bool operator==(const Extent& a, const Extent& b) noexcept {
+    return a.factor_ == b.factor_ && a.names_ == b.names_;
+  }
+
+ private:
+  std::int64_t factor_;
+  boost::container::small_vector<int, 4> names_;
+};
+
+/// Whether a stride is known to be farther than another, in either direction.
+inline bool is_farther(std::int64_t a, std::int64_t b) noexcept { return (a < 0 ? -a : a) > (b < 0 ? -b : b); }
+inline bool is_farther(const Extent& a, const Extent& b) noexcept {
+  return a.is_number() && b.is_number() && is_farther(a.factor(), b.factor());
+}
+
+/// Extents or strides of a tensor, outermost first.
+class SymbolicShape : public std::vector<Extent> {
+ public:
+  using std::vector<Extent>::vector;
+
+  int ndim() const noexcept { return static_cast<int>(size()); }
+  Extent numel() const;
+};
+
+/// Row-major strides in elements.
+SymbolicShape contiguous_strides(const SymbolicShape& shape);
+
+}  // namespace sinter::inline v1::jit
