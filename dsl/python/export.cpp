@@ -137,12 +137,13 @@ py::dict export_kernel(const py::object& expression, const std::string& name, co
                        const py::object& archs, const py::object& out, const py::object& outputs,
                        const py::object& sizes, const py::object& numbers, const py::object& strided, bool in_place,
                        bool dlpack, const std::string& prefix, bool ptx, const std::string& format,
-                       const py::object& extra) {
+                       const py::object& extra, bool one_variant) {
   LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
   library.dlpack = dlpack;
   ExportOptions options{.name = name, .outputs = texts_from("outputs", outputs)};
   options.strided = texts_from("strided", strided);
   options.in_place = in_place;
+  options.one_variant = one_variant;
   const std::string folder = out.is_none() ? "" : py::module_::import("os").attr("fspath")(out).cast<std::string>();
   jit::Export kernel;
   if (py::isinstance<py::str>(expression)) {
@@ -176,7 +177,7 @@ void add_export(py::module_& m) {
         py::arg("out") = py::none(), py::arg("outputs") = py::none(), py::arg("sizes") = py::none(),
         py::arg("numbers") = py::none(), py::arg("strided") = py::none(), py::arg("in_place") = false,
         py::arg("dlpack") = false, py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source",
-        py::arg("extra") = py::none(),
+        py::arg("extra") = py::none(), py::arg("one_variant") = false,
         "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
         "`out` if it is given.\n\nA text takes its arguments' types, args=\"z: f32[n], s: f32\"; for an expression, "
         "args={\"z\": z} names its tensors,\nsizes={\"z\": [\"n\"]} their extents, and numbers=[\"s\"] its numbers. "

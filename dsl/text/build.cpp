@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include <jit/plan/product.hpp>
 #include <runtime/text.hpp>
@@ -15,6 +16,12 @@ namespace detail {
 namespace {
 
 using Kind = TextValue::Kind;
+
+/// Functions that return tensors, not expressions.
+constexpr auto immediate_functions = std::to_array<std::string_view>(
+    {"sort",        "argsort",      "topk",   "kthvalue", "median",     "nanmedian",     "cumsum",
+     "cumprod",     "logcumsumexp", "cummax", "cummin",   "nonzero",    "masked_select", "scatter",
+     "scatter_add", "index_add",    "cat",    "stack",    "contiguous", "clone"});
 
 std::string describe_both(std::span<const TextValue> operands) {
   std::string all;
@@ -211,6 +218,10 @@ class Builder {
       if (o.name == node.name)
         fail(node.place,
              fmt::format("'{}' is an operand, not a function: to multiply write *", runtime::shortened(o.name)));
+    if (std::ranges::find(immediate_functions, node.name) != immediate_functions.end())
+      fail(node.place, fmt::format("'{}' returns a tensor immediately, so a text cannot contain it: call it first, and "
+                                   "pass its result as an operand",
+                                   node.name));
     fail(node.place,
          fmt::format("there is no function '{}'{}", runtime::shortened(node.name), did_you_mean(node.name, known)));
   }

@@ -61,6 +61,18 @@ class Parameters {
     const auto t = std::ranges::find_if(tensors_, [&](const ExampleTensor& n) { return &n.tensor.impl() == leaf; });
     return t == tensors_.end() ? nullptr : &*std::ranges::find(types_, t->name, &ArgumentType::name);
   }
+  /// "a view of x, which is f32[n, m], with the shape (3, m)".
+  std::string describe_view(const runtime::TensorImpl& view) const {
+    const auto of = std::ranges::find_if(
+        tensors_, [&](const ExampleTensor& t) { return t.tensor.impl().buffer.get() == view.buffer.get(); });
+    std::vector<std::string> extents;
+    for (const std::int64_t extent : view.shape) extents.push_back(extent_name(extent));
+    const std::string shape = fmt::format("({}{})", fmt::join(extents, ", "), extents.size() == 1 ? "," : "");
+    if (of == tensors_.end()) return fmt::format("a tensor of shape {} that is no argument", shape);
+    const ArgumentType& type = *std::ranges::find(types_, of->name, &ArgumentType::name);
+    return fmt::format("a view of the argument '{}' with the shape {}", shown_type(type), shape);
+  }
+
   /// "n = 2, m = 3".
   std::string examples() const {
     std::vector<std::string> parts;
@@ -85,6 +97,12 @@ class Parameters {
       case Category::Complex: break;
     }
     return number_operand(type);
+  }
+
+  /// The symbol whose example this is, or the number.
+  std::string extent_name(std::int64_t extent) const {
+    const auto symbol = std::ranges::find(extents_, extent, &std::pair<const std::string, std::int64_t>::second);
+    return symbol == extents_.end() ? fmt::format("{}", extent) : symbol->first;
   }
 
   AnyTensor stand_in(const ArgumentType& type) {
@@ -115,7 +133,7 @@ class Parameters {
   std::set<std::int64_t> written_;
   std::vector<ExampleTensor> tensors_;
   std::map<std::string, std::int64_t> extents_;  // values of symbols
-  std::int64_t next_ = 2;
+  std::int64_t next_ = 1000;                     // longer than what texts slice
 };
 
 [[noreturn]] void refuse_number(const ArgumentType& type) {
@@ -191,8 +209,9 @@ ExportOptions with_names(ExportOptions options, const ParsedExpression& parsed, 
     const ArgumentType* type = parameters.type_of(recorded.leaves[leaf]);
     if (!type)
       throw Error(
-          "a kernel takes its arguments as they are, but the text takes a view of one, or of a result: make the view "
-          "an argument, and a strided one if it is not contiguous");
+          fmt::format("a kernel reads whole arguments, but the text reads {}: declare the view itself as an argument, "
+                      "pass the address of its first element, and list it as strided if it is not contiguous",
+                      parameters.describe_view(*recorded.leaves[leaf])));
     options.inputs.push_back(type->name);
     std::vector<std::string>& sizes = options.sizes.emplace_back();
     for (const SymbolicExtent& e : type->shape) {

@@ -10,6 +10,7 @@ _sinter() {
     cache:cache) options='stats clear verify pack unpack' ;;
     export:--ptx) options='on off' ;;
     export:--format) options='source header fatbin' ;;
+    export:--variants) options='all one' ;;
     export:--extra) options='cu json hpp ptx dot' ;;
     export:--arch) options='none 75 80 86 89 90 100 120' ;;
     *:--device) options='cpu cuda cuda:0 cuda:1' ;;
@@ -18,7 +19,7 @@ _sinter() {
       [[ $current == -* ]] || return 0
       case ${COMP_WORDS[1]} in
         run) options='--arg --device --output -o --help' ;;
-        export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --in-place --output -o --help' ;;
+        export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --variants --in-place --output -o --help' ;;
         explain) options='--arg --size --device --cuda --ptx --dot --html --help' ;;
         bench) options='--arg --size --device --repeat --help' ;;
         cache) options='--delete --help' ;;

@@ -70,6 +70,7 @@ int export_kernels(const Parsed& given) {
   ExportOptions options{.name = given.get("--name", "kernel")};
   options.strided = given.list("--strided");
   options.in_place = given.has("--in-place");
+  options.one_variant = given.get("--variants") == "one";
   const jit::Export kernel = detail::exported_text(parsed, read_types(given, parsed), std::move(options));
   const Exported files = jit::export_library({kernel}, library);
   const std::string folder = given.get("--output", ".");

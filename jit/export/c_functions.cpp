@@ -112,9 +112,9 @@ std::string choose_nest(const Model& m, std::size_t s) {
   if (step.loops.size() == 1) return "    " + choose(step.loops[0]);
   std::string out = "    ";
   for (const Loops& loops : step.loops)
-    out += &loops == &step.loops.back()
-               ? fmt::format("{{\n      {}    }}\n", choose(loops))
-               : fmt::format("if (layout == {}) {{\n      {}    }} else ", static_cast<int>(loops.layout), choose(loops));
+    out += &loops == &step.loops.back() ? fmt::format("{{\n      {}    }}\n", choose(loops))
+                                        : fmt::format("if (layout == {}) {{\n      {}    }} else ",
+                                                      static_cast<int>(loops.layout), choose(loops));
   return out;
 }
 

@@ -19,7 +19,8 @@ std::string array_json(const Model& m, const Array& a) {
   std::vector<std::string> shape;
   for (const Extent& extent : a.shape) shape.push_back(fmt::format("\"{}\"", m.sizes->text(extent, "")));
   return fmt::format(R"({{"name": "{}", "dtype": "{}", "c_type": "{}", "ndim": {}, "shape": [{}], "strides": {}}})",
-                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.ndim(), fmt::join(shape, ", "), a.is_strided());
+                     a.name, name(a.dtype), memory_type(a.dtype), a.shape.ndim(), fmt::join(shape, ", "),
+                     a.is_strided());
 }
 
 std::string variant_json(const Library& library, const Step& step, const Variant& v) {

@@ -228,7 +228,8 @@ void add_plan(Model& m, const Export& from) {
     m.outputs.push_back({name_or(from.options.outputs, i, outputs == 1 ? "out" : fmt::format("out{}", i)),
                          compiled.dtype(i), m.sizes->of_example(found.outputs[i])});
   for (std::size_t i = 0; i < ready.plan.temporaries.size(); ++i)
-    m.temporaries.push_back({fmt::format("temporary{}", i), ready.plan.temporaries[i], m.sizes->of_example(found.temporaries[i])});
+    m.temporaries.push_back(
+        {fmt::format("temporary{}", i), ready.plan.temporaries[i], m.sizes->of_example(found.temporaries[i])});
   for (std::size_t k = 0; k < ready.plan.kernels.size(); ++k)
     m.steps.push_back({.kernel = &ready.plan.kernels[k], .domain = m.sizes->of_example(found.kernels[k])});
 }
@@ -337,7 +338,9 @@ const Number& Model::number(std::uint32_t number) const { return *std::ranges::f
 
 Model make_model(const Export& from) {
   check_operations(from);
-  Model m{.name = from.options.name, .recorded = from.expression.graph, .in_place = from.options.in_place,
+  Model m{.name = from.options.name,
+          .recorded = from.expression.graph,
+          .in_place = from.options.in_place,
           .one_variant = from.options.one_variant};
   const Places places = find_places(from.expression, m.name);
   add_inputs(m, from, places);

@@ -22,7 +22,7 @@ struct Array {
   DType dtype;
   SymbolicShape shape;
   SymbolicShape strides = {};  // names of those that a caller gives; none: it is contiguous
-  bool indexed = false;  // it is read at places that indices give, so an index of it needs an element
+  bool indexed = false;        // it is read at places that indices give, so an index of it needs an element
 
   bool is_strided() const noexcept { return !strides.empty(); }
 };
@@ -39,7 +39,7 @@ struct Number {
   Category category;     // as which it arrives
   std::string name;      // empty: it keeps its value
   Scalar value;
-  DType narrowest = DType::Int64;  // of the integer dtypes that it is used as
+  DType narrowest = DType::Int64;     // of the integer dtypes that it is used as
   std::optional<Extent> extent = {};  // where it is an extent or a stride
 };
 

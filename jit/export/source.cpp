@@ -23,13 +23,13 @@ namespace {
 
 /// Bytes as words of eight, the lowest first: GPUs are in little-endian machines alone.
 std::string words_of(std::string_view bytes) {
-  std::string out, line = " ";
+  std::string out, line;
   for (std::size_t i = 0; i < bytes.size() + 1; i += 8) {  // text ends with a zero
     std::uint64_t word = 0;
     for (std::size_t b = 0; b < 8 && i + b < bytes.size(); ++b)
       word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i + b])) << 8 * b;
-    const std::string text = word < 10 ? fmt::format(" {},", word) : fmt::format(" {:#x}u,", word);
-    if (line.size() + text.size() > 116) out += line + "\n", line = " ";
+    const std::string text = word < 10 ? fmt::format("{},", word) : fmt::format("{:#x},", word);
+    if (line.size() + text.size() > 116) out += line + "\n", line.clear();
     line += text;
   }
   return out + line + "\n";

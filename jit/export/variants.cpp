@@ -1,5 +1,6 @@
 // Which forms of a kernel are compiled, and when each is taken.
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 
@@ -22,6 +23,8 @@ constexpr std::int64_t rows_across[] = {64, large};
 /// The same where there are no vectors, and of operands with strides.
 constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
+/// Up to so many elements in all, a launch takes as long without vectors.
+constexpr std::int64_t few_elements = 1024;
 
 /// A number of rows or columns that stands for all up to a limit.
 struct Representative {
@@ -73,6 +76,7 @@ class Variants {
     const auto dim = lane_dim();
     const auto is_off = [&](const Extent& e) { return e.is_number() && e.factor() % lanes != 0; };
     const Extent& extent = nest_.extents[dim];
+    if (nest_.numel.is_number() && nest_.numel.factor() <= few_elements) return false;
     if (extent.is_number() && (extent.factor() < lanes || (nest_.ndim > 1 && is_off(extent)))) return false;
     bool any_vector = false;
     for (std::size_t k = 0; k < traits_.operands.size(); ++k) {
@@ -148,12 +152,14 @@ class Variants {
   }
 
   void add_scheme(int lanes, bool wide, const Representative& rows, const Representative& columns) {
-    RowScheme scheme = choose_rows(*traits_.rows, {.rows = rows.count,
-                                                   .columns = columns.count,
-                                                   .lanes = lanes,
-                                                   .across = loops_.base.rows.across});
+    RowScheme scheme =
+        choose_rows(*traits_.rows,
+                    {.rows = rows.count, .columns = columns.count, .lanes = lanes, .across = loops_.base.rows.across});
     scheme.text.tail = false;
-    if (!nest_.columns().is_number()) scheme.text.exact = false;
+    if (!nest_.columns().is_number())
+      scheme.text.exact = false;
+    else if (scheme.text.kept && scheme.text.team == 0)
+      scheme.text.block = static_cast<int>(std::bit_ceil(row_grid(scheme, rows.count, columns.count).block));
     if (wide || model_.one_variant) scheme.text.split = scheme.text.row_cache = false;
     KernelClass c = loops_.base;
     c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;

@@ -150,6 +150,7 @@ class InstructionCheck {
       return "the number of operands is wrong";
     if (!is_element(t_) || !std::ranges::all_of(i_.operands, [&](Value o) { return is_element(type(o)); }))
       return "not an element";
+    if (is_complex_element(t_) && i_.op != Op::complex) return "not the parts of a complex number";
     for (std::size_t k = 0; k < i_.operands.size(); ++k) {
       if (!fits(at(k), t_.lanes)) return "lanes differ";
       if (is_complex_element(at(k)) && i_.op != Op::real && i_.op != Op::imag)

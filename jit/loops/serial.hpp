@@ -5,8 +5,9 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// A loop for each dim of the nest. Extents and strides that are no numbers are parameters: "extent0", "x0_stride1". Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is
-/// a word whose bits are the faults that were found.
+/// A loop for each dim of the nest. Extents and strides that are no numbers are parameters: "extent0", "x0_stride1".
+/// Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is a word whose bits are the faults that
+/// were found.
 ///
 /// Sums of float32 are summed in float64; what sums of float64 lose is summed as well.
 Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);

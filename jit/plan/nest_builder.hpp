@@ -19,8 +19,8 @@ using NestOf = BasicLoopNest<ExtentOf<Tensor>>;
 /// only by extents of 1.
 template <class Tensor>
 bool is_linear(std::span<Tensor* const> operands) noexcept {
-  return std::ranges::all_of(
-      operands, [&](const Tensor* t) { return t->contiguous && t->numel == operands[0]->numel; });
+  return std::ranges::all_of(operands,
+                             [&](const Tensor* t) { return t->contiguous && t->numel == operands[0]->numel; });
 }
 
 /// The output's axes in the order of its memory, outermost first, so that consecutive iterations access adjacent
@@ -118,8 +118,7 @@ void order_by_memory(std::span<DomainAxis> axes, std::span<Tensor* const> operan
   if (reduced && gives_positions(kernel)) return;
   const auto step = [&](const DomainAxis& axis) { return stride_along(*operands[guide], axis.from_end); };
   for (std::size_t i = 1; i < axes.size(); ++i)  // insertion sort: stable, and never allocates
-    for (std::size_t j = i; j > 0 && is_farther(step(axes[j]), step(axes[j - 1])); --j)
-      std::swap(axes[j], axes[j - 1]);
+    for (std::size_t j = i; j > 0 && is_farther(step(axes[j]), step(axes[j - 1])); --j) std::swap(axes[j], axes[j - 1]);
 }
 
 template <class Tensor>
@@ -131,8 +130,8 @@ ExtentOf<Tensor> stride_in_rows(const Tensor& t, Over over, const DomainAxis& ax
 /// Adds the row dims or the reduced dims, merging adjacent ones that every operand traverses with one stride; if there
 /// is none, adds one of extent 1.
 template <class Tensor>
-void add_dims(NestOf<Tensor>& nest, std::span<Tensor* const> operands, const Kernel& kernel, const ShapeOf<Tensor>& domain,
-              bool reduced) {
+void add_dims(NestOf<Tensor>& nest, std::span<Tensor* const> operands, const Kernel& kernel,
+              const ShapeOf<Tensor>& domain, bool reduced) {
   const int first = nest.ndim;
   const Rows& rows = *kernel.rows;
   const auto set = [&](int dim, const DomainAxis& axis) {

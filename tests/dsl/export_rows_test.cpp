@@ -96,6 +96,62 @@ TEST_F(ExportRowsTest, SharesRowsOfSeveralWalks) {
               {{1, 70000}, {2, 65540}});
 }
 
+/// Kernels of fixed extents take no sizes. Operands are aligned, then one element off.
+template <class F>
+void check_fixed(F f) {
+  constexpr std::array<std::int64_t, 2> shapes[] = {{4, 4},   {1, 1024}, {64, 256},  {3, 1000},
+                                                    {300, 7}, {2, 5000}, {1, 70000}, {2048, 512}};
+  std::vector<jit::Export> kernels;
+  for (const auto& [m, n] : shapes)
+    kernels.push_back(
+        exported(f(zeros<float>({m, n})), {.name = fmt::format("k_{}_{}", m, n),
+                                           .inputs = {"x"},
+                                           .sizes = {{m == 1 ? "" : std::to_string(m), std::to_string(n)}}}));
+  const ExportedLibrary own(kernels);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const auto& [m, n] = shapes[k];
+    const jit::exporting::Model& model = own.library.kernels[k];
+    SCOPED_TRACE(model.name);
+    EXPECT_TRUE(model.sizes->names().empty());
+    for (const std::int64_t offset : {0, 1}) {
+      const Tensor<float> hx = randn<float>({m * n + offset}), x = hx.to(gpu0);
+      const Tensor<float> in = x.slice(0, offset, m * n + offset).reshape({m, n}), expected = f(in);
+      const Tensor<float> out = zeros<float>({expected.numel() + offset}).to(gpu0),
+                          host = zeros<float>(expected.shape());
+      float *const to = out.data() + offset, *const from = in.data();
+      if (model.has_workspace())
+        ASSERT_EQ(own.get<int(void*, float*, const float*, void*, std::size_t)>(model.name + "_launch")(
+                      nullptr, to, from, nullptr, 0),
+                  ok);
+      else
+        ASSERT_EQ(own.get<int(void*, float*, const float*)>(model.name + "_launch")(nullptr, to, from), ok);
+      EXPECT_TRUE(close(out.slice(0, offset, out.numel()).reshape(expected.shape()), expected, 2e-6));
+      ASSERT_EQ(own.get<int(float*, const float*)>(model.name + "_cpu")(host.data(), hx.data() + offset), ok);
+      EXPECT_TRUE(close(host, expected, 2e-6));
+    }
+  }
+}
+
+TEST_F(ExportRowsTest, FixedExtents) {
+  check_fixed([](const Tensor<float>& x) { return softmax(x * 2.0f, -1); });
+  check_fixed([](const Tensor<float>& x) { return sum(x * x, 0); });
+  check_fixed([](const Tensor<float>& x) { return x - mean(x, -1, true); });
+}
+
+TEST_F(ExportRowsTest, OneVariant) {
+  const Tensor<float> example = zeros<float>({6, 5});
+  ExportOptions options{.name = "one", .inputs = {"x"}, .sizes = {{"m", "n"}}, .strided = {"x"}};
+  options.one_variant = true;
+  const ExportedLibrary own(exported(softmax(example, -1), options));
+  using Strided = int(void*, float*, const float*, const std::int64_t*, std::int64_t, std::int64_t);
+  for (const auto& [m, n] : sizes) {
+    const Tensor<float> x = randn<float>({n, m}).to(gpu0), out = zeros<float>({m, n}).to(gpu0);
+    const std::int64_t strides[] = {1, m};
+    ASSERT_EQ(own.get<Strided>("one_launch")(nullptr, out.data(), x.data(), strides, m, n), ok);
+    EXPECT_TRUE(close(out, softmax(x.t(), -1), 2e-6)) << m << " by " << n;
+  }
+}
+
 TEST_F(ExportRowsTest, PlansOfSeveralKernels) {
   check_sizes("both", [](const Tensor<float>& x) { return softmax(x, 0) + sum(softmax(x, 1), 0); },
               {{1, 1}, {7, 30}, {90, 41}});

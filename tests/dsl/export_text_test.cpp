@@ -76,7 +76,7 @@ TEST(ExportTextTest, RefusesWhatIsComputedOfTwoNumbers) {
 }
 
 TEST(ExportTextTest, KeepsExtentsThatAreWritten) {
-  EXPECT_THAT(message("z + y", "z: f32[n], y: f32[2]"), HasSubstr("n = 3"));
+  EXPECT_THAT(message("z + y", "z: f32[n], y: f32[2]"), HasSubstr("n = 1000"));
   EXPECT_THAT(message("z + y", "z: f32[3], y: f32[2]"), HasSubstr("3"));
 }
 
@@ -93,6 +93,49 @@ TEST(ExportTextTest, TakesNoSizeForThem) {
   ASSERT_EQ(all(ten.data(), from.data()), ok);
   EXPECT_EQ(ten[9], 2);
   EXPECT_EQ(ten[10], -1);
+}
+
+TEST(ExportTextTest, RefusesViewsByTheAxesOfTheArgument) {
+  for (const auto& [expression, shape] : std::vector<std::array<const char*, 2>>{{"x[2:5] * 2", "(3, m)"},
+                                                                                 {"x.unsqueeze(0) * 2", "(1, n, m)"},
+                                                                                 {"x.t() + 1", "(m, n)"},
+                                                                                 {"x[0] + x[1]", "(m,)"}})
+    EXPECT_THAT(message(expression, "x: f32[n, m]"),
+                HasSubstr("a view of the argument 'x: f32[n, m]' with the shape " + std::string(shape)))
+        << expression;
+}
+
+TEST(ExportTextTest, RefusesFunctionsThatReturnTensors) {
+  for (const char* const expression : {"x.sort() + 1", "cumsum(x, 0) * 2"})
+    EXPECT_THAT(message(expression, "x: f32[n, m]"), HasSubstr("returns a tensor immediately")) << expression;
+}
+
+std::size_t variants(const jit::Export& kernel) {
+  const jit::exporting::Library library =
+      jit::exporting::make_library({kernel}, {.name = "own", .architectures = {90}}, text_image);
+  std::size_t count = 0;
+  for (const jit::exporting::Step& step : library.kernels[0].steps)
+    for (const jit::exporting::Loops& loops : step.loops) count += loops.variants.size();
+  return count;
+}
+
+TEST(ExportTextTest, FixedExtentsHaveTheVariantsThatCanOccur) {
+  EXPECT_EQ(variants(text("softmax(x, -1)", "x: f32[4, 4]")), 1u);  // too few elements for vectors
+  EXPECT_EQ(variants(text("exp(x)", "x: f32[4096]")), 2u);          // vectors or not, never 64-bit indices
+  EXPECT_EQ(variants(text("exp(x)", "x: f32[4097, 3]")), 2u);       // one dim: the tail has no vector
+  EXPECT_EQ(variants(text("exp(x)", "x: f32[n]")), 4u);
+  EXPECT_EQ(variants(text("exp(x)", "x: f32[2147483648]")), 4u);
+  const jit::exporting::Library library = jit::exporting::make_library(
+      {text("layer_norm(x, 256)", "x: f32[n, 256]")}, {.name = "own", .architectures = {90}}, text_image);
+  for (const jit::exporting::Variant& v : library.kernels[0].steps[0].loops[0].variants)
+    EXPECT_LE(v.kernel_class.rows.block, 256);
+}
+
+TEST(ExportTextTest, OneVariantForAllSizesAndLayouts) {
+  ExportOptions options{.name = "own", .strided = {"x"}};
+  options.one_variant = true;
+  for (const char* const expression : {"softmax(x, -1)", "exp(x) * 2", "x.sum(0) + 1"})
+    EXPECT_EQ(variants(text(expression, "x: f32[n, m]", options)), 1u) << expression;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ const Mistake mistakes[]{
     {"ConditionOfAnOperation", "dtypes differ", [](Program& p) { p.b.alu(Op::where, f32, {p.one, p.one, p.one}); }},
     {"ArityOfAnOperation", "number of operands", [](Program& p) { p.b.alu(Op::add, f32, {p.one}); }},
     {"NoOperation", "not an operation", [](Program& p) { p.b.alu(Op::load, f32, {p.one, p.one}); }},
-    {"ComplexElements", "real", [](Program& p) { p.b.cast(p.one, DType::Complex64); }},
+    {"ComplexElements", "parts of a complex number", [](Program& p) { p.b.cast(p.one, DType::Complex64); }},
     {"LanesDiffer", "lanes differ",
      [](Program& p) { p.b.alu(Op::add, f32, {p.load(4, Access::Vectors), p.load(2, Access::Vectors)}); }},
     {"ThreeLanes", "lanes there are not", [](Program& p) { p.load(3, Access::Vectors); }},

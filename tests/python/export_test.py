@@ -91,7 +91,7 @@ class Export(Case):
                 (sinter.Error, "does not name 'scal'.*did you mean 'scale'", lambda: sinter.export_kernel("scale + 1", args="scal: f32[n]", archs=[])),
                 (sinter.ParseError, "has no value", lambda: sinter.export_kernel("z + 1", archs=[])),
                 (sinter.ParseError, "", lambda: sinter.export_kernel("z + 1", args="z: f32[", archs=[])),
-                (sinter.Error, "make the view an argument", lambda: sinter.export_kernel("z.T + 1", args="z: f32[n, m]", archs=[])),
+                (sinter.Error, "declare the view itself as an argument", lambda: sinter.export_kernel("z.T + 1", args="z: f32[n, m]", archs=[])),
                 (sinter.Error, "format", lambda: sinter.export_kernel(z + 1, format="elf", archs=[])),
                 (sinter.Error, "extra", lambda: sinter.export_kernel(z + 1, extra=["exe"], archs=[])),
                 (sinter.Error, "", lambda: sinter.export_kernel(z + 1, name="not a name", archs=[])),
