@@ -237,10 +237,21 @@ Value Operands::positions(const OperandLayout& a, Value at, int lanes) const {
   return b_.element(a.along == Along::Broadcast ? start : b_.ramp(start, step, lanes), DType::Int64);
 }
 
+/// From where vectors are counted: the thread's first one, so that the others are at constant offsets; or the row's.
+Value Operands::vectors(const OperandLayout& a, const Place& place) const {
+  const Value row = pointer(a);
+  if (place.thread == none) return row;
+  // In 64 bits, so that the compiler sees that vectors stay aligned.
+  const Value elements = b_.times(b_.convert(place.thread, Kind::Long), place.lanes);
+  return b_.named(b_.advance(row, elements), a.name + "_thread");
+}
+
 Value Operands::load(const OperandLayout& a, const Place& place) const {
   if (a.along == Along::Same) return load_row(a, place.guard);
   if (a.along == Along::Flat) {
-    if (a.memory) return b_.load(pointer(a), place.position, place.lanes, Access::Vectors, place.guard);
+    if (a.memory)
+      return b_.load(vectors(a, place), place.thread == none ? place.position : place.step, place.lanes,
+                     Access::Vectors, place.guard);
     return positions(a, b_.times(place.position, place.lanes), place.lanes);
   }
   return load_at(a, offset(a, coordinates(place)), place.lanes, place.guard);
@@ -254,6 +265,11 @@ Value Operands::load_at(const OperandLayout& a, Value at, int vector, Value guar
 }
 
 void Operands::store(const OperandLayout& a, const Place& place, Value value) const {
+  if (a.along == Along::Flat && place.thread != none) {
+    const Value lanes = b_.splat(b_.stored(value), place.lanes), to = vectors(a, place);
+    b_.store(to, place.step, lanes, Access::Vectors, place.guard);
+    return;
+  }
   const Value at = a.along == Along::Flat ? place.position : offset(a, coordinates(place));
   store_at(a, at, value, place.lanes, place.guard);
 }

@@ -71,6 +71,8 @@ struct Place {
   Value position;  // of the vector; of the element where it has one lane
   int lanes = 1;
   Value guard = none;  // whether it is in the domain
+  /// What the position is the sum of, where all vectors of a thread lie at constant steps from its first one.
+  Value thread = none, step = none;
 };
 
 class Operands {
@@ -92,6 +94,7 @@ class Operands {
   void enter_row(Value row);
   /// The first element of the row.
   Value pointer(const OperandLayout& a) const;
+  Value vectors(const OperandLayout& a, const Place& place) const;
   /// Where an operand's elements begin: at the first position of a tile.
   Value tile_offset(const OperandLayout& a, Value tile) const;
   /// So many positions further along a dim.

@@ -18,7 +18,8 @@ int Traversal::tail_steps(int team_size) const noexcept {
 Place Traversal::kept_place(const Share& share, Value step) const {
   const Value position = b_.named(b_.add(share.thread, b_.mul(step, share.team)), "c");
   const Value guard = frame_.scheme.exact ? share.here : b_.named(b_.less(position, share.end), "inside");
-  return {position, frame_.c.lanes, guard};
+  if (share.team_size == 0) return {position, frame_.c.lanes, guard};
+  return {position, frame_.c.lanes, guard, share.thread, b_.mul(step, share.team)};
 }
 
 Place Traversal::tail_place(const Share& share, Value step) const {

@@ -83,9 +83,9 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     Lanes<float, 4> x0_kept[8];
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = t0 + (k * 32);
+      const float* x0_thread = x0_row + ((static_cast<long long>(t0)) * 4);
       Lanes<float, 4> t1{};
-      if (here) t1 = reinterpret_cast<const Lanes<float, 4>*>(x0_row)[c];
+      if (here) t1 = reinterpret_cast<const Lanes<float, 4>*>(x0_thread)[k * 32];
       x0_kept[k] = t1;
     }
     const float t1 = float_bits(0xff800000u);  // -inf
@@ -149,13 +149,13 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     float* y0_row = y0_memory + (row * p.y0_row0);
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      const unsigned c = t24 + (k * 32);
       Lanes<float, 4> t25;
 #pragma unroll
       for (int l = 0; l < 4; ++l) {
         t25.at[l] = kept[k].at[l] / t23;
       }
-      if (here) reinterpret_cast<Lanes<float, 4>*>(y0_row)[c] = t25;
+      float* y0_thread = y0_row + ((static_cast<long long>(t24)) * 4);
+      if (here) reinterpret_cast<Lanes<float, 4>*>(y0_thread)[k * 32] = t25;
     }
   }
 }

@@ -88,7 +88,7 @@ void expect_equal(DType t, const std::vector<std::uint64_t>& expected, const std
 class Evaluate : public ::testing::TestWithParam<Device> {};
 
 TEST_P(Evaluate, RandomProgramsMatchTheReference) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (const unsigned seed : programs_of_tests(60)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     Case c(random, GetParam(), seed % 4 ? Layout::Any : Layout::Contiguous);

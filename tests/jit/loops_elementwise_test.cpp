@@ -10,6 +10,7 @@
 #include "loops_launch.hpp"
 #include "programs.hpp"
 #include "row_kernels.hpp"
+#include "setup.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -17,6 +18,8 @@ namespace {
 void add_memory(LoopsMemory& memory, const TensorRef& t, LoopsMemory::Content content = LoopsMemory::Content::Given) {
   if (t->buffer) memory.add(static_cast<std::byte*>(t->buffer->data()), t->buffer->bytes(), content);
 }
+
+const sinter::test::Setup without_fma([] { setenv("SINTER_FMA", "off", 1); });
 
 /// A random program with arrays, and its plan's kernels.
 struct RandomCase {
@@ -103,7 +106,7 @@ struct RandomCase {
 
 TEST(LoopsElementwise, RandomPrograms) {
   const std::uint32_t seed = test::seed_of_tests();
-  for (std::uint32_t i = 0; i < 250; ++i) {
+  for (const unsigned i : programs_of_tests(250)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed << ", program " << i);
     std::mt19937_64 random(seed * 1000003ull + i);
     RandomCase c(random);

@@ -2,13 +2,26 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
+#include <ranges>
+#include <utility>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
 #include "interpreter.hpp"
 
 namespace sinter::testing {
+
+/// Which random programs a test runs: the usual number of them, as many as SINTER_TEST_PROGRAMS says, or from one to
+/// another, 2719-2720.
+inline auto programs_of_tests(unsigned usual) {
+  unsigned first = 0, last = usual;
+  if (const char* const given = std::getenv("SINTER_TEST_PROGRAMS"))
+    if (std::sscanf(given, "%u-%u", &first, &last) == 1) last = std::exchange(first, 0u);
+  return std::views::iota(first, last);
+}
 
 /// Postfix bytes, and what a recorder needs besides.
 struct Written {

@@ -294,8 +294,9 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
     for (const jit::Operand o : graph.operands(n)) {
       compute = graph[o].dtype;
       const Bits value = values[static_cast<std::size_t>(o.node)];
-      // Results that are not floats depend on the rounding, and so do operations that replace infinities.
-      const bool sees = category(n.dtype) != Category::Float || name(n.op).starts_with("nan_to_num");
+      // Results that are not floats depend on the rounding, and so does whether an infinity is replaced.
+      const bool sees =
+          category(n.dtype) != Category::Float || (operands.empty() && name(n.op).starts_with("nan_to_num"));
       operands.push_back(sees ? rounded(value, compute) : value);
     }
     switch (n.op) {

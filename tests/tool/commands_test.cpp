@@ -153,7 +153,8 @@ TEST(CommandsTest, ExportRefusesAndSaysWhy) {
   const Shell shell;
   expect_error(shell.sinter("export 'z + y' --arg 'z: f32[n]' --arg 'y: f32[m]' --arch none"), "n = 1000");
   expect_error(shell.sinter("export 'z @ z' --arg 'z: f32[n, n]' --arch none"), "BLAS");
-  expect_error(shell.sinter("export 'z.T + 1' --arg 'z: f32[n, m]' --arch none"), "declare the view itself as an argument");
+  expect_error(shell.sinter("export 'z.T + 1' --arg 'z: f32[n, m]' --arch none"),
+               "declare the view itself as an argument");
   expect_error(shell.sinter("export 'z + 1' --arg 'z: f32[n]' --arch none --name for"), "\"for\"");
   expect_error(shell.sinter("export 'z + w' --arg 'z: f32[n]' --arch none"), "'w'");
   expect_error(shell.sinter("export 'z + 1' --arg 'z: f32[n]' --arch none -o /dev/null/x"), "/dev/null/x");
