@@ -22,6 +22,7 @@ PIPELINE = {
     "cache": "kernels in memory and on disk",
     "cpu": "executes kernels on the CPU",
     "cuda": "what CUDA calls things, and the functions that kernels call",
+    "hip": "what HIP calls otherwise",
     "run": "checks, compiles and launches on one device",
     "mesh": "the same on several",
     "library": "sort, scan, scatter, compact: CUDA beside CPU",

@@ -20,7 +20,7 @@ _sinter() {
       case ${COMP_WORDS[1]} in
         run) options='--arg --device --output -o --help' ;;
         export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --variants --in-place --output -o --help' ;;
-        explain) options='--arg --size --device --cuda --ptx --dot --html --help' ;;
+        explain) options='--arg --size --device --cuda --hip --ptx --dot --html --help' ;;
         bench) options='--arg --size --device --repeat --help' ;;
         cache) options='--delete --help' ;;
         devices) options='--help' ;;

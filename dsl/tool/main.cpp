@@ -58,6 +58,7 @@ std::vector<Command> make_commands() {
         size,
         device,
         {"--cuda", "", "show the CUDA source of the kernels instead"},
+        {"--hip", "", "show their HIP source, for AMD GPUs (never run on one), instead"},
         {"--ptx", "ARCH", "show the PTX for an architecture, such as sm_90, instead"},
         {"--dot", "", "show the graph in the DOT language instead"},
         {"--html", "FILE.html", "write everything to this file as a page, with the plan as a graph"}},

@@ -58,8 +58,8 @@ int run_expression(const Parsed& given) {
 }
 
 int explain_expression(const Parsed& given) {
-  if (given.has("--cuda") + given.has("--ptx") + given.has("--dot") + given.has("--html") > 1)
-    throw UsageError("--cuda, --ptx, --dot and --html exclude each other: choose one");
+  if (given.has("--cuda") + given.has("--hip") + given.has("--ptx") + given.has("--dot") + given.has("--html") > 1)
+    throw UsageError("--cuda, --hip, --ptx, --dot and --html exclude each other: choose one");
   const Device device(given.get("--device", "cpu"));
   const Asked asked = read(given);
   const Operands operands = make_operands(asked.arguments, read_sizes(given.all("--size")), Fill::None, device);
@@ -67,6 +67,7 @@ int explain_expression(const Parsed& given) {
   const jit::Recorded recorded(e.node());
   if (given.has("--html")) return write_page(given.get("--html"), jit::explain_html(recorded)), 0;
   const std::string text = given.has("--cuda")  ? jit::cuda_source(recorded)
+                           : given.has("--hip") ? jit::hip_source(recorded)
                            : given.has("--ptx") ? jit::ptx(recorded, given.get("--ptx"))
                            : given.has("--dot") ? jit::to_dot(recorded)
                                                 : jit::explain(recorded);

@@ -73,7 +73,7 @@ std::string CudaDialect::parallel(const Loops& loops, const Instruction& i,
     case Code::Shuffle: return fmt::format("from_lane({}, {})", operands[0], i.attribute);
     case Code::Opaque: return fmt::format("again({})", operands[0]);
     case Code::Barrier: return "__syncthreads()";
-    case Code::WarpBarrier: return "__syncwarp()";
+    case Code::WarpBarrier: return std::string(warp_barrier());
     case Code::Shared: return fmt::format("__shared__ __align__(16) {}", storage_type(i.type.dtype));
     case Code::RowCache: return "row_cache";
     default: return Dialect::parallel(loops, i, operands);
@@ -108,13 +108,16 @@ std::string CudaDialect::kernel(const Loops& loops, const std::string& body) con
   const std::string own = fmt::format(
       "namespace sinter {{\n\nstruct {0}_params {{\n{1}}};\n\nSINTER_DEVICE void run(const {0}_params& p) {{\n{2}}}\n\n"
       "}}  // namespace sinter\n\n"
-      "extern \"C\" __global__ void __launch_bounds__({3}, {4}) {0}(const __grid_constant__ sinter::{0}_params p) {{\n"
+      "extern \"C\" __global__ void __launch_bounds__({3}, {4}) {0}({5} sinter::{0}_params p) {{\n"
       "  sinter::run(p);\n}}\n",
-      loops.name, params, body, loops.block, loops.resident_blocks);
+      loops.name, params, body, loops.block, residency(loops), param_qualifiers());
   const bool uses_row_cache =
       std::ranges::any_of(loops.code, [](const Instruction& i) { return i.code == Code::RowCache; });
-  return "namespace sinter {\n\n" + prelude_for(own) + "}  // namespace sinter\n\n" +
-         (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
+  return prelude(own) + (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
+}
+
+std::string CudaDialect::prelude(std::string_view text) const {
+  return "namespace sinter {\n\n" + prelude_for(text) + "}  // namespace sinter\n\n";
 }
 
 }  // namespace sinter::inline v1::jit::cuda

@@ -1,27 +1,36 @@
-// What CUDA calls things. The text needs no header; its entry is loops.name, whose one parameter is a struct of 8-byte
-// words in the order of the program's Params.
+// What CUDA calls things, and HIP too, but for what HipDialect overrides. The text needs no header; its entry is
+// loops.name, whose one parameter is a struct of 8-byte words in the order of the program's Params.
 #pragma once
 #include "../dialects/dialect.hpp"
 
 namespace sinter::inline v1::jit::cuda {
 
-class CudaDialect final : public dialects::Dialect {
+class CudaDialect : public dialects::Dialect {
  public:
-  std::string_view type(DType dtype) const override;
-  std::string_view memory_type(DType dtype) const override;
-  std::string_view type(loops::Kind kind, bool wide) const override;
-  std::string literal(DType dtype, std::uint64_t bits) const override;
-  std::string comment(DType dtype, std::uint64_t bits) const override;
-  std::string operation(Op op, DType compute, std::vector<std::string> operands) const override;
-  std::string conversion(DType from, DType to, const std::string& value) const override;
-  std::string cast(std::string_view type, const std::string& value) const override;
-  std::string pointer_cast(std::string_view type, const std::string& value) const override;
-  std::string call(std::string_view function, std::span<const std::string> operands) const override;
+  std::string_view type(DType dtype) const final;
+  std::string_view memory_type(DType dtype) const final;
+  std::string_view type(loops::Kind kind, bool wide) const final;
+  std::string literal(DType dtype, std::uint64_t bits) const final;
+  std::string comment(DType dtype, std::uint64_t bits) const final;
+  std::string operation(Op op, DType compute, std::vector<std::string> operands) const final;
+  std::string conversion(DType from, DType to, const std::string& value) const final;
+  std::string cast(std::string_view type, const std::string& value) const final;
+  std::string pointer_cast(std::string_view type, const std::string& value) const final;
+  std::string call(std::string_view function, std::span<const std::string> operands) const final;
   std::string parallel(const loops::Loops& loops, const loops::Instruction& i,
-                       std::span<const std::string> operands) const override;
-  std::string report(const std::string& fault_word, const std::string& code) const override;
-  dialects::ParamText param(const loops::Loops& loops, const loops::Instruction& param) const override;
-  std::string kernel(const loops::Loops& loops, const std::string& body) const override;
+                       std::span<const std::string> operands) const final;
+  std::string report(const std::string& fault_word, const std::string& code) const final;
+  dialects::ParamText param(const loops::Loops& loops, const loops::Instruction& param) const final;
+  std::string kernel(const loops::Loops& loops, const std::string& body) const final;
+
+ protected:
+  virtual std::string_view warp_barrier() const { return "__syncwarp()"; }
+  /// The second argument of __launch_bounds__.
+  virtual int residency(const loops::Loops& loops) const { return loops.resident_blocks; }
+  /// Of a kernel's parameter, which is never written.
+  virtual std::string_view param_qualifiers() const { return "const __grid_constant__"; }
+  /// What precedes the kernel `text`.
+  virtual std::string prelude(std::string_view text) const;
 
  private:
   std::string member_type(const loops::Instruction& param, bool wide) const;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <unordered_map>
 
 namespace sinter::inline v1::embedded {
 extern const std::string_view prelude;
@@ -14,16 +13,6 @@ namespace sinter::inline v1::jit::cuda {
 namespace {
 
 bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-struct Chunk {
-  std::string_view text;
-  std::vector<int> uses;  // other chunks
-};
-
-struct Prelude {
-  std::vector<Chunk> chunks;
-  std::unordered_map<std::string_view, int> defined_in;
-};
 
 /// The name that a line at namespace level defines: what stands before its first `(`, `{`, `;`, `<` or `=`.
 std::string_view defined_name(std::string_view line) {
@@ -58,27 +47,6 @@ void for_each_part(std::string_view text, std::string_view separator, F f) {
   }
 }
 
-Prelude split(std::string_view text) {
-  Prelude p;
-  for_each_part(text, "\n\n", [&](std::string_view chunk) {
-    while (chunk.ends_with('\n')) chunk.remove_suffix(1);
-    const int number = static_cast<int>(p.chunks.size());
-    bool defines = false;
-    for_each_part(chunk, "\n", [&](std::string_view line) {
-      if (const std::string_view name = defined_name(line); !name.empty()) {
-        p.defined_in.emplace(name, number);
-        defines = true;
-      }
-    });
-    if (defines) p.chunks.push_back({chunk, {}});
-  });
-  for (std::size_t i = 0; i < p.chunks.size(); ++i)
-    for (const std::string_view word : identifiers(p.chunks[i].text))
-      if (const auto found = p.defined_in.find(word); found != p.defined_in.end())
-        p.chunks[i].uses.push_back(found->second);
-  return p;
-}
-
 }  // namespace
 
 std::vector<std::string_view> identifiers(std::string_view text) {
@@ -100,26 +68,48 @@ std::vector<std::string_view> identifiers(std::string_view text) {
   return found;
 }
 
-std::string prelude_for(std::string_view text) {
-  static constinit runtime::NoDestructor<const Prelude> known;
-  const Prelude& prelude = known.get([] { return new Prelude(split(embedded::prelude)); });
-  std::vector<bool> needed(prelude.chunks.size());
+Prelude::Prelude(std::span<const Macro> known) : text_(resolve_conditions(embedded::prelude, known)) {
+  for_each_part(text_, "\n\n", [&](std::string_view chunk) {
+    while (chunk.ends_with('\n')) chunk.remove_suffix(1);
+    const int number = static_cast<int>(chunks_.size());
+    bool defines = false;
+    for_each_part(chunk, "\n", [&](std::string_view line) {
+      if (const std::string_view name = defined_name(line); !name.empty()) {
+        defined_in_.emplace(name, number);
+        defines = true;
+      }
+    });
+    if (defines) chunks_.push_back({chunk, {}});
+  });
+  for (Chunk& chunk : chunks_)
+    for (const std::string_view word : identifiers(chunk.text))
+      if (const auto found = defined_in_.find(word); found != defined_in_.end()) chunk.uses.push_back(found->second);
+}
+
+std::string Prelude::used_by(std::string_view text) const {
+  std::vector<bool> needed(chunks_.size());
   std::vector<int> open;
   const auto need = [&](int chunk) {
     if (!needed[static_cast<std::size_t>(chunk)]) open.push_back(chunk);
     needed[static_cast<std::size_t>(chunk)] = true;
   };
   for (const std::string_view word : identifiers(text))
-    if (const auto found = prelude.defined_in.find(word); found != prelude.defined_in.end()) need(found->second);
+    if (const auto found = defined_in_.find(word); found != defined_in_.end()) need(found->second);
   while (!open.empty()) {
     const int chunk = open.back();
     open.pop_back();
-    for (const int used : prelude.chunks[static_cast<std::size_t>(chunk)].uses) need(used);
+    for (const int used : chunks_[static_cast<std::size_t>(chunk)].uses) need(used);
   }
   std::string out;
   for (std::size_t i = 0; i < needed.size(); ++i)
-    if (needed[i]) out.append(prelude.chunks[i].text).append("\n\n");
+    if (needed[i]) out.append(chunks_[i].text).append("\n\n");
   return out;
+}
+
+std::string prelude_for(std::string_view text) {
+  static constinit runtime::NoDestructor<const Prelude> known;
+  static constexpr Macro macros[]{{"__HIP__", false}};
+  return known.get([] { return new Prelude(macros); }).used_by(text);
 }
 
 }  // namespace sinter::inline v1::jit::cuda

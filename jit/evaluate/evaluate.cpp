@@ -207,12 +207,12 @@ Shape result_shape(const Recorded& recorded) {
   return shape;
 }
 
-std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded) {
-  std::vector<runtime::KernelSource> texts;
+std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintSource& print) {
+  KernelTexts texts{print, {}};
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.texts = &texts;
   run_anywhere(*compiled_graph_of(recorded, nullptr, fusion_is_off()), call);
-  return texts;
+  return std::move(texts.texts);
 }
 
 std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation) {

@@ -22,8 +22,8 @@ std::future<void> prepare_recorded_async(const Recorded& recorded);
 /// Evaluates a tree with one output into an array of any dtype, as copies do.
 void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 
-/// The CUDA text of every kernel that an evaluation would run, in order, for new outputs.
-std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded);
+/// What `print` prints of every kernel that an evaluation would run on a GPU, in order, for new outputs.
+std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintSource& print);
 
 /// The plans that an evaluation would run. Outputs of the same shape share a part, and so do all outputs of an
 /// expression that reduces.

@@ -43,7 +43,8 @@ constexpr Type index_type(Kind kind, int lanes = 1) noexcept { return {kind, DTy
 constexpr DType storage(DType dtype) noexcept { return dtype == DType::Bool ? DType::UInt8 : dtype; }
 constexpr Type bool_type(int lanes = 1) noexcept { return element_type(DType::Bool, lanes); }
 
-/// Operands stand in this order. An operand of one lane beside some of several is the same for each of them.
+/// Operands stand in this order. An operand of one lane beside some of several is the same for each of them. A warp is
+/// 32 threads of consecutive numbers, whatever the hardware executes in step.
 enum class Code : std::uint8_t {
   Param,     // of the launch, by name
   Constant,  // attribute: the bits of an element, or an integer

@@ -157,8 +157,8 @@ KernelClass Executable::class_of(const LoopNest& nest, bool aliased) const {
   return own ? key.decode(traits_.operands.size()) : generic_class(traits_);
 }
 
-runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased) const {
-  return text(class_of(nest, aliased));
+runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased, PrintSource& print) const {
+  return {kernel_.name, print(kernel_, traits_, class_of(nest, aliased))};
 }
 
 RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {

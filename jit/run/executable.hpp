@@ -26,6 +26,9 @@ struct RowPlan {
   std::string scheme;       // described in words
 };
 
+/// Prints a kernel for one class: cuda::source, hip::source.
+using PrintSource = std::string(const Kernel&, const KernelTraits&, const KernelClass&);
+
 class Executable {
  public:
   /// Classes that a kernel is compiled for before it falls back to the generic one.
@@ -45,8 +48,8 @@ class Executable {
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
   /// For a kernel that reduces: how a GPU processes its rows; for the CPU, how a GPU without a row cache would.
   RowPlan row_plan(const LoopNest& nest, bool aliased, Device device) const;
-  /// The text that run() would use on a GPU.
-  runtime::KernelSource source(const LoopNest& nest, bool aliased) const;
+  /// The text that run() would use on a GPU for which `print` prints it.
+  runtime::KernelSource source(const LoopNest& nest, bool aliased, PrintSource& print) const;
 
  private:
   struct Variant;

@@ -71,7 +71,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
                               : run();
     if (met.any() && !call.faulted) call.faulted = &kernel.kernel(), call.met = met;
   } else if (call.texts) {
-    call.texts->push_back(kernel.source(nest, aliased));
+    call.texts->texts.push_back(kernel.source(nest, aliased, call.texts->print));
   } else if (call.row_plans) {
     call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowPlan());
   } else if (call.later) {

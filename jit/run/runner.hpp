@@ -30,17 +30,23 @@ struct Collective {
   int ranks;
 };
 
+/// The texts of an evaluation's kernels.
+struct KernelTexts {
+  PrintSource& print;
+  std::vector<runtime::KernelSource> texts;
+};
+
 /// The arguments of one evaluation.
 struct Call {
   Leaves leaves;
   const Scalar* scalars = nullptr;
   runtime::TensorRef* outputs = nullptr;  // the compiled graph's outputs; a null one receives a new array
   Device device;
-  bool is_typed = false;  // the graph follows from a type; a Lazy's has leaves for known values
-  bool runs = true;       // false: only compiles what running would need
-  std::vector<runtime::KernelSource>* texts = nullptr;  // if given, receives the kernels' texts; then nothing compiles
-  std::vector<RowPlan>* row_plans = nullptr;            // if given, receives one for each kernel; nothing compiles
-  std::vector<PlanSeen>* seen = nullptr;                // if given, receives the plans; nothing compiles
+  bool is_typed = false;                      // the graph follows from a type; a Lazy's has leaves for known values
+  bool runs = true;                           // false: only compiles what running would need
+  KernelTexts* texts = nullptr;               // if given, receives the kernels' texts; then nothing compiles
+  std::vector<RowPlan>* row_plans = nullptr;  // if given, receives one for each kernel; nothing compiles
+  std::vector<PlanSeen>* seen = nullptr;      // if given, receives the plans; nothing compiles
   std::vector<Collective>* collectives = nullptr;       // if given, receives a mesh's collectives
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives functions that compile the kernels
   mutable const Kernel* faulted = nullptr;              // the first kernel that found a fault

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <jit/cuda/conditions.hpp>
 #include <sinter/jit/ops.hpp>
 
 namespace sinter::testing {
@@ -36,6 +37,19 @@ TEST(Prelude, FollowsUsesInOrder) {
   EXPECT_LT(at("using uint64"), at("struct Philox"));
   EXPECT_LT(at("float uniform24("), at("float random_normal("));
   EXPECT_EQ(at("random_below"), std::string::npos);
+}
+
+TEST(Prelude, ConditionsOfOthersStay) {
+  const std::string text =
+      "#if defined(A) && defined(C)\n1\n#elif defined(B)\n2\n#else\n3\n#endif\n#ifndef C\n#ifdef "
+      "B\n4\n#endif\n#endif\n";
+  using jit::cuda::Macro;
+  using jit::cuda::resolve_conditions;
+  EXPECT_EQ(resolve_conditions(text, {}), text);
+  EXPECT_EQ(resolve_conditions(text, std::vector<Macro>{{"A", false}, {"B", true}, {"C", false}}), "2\n4\n");
+  EXPECT_EQ(resolve_conditions(text, std::vector<Macro>{{"A", false}, {"B", false}, {"C", true}}), "3\n");
+  EXPECT_EQ(resolve_conditions(text, std::vector<Macro>{{"B", false}}),
+            "#if defined(A) && defined(C)\n1\n#else\n3\n#endif\n#ifndef C\n#endif\n");
 }
 
 TEST(Prelude, DefinesEveryFunctionOfTheTable) {

@@ -15,6 +15,7 @@
 #include <jit/plan/parameters.hpp>
 #include "device_arrays.hpp"
 #include "golden.hpp"
+#include "golden_kernels.hpp"
 #include "programs.hpp"
 
 namespace sinter::testing {
@@ -56,69 +57,10 @@ TEST(Source, FloatLiteralsReadBackAsWritten) {
   }
 }
 
-struct Kernelled {
-  jit::Plan plan;
-  jit::KernelTraits traits;
-  explicit Kernelled(const Written& p) : plan(jit::schedule(jit::simplify(p.record()))), traits(kernel()) {}
-  const jit::Kernel& kernel() const { return plan.kernels[0]; }
-  std::string text(const KernelClass& c) const { return jit::cuda::source(kernel(), traits, c); }
-};
+std::string text_of(const Kernelled& k, const KernelClass& c) { return jit::cuda::source(k.kernel(), k.traits, c); }
 
-Written example() {
-  Written p;
-  p.leaf(DType::Float32).scalar(Category::Int).op(Op::add).op(Op::exp).leaf(DType::Float32);
-  return p.op(Op::mul);
-}
-
-TEST(Source, GoldenContiguous) {
-  const Kernelled k(example());
-  test::expect_golden("example_contiguous.cu",
-                      k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear, Pattern::Linear}}));
-}
-
-TEST(Source, GoldenRows) {
-  const Kernelled k(example());
-  test::expect_golden("example_rows.cu",
-                      k.text({2, 4, false, true, {Pattern::Linear, Pattern::Rows, Pattern::RowUniform}}));
-}
-
-TEST(Source, GoldenGeneric) {
-  Written p;
-  p.leaf(DType::Bool)
-      .leaf(DType::Int64)
-      .leaf(DType::Int32)
-      .op(Op::add)
-      .constant(7)
-      .op(Op::floor_divide)
-      .leaf(DType::Float64);
-  p.op(Op::where);
-  const Kernelled k(p);
-  test::expect_golden("where_generic.cu", k.text(jit::generic_class(k.traits)));
-}
-
-// Rows of a matrix at indices, and a value beside them: offsets are of 64 bits whatever the nest's are.
-TEST(Source, GoldenLoad) {
-  Written p;
-  p.array(DType::Float32).leaf(DType::Int32).cast(DType::Int64).scalar(Category::Int).scalar(Category::Int);
-  p.op(Op::axis_offset).leaf(DType::Int64).op(Op::add).op(Op::load).leaf(DType::Float32).op(Op::mul);
-  const Kernelled k(p);
-  const std::string text = k.text(
-      {2, 4, false, true, {Pattern::Linear, Pattern::RowUniform, Pattern::Rows, Pattern::Uniform, Pattern::Linear}});
-  test::expect_golden("load_rows.cu", text);
-}
-
-Written constants() {
-  Written p;
-  p.leaf(DType::Float32)
-      .constant(DType::Float64, to_bits(0.1))
-      .op(Op::mul)
-      .constant(DType::Float64, to_bits(std::nan("")));
-  return p.op(Op::fmax).constant(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())).op(Op::fmin);
-}
-
-TEST(Source, GoldenConstants) {
-  const Kernelled k(constants());
-  test::expect_golden("constants.cu", k.text({1, 4, false, false, {Pattern::Linear, Pattern::Linear}}));
+TEST(Source, Golden) {
+  for (const GoldenKernel& k : golden_kernels()) test::expect_golden(k.name + ".cu", k.text(jit::cuda::source));
 }
 
 /// Writes 1,5 for 1.5.
@@ -127,15 +69,15 @@ struct CommaForPoint : std::numpunct<char> {
 };
 
 TEST(Source, DoesNotDependOnTheLocale) {
-  const Kernelled k(constants());
+  const Kernelled k(golden_constants());
   const KernelClass c{1, 4, false, false, {Pattern::Linear, Pattern::Linear}};
-  const std::string before = k.text(c);
+  const std::string before = text_of(k, c);
   const std::locale global = std::locale::global(std::locale(std::locale(), new CommaForPoint));
-  EXPECT_EQ(k.text(c), before);
+  EXPECT_EQ(text_of(k, c), before);
   std::locale::global(global);
   for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})
     if (std::setlocale(LC_ALL, name)) {
-      EXPECT_EQ(k.text(c), before);
+      EXPECT_EQ(text_of(k, c), before);
     }
   std::setlocale(LC_ALL, "C");
 }
@@ -143,14 +85,15 @@ TEST(Source, DoesNotDependOnTheLocale) {
 TEST(Source, IntegersAddAsUnsigned) {
   Written p;
   p.leaf(DType::Int32).leaf(DType::Int32).op(Op::mul).leaf(DType::Int32).op(Op::sub);
-  EXPECT_THAT(Kernelled(p).text({1, 4, false, false, std::vector(4, Pattern::Linear)}), Not(HasSubstr("= x0 * x1")));
+  const KernelClass c{1, 4, false, false, std::vector(4, Pattern::Linear)};
+  EXPECT_THAT(text_of(Kernelled(p), c), Not(HasSubstr("= x0 * x1")));
 }
 
 /// Runs a kernel of one class over a nest that it holds.
 void launch(const Kernelled& k, const KernelClass& c, const jit::LoopNest& nest,
             const std::vector<std::uint64_t>& scalars, Device device) {
   runtime::GpuBackend& gpu = runtime::gpu(device.index());
-  const runtime::KernelSource source{k.kernel().name, k.text(c)};
+  const runtime::KernelSource source{k.kernel().name, text_of(k, c)};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   words.insert(words.end(), scalars.begin(), scalars.end());

@@ -110,6 +110,7 @@ TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {
   refuses("bench z --repeat 0", "is not an integer of at least 1");
   refuses("bench z --repeat 3x", "is not an integer");
   refuses("explain z --cuda --dot", "choose one");
+  refuses("explain z --cuda --hip", "choose one");
   refuses("explain z --dot --html plan.html", "choose one");
   refuses("export z --arg z=3", "z: f32[n]");
   refuses("export z --format sauce", "\"sauce\" is not one of source, header");

@@ -87,6 +87,7 @@ TEST(CommandsTest, ExplainSaysWhatItIsAskedFor) {
   EXPECT_THAT(plan, HasSubstr("1 kernel"));
   EXPECT_THAT(shell.prints("explain 'z + 1' --arg z=z.npy --device cuda:1"), HasSubstr("float32 (3,) on cuda:1"));
   EXPECT_THAT(shell.prints("explain 'z + s' --arg z=z.npy --arg 's: f64' --cuda"), HasSubstr("__global__"));
+  EXPECT_THAT(shell.prints("explain 'z + s' --arg z=z.npy --arg 's: f64' --hip"), HasSubstr("hip_runtime.h"));
   EXPECT_THAT(shell.prints("explain 'z + 1' --arg z=z.npy --dot"), HasSubstr("digraph"));
 }
 

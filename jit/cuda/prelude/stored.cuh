@@ -47,6 +47,8 @@ SINTER_DEVICE float half_to_float(half a) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(a.bits));
   return value;
+#elif defined(__HIP__)
+  return static_cast<float>(__builtin_bit_cast(_Float16, a.bits));
 #else
   const unsigned sign = (a.bits & 0x8000u) << 16, magnitude = a.bits & 0x7FFFu;
   const unsigned quiet = magnitude > 0x7C00u ? 0x400000u : 0u;  // as the instruction makes a NaN
@@ -61,6 +63,8 @@ SINTER_DEVICE half float_to_half(float a) {
   half value;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(a));
   return value;
+#elif defined(__HIP__)
+  return {__builtin_bit_cast(unsigned short, static_cast<_Float16>(a))};
 #else
   const unsigned bits = ::__float_as_uint(a), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
   unsigned rounded = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;

@@ -5,6 +5,7 @@
 
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "../../cuda/source.hpp"
 #include "../../evaluate/evaluator.hpp"
 #include "../kernel_words.hpp"
 #include "../words.hpp"
@@ -173,7 +174,7 @@ class Page {
 std::string explain_html(const Recorded& expression) {
   const runtime::DefaultFloats floats;
   const Report report = report::report_of(expression);
-  return Page(report, kernel_texts(expression), words_of(report)).html();
+  return Page(report, kernel_texts(expression, cuda::source), words_of(report)).html();
 }
 
 }  // namespace sinter::inline v1::jit

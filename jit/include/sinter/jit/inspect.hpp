@@ -18,6 +18,9 @@ std::string explain_html(const Recorded& expression);
 /// if they were there).
 std::string cuda_source(const Recorded& expression);
 
+/// The same as HIP source, for AMD's GPUs. It is compiled in tests, but was never run on an AMD GPU.
+std::string hip_source(const Recorded& expression);
+
 /// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC but no GPU. Throws
 /// CompileError, DeviceError if NVRTC cannot be found (with the places searched).
 std::string ptx(const Recorded& expression, std::string_view architecture);

@@ -1,0 +1,19 @@
+// Conditions of the preprocessor that are decided before a text is printed.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sinter::inline v1::jit::cuda {
+
+struct Macro {
+  std::string_view name;
+  bool is_defined;
+};
+
+/// Without the branches that these macros rule out, and without the directives that they decide; others stay as they
+/// are. Known are `#ifdef X`, `#ifndef X`, `#if defined(X)` and `#elif defined(X)`; if X is not defined, `&&` may
+/// follow. An #elif on another macro comes only after conditions on others.
+std::string resolve_conditions(std::string_view text, std::span<const Macro> known);
+
+}  // namespace sinter::inline v1::jit::cuda

@@ -1,0 +1,15 @@
+// What HIP calls otherwise than CUDA. Waves may have 32 or 64 lanes: a warp of the program is 32 of them.
+#pragma once
+#include "../cuda/dialect.hpp"
+
+namespace sinter::inline v1::jit::hip {
+
+class HipDialect final : public cuda::CudaDialect {
+ protected:
+  std::string_view warp_barrier() const override { return "sync_warp()"; }
+  int residency(const loops::Loops& loops) const override;
+  std::string_view param_qualifiers() const override { return "const"; }
+  std::string prelude(std::string_view text) const override;
+};
+
+}  // namespace sinter::inline v1::jit::hip
