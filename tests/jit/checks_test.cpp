@@ -98,6 +98,8 @@ TEST(Checks, MixedDevices) {
   two.outputs = 2;
   EXPECT_THAT(refusal<DeviceError>(two, {zeros({3}), zeros({3}, f32, Device(1))}),
               AllOf(HasSubstr("cpu and cuda:1!"), HasSubstr("evaluate")));
+  EXPECT_THAT(refusal<DeviceError>(two, {zeros({3}, f32, Device(1)), zeros({3}, f32, Device(0))}),
+              HasSubstr("cuda:1 and cuda:0!"));
 }
 
 TEST(Checks, OutputsOnAnotherDevice) {
