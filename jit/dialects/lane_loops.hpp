@@ -1,4 +1,4 @@
-// Which instructions of a program a text writes as loops over lanes: CUDA's arithmetic has no vectors.
+// Which instructions of a program a text writes as loops over lanes: C-like languages have no arithmetic of vectors.
 #pragma once
 #include <vector>
 

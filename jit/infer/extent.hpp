@@ -1,6 +1,5 @@
 // Extents and strides that need not be known: numbers, names, and products of them.
 #pragma once
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,7 +21,7 @@ class Extent {
   /// What the names are multiplied by; the extent itself where there are none.
   std::int64_t factor() const noexcept { return factor_; }
   /// Sorted; a name may occur several times.
-  std::span<const int> names() const noexcept { return {names_.data(), names_.size()}; }
+  std::span<const int> names() const noexcept { return names_; }
 
   Extent& operator*=(const Extent& other);
   friend Extent operator*(Extent a, const Extent& b) { return a *= b; }
@@ -32,7 +31,7 @@ class Extent {
 
  private:
   std::int64_t factor_;
-  boost::container::small_vector<int, 4> names_;
+  std::vector<int> names_;
 };
 
 /// Whether a stride is known to be farther than another, in either direction.

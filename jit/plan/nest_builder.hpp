@@ -15,6 +15,17 @@ using ExtentOf = std::remove_cvref_t<decltype(*std::declval<ShapeOf<Tensor>>().b
 template <class Tensor>
 using NestOf = BasicLoopNest<ExtentOf<Tensor>>;
 
+/// Operands whose strides are still to be set: numbers are not cleared first.
+template <class Tensor>
+void begin_operands(NestOf<Tensor>& nest, std::span<Tensor* const> operands) {
+  if constexpr (std::is_arithmetic_v<ExtentOf<Tensor>>)
+    nest.operands.resize(operands.size(), boost::container::default_init);
+  else
+    nest.operands.resize(operands.size());
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
+}
+
 /// Whether all operands are contiguous and have as many elements as the output: their shapes then differ from its shape
 /// only by extents of 1.
 template <class Tensor>
@@ -47,9 +58,7 @@ void make_strided_nest(NestOf<Tensor>& nest, std::span<Tensor* const> operands, 
   const Tensor& output = *operands[0];
   nest.outputs = outputs;
   nest.numel = output.numel;
-  nest.operands.resize(operands.size(), boost::container::default_init);
-  for (std::size_t k = 0; k < operands.size(); ++k)
-    nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
+  begin_operands(nest, operands);
   if (output.numel == 1 || is_linear(operands)) {
     nest.ndim = 1;
     nest.linear = true;
@@ -169,9 +178,7 @@ void make_strided_row_nest(NestOf<Tensor>& nest, std::span<Tensor* const> operan
   nest.outputs = static_cast<int>(kernel.outputs.size());
   nest.numel = domain.numel();
   nest.linear = false;
-  nest.operands.resize(operands.size(), boost::container::default_init);
-  for (std::size_t k = 0; k < operands.size(); ++k)
-    nest.operands[k].data = operands[k]->data, nest.operands[k].first = operands[k]->first;
+  begin_operands(nest, operands);
   nest.ndim = 0;
   add_dims(nest, operands, kernel, domain, false);
   const int row_dims = nest.ndim;
