@@ -45,7 +45,7 @@ class RowPartsBuilder {
   }
 
  private:
-  bool over_domain(std::size_t output) const { return kernel_.rows->over[output] == Over::Domain; }
+  bool over_domain(std::size_t output) const { return kernel_.rows->indexing[output] == Indexing::Domain; }
   static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
   std::uint32_t operand_of(const Node& n) const {
     return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);

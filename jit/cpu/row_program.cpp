@@ -65,7 +65,7 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
 struct RowProgram::Impl {
   explicit Impl(const Kernel& kernel) : keeping(kernel, true) {
     if (keeping.uses_kept) again.emplace(kernel, false);
-    for (const Over o : kernel.rows->over) over.push_back(o);
+    for (const Indexing o : kernel.rows->indexing) indexing.push_back(o);
   }
 
   const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !again ? keeping : *again; }
@@ -95,7 +95,7 @@ struct RowProgram::Impl {
     sizes.resize(nest.operands.size());
     for (const Stage& s : keeping.stages) {
       const auto add = [&](const RowPlace& p) {
-        if (p.kind == RowPlace::Kind::Operand && over[p.number] == Over::Domain) sizes[p.number] = p.size;
+        if (p.kind == RowPlace::Kind::Operand && indexing[p.number] == Indexing::Domain) sizes[p.number] = p.size;
       };
       if (s.pass) std::ranges::for_each(s.pass->operands, add);
       for (const RowReduction& r : s.reductions)
@@ -113,7 +113,7 @@ struct RowProgram::Impl {
 
   const RowParts keeping;
   std::optional<const RowParts> again;  // for rows that are split: later stages recompute a stage's values
-  std::vector<Over> over;
+  std::vector<Indexing> indexing;
 };
 
 RowProgram::RowProgram(const Kernel& kernel) : impl_(new Impl(kernel)) {}

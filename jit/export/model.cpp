@@ -285,7 +285,8 @@ void add_sharing(Model& m) {
 bool writes_in_place(const Plan& plan, std::uint32_t output) {
   const Kernel& last = plan.kernels.back();
   for (std::size_t i = 0; i < last.outputs.size(); ++i)
-    if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return !last.rows || last.rows->over[i] == Over::Domain;
+    if (last.outputs[i] == Slot{Slot::Kind::Output, output})
+      return !last.rows || last.rows->indexing[i] == Indexing::Domain;
   return false;
 }
 

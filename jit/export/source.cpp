@@ -99,7 +99,7 @@ std::string variant_table(const Library& library, const Model& m, std::size_t st
   std::string parts, table;
   for (std::size_t i = 0; i < loops.variants.size(); ++i) {
     const Variant& v = loops.variants[i];
-    const RowText& r = v.kernel_class.rows;
+    const RowConfig& r = v.kernel_class.rows;
     std::string part_table = "NULL";
     std::size_t launches = 1;
     if (s.traits->rows && r.split) {

@@ -19,7 +19,7 @@ namespace {
 int resident_blocks(const Frame& frame) {
   if (!frame.reduces()) return 1;
   constexpr int enough_kept = 40, enough_read = 48;  // words
-  const RowText& scheme = frame.scheme;
+  const RowConfig& scheme = frame.scheme;
   const RowTraits& traits = *frame.traits.rows;
   const int rows = frame.rows_of_thread(), elements = scheme.steps * frame.c.lanes;
   const int largest = traits.part_bytes.empty() ? 0 : *std::ranges::max_element(traits.part_bytes) / 4;
@@ -60,7 +60,7 @@ class Lowering {
 
   /// 0 where it is known at launch.
   static int team_size(const Frame& frame) {
-    const RowText& scheme = frame.scheme;
+    const RowConfig& scheme = frame.scheme;
     return !frame.reduces() ? 0 : scheme.team > 0 ? scheme.team : scheme.kept ? 0 : scheme.block;
   }
 
@@ -82,7 +82,7 @@ class Lowering {
 
   /// Each block processes a set of rows after the other.
   void items() {
-    const RowText& scheme = frame_.scheme;
+    const RowConfig& scheme = frame_.scheme;
     const Value thread = b_.special(Code::Thread);
     const int side = scheme.across ? scheme.block / scheme.team : 1;
     const int team = team_size(frame_);
@@ -136,7 +136,7 @@ class Lowering {
 
   Value row_of(Value tile) {
     if (!frame_.has_idle_teams()) return tile;
-    const RowText& scheme = frame_.scheme;
+    const RowConfig& scheme = frame_.scheme;
     const int teams = scheme.block / scheme.team;
     const Value first = b_.times(tile, teams), row = b_.add(first, b_.convert(number_, Kind::Long));
     return b_.times(row, frame_.rows_of_thread());
@@ -401,7 +401,7 @@ class Lowering {
     bool any = false;
     for (std::size_t k = 0; k < graph_.outputs().size(); ++k) any |= is_row(k);
     if (!any) return;
-    const RowText& scheme = frame_.scheme;
+    const RowConfig& scheme = frame_.scheme;
     if (frame_.c.aliased && (scheme.across || scheme.team == 0)) b_.barrier();
     if (frame_.c.aliased && !scheme.across && scheme.team > 1) b_.warp_barrier();
     const Value is_first_split = scheme.split ? b_.equal(split_, b_.integer(Kind::Long, 0)) : none;

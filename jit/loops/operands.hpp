@@ -31,7 +31,7 @@ struct Frame {
   const Graph& graph;
   const KernelTraits& traits;
   const KernelClass& c;
-  const RowText& scheme;
+  const RowConfig& scheme;
   const RowPasses passes;
 };
 

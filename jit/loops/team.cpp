@@ -24,7 +24,7 @@ Team::Team(const Frame& frame, Builder& b)
 }
 
 Part Team::combine(const Parts& parts, int stage, Part a) const {
-  const RowText& scheme = frame_.scheme;
+  const RowConfig& scheme = frame_.scheme;
   if (shares_memory_ && scheme.across) return in_columns(parts, shared_[static_cast<std::size_t>(stage)], std::move(a));
   if (shares_memory_) return in_block(parts, shared_[static_cast<std::size_t>(stage)], std::move(a));
   return scheme.across ? a : in_warp(parts, std::move(a), scheme.team);

@@ -35,7 +35,7 @@ int lanes_for(const KernelTraits& traits, const Graph& graph) {
   return lanes;
 }
 
-/// Bits of a key's head, above those of set_head, that hold a RowText.
+/// Bits of a key's head, above those of set_head, that hold a RowConfig.
 constexpr int rows_at = 18;
 
 /// Whether all offsets into the operand fit in 31 bits.
@@ -85,7 +85,8 @@ KernelTraits::KernelTraits(const Kernel& kernel)
     if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
       operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::index, 0, n.op == Op::array};
   if (kernel.rows) {
-    for (std::size_t k = 0; k < operands.size(); ++k) operands[k].per_row = kernel.rows->over[k] != Over::Domain;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      operands[k].per_row = kernel.rows->indexing[k] != Indexing::Domain;
     for (const std::uint32_t k : kernel.arrays) operands[k].per_row = true;
     rows.emplace(kernel);
   }
@@ -117,7 +118,7 @@ KernelClass ClassKey::decode(std::size_t operands) const {
   return c;
 }
 
-void ClassKey::set_rows(const RowText& t, int reduced) noexcept {
+void ClassKey::set_rows(const RowConfig& t, int reduced) noexcept {
   auto add = [&, at = rows_at](auto value, int count) mutable {
     words_[0] |= static_cast<std::uint64_t>(value) << at;
     at += count;

@@ -52,7 +52,7 @@ struct KernelClass {
   bool aliased = false;           // an input may share memory with an output
   std::vector<Pattern> patterns;  // outputs, then inputs
   int reduced = 0;                // of the dims, in a kernel that reduces; there patterns are those along a row, or
-  RowText rows = {};              // across rows where lanes are rows; Uniform: one element for a row
+  RowConfig rows = {};            // across rows where lanes are rows; Uniform: one element for a row
   int tile_dim = -1;              // where some input is crossed: a thread handles `lanes` positions of this dim as well
 
   constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
@@ -81,7 +81,7 @@ class ClassKey {
     words_[0] = static_cast<std::uint64_t>(ndim | lanes << 8 | wide << 16 | aliased << 17);
   }
   /// After set_head.
-  void set_rows(const RowText& t, int reduced) noexcept;
+  void set_rows(const RowConfig& t, int reduced) noexcept;
   void set_pattern(std::size_t operand, Pattern p) noexcept {
     const std::size_t word = 1 + operand / 16;
     if (operand % 16 == 0) words_[word] = 0;

@@ -45,13 +45,13 @@ class GroupKernel {
         if (wanted(space, id)) built(space, id) = value(id, space);
     for (const std::size_t output : group_.outputs) {
       const NodeId id = groups_.output(output);
-      store(id, over_of(id), {Slot::Kind::Output, static_cast<std::uint32_t>(output)});
+      store(id, indexing_of(id), {Slot::Kind::Output, static_cast<std::uint32_t>(output)});
     }
     for (const NodeId id : closure_.needed) {
       if (!groups_.is_stored(id) || groups_.owner(id) != static_cast<int>(g_)) continue;
-      store(id, stored_over(id), slots_.add(id));
+      store(id, stored_indexing(id), slots_.add(id));
     }
-    kernel_.rows->over.insert(kernel_.rows->over.end(), input_over_.begin(), input_over_.end());
+    kernel_.rows->indexing.insert(kernel_.rows->indexing.end(), input_indexing_.begin(), input_indexing_.end());
     for (const NodeId r : group_.reductions) give_shape(groups_.operand(r));
     for (std::size_t i = 0; i < kernel_.inputs.size(); ++i)
       if (kernel_.inputs[i].kind == Slot::Kind::Array)
@@ -68,23 +68,23 @@ class GroupKernel {
 
   bool is_own(NodeId id) const { return groups_.group_of(id) == static_cast<int>(g_); }
 
-  Over stored_over(NodeId id) const {
-    if (!is_own(id)) return over_of(id);
-    return ReduceAxes::of(groups_.node(id).attribute).keeps ? Over::Kept : Over::Rows;
+  Indexing stored_indexing(NodeId id) const {
+    if (!is_own(id)) return indexing_of(id);
+    return ReduceAxes::of(groups_.node(id).attribute).keeps ? Indexing::Kept : Indexing::Rows;
   }
-  Over over_of(NodeId output) const { return *groups_.over_of(output, fits_[closure_.place(output)], g_); }
-  static Space space_of(Over over) { return over == Over::Rows ? in_rows : in_domain; }
+  Indexing indexing_of(NodeId output) const { return *groups_.indexing_of(output, fits_[closure_.place(output)], g_); }
+  static Space space_of(Indexing indexing) { return indexing == Indexing::Rows ? in_rows : in_domain; }
 
   /// Marks in which space each value is read: over the domain, or over rows only.
   void find_wanted() {
     for (const std::size_t output : group_.outputs) {
       const NodeId id = groups_.output(output);
-      wanted(space_of(over_of(id)), id) = true;
+      wanted(space_of(indexing_of(id)), id) = true;
     }
     for (const NodeId id : group_.reductions) wanted(in_domain, id) = true;
     for (const NodeId id : closure_.needed)
       if (groups_.is_stored(id) && !is_own(id) && groups_.owner(id) == static_cast<int>(g_))
-        wanted(space_of(over_of(id)), id) = true;
+        wanted(space_of(indexing_of(id)), id) = true;
     for (const NodeId id : closure_.needed | std::views::reverse)
       for (const Space space : {in_domain, in_rows})
         if (wanted(space, id) && (is_own(id) || !groups_.is_boundary(id, static_cast<int>(g_))))
@@ -97,21 +97,21 @@ class GroupKernel {
   Operand value(NodeId id, Space space) {
     const Node& n = groups_.node(id);
     if (is_own(id)) return built(in_domain, id) = reduction(id);
-    if (n.op == Op::array) return input(id, Over::Kept);
+    if (n.op == Op::array) return input(id, Indexing::Kept);
     if (n.op == Op::leaf || n.op == Op::index || groups_.is_boundary(id, static_cast<int>(g_)))
-      return input(id, space == in_rows                       ? Over::Rows
-                       : group_.is_per_row(groups_.shape(id)) ? Over::Kept
-                                                              : Over::Domain);
+      return input(id, space == in_rows                       ? Indexing::Rows
+                       : group_.is_per_row(groups_.shape(id)) ? Indexing::Kept
+                                                              : Indexing::Domain);
     std::vector<Operand> operands;
     for (const Operand o : groups_.values_of(id)) operands.push_back(built(space, o.node));
     if (n.op == Op::broadcast_like) return operands[0];
     return kernel_.graph.node(n.op, n.dtype, operands, n.arity == 0 || n.op == Op::cast ? n.attribute : 0);
   }
 
-  Operand input(NodeId id, Over over) {
+  Operand input(NodeId id, Indexing indexing) {
     const Node& n = groups_.node(id);
     kernel_.inputs.push_back(slots_[id]);
-    input_over_.push_back(over);
+    input_indexing_.push_back(indexing);
     const auto number = static_cast<std::uint32_t>(kernel_.inputs.size() - 1);
     if (n.op == Op::index) return kernel_.graph.index(number);
     return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
@@ -131,10 +131,10 @@ class GroupKernel {
     return nothing_;
   }
 
-  void store(NodeId id, Over over, Slot slot) {
-    kernel_.graph.output(is_own(id) ? built(in_domain, id) : built(space_of(over), id));
+  void store(NodeId id, Indexing indexing, Slot slot) {
+    kernel_.graph.output(is_own(id) ? built(in_domain, id) : built(space_of(indexing), id));
     kernel_.outputs.push_back(slot);
-    kernel_.rows->over.push_back(over);
+    kernel_.rows->indexing.push_back(indexing);
   }
 
   /// Lists the tensors that determine a value's shape and are not already inputs.
@@ -143,7 +143,7 @@ class GroupKernel {
       const Slot slot = slots_[id];
       const auto read = std::ranges::find(kernel_.inputs, slot) - kernel_.inputs.begin();
       const bool is_read =
-          read < std::ssize(kernel_.inputs) && input_over_[static_cast<std::size_t>(read)] != Over::Rows;
+          read < std::ssize(kernel_.inputs) && input_indexing_[static_cast<std::size_t>(read)] != Indexing::Rows;
       if (!is_read && std::ranges::find(kernel_.rows->domain, slot) == kernel_.rows->domain.end())
         kernel_.rows->domain.push_back(slot);
     }
@@ -156,7 +156,7 @@ class GroupKernel {
   const Closure closure_;
   const std::vector<Fit> fits_;
   Kernel kernel_;
-  std::vector<Over> input_over_;
+  std::vector<Indexing> input_indexing_;
   std::vector<Operand> built_[2];  // by space, then by position in the closure
   std::vector<bool> wanted_[2];
   std::map<std::pair<Op, NodeId>, Operand> reductions_;

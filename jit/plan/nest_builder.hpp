@@ -121,7 +121,8 @@ void order_by_memory(std::span<DomainAxis> axes, std::span<Tensor* const> operan
                      const ShapeOf<Tensor>& domain, bool reduced) noexcept {
   if (axes.size() < 2) return;
   std::size_t guide = 0;
-  while (guide < operands.size() && (kernel.rows->over[guide] != Over::Domain || !fills(*operands[guide], domain)))
+  while (guide < operands.size() &&
+         (kernel.rows->indexing[guide] != Indexing::Domain || !fills(*operands[guide], domain)))
     ++guide;
   if (guide == operands.size() || operands[guide]->contiguous) return;
   if (reduced && gives_positions(kernel)) return;
@@ -131,9 +132,9 @@ void order_by_memory(std::span<DomainAxis> axes, std::span<Tensor* const> operan
 }
 
 template <class Tensor>
-ExtentOf<Tensor> stride_in_rows(const Tensor& t, Over over, const DomainAxis& axis, bool reduced) noexcept {
-  if (over != Over::Domain && reduced) return 0;
-  return stride_along(t, over == Over::Rows ? axis.from_end_of_rows : axis.from_end);
+ExtentOf<Tensor> stride_in_rows(const Tensor& t, Indexing indexing, const DomainAxis& axis, bool reduced) noexcept {
+  if (indexing != Indexing::Domain && reduced) return 0;
+  return stride_along(t, indexing == Indexing::Rows ? axis.from_end_of_rows : axis.from_end);
 }
 
 /// Adds the row dims or the reduced dims, merging adjacent ones that every operand traverses with one stride; if there
@@ -145,7 +146,7 @@ void add_dims(NestOf<Tensor>& nest, std::span<Tensor* const> operands, const Ker
   const Rows& rows = *kernel.rows;
   const auto set = [&](int dim, const DomainAxis& axis) {
     for (std::size_t k = 0; k < operands.size(); ++k)
-      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.over[k], axis, reduced);
+      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.indexing[k], axis, reduced);
   };
   const auto merges = [&](int dim, const ExtentOf<Tensor>& extent) {  // the dim into the previous one
     return std::ranges::all_of(nest.operands,

@@ -21,18 +21,19 @@ struct Slot {
 };
 
 /// How a tensor's axes correspond to those of the domain of a kernel that reduces.
-enum class Over : std::uint8_t {
+enum class Indexing : std::uint8_t {
   Domain,  // broadcasts to the domain
   Kept,    // the same, with one element per row: the reduced axes have an extent of 1 or are missing
   Rows,    // broadcasts to the domain without its reduced axes: also one element per row
 };
 
-/// The additional properties of a kernel that reduces. Its domain is the shape that its Over::Domain inputs broadcast
-/// to. All its reductions reduce the same axes; a row is the set of elements that one result is computed from.
+/// The additional properties of a kernel that reduces. Its domain is the shape that its Indexing::Domain inputs
+/// broadcast to. All its reductions reduce the same axes; a row is the set of elements that one result is computed
+/// from.
 struct Rows {
-  std::uint8_t axes = 0;     // ReduceAxes::axes; not 0
-  std::vector<Over> over;    // of the outputs, then of the inputs
-  std::vector<Slot> domain;  // tensors that only contribute their shape to the domain
+  std::uint8_t axes = 0;           // ReduceAxes::axes; not 0
+  std::vector<Indexing> indexing;  // of the outputs, then of the inputs
+  std::vector<Slot> domain;        // tensors that only contribute their shape to the domain
 };
 
 /// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`; each leaf, index and array node is

@@ -30,15 +30,15 @@ Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape
       throw ShapeError("the operands of " + kernel.name + " do not broadcast");
   };
   for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
-    if (!kernel.rows || kernel.rows->over[kernel.outputs.size() + i] != Over::Rows) add(kernel.inputs[i]);
+    if (!kernel.rows || kernel.rows->indexing[kernel.outputs.size() + i] != Indexing::Rows) add(kernel.inputs[i]);
   if (kernel.rows)
     for (const Slot& s : kernel.rows->domain) add(s);
   return whole;
 }
 
 Shape output_shape(const Kernel& kernel, std::size_t output, const Shape& shape) {
-  if (!kernel.rows || kernel.rows->over[output] == Over::Domain) return shape;
-  return reduced_shape(shape, {kernel.rows->axes, kernel.rows->over[output] == Over::Kept});
+  if (!kernel.rows || kernel.rows->indexing[output] == Indexing::Domain) return shape;
+  return reduced_shape(shape, {kernel.rows->axes, kernel.rows->indexing[output] == Indexing::Kept});
 }
 
 PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves) {

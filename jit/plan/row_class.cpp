@@ -109,7 +109,7 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   const RowNest rows(traits, nest);
   const std::int64_t columns = nest.columns();
   RowSizes sizes{.rows = nest.rows(), .columns = columns, .lanes = 1, .across = rows.is_across()};
-  if (const RowText* wished = wished_rows()) sizes.across = wished->across;
+  if (const RowConfig* chosen = overriding_rows()) sizes.across = chosen->across;
   sizes.lanes = rows.lanes(sizes.across);
   RowScheme scheme = choose_rows(*traits.rows, sizes);
   if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;

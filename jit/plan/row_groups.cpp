@@ -280,17 +280,17 @@ bool RowGroups::place_output_in(std::size_t g, std::size_t number) {
   const NodeId id = output(number);
   if (!may_follow(g, state(id).after)) return false;
   const std::optional<Closure> c = small_closure(id, static_cast<int>(g));
-  if (!c || c->inputs > max_row_inputs || !over_of(id, fits(*c, g)[c->place(id)], g)) return false;
+  if (!c || c->inputs > max_row_inputs || !indexing_of(id, fits(*c, g)[c->place(id)], g)) return false;
   groups_[g].outputs.push_back(number);
   follow(g, state(id).after);
   return true;
 }
 
-std::optional<Over> RowGroups::over_of(NodeId id, const Fit& f, std::size_t g) const {
+std::optional<Indexing> RowGroups::indexing_of(NodeId id, const Fit& f, std::size_t g) const {
   const RowGroup& group = groups_[g];
-  if (f.domain && f.element && shape(id) == group.domain) return Over::Domain;
-  if (f.domain && !f.element && shape(id) == group.kept()) return Over::Kept;
-  if (f.rows && shape(id) == group.rows()) return Over::Rows;
+  if (f.domain && f.element && shape(id) == group.domain) return Indexing::Domain;
+  if (f.domain && !f.element && shape(id) == group.kept()) return Indexing::Kept;
+  if (f.rows && shape(id) == group.rows()) return Indexing::Rows;
   return std::nullopt;
 }
 

@@ -97,7 +97,7 @@ class RowGroups {
   /// The Fit of each node in Closure::needed.
   std::vector<Fit> fits(const Closure& c, std::size_t g) const;
   /// How an output of a group's kernel corresponds to its domain; nullopt if the kernel cannot compute it.
-  std::optional<Over> over_of(NodeId id, const Fit& f, std::size_t g) const;
+  std::optional<Indexing> indexing_of(NodeId id, const Fit& f, std::size_t g) const;
   /// The values that a group's kernel computes for others: reductions, outputs, stored values.
   std::vector<NodeId> roots(std::size_t g) const;
   /// The tensors that determine a value's shape: leaves, and results of other groups.

@@ -24,7 +24,7 @@ constexpr std::int64_t worth_sharing = 65536;  // columns: from here on, splitti
 constexpr std::int64_t smallest_part = 16384;  // columns per split
 constexpr std::int64_t smallest_column_part = 32;  // per thread
 
-RowWish wish;
+RowOverride overriding;
 
 std::int64_t over(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
 std::int64_t power_above(std::int64_t n) noexcept {
@@ -60,7 +60,7 @@ bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_part_byte
 /// With a row in shared memory, often only one block fits on a multiprocessor, so no other block hides memory latency:
 /// use as many threads as possible, unless their smaller register budget reduces the number of bytes in flight, or long
 /// functions would spill.
-void row_cache(RowText& text, const RowTraits& t, int lanes) noexcept {
+void row_cache(RowConfig& text, const RowTraits& t, int lanes) noexcept {
   constexpr int threads = 1024;
   text.row_cache = true;
   const int left =
@@ -75,7 +75,7 @@ void row_cache(RowText& text, const RowTraits& t, int lanes) noexcept {
 RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   const int lanes = s.lanes;
   const std::int64_t vectors = s.columns / lanes;
-  RowText text{.tail = s.columns % lanes != 0};
+  RowConfig text{.tail = s.columns % lanes != 0};
   const auto keep = [&](int team, int block, std::int64_t steps) {
     text.team = team, text.block = block, text.steps = static_cast<int>(steps), text.kept = true;
     return RowScheme{text, lanes};
@@ -107,7 +107,7 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
 /// For rows that are adjacent to each other in memory.
 RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
   int block = 256;
-  RowText text{.across = true};
+  RowConfig text{.across = true};
   int lanes = std::min(s.lanes, 8);
   const auto has_room_for = [&](int threads, int of_thread) {
     return threads * of_thread * all_part_bytes(t) <= most_shared;
@@ -137,7 +137,7 @@ RowScheme choose_across(const RowTraits& t, const RowSizes& s) noexcept {
 /// Whether no thread of a team is without a vector in some step. A team that is the block has threads as they are
 /// needed, whole warps.
 bool fits_exactly(const RowScheme& scheme, std::int64_t columns) noexcept {
-  const RowText& text = scheme.text;
+  const RowConfig& text = scheme.text;
   if (!text.kept || text.tail) return false;
   const std::int64_t vectors = text.across ? columns : columns / scheme.lanes;
   return text.team > 0 ? vectors == std::int64_t{text.team} * text.steps
@@ -145,9 +145,9 @@ bool fits_exactly(const RowScheme& scheme, std::int64_t columns) noexcept {
 }
 
 /// The override, as far as the sizes allow it.
-RowScheme wished(const RowSizes& s) noexcept {
-  RowScheme scheme{wish.text, std::min(wish.lanes, s.lanes)};
-  RowText& text = scheme.text;
+RowScheme overridden(const RowSizes& s) noexcept {
+  RowScheme scheme{overriding.text, std::min(overriding.lanes, s.lanes)};
+  RowConfig& text = scheme.text;
   const std::int64_t vectors = text.across ? s.columns : s.columns / scheme.lanes;
   text.tail = !text.across && s.columns % scheme.lanes != 0;
   if (text.kept) {
@@ -174,8 +174,8 @@ RowTraits::RowTraits(const Kernel& kernel) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     if (w.is_kept(i)) kept_bytes += std::max(bytes[i], 4);  // narrow elements are kept unpacked
   bool reads_rows = false, writes_rows = false;
-  for (std::size_t k = 0; k < kernel.rows->over.size(); ++k)
-    if (kernel.rows->over[k] != Over::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
+  for (std::size_t k = 0; k < kernel.rows->indexing.size(); ++k)
+    if (kernel.rows->indexing[k] != Indexing::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
   shares_rows = !(writes_elements && writes_rows && reads_rows);
   for (const RowPass& pass : w.passes) {
     int words = 0;
@@ -195,15 +195,15 @@ RowTraits::RowTraits(const Kernel& kernel) {
 }
 
 RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept {
-  RowScheme scheme = wish.part > 0  ? wished(sizes)
-                     : sizes.across ? choose_across(traits, sizes)
-                                    : choose_along(traits, sizes);
+  RowScheme scheme = overriding.part > 0 ? overridden(sizes)
+                     : sizes.across      ? choose_across(traits, sizes)
+                                         : choose_along(traits, sizes);
   scheme.text.exact = fits_exactly(scheme, sizes.columns);
   return scheme;
 }
 
 RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept {
-  const RowText& text = scheme.text;
+  const RowConfig& text = scheme.text;
   const std::int64_t vectors = text.across ? columns : columns / scheme.lanes;
   RowGrid grid{.block = static_cast<unsigned>(text.block)};
   if (text.team == 0 && text.kept)
@@ -213,9 +213,9 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
   grid.tiles = over(rows, text.across ? teams * scheme.lanes : teams);
   if (!text.split) return grid;
   const std::int64_t team = text.team == 0 ? text.block : text.team;
-  const std::int64_t smallest = wish.part > 0 ? wish.part
-                                : text.across ? smallest_column_part * team
-                                              : smallest_part / scheme.lanes;
+  const std::int64_t smallest = overriding.part > 0 ? overriding.part
+                                : text.across       ? smallest_column_part * team
+                                                    : smallest_part / scheme.lanes;
   const std::int64_t most = std::max<std::int64_t>(all_threads / text.block / std::max<std::int64_t>(grid.tiles, 1), 1);
   const std::int64_t splits = std::clamp<std::int64_t>(vectors / smallest, 1, most);
   grid.part = std::max<std::int64_t>(over(over(vectors, splits), team) * team, 1);
@@ -224,7 +224,7 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
 }
 
 std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached) {
-  const RowText& text = scheme.text;
+  const RowConfig& text = scheme.text;
   const unsigned team = text.team == 0 ? grid.block : static_cast<unsigned>(text.team);
   return fmt::format("{} of {} for {}, {}{}", team == 1 ? "one thread" : fmt::format("{} threads", team), grid.block,
                      !text.across        ? "a row"
@@ -236,8 +236,8 @@ std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached) 
                      grid.splits > 1 ? fmt::format("; {} blocks share it", grid.splits) : "");
 }
 
-void wish_for_rows(const RowWish& w) noexcept { wish = w; }
+void override_rows(const RowOverride& w) noexcept { overriding = w; }
 
-const RowText* wished_rows() noexcept { return wish.part > 0 ? &wish.text : nullptr; }
+const RowConfig* overriding_rows() noexcept { return overriding.part > 0 ? &overriding.text : nullptr; }
 
 }  // namespace sinter::inline v1::jit

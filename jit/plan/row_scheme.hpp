@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit {
 struct Kernel;
 
 /// The part of a scheme that is compiled into a kernel's text. Numbers are powers of two.
-struct RowText {
+struct RowConfig {
   bool across = false;     // rows are adjacent in memory: a thread's lanes belong to different rows, else to one
   int team = 0;            // threads that share a row; 0: the whole block
   int block = 256;         // threads of a block; an upper bound if team is 0 and the row is kept
@@ -20,7 +20,7 @@ struct RowText {
   bool exact = false;      // a kept row has one vector for each step of each thread, so that none needs a guard
   bool tail = false;       // the row length is not a multiple of the lanes
   bool row_cache = false;  // elements that several passes read stay in shared memory (RowCache) if the GPU has enough
-  friend bool operator==(const RowText&, const RowText&) = default;
+  friend bool operator==(const RowConfig&, const RowConfig&) = default;
 };
 
 /// The properties of a kernel that determine its schemes.
@@ -42,7 +42,7 @@ struct RowTraits {
   std::vector<bool> read_again;       // by input: whether several passes read it if rows are not kept
   int row_cache_bytes = 0;            // bytes per column of these inputs
 
-  std::size_t stages(const RowText& text) const noexcept {
+  std::size_t stages(const RowConfig& text) const noexcept {
     return text.kept ? part_bytes.size() : static_cast<std::size_t>(loop_stages);
   }
 };
@@ -55,7 +55,7 @@ struct RowSizes {
 };
 
 struct RowScheme {
-  RowText text;
+  RowConfig text;
   int lanes = 1;
   friend bool operator==(const RowScheme&, const RowScheme&) = default;
 };
@@ -77,12 +77,12 @@ std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached =
 
 /// For tests: overrides the result of choose_rows if the layout allows it, and the smallest size of a split in vectors;
 /// `part` 0 ends the override.
-struct RowWish {
-  RowText text;
+struct RowOverride {
+  RowConfig text;
   int lanes = 1;  // at most
   std::int64_t part = 0;
 };
-void wish_for_rows(const RowWish& wish) noexcept;
-const RowText* wished_rows() noexcept;  // null: there is no wish
+void override_rows(const RowOverride& chosen) noexcept;
+const RowConfig* overriding_rows() noexcept;  // null: there is none
 
 }  // namespace sinter::inline v1::jit

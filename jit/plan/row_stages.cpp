@@ -15,9 +15,9 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
     const auto operands = graph.operands(n);
     int after = 0;
     for (const Operand o : operands) after = std::max(after, stage_of(o) + combines(graph[o]));
-    const bool one_for_row = is_input(n)
-                                 ? kernel.rows && kernel.rows->over[kernel.outputs.size() + n.attribute] != Over::Domain
-                                 : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
+    const bool one_for_row =
+        is_input(n) ? kernel.rows && kernel.rows->indexing[kernel.outputs.size() + n.attribute] != Indexing::Domain
+                    : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
     per_row.push_back(one_for_row || is_reduction(n.op));
     stage.push_back(n.op == Op::count ? 0 : after);
     if (combines(n)) count = std::max(count, after + 1);

@@ -266,7 +266,7 @@ bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl&
     return std::ranges::none_of(std::span(kernel.inputs).first(2), [&](const Slot& s) {
       return s.kind == Slot::Kind::Leaf && overlap(to, *call.leaves[s.number]) != Overlap::None;
     });
-  return !kernel.rows || kernel.rows->over[output] == Over::Domain;
+  return !kernel.rows || kernel.rows->indexing[output] == Indexing::Domain;
 }
 
 /// The fast path of almost every evaluation: one output of one kernel, without temporaries. `domain` is the shape that

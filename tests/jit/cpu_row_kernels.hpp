@@ -8,7 +8,7 @@
 
 namespace sinter::test {
 
-using jit::Over;
+using jit::Indexing;
 using Extents = std::vector<std::int64_t>;
 
 /// A kernel that reduces, and its arrays. Arrays have a stride for each axis of the domain: 0 along reduce axes for
@@ -29,23 +29,23 @@ struct RowCase {
 
   Graph& graph() { return kernel.graph; }
   /// Row-major strides, over the domain or for one element per row.
-  Extents strides(Over over) const {
+  Extents strides(Indexing indexing) const {
     Extents own = extents;
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (over != Over::Domain && reduced[a]) own[a] = 1;
+      if (indexing != Indexing::Domain && reduced[a]) own[a] = 1;
     Extents strides = row_major(own);
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (over != Over::Domain && reduced[a]) strides[a] = 0;
+      if (indexing != Indexing::Domain && reduced[a]) strides[a] = 0;
     return strides;
   }
-  Operand leaf(DType dtype, Over over = Over::Domain) { return leaf(dtype, over, strides(over)); }
-  Operand leaf(DType dtype, Over over, Extents strides) {
-    kernel.rows->over.push_back(over);
+  Operand leaf(DType dtype, Indexing indexing = Indexing::Domain) { return leaf(dtype, indexing, strides(indexing)); }
+  Operand leaf(DType dtype, Indexing indexing, Extents strides) {
+    kernel.rows->indexing.push_back(indexing);
     leaves.push_back(make_array(dtype, extents, std::move(strides)));
     return graph().leaf(dtype, static_cast<std::uint32_t>(leaves.size() - 1));
   }
   Operand index(Extents strides, std::int64_t first) {
-    kernel.rows->over.push_back(Over::Domain);
+    kernel.rows->indexing.push_back(Indexing::Domain);
     leaves.push_back(make_index(std::move(strides), first));
     return graph().index(static_cast<std::uint32_t>(leaves.size() - 1));
   }
@@ -55,10 +55,10 @@ struct RowCase {
     return graph().node(op, op_types(op, types).result, operands, is_reduction(op) ? jit::ReduceAxes().bits() : 0);
   }
   Operand number(float v) { return graph().constant(DType::Float32, to_bits(v)); }
-  void output(Operand o, Over over, int over_leaf = -1) { output(o, over, strides(over), over_leaf); }
-  void output(Operand o, Over over, Extents strides, int over_leaf = -1) {
+  void output(Operand o, Indexing indexing, int over_leaf = -1) { output(o, indexing, strides(indexing), over_leaf); }
+  void output(Operand o, Indexing indexing, Extents strides, int over_leaf = -1) {
     graph().output(o);
-    kernel.rows->over.insert(kernel.rows->over.begin() + static_cast<std::ptrdiff_t>(outputs.size()), over);
+    kernel.rows->indexing.insert(kernel.rows->indexing.begin() + static_cast<std::ptrdiff_t>(outputs.size()), indexing);
     kernel.outputs.push_back({jit::Slot::Kind::Output, static_cast<std::uint32_t>(outputs.size())});
     outputs.push_back(make_array(graph()[o].dtype, extents, std::move(strides)));
     in_place.push_back(over_leaf);

@@ -28,7 +28,7 @@ inline jit::KernelClass row_class(const Kernel& kernel, std::int64_t rows, std::
   std::vector<TensorRef> tensors;
   std::vector<TensorImpl*> pointers;
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
-    const bool is_row = kernel.rows->over[k] != Over::Domain;
+    const bool is_row = kernel.rows->indexing[k] != Indexing::Domain;
     TensorRef t = runtime::index_tensor(is_row ? Shape{rows} : by_columns ? Shape{columns, rows} : domain, Device());
     t->dtype = traits.operands[k].dtype;
     if (!is_row && by_columns) t = transposed(t);

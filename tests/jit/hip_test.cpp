@@ -200,18 +200,18 @@ TEST_F(Hip, EveryConversion) {
 /// Softmaxes and norms of every row scheme; in place, teams of lanes need a barrier.
 TEST_F(Hip, EveryRowScheme) {
   Kernels kernels;
-  for (const NamedWish& w : wishes) {
-    const Wished wished(w.wish);
+  for (const NamedOverride& w : overrides) {
+    const Overridden overridden(w.chosen);
     RowKernel softmax("softmax"), norm("norm"), extremes("extremes");
     write_softmax(softmax, DType::BFloat16, DType::Float32);
     write_norm(norm, DType::Float64, DType::Float64);
     const Operand x = extremes.leaf(DType::Int64);
-    for (const Op op : {Op::amax, Op::argmin, Op::prod}) extremes.output(extremes.apply(op, {x}), Over::Rows);
+    for (const Op op : {Op::amax, Op::argmin, Op::prod}) extremes.output(extremes.apply(op, {x}), Indexing::Rows);
     for (RowKernel* const k : {&softmax, &norm, &extremes}) {
       const Kernel& kernel = k->done();
       const jit::KernelTraits traits(kernel);
       for (const bool aliased : {false, true})
-        kernels.add(jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.wish.text.across, aliased)));
+        kernels.add(jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.chosen.text.across, aliased)));
     }
   }
   EXPECT_THAT(kernels.text(), HasSubstr("sync_warp();"));

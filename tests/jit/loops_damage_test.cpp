@@ -26,8 +26,9 @@ struct Subject {
     const auto most = rows_case.op(Op::amax, {x});
     const auto e = rows_case.op(Op::exp, {rows_case.op(Op::sub, {x, most})});
     const auto sum = rows_case.op(Op::sum, {e});
-    if (is_softmax) rows_case.output(rows_case.op(Op::div, {e, sum}), Over::Domain);
-    if (!is_softmax) rows_case.output(sum, Over::Rows), rows_case.output(rows_case.op(Op::argmin, {x}), Over::Rows);
+    if (is_softmax) rows_case.output(rows_case.op(Op::div, {e, sum}), Indexing::Domain);
+    if (!is_softmax)
+      rows_case.output(sum, Indexing::Rows), rows_case.output(rows_case.op(Op::argmin, {x}), Indexing::Rows);
     rows_case.kernel.name = "rows";
     rows_case.kernel.inputs = {{jit::Slot::Kind::Leaf, 0}};
     for (std::int64_t i = 0; i < rows * columns; ++i)
@@ -64,10 +65,10 @@ void damage(Loops& loops, std::mt19937_64& random) {
   }
 }
 
-class LoopsDamage : public ::testing::TestWithParam<NamedWish> {};
+class LoopsDamage : public ::testing::TestWithParam<NamedOverride> {};
 
 TEST_P(LoopsDamage, IsFoundOrDoesNoHarm) {
-  const Wished w(GetParam().wish);
+  const Overridden w(GetParam().chosen);
   std::mt19937_64 random(test::seed_of_tests());
   int refused = 0, stopped = 0, wrong = 0, unnoticed = 0;
   for (const bool is_softmax : {false, true}) {
@@ -101,7 +102,8 @@ TEST_P(LoopsDamage, IsFoundOrDoesNoHarm) {
       << refused << " refused, " << stopped << " stopped, " << wrong << " wrong, " << unnoticed << " unnoticed";
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, LoopsDamage, ::testing::ValuesIn(wishes), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schemes, LoopsDamage, ::testing::ValuesIn(overrides),
+                         [](const auto& i) { return i.param.name; });
 
 }  // namespace
 }  // namespace sinter::testing

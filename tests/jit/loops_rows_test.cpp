@@ -58,7 +58,7 @@ void check(RowCase& c, double allowed = 0, std::int64_t shared_per_block = 48 <<
   for (std::int64_t r = 0; r < reference.rows; ++r)
     for (std::size_t k = 0; k < c.outputs.size(); ++k) {
       const DType t = c.graph()[c.graph().outputs()[k]].dtype;
-      const bool is_one = c.kernel.rows->over[k] != Over::Domain;
+      const bool is_one = c.kernel.rows->indexing[k] != Indexing::Domain;
       for (std::int64_t i = 0; i < (is_one ? 1 : reference.columns); ++i) {
         const Bits e = expected[static_cast<std::size_t>(r)][k][static_cast<std::size_t>(i)];
         const Bits g = reference.element(c.output_array(k), r, i);
@@ -81,14 +81,14 @@ void align(RowCase& c) {
     }
 }
 
-class LoopsRows : public ::testing::TestWithParam<NamedWish> {
+class LoopsRows : public ::testing::TestWithParam<NamedOverride> {
  protected:
   /// For each of some sizes.
   template <class F>
   void for_sizes(F f) {
-    const Wished w(GetParam().wish);
+    const Overridden w(GetParam().chosen);
     std::mt19937_64 random(test::seed_of_tests());
-    const bool across = GetParam().wish.text.across, is_large = GetParam().wish.text.team == 0;
+    const bool across = GetParam().chosen.text.across, is_large = GetParam().chosen.text.team == 0;
     for (const std::int64_t columns : {1, 31, 32, 65, is_large ? 300 : 128})
       for (const std::int64_t rows : {1, across ? 33 : 3}) {
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << columns << ", seed " << test::seed_of_tests());
@@ -101,9 +101,9 @@ TEST_P(LoopsRows, Softmax) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     const bool in_place = random() % 2;
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Over::Domain, s.strides());
+    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides());
     const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
-    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Over::Domain, s.strides(), in_place ? 0 : -1);
+    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Indexing::Domain, s.strides(), in_place ? 0 : -1);
     align(c);
     fill_small(c.leaves[0], random);
     check(c, 2e-6, random() % 2 ? 48 << 10 : 0);
@@ -114,15 +114,15 @@ TEST_P(LoopsRows, Softmax) {
 TEST_P(LoopsRows, LayerNorm) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float64, Over::Domain, s.strides()),
-                  w = c.leaf(DType::Float64, Over::Domain, {0, 1});
+    const Operand x = c.leaf(DType::Float64, Indexing::Domain, s.strides()),
+                  w = c.leaf(DType::Float64, Indexing::Domain, {0, 1});
     const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float64);
     const Operand mean = c.op(Op::div, {c.op(Op::sum, {x}), n}), d = c.op(Op::sub, {x, mean});
     const Operand var = c.op(Op::div, {c.op(Op::sum, {c.op(Op::mul, {d, d})}), n});
     const Operand epsilon = c.graph().constant(DType::Float64, test::to_bits(1e-5));
     const Operand scale = c.op(Op::rsqrt, {c.op(Op::add, {var, epsilon})});
-    c.output(c.op(Op::mul, {c.op(Op::mul, {d, scale}), w}), Over::Domain, s.strides());
-    c.output(mean, Over::Kept);
+    c.output(c.op(Op::mul, {c.op(Op::mul, {d, scale}), w}), Indexing::Domain, s.strides());
+    c.output(mean, Indexing::Kept);
     align(c);
     for (Array& a : c.leaves) fill_small(a, random);
     check(c, 1e-10);
@@ -134,15 +134,16 @@ TEST_P(LoopsRows, ManyReductions) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
     const DType t = random() % 2 ? DType::Float32 : DType::Int32;
-    const Operand x = c.leaf(t, Over::Domain, s.strides()), h = c.leaf(DType::Float16, Over::Domain, s.strides());
-    const Operand p = c.leaf(DType::Int64, Over::Kept), i = c.index(c.strides(Over::Domain), 5);
+    const Operand x = c.leaf(t, Indexing::Domain, s.strides()),
+                  h = c.leaf(DType::Float16, Indexing::Domain, s.strides());
+    const Operand p = c.leaf(DType::Int64, Indexing::Kept), i = c.index(c.strides(Indexing::Domain), 5);
     const Operand whole = c.op(Op::mul, {c.op(Op::add, {i, p}), c.graph().cast(x, DType::Int64)});
-    for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) c.output(c.op(op, {x}), Over::Rows);
-    c.output(c.op(Op::sum, {whole}), Over::Rows);
-    c.output(c.op(Op::prod, {whole}), Over::Kept);
-    c.output(c.op(Op::any, {c.op(Op::lt, {c.graph().cast(h, DType::Float32), c.number(-60000)})}), Over::Rows);
-    c.output(c.op(Op::count, {x}), Over::Rows);
-    c.output(p, Over::Rows);
+    for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) c.output(c.op(op, {x}), Indexing::Rows);
+    c.output(c.op(Op::sum, {whole}), Indexing::Rows);
+    c.output(c.op(Op::prod, {whole}), Indexing::Kept);
+    c.output(c.op(Op::any, {c.op(Op::lt, {c.graph().cast(h, DType::Float32), c.number(-60000)})}), Indexing::Rows);
+    c.output(c.op(Op::count, {x}), Indexing::Rows);
+    c.output(p, Indexing::Rows);
     align(c);
     for (Array& a : c.leaves)
       if (!a.index && size_of(a.dtype) != 2) fill(a, random);
@@ -155,11 +156,11 @@ TEST_P(LoopsRows, ManyReductions) {
 TEST_P(LoopsRows, SumsOfExponentialsAndSquares) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Over::Domain, s.strides()), most = c.op(Op::amax, {x});
+    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides()), most = c.op(Op::amax, {x});
     const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float32);
     const Operand d = c.op(Op::sub, {x, c.op(Op::div, {c.op(Op::sum, {x}), n})});
-    c.output(c.op(Op::sum, {c.op(Op::exp, {c.op(Op::sub, {x, most})})}), Over::Rows);
-    c.output(c.op(Op::sum, {c.op(Op::mul, {d, d})}), Over::Rows);
+    c.output(c.op(Op::sum, {c.op(Op::exp, {c.op(Op::sub, {x, most})})}), Indexing::Rows);
+    c.output(c.op(Op::sum, {c.op(Op::mul, {d, d})}), Indexing::Rows);
     align(c);
     fill_small(c.leaves[0], random);
     const auto write = [&](std::int64_t i, double v) {
@@ -176,10 +177,10 @@ TEST_P(LoopsRows, SumsOfExponentialsAndSquares) {
 TEST_P(LoopsRows, InPlace) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Over::Domain, s.strides()), p = c.leaf(DType::Float32, Over::Kept);
+    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides()), p = c.leaf(DType::Float32, Indexing::Kept);
     const Operand sum = c.op(Op::sum, {c.op(Op::mul, {x, p})});
-    c.output(c.op(Op::add, {p, sum}), Over::Kept, 1);
-    c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), Over::Domain, s.strides(), 0);
+    c.output(c.op(Op::add, {p, sum}), Indexing::Kept, 1);
+    c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), Indexing::Domain, s.strides(), 0);
     align(c);
     for (Array& a : c.leaves) fill_small(a, random);
     check(c, 1e-4);
@@ -191,8 +192,9 @@ TEST_P(LoopsRows, Faults) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     for (const bool is_faulty : {false, true}) {
       RowCase c = s.rows_of();
-      const Operand x = c.leaf(DType::Int64, Over::Domain, s.strides()), i = c.index(c.strides(Over::Domain), 0);
-      c.output(c.op(Op::sum, {c.op(Op::floor_divide, {i, x})}), Over::Rows);
+      const Operand x = c.leaf(DType::Int64, Indexing::Domain, s.strides()),
+                    i = c.index(c.strides(Indexing::Domain), 0);
+      c.output(c.op(Op::sum, {c.op(Op::floor_divide, {i, x})}), Indexing::Rows);
       align(c);
       for (std::int64_t k = 0; k < c.leaves[0].extent; ++k)
         test::write(DType::Int64, c.leaves[0].memory.data() + 8 * k, random() % 9 + 1);
@@ -205,12 +207,12 @@ TEST_P(LoopsRows, Faults) {
 /// Elements of an array at computed places: never at those of elements that do not exist.
 TEST_P(LoopsRows, Gathers) {
   RowKernel k("gathers");
-  const Operand at = k.leaf(DType::Int64), table = k.array(DType::Int64), of_row = k.leaf(DType::Int64, Over::Rows);
+  const Operand at = k.leaf(DType::Int64), table = k.array(DType::Int64), of_row = k.leaf(DType::Int64, Indexing::Rows);
   const Operand n = k.number(DType::Int64, 7), one = k.number(DType::Int64, 1);
   const Operand loaded = k.graph().load(table, k.apply(Op::axis_offset, {at, n, one}));
   const Operand product = k.apply(Op::mul, {loaded, of_row});
-  k.output(k.apply(Op::sum, {product}), Over::Rows);
-  k.output(k.apply(Op::argmax, {product}), Over::Rows);
+  k.output(k.apply(Op::sum, {product}), Indexing::Rows);
+  k.output(k.apply(Op::argmax, {product}), Indexing::Rows);
   const Kernel& kernel = k.done();
   for_sizes([&](const Sizes& s, std::mt19937_64& random) {
     const bool is_faulty = random() % 2;
@@ -247,17 +249,18 @@ TEST_P(LoopsRows, Gathers) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, LoopsRows, ::testing::ValuesIn(wishes), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schemes, LoopsRows, ::testing::ValuesIn(overrides),
+                         [](const auto& i) { return i.param.name; });
 
 /// What choose_rows gives by itself.
 TEST(LoopsRowsChoice, AxesAndLayouts) {
   std::mt19937_64 random(test::seed_of_tests());
   const auto run = [&](Extents extents, std::vector<bool> reduced, Extents strides) {
     RowCase c(std::move(extents), std::move(reduced));
-    const Operand x = c.leaf(DType::Float32, Over::Domain, std::move(strides));
+    const Operand x = c.leaf(DType::Float32, Indexing::Domain, std::move(strides));
     const Operand d = c.op(Op::sub, {x, c.op(Op::amin, {x})});
-    c.output(d, Over::Domain);
-    c.output(c.op(Op::argmax, {d}), Over::Rows);
+    c.output(d, Indexing::Domain);
+    c.output(c.op(Op::argmax, {d}), Indexing::Rows);
     align(c);
     fill_small(c.leaves[0], random);
     check(c, 1e-6);
@@ -273,13 +276,14 @@ TEST(LoopsRowsChoice, AxesAndLayouts) {
 }
 
 TEST(LoopsRowsChoice, RowsWithoutElements) {
-  for (const NamedWish& wish : wishes) {
-    SCOPED_TRACE(wish.name);
-    const Wished w(wish.wish);
+  for (const NamedOverride& named : overrides) {
+    SCOPED_TRACE(named.name);
+    const Overridden w(named.chosen);
     RowCase c({3, 0}, {false, true});
-    const Operand x = c.leaf(DType::Float32, Over::Domain, {0, 1}), p = c.leaf(DType::Float32, Over::Kept, {1, 0});
-    c.output(c.op(Op::add, {c.op(Op::sum, {x}), c.number(4)}), Over::Rows, {1, 0});
-    c.output(c.op(Op::prod, {x}), Over::Rows, {1, 0});
+    const Operand x = c.leaf(DType::Float32, Indexing::Domain, {0, 1}),
+                  p = c.leaf(DType::Float32, Indexing::Kept, {1, 0});
+    c.output(c.op(Op::add, {c.op(Op::sum, {x}), c.number(4)}), Indexing::Rows, {1, 0});
+    c.output(c.op(Op::prod, {x}), Indexing::Rows, {1, 0});
     static_cast<void>(p);
     for (Array& a : c.outputs) a.extent = 3, a.memory = test::GuardedBytes(3 * size_of(a.dtype), true);
     c.kernel.name = "rows", c.kernel.inputs = {{jit::Slot::Kind::Leaf, 0}, {jit::Slot::Kind::Leaf, 1}};

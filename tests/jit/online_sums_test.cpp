@@ -67,7 +67,7 @@ TEST(OnlineSums, SpareAStage) {
 
 /// What explain() counts.
 TEST(OnlineSums, SpareALaunchWhereBlocksShareRows) {
-  const Wished w({{.block = 128, .steps = 2, .split = true}, 4, 32});
+  const Overridden w({{.block = 128, .steps = 2, .split = true}, 4, 32});
   RowKernel k("softmax_shared");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
@@ -82,8 +82,8 @@ TEST(OnlineSums, StayWhereAStageHasOthers) {
   RowKernel k("mixed");
   const DType t = DType::Float32;
   const Operand x = k.leaf(t), most = k.apply(Op::amax, {x}), mean = mean_of(k, x, t);
-  k.output(sum_of_exp(k, x, most), Over::Rows);
-  k.output(k.apply(Op::sum, {k.apply(Op::abs, {k.apply(Op::sub, {x, mean})})}), Over::Rows);
+  k.output(sum_of_exp(k, x, most), Indexing::Rows);
+  k.output(k.apply(Op::sum, {k.apply(Op::abs, {k.apply(Op::sub, {x, mean})})}), Indexing::Rows);
   EXPECT_EQ(RowStages(k.done(), true).count, 2);
 }
 
@@ -93,13 +93,13 @@ TEST(OnlineSums, OfThreeStagesTwoAreLeft) {
   const DType t = DType::Float32;
   const Operand x = k.leaf(t), squares = sum_of_squares(k, x, mean_of(k, x, t));
   const Operand y = k.apply(Op::mul, {x, squares});
-  k.output(sum_of_exp(k, y, k.apply(Op::amax, {y})), Over::Rows);
+  k.output(sum_of_exp(k, y, k.apply(Op::amax, {y})), Indexing::Rows);
   const Kernel& kernel = k.done();
   EXPECT_EQ(RowStages(kernel).count, 4);
   EXPECT_EQ(RowStages(kernel, true).count, 2);
 }
 
-class Online : public ::testing::TestWithParam<NamedWish> {
+class Online : public ::testing::TestWithParam<NamedOverride> {
  protected:
   void SetUp() override {
     if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
@@ -156,14 +156,14 @@ void expect_close(double got, double want, double error) {
 }
 
 template <class T, class R>
-void test_sums(const NamedWish& wish, double error) {
-  const Wished w(wish.wish);
+void test_sums(const NamedOverride& named, double error) {
+  const Overridden w(named.chosen);
   const DType compute = dtype_of<R>;
   RowKernel k(fmt::format("online_{}", name(dtype_of<T>)));
   const Operand x = k.cast(k.leaf(dtype_of<T>), compute), most = k.apply(Op::amax, {x});
-  k.output(sum_of_exp(k, x, most), Over::Rows);
-  k.output(sum_of_exp(k, x, finite_of(k, most, compute)), Over::Rows);
-  k.output(sum_of_squares(k, x, mean_of(k, x, compute)), Over::Rows);
+  k.output(sum_of_exp(k, x, most), Indexing::Rows);
+  k.output(sum_of_exp(k, x, finite_of(k, most, compute)), Indexing::Rows);
+  k.output(sum_of_squares(k, x, mean_of(k, x, compute)), Indexing::Rows);
   const Executable e(k.done());
   ASSERT_EQ(RowStages(e.kernel(), true).count, 1);
   constexpr std::int64_t rows = 12;
@@ -177,7 +177,7 @@ void test_sums(const NamedWish& wish, double error) {
         values.push_back(T(static_cast<R>(value_of(static_cast<int>(r) % kinds, c, columns, random))));
     std::vector<TensorRef> operands;
     for (int o = 0; o < 3; ++o) operands.push_back(runtime::empty(Shape{rows}, compute, test_devices()[1]));
-    operands.push_back(matrix(values, rows, columns, wish.wish.text.across, test_devices()[1]));
+    operands.push_back(matrix(values, rows, columns, named.chosen.text.across, test_devices()[1]));
     run_rows(e, operands, {rows, columns});
     std::vector<R> got[3];
     for (std::size_t o = 0; o < 3; ++o) got[o] = download<R>(operands[o]);
@@ -198,10 +198,10 @@ TEST_P(Online, OfBFloats) { test_sums<bfloat16, float>(GetParam(), 1e-6); }
 TEST_P(Online, OfDoubles) { test_sums<double, double>(GetParam(), 2e-13); }
 
 /// The schemes that do not keep a row.
-std::vector<NamedWish> loops() {
-  std::vector<NamedWish> found;
-  for (const NamedWish& w : wishes)
-    if (!w.wish.text.kept) found.push_back(w);
+std::vector<NamedOverride> loops() {
+  std::vector<NamedOverride> found;
+  for (const NamedOverride& w : overrides)
+    if (!w.chosen.text.kept) found.push_back(w);
   return found;
 }
 INSTANTIATE_TEST_SUITE_P(Schemes, Online, ::testing::ValuesIn(loops()), [](const auto& i) { return i.param.name; });
@@ -211,7 +211,7 @@ TEST(OnlineSums, SquaresOfLongRows) {
   if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("squares_of_long_rows");
   const Operand x = k.leaf(DType::Float32);
-  k.output(sum_of_squares(k, x, mean_of(k, x, DType::Float32)), Over::Rows);
+  k.output(sum_of_squares(k, x, mean_of(k, x, DType::Float32)), Indexing::Rows);
   const Executable e(k.done());
   std::mt19937_64 random(12);
   for (const std::int64_t rows : {4, 400})

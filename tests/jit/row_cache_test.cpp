@@ -41,7 +41,7 @@ struct SeveralInputs : RowKernel {
   SeveralInputs() : RowKernel("several_inputs") {
     const DType f = DType::Float32;
     const Operand x = leaf(f), w = leaf(f), h = cast(leaf(DType::Float16), f), m = leaf(DType::Float64);
-    const Operand r = leaf(f, Over::Rows), i = cast(index(), f);
+    const Operand r = leaf(f, Indexing::Rows), i = cast(index(), f);
     const Operand most = apply(Op::amax, {x}), sum = apply(Op::sum, {apply(Op::mul, {h, i})});
     const Operand of_m = cast(apply(Op::amin, {m}), f);
     Operand y = apply(Op::mul, {apply(Op::sub, {x, most}), w});
@@ -121,7 +121,7 @@ TEST(RowCache, LeavesTheBlocksVariablesTheirRoom) {
 /// Nothing a block may have is exceeded by the longest rows that are cached, and one of them more is not.
 TEST(RowCache, FitsBesideTheBlocksVariables) {
   if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
-  const Wished w({{.block = 64, .steps = 2, .row_cache = true}, 16, 32});
+  const Overridden w({{.block = 64, .steps = 2, .row_cache = true}, 16, 32});
   SeveralInputs k;
   const Executable e(k.done());
   const KernelTraits traits(e.kernel());

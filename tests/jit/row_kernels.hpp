@@ -16,9 +16,9 @@
 namespace sinter::testing {
 
 using jit::Graph;
+using jit::Indexing;
 using jit::Kernel;
 using jit::Operand;
-using jit::Over;
 
 /// A kernel over (rows, columns), or any domain, that reduces the last axis or the given ones.
 class RowKernel {
@@ -30,10 +30,10 @@ class RowKernel {
   }
 
   Graph& graph() { return kernel_.graph; }
-  Operand leaf(DType t, Over over = Over::Domain) { return kernel_.graph.leaf(t, input(over)); }
-  Operand index() { return kernel_.graph.index(input(Over::Domain)); }
+  Operand leaf(DType t, Indexing indexing = Indexing::Domain) { return kernel_.graph.leaf(t, input(indexing)); }
+  Operand index() { return kernel_.graph.index(input(Indexing::Domain)); }
   Operand array(DType t) {
-    const std::uint32_t n = input(Over::Domain);
+    const std::uint32_t n = input(Indexing::Domain);
     arrays_.push_back(n);
     kernel_.inputs.back().kind = jit::Slot::Kind::Array;
     return kernel_.graph.array(t, n);
@@ -46,29 +46,29 @@ class RowKernel {
     return kernel_.graph.constant(t, converted_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, t));
   }
   Operand cast(Operand a, DType t) { return kernel_.graph.cast(a, t); }
-  void output(Operand a, Over over = Over::Domain) {
+  void output(Operand a, Indexing indexing = Indexing::Domain) {
     kernel_.graph.output(a);
-    outputs_.push_back(over);
+    outputs_.push_back(indexing);
   }
   /// Call it once, when the kernel is complete.
   const Kernel& done() {
     for (std::uint32_t i = 0; i < outputs_.size(); ++i) kernel_.outputs.push_back({jit::Slot::Kind::Output, i});
-    kernel_.rows->over = outputs_;
-    kernel_.rows->over.insert(kernel_.rows->over.end(), inputs_.begin(), inputs_.end());
+    kernel_.rows->indexing = outputs_;
+    kernel_.rows->indexing.insert(kernel_.rows->indexing.end(), inputs_.begin(), inputs_.end());
     for (const std::uint32_t a : arrays_) kernel_.arrays.push_back(a + static_cast<std::uint32_t>(outputs_.size()));
     return kernel_;
   }
 
  private:
-  std::uint32_t input(Over over) {
-    inputs_.push_back(over);
+  std::uint32_t input(Indexing indexing) {
+    inputs_.push_back(indexing);
     const auto n = static_cast<std::uint32_t>(kernel_.inputs.size());
     kernel_.inputs.push_back({jit::Slot::Kind::Leaf, n});
     return n;
   }
 
   Kernel kernel_;
-  std::vector<Over> inputs_, outputs_;
+  std::vector<Indexing> inputs_, outputs_;
   std::vector<std::uint32_t> arrays_;
 };
 
@@ -88,11 +88,11 @@ inline void write_norm(RowKernel& k, DType stored, DType compute) {
   const Operand var = k.apply(Op::div, {k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), n});
   const Operand scale = k.apply(Op::rsqrt, {k.apply(Op::add, {var, k.number(compute, 1e-5)})});
   k.output(k.cast(k.apply(Op::mul, {k.apply(Op::mul, {d, scale}), w}), stored));
-  k.output(mean, Over::Rows);
+  k.output(mean, Indexing::Rows);
 }
 
 /// sum(x) of each row.
-inline void write_sum(RowKernel& k, DType t) { k.output(k.apply(Op::sum, {k.leaf(t)}), Over::Rows); }
+inline void write_sum(RowKernel& k, DType t) { k.output(k.apply(Op::sum, {k.leaf(t)}), Indexing::Rows); }
 
 inline jit::LoopNest row_nest(const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& domain) {
   jit::LoopNest nest;
@@ -110,18 +110,18 @@ inline void run_rows(const jit::Executable& e, const std::vector<TensorRef>& ope
 }
 
 /// During its lifetime, choose_rows returns the given scheme.
-struct Wished {
-  explicit Wished(const jit::RowWish& w) { jit::wish_for_rows(w); }
-  ~Wished() { jit::wish_for_rows({}); }
+struct Overridden {
+  explicit Overridden(const jit::RowOverride& w) { jit::override_rows(w); }
+  ~Overridden() { jit::override_rows({}); }
 };
 
 /// A named scheme of each kind.
-struct NamedWish {
+struct NamedOverride {
   const char* name;
-  jit::RowWish wish;
-  friend void PrintTo(const NamedWish& w, std::ostream* out) { *out << w.name; }
+  jit::RowOverride chosen;
+  friend void PrintTo(const NamedOverride& w, std::ostream* out) { *out << w.name; }
 };
-inline const NamedWish wishes[] = {
+inline const NamedOverride overrides[] = {
     {"OneThread", {{.team = 1, .kept = true}, 16, 32}},
     {"EightLanes", {{.team = 8, .kept = true}, 16, 32}},
     {"Warp", {{.team = 32, .kept = true}, 16, 32}},

@@ -14,12 +14,12 @@ namespace {
 
 using jit::Executable;
 
-class RowKinds : public ::testing::TestWithParam<NamedWish> {
+class RowKinds : public ::testing::TestWithParam<NamedOverride> {
  protected:
   void SetUp() override {
     if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
-  bool across() const { return GetParam().wish.text.across; }
+  bool across() const { return GetParam().chosen.text.across; }
 };
 
 template <class T>
@@ -49,18 +49,19 @@ Expected<T> expected(std::span<const T> row) {
 }
 
 template <class T>
-void test_all(const NamedWish& wish, const std::vector<T>& few, bool with_sums) {
-  const Wished w(wish.wish);
+void test_all(const NamedOverride& named, const std::vector<T>& few, bool with_sums) {
+  const Overridden w(named.chosen);
   constexpr DType dtype = dtype_of<T>;
   RowKernel k(fmt::format("all_{}", name(dtype)));
   const Operand x = k.leaf(dtype), zero = k.number(dtype, 0);
   const Operand filled = k.apply(Op::ne, {x, zero});
-  for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) k.output(k.apply(op, {x}), Over::Rows);
-  k.output(k.apply(Op::any, {filled}), Over::Rows);
-  k.output(k.apply(Op::all, {filled}), Over::Kept);
-  k.output(k.apply(Op::count, {x}), Over::Rows);
+  for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) k.output(k.apply(op, {x}), Indexing::Rows);
+  k.output(k.apply(Op::any, {filled}), Indexing::Rows);
+  k.output(k.apply(Op::all, {filled}), Indexing::Kept);
+  k.output(k.apply(Op::count, {x}), Indexing::Rows);
   const Operand wide = with_sums ? k.cast(x, DType::Int64) : x;
-  if (with_sums) k.output(k.apply(Op::sum, {wide}), Over::Rows), k.output(k.apply(Op::prod, {wide}), Over::Rows);
+  if (with_sums)
+    k.output(k.apply(Op::sum, {wide}), Indexing::Rows), k.output(k.apply(Op::prod, {wide}), Indexing::Rows);
   const Kernel& kernel = k.done();
   const Executable e(kernel);
   std::mt19937_64 random(7);
@@ -77,7 +78,7 @@ void test_all(const NamedWish& wish, const std::vector<T>& few, bool with_sums) 
         const DType t = kernel.graph[kernel.graph.outputs()[o]].dtype;
         operands.push_back(runtime::empty(o == 5 ? Shape{rows, 1} : Shape{rows}, t, test_devices()[1]));
       }
-      operands.push_back(matrix(values, rows, columns, wish.wish.text.across, test_devices()[1]));
+      operands.push_back(matrix(values, rows, columns, named.chosen.text.across, test_devices()[1]));
       run_rows(e, operands, {rows, columns});
       std::vector<std::vector<std::uint64_t>> got;
       for (std::size_t o = 0; o < kernel.outputs.size(); ++o) got.push_back(values_of(*operands[o]));
@@ -126,9 +127,9 @@ std::vector<double> means_of(const TensorRef& t) {
 
 /// Two stages, weights of columns, the mean as an output of rows; from and to memory in a dtype with so much error.
 template <class T>
-void test_norm(const NamedWish& wish, DType compute, double error) {
-  const Wished w(wish.wish);
-  const bool across = wish.wish.text.across;
+void test_norm(const NamedOverride& named, DType compute, double error) {
+  const Overridden w(named.chosen);
+  const bool across = named.chosen.text.across;
   RowKernel k(fmt::format("norm_{}", name(dtype_of<T>)));
   write_norm(k, dtype_of<T>, compute);
   const Executable e(k.done());
@@ -170,17 +171,17 @@ TEST_P(RowKinds, NormOfDoubles) { test_norm<double>(GetParam(), DType::Float64, 
 
 /// Positions, what is read at computed places, divisions by zero: none of it of elements that do not exist.
 TEST_P(RowKinds, PositionsLoadsAndFaults) {
-  const Wished w(GetParam().wish);
+  const Overridden w(GetParam().chosen);
   RowKernel k("loads");
   const Operand at = k.index(), table = k.array(DType::Int64), divisor = k.leaf(DType::Int64),
-                of_row = k.leaf(DType::Int64, Over::Rows);
+                of_row = k.leaf(DType::Int64, Indexing::Rows);
   const Operand n = k.number(DType::Int64, 7), one = k.number(DType::Int64, 1);
   const Operand place = k.apply(Op::remainder, {at, n});
   const Operand offset = k.apply(Op::axis_offset, {place, n, one});
   const Operand loaded = k.graph().load(table, offset);
   const Operand quotient = k.apply(Op::floor_divide, {k.apply(Op::mul, {loaded, of_row}), divisor});
-  k.output(k.apply(Op::sum, {quotient}), Over::Rows);
-  k.output(k.apply(Op::argmax, {quotient}), Over::Rows);
+  k.output(k.apply(Op::sum, {quotient}), Indexing::Rows);
+  k.output(k.apply(Op::argmax, {quotient}), Indexing::Rows);
   const Executable e(k.done());
   const std::vector<std::int64_t> entries{5, 50, 500, 5000, 50000, 500000, 5000000};
   const TensorRef entries_there = upload(entries, {7}, test_devices()[1]);
@@ -220,13 +221,13 @@ TEST_P(RowKinds, PositionsLoadsAndFaults) {
 
 /// Rows along the first and the last of three axes, which are no single dim in memory.
 TEST_P(RowKinds, AxesThatDoNotMerge) {
-  const Wished w(GetParam().wish);
+  const Overridden w(GetParam().chosen);
   RowKernel k("apart", 0b101);
   const Operand x = k.leaf(DType::Float32);
   const Operand n = k.cast(k.apply(Op::count, {x}), DType::Float32);
   const Operand d = k.apply(Op::sub, {x, k.apply(Op::div, {k.apply(Op::sum, {x}), n})});
-  k.output(k.apply(Op::argmax, {x}), Over::Rows);
-  k.output(k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), Over::Rows);
+  k.output(k.apply(Op::argmax, {x}), Indexing::Rows);
+  k.output(k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), Indexing::Rows);
   k.output(d);
   const Executable e(k.done());
   constexpr std::int64_t outer = 3, rows = 12, inner = 44, columns = outer * inner;
@@ -265,12 +266,12 @@ TEST_P(RowKinds, AxesThatDoNotMerge) {
 
 /// What is one for a row is read and written in place, with elements that are made of it.
 TEST_P(RowKinds, OneForARowInPlace) {
-  const Wished w(GetParam().wish);
+  const Overridden w(GetParam().chosen);
   RowKernel k("rows_in_place");
-  const Operand x = k.leaf(DType::Float32), r = k.leaf(DType::Float32, Over::Rows);
+  const Operand x = k.leaf(DType::Float32), r = k.leaf(DType::Float32, Indexing::Rows);
   const Operand sum = k.apply(Op::sum, {x});
   k.output(k.apply(Op::add, {k.apply(Op::mul, {x, r}), sum}));
-  k.output(k.apply(Op::add, {r, sum}), Over::Rows);
+  k.output(k.apply(Op::add, {r, sum}), Indexing::Rows);
   const Executable e(k.done());
   for (const std::int64_t columns : {5, 132}) {
     const std::int64_t rows = 34;
@@ -294,9 +295,9 @@ TEST_P(RowKinds, OneForARowInPlace) {
 }
 
 /// Some of the schemes: what they differ in does not depend on what is computed.
-std::vector<NamedWish> some_wishes() {
-  std::vector<NamedWish> some;
-  for (const NamedWish& w : wishes)
+std::vector<NamedOverride> some_wishes() {
+  std::vector<NamedOverride> some;
+  for (const NamedOverride& w : overrides)
     for (const std::string_view name : {"EightLanes", "Block", "BlockCache", "Split", "ColumnsKept", "ColumnsSplit"})
       if (w.name == name) some.push_back(w);
   return some;

@@ -31,7 +31,7 @@ void expect_softmax(std::span<const float> x, std::span<const float> y) {
   }
 }
 
-class RowLaunch : public ::testing::TestWithParam<NamedWish> {
+class RowLaunch : public ::testing::TestWithParam<NamedOverride> {
  protected:
   void SetUp() override {
     if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
@@ -40,8 +40,8 @@ class RowLaunch : public ::testing::TestWithParam<NamedWish> {
 
 /// Two stages and a pass that writes; every second size in place.
 TEST_P(RowLaunch, Softmax) {
-  const Wished w(GetParam().wish);
-  const bool across = GetParam().wish.text.across;
+  const Overridden w(GetParam().chosen);
+  const bool across = GetParam().chosen.text.across;
   RowKernel k("softmax_f32");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
@@ -58,7 +58,8 @@ TEST_P(RowLaunch, Softmax) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, RowLaunch, ::testing::ValuesIn(wishes), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schemes, RowLaunch, ::testing::ValuesIn(overrides),
+                         [](const auto& i) { return i.param.name; });
 
 /// What choose_rows gives by itself, at the sizes where it changes.
 TEST(RowLaunchChoice, SoftmaxOfLongRows) {

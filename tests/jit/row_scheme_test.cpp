@@ -86,7 +86,7 @@ TEST(RowScheme, CoversTheRow) {
     const RowSizes sizes{size(), size(), 1 << random() % 4, random() % 2 == 0};
     const RowScheme s = choose_rows(traits, sizes);
     const RowGrid g = row_grid(s, sizes.rows, sizes.columns);
-    const jit::RowText& t = s.text;
+    const jit::RowConfig& t = s.text;
     SCOPED_TRACE(::testing::Message() << sizes.rows << " x " << sizes.columns << ": " << describe(s, g));
     ASSERT_EQ(t.across, sizes.across);
     ASSERT_LE(s.lanes, sizes.lanes);

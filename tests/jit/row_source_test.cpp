@@ -29,7 +29,7 @@ TEST(RowSource, RowsThatAreKept) {
   const Kernel k = Softmax().done();
   const std::string text = text_of(k, row_class(k, 4096, 1024));
   EXPECT_THAT(text, HasSubstr("from_lane("));
-  EXPECT_THAT(text, HasSubstr("reinterpret_cast<const Lanes<float, 4>*>(x0_row)[c]"));
+  EXPECT_THAT(text, HasSubstr("reinterpret_cast<const Lanes<float, 4>*>(x0_thread)["));
 }
 
 TEST(RowSource, RowsThatSharedMemoryHolds) {
