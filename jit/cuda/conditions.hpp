@@ -1,4 +1,4 @@
-// Conditions of the preprocessor that are decided before a text is printed.
+// Preprocessor conditions that are resolved before the source is printed.
 #pragma once
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@ struct Macro {
   bool is_defined;
 };
 
-/// Without the branches that these macros rule out, and without the directives that they decide; others stay as they
+/// Removes branches that are known to be false, and directives that are known; others stay as they
 /// are. Known are `#ifdef X`, `#ifndef X`, `#if defined(X)` and `#elif defined(X)`; if X is not defined, `&&` may
 /// follow. An #elif on another macro comes only after conditions on others.
 std::string resolve_conditions(std::string_view text, std::span<const Macro> known);

@@ -8,13 +8,13 @@
 
 namespace sinter::inline v1::jit::cuda {
 
-/// How a value lies in memory: bools as bytes, of which all but 0 are true.
+/// Type of an element in memory; a bool is a byte, nonzero is true.
 std::string_view storage_type(DType dtype) noexcept;
 
-/// A type as one word, so that T(2) can be written.
+/// A type without spaces, so that T(2) is valid.
 std::string_view word_type(DType dtype) noexcept;
 
-/// The body of ops.def, or what reductions.def says of two parts, for these operands. Integers wrap.
+/// The body of ops.def, or the combine expression of reductions.def, for these operands. Integers wrap.
 std::string operation(Op op, DType compute, std::vector<std::string> operands);
 
 /// A literal that has exactly this value: 0x1.8p+1f, -5ll, true.

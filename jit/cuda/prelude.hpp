@@ -34,7 +34,7 @@ class Prelude {
   std::unordered_map<std::string_view, int> defined_in_;
 };
 
-/// What CUDA's prelude has for `text`.
+/// The parts of CUDA's prelude that `text` needs.
 std::string prelude_for(std::string_view text);
 
 }  // namespace sinter::inline v1::jit::cuda

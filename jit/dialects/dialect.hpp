@@ -1,4 +1,4 @@
-// What the printer asks a C-like language for: types, functions, memory, and what is around a kernel's statements.
+// How the printer spells the loop IR in one C-like language: types, calls, memory accesses, the frame of a kernel.
 #pragma once
 #include <span>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sinter::inline v1::jit::dialects {
 
-/// How a text refers to a parameter, and the statement that defines that name; no statement if there is none to define.
+/// The expression for a parameter, and the statement that defines it; empty if none is needed.
 struct ParamText {
   std::string name, definition;
 };
@@ -18,39 +18,39 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  /// Of a value that is computed with, and of an element in memory.
+  /// Types of values in computations and of elements in memory.
   virtual std::string_view type(DType dtype) const = 0;
   virtual std::string_view memory_type(DType dtype) const = 0;
   /// `wide`: as Loops::wide.
   virtual std::string_view type(loops::Kind kind, bool wide) const = 0;
   /// An expression that has exactly this value.
   virtual std::string literal(DType dtype, std::uint64_t bits) const = 0;
-  /// Says for readers what number it is.
+  /// A comment with the value in decimal.
   virtual std::string comment(DType dtype, std::uint64_t bits) const = 0;
 
   /// An Alu that is no cast. `compute` is the dtype of its operands.
   virtual std::string operation(Op op, DType compute, std::vector<std::string> operands) const = 0;
   virtual std::string conversion(DType from, DType to, const std::string& value) const = 0;
-  /// Of an index, and of a pointer.
+  /// Casts of indices and of pointers.
   virtual std::string cast(std::string_view type, const std::string& value) const = 0;
   virtual std::string pointer_cast(std::string_view type, const std::string& value) const = 0;
-  /// How a called function takes a local that it may change.
+  /// The argument for a local that the called function may change.
   virtual std::string reference(const std::string& local) const { return local; }
   virtual std::string call(std::string_view function, std::span<const std::string> operands) const = 0;
-  /// What only a language of parallel threads has: their numbers, values of other lanes, barriers, shared memory.
+  /// Constructs of parallel languages only: thread numbers, shuffles, barriers, shared memory.
   virtual std::string parallel(const loops::Loops& loops, const loops::Instruction& i,
                                std::span<const std::string> operands) const;
   virtual std::string report(const std::string& fault_word, const std::string& code) const = 0;
 
   virtual ParamText param(const loops::Loops& loops, const loops::Instruction& param) const = 0;
-  /// The whole text of a kernel whose statements are `body`.
+  /// The complete source of a kernel whose statements are `body`.
   virtual std::string kernel(const loops::Loops& loops, const std::string& body) const = 0;
 };
 
 /// Inputs are never written through their pointers.
 inline bool is_input(const loops::Instruction& param) noexcept { return param.name.starts_with('x'); }
 
-/// Without the parentheses around the whole.
+/// Without the outer parentheses.
 std::string bare(const std::string& expression);
 
 }  // namespace sinter::inline v1::jit::dialects

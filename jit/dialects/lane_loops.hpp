@@ -1,4 +1,4 @@
-// Which instructions of a program a text writes as loops over lanes: C-like languages have no arithmetic of vectors.
+// Which instructions are printed as loops over lanes, since C-like languages have no vector arithmetic.
 #pragma once
 #include <vector>
 

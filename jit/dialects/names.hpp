@@ -1,4 +1,4 @@
-// What a text calls the values of a program.
+// The names of IR values in the generated source.
 #pragma once
 #include <map>
 #include <string>
@@ -27,7 +27,7 @@ class Names {
   std::string lane(loops::Value v, std::string_view l = "l") const;
   /// Whether a vector is an object of the text, not a variable of a lane loop.
   bool is_array(loops::Value v) const;
-  /// Of a comparison: sums and products need no parentheses there.
+  /// As an operand of a comparison, where sums and products need no parentheses.
   std::string compared(loops::Value v) const;
 
  private:

@@ -277,7 +277,7 @@ class Printer {
   void range(Value v) {
     const Instruction& i = loops_[v];
     const auto unroll = static_cast<loops::Unroll>(i.attribute);
-    if (unroll != loops::Unroll::AsItLikes)
+    if (unroll != loops::Unroll::CompilerDefault)
       out_ += unroll == loops::Unroll::All ? "#pragma unroll\n" : "#pragma unroll 1\n";
     const std::string begin = bare(i.operands[0]), end = names_.compared(i.operands[1]), step = bare(i.operands[2]);
     names_.open();

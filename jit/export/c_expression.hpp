@@ -14,13 +14,13 @@ std::string_view element_type(DType dtype) noexcept;
 std::string_view value_type(DType dtype) noexcept;
 std::string_view short_name(DType dtype) noexcept;
 
-/// Bytes that its address is a multiple of, on the CPU; on a GPU that is its size.
+/// Required alignment in bytes on the CPU; on a GPU it is the element's size.
 std::size_t cpu_alignment(DType dtype) noexcept;
 
 /// An expression that has exactly this value.
 std::string c_literal(DType dtype, std::uint64_t bits);
 
-/// A conversion as executors have it.
+/// A C expression that converts as the executors do.
 std::string c_conversion(DType from, DType to, const std::string& value);
 
 /// A number of the expression as a kernel uses it, in C: a parameter that is converted, or its value.

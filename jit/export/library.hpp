@@ -51,10 +51,10 @@ std::string cuda_text(const Library& library);
 /// Parameters of a kernel's functions: `const float *z`, with and without those of a launch.
 std::vector<std::string> parameters(const Model& model, bool of_launch);
 std::vector<std::string> size_parameters(const Model& model);
-/// The same of those that take DLPack tensors; and what is behind arrays and sizes in both.
+/// The same for functions that take DLPack tensors; and the trailing parameters that both have in common.
 std::vector<std::string> dlpack_parameters(const Model& model, bool of_launch);
 void add_other_parameters(const Model& model, bool of_launch, std::vector<std::string>& to);
-/// Two copies of a kernel in different libraries are the same where this is.
+/// Equal hashes mean equal kernels, also across libraries.
 std::string content_hash(std::string_view text);
 /// "y float32 (n, m)".
 std::string shape_text(const Model& model, const Array& array);

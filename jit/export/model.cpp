@@ -29,7 +29,7 @@ using runtime::TensorRef;
   throw Error(fmt::format("{} cannot be exported: {}", runtime::quote(from.options.name), why));
 }
 
-/// What C source of ours cannot hold.
+/// Refuses operations that exported C does not support.
 void check_operations(const Export& from) {
   for (const Node& n : from.expression.graph.nodes()) {
     if (n.op == Op::matmul)
@@ -50,7 +50,7 @@ std::string name_or(const std::vector<std::string>& names, std::size_t i, std::s
   return i < names.size() && !names[i].empty() ? names[i] : std::move(otherwise);
 }
 
-/// Those that nothing is read for.
+/// Adds the operands that read no memory.
 void add_positions(Model& m, const Places& places) {
   for (const PositionLeaf& p : places.leaves) {
     const SymbolicShape& shape = m.sizes->shape(p.leaf);
@@ -151,7 +151,7 @@ void check_names(const Model& m, const Export& from) {
 /// An address that all vectors are aligned to. Nothing is read or written.
 std::byte* somewhere() noexcept { return reinterpret_cast<std::byte*>(std::uintptr_t{4096}); }
 
-/// An operand that lies so.
+/// An operand in the given layout.
 SymbolicTensor symbolic(const Array& array, Layout layout) {
   SymbolicTensor t{.shape = array.shape, .strides = contiguous_strides(array.shape), .numel = array.shape.numel()};
   t.data = somewhere();
@@ -185,7 +185,7 @@ TensorRef example(const Model& m, const SymbolicTensor& symbolic, DType dtype) {
   return t;
 }
 
-/// Parts that are equal for the numbers that the library holds for good are computed once.
+/// Subexpressions that are equal for the scalars that are fixed at export are computed once.
 void merge_equal_scalars(Model& m, const Export& from) {
   std::set<std::uint32_t> vary;
   for (const Number& n : m.numbers)

@@ -22,12 +22,12 @@ struct Array {
   DType dtype;
   SymbolicShape shape;
   SymbolicShape strides = {};  // names of those that a caller gives; none: it is contiguous
-  bool indexed = false;        // it is read at places that indices give, so an index of it needs an element
+  bool indexed = false;        // it is indexed, so it must not be empty
 
   bool is_strided() const noexcept { return !strides.empty(); }
 };
 
-/// A leaf whose elements are positions: no array, but operands of kernels.
+/// An operand of kernels whose elements are their own positions: it reads no memory.
 struct Positions {
   std::uint32_t leaf;
   SymbolicShape shape, strides;
@@ -50,16 +50,16 @@ struct Variant {
   std::size_t image = 0;  // which of the library's texts
 };
 
-/// Up to so many rows and columns, the variant. The first rule that fits decides.
+/// Selects a variant for at most this many rows and columns; the first matching rule wins.
 struct Rule {
   std::int64_t rows, columns;
   std::size_t variant;
 };
 
-/// How the arrays lie: all contiguous; the strided ones with neighbours along their last axis; or anyhow.
+/// Memory layout of the arrays: all contiguous; strided ones contiguous along their last axis; or arbitrary strides.
 enum class Layout : std::uint8_t { Contiguous, Padded, Strided };
 
-/// The loops of a step where the arrays lie so.
+/// One version of a step, for one layout of its arrays.
 struct Loops {
   Layout layout;
   SymbolicNest nest;
@@ -102,13 +102,13 @@ struct Model {
   const Number& number(std::uint32_t number) const;
 };
 
-/// Of a step in C, where arrays lie so: fused_0, fused_0_strided.
+/// Prefix of the C names of a step for one layout: fused_0, fused_0_strided.
 std::string kernel_name(const Model& model, std::size_t step, const Loops& loops);
 
 /// Throws Error for what cannot be exported.
 Model make_model(const Export& from);
 
-/// The variants of a step: fills rules and variants of its loops, whose nest is set.
+/// Fills the rules and variants of a step's loops, whose nest is set.
 void add_variants(const Model& model, const Step& step, Loops& loops);
 
 /// Whether an input of the plan may be read where this output is written.

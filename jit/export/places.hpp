@@ -1,5 +1,5 @@
-// What in an expression stands for shapes without being one: elements' own positions (random numbers, the axes that a
-// gather does not run along), and the extents and strides that indices are measured by.
+// Leaves and scalars of an expression whose values depend on shapes: elements' own positions (random numbers, the axes
+// that a gather does not run along), and the extents and strides that indices are checked and scaled by.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,15 +17,16 @@ struct LeafExtents {
   int first, last;
 };
 
-/// A leaf whose elements are positions. Without an array they are its own; else axis i steps along axis axes[i] of it,
-/// or nowhere (-1).
+/// A leaf whose elements are positions: its own, or, if `array` is set, along axis i those of axis axes[i] of that
+/// array
+/// (-1: it does not step).
 struct PositionLeaf {
   std::uint32_t leaf;
   std::int64_t array = -1;  // number of the leaf
   std::vector<int> axes = {};
 };
 
-/// Two axes of one extent, which nothing broadcasts together.
+/// Two axes that must have one extent although no operation broadcasts them together.
 struct EqualAxes {
   std::uint32_t leaf;
   int axis;
@@ -40,7 +41,7 @@ struct Places {
   std::map<std::uint32_t, LeafExtents> numbers;  // numbers of the expression that are extents or strides
 };
 
-/// Throws Error, which names the kernel, for what is read in another way than exported kernels can.
+/// Throws Error, which names the kernel, for accesses that exported kernels do not support.
 Places find_places(const Recorded& expression, std::string_view name);
 
 }  // namespace sinter::inline v1::jit::exporting

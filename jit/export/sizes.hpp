@@ -22,7 +22,7 @@ class Sizes {
 
   /// Those that are parameters, in the order of the numbers that extents have for them.
   std::span<const std::string> names() const noexcept { return {names_.data(), sizes_}; }
-  /// A stride that a caller gives: a name that is no size.
+  /// A stride that the caller passes: a name that is not a size.
   Extent stride(std::string name);
 
   /// The shape of leaf i.
@@ -30,12 +30,12 @@ class Sizes {
   /// In C, each name with `prefix`: a->n * a->m, or a number.
   std::string text(const Extent& extent, const std::string& prefix) const;
 
-  /// Plans are made for examples: numbers that differ from each other, from 1 and from the extents that stay.
+  /// Plans are made for example values, which differ from each other, from 1 and from the fixed extents.
   std::int64_t example(const Extent& extent) const;
   Shape example(const SymbolicShape& shape) const;
   /// A nest with the same patterns: strides are equal to those of a contiguous operand only if they are by name.
   LoopNest example(const SymbolicNest& nest) const;
-  /// Whose example this is, of one size or none.
+  /// The extent whose example value this is; a plain number if there is none.
   Extent of_example(std::int64_t number) const;
   SymbolicShape of_example(const Shape& shape) const;
 

@@ -23,7 +23,7 @@ constexpr std::int64_t rows_across[] = {64, large};
 /// The same where there are no vectors, and of operands with strides.
 constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
-/// Up to so many elements in all, a launch takes as long without vectors.
+/// Up to this many elements in all, vectors do not make a launch faster.
 constexpr std::int64_t few_elements = 1024;
 
 /// A number of rows or columns that stands for all up to a limit.
@@ -57,13 +57,13 @@ class Variants {
       : model_(model), step_(step), traits_(*step.traits), nest_(loops.nest), loops_(loops) {}
 
   void add() {
-    std::vector<int> lanes{1};
-    if (!model_.one_variant && traits_.lanes > 1 && may_have_vectors(traits_.lanes)) lanes = {traits_.lanes, 1};
-    for (const int n : lanes)
-      if (!model_.one_variant) traits_.rows ? add_rows(n, false) : add_elementwise(n, false);
-    if (!model_.one_variant && !may_be_wide()) return;
-    for (const int n : lanes)
-      if (n == 1 || !traits_.rows) traits_.rows ? add_rows(n, may_be_wide()) : add_elementwise(n, may_be_wide());
+    if (model_.one_variant) return add(1, may_be_wide());
+    const bool has_vectors = may_have_vectors(traits_.lanes);
+    if (has_vectors) add(traits_.lanes, false);
+    add(1, false);
+    if (!may_be_wide()) return;
+    if (has_vectors && !traits_.rows) add(traits_.lanes, true);
+    add(1, true);
   }
 
  private:
@@ -73,7 +73,8 @@ class Variants {
 
   /// Whether outputs are written by vectors, and something is read or written by them at all.
   bool may_have_vectors(int lanes) const {
-    const auto dim = lane_dim();
+    if (lanes == 1) return false;
+    const int dim = lane_dim();
     const auto is_off = [&](const Extent& e) { return e.is_number() && e.factor() % lanes != 0; };
     const Extent& extent = nest_.extents[dim];
     if (nest_.numel.is_number() && nest_.numel.factor() <= few_elements) return false;
@@ -110,6 +111,8 @@ class Variants {
   }
 
   // ---- Variants
+
+  void add(int lanes, bool wide) { traits_.rows ? add_rows(lanes, wide) : add_elementwise(lanes, wide); }
 
   void add(const KernelClass& c, std::int64_t rows = any, std::int64_t columns = any) {
     std::string text = cuda::source(*step_.kernel, traits_, c);

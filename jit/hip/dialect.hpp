@@ -1,4 +1,4 @@
-// What HIP calls otherwise than CUDA. Waves may have 32 or 64 lanes: a warp of the program is 32 of them.
+// HIP's overrides of CUDA's dialect. Waves may have 32 or 64 lanes: a warp of the program is 32 of them.
 #pragma once
 #include "../cuda/dialect.hpp"
 

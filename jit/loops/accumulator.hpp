@@ -1,4 +1,4 @@
-// What a thread knows of its part of a row during a pass.
+// The running partial results of a thread during a pass over its part of a row.
 #pragma once
 #include "parts.hpp"
 
@@ -28,10 +28,11 @@ class Accumulator {
   std::vector<Value> values_, compensations_;  // locals; none where there is no compensation
 };
 
-/// The online sums of a stage, by pivots: what is known of their leads so far. A pivot of exponentials moves by more
-/// than 8 or not at all, so what earlier moves rounded shrinks by e^-8 each time; one of squares is the mean of a third
-/// of the thread's elements at least, but for the first two batches, so their sum about it, of which u is lost at each
-/// of log2(n) moves, is at most four times that about the mean.
+/// The online sums of a stage, each about a pivot: the running value of the reduction that it depends on, its lead. The
+/// pivot of a sum of exponentials moves only if the maximum has grown by more than 8, so each move multiplies earlier
+/// rounding errors by at most e^-8. The pivot of a sum of squares is, after the first two batches, the mean of at least
+/// a third of the elements so far; the sum about it loses at most one rounding at each of log2(n) moves, and is at most
+/// four times the sum about the mean.
 class OnlineSums {
  public:
   /// Sums of distances from pivots, as `add` takes them: of each online sum its terms' sum, and of squares the sum of
@@ -53,7 +54,7 @@ class OnlineSums {
 
   OnlineSums(const Frame& frame, Builder& b, const Parts& parts);
 
-  /// What is known of the leads in the next elements, of which there are so many.
+  /// Updates the leads with the next elements, of which there are `count`.
   void advance(const Part& batch, int count);
   /// The pivot of one of the stage's online sums.
   Value pivot(std::size_t i) const { return b_.get(states_[i].pivot); }

@@ -30,26 +30,26 @@ class Builder {
     return alu(op, dtype, std::span(operands.begin(), operands.size()));
   }
   Value cast(Value a, DType dtype) { return type(a).dtype == dtype ? a : alu(Op::cast, dtype, {a}); }
-  /// As it lies in memory.
+  /// Converts to the storage dtype.
   Value stored(Value a) { return cast(a, storage(type(a).dtype)); }
   Value select(Value condition, Value a, Value b) { return lanewise(Code::Select, type(a), {condition, a, b}); }
 
-  /// Of indices of one kind.
+  /// Index arithmetic; both operands have the same kind.
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);
-  /// Times and over a number.
+  /// Multiplication and division, rounding down, by a constant.
   Value times(Value a, std::int64_t n) { return mul(a, integer(type(a).kind, n)); }
   Value over(Value a, std::int64_t power) { return quotient(a, integer(type(a).kind, power)); }
   Value quotient(Value a, Value divisor);
   Value remainder(Value a, std::int64_t power);
   Value less(Value a, Value b) { return lanewise(Code::Less, bool_type(), {a, b}); }
   Value equal(Value a, Value b) { return lanewise(Code::Equal, bool_type(), {a, b}); }
-  /// None is true.
+  /// Conjunction of two guards; none means always true.
   Value both(Value a, Value b);
-  /// An index as another kind.
+  /// Converts an index to another kind.
   Value convert(Value a, Kind kind);
-  /// An index as an element of an integer dtype.
+  /// Converts an index to an element of an integer dtype.
   Value element(Value a, DType dtype) { return lanewise(Code::Convert, element_type(dtype), {a}); }
   Value ramp(Value first, Value step, int lanes);
 
@@ -113,7 +113,7 @@ class Builder {
     emit({Code::Report, {}, {}, static_cast<std::uint64_t>(fault), {pointer, code}, {}});
   }
 
-  /// What a text may call the value, unless it has a name.
+  /// Sets a name as a hint to the printer, unless the value has one.
   Value named(Value v, std::string_view name) {
     if (std::string& n = out_.code[static_cast<std::size_t>(v)].name; n.empty()) n = name;
     return v;

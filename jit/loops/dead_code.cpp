@@ -3,7 +3,7 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-/// Whether the instruction is needed whatever reads its result. Parameters are what a launch gives.
+/// Whether the instruction has side effects. Parameters count as such: a launch passes them all.
 bool has_effect(const Instruction& i) noexcept {
   switch (i.code) {
     case Code::Param:
@@ -55,7 +55,7 @@ class Liveness {
     }
   }
 
-  /// What writes to locals that are read.
+  /// Marks writes to locals that are read.
   bool mark_writes() {
     bool changed = false;
     for (Value v = 0; v < static_cast<Value>(live_.size()); ++v) {

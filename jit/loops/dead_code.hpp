@@ -1,4 +1,4 @@
-// Removes what no effect needs.
+// Dead-code elimination.
 #pragma once
 #include "loops.hpp"
 

@@ -13,7 +13,7 @@ class Elements {
  public:
   Elements(const Graph& graph, Builder& b) : graph_(graph), b_(b) {}
 
-  /// What does not depend on where it is: constants, scalars by node, arrays by input, the number of elements.
+  /// Values that are the same for all elements: constants, scalars by node, arrays by input, the number of elements.
   Values uniform(Value columns, const std::function<Value(std::size_t)>& scalar,
                  const std::function<Value(std::size_t)>& array) const;
   /// Computes the nodes that are `needed` and have no value. `input` gives an operand's elements; flags are raised and

@@ -12,8 +12,8 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-constexpr int most_lanes = 64;
-constexpr std::size_t most_shared = 48 << 10;  // bytes that a kernel may declare
+constexpr int max_lanes = 64;
+constexpr std::size_t max_shared = 48 << 10;  // bytes that a kernel may declare
 
 bool is_index(Type t) noexcept {
   return t.kind == Kind::Word || t.kind == Kind::Index || t.kind == Kind::Offset || t.kind == Kind::Long;
@@ -23,9 +23,9 @@ bool is_bool(Type t) noexcept { return is_element(t) && t.dtype == DType::Bool; 
 bool is_complex_element(Type t) noexcept { return is_element(t) && is_complex(t.dtype); }
 bool is_scalar(Type t) noexcept { return t.lanes == 1; }
 
-/// Whether a value may be used as another of so many lanes.
+/// Whether a value has `lanes` lanes or is broadcast to them.
 bool fits(Type t, int lanes) noexcept { return t.lanes == 1 || t.lanes == lanes; }
-/// Equal but for the lanes.
+/// Equal except for the lanes.
 bool is_like(Type a, Type b) noexcept {
   return a.kind == b.kind && (a.kind != Kind::Element || a.dtype == b.dtype) &&
          (a.kind != Kind::Pointer || a.dtype == b.dtype);
@@ -37,8 +37,8 @@ class InstructionCheck {
       : loops_(loops), i_(loops[v]), t_(i_.type), is_set_(is_set) {}
 
   std::string_view run() const {
-    if (t_.lanes < 1 || t_.lanes > most_lanes || (t_.lanes & (t_.lanes - 1)) != 0) return "so many lanes there are not";
-    if (!is_index(t_) && !is_element(t_) && t_.lanes != 1) return "so many lanes there are not";
+    if (t_.lanes < 1 || t_.lanes > max_lanes || (t_.lanes & (t_.lanes - 1)) != 0) return "not a valid number of lanes";
+    if (!is_index(t_) && !is_element(t_) && t_.lanes != 1) return "not a valid number of lanes";
     switch (i_.code) {
       case Code::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
       case Code::Constant: return constant();
@@ -47,14 +47,14 @@ class InstructionCheck {
       case Code::Blocks:
       case Code::Threads: return t_ == index_type(Kind::Word) ? "" : "not a word";
       case Code::Range: return range();
-      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? none_of_its_own() : "not a Bool of one lane";
+      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? no_result() : "not a Bool of one lane";
       case Code::End:
       case Code::Barrier:
-      case Code::WarpBarrier: return none_of_its_own();
+      case Code::WarpBarrier: return no_result();
       case Code::Flag: return flag();
       case Code::Report:
         return at(0).kind == Kind::FaultWord && at(1) == index_type(Kind::Word) && is_fault()
-                   ? none_of_its_own()
+                   ? no_result()
                    : "not a fault and its code";
       default: break;
     }
@@ -66,7 +66,7 @@ class InstructionCheck {
   Type type(Value v) const { return v == none ? Type{} : loops_[v].type; }
   Type at(std::size_t k) const { return type(i_.operands[k]); }
   bool has(std::size_t k) const { return i_.operands[k] != none; }
-  std::string_view none_of_its_own() const { return t_.kind == Kind::None ? "" : "it has no result"; }
+  std::string_view no_result() const { return t_.kind == Kind::None ? "" : "it must not have a result"; }
   bool is_fault() const { return i_.attribute < all_faults.size(); }
   std::optional<std::uint64_t> known(Value v) const {
     if (loops_[v].code != Code::Constant) return std::nullopt;
@@ -142,7 +142,7 @@ class InstructionCheck {
     return is_index(t_) || (is_element(t_) && category(t_.dtype) == Category::Int) ? "" : "not an integer";
   }
 
-  /// Operands of an operation have one dtype, but for a condition.
+  /// All operands except a condition have the same dtype.
   std::string_view elements() const {
     const bool combines = is_reduction(i_.op) && i_.op != Op::count;
     if (i_.op == Op::load || i_.op == Op::count || info(i_.op).rule == DTypeRule::Product) return "not an operation";
@@ -181,13 +181,13 @@ class InstructionCheck {
         if (t_.kind != Kind::Pointer || at(0).kind != Kind::Pointer) return "not a pointer";
         return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
       case Code::Shared:
-        return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= most_shared / size_of(t_.dtype)
+        return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= max_shared / size_of(t_.dtype)
                    ? ""
                    : "not an array in shared memory";
       case Code::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
       case Code::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
       case Code::Store:
-        if (t_.kind != Kind::None) return none_of_its_own();
+        if (t_.kind != Kind::None) return no_result();
         return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);
       case Code::Local: return local();
       case Code::Get:
@@ -207,21 +207,21 @@ class InstructionCheck {
   bool is_read(Value pointer) const { return name_of_root(pointer) == 'x'; }
   bool is_written(Value pointer) const { return name_of_root(pointer) == 'y'; }
 
-  /// Of a value in memory: the guard is the operand of this number, the stride the next one.
+  /// Of a load or store: `guard` is the number of the guard's operand; the stride is the next one.
   std::string_view access(Type value, std::size_t guard) const {
     const Type pointer = at(0), position = at(1);
     if (pointer.kind != Kind::Pointer || !is_element(value) || value.dtype != pointer.dtype)
       return "not of the pointer's dtype";
-    if (i_.attribute > static_cast<std::uint64_t>(Access::Gather)) return "so memory is not accessed";
+    if (i_.attribute > static_cast<std::uint64_t>(Access::Gather)) return "not an access mode";
     const auto access = static_cast<Access>(i_.attribute);
     const bool gathers = access == Access::Gather;
-    if (is_scalar(value) && !gathers && access != Access::Elements) return "one lane is no vector";
+    if (is_scalar(value) && !gathers && access != Access::Elements) return "a vector access needs several lanes";
     if (!(gathers ? is_element(position) && category(position.dtype) == Category::Int : is_index(position)))
       return "not a position";
     if (position.lanes != (gathers ? value.lanes : 1)) return "not a position for each lane";
     if (has(guard) && (!is_bool(at(guard)) || !(is_scalar(at(guard)) || (gathers && fits(at(guard), value.lanes)))))
       return "the guard is not a Bool";
-    if (has(guard + 1) != (access == Access::Strided)) return "a stride without strided lanes";
+    if (has(guard + 1) != (access == Access::Strided)) return "only strided accesses have a stride";
     return !has(guard + 1) || (is_index(at(guard + 1)) && is_scalar(at(guard + 1))) ? "" : "not a stride";
   }
 
@@ -229,7 +229,7 @@ class InstructionCheck {
     if (!is_index(t_) && !is_element(t_)) return "not a local";
     if (i_.attribute < 1 || i_.attribute > 1024) return "not an array";
     if (!has(0)) return "";
-    if (i_.attribute > 1) return "an array begins with no value";
+    if (i_.attribute > 1) return "an array has no initial value";
     return like_result();
   }
 
@@ -237,10 +237,10 @@ class InstructionCheck {
     const Instruction& local = loops_[i_.operands[0]];
     if (local.code != Code::Local) return "not a local";
     if (i_.code == Code::Set) {
-      if (t_.kind != Kind::None) return none_of_its_own();
+      if (t_.kind != Kind::None) return no_result();
       if (!is_like(at(2), local.type) || !fits(at(2), local.type.lanes)) return "not of the local's type";
     } else if (!is_set_[static_cast<std::size_t>(i_.operands[0])]) {
-      return "nothing has set the local";
+      return "the local is read before it is set";
     }
     if (i_.code == Code::Get && t_ != local.type) return "not of the local's type";
     if (i_.code != Code::Column) return position(local.attribute);
@@ -249,7 +249,7 @@ class InstructionCheck {
     return has(1) ? position(static_cast<std::uint64_t>(local.type.lanes)) : "a position is missing";
   }
 
-  /// Below a bound, by what is known without running the program.
+  /// Whether a position is known to be below a bound.
   std::string_view position(std::uint64_t bound) const {
     if (!has(1)) return bound == 1 ? "" : "a position is missing";
     const Instruction& p = loops_[i_.operands[1]];
@@ -277,7 +277,7 @@ class InstructionCheck {
       const bool is_local = k < static_cast<std::size_t>(known->locals);
       if (!fits(at(k), lanes) || (is_local && at(k).lanes != lanes)) return "lanes differ";
       if (is_local && (loops_[o].code != Code::Local || loops_[o].attribute != 1)) return "not a local";
-      if (is_local && !is_set_[static_cast<std::size_t>(o)]) return "nothing has set the local";
+      if (is_local && !is_set_[static_cast<std::size_t>(o)]) return "the local is read before it is set";
     }
     return known->has_result && lanes != t_.lanes ? "lanes differ" : "";
   }
@@ -286,14 +286,15 @@ class InstructionCheck {
 
   std::string_view range() const {
     if (!is_index(t_) || !is_scalar(t_)) return "not an index";
-    if (i_.attribute > static_cast<std::uint64_t>(Unroll::AsItLikes)) return "so loops are not unrolled";
+    if (i_.attribute > static_cast<std::uint64_t>(Unroll::CompilerDefault)) return "not an unroll mode";
     for (std::size_t k = 0; k < 3; ++k)
       if (at(k) != t_) return "kinds differ";
     const auto step = known(i_.operands[2]);
     if (step && static_cast<std::int64_t>(*step) <= 0) return "the counter does not grow";
     const bool is_known = known(i_.operands[0]) && known(i_.operands[1]) && step;
-    return is_known || i_.attribute != static_cast<std::uint64_t>(Unroll::All) ? ""
-                                                                               : "unrolled so often as is not known";
+    return is_known || i_.attribute != static_cast<std::uint64_t>(Unroll::All)
+               ? ""
+               : "a fully unrolled loop needs constant bounds";
   }
 
   std::string_view flag() const {

@@ -1,4 +1,4 @@
-// Whether single instructions are what they should be.
+// Checks of single instructions.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -43,7 +43,7 @@ constexpr Type index_type(Kind kind, int lanes = 1) noexcept { return {kind, DTy
 constexpr DType storage(DType dtype) noexcept { return dtype == DType::Bool ? DType::UInt8 : dtype; }
 constexpr Type bool_type(int lanes = 1) noexcept { return element_type(DType::Bool, lanes); }
 
-/// Operands stand in this order. An operand of one lane beside some of several is the same for each of them. A warp is
+/// Operands stand in this order. An operand of one lane is broadcast where other operands have several. A warp is
 /// 32 threads of consecutive numbers, whatever the hardware executes in step.
 enum class Code : std::uint8_t {
   Param,     // of the launch, by name
@@ -62,45 +62,45 @@ enum class Code : std::uint8_t {
   Sub,
   Mul,        // of indices of one kind
   Remainder,  // of indices; b is a power of two
-  Quotient,   // an index by a divider, or by a constant power of two
+  Quotient,   // of an index by a divider, a constant, or (64 bits, slow) another index
   Convert,    // an index to another kind, or to an element of an integer dtype
   Splat,      // one value for several lanes
   Ramp,       // first, step: first + lane * step
   Low,
   High,     // half of the lanes
-  Shuffle,  // the value of the thread whose number in its warp differs by the attribute's bits
+  Shuffle,  // the value of the lane whose number is this one's XOR the attribute
   // Memory:
   Advance,   // pointer, elements
-  View,      // pointer, bytes: the pointer of another dtype that lies so far behind
+  View,      // pointer, bytes: a pointer of another dtype to that byte offset
   Load,      // pointer, position, guard or none, stride of lanes or none; attribute: Access. 0 where the guard is false
   Store,     // pointer, position, value, guard or none, stride of lanes or none; attribute: Access
-  Shared,    // a pointer to so many elements (attribute) of the block's shared memory
+  Shared,    // a pointer to static shared memory; attribute: the number of elements
   RowCache,  // a pointer to dynamic shared memory
   Barrier,   // of the threads of a block
   WarpBarrier,  // of a warp
   // Variables of a thread:
-  Local,   // of attribute values; operand: what they are first, or none
+  Local,   // attribute: the number of values; operand: the initial value, or none
   Get,     // local, position or none
-  Column,  // local, position: of each of the local's vectors the lane at the position
+  Column,  // local, position: the lane at the position of each of the local's vectors
   Set,     // local, position or none, value
   Call,    // a function of the prelude (name), which may change the locals among its operands
-  Opaque,  // the same value, of which the compiler does not know that
+  Opaque,  // a copy that the target compiler cannot see through
   // Flow:
   Range,  // begin, end, step: an index that counts up; attribute: Unroll
   If,     // a Bool of one lane
   End,    // of the innermost Range or If
   // Faults:
-  Flag,    // condition, guard or none; attribute: the Fault that is noted where both are true
-  Report,  // pointer to the fault word, code; attribute: the Fault that is reported if it was noted
+  Flag,    // condition, guard or none; attribute: the Fault that is recorded if both are true
+  Report,  // pointer to the fault word, code; attribute: the Fault that is reported if it was recorded
 };
 
-/// What a compiler is to make of a Range.
-enum class Unroll : std::uint8_t { None, All, AsItLikes };
+/// Whether a compiler is to unroll a Range.
+enum class Unroll : std::uint8_t { None, All, CompilerDefault };
 
-/// How a Load or Store finds its lanes.
+/// How the lanes of a Load or Store lie in memory.
 enum class Access : std::uint8_t {
-  Elements,  // side by side from the position, at any address
-  Vector,    // side by side from the position, at a multiple of the vector's size
+  Elements,  // contiguous from the position, at any alignment
+  Vector,    // contiguous from the position, aligned to the vector's size
   Vectors,   // the same, and the position counts vectors
   Strided,   // a stride apart
   Gather,    // at a position for each lane
@@ -117,8 +117,8 @@ struct Instruction {
 
 struct Loops {
   std::string name;
-  int block = 256;          // threads of a block, at most
-  int resident_blocks = 1;  // that a multiprocessor is to run at once
+  int block = 256;          // maximum threads per block
+  int resident_blocks = 1;  // minimum blocks per multiprocessor
   bool wide = false;        // whether an Index has 64 bits
   bool aliased = false;     // an input may share memory with an output
   std::vector<Instruction> code;
@@ -126,7 +126,7 @@ struct Loops {
   const Instruction& operator[](Value v) const noexcept { return code[static_cast<std::size_t>(v)]; }
 };
 
-/// What codes and kinds are called in texts.
+/// Names of codes and kinds in the textual form.
 std::string_view name(Code code) noexcept;
 std::string to_string(Type type);
 

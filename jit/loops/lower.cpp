@@ -14,8 +14,8 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-/// Blocks that one multiprocessor is to run at once. Unrolled rows and batches take as many registers as ptxas may give
-/// them: where 64 suffice, 1024 threads are asked for. Long functions and doubles need more, and else it may spill.
+/// Minimum blocks per multiprocessor. ptxas gives unrolled code as many registers as it is allowed to: if 64 per thread
+/// suffice, request 1024 resident threads. With long functions or doubles that could cause spills: request one block.
 int resident_blocks(const Frame& frame) {
   if (!frame.reduces()) return 1;
   constexpr int enough_kept = 40, enough_read = 48;  // words
@@ -156,14 +156,14 @@ class Lowering {
     share_.has_tail = b_.both(here_, b_.equal(split_, last));
   }
 
-  // ---- What is one for a row
+  // ---- Per-row values
 
   Values uniform() const {
     const auto array = [&](std::size_t input) { return operands_.input(input).pointer; };
     return elements_.uniform(operands_.columns(), [&](std::size_t node) { return operands_.scalar(node); }, array);
   }
 
-  /// What some pass or output reads of it.
+  /// Those that some pass or output reads.
   std::vector<bool> needed_of_rows() const {
     std::vector<Operand> wanted;
     for (const RowPass& pass : frame_.passes.passes) {
@@ -171,13 +171,14 @@ class Lowering {
       for (const OnlineSum& s : pass.online) wanted.push_back(graph_.operands(graph_[s.sum])[0]);
     }
     for (std::size_t k = 0; k < graph_.outputs().size(); ++k) wanted.push_back(graph_.outputs()[k]);
-    std::vector<bool> needed = made_of(graph_, wanted, [&](std::size_t i) { return combines(graph_.nodes()[i]); });
+    std::vector<bool> needed =
+        backward_slice(graph_, wanted, [&](std::size_t i) { return combines(graph_.nodes()[i]); });
     for (std::size_t i = 0; i < needed.size(); ++i)
       if (!frame_.passes.stages.per_row[i] || combines(graph_.nodes()[i])) needed[i] = false;
     return needed;
   }
 
-  /// What follows when so many stages are over.
+  /// Computes those that become available after `stages` stages.
   void row_level(int stages) {
     std::vector<bool> needed = row_needed_;
     for (std::size_t i = 0; i < needed.size(); ++i)
@@ -222,7 +223,7 @@ class Lowering {
     const Value begin = b_.convert(thread_, Kind::Long);
     const Value end = here_ == none ? splits : b_.select(here_, splits, b_.integer(Kind::Long, 0));
     const Value step = b_.convert(share_.team, Kind::Long),
-                split = b_.range(begin, end, step, Unroll::AsItLikes, "other");
+                split = b_.range(begin, end, step, Unroll::CompilerDefault, "other");
     all.add(partials_.load(parts, s, row_number_, split));
     b_.end();
     finish(parts, s, team_.combine(parts, s, all.finalize()));
@@ -242,12 +243,12 @@ class Lowering {
   }
   Values compute(std::size_t pass, const Tile& tile) {
     const Registers& kept = traversal_.kept();
-    const std::vector<bool> needed = made_of_elements(frame_, kept, frame_.passes.passes[pass].wanted);
+    const std::vector<bool> needed = element_dependencies(frame_, kept, frame_.passes.passes[pass].wanted);
     Values values = row_;
     for (std::size_t i = 0; i < kept.nodes.size(); ++i)
       if (needed[i] && kept.has_node(i)) values[i] = b_.get(tile.registers->nodes[i], tile.step);
     values = compute(pass, needed, tile, std::move(values));
-    traversal_.leave(tile, values);
+    traversal_.save(tile, values);
     return values;
   }
 
@@ -336,7 +337,7 @@ class Lowering {
       const auto is_pivot = [&](const OnlineSum& s) { return static_cast<std::size_t>(s.pivot.node) == i; };
       return frame_.passes.stages.per_row[i] || std::ranges::any_of(row_pass.online, is_pivot);
     };
-    values = compute(pass, made_of(graph_, wanted, is_known), tile, std::move(values));
+    values = compute(pass, backward_slice(graph_, wanted, is_known), tile, std::move(values));
     std::vector<Value> terms;
     const auto add = [&](Operand o) {
       terms.push_back(of_lanes(b_.splat(values[static_cast<std::size_t>(o.node)], lanes_of(tile))));
@@ -360,7 +361,8 @@ class Lowering {
 
   void write() {
     if (frame_.passes.writes_elements) {
-      if (frame_.scheme.kept) share_.thread = index(b_.opaque(thread_));  // addresses anew: kept, they take registers
+      // Addresses are recomputed: keeping them would cost registers.
+      if (frame_.scheme.kept) share_.thread = index(b_.opaque(thread_));
       for (const OperandLayout& a : operands_.all())
         if (a.is_element() && a.memory) operands_.pointer(a);
       write_elements();
@@ -381,7 +383,7 @@ class Lowering {
 
   void write_tiles() {
     const Value tile = b_.range(share_.thread, share_.end, share_.team, Unroll::None, "tile");
-    const std::vector<bool> needed = made_of_elements(frame_, {}, frame_.passes.passes[0].wanted);
+    const std::vector<bool> needed = element_dependencies(frame_, {}, frame_.passes.passes[0].wanted);
     Tiles(frame_, b_, operands_).visit(tile, [&](const TileRow& row) {
       Values values = row_;
       elements_.compute(needed, values, none,
@@ -395,7 +397,7 @@ class Lowering {
     b_.end();
   }
 
-  /// The team has read what is one for the row before it may be written in place.
+  /// In place, the team must have read the per-row values before one of them is overwritten.
   void write_rows() {
     const auto is_row = [&](std::size_t k) { return !frame_.passes.is_element_output(k); };
     bool any = false;

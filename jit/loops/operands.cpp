@@ -220,7 +220,7 @@ Value Operands::offset(const OperandLayout& a, const std::vector<Value>& at) con
   return a.along == Along::Unit ? b_.add(offset, at.back()) : offset;
 }
 
-/// Of an operand's neighbours among a vector's lanes.
+/// Stride between consecutive lanes of a vector.
 Value Operands::lane_stride(const OperandLayout& a) const {
   return frame_.scheme.across ? a.row_strides.back() : a.strides.back();
 }
@@ -237,7 +237,8 @@ Value Operands::positions(const OperandLayout& a, Value at, int lanes) const {
   return b_.element(a.along == Along::Broadcast ? start : b_.ramp(start, step, lanes), DType::Int64);
 }
 
-/// From where vectors are counted: the thread's first one, so that the others are at constant offsets; or the row's.
+/// The base that vectors are counted from: the row, or the thread's first vector, from which the others are at constant
+/// offsets.
 Value Operands::vectors(const OperandLayout& a, const Place& place) const {
   const Value row = pointer(a);
   if (place.thread == none) return row;

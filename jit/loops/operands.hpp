@@ -10,7 +10,7 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// What every part of a lowering reads.
+/// The context of a lowering, which all its parts read.
 struct Frame {
   Frame(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c);
 
@@ -20,7 +20,7 @@ struct Frame {
   int row_ndim() const noexcept { return reduces() ? c.ndim - c.reduced : 0; }
   int domain_ndim() const noexcept { return c.ndim - row_ndim(); }
   int stages() const noexcept { return passes.stages.count; }
-  /// A value of no element may harm: a fault would be noted, or memory read that is not there.
+  /// Whether it is unsafe to evaluate out-of-range elements: that could record a spurious fault or read out of bounds.
   bool must_be_inside() const noexcept;
   /// Rows that a thread processes at once.
   int rows_of_thread() const noexcept { return scheme.across ? c.lanes : 1; }
@@ -71,7 +71,7 @@ struct Place {
   Value position;  // of the vector; of the element where it has one lane
   int lanes = 1;
   Value guard = none;  // whether it is in the domain
-  /// What the position is the sum of, where all vectors of a thread lie at constant steps from its first one.
+  /// position = thread + step, if all of a thread's vectors lie at constant offsets from its first one.
   Value thread = none, step = none;
 };
 
@@ -105,13 +105,13 @@ class Operands {
   /// The same at an offset from the operand's first element.
   Value load_at(const OperandLayout& a, Value offset, int lanes, Value guard = none) const;
   void store_at(const OperandLayout& a, Value offset, Value value, int lanes, Value guard = none) const;
-  /// What is one for a row: of each of the thread's rows.
+  /// Per-row values, one for each row of the thread.
   Value load_row(const OperandLayout& a, Value guard) const;
   void store_row(const OperandLayout& a, Value value, Value guard) const;
   /// The same vector in the row cache.
   Value load_cached(const OperandLayout& a, const Place& place) const;
   void store_cached(const OperandLayout& a, const Place& place, Value value) const;
-  /// Notes or reports faults.
+  /// Records or reports faults.
   void report_faults() const;
 
  private:

@@ -1,4 +1,4 @@
-// The parts of rows that blocks leave in memory where several share a row.
+// Partial results of rows that several blocks share, in global memory between launches.
 #pragma once
 #include "parts.hpp"
 

@@ -7,7 +7,7 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-/// What reductions.def says of no element.
+/// The identity column of reductions.def.
 std::string_view identity_of(Op op) noexcept {
   switch (op) {
 #define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
@@ -104,7 +104,7 @@ void Parts::combine_field(const Field& f, const Part& a, const Part& b, Part& ou
   out[f.at + 1] = b_.select(taken, y_at, x_at);
 }
 
-/// Of sums of exponentials, the one about the lesser lead is brought to the greater (Milakov and Gimelshein, 2018). Of
+/// The sum of exponentials with the smaller maximum is rescaled to the larger one (Milakov and Gimelshein, 2018). Of
 /// moments: Chan, Golub and LeVeque, 1979.
 void Parts::combine_online(const Online& o, const Part& a, const Part& b, Part& out) const {
   const Type type = element_type(o.dtype);
@@ -148,7 +148,7 @@ void Parts::results(const Part& whole, std::vector<Value>& values) const {
     Value& result = values[static_cast<std::size_t>(o.sum.sum.node)];
     result = whole[o.at];
     if (o.is_square() || o.sum.pivot != o.sum.lead) continue;
-    // Less an infinite or NaN greatest element there is no sum.
+    // x - amax(x) is NaN if the maximum is infinite or NaN, so the sum must be NaN too.
     const Value greatest = whole[o.lead];
     const Value none_if_infinite = b_.alu(Op::sub, o.dtype, {greatest, greatest});
     result = b_.alu(Op::add, o.dtype, {result, none_if_infinite});

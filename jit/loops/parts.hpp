@@ -1,4 +1,4 @@
-// What a stage knows of a part of a row, and how two parts become one.
+// The partial result of a stage over part of a row, and how two of them are combined.
 #pragma once
 #include "operands.hpp"
 
@@ -39,13 +39,13 @@ class Parts {
   /// The values of a part that are of reductions: those before online sums.
   std::size_t field_values() const noexcept { return field_values_; }
   bool has_float_sum() const noexcept;
-  /// What a text may call a value of a part.
+  /// A name for a value of a part, as a hint to the printer.
   std::string name(std::size_t value) const;
 
   Part identity() const;
-  /// The result does not depend on the order of a and b but for rounding. Parts of the fields alone give such a part.
+  /// Commutative up to rounding. Parts of the fields alone give such a part.
   Part combine(const Part& a, const Part& b) const;
-  /// Of neighbouring lanes, in pairs.
+  /// Reduces a vector to one lane by repeatedly combining its low half with its high half.
   Part combine_lanes(Part a) const;
   Part select(Value condition, const Part& a, const Part& b) const;
   /// The results of the stage, of a part of a whole row, by node.
@@ -62,7 +62,7 @@ class Parts {
   std::size_t field_values_ = 0;
 };
 
-/// Bits of a value that no element is worse than, or of the identity that the table has.
+/// Bits of the reduction's identity; for min and max, of the extreme value.
 std::uint64_t identity_bits(Op reduction, DType dtype) noexcept;
 
 }  // namespace sinter::inline v1::jit::loops

@@ -16,21 +16,21 @@ bool is_in_registers(const Registers& kept, const Node& n, std::size_t i) noexce
 
 }  // namespace
 
-std::vector<bool> made_of_elements(const Frame& frame, const Registers& kept, std::span<const Operand> wanted) {
-  return made_of(frame.graph, wanted,
-                 [&](std::size_t i) { return frame.passes.stages.per_row[i] || kept.has_node(i); });
+std::vector<bool> element_dependencies(const Frame& frame, const Registers& kept, std::span<const Operand> wanted) {
+  return backward_slice(frame.graph, wanted,
+                        [&](std::size_t i) { return frame.passes.stages.per_row[i] || kept.has_node(i); });
 }
 
 std::vector<NodeId> values_to_keep(const Frame& frame, const Registers& kept, std::size_t pass) {
   const std::span<const Node> nodes = frame.graph.nodes();
-  const std::vector<bool> computed = made_of_elements(frame, kept, frame.passes.passes[pass].wanted);
+  const std::vector<bool> computed = element_dependencies(frame, kept, frame.passes.passes[pass].wanted);
   const auto is_new = [&](std::size_t i) {
     return computed[i] && !frame.passes.stages.per_row[i] && !kept.has_node(i) && !is_input(nodes[i]);
   };
   std::vector<Operand> later;
   for (std::size_t p = pass + 1; p < frame.passes.passes.size(); ++p)
     later.insert(later.end(), frame.passes.passes[p].wanted.begin(), frame.passes.passes[p].wanted.end());
-  const std::vector<bool> read = made_of(frame.graph, later, [&](std::size_t i) {
+  const std::vector<bool> read = backward_slice(frame.graph, later, [&](std::size_t i) {
     return frame.passes.stages.per_row[i] || kept.has_node(i) || is_new(i);
   });
   std::vector<NodeId> found;

@@ -22,7 +22,7 @@ class Serial {
         elements_(kernel.graph, b),
         passes_(kernel),
         rows_(kernel.rows ? nest.row_dims() : 0),
-        needed_(made_of(graph_, graph_.outputs(), [](std::size_t) { return false; })) {}
+        needed_(backward_slice(graph_, graph_.outputs(), [](std::size_t) { return false; })) {}
 
   void run() {
     add_params();
@@ -83,8 +83,8 @@ class Serial {
 
   void open(int first, int last) {
     for (int d = first; d < last; ++d)
-      counters_.push_back(b_.range(integer(0), extents_[static_cast<std::size_t>(d)], integer(1), Unroll::AsItLikes,
-                                   fmt::format("i{}", d)));
+      counters_.push_back(b_.range(integer(0), extents_[static_cast<std::size_t>(d)], integer(1),
+                                   Unroll::CompilerDefault, fmt::format("i{}", d)));
   }
   void close(int first, int last) {
     for (int d = first; d < last; ++d) {
@@ -119,7 +119,7 @@ class Serial {
     elements_.compute(needed, values, none, [&](std::size_t number) { return load(input(number)); });
   }
 
-  /// What is one for a row, when so many stages are over.
+  /// Computes the per-row values that become available after `stages` stages.
   void row_level(int stages) {
     std::vector<bool> needed = needed_;
     for (std::size_t i = 0; i < needed.size(); ++i)
@@ -130,7 +130,7 @@ class Serial {
 
   Values elements(const RowPass& pass) {
     Values values = row_;
-    compute(made_of(graph_, pass.wanted, [&](std::size_t i) { return passes_.stages.per_row[i]; }), values);
+    compute(backward_slice(graph_, pass.wanted, [&](std::size_t i) { return passes_.stages.per_row[i]; }), values);
     return values;
   }
 

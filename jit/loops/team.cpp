@@ -30,7 +30,7 @@ Part Team::combine(const Parts& parts, int stage, Part a) const {
   return scheme.across ? a : in_warp(parts, std::move(a), scheme.team);
 }
 
-/// Of so many neighbours in a warp.
+/// Butterfly reduction over groups of consecutive lanes of a warp.
 Part Team::in_warp(const Parts& parts, Part a, int threads) const {
   for (int distance = threads / 2; distance > 0; distance /= 2) {
     Part other;
@@ -40,7 +40,7 @@ Part Team::in_warp(const Parts& parts, Part a, int threads) const {
   return a;
 }
 
-/// First of each warp, then, in each of them, of the warps.
+/// Reduces within each warp; then every warp reduces the per-warp results.
 Part Team::in_block(const Parts& parts, const Shared& shared, Part a) const {
   a = in_warp(parts, std::move(a), warp);
   const Value thread = b_.special(Code::Thread);
@@ -54,7 +54,7 @@ Part Team::in_block(const Parts& parts, const Shared& shared, Part a) const {
   return in_warp(parts, parts.select(is_warp, of_warps, identity), warp);
 }
 
-/// Of the threads of a block that are multiples of `side_` apart, by halves.
+/// Tree reduction in shared memory over threads whose numbers differ by multiples of `side_`.
 Part Team::in_columns(const Parts& parts, const Shared& shared, Part a) const {
   const Value thread = b_.special(Code::Thread);
   store(shared, thread, a);

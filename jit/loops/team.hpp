@@ -1,4 +1,4 @@
-// Combines the parts of the threads that share a row; each of them gets the result.
+// Combines the partial results of the threads that share a row; each of them gets the result.
 #pragma once
 #include "parts.hpp"
 

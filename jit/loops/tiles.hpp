@@ -1,4 +1,4 @@
-// The loops of a tiled kernel: a thread's tile is as wide along the tile dim as along the innermost one.
+// The loops of a tiled kernel: a thread handles a square tile of the tile dim and the innermost dim.
 #pragma once
 #include <functional>
 

@@ -75,10 +75,10 @@ void Traversal::begin_pass(std::size_t number) {
   }
 }
 
-void Traversal::leave(const Tile& tile, const Values& values) const {
-  if (!tile.left) return;
-  for (std::size_t i = 0; i < tile.left->nodes.size(); ++i)
-    if (tile.left->nodes[i] != none) b_.set(tile.left->nodes[i], tile.step, values[i]);
+void Traversal::save(const Tile& tile, const Values& values) const {
+  if (!tile.saved) return;
+  for (std::size_t i = 0; i < tile.saved->nodes.size(); ++i)
+    if (tile.saved->nodes[i] != none) b_.set(tile.saved->nodes[i], tile.step, values[i]);
 }
 
 void Traversal::end_pass() {
@@ -120,7 +120,7 @@ void Traversal::pass(std::size_t number, const Share& share, const Visit& visit,
   if (has_tail()) tail(share, visit);
 }
 
-/// As many vectors at once as hide what memory takes; the rest one by one.
+/// Loads enough vectors per iteration to hide memory latency; processes the remaining ones singly.
 void Traversal::looped_pass(std::size_t number, const Share& share, const Visit& visit,
                             const std::function<void(const Batch&)>& visit_batch) {
   const int steps = frame_.scheme.steps, lanes = frame_.c.lanes;

@@ -6,23 +6,23 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// The vectors that a thread processes: `thread`, and each that is a multiple of `team` after it, from `begin` up to
-/// `end`; after the row's last vector, elements that fill no vector, one by one. All are indices.
+/// The vectors that a thread processes: `thread`, `thread + team`, ... in [begin, end), then, as the tail, the elements
+/// after the row's last full vector. All are indices.
 struct Share {
   Value thread, team;
   int team_size;  // 0: known at launch
   Value begin, end;
   Value vectors;   // of the whole row
   Value here;      // whether there is a row; none: there is
-  Value has_tail;  // whether the thread's part of the row ends with these elements; none: it does
+  Value has_tail;  // whether the thread's part of the row includes the tail; none: always
 };
 
-/// A vector. Some of its values may be in registers, at `step` of their arrays.
+/// A vector to process. Some of its values may be in registers, at `step` of their arrays.
 struct Tile {
   Place place;
   Value step = none;
   const Registers* registers = nullptr;
-  const Registers* left = nullptr;  // arrays for what later passes read
+  const Registers* saved = nullptr;  // arrays for values that later passes read
 };
 
 using Visit = std::function<void(const Tile&)>;
@@ -35,13 +35,13 @@ class Traversal {
   Traversal(const Frame& frame, Builder& b, const Operands& operands, int team_size)
       : frame_(frame), b_(b), operands_(operands), tail_steps_(tail_steps(team_size)) {}
 
-  /// Whether rows may end with elements that fill no vector.
+  /// Whether a row may have elements after its last full vector.
   bool has_tail() const noexcept;
   /// Loads what stays in registers for a whole row.
   void load_kept(const Share& share);
-  /// Of such a row: what the next pass leaves in registers, by `leave`.
+  /// Chooses what a pass over such a row saves in registers for later passes, by `save`.
   void begin_pass(std::size_t number);
-  void leave(const Tile& tile, const Values& values) const;
+  void save(const Tile& tile, const Values& values) const;
   void end_pass();
   const Registers& kept() const noexcept { return kept_; }
   /// One pass: batches where the scheme has them, and single vectors.
@@ -57,7 +57,7 @@ class Traversal {
   bool reads(const OperandLayout& a, std::size_t pass) const {
     return !a.output && a.is_element() && frame_.passes.passes[pass].inputs[a.number];
   }
-  /// Whether the pass is the first to read what stays in the row cache, and whether it reads it again.
+  /// Whether the pass is the first to read an input that stays in the row cache, and whether it reads it from there.
   bool fills_cache(const OperandLayout& a, std::size_t pass) const;
   bool reads_cache(const OperandLayout& a, std::size_t pass) const {
     return a.row_cache && reads(a, pass) && !fills_cache(a, pass);
@@ -80,7 +80,7 @@ class Traversal {
   const Operands& operands_;
   const int tail_steps_;
   Registers kept_, tail_;            // of the row's vectors, and of the elements after them
-  Registers next_kept_, next_tail_;  // what the pass leaves of them
+  Registers next_kept_, next_tail_;  // what the pass saves of them
 };
 
 }  // namespace sinter::inline v1::jit::loops

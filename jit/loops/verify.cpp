@@ -10,13 +10,13 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-/// Whether threads of a block may have different results. What is read may differ.
-bool differs_by_itself(Code code) noexcept {
+/// Whether the result may differ between threads of a block whatever the operands are: memory and locals may.
+bool is_divergence_source(Code code) noexcept {
   return code == Code::Thread || code == Code::Load || code == Code::Get || code == Code::Column ||
          code == Code::Call || code == Code::Shuffle;
 }
 
-/// What holds between instructions: which are visible where, in which control flow, in what order.
+/// Checks of visibility, control flow and order across instructions.
 class Verifier {
  public:
   explicit Verifier(const Loops& loops)
@@ -31,7 +31,7 @@ class Verifier {
       define(v);
     }
     if (scopes_.size() > 1) return "a loop or condition has no end";
-    return flagged_ == reported_ ? "" : "a fault is not reported, or never noted";
+    return flagged_ == reported_ ? "" : "a fault is recorded but not reported, or reported but never recorded";
   }
 
  private:
@@ -44,7 +44,7 @@ class Verifier {
 
   void define(Value v) {
     const Instruction& i = loops_[v];
-    differs_[number(v)] = differs_by_itself(i.code) ||
+    differs_[number(v)] = is_divergence_source(i.code) ||
                           std::ranges::any_of(i.operands, [&](Value o) { return o != none && differs_[number(o)]; });
     visible_[number(v)] = i.type.kind != Kind::None;
     if (i.code == Code::Local && i.operands[0] != none) is_set_[number(v)] = true;
@@ -68,7 +68,7 @@ class Verifier {
       if (o == none && may_lack(i.code, k)) continue;
       if (o == none) return "an operand is missing";
       if (o < 0 || o >= v || !visible_[number(o)]) return "an operand is not visible here";
-      if (loops_[o].code == Code::Local && !takes_local(i.code, k)) return "a local is no value";
+      if (loops_[o].code == Code::Local && !takes_local(i.code, k)) return "a local is not a value: read it with get";
     }
     return "";
   }
@@ -116,14 +116,14 @@ class Verifier {
     switch (i.code) {
       case Code::Shuffle:
       case Code::Barrier:
-      case Code::WarpBarrier: return scopes_.back().diverges ? "threads may be apart here" : "";
+      case Code::WarpBarrier: return scopes_.back().diverges ? "not in uniform control flow" : "";
       case Code::Param:
-      case Code::Shared: return scopes_.size() == 1 ? "" : "within a loop or condition";
-      case Code::End: return scopes_.size() > 1 ? "" : "nothing is open";
+      case Code::Shared: return scopes_.size() == 1 ? "" : "only allowed at the top level";
+      case Code::End: return scopes_.size() > 1 ? "" : "end without a range or if";
       case Code::Flag: return reported_ == 0 ? "" : "the fault has been reported";
       case Code::Report:
         if (reported_ >> i.attribute & 1) return "the fault has been reported";
-        return scopes_.size() == 1 ? "" : "within a loop or condition";
+        return scopes_.size() == 1 ? "" : "only allowed at the top level";
       default: return "";
     }
   }
@@ -142,7 +142,7 @@ std::string verify(const Loops& loops) { return Verifier(loops).run(); }
 void check([[maybe_unused]] const Loops& loops) {
 #ifndef NDEBUG
   if (const std::string wrong = verify(loops); !wrong.empty())
-    throw std::logic_error("The loops of " + loops.name + " are wrong: " + wrong + "\n" + to_string(loops));
+    throw std::logic_error("Invalid loop IR for kernel " + loops.name + ": " + wrong + "\n" + to_string(loops));
 #endif
 }
 

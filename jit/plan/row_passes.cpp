@@ -22,7 +22,7 @@ RowPasses::RowPasses(const Kernel& k, bool online) : kernel(k), stages(k, online
     if (is_element_output(i)) passes.back().wanted.push_back(graph.outputs()[i]);
   for (RowPass& pass : passes) {
     pass.inputs.resize(kernel.inputs.size());
-    const auto needed = made_of(graph, pass.wanted, [&](std::size_t i) { return stages.per_row[i]; });
+    const auto needed = backward_slice(graph, pass.wanted, [&](std::size_t i) { return stages.per_row[i]; });
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const Node& n = graph.nodes()[i];
       if (needed[i] && (n.op == Op::leaf || n.op == Op::index) && is_element_input(n.attribute))

@@ -44,7 +44,7 @@ int part_size(const RowPasses& passes, int stage, bool wide) noexcept;
 /// The nodes that these values depend on, including themselves; the search does not continue past a node for which
 /// stops(node) holds.
 template <class Stops>
-std::vector<bool> made_of(const Graph& graph, std::span<const Operand> values, Stops stops) {
+std::vector<bool> backward_slice(const Graph& graph, std::span<const Operand> values, Stops stops) {
   std::vector<bool> found(graph.nodes().size());
   for (const Operand o : values) found[static_cast<std::size_t>(o.node)] = true;
   for (std::size_t i = found.size(); i-- > 0;) {

@@ -69,7 +69,7 @@ const Mistake mistakes[]{
      }},
     {"MissingOperand", "an operand is missing", [](Program& p) { p.b.store(p.y, p.position, none, Access::Elements); }},
     {"TooFewOperands", "number of operands", [](Program& p) { p.add({Code::Add, number, {}, 0, {p.count}, {}}); }},
-    {"LocalAsValue", "a local is no value", [](Program& p) { p.b.alu(Op::neg, f32, {p.local(1, p.one)}); }},
+    {"LocalAsValue", "a local is not a value", [](Program& p) { p.b.alu(Op::neg, f32, {p.local(1, p.one)}); }},
     // Kinds, dtypes, lanes
     {"KindsAreMixed", "kinds differ", [](Program& p) { p.b.add(p.position, p.thread); }},
     {"KindsAreCompared", "kinds differ", [](Program& p) { p.b.less(p.position, p.offset); }},
@@ -83,8 +83,8 @@ const Mistake mistakes[]{
     {"ComplexElements", "parts of a complex number", [](Program& p) { p.b.cast(p.one, DType::Complex64); }},
     {"LanesDiffer", "lanes differ",
      [](Program& p) { p.b.alu(Op::add, f32, {p.load(4, Access::Vectors), p.load(2, Access::Vectors)}); }},
-    {"ThreeLanes", "lanes there are not", [](Program& p) { p.load(3, Access::Vectors); }},
-    {"ManyPointers", "lanes there are not",
+    {"ThreeLanes", "number of lanes", [](Program& p) { p.load(3, Access::Vectors); }},
+    {"ManyPointers", "number of lanes",
      [](Program& p) { p.add({Code::Advance, {Kind::Pointer, f32, 2}, {}, 0, {p.x, p.position}, {}}); }},
     {"ConstantOfTooManyBits", "than the dtype has", [](Program& p) { p.b.constant(DType::Int8, 256); }},
     {"IndexOfTooManyBits", "than the kind has", [](Program& p) { p.b.integer(Kind::Index, std::int64_t{1} << 32); }},
@@ -119,16 +119,16 @@ const Mistake mistakes[]{
     {"AdvanceByElement", "not a distance", [](Program& p) { p.b.advance(p.x, p.one); }},
     {"ViewOfNumber", "not a pointer", [](Program& p) { p.b.view(p.one, p.zero, f32); }},
     {"TooMuchSharedMemory", "shared memory", [](Program& p) { p.b.shared(f32, 20000, "s"); }},
-    {"VectorOfOneLane", "no vector",
+    {"VectorOfOneLane", "needs several lanes",
      [](Program& p) {
        const auto vector = static_cast<std::uint64_t>(Access::Vector);
        p.add({Code::Load, value, {}, vector, {p.x, p.position, none, none}, {}});
      }},
-    {"SharedWithinLoop", "within a loop", [](Program& p) { p.within(p.always, [&] { p.b.shared(f32, 32, "s"); }); }},
-    {"ParameterWithinLoop", "within a loop", [](Program& p) { p.within(p.always, [&] { p.b.param("n", number); }); }},
+    {"SharedWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.shared(f32, 32, "s"); }); }},
+    {"ParameterWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.param("n", number); }); }},
     // Locals
-    {"GetBeforeSet", "nothing has set", [](Program& p) { p.b.get(p.local()); }},
-    {"CallBeforeSet", "nothing has set",
+    {"GetBeforeSet", "read before it is set", [](Program& p) { p.b.get(p.local()); }},
+    {"CallBeforeSet", "read before it is set",
      [](Program& p) { p.b.call("add_exactly", {}, {p.local(), p.local(1, p.one), p.one}); }},
     {"SetOfAnotherDtype", "the local's type", [](Program& p) { p.b.set(p.local(), p.whole); }},
     {"SetOfManyLanes", "the local's type", [](Program& p) { p.b.set(p.local(), p.load(4, Access::Vectors)); }},
@@ -149,7 +149,7 @@ const Mistake mistakes[]{
        p.b.set(a, p.zero, p.one);
        p.b.column(a, p.zero, 4);
      }},
-    {"ArrayWithFirstValue", "begins with no value", [](Program& p) { p.local(2, p.one); }},
+    {"ArrayWithFirstValue", "no initial value", [](Program& p) { p.local(2, p.one); }},
     // Functions
     {"UnknownFunction", "no such function", [](Program& p) { p.b.call("launch_missiles", {}, {p.one}); }},
     {"FunctionOfFewerOperands", "number of operands", [](Program& p) { p.b.call("compensated", value, {p.one}); }},
@@ -163,26 +163,27 @@ const Mistake mistakes[]{
      [](Program& p) { p.b.call("add_exactly", value, {p.local(1, p.one), p.local(1, p.one), p.one}); }},
     // Control flow
     {"NoEnd", "has no end", [](Program& p) { p.b.when(p.inside); }},
-    {"EndOfNothing", "nothing is open", [](Program& p) { p.add({Code::End, {}, {}, 0, {}, {}}); }},
+    {"EndOfNothing", "end without a range or if", [](Program& p) { p.add({Code::End, {}, {}, 0, {}, {}}); }},
     {"ConditionIsNumber", "not a Bool", [](Program& p) { p.within(p.one, [] {}); }},
     {"LoopOfTwoKinds", "kinds differ",
      [](Program& p) { p.b.range(p.zero, p.count, p.thread, Unroll::None, "i"), p.b.end(); }},
     {"LoopWithoutStep", "does not grow",
      [](Program& p) { p.b.range(p.zero, p.count, p.zero, Unroll::None, "i"), p.b.end(); }},
-    {"UnrolledUnknown", "is not known",
+    {"UnrolledUnknown", "needs constant bounds",
      [](Program& p) { p.b.range(p.zero, p.count, p.b.integer(Kind::Index, 1), Unroll::All, "i"), p.b.end(); }},
-    {"BarrierForSomeThreads", "threads may be apart", [](Program& p) { p.within(p.inside, [&] { p.b.barrier(); }); }},
-    {"BarrierByWhatIsRead", "threads may be apart",
+    {"BarrierForSomeThreads", "not in uniform control flow",
+     [](Program& p) { p.within(p.inside, [&] { p.b.barrier(); }); }},
+    {"BarrierByWhatIsRead", "not in uniform control flow",
      [](Program& p) {
        const Value read = p.b.alu(Op::gt, DType::Bool, {p.load(), p.one});
        p.within(read, [&] { p.b.barrier(); });
      }},
-    {"BarrierByALocal", "threads may be apart",
+    {"BarrierByALocal", "not in uniform control flow",
      [](Program& p) {
        const Value a = p.b.local(number, 1, p.position, "a");
        p.within(p.b.less(p.b.get(a), p.count), [&] { p.b.warp_barrier(); });
      }},
-    {"ShuffleInALoopOfAThread", "threads may be apart",
+    {"ShuffleInALoopOfAThread", "not in uniform control flow",
      [](Program& p) {
        p.b.range(p.position, p.count, p.b.integer(Kind::Index, 1), Unroll::None, "i");
        p.b.shuffle(p.one, 1);
@@ -194,14 +195,14 @@ const Mistake mistakes[]{
      [](Program& p) {
        p.b.flag(jit::Fault::Division, p.one, none), p.b.report(jit::Fault::Division, p.fault, p.thread);
      }},
-    {"FlagIsNotReported", "is not reported", [](Program& p) { p.b.flag(jit::Fault::Division, p.inside, none); }},
-    {"ReportOfNothing", "never noted", [](Program& p) { p.b.report(jit::Fault::Division, p.fault, p.thread); }},
+    {"FlagIsNotReported", "not reported", [](Program& p) { p.b.flag(jit::Fault::Division, p.inside, none); }},
+    {"ReportOfNothing", "never recorded", [](Program& p) { p.b.report(jit::Fault::Division, p.fault, p.thread); }},
     {"FlagAfterReport", "has been reported",
      [](Program& p) {
        p.b.report(jit::Fault::Division, p.fault, p.thread);
        p.b.flag(jit::Fault::Division, p.inside, none);
      }},
-    {"ReportWithinLoop", "within a loop",
+    {"ReportWithinLoop", "top level",
      [](Program& p) {
        p.b.flag(jit::Fault::Position, p.inside, none);
        p.within(p.always, [&] { p.b.report(jit::Fault::Position, p.fault, p.thread); });

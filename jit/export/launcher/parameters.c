@@ -106,4 +106,4 @@ static int sinter_launch_words(const sinter_loaded *loaded, int64_t grid, unsign
 static int64_t sinter_clamp(int64_t value, int64_t least, int64_t most) {
   return value < least ? least : value > most ? most : value;
 }
-static int64_t sinter_over(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static int64_t sinter_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }

@@ -15,16 +15,16 @@ static sinter_grid sinter_row_grid(const sinter_variant *v, int64_t rows, int64_
   int64_t most;
   grid.block = (unsigned)v->block;
   if (v->team == 0 && v->is_kept)
-    grid.block = (unsigned)sinter_clamp(sinter_over(sinter_over(vectors, v->steps), 32) * 32, 32, v->block);
-  grid.tiles = sinter_over(rows, v->is_across ? teams * v->lanes : teams);
+    grid.block = (unsigned)sinter_clamp(sinter_ceil_div(sinter_ceil_div(vectors, v->steps), 32) * 32, 32, v->block);
+  grid.tiles = sinter_ceil_div(rows, v->is_across ? teams * v->lanes : teams);
   grid.splits = 1;
   grid.part = 0;
   if (!v->is_split) return grid;
   most = all_threads / v->block / (grid.tiles > 1 ? grid.tiles : 1);
   grid.splits = sinter_clamp(vectors / (v->is_across ? 32 * team : 16384 / v->lanes), 1, most > 1 ? most : 1);
-  grid.part = sinter_over(sinter_over(vectors, grid.splits), team) * team;
+  grid.part = sinter_ceil_div(sinter_ceil_div(vectors, grid.splits), team) * team;
   if (grid.part < 1) grid.part = 1;
-  grid.splits = sinter_over(vectors, grid.part);
+  grid.splits = sinter_ceil_div(vectors, grid.part);
   if (grid.splits < 1) grid.splits = 1;
   return grid;
 }
