@@ -29,7 +29,9 @@ int resident_blocks(const Frame& frame) {
   if (!scheme.kept) {
     const int parts = 3 * rows * traits.loop_part_bytes / 4;  // with what their sums lose, and those of a batch
     if (traits.calls_long_functions || traits.stream_words > traits.streams) return 1;
-    return elements * traits.stream_words + parts + others <= enough_read ? std::max(1024 / scheme.block, 1) : 1;
+    const int pointers = 2 * (traits.streams - 1);
+    const int words = elements * traits.stream_words + pointers + parts + others;
+    return words <= enough_read ? std::max(1024 / scheme.block, 1) : 1;
   }
   const int words = elements * traits.kept_bytes / 4 + 3 * (rows * std::max(1, largest) - 1) + others;
   return !traits.calls_long_functions && words <= enough_kept ? 1024 / scheme.block : 1;
