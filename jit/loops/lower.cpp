@@ -18,7 +18,7 @@ namespace {
 /// suffice, request 1024 resident threads. With long functions or doubles that could cause spills: request one block.
 int resident_blocks(const Frame& frame) {
   if (!frame.reduces()) return 1;
-  constexpr int enough_kept = 40, enough_read = 48;  // words
+  constexpr int enough_kept = 40, enough_read = 44;  // words
   const RowConfig& scheme = frame.scheme;
   const RowTraits& traits = *frame.traits.rows;
   const int rows = frame.rows_of_thread(), elements = scheme.steps * frame.c.lanes;
