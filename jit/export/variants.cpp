@@ -155,9 +155,11 @@ class Variants {
   }
 
   void add_scheme(int lanes, bool wide, const Representative& rows, const Representative& columns) {
-    RowScheme scheme =
-        choose_rows(*traits_.rows,
-                    {.rows = rows.count, .columns = columns.count, .lanes = lanes, .across = loops_.base.rows.across});
+    RowScheme scheme = choose_rows(*traits_.rows, {.rows = rows.count,
+                                                   .columns = columns.count,
+                                                   .lanes = lanes,
+                                                   .across = loops_.base.rows.across,
+                                                   .strided = loops_.layout == Layout::Strided});
     scheme.text.tail = false;
     if (!nest_.columns().is_number())
       scheme.text.exact = false;

@@ -86,7 +86,7 @@ class InstructionCheck {
   std::string_view constant() const {
     if (!is_scalar(t_) || (!is_index(t_) && !is_element(t_))) return "not a number";
     if (is_element(t_))
-      return size_of(t_.dtype) == 8 || i_.attribute >> 8 * size_of(t_.dtype) == 0 ? "" : "more bits than the dtype has";
+      return size_of(t_.dtype) >= 8 || i_.attribute >> 8 * size_of(t_.dtype) == 0 ? "" : "more bits than the dtype has";
     const auto n = static_cast<std::int64_t>(i_.attribute);
     if (t_.kind == Kind::Long || (loops_.wide && t_.kind != Kind::Word)) return "";
     const bool fits = t_.kind == Kind::Offset ? n == static_cast<std::int32_t>(n) : n == static_cast<std::uint32_t>(n);

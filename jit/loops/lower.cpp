@@ -72,7 +72,8 @@ class Lowering {
   /// All threads of the grid share the domain.
   void domain() {
     const Value block = special(Code::Block), of_block = special(Code::Threads), blocks = special(Code::Blocks);
-    const Value thread = b_.named(b_.add(b_.mul(block, of_block), special(Code::Thread)), "thread");
+    const Value of_thread = special(Code::Thread);
+    const Value thread = b_.named(b_.add(b_.mul(block, of_block), of_thread), "thread");
     const Value threads = b_.named(b_.mul(blocks, of_block), "threads");
     const int elements = frame_.c.is_tiled() ? frame_.c.lanes * frame_.c.lanes : frame_.c.lanes;
     const Value vectors = b_.over(operands_.columns(), elements);

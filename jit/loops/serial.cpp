@@ -82,9 +82,10 @@ class Serial {
   // ---- Loops
 
   void open(int first, int last) {
+    const Value zero = integer(0), one = integer(1);
     for (int d = first; d < last; ++d)
-      counters_.push_back(b_.range(integer(0), extents_[static_cast<std::size_t>(d)], integer(1),
-                                   Unroll::CompilerDefault, fmt::format("i{}", d)));
+      counters_.push_back(
+          b_.range(zero, extents_[static_cast<std::size_t>(d)], one, Unroll::CompilerDefault, fmt::format("i{}", d)));
   }
   void close(int first, int last) {
     for (int d = first; d < last; ++d) {
@@ -154,9 +155,11 @@ class Serial {
   }
 
   void store_outputs(const Values& values, bool of_elements) {
-    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
-      if (passes_.is_element_output(k) == of_elements)
-        b_.store(pointers_[k], offset(k), b_.stored(value_of(values, graph_.outputs()[k])), Access::Elements);
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k) {
+      if (passes_.is_element_output(k) != of_elements) continue;
+      const Value at = offset(k), value = b_.stored(value_of(values, graph_.outputs()[k]));
+      b_.store(pointers_[k], at, value, Access::Elements);
+    }
   }
 
   static Value value_of(const Values& values, Operand o) { return values[static_cast<std::size_t>(o.node)]; }

@@ -111,6 +111,8 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   RowSizes sizes{.rows = nest.rows(), .columns = columns, .lanes = 1, .across = rows.is_across()};
   if (const RowConfig* chosen = overriding_rows()) sizes.across = chosen->across;
   sizes.lanes = rows.lanes(sizes.across);
+  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
+    sizes.strided |= rows.pattern(k, sizes.across, columns) == Pattern::Strided;
   RowScheme scheme = choose_rows(*traits.rows, sizes);
   if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;
   ClassKey key;

@@ -95,7 +95,7 @@ RowScheme choose_along(const RowTraits& t, const RowSizes& s) noexcept {
   if (many > 0 && over(vectors, few) <= 512) return keep(0, 512, few);
   if (many > 0 && over(vectors, many) <= 512) return keep(0, 512, many);
   const int most = most_kept(t, 1024, lanes, 1);
-  if (t.passes > 1 && most > 0 && over(vectors, most) <= 1024) return keep(0, 1024, most);
+  if (t.passes > 1 && most > 0 && over(vectors, most) <= 1024 && !s.strided) return keep(0, 1024, most);
   text.block = t.passes > 1 ? 512 : 256;
   text.steps = loop_steps(t, lanes);
   text.split = !t.part_bytes.empty() && s.columns >= worth_sharing && s.rows * text.block * 2 <= all_threads;

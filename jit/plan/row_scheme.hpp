@@ -50,8 +50,9 @@ struct RowTraits {
 /// The properties of an evaluation that determine the scheme.
 struct RowSizes {
   std::int64_t rows = 1, columns = 1;
-  int lanes = 1;        // the widest vectors that all operands' layouts allow
-  bool across = false;  // rows, not columns, are adjacent in memory
+  int lanes = 1;         // the widest vectors that all operands' layouts allow
+  bool across = false;   // rows, not columns, are adjacent in memory
+  bool strided = false;  // some input's elements are not adjacent along the lanes: addresses take registers
 };
 
 struct RowScheme {

@@ -133,7 +133,10 @@ T composite_real(Op op, const std::array<T, 5>& v) {
       const T power = static_cast<T>(std::exp(-static_cast<Exact>(std::abs(a))));
       return std::min(a, T(0)) - static_cast<T>(std::log1p(static_cast<Exact>(power)));
     }
-    case Op::celu: return a > 0 ? a : static_cast<T>(b * std::expm1(static_cast<Exact>(a / b)));
+    case Op::celu: {  // e^(a/b) may overflow where b is small
+      const Exact power = std::expm1(static_cast<Exact>(a / b));
+      return a > 0 ? a : std::isinf(static_cast<T>(power)) ? b * static_cast<T>(power) : static_cast<T>(b * power);
+    }
     case Op::hardsigmoid: return limited(a + 3, 0, 6) / 6;
     case Op::hardswish: return a * limited(a + 3, 0, 6) / 6;
     case Op::relu6: return limited(a, 0, 6);

@@ -67,7 +67,8 @@ const Mistake mistakes[]{
        p.b.barrier();
        p.add({Code::Splat, value, {}, 0, {static_cast<Value>(p.loops.code.size() - 1)}, {}});
      }},
-    {"MissingOperand", "an operand is missing", [](Program& p) { p.b.store(p.y, p.position, none, Access::Elements); }},
+    {"MissingOperand", "an operand is missing",
+     [](Program& p) { p.add({Code::Store, {}, {}, 0, {p.y, p.position, none, none, none}, {}}); }},
     {"TooFewOperands", "number of operands", [](Program& p) { p.add({Code::Add, number, {}, 0, {p.count}, {}}); }},
     {"LocalAsValue", "a local is not a value", [](Program& p) { p.b.alu(Op::neg, f32, {p.local(1, p.one)}); }},
     // Kinds, dtypes, lanes
