@@ -11,6 +11,7 @@ namespace {
 bool is_half(DType dtype) noexcept { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
 }  // namespace
+
 std::string_view memory_type(DType dtype) noexcept {
   switch (dtype) {
     case DType::Bool:

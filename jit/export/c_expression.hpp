@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::jit::exporting {
 
-/// The type of what arrays are of in functions' parameters (uint16_t of a half, the parts' of a complex number), of an
-/// element in memory, of a value that is computed with, and its short name.
+/// C types of array parameters (uint16_t for a half, the type of the parts for a complex number), of elements in memory
+/// and of values in computations; and the dtype's short name.
 std::string_view memory_type(DType dtype) noexcept;
 std::string_view element_type(DType dtype) noexcept;
 std::string_view value_type(DType dtype) noexcept;
@@ -26,7 +26,7 @@ std::string c_conversion(DType from, DType to, const std::string& value);
 /// A number of the expression as a kernel uses it, in C: a parameter that is converted, or its value.
 std::string c_number(const Model& model, const Node& scalar);
 
-/// The helpers that a text uses, and those that they use in turn.
+/// The helper functions that `text` uses, and those that they use in turn.
 std::string helpers_for(std::string_view text);
 
 }  // namespace sinter::inline v1::jit::exporting

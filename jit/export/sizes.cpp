@@ -115,8 +115,9 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
   for (const auto& [name, of] : named) {
     const auto [known, is_new] = name_of.try_emplace(axes.find(of.first), name);
     if (!is_new)
-      throw Error(fmt::format("sizes {} and {} name axes that the expression walks together: they are one size",
-                              known->second, name));
+      throw Error(
+          fmt::format("sizes {} and {} name axes that the expression iterates over together: give them one name",
+                      known->second, name));
   }
   std::map<int, Extent> extents;  // by axis
   std::set<std::int64_t> fixed;

@@ -15,12 +15,12 @@ namespace sinter::inline v1::jit::exporting {
 class Sizes {
  public:
   /// Finds which extents must be equal: those that broadcasting joins, those that have one name, and `equal`. Extents
-  /// of 1 stay so. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... A name
-  /// of digits is the extent itself, which stays. Throws Error.
+  /// of 1 stay 1. `names[i]` are the names of input i's extents; empty ones are chosen: s0, s1, ... A name of digits
+  /// is a fixed extent, not a parameter. Throws Error.
   Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
         std::span<const EqualAxes> equal = {});
 
-  /// Those that are parameters, in the order of the numbers that extents have for them.
+  /// The sizes that are parameters; Extent::named(i) is the i-th.
   std::span<const std::string> names() const noexcept { return {names_.data(), sizes_}; }
   /// A stride that the caller passes: a name that is not a size.
   Extent stride(std::string name);

@@ -111,12 +111,14 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   RowSizes sizes{.rows = nest.rows(), .columns = columns, .lanes = 1, .across = rows.is_across()};
   if (const RowConfig* chosen = overriding_rows()) sizes.across = chosen->across;
   sizes.lanes = rows.lanes(sizes.across);
-  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-    sizes.strided |= rows.pattern(k, sizes.across, columns) == Pattern::Strided;
+  ClassKey key;
+  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+    const Pattern p = rows.pattern(k, sizes.across, columns);
+    key.set_pattern(k, p);
+    sizes.strided |= p == Pattern::Strided && k >= static_cast<std::size_t>(nest.outputs);
+  }
   RowScheme scheme = choose_rows(*traits.rows, sizes);
   if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;
-  ClassKey key;
-  for (std::size_t k = 0; k < nest.operands.size(); ++k) key.set_pattern(k, rows.pattern(k, sizes.across, columns));
   key.set_head(nest.ndim, scheme.lanes, rows.is_wide(columns), aliased);
   key.set_rows(scheme.text, nest.reduced);
   return key;
