@@ -64,6 +64,24 @@ def quoted(path, section):
     return f"```{LANGUAGES.get(pathlib.Path(path).suffix, '')}\n{part_of(path, section).rstrip()}\n```\n"
 
 
+def arguments(text):
+    """The arguments of a macro, split at the commas that are in no parentheses or quotes."""
+    found, depth, quoted = [""], 0, False
+    for c in text:
+        quoted ^= c == '"'
+        depth += (c == "(") - (c == ")") if not quoted else 0
+        if c == "," and depth == 0 and not quoted:
+            found.append("")
+        else:
+            found[-1] += c
+    return [argument.strip() for argument in found]
+
+
+def described(derivative):
+    """A derivative column, for readers."""
+    return {"(none)": "", "(body)": "that of the formula"}.get(derivative, f"`{derivative[1:-1]}`")
+
+
 def operations():
     """A table for each group of ops.def."""
     lines, title = [], None
@@ -73,17 +91,19 @@ def operations():
     for line in text.splitlines():
         if group := re.fullmatch(r"// ([A-Z][^:]*)", line):
             title = group.group(1)
-        elif found := re.fullmatch(r'SINTER_(?:OP\((\w+), (\d), (\w+), \d+, [\w |]+|COMPOSITE_OP\((\w+), (\d), (\w+)), (.*), "(.*)"\)', line):
-            name, arity, rule, body, doc = filter(None, found.groups())
+        elif found := re.fullmatch(r"SINTER_(OP|COMPOSITE_OP)\((.*)\)", line):
+            kind, row = found.group(1), arguments(found.group(2))
+            name, arity, rule, (body, derivative, doc) = *row[:3], row[-3:]
+            doc = doc.strip('"')
             if title:
-                lines += ["", f"### {title}", "", "| operation | value | operands | computed as |", "| --- | --- | --- | --- |"]
+                lines += ["", f"### {title}", "", "| operation | value | operands | computed as | derivative |", "| --- | --- | --- | --- | --- |"]
                 title = None
             operands = list("abcde"[:int(arity)])
             for i, value in enumerate(reversed(defaults.get(name, []))):
                 operands[-1 - i] += f" = {value}"
             call = f"`{name}({', '.join(operands)})`"
             takes = RULES[rule] + ("; complex too" if name in complex_too and rule not in ("RealPart", "Complex") else "")
-            cells = [call, doc, takes, f"`{body}`"]
+            cells = [call, doc, takes, f"`{body}`", described(derivative)]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines[1:]) + "\n"
 
@@ -92,13 +112,16 @@ def reductions():
     """The table of reductions.def."""
     text = REDUCTIONS.read_text(encoding="utf-8")
     complex_too = set(re.findall(r"^SINTER_COMPLEX\((\w+)\)", text, flags=re.MULTILINE))
-    lines = ["| reduction | value | operands |", "| --- | --- | --- |"]
-    for kind, name, arity, rule, rest, doc in re.findall(
-            r'^SINTER_((?:INDEX_|SHAPE_|COMPOSITE_)?REDUCTION)\((\w+), (\d), (\w+), (.*), "(.*)"\)$', text, flags=re.MULTILINE):
-        preserves_shape = kind.startswith("COMPOSITE") and rest.startswith("ShapePreserving")
-        arguments = "a, axes" if preserves_shape else "a, axes, b = 1, keepdim" if arity == "2" else "a, axes, keepdim"
+    lines = ["| reduction | value | operands | derivative |", "| --- | --- | --- | --- |"]
+    for line in text.splitlines():
+        if not (found := re.fullmatch(r"SINTER_((?:INDEX_|SHAPE_|COMPOSITE_)?REDUCTION)\((.*)\)", line)):
+            continue
+        kind, (name, arity, rule, fact, *_, derivative, doc) = found.group(1), arguments(found.group(2))
+        preserves_shape = fact == "ShapePreserving"
+        takes_axes = "a, axes" if preserves_shape else "a, axes, b = 1, keepdim" if arity == "2" else "a, axes, keepdim"
         takes = RULES[rule] + ("; complex too" if name in complex_too else "")
-        lines.append(f"| `{name}({arguments})` | {doc} | {takes} |")
+        doc = doc.strip('"')
+        lines.append(f"| `{name}({takes_axes})` | {doc} | {takes} | {described(derivative)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -75,7 +75,7 @@ def tensor_bits(t):
 
 def write_rows(path, comment, rows):
     with open(path, "w", encoding="utf-8", newline="\n") as f:
-        f.write(f"# {comment} Made by scripts/torch_tables.py with PyTorch {torch.__version__}, NumPy {np.__version__}.\n")
+        f.write(f"# {comment} Made by scripts/{pathlib.Path(sys.argv[0]).name} with PyTorch {torch.__version__}, NumPy {np.__version__}.\n")
         for row in rows:
             f.write("\t".join(row) + "\n")
 
@@ -238,7 +238,7 @@ OPS = {
     "where": torch.where, "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
     "logical_not": torch.logical_not, "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, "bitwise_not": torch.bitwise_not,
-    "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"), "float_power": torch.float_power, "positive": torch.positive,
+    "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"), "float_power": torch.float_power, "positive": torch.positive, "stop_gradient": lambda a: a.detach(),
     "heaviside": torch.heaviside, "deg2rad": torch.deg2rad, "rad2deg": torch.rad2deg, "gcd": torch.gcd, "lcm": torch.lcm,
     "logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2, "xlogy": torch.xlogy, "ldexp": torch.ldexp, "asinh": torch.asinh,
     "acosh": torch.acosh, "atanh": torch.atanh, "sinc": torch.sinc, "lgamma": torch.lgamma, "digamma": torch.digamma,

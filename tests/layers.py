@@ -27,6 +27,7 @@ PIPELINE = {
     "mesh": "the same on several",
     "library": "sort, scan, scatter, compact: CUDA beside CPU",
     "evaluate": "what an expression does when it is evaluated",
+    "autodiff": "gradients as further nodes of a graph",
     "inspect": "explain, DOT, reports, figures",
     "export": "kernels as C for other programs",
 }

@@ -6,6 +6,7 @@
 #include <dsl/text/call.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/parse.hpp>
+#include <sinter/jit/grad.hpp>
 #include <sinter/jit/inspect.hpp>
 #include "convert.hpp"
 
@@ -84,6 +85,31 @@ py::object evaluate(const py::args& operands) {
   return py::tuple(results);
 }
 
+/// The gradients of a value by tensors: an expression, or a tuple of them.
+py::object grad(const Operand& value, const py::args& tensors, const py::object& seed, bool allow_unused) {
+  if (tensors.empty()) throw_type_error("grad takes the tensors by which the gradient is taken: grad(loss, x)");
+  std::vector<TensorRef> held;
+  std::vector<TensorImpl*> by;
+  for (const py::handle x : tensors) {
+    if (!py::isinstance<TensorObject>(x))
+      throw_type_error(
+          fmt::format("grad: the gradient is taken by tensors, but got {}; evaluate it first", describe(x)));
+    held.push_back(x.cast<const TensorObject&>().tensor);
+    by.push_back(held.back().get());
+  }
+  const jit::LazyRef of = detail::node_of(value.value());
+  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(value_from("grad", seed));
+  const std::vector<jit::LazyRef> found = without_gil([&] {
+    return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
+                          allow_unused ? jit::Unused::Zeros : jit::Unused::Error);
+  });
+  py::list results;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    results.append(py::cast(object_of(TextValue::tensor(Lazy<AnyType>(found[i]), by[i]->shape))));
+  if (results.size() == 1) return results[0];
+  return py::tuple(results);
+}
+
 std::unique_ptr<Operand> parsed(const std::string& text, const py::kwargs& operands) {
   std::vector<NamedOperand> named;
   for (const auto& [name, operand] : operands) {
@@ -134,6 +160,11 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
   m.def("_operator", operated);
   m.def("_operations", operations);
   m.def("evaluate", evaluate, "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
+  m.def("grad", grad, py::arg("value"), py::pos_only(), py::kw_only(), py::arg("seed") = py::none(),
+        py::arg("allow_unused") = false,
+        "The gradients of a value of one element by tensors: an Expression for each, of its shape and dtype. A seed is "
+        "the gradient of a value of several elements. Without allow_unused, a tensor that the value does not depend on "
+        "is an error.");
   m.def("parse", parsed, py::arg("text"), py::pos_only(),
         "Parses a text as an expression: parse(\"exp(z + 2) * y\", z=z, y=y).");
   operand

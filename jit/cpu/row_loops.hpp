@@ -8,7 +8,7 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
 /// The table's tokens as functions on vectors.
 namespace functions {
-#define SINTER_OP(name, arity_, rule_, cost, traits, body, doc)                                         \
+#define SINTER_OP(name, arity_, rule_, cost, traits, body, derivative, doc)                             \
   struct name##_op {                                                                                    \
     static constexpr int arity = arity_;                                                                \
     static constexpr DTypeRule rule = DTypeRule::rule_;                                                 \

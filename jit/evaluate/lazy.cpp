@@ -43,9 +43,9 @@ class SizeBound {
   std::uint64_t oldest_ = LazyAccess::State::none;
 };
 
-/// Lazy nodes for a graph's nodes, with its leaves and scalars by number.
-LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
-               std::span<const std::uint64_t> scalars) {
+/// Lazy nodes for a graph's outputs, with its leaves and scalars by number.
+std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
+                                std::span<const std::uint64_t> scalars) {
   const LazyNode* placed = placed_operand(what, leaves);
   std::vector<LazyRef> made;
   made.reserve(graph.nodes().size());
@@ -65,7 +65,7 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
     Content c;
     c.op = n.op;
     c.dtype = n.dtype;
-    c.bits = n.op == Op::constant || n.op == Op::complex || is_reduction(n.op) ? n.attribute : 0;
+    c.bits = n.op == Op::constant || n.op == Op::complex || is_reshaping(n.op) ? n.attribute : 0;
     SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
@@ -74,7 +74,13 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
     if (n.arity > 0) bound.put(c);
     made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
   }
-  return made[static_cast<std::size_t>(graph.outputs()[0].node)];
+  std::vector<LazyRef> outputs;
+  for (const Operand o : graph.outputs()) outputs.push_back(made[static_cast<std::size_t>(o.node)]);
+  return outputs;
+}
+LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
+               std::span<const std::uint64_t> scalars) {
+  return import_all(graph, what, leaves, scalars)[0];
 }
 
 /// Evaluates the operands, so that each of them is a leaf.
@@ -203,6 +209,12 @@ Device LazyNode::device() const noexcept { return state_->device; }
 
 LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::TensorRef::share(&leaf)); }
 
+LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
+  const LazyRef made = lazy(leaf);
+  LazyAccess::state(*made).content.origin = std::make_shared<const Origin>(std::move(origin));  // not shared yet
+  return made;
+}
+
 LazyRef named(const LazyRef& value, std::string_view name) {
   Content content = LazyAccess::snapshot(value);
   if (content.op != Op::leaf && content.op != Op::index) return value;
@@ -218,14 +230,19 @@ LazyRef lazy(const Bound& tree) { return lazy(Recorded(tree)); }
 
 LazyRef lazy(const Recorded& recorded) {
   if (recorded.graph.outputs().size() != 1) throw Error("a lazy expression needs a tree with one result");
+  return lazy_outputs(recorded)[0];
+}
+
+std::vector<LazyRef> lazy_outputs(const Recorded& recorded) {
   std::vector<LazyRef> leaves;
   for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
     leaves.push_back(lazy(*recorded.leaves[i]));
     if (i < recorded.names.size() && !recorded.names[i].empty()) leaves[i] = named(leaves[i], recorded.names[i]);
+    if (i < recorded.origins.size()) LazyAccess::state(*leaves[i]).content.origin = recorded.origins[i];
   }
   std::vector<std::uint64_t> scalars;
   for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
-  return import(recorded.graph, "lazy", leaves, scalars);
+  return import_all(recorded.graph, "lazy", leaves, scalars);
 }
 
 LazyRef lazy(Op op, std::span<const LazyRef> operands) { return lazy(op, operands, ReduceAxes()); }

@@ -28,10 +28,12 @@ std::string describe(std::span<const LazyRef> operands) {
 /// Fills a Recorded from a DAG of lazy nodes.
 class Flattener {
  public:
-  /// `inspected`: a value to be recorded even if its result is known.
-  explicit Flattener(Recorded& out, const LazyNode* inspected = nullptr) : out_(out), inspected_(inspected) {}
+  /// Which values are recorded even if their results are known.
+  enum class Results { Use, IgnoreOfOutputs, Ignore };
+  Flattener(Recorded& out, Results results) : out_(out), results_(results) {}
 
   void add(std::span<const LazyRef> values) {
+    outputs_ = values;
     for (const LazyRef& v : values) visit(v);
     for (const LazyRef& v : values) out_.graph.output(known_.at(v.get()));
   }
@@ -61,7 +63,7 @@ class Flattener {
   void enter(std::vector<Frame>& path, const LazyNode* node) {
     if (known_.contains(node)) return;
     Content c = LazyAccess::state(*node).snapshot();
-    if (c.result.is_unchanged() && !is_inspected(node)) {
+    if (c.result.is_unchanged() && !ignores_result(node)) {
       c.op = Op::leaf;
       c.leaf = std::move(c.result);
       c.operands = {};
@@ -85,7 +87,7 @@ class Flattener {
     std::array<Operand, max_arity> operands;
     std::size_t arity = 0;
     for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
-    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), is_reduction(c.op) ? c.bits : 0);
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), is_reshaping(c.op) ? c.bits : 0);
   }
 
   Operand add_leaf(const Content& c) {
@@ -104,6 +106,10 @@ class Flattener {
         out_.names.resize(number);
         out_.names.push_back(*c.name);
       }
+      if (c.origin) {
+        out_.origins.resize(number);
+        out_.origins.push_back(c.origin);
+      }
       place->second = c.op == Op::index   ? out_.graph.index(number)
                       : c.op == Op::array ? out_.graph.array(c.dtype, number)
                                           : out_.graph.leaf(c.dtype, number);
@@ -111,10 +117,15 @@ class Flattener {
     return place->second;
   }
 
-  bool is_inspected(const LazyNode* node) const noexcept { return node == inspected_; }
+  bool ignores_result(const LazyNode* node) const noexcept {
+    if (results_ == Results::IgnoreOfOutputs)
+      return std::ranges::any_of(outputs_, [&](const LazyRef& v) { return v.get() == node; });
+    return results_ == Results::Ignore;
+  }
 
   Recorded& out_;
-  const LazyNode* inspected_;
+  const Results results_;
+  std::span<const LazyRef> outputs_;
   std::vector<Content> contents_;  // keep alive the nodes in the map below, whose keys are addresses
   std::unordered_map<const LazyNode*, Operand> known_;
   std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_, array_nodes_;
@@ -164,9 +175,18 @@ Device device_of(std::span<const LazyRef> values) {
 
 }  // namespace
 
-Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) { Flattener(*this).add(values); }
+Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) {
+  Flattener(*this, Flattener::Results::Use).add(values);
+}
 Recorded::Recorded(const LazyRef& value) : device(device_of({&value, 1})) {
-  Flattener(*this, value.get()).add({&value, 1});
+  Flattener(*this, Flattener::Results::IgnoreOfOutputs).add({&value, 1});
+}
+
+Recorded Recorded::unevaluated(std::span<const LazyRef> values) {
+  Recorded made;
+  made.device = device_of(values);
+  Flattener(made, Flattener::Results::Ignore).add(values);
+  return made;
 }
 
 std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {

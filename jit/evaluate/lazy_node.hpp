@@ -50,6 +50,7 @@ struct LazyNode::State {
     std::uint64_t bits = 0;              // of a scalar, before conversion; of a constant
     Taken leaf;
     std::shared_ptr<const std::string> name;  // of a leaf, if it has one
+    std::shared_ptr<const Origin> origin;     // the same
     Taken result;                             // of an earlier evaluation; the user may have modified it since
     std::array<LazyRef, max_arity> operands;
   };

@@ -60,7 +60,8 @@ class Inference {
       if (info(n.op).reduction == Reduction::Reduces)
         known_[i].shape = reduced_shape(known_[i].shape, ReduceAxes::of(n.attribute));
       if (n.op == Op::matmul) {
-        const std::optional<Shape> shape = product_shape(operand(n, 0).shape, operand(n, 1).shape);
+        const std::optional<Shape> shape =
+            product_shape(operand(n, 0).shape, operand(n, 1).shape, Transposed::of(n.attribute));
         if (!shape && checks_products_) return &n;
         known_[i].shape = shape.value_or(Shape());
       }
@@ -116,7 +117,9 @@ std::string mismatch(const Shape& a, const Shape& b) {
     return false;
   });
   if (failed && failed->op == Op::matmul) {
-    const Shape &a = inference.operand(*failed, 0).shape, &b = inference.operand(*failed, 1).shape;
+    const Transposed transposes = Transposed::of(failed->attribute);
+    const Shape a = transposed(inference.operand(*failed, 0).shape, transposes.a),
+                b = transposed(inference.operand(*failed, 1).shape, transposes.b);
     throw ShapeError(fmt::format("{}\n  {}\n  {}", product_mismatch(a, b), inference.describe_operation(*failed),
                                  product_advice(a, b)));
   }

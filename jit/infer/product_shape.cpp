@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -30,6 +31,15 @@ std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept {
   if (a.ndim() > 1) shape.push_back(a[-2]);
   if (b.ndim() > 1) shape.push_back(b[-1]);
   return shape;
+}
+
+Shape transposed(Shape shape, bool swaps) noexcept {
+  if (swaps && shape.ndim() > 1) std::swap(shape[-1], shape[-2]);
+  return shape;
+}
+
+std::optional<Shape> product_shape(const Shape& a, const Shape& b, Transposed transposes) noexcept {
+  return product_shape(transposed(a, transposes.a), transposed(b, transposes.b));
 }
 
 std::string product_mismatch(const Shape& a, const Shape& b) {

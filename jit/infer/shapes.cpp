@@ -33,8 +33,9 @@ void check_element(const Node& n, const Shape& operand) {
 }
 
 Shape shape_of_product(const Graph& graph, const Node& n, std::span<const Shape> shapes) {
-  const Shape &a = shapes[static_cast<std::size_t>(graph.operands(n)[0].node)],
-              &b = shapes[static_cast<std::size_t>(graph.operands(n)[1].node)];
+  const Transposed transposes = Transposed::of(n.attribute);
+  const Shape a = transposed(shapes[static_cast<std::size_t>(graph.operands(n)[0].node)], transposes.a),
+              b = transposed(shapes[static_cast<std::size_t>(graph.operands(n)[1].node)], transposes.b);
   if (const std::optional<Shape> shape = product_shape(a, b)) return *shape;
   throw ShapeError(product_mismatch(a, b));
 }
@@ -42,7 +43,8 @@ Shape shape_of_product(const Graph& graph, const Node& n, std::span<const Shape>
 }  // namespace
 
 bool reshapes(const Graph& graph) noexcept {
-  return std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
+  return std::ranges::any_of(graph.nodes(),
+                             [](const Node& n) { return is_reshaping(n.op) || n.op == Op::broadcast_like; });
 }
 
 bool reduces(const Graph& graph) noexcept {
@@ -59,7 +61,12 @@ std::vector<Shape> shapes_of_leaves(std::span<runtime::TensorImpl* const> leaves
 std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves) {
   std::vector<Shape> shapes;
   shapes.reserve(graph.nodes().size());
-  for (const Node& n : graph.nodes()) {
+  extend_shapes(shapes, graph, leaves);
+  return shapes;
+}
+
+void extend_shapes(std::vector<Shape>& shapes, const Graph& graph, std::span<const Shape> leaves) {
+  for (const Node& n : graph.nodes().subspan(shapes.size())) {
     Shape shape;
     if (n.op == Op::leaf || n.op == Op::index) shape = leaves[n.attribute];
     if (n.op == Op::matmul) {
@@ -74,7 +81,6 @@ std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves) 
     shapes.push_back(info(n.op).reduction == Reduction::Reduces ? reduced_shape(shape, ReduceAxes::of(n.attribute))
                                                                 : shape);
   }
-  return shapes;
 }
 
 void check_has_elements(const Graph& recorded, std::span<const Shape> shapes) {

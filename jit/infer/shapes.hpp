@@ -9,7 +9,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// Whether a graph's kernels depend on shapes: it has reductions or products.
+/// Whether a graph's kernels depend on shapes: it has reductions, products, or values broadcast to another's shape.
 bool reshapes(const Graph& graph) noexcept;
 /// Whether a graph has reductions.
 bool reduces(const Graph& graph) noexcept;
@@ -19,6 +19,8 @@ std::vector<Shape> shapes_of_leaves(std::span<runtime::TensorImpl* const> leaves
 /// The shape of each node, by its number; an array node counts as 0-d. `leaves` are the leaves' shapes. Throws
 /// ShapeError if operands do not broadcast, IndexError for an axis out of range.
 std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves);
+/// Appends the shapes of the nodes that follow those in `shapes`.
+void extend_shapes(std::vector<Shape>& shapes, const Graph& graph, std::span<const Shape> leaves);
 
 /// The nodes that determine a value's shape: tensors, and those for which stops(id) holds. `seen` is scratch space.
 template <class Stops>

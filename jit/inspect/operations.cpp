@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../plan/product.hpp"
 #include "../plan/row_stages.hpp"
 #include "../plan/weight.hpp"
 
@@ -13,7 +14,8 @@ double elements(const Shape& shape) { return static_cast<double>(shape.numel());
 /// Each element of the result is a sum over the last axis of the first factor.
 Arithmetic product_arithmetic(const Kernel& kernel, const Shape& result, std::span<const Shape> inputs) {
   const DType dtype = kernel.graph[kernel.graph.outputs()[0]].dtype;
-  const double length = inputs[0].empty() ? 1 : static_cast<double>(inputs[0][-1]);
+  const Shape a = transposed(inputs[0], product_form(kernel.graph).transposes.a);
+  const double length = a.empty() ? 1 : static_cast<double>(a[-1]);
   return {(is_complex(dtype) ? 8 : 2) * elements(result) * length, dtype};
 }
 

@@ -10,7 +10,7 @@ namespace {
 /// The identity column of reductions.def.
 std::string_view identity_of(Op op) noexcept {
   switch (op) {
-#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \
   case Op::name: return #identity;
 #include "../ops/reductions.def"
     default: return "none";

@@ -35,7 +35,8 @@ int ranks_with_rows(const Mesh& mesh, std::int64_t rows) noexcept {
 /// Appends a rank's partial results for a node; reduced axes stay, with an extent of 1.
 void put_parts(Graph& g, const Node& n, std::span<const Operand> operands, Cut::Kind kind) {
   if (kind == Cut::Kind::Value) return g.output(operands[0]);
-  if (kind == Cut::Kind::Product) return g.output(g.cast(g.node(n.op, n.dtype, operands), accumulates_in(n.dtype)));
+  if (kind == Cut::Kind::Product)
+    return g.output(g.cast(g.node(n.op, n.dtype, operands, n.attribute), accumulates_in(n.dtype)));
   if (n.op == Op::count) return;
   const std::uint64_t along = ReduceAxes{ReduceAxes::of(n.attribute).axes, true}.bits();
   Operand x = operands[0];

@@ -137,7 +137,9 @@ class Placer {
   int of_product(NodeId id, const Node& n) {
     const Operand a = graph_.operands(n)[0], b = graph_.operands(n)[1];
     const bool row = shape(a).ndim() == 1, column = shape(b).ndim() == 1;
-    const int inner_a = 0, inner_b = column ? 0 : 1;
+    const Transposed transposes = Transposed::of(n.attribute);
+    const bool swaps_a = transposes.a && !row, swaps_b = transposes.b && !column;
+    const int inner_a = swaps_a ? 1 : 0, inner_b = column || swaps_b ? 0 : 1;
     if (axis(a) == inner_a || axis(b) == inner_b) {
       const bool has_a = multiply_parts(id, 0, inner_a), has_b = multiply_parts(id, 1, inner_b);
       if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == no_axis ? axis(b) : axis(a));
@@ -148,7 +150,9 @@ class Placer {
     if (along >= 2) return of_batch(id, n, along, along - row - column);
     if (axis(a) != no_axis && axis(b) != no_axis) refuse(n);
     take_replicated(axis(a) == no_axis ? a : b);
-    return axis(a) != no_axis && column ? 0 : along;
+    // The other axis of the sharded matrix is contracted: a's rows are the result's, as are b's columns.
+    if (axis(a) == no_axis) return 0;
+    return column ? 0 : 1;
   }
 
   /// Aligns an operand of a product that contracts the sharded axis. Returns whether ranks have their parts of it.

@@ -34,12 +34,12 @@ inline constexpr std::array op_facts = [] {
   for (OpFacts& f : facts) f.cost = 1;
   facts[number(Op::cast)].cost = 3;
   facts[number(Op::load)].cost = 12;
-#define SINTER_OP(name, arity, rule, cost, traits, body, doc) facts[number(Op::name)] = {cost, traits};
+#define SINTER_OP(name, arity, rule, cost, traits, body, derivative, doc) facts[number(Op::name)] = {cost, traits};
 #include "ops.def"
-#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \
   facts[number(Op::name)].lacks_identity = std::string_view(#identity) == "none";
-#define SINTER_INDEX_REDUCTION(name, arity, rule, identity, combine, doc)         \
-  facts[number(Op::name)].lacks_identity = std::string_view(#identity) == "none"; \
+#define SINTER_INDEX_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \
+  facts[number(Op::name)].lacks_identity = std::string_view(#identity) == "none";     \
   facts[number(Op::name)].gives_position = true;
 #include "reductions.def"
   return facts;

@@ -12,14 +12,14 @@ OpText text(Op op) noexcept {
     case Op::cast:
       return {"convert<T>(a)", "a converted to another dtype; floats to integers truncate and saturate, NaN becomes 0"};
     case Op::matmul: return {"", "the matrix product of a and b"};
-#define SINTER_OP(name, arity, rule, cost, traits, body, doc) \
+#define SINTER_OP(name, arity, rule, cost, traits, body, derivative, doc) \
   case Op::name: return {#body, doc};
-#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) \
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, derivative, doc) \
   case Op::name: return {#body, doc};
 #include "ops.def"
-#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc) \
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \
   case Op::name: return {#combine, doc};
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, derivative, doc) \
   case Op::name: return {#body, doc};
 #include "reductions.def"
     default: return {};

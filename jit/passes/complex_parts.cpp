@@ -26,11 +26,11 @@ template <class V>
 V complex_body(Op op, [[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c, [[maybe_unused]] V d,
                [[maybe_unused]] V e, [[maybe_unused]] const NumbersLike<V>& T) {
   switch (op) {
-#define SINTER_OP(name, arity, rule, cost, traits, body, doc)                                         \
+#define SINTER_OP(name, arity, rule, cost, traits, body, derivative, doc)                             \
   case Op::name:                                                                                      \
     if constexpr (takes_complex(Op::name) || DTypeRule::rule == DTypeRule::ComplexParts) return body; \
     break;
-#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc)                                             \
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, derivative, doc)                                 \
   case Op::name:                                                                                      \
     if constexpr (takes_complex(Op::name) || DTypeRule::rule == DTypeRule::ComplexParts) return body; \
     break;
@@ -92,6 +92,7 @@ class Splitting {
       case Op::imag: return whole_im(n);
       case Op::sum:
       case Op::mean: return reduced(n);
+      case Op::broadcast_like: return broadcast(n);
       default: return body(n);
     }
   }
@@ -104,6 +105,15 @@ class Splitting {
     const bool is_real =
         n.op == Op::sum && at(graph_.operands(n)[0]).is_real();  // the mean of no elements is NaN in both parts
     return is_real ? Complex(of(whole_re(n))) : Complex(of(whole_re(n)), of(whole_im(n)));
+  }
+
+  Complex broadcast(const Node& n) {
+    const Complex &value = at(graph_.operands(n)[0]), &like = at(graph_.operands(n)[1]);
+    const auto to_shape = [&](Term part) {
+      const Operand operands[] = {part.operand, like.re.operand};
+      return term(out_.node(Op::broadcast_like, part.dtype(), operands));
+    };
+    return value.is_real() ? Complex(to_shape(value.re)) : Complex(to_shape(value.re), to_shape(value.im()));
   }
 
   /// A part of a node's operand in the shape of both: in x + z with a real x, the imaginary part has only z's shape.

@@ -15,8 +15,8 @@ namespace {
 Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_unused]] Term c,
                [[maybe_unused]] Term d, [[maybe_unused]] Term e, const Constants& T) {
   switch (op) {
-#define SINTER_OP(name, arity, rule, cost, traits, body, doc)
-#define SINTER_COMPOSITE_OP(name, arity, rule, body, doc) \
+#define SINTER_OP(name, arity, rule, cost, traits, body, derivative, doc)
+#define SINTER_COMPOSITE_OP(name, arity, rule, body, derivative, doc) \
   case Op::name: return body;
 #include "../ops/ops.def"
     default: throw Error(std::string(name(op)) + " is not a composite operation");
@@ -34,8 +34,8 @@ Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
   const auto ones = [&](Term x) { return along.ones(x); };
   const auto variance = [&](Term x, Term correction) { return along.variance(x, correction); };
   switch (n.op) {
-#define SINTER_REDUCTION(name, arity, rule, identity, combine, doc)
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, doc) \
+#define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc)
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind, body, derivative, doc) \
   case Op::name: return body;
 #include "../ops/reductions.def"
     default: throw Error(std::string(name(n.op)) + " is not a composite reduction");
@@ -55,10 +55,15 @@ bool asks_its_dtype(Op op) noexcept {
 }  // namespace
 
 Graph expand_composites(const Graph& graph, Composites which) {
-  const auto expands = [&](const Node& n) {
-    if (which == Composites::Reductions) return is_composite(n.op) && is_reduction(n.op);
-    return is_composite(n.op) && (which == Composites::All || asks_its_dtype(n.op));
-  };
+  switch (which) {
+    case Composites::Reductions: return expand_composites(graph, is_reduction);
+    case Composites::WithLimits: return expand_composites(graph, asks_its_dtype);
+    case Composites::All: break;
+  }
+  return expand_composites(graph, is_composite);
+}
+
+Graph expand_composites(const Graph& graph, bool (*expands)(Op)) {
   Graph out;
   out.reserve(2 * graph.nodes().size(), 2 * graph.all_operands().size());
   std::vector<Operand> moved, operands;
@@ -66,7 +71,7 @@ Graph expand_composites(const Graph& graph, Composites which) {
   for (const Node& n : graph.nodes()) {
     operands.clear();
     for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
-    if (!expands(n)) {
+    if (!is_composite(n.op) || !expands(n.op)) {
       moved.push_back(out.node(n.op, n.dtype, operands, n.attribute));
       continue;
     }

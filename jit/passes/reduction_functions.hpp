@@ -11,6 +11,7 @@ class Reducer {
   Reducer(ReduceAxes along, const Constants& numbers) : along_(along), numbers_(numbers) {}
 
   Term sum(Term a) const { return reduce(Op::sum, a); }
+  Term prod(Term a) const { return reduce(Op::prod, a); }
   Term amax(Term a) const { return reduce(Op::amax, a); }
   Term all(Term bools) const { return reduce(Op::all, bools); }
   /// In the operand's dtype.

@@ -205,7 +205,7 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
                            [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
     return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
   }
-  return unique(op, dtype, operands, is_reduction(op) ? attribute : 0);
+  return unique(op, dtype, operands, is_reshaping(op) ? attribute : 0);
 }
 
 Graph simplify(const Graph& graph, bool keeps_shapes) {

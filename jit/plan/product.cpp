@@ -105,6 +105,12 @@ void for_each_product(MatrixProduct p, std::span<const BatchAxis> outer, F take)
   }
 }
 
+/// The operand itself, or its transposed view.
+TensorRef as_multiplied(TensorImpl& t, bool transposes) {
+  if (!transposes || t.ndim() < 2) return TensorRef::share(&t);
+  return runtime::view(t, transposed(t.shape), transposed(t.strides));
+}
+
 /// The operand itself, or a copy in a layout that BLAS accepts.
 TensorRef readable(TensorImpl& t, bool is_right) {
   if (Stack(t, is_right).matrix()) return TensorRef::share(&t);
@@ -212,6 +218,7 @@ void multiply_by_zero(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl*
 ProductForm product_form(const Graph& kernel) {
   ProductForm form;
   for (const Node& n : kernel.nodes()) {
+    if (n.op == Op::matmul) form.transposes = Transposed::of(n.attribute);
     if (n.op != Op::mul) continue;
     const Operand value = kernel.operands(n)[0], number = kernel.operands(n)[1];
     (kernel[value].op == Op::matmul ? form.alpha : form.beta) = number;
@@ -220,9 +227,12 @@ ProductForm product_form(const Graph& kernel) {
 }
 
 void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const Scalar* scalars) {
-  TensorImpl &out = *operands[0], &a = *operands[1], &b = *operands[2];
+  TensorImpl& out = *operands[0];
   TensorImpl* const added = operands.size() > 3 ? operands[3] : nullptr;
   if (out.numel == 0) return;
+  const Transposed transposes = product_form(kernel.graph).transposes;
+  const TensorRef left = as_multiplied(*operands[1], transposes.a), right = as_multiplied(*operands[2], transposes.b);
+  TensorImpl &a = *left, &b = *right;
   const MatrixProduct factors = factors_of(kernel, scalars);
   if (factors.alpha == 0 || (added && factors.beta == 0)) return multiply_by_zero(out, a, b, added, factors);
   multiply_arrays(out, a, b, added, factors);

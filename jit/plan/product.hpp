@@ -15,6 +15,7 @@ namespace sinter::inline v1::jit {
 /// to which a third input, optionally multiplied by a number, may be added. Absent operands are default values.
 struct ProductForm {
   Operand alpha, beta;  // scalar or constant nodes
+  Transposed transposes;
 };
 ProductForm product_form(const Graph& kernel);
 

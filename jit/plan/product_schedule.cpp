@@ -37,6 +37,7 @@ class ProductScheduler {
   /// alpha a b + beta addend; belongs to the last node of this expression.
   struct Product {
     NodeId alpha = -1, addend = -1, beta = -1;  // -1 if absent
+    std::uint64_t transposes = 0;               // the matmul's Transposed
     std::vector<NodeId> inputs;                 // a, b, addend
   };
 
@@ -101,7 +102,7 @@ class ProductScheduler {
   void find_products() {
     for (NodeId id = 0; id < count(); ++id) {
       if (node(id).op != Op::matmul || !value(id).needed) continue;
-      Product p{.inputs = {operand(id, 0), operand(id, 1)}};
+      Product p{.transposes = node(id).attribute, .inputs = {operand(id, 0), operand(id, 1)}};
       const NodeId last = eager_ ? id : take_addend(p, take_factor(p, id));
       value(last).product = std::move(p);
     }
@@ -119,7 +120,7 @@ class ProductScheduler {
   NodeId take_addend(Product& p, NodeId id) {
     const NodeId reader = only_reader(id, Op::add);
     const bool are_matrices = shape(p.inputs[0]).ndim() > 1 && shape(p.inputs[1]).ndim() > 1;
-    if (reader < 0 || !are_matrices || shape(p.inputs[0])[-1] == 0 || !is_for_memory(reader)) return id;
+    if (reader < 0 || !are_matrices || contracted(p) == 0 || !is_for_memory(reader)) return id;
     NodeId added = other_operand(reader, id), number = -1;
     if (node(added).op == Op::mul && value(added).uses == 1) {
       const std::size_t which = is_number(operand(added, 0)) ? 0 : 1;
@@ -130,6 +131,10 @@ class ProductScheduler {
     p.addend = added, p.beta = number;
     p.inputs.push_back(added);
     return reader;
+  }
+
+  std::int64_t contracted(const Product& p) const {
+    return transposed(shape(p.inputs[0]), Transposed::of(p.transposes).a)[-1];
   }
 
   /// Whether only products and outputs read it.
@@ -240,7 +245,7 @@ class ProductScheduler {
       return graph.node(Op::mul, dtype, factors);
     };
     const Operand factors[] = {input(p.inputs[0]), input(p.inputs[1])};
-    Operand made = times(graph.node(Op::matmul, dtype, factors), p.alpha);
+    Operand made = times(graph.node(Op::matmul, dtype, factors, p.transposes), p.alpha);
     if (p.addend >= 0) {
       const Operand terms[] = {made, times(input(p.addend), p.beta)};
       made = graph.node(Op::add, dtype, terms);

@@ -105,6 +105,7 @@ T composite_real(Op op, const std::array<T, 5>& v) {
   const T most = std::numeric_limits<T>::max();
   switch (op) {
     case Op::positive:
+    case Op::stop_gradient:
     case Op::conj: return a;
     case Op::sgn: return a > 0 ? 1 : a < 0 ? -1 : 0;
     case Op::angle: return a < 0 ? static_cast<T>(M_PI) : a == a ? T(0) : a;
@@ -163,6 +164,7 @@ T composite_whole(Op op, const std::array<T, 5>& v) {
   const bool in_range = b >= 0 && b < static_cast<T>(8 * sizeof(T));
   switch (op) {
     case Op::positive:
+    case Op::stop_gradient:
     case Op::conj: return a;
     case Op::sgn: return a > 0 ? T(1) : a < 0 ? static_cast<T>(-1) : T(0);
     case Op::trunc_divide: return b == 0 ? T(0) : b == -1 ? static_cast<T>(0 - static_cast<U>(a)) : a / b;

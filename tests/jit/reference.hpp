@@ -235,6 +235,7 @@ inline bool truth(Op op, bool a, bool b) {
     case Op::logical_not:
     case Op::bitwise_not: return !a;
     case Op::sign:
+    case Op::stop_gradient:
     case Op::sgn:
     case Op::conj:
     case Op::nan_to_num:

@@ -10,6 +10,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/error.hpp>
 
+#include "devices.hpp"
 #include "gpus.hpp"
 
 namespace {
@@ -21,12 +22,6 @@ using sinter::runtime::backend;
 constexpr std::size_t sizes[] = {1,    31,   32,   33,   255,   256,   257,    1023,   1024,
                                  1025, 8191, 8192, 8193, 65535, 65537, 999999, 9437187};  // bytes
 
-std::vector<Device> devices() {
-  std::vector<Device> all = sinter::try_all_gpus();
-  if (all[0].is_cuda()) all.emplace_back(sinter::cpu);
-  return all;
-}
-
 std::vector<std::uint8_t> noise(std::size_t bytes, unsigned seed) {
   std::vector<std::uint8_t> v(bytes);
   std::minstd_rand random(seed);
@@ -35,7 +30,7 @@ std::vector<std::uint8_t> noise(std::size_t bytes, unsigned seed) {
 }
 
 TEST(Backend, NamesAndMemory) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     EXPECT_EQ(backend(d).device(), d);
     EXPECT_FALSE(backend(d).name().empty());
     EXPECT_LE(backend(d).memory().free, backend(d).memory().total);
@@ -43,7 +38,7 @@ TEST(Backend, NamesAndMemory) {
 }
 
 TEST(Backend, BytesComeBackAsTheyWent) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     Backend& b = backend(d);
     for (const std::size_t n : sizes) {
       SCOPED_TRACE(to_string(d) + ", bytes: " + std::to_string(n));
@@ -62,8 +57,8 @@ TEST(Backend, BytesComeBackAsTheyWent) {
 }
 
 TEST(Backend, ShardsAndCopiesBetweenDevicesOfAKind) {
-  for (const Device d : devices())
-    for (const Device e : devices()) {
+  for (const Device d : sinter::test::all_devices())
+    for (const Device e : sinter::test::all_devices()) {
       if (d.kind() != e.kind()) continue;
       SCOPED_TRACE(to_string(d) + " to " + to_string(e));
       constexpr std::size_t n = 100003;
@@ -84,7 +79,7 @@ TEST(Backend, ShardsAndCopiesBetweenDevicesOfAKind) {
 }
 
 TEST(Backend, NothingIsFine) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     Backend& b = backend(d);
     EXPECT_NO_THROW(b.upload(nullptr, nullptr, 0));
     EXPECT_NO_THROW(b.download(nullptr, nullptr, 0));
@@ -94,7 +89,7 @@ TEST(Backend, NothingIsFine) {
 }
 
 TEST(Backend, MoreThanThereIsIsOutOfMemory) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     for (const std::size_t bytes : {std::size_t(1) << 46, ~std::size_t(0)})
       EXPECT_THAT([&] { backend(d).allocate(bytes); },
                   ::testing::ThrowsMessage<sinter::OutOfMemory>(
@@ -105,7 +100,7 @@ TEST(Backend, MoreThanThereIsIsOutOfMemory) {
 }
 
 TEST(Backend, ManyThreads) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     std::vector<std::thread> threads;
     for (unsigned id = 0; id < 8; ++id)
       threads.emplace_back([d, id] {

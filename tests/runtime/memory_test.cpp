@@ -7,6 +7,7 @@
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/memory.hpp>
 
+#include "devices.hpp"
 #include "gpus.hpp"
 
 namespace {
@@ -19,14 +20,8 @@ using sn::runtime::Ref;
 
 constexpr std::size_t mib = std::size_t(1) << 20;
 
-std::vector<Device> devices() {
-  std::vector<Device> all = sn::try_all_gpus();
-  if (all[0].is_cuda()) all.emplace_back(sn::cpu);
-  return all;
-}
-
 TEST(MemoryStats, InUseAndPeak) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     SCOPED_TRACE(to_string(d));
     sn::reset_peak_memory(d);
     const MemoryStats before = sn::memory_stats(d);
@@ -49,7 +44,7 @@ TEST(MemoryStats, InUseAndPeak) {
 }
 
 TEST(MemoryStats, EmptyCacheReturnsWhatIsCached) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     SCOPED_TRACE(to_string(d));
     Buffer::allocate(d, mib);
     const MemoryStats before = sn::memory_stats(d);
@@ -63,7 +58,7 @@ TEST(MemoryStats, EmptyCacheReturnsWhatIsCached) {
 }
 
 TEST(MemoryStats, NothingTakesNothing) {
-  for (const Device d : devices()) {
+  for (const Device d : sinter::test::all_devices()) {
     const MemoryStats before = sn::memory_stats(d);
     const Ref<Buffer> empty = Buffer::allocate(d, 0);
     EXPECT_EQ(sn::memory_stats(d).blocks, before.blocks);

@@ -25,6 +25,7 @@
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/from_blob.hpp>
 #include <sinter/dsl/function.hpp>
+#include <sinter/dsl/grad.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/join.hpp>
 #include <sinter/dsl/lazy.hpp>

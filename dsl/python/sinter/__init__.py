@@ -12,7 +12,7 @@ import builtins as _builtins
 from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, IndexError,
                     Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, clear_cache,
                     device, device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy,
-                    jit_stats, parse, synchronize, tensor)
+                    grad, jit_stats, parse, synchronize, tensor)
 from . import _operations
 
 _operations.add_to(globals(), Operand)

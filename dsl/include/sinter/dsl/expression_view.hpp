@@ -1,6 +1,7 @@
 // Views of expressions. Operations work element by element, so a view of a result is the same tree over views of its
 // leaves, each first broadcast to the whole result. Leaves that are gathered from stay unchanged. An expression that
-// reduces or multiplies matrices is evaluated, and the result is viewed as a tensor.
+// reduces or multiplies matrices is evaluated, and a view of the result is a lazy expression, which knows where it
+// comes from: gradients flow through it.
 #pragma once
 #include <sinter/dsl/bind.hpp>
 
@@ -42,7 +43,7 @@ E with_leaves(const E& e, F leaf_of) {
 template <class T, class D, class Tree, int L, int S, int B, class F>
 auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
   if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
-    return view_of(tensor_from(e), view);
+    return view_of(Lazy<T, D>(e), view);
   } else {
     const std::vector<TensorRef> views = views_of_leaves(e, view);
     return with_leaves(e, [&](std::size_t i) { return views[i]; });
@@ -52,7 +53,7 @@ template <class T, class D, class Tree, int L, int S, int B, class F>
 auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
   static_assert(L > 0, "numbers have no axis to split along");
   if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
-    return parts_of(tensor_from(e), view);
+    return parts_of(Lazy<T, D>(e), view);
   } else {
     const std::vector<std::vector<TensorRef>> views = views_of_leaves(e, view);
     std::vector<Expression<T, D, Tree, L, S, B>> parts;

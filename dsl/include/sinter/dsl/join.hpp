@@ -42,12 +42,15 @@ auto with_dtype(A&& operand) {
 /// An operand with several views: if it reduces or multiplies matrices, it is evaluated once.
 template <class E>
 auto viewable(const E& e) {
-  if constexpr (is_lazy<E>)
-    return has_reshaping(evaluation_of(e)) ? E(jit::lazy(*evaluate_one(e))) : e;
-  else if constexpr (reshapes<E>)
-    return tensor_from(e).leaf();
-  else
+  if constexpr (is_lazy<E>) {
+    if (!has_reshaping(evaluation_of(e))) return e;
+    const TensorRef result = evaluate_one(e);
+    return view_of_result(e, result, *result);
+  } else if constexpr (reshapes<E>) {
+    return viewable(Lazy(e));
+  } else {
     return e;
+  }
 }
 template <class E>
 DType dtype_of_value(const E& e) {

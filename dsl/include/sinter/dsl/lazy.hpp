@@ -121,20 +121,32 @@ jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
   }
   return jit::lazy(graph);
 }
+/// A view of the result of an expression that reduces or multiplies matrices. Gradients flow through it.
+template <class T, class D>
+Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const TensorImpl& view) {
+  return Lazy<T, D>(jit::lazy(const_cast<TensorImpl&>(view), jit::Origin{e.node(), result}));
+}
 template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
-  if (has_reshaping(graph)) return Lazy<T, D>(jit::lazy(*view(*evaluate_one(e))));
+  if (has_reshaping(graph)) {
+    const TensorRef result = evaluate_one(e);
+    return view_of_result(e, result, *view(*result));
+  }
   const std::vector<TensorRef> views = views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
   return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
 }
 template <class T, class D, class F>
 std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
-  if (has_reshaping(graph)) return parts_of(Lazy<T, D>(jit::lazy(*evaluate_one(e))), view);
+  std::vector<Lazy<T, D>> parts;
+  if (has_reshaping(graph)) {
+    const TensorRef result = evaluate_one(e);
+    for (const TensorRef& part : view(*result)) parts.push_back(view_of_result(e, result, *part));
+    return parts;
+  }
   const std::vector<std::vector<TensorRef>> views =
       views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
-  std::vector<Lazy<T, D>> parts;
   for (std::size_t part = 0; !views.empty() && part < views[0].size(); ++part)
     parts.emplace_back(with_leaves(graph, [&](std::size_t i) { return views[i][part]; }));
   return parts;

@@ -25,8 +25,8 @@ struct Node {
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
   // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its
-  // ReduceAxes; a recorded operation: weak_result if all its operands are weak, so that promotion still treats it as a
-  // C++ scalar.
+  // ReduceAxes; matmul: its Transposed; a recorded operation: weak_result if all its operands are weak, so that
+  // promotion still treats it as a C++ scalar.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -45,6 +45,15 @@ struct ReduceAxes {
     return {static_cast<std::uint8_t>(bits >> 8), (bits >> 16 & 1) != 0};
   }
   friend constexpr bool operator==(const ReduceAxes&, const ReduceAxes&) = default;
+};
+
+/// The operands of a matmul whose last two axes are swapped before they are multiplied. A vector stays as it is.
+struct Transposed {
+  bool a = false, b = false;
+
+  /// As an attribute, which is never weak_result.
+  constexpr std::uint64_t bits() const noexcept { return std::uint64_t{a} << 1 | std::uint64_t{b} << 2; }
+  static constexpr Transposed of(std::uint64_t bits) noexcept { return {(bits >> 1 & 1) != 0, (bits >> 2 & 1) != 0}; }
 };
 
 /// The shape of a reduction's result.

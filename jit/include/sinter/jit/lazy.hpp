@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/jit/graph.hpp>
@@ -27,8 +28,16 @@ using LazyRef = runtime::Ref<LazyNode>;
 
 struct Recorded;
 
+/// What a leaf is a view of: the result of a value that was evaluated to be viewed.
+struct Origin {
+  LazyRef value;
+  runtime::TensorRef result;
+};
+
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
+/// The same for a view of an evaluated value, through which gradients flow.
+LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
 /// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
 LazyRef named(const LazyRef& value, std::string_view name);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
@@ -37,6 +46,8 @@ LazyRef lazy(Scalar value, Category category);
 LazyRef lazy(const Bound& tree);
 /// The same for a recorded expression.
 LazyRef lazy(const Recorded& recorded);
+/// For each of its outputs.
+std::vector<LazyRef> lazy_outputs(const Recorded& recorded);
 /// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
 LazyRef lazy(Op op, std::span<const LazyRef> operands);
 /// The same for a reduction.

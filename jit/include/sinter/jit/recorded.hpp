@@ -1,5 +1,6 @@
 // An expression as a graph, with its leaves and scalars.
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Recorded {
   /// All values together. Throws Error for a value that was moved from or a leaf that was written to since,
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);
+  /// The same, as if nothing had been evaluated yet, with the leaves' origins.
+  static Recorded unevaluated(std::span<const LazyRef> values);
 
   /// Indices of the first output's leaves that are not gathered from: its shape comes from them, and so do its views.
   std::vector<std::uint32_t> elementwise() const;
@@ -30,6 +33,7 @@ struct Recorded {
   Device device;                         // of the leaves; the CPU if there are none
   std::vector<runtime::TensorRef> held;  // leaves kept alive by this object
   std::vector<std::string> names;        // of the leaves, for explain(); empty where unknown, or the whole list is
+  std::vector<std::shared_ptr<const Origin>> origins;  // of the leaves, if recorded; null for those that have none
 };
 
 }  // namespace sinter::inline v1::jit

@@ -1,0 +1,157 @@
+// Gradients of expressions, as expressions.
+#pragma once
+#include <tuple>
+#include <vector>
+
+#include <sinter/dsl/lazy.hpp>
+#include <sinter/jit/grad.hpp>
+
+namespace sinter::inline v1 {
+
+/// What grad does for a tensor that the value does not depend on; the last argument.
+namespace unused {
+/// Throws Error.
+inline constexpr struct Error {
+  static constexpr jit::Unused kind = jit::Unused::Error;
+} error;
+/// Its gradient is 0.
+inline constexpr struct Zeros {
+  static constexpr jit::Unused kind = jit::Unused::Zeros;
+} zeros;
+}  // namespace unused
+
+namespace detail {
+
+#define SINTER_GRADIENT_OF "gradients are of floats and complex numbers: convert with cast<float>(x)"
+#define SINTER_GRADIENT_BY "the gradient is taken by tensors: grad(loss, x, w)"
+
+template <class T>
+inline constexpr bool has_gradient = category(dtype_of<T>) >= Category::Float;
+template <class T>
+  requires(!element<T>)
+inline constexpr bool has_gradient<T> = true;  // known at run time
+
+/// Checks at the user's call, one step deep.
+template <class E, class X>
+struct GradientCheck {
+  static_assert(expression<E>, "the gradient is taken of a tensor or expression: grad(loss, x)");
+  static constexpr bool ok = false;
+};
+template <expression E, class X>
+struct GradientCheck<E, X> {
+  static_assert(!expression<X>, SINTER_GRADIENT_BY);
+  static constexpr bool ok = false;
+};
+template <expression E, class T, class D>
+struct GradientCheck<E, Tensor<T, D>> {
+  static_assert(same_device<device_of<E>, D>, SINTER_DIFFERENT_DEVICES);
+  static_assert(has_gradient<value_type_of<E>> && has_gradient<T>, SINTER_GRADIENT_OF);
+  static constexpr bool ok = same_device<device_of<E>, D> && !is_reported<E>;
+};
+
+template <class X>
+inline constexpr bool is_unused = std::is_same_v<X, unused::Error> || std::is_same_v<X, unused::Zeros>;
+
+template <class T, class D>
+std::tuple<Lazy<T, D>> gradient_from(jit::LazyRef*& node, const Tensor<T, D>&) {
+  return {Lazy<T, D>(std::move(*node++))};
+}
+inline std::tuple<> gradient_from(jit::LazyRef*&, unused::Error) { return {}; }
+inline std::tuple<> gradient_from(jit::LazyRef*&, unused::Zeros) { return {}; }
+
+template <class X>
+constexpr jit::Unused unused_among(jit::Unused otherwise, const X&) {
+  if constexpr (is_unused<X>) return X::kind;
+  return otherwise;
+}
+template <class T, class D>
+void add_target(std::vector<TensorImpl*>& by, const Tensor<T, D>& x) {
+  by.push_back(&x.impl());
+}
+inline void add_target(std::vector<TensorImpl*>&, unused::Error) {}
+inline void add_target(std::vector<TensorImpl*>&, unused::Zeros) {}
+
+/// A tuple of the gradients by the tensors among x.
+template <class... X>
+auto gradients(const jit::LazyRef& value, const jit::LazyRef& seed, const X&... x) {
+  std::vector<TensorImpl*> by;
+  (add_target(by, x), ...);
+  jit::Unused kind = jit::Unused::Error;
+  ((kind = unused_among(kind, x)), ...);
+  std::vector<jit::LazyRef> found = jit::gradients(value, by, seed, kind);
+  jit::LazyRef* next = found.data();
+  return std::apply([](auto&&... parts) { return std::tuple_cat(std::move(parts)...); },
+                    std::tuple<decltype(gradient_from(next, x))...>{gradient_from(next, x)...});
+}
+
+/// One gradient itself, several as a tuple.
+template <class Tuple>
+auto only_or_all(Tuple&& gradients) {
+  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
+    return std::get<0>(std::forward<Tuple>(gradients));
+  else
+    return std::forward<Tuple>(gradients);
+}
+
+template <class E, class... X>
+inline constexpr bool may_differentiate = ((is_unused<X> || GradientCheck<E, X>::ok) && ...);
+
+}  // namespace detail
+
+/// The gradient of a value of one element by each of the tensors: an expression of the tensor's shape, dtype and
+/// device, or a tuple of them: auto [gx, gw] = grad(loss, x, w). Evaluate them together, and with the value:
+/// evaluate(loss, gx, gw) computes what they share once. They read the tensors when they are evaluated, and throw
+/// Error if one was written to since.
+///
+/// A tensor also counts where the value reads a view of it, x.t() or x[0], or gathers from it. What was evaluated, a
+/// Tensor made of x, is a constant, as are the results of functions that evaluate (sort, cumsum, masked_select); so is
+/// stop_gradient(e). At kinks, ties and for complex numbers gradients are PyTorch's. A second derivative is the grad of
+/// an expression of gradients.
+///
+/// Throws Error if the value has several elements, if it does not depend on a tensor (unless the last argument is
+/// unused::zeros), or if an operation on the way has no derivative; DtypeError, ShapeError, DeviceError.
+template <class E, class... X>
+[[nodiscard]] auto grad(const E& value, const X&... by) {
+  if constexpr (detail::may_differentiate<E, X...>)
+    return detail::only_or_all(detail::gradients(detail::lazy_node(value), {}, by...));
+  else
+    return detail::Reported();
+}
+
+/// The value itself, as an expression, and its gradients: auto [loss, gx, gw] = value_and_grad(e, x, w).
+template <class E, class... X>
+[[nodiscard]] auto value_and_grad(const E& value, const X&... by) {
+  if constexpr (detail::may_differentiate<E, X...>) {
+    const Lazy lazy(value);
+    return std::tuple_cat(std::tuple{lazy}, detail::gradients(lazy.node(), {}, by...));
+  } else {
+    return detail::Reported();
+  }
+}
+
+/// The vector-Jacobian product: the gradients of sum(seed * value), where the seed, a tensor or expression of the
+/// value's dtype, broadcasts to its shape.
+template <class E, expression S, class... X>
+[[nodiscard]] auto vjp(const E& value, const S& seed, const X&... by) {
+  static_assert(detail::same_dtype<value_type_of<E>, value_type_of<S>>,
+                "the seed has another dtype than the value: convert it with cast<T>(x)");
+  if constexpr (detail::may_differentiate<E, X...>)
+    return detail::only_or_all(detail::gradients(detail::lazy_node(value), detail::lazy_node(seed), by...));
+  else
+    return detail::Reported();
+}
+
+/// The gradients by tensors in a list, such as parameters.
+template <class E, class T, class D>
+[[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& by,
+                                           jit::Unused unused = jit::Unused::Error) {
+  static_assert(detail::GradientCheck<E, Tensor<T, D>>::ok);
+  std::vector<runtime::TensorImpl*> targets;
+  for (const Tensor<T, D>& x : by) targets.push_back(&x.impl());
+  std::vector<Lazy<T, D>> gradients;
+  for (jit::LazyRef& node : jit::gradients(detail::lazy_node(value), targets, {}, unused))
+    gradients.emplace_back(std::move(node));
+  return gradients;
+}
+
+}  // namespace sinter::inline v1

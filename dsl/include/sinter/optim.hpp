@@ -1,0 +1,13 @@
+// Optimizers: they move parameters along the gradients of a loss.
+//
+//     sn::optim::AdamW optimizer(net.parameters(), {.lr = 1e-3});
+//     for (const auto& [x, y] : batches) {
+//       auto loss = optimizer.step(sn::cross_entropy(net(x), y));  // a 0-d tensor
+//     }
+//
+// A step is one evaluation: forward pass, backward pass and update share kernels.
+#pragma once
+#include <sinter/optim/adam.hpp>
+#include <sinter/optim/rmsprop.hpp>
+#include <sinter/optim/schedule.hpp>
+#include <sinter/optim/sgd.hpp>

@@ -1,0 +1,39 @@
+#include <sinter/optim/adam.hpp>
+
+#include <cmath>
+
+#include <sinter/sinter.hpp>
+#include "checks.hpp"
+
+namespace sinter::inline v1::optim {
+
+Adam::Adam(std::vector<AnyTensor> parameters, const AdamOptions& options)
+    : Adam(std::move(parameters), options, false) {}
+
+Adam::Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool decouples)
+    : Optimizer(std::move(parameters), options.lr, {"mean", "square"}), options_(options), decouples_(decouples) {
+  checked("Adam", "beta1", options.beta1, 0, 1);
+  checked("Adam", "beta2", options.beta2, 0, 1);
+  checked("Adam", "eps", options.eps, 0);
+  checked("Adam", "weight_decay", options.weight_decay, 0);
+}
+
+void Adam::update(Update& to, std::size_t i, const Value& gradient) const {
+  const auto& [rate, beta1, beta2, eps, weight_decay] = options_;
+  const auto t = static_cast<double>(steps());
+  const AnyTensor &mean = state(0, i), &square = state(1, i);
+  Value p = parameters()[i], g = gradient;
+  if (weight_decay != 0) {
+    if (decouples_)
+      p = p * (1 - lr() * weight_decay);
+    else
+      g = g + weight_decay * p;
+  }
+  const Value m = beta1 * mean + (1 - beta1) * g, v = beta2 * square + (1 - beta2) * g * g;
+  to.set(mean, m);
+  to.set(square, v);
+  const double size = lr() / (1 - std::pow(beta1, t)), scale = 1 / std::sqrt(1 - std::pow(beta2, t));
+  to.set(parameters()[i], p - size * m / (sqrt(v) * scale + eps));
+}
+
+}  // namespace sinter::inline v1::optim

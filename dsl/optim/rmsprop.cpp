@@ -1,0 +1,34 @@
+#include <sinter/optim/rmsprop.hpp>
+
+#include <sinter/sinter.hpp>
+#include "checks.hpp"
+
+namespace sinter::inline v1::optim {
+
+RMSprop::RMSprop(std::vector<AnyTensor> parameters, const RMSpropOptions& options)
+    : Optimizer(
+          std::move(parameters), options.lr,
+          options.momentum != 0 ? std::vector<std::string>{"square", "momentum"} : std::vector<std::string>{"square"}),
+      options_(options) {
+  checked("RMSprop", "alpha", options.alpha, 0, 1);
+  checked("RMSprop", "eps", options.eps, 0);
+  checked("RMSprop", "weight_decay", options.weight_decay, 0);
+  checked("RMSprop", "momentum", options.momentum, 0);
+}
+
+void RMSprop::update(Update& to, std::size_t i, const Value& gradient) const {
+  const AnyTensor &p = parameters()[i], &square = state(0, i);
+  Value g = gradient;
+  if (options_.weight_decay != 0) g = g + options_.weight_decay * p;
+  const Value v = options_.alpha * square + (1 - options_.alpha) * g * g;
+  to.set(square, v);
+  Value direction = g / (sqrt(v) + options_.eps);
+  if (options_.momentum != 0) {
+    const AnyTensor& momentum = state(1, i);
+    direction = options_.momentum * momentum + direction;
+    to.set(momentum, direction);
+  }
+  to.set(p, p - lr() * direction);
+}
+
+}  // namespace sinter::inline v1::optim

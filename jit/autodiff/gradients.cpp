@@ -1,0 +1,151 @@
+#include <sinter/jit/grad.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <sinter/runtime/error.hpp>
+#include "../infer/check_shapes.hpp"
+#include "../infer/shapes.hpp"
+#include "differentiator.hpp"
+#include "view_gradient.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+
+/// A value whose history ends at tensors: the value of a call, or one that was evaluated to be viewed.
+struct Segment {
+  LazyRef value;
+  LazyRef gradient;  // the sum of those that reach it
+};
+
+LazyRef sum(const LazyRef& a, const LazyRef& b) {
+  if (!a) return b;
+  const LazyRef terms[] = {a, b};
+  return lazy(Op::add, terms);
+}
+
+/// Goes from the value through its origins to the tensors.
+class Gradients {
+ public:
+  explicit Gradients(std::span<TensorImpl* const> by) : by_(by), results_(by.size()), reached_(by.size()) {}
+
+  std::vector<LazyRef> of(const LazyRef& value, const LazyRef& seed) {
+    collect(value);
+    order_.back()->gradient = seed;
+    for (std::size_t i = order_.size(); i-- > 0;) differentiate(*order_[i]);
+    return results_;
+  }
+  /// Whether the value depends on a tensor, if only by operations whose derivative is 0.
+  bool is_reached(std::size_t i) const { return reached_[i]; }
+
+ private:
+  /// Appends segments after those that they read.
+  void collect(const LazyRef& value) {
+    if (segments_.contains(value.get())) return;
+    segments_[value.get()] = nullptr;  // on the way: origins have no cycles
+    for (const auto& origin : Recorded::unevaluated({&value, 1}).origins)
+      if (origin) collect(origin->value);
+    order_.push_back(std::make_unique<Segment>(Segment{value, {}}));
+    segments_[value.get()] = order_.back().get();
+  }
+
+  void differentiate(const Segment& segment) {
+    if (!segment.gradient) return;
+    const LazyRef both[] = {segment.value, segment.gradient};
+    Differentiator d(Recorded::unevaluated(both));
+    const std::size_t leaves = d.recorded().leaves.size();
+    std::vector<bool> wanted(leaves);
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) wanted[leaf] = is_wanted(d, leaf);
+    d.run(d.recorded().graph.outputs()[1], wanted);
+    std::vector<Operand> found;
+    std::vector<LazyRef*> targets;
+    const auto add = [&](std::uint32_t leaf, const TensorImpl& by, LazyRef& target) {
+      if (const std::optional<Operand> g = contribution(d, leaf, by)) {
+        found.push_back(*g);
+        targets.push_back(&target);
+      }
+    };
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+      if (!wanted[leaf]) continue;
+      for (std::size_t i = 0; i < by_.size(); ++i)
+        if (shares_memory(*d.recorded().leaves[leaf], *by_[i])) {
+          add(leaf, *by_[i], results_[i]);
+          reached_[i] = reached_[i] || d.is_reached(leaf);
+        }
+      if (const Origin* origin = origin_of(d, leaf)) add(leaf, *origin->result, segment_of(*origin).gradient);
+    }
+    if (found.empty()) return;
+    const std::vector<LazyRef> gradients = lazy_outputs(d.taken(found));
+    for (std::size_t i = 0; i < gradients.size(); ++i) *targets[i] = sum(*targets[i], gradients[i]);
+  }
+
+  static const Origin* origin_of(Differentiator& d, std::uint32_t leaf) {
+    const auto& origins = d.recorded().origins;
+    return leaf < origins.size() ? origins[leaf].get() : nullptr;
+  }
+  Segment& segment_of(const Origin& origin) { return *segments_.at(origin.value.get()); }
+  bool is_wanted(Differentiator& d, std::uint32_t leaf) const {
+    return origin_of(d, leaf) ||
+           std::ranges::any_of(by_, [&](const TensorImpl* t) { return shares_memory(*d.recorded().leaves[leaf], *t); });
+  }
+
+  std::span<TensorImpl* const> by_;
+  std::vector<LazyRef> results_;
+  std::vector<bool> reached_;
+  std::vector<std::unique_ptr<Segment>> order_;
+  std::unordered_map<const LazyNode*, Segment*> segments_;
+};
+
+void check_tensor(const TensorImpl& by) {
+  if (category(by.dtype) >= Category::Float) return;
+  throw DtypeError(
+      fmt::format("grad by {}: only floats and complex numbers have gradients; convert it with .to<float>()",
+                  runtime::describe(by)));
+}
+
+/// The gradient of a value by itself.
+LazyRef one(const LazyRef& value) {
+  const Recorded recorded = Recorded::unevaluated({&value, 1});
+  const Shape shape = output_shape(recorded.graph, recorded.graph.outputs()[0], recorded.leaves);
+  const DType dtype = value->dtype();
+  if (category(dtype) == Category::Float && shape.numel() == 1)
+    return lazy_cast(lazy(Scalar(1.0), Category::Float), dtype);
+  throw Error(
+      fmt::format("grad of {} {}: the value must be one float; reduce it with sum() or mean(), or give the gradient of "
+                  "each of its elements to vjp",
+                  name(dtype), to_string(shape)));
+}
+
+LazyRef zeros_like(TensorImpl& by) {
+  const LazyRef index[] = {lazy(*runtime::index_tensor(by.shape, by.device)),
+                           lazy(Scalar(std::int64_t{0}), Category::Int)};
+  return lazy_cast(lazy(Op::mul, index), by.dtype);
+}
+
+}  // namespace
+
+std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const> by, const LazyRef& seed,
+                               Unused unused) {
+  if (!value) throw Error("grad: the value is a lazy expression that was moved from");
+  for (const TensorImpl* t : by) check_tensor(*t);
+  Gradients gradients(by);
+  std::vector<LazyRef> found = gradients.of(value, seed ? seed : one(value));
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (found[i] || (unused == Unused::Null && !gradients.is_reached(i))) continue;
+    if (unused == Unused::Error && !gradients.is_reached(i))
+      throw Error(fmt::format(
+          "grad by {}: the value does not depend on it\n  What was evaluated is a constant: keep it an expression "
+          "(auto or Lazy instead of Tensor), or ask for zeros with unused::zeros",
+          runtime::describe(*by[i])));
+    found[i] = zeros_like(*by[i]);
+  }
+  return found;
+}
+
+}  // namespace sinter::inline v1::jit

@@ -1,0 +1,187 @@
+#include "view_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <sinter/jit/lazy.hpp>
+#include <sinter/jit/scatter.hpp>
+#include <sinter/runtime/error.hpp>
+#include "../evaluate/evaluator.hpp"
+#include "../plan/overlap.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+/// Positions of a tensor whose axes of extent 1 are ignored.
+bool has_same_strides(const TensorImpl& a, const TensorImpl& b) noexcept {
+  for (int i = 0; i < a.ndim(); ++i)
+    if (a.shape[i] > 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
+/// For each axis of `by`, the axis of the leaf that shows it; nullopt if the leaf is not a permutation of its axes.
+/// Axes along which the leaf is expanded have been summed over.
+std::optional<AxisMap> permutation(const TensorImpl& leaf, const TensorImpl& by) {
+  if (leaf.data != by.data || leaf.first != by.first) return std::nullopt;
+  std::vector<bool> used(static_cast<std::size_t>(leaf.ndim()));
+  AxisMap map;
+  for (int axis = by.ndim(); axis-- > 0;) {
+    std::int8_t found = AxisMap::added;
+    for (int i = 0; i < leaf.ndim() && by.shape[axis] != 1; ++i) {
+      if (used[static_cast<std::size_t>(i)] || leaf.shape[i] != by.shape[axis] || leaf.strides[i] != by.strides[axis])
+        continue;
+      used[static_cast<std::size_t>(i)] = true;
+      found = static_cast<std::int8_t>(leaf.ndim() - 1 - i);
+      break;
+    }
+    if (found == AxisMap::added && by.shape[axis] != 1) return std::nullopt;
+    map.push_back(found);
+  }
+  for (int i = 0; i < leaf.ndim(); ++i)
+    if (!used[static_cast<std::size_t>(i)] && leaf.shape[i] != 1 && leaf.strides[i] != 0) return std::nullopt;
+  return map;
+}
+
+/// The leaf's shape with an extent of 1 along the axes along which it is expanded.
+Shape unexpanded(const TensorImpl& leaf) {
+  Shape shape = leaf.shape;
+  for (int i = 0; i < shape.ndim(); ++i)
+    if (leaf.strides[i] == 0) shape[i] = std::min<std::int64_t>(shape[i], 1);
+  return shape;
+}
+
+TensorRef evaluate_one(const Recorded& value) {
+  TensorRef result;
+  evaluate_recorded(value, &result, Mode::Fused);
+  return result;
+}
+
+/// x += values.
+void add_in_place(TensorRef x, TensorImpl& values) {
+  const LazyRef terms[] = {lazy(*x), lazy(values)};
+  const LazyRef sum = lazy(Op::add, terms);
+  evaluate({&sum, 1}, &x);
+}
+
+/// The same for a view in which several elements may be one.
+void accumulate(const TensorImpl& x, const TensorImpl& values) {
+  if (!overlaps_itself(x)) {
+    const TensorRef target = runtime::view(x, x.shape, x.strides);
+    return add_in_place(target, *runtime::view(values, values.shape, values.strides));
+  }
+  const auto at = [](const TensorImpl& t, int axis, std::int64_t i) {
+    Shape shape, strides;
+    for (int k = 0; k < t.ndim(); ++k)
+      if (k != axis) shape.push_back(t.shape[k]), strides.push_back(t.strides[k]);
+    return runtime::view(t, shape, strides, i * t.strides[axis]);
+  };
+  int shortest = 0;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (x.shape[axis] > 1 && (x.shape[shortest] <= 1 || x.shape[axis] < x.shape[shortest])) shortest = axis;
+  for (std::int64_t i = 0; i < x.shape[shortest]; ++i) accumulate(*at(x, shortest, i), *at(values, shortest, i));
+}
+
+/// Zeros in the place of the memory that a tensor spans.
+class Gradient {
+ public:
+  explicit Gradient(const TensorImpl& by) : by_(by), range_(runtime::byte_range(by)) {
+    if (by.device.is_mesh())
+      throw DeviceError(fmt::format(
+          "grad by {}: it is read through a view or at computed indices, which is not supported on a mesh\n  "
+          "Pass the tensor itself to the expression",
+          runtime::describe(by)));
+    const std::int64_t count = (range_.second - range_.first) / size();
+    const LazyRef factors[] = {lazy(*runtime::index_tensor(Shape(count), by.device)),
+                               lazy(Scalar(std::int64_t{0}), Category::Int)};
+    const LazyRef zeros = lazy_cast(lazy(Op::mul, factors), by.dtype);
+    evaluate({&zeros, 1}, &elements_);
+  }
+
+  /// The part that corresponds to a view of the tensor. Throws Error if it is not within the tensor.
+  TensorRef at(const TensorImpl& view) const {
+    const auto [first, last] = runtime::byte_range(view);
+    if (first < range_.first || last > range_.second || (view.data - range_.first) % size() != 0)
+      throw Error(fmt::format(
+          "grad by {}: the expression reads {}, of which it is a part\n  Take the gradient by the whole tensor, and a "
+          "view of that",
+          runtime::describe(by_), runtime::describe(view)));
+    return runtime::view(*elements_, view.shape, view.strides, (view.data - range_.first) / size());
+  }
+  TensorImpl& elements() const noexcept { return *elements_; }
+  std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
+
+ private:
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(size_of(by_.dtype)); }
+
+  const TensorImpl& by_;
+  std::pair<const std::byte*, const std::byte*> range_;
+  TensorRef elements_;
+};
+
+/// Adds values to the elements at these offsets, counted from the first one.
+void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) {
+  if (!elements.device.is_cpu()) return write_at(elements, offsets, values, Write::Add, "grad");
+  const IndexedAxis axis{0, TensorRef::share(&offsets), false};
+  Shape own;
+  for (int i = 0; i < offsets.ndim(); ++i) own.push_back(0);
+  write_indexed(elements, offsets.shape, own, {&axis, 1}, values, Write::Add, "grad");
+}
+
+std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& by) {
+  const std::vector<Differentiator::Gathered> loads = of.of_array(leaf);
+  if (loads.empty()) return std::nullopt;
+  const Gradient gradient(by);
+  const TensorImpl& array = *of.recorded().leaves[leaf];
+  const TensorRef from_first = gradient.at(array);
+  for (const auto& [offset, g] : loads) {
+    Shape shape = of.shape(offset);
+    (void)broadcast(shape, of.shape(g));
+    const Operand both[] = {of.broadcast_to(offset, shape), of.broadcast_to(g, shape)};
+    std::array<TensorRef, 2> values;
+    evaluate_recorded(of.taken(both), values.data(), Mode::Fused);
+    const TensorRef elements =
+        runtime::view(gradient.elements(), Shape(gradient.elements().numel - gradient.offset(array)), Shape(1),
+                      gradient.offset(array));
+    scatter_add(*elements, *values[0], *values[1]);
+  }
+  return of.add_leaf(gradient.at(by));
+}
+
+}  // namespace
+
+bool is_same_view(const TensorImpl& a, const TensorImpl& b) noexcept {
+  return a.data == b.data && a.first == b.first && a.buffer == b.buffer && a.dtype == b.dtype && a.shape == b.shape &&
+         has_same_strides(a, b);
+}
+
+bool shares_memory(const TensorImpl& a, const TensorImpl& b) noexcept {
+  return a.buffer && a.buffer == b.buffer && overlap_as_targets(a, b);
+}
+
+std::optional<Operand> contribution(Differentiator& of, std::uint32_t leaf, const TensorImpl& by) {
+  const TensorRef read = TensorRef::share(of.recorded().leaves[leaf]);
+  const std::optional<Operand> gathered = of_array(of, leaf, by);
+  const std::optional<Operand> g = of.of_leaf(leaf);
+  if (!g) return gathered;
+  if (is_same_view(*read, by)) return of.broadcast_to(*g, by.shape);
+  const Shape shape = unexpanded(*read);
+  const Operand summed = of.summed_to(shape, *g, read->shape);
+  if (const std::optional<AxisMap> map = permutation(*read, by))
+    return of.broadcast_to(of.viewed(of.broadcast_to(summed, shape), *map), by.shape);
+  const Gradient gradient(by);
+  const Operand full = of.broadcast_to(summed, shape);
+  Shape strides = read->strides;
+  for (int i = 0; i < strides.ndim(); ++i)
+    if (shape[i] != read->shape[i]) strides[i] = 0;
+  const TensorRef target = gradient.at(*runtime::view(*read, shape, strides));
+  accumulate(*target, *evaluate_one(of.taken({&full, 1})));
+  return of.add_leaf(gradient.at(by));
+}
+
+}  // namespace sinter::inline v1::jit
