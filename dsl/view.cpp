@@ -339,6 +339,12 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis) {
   return parts;
 }
 
+bool has_copies(std::span<TensorImpl* const> leaves, std::span<const TensorRef> views) noexcept {
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (views[i]->buffer != leaves[i]->buffer) return true;
+  return false;
+}
+
 bool has_reshaping(const jit::Recorded& e) noexcept {
   return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reshaping(n.op); });
 }

@@ -297,7 +297,7 @@ Recorded copyable(const LazyRef& value) {
   const std::span one(&value, 1);
   if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
     make_leaves(one);
-  return Recorded(one);
+  return Recorded::with_origins(one);
 }
 
 std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }

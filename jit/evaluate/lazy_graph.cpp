@@ -28,8 +28,8 @@ std::string describe(std::span<const LazyRef> operands) {
 /// Fills a Recorded from a DAG of lazy nodes.
 class Flattener {
  public:
-  /// Which values are recorded even if their results are known.
-  enum class Results { Use, IgnoreOfOutputs, Ignore };
+  /// What becomes of values whose results are known: leaves, also such that know their origin, or operations.
+  enum class Results { Use, UseWithOrigin, IgnoreOfOutputs, Ignore };
   Flattener(Recorded& out, Results results) : out_(out), results_(results) {}
 
   void add(std::span<const LazyRef> values) {
@@ -66,6 +66,8 @@ class Flattener {
     if (c.result.is_unchanged() && !ignores_result(node)) {
       c.op = Op::leaf;
       c.leaf = std::move(c.result);
+      if (results_ == Results::UseWithOrigin)
+        c.origin = std::make_shared<const Origin>(Origin{LazyRef::share(const_cast<LazyNode*>(node)), c.leaf.tensor});
       c.operands = {};
     }
     contents_.push_back(std::move(c));
@@ -180,6 +182,13 @@ Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) 
 }
 Recorded::Recorded(const LazyRef& value) : device(device_of({&value, 1})) {
   Flattener(*this, Flattener::Results::IgnoreOfOutputs).add({&value, 1});
+}
+
+Recorded Recorded::with_origins(std::span<const LazyRef> values) {
+  Recorded made;
+  made.device = device_of(values);
+  Flattener(made, Flattener::Results::UseWithOrigin).add(values);
+  return made;
 }
 
 Recorded Recorded::unevaluated(std::span<const LazyRef> values) {

@@ -105,7 +105,7 @@ SINTER_DEVICE To convert(From a) {
 
 namespace sinter {
 
-struct sinter_axis_offset_add_load_mul_f32_cb09_params {
+struct sinter_axis_offset_add_load_mul_f32_4170_params {
   unsigned* fault;
   float* y0;
   const int* x0;
@@ -122,7 +122,7 @@ struct sinter_axis_offset_add_load_mul_f32_cb09_params {
   alignas(8) unsigned outside_code;
 };
 
-SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_cb09_params& p) {
+SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_4170_params& p) {
   bool outside = false;
   float* y0_memory = p.y0;
   const int* x0_memory = p.x0;
@@ -162,6 +162,6 @@ SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_cb09_params& p)
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_cb09(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_cb09_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_4170(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_4170_params p) {
   sinter::run(p);
 }

@@ -23,6 +23,7 @@ inline constexpr struct Zeros {
 namespace detail {
 
 #define SINTER_GRADIENT_OF "gradients are of floats and complex numbers: convert with cast<float>(x)"
+#define SINTER_GRADIENT_VALUE "the gradient is taken of a tensor or expression: grad(loss, x)"
 #define SINTER_GRADIENT_BY "the gradient is taken by tensors: grad(loss, x, w)"
 
 template <class T>
@@ -31,23 +32,40 @@ template <class T>
   requires(!element<T>)
 inline constexpr bool has_gradient<T> = true;  // known at run time
 
-/// Checks at the user's call, one step deep.
+/// What is known about a value and what its gradient is taken by.
 template <class E, class X>
 struct GradientCheck {
-  static_assert(expression<E>, "the gradient is taken of a tensor or expression: grad(loss, x)");
-  static constexpr bool ok = false;
-};
-template <expression E, class X>
-struct GradientCheck<E, X> {
-  static_assert(!expression<X>, SINTER_GRADIENT_BY);
-  static constexpr bool ok = false;
+  static constexpr bool of_value = expression<E>, by_tensor = !expression<E> || !expression<X>;
+  static constexpr bool reported = false, devices = true, dtypes = true;
 };
 template <expression E, class T, class D>
 struct GradientCheck<E, Tensor<T, D>> {
-  static_assert(same_device<device_of<E>, D>, SINTER_DIFFERENT_DEVICES);
-  static_assert(has_gradient<value_type_of<E>> && has_gradient<T>, SINTER_GRADIENT_OF);
-  static constexpr bool ok = same_device<device_of<E>, D> && !is_reported<E>;
+  static constexpr bool of_value = true, by_tensor = true, reported = is_reported<E>;
+  static constexpr bool devices = reported || same_device<device_of<E>, D>;
+  static constexpr bool dtypes = reported || (has_gradient<value_type_of<E>> && has_gradient<T>);
 };
+template <class E>
+struct GradientCheck<E, unused::Error> : GradientCheck<E, E> {
+  static constexpr bool by_tensor = true;
+};
+template <class E>
+struct GradientCheck<E, unused::Zeros> : GradientCheck<E, unused::Error> {};
+
+/// The same for all of them. Checked in the called function itself, so that an error message is one step deep.
+template <class E, class... X>
+struct GradientChecks {
+  static constexpr bool of_value = (GradientCheck<E, X>::of_value && ...);
+  static constexpr bool by_tensors = (GradientCheck<E, X>::by_tensor && ...);
+  static constexpr bool devices = (GradientCheck<E, X>::devices && ...);
+  static constexpr bool dtypes = (GradientCheck<E, X>::dtypes && ...);
+  static constexpr bool reported = (GradientCheck<E, X>::reported || ...);
+  static constexpr bool ok = of_value && by_tensors && devices && dtypes && !reported;
+};
+
+template <class E, class S>
+inline constexpr bool fits_as_seed = cpp_scalar<S>;
+template <expression E, expression S>
+inline constexpr bool fits_as_seed<E, S> = same_dtype<value_type_of<E>, value_type_of<S>>;
 
 template <class X>
 inline constexpr bool is_unused = std::is_same_v<X, unused::Error> || std::is_same_v<X, unused::Zeros>;
@@ -93,9 +111,6 @@ auto only_or_all(Tuple&& gradients) {
     return std::forward<Tuple>(gradients);
 }
 
-template <class E, class... X>
-inline constexpr bool may_differentiate = ((is_unused<X> || GradientCheck<E, X>::ok) && ...);
-
 }  // namespace detail
 
 /// The gradient of a value of one element by each of the tensors: an expression of the tensor's shape, dtype and
@@ -112,7 +127,12 @@ inline constexpr bool may_differentiate = ((is_unused<X> || GradientCheck<E, X>:
 /// unused::zeros), or if an operation on the way has no derivative; DtypeError, ShapeError, DeviceError.
 template <class E, class... X>
 [[nodiscard]] auto grad(const E& value, const X&... by) {
-  if constexpr (detail::may_differentiate<E, X...>)
+  using Checks = detail::GradientChecks<E, X...>;
+  static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
+  static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
+  static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
+  if constexpr (Checks::ok)
     return detail::only_or_all(detail::gradients(detail::lazy_node(value), {}, by...));
   else
     return detail::Reported();
@@ -121,7 +141,12 @@ template <class E, class... X>
 /// The value itself, as an expression, and its gradients: auto [loss, gx, gw] = value_and_grad(e, x, w).
 template <class E, class... X>
 [[nodiscard]] auto value_and_grad(const E& value, const X&... by) {
-  if constexpr (detail::may_differentiate<E, X...>) {
+  using Checks = detail::GradientChecks<E, X...>;
+  static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
+  static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
+  static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
+  if constexpr (Checks::ok) {
     const Lazy lazy(value);
     return std::tuple_cat(std::tuple{lazy}, detail::gradients(lazy.node(), {}, by...));
   } else {
@@ -130,22 +155,29 @@ template <class E, class... X>
 }
 
 /// The vector-Jacobian product: the gradients of sum(seed * value), where the seed, a tensor or expression of the
-/// value's dtype, broadcasts to its shape.
-template <class E, expression S, class... X>
+/// value's dtype, or a number, broadcasts to its shape.
+template <class E, class S, class... X>
 [[nodiscard]] auto vjp(const E& value, const S& seed, const X&... by) {
-  static_assert(detail::same_dtype<value_type_of<E>, value_type_of<S>>,
-                "the seed has another dtype than the value: convert it with cast<T>(x)");
-  if constexpr (detail::may_differentiate<E, X...>)
-    return detail::only_or_all(detail::gradients(detail::lazy_node(value), detail::lazy_node(seed), by...));
-  else
+  using Checks = detail::GradientChecks<E, X...>;
+  static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
+  static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
+  static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
+  constexpr bool fits = detail::fits_as_seed<E, S>;
+  static_assert(fits, "the seed has another dtype than the value: convert it with cast<T>(x)");
+  if constexpr (fits && Checks::ok) {
+    const jit::LazyRef of = detail::lazy_node(value);
+    return detail::only_or_all(detail::gradients(of, jit::lazy_cast(detail::lazy_node(seed), of->dtype()), by...));
+  } else {
     return detail::Reported();
+  }
 }
 
 /// The gradients by tensors in a list, such as parameters.
 template <class E, class T, class D>
 [[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& by,
                                            jit::Unused unused = jit::Unused::Error) {
-  static_assert(detail::GradientCheck<E, Tensor<T, D>>::ok);
+  static_assert(detail::GradientChecks<E, Tensor<T, D>>::ok, SINTER_GRADIENT_OF);
   std::vector<runtime::TensorImpl*> targets;
   for (const Tensor<T, D>& x : by) targets.push_back(&x.impl());
   std::vector<Lazy<T, D>> gradients;

@@ -121,7 +121,7 @@ jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
   }
   return jit::lazy(graph);
 }
-/// A view of the result of an expression that reduces or multiplies matrices. Gradients flow through it.
+/// A view of the result of an expression. Gradients flow through it.
 template <class T, class D>
 Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const TensorImpl& view) {
   return Lazy<T, D>(jit::lazy(const_cast<TensorImpl&>(view), jit::Origin{e.node(), result}));
@@ -129,12 +129,13 @@ Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const Te
 template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
   const jit::Recorded graph = jit::copyable(e.node());
-  if (has_reshaping(graph)) {
-    const TensorRef result = evaluate_one(e);
-    return view_of_result(e, result, *view(*result));
+  if (!has_reshaping(graph)) {
+    const std::vector<TensorImpl*> leaves = elementwise_leaves(graph);
+    const std::vector<TensorRef> views = views_of_leaves(leaves, result_shape(graph), view);
+    if (!has_copies(leaves, views)) return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
   }
-  const std::vector<TensorRef> views = views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
-  return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
+  const TensorRef result = evaluate_one(e);
+  return view_of_result(e, result, *view(*result));
 }
 template <class T, class D, class F>
 std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {

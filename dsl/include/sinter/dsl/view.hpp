@@ -67,6 +67,8 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
 TensorRef part_view(const TensorImpl& x, int part);
 TensorRef view_as_real(const TensorImpl& x);
 TensorRef view_as_complex(const TensorImpl& x);
+/// Whether one of the views is a copy: a reshape of strided memory.
+bool has_copies(std::span<TensorImpl* const> leaves, std::span<const TensorRef> views) noexcept;
 /// Broadcasts each leaf of an expression of this shape to the whole of it; equal leaves give one tensor.
 std::vector<TensorRef> broadcast_leaves(std::span<TensorImpl* const> leaves, const Shape& shape);
 

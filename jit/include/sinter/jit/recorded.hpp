@@ -21,6 +21,8 @@ struct Recorded {
   /// All values together. Throws Error for a value that was moved from or a leaf that was written to since,
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);
+  /// The same, where values that have been evaluated become leaves that know their origin.
+  static Recorded with_origins(std::span<const LazyRef> values);
   /// The same, as if nothing had been evaluated yet, with the leaves' origins.
   static Recorded unevaluated(std::span<const LazyRef> values);
 
