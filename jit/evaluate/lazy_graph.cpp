@@ -200,7 +200,8 @@ Recorded Recorded::unevaluated(std::span<const LazyRef> values) {
 
 std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
   std::vector<LazyRef> pending(values.begin(), values.end()), changed, held;
-  std::unordered_set<const LazyNode*> seen;
+  std::unordered_set<const LazyNode*> seen, asked;
+  for (const LazyRef& v : values) asked.insert(v.get());
   while (!pending.empty()) {
     LazyRef node = std::move(pending.back());
     pending.pop_back();
@@ -208,8 +209,7 @@ std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
     const LazyContent c = LazyAccess::snapshot(node);
     if (!c.result.is_unchanged())
       for (const LazyRef& o : c.operands) pending.push_back(o);
-    const bool is_value = std::ranges::find(values, node) != values.end();
-    if (c.result.tensor && !c.result.is_unchanged() && !is_value) changed.push_back(node);
+    if (c.result.tensor && !c.result.is_unchanged() && !asked.contains(node.get())) changed.push_back(node);
     held.push_back(std::move(node));
   }
   return changed;

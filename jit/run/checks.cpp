@@ -12,6 +12,7 @@
 #include "../graph/arguments.hpp"
 #include "../infer/check_shapes.hpp"
 #include "../plan/overlap.hpp"
+#include "memory_index.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -30,6 +31,14 @@ void check_operation(const CompiledGraph::LimitedOperation& operation, const Sca
   for (const auto& [scalar, constant] : operation.operands)
     numbers[count++] = scalar ? number_of(scalars[scalar->number].bits, arriving_dtype(scalar->arrives_as)) : constant;
   check_arguments(operation.op, std::span(numbers).first(count));
+}
+
+[[noreturn]] void throw_outputs_overlap(const runtime::TensorImpl& a, std::size_t i, const runtime::TensorImpl& b,
+                                        std::size_t j) {
+  throw Error(fmt::format(
+      "unsupported operation: two outputs of one evaluation share memory\n  output {} is {}, strides {}\n  output {} "
+      "is {}, strides {}\n  Write to tensors that do not overlap, or evaluate them one after the other",
+      i, runtime::describe(a), to_string(a.strides), j, runtime::describe(b), to_string(b.strides)));
 }
 
 }  // namespace
@@ -72,15 +81,16 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
 }
 
 void check_apart(std::span<const runtime::TensorRef> outputs) {
-  for (std::size_t j = 1; j < outputs.size(); ++j)
-    for (std::size_t i = 0; i < j; ++i)
-      if (outputs[i] && outputs[j] && overlap_as_targets(*outputs[i], *outputs[j]))
-        throw Error(fmt::format(
-            "unsupported operation: two outputs of one evaluation share memory\n  output {} is {}, strides "
-            "{}\n  output {} is {}, strides {}\n  Write to tensors that do not overlap, or evaluate them one "
-            "after the other",
-            i, runtime::describe(*outputs[i]), to_string(outputs[i]->strides), j, runtime::describe(*outputs[j]),
-            to_string(outputs[j]->strides)));
+  if (outputs.size() < 2) return;
+  boost::container::small_vector<TensorImpl*, 16> arrays;
+  for (const runtime::TensorRef& t : outputs) arrays.push_back(t.get());
+  const MemoryIndex index({arrays.data(), arrays.size()});
+  for (std::size_t j = 1; j < arrays.size(); ++j)
+    if (arrays[j])
+      index.any_near(*arrays[j], [&](std::size_t i) {
+        if (i < j && overlap_as_targets(*arrays[i], *arrays[j])) throw_outputs_overlap(*arrays[i], i, *arrays[j], j);
+        return false;
+      });
 }
 
 }  // namespace sinter::inline v1::jit

@@ -141,6 +141,10 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
     LeafSets sets = leaves_of(graph(), output);
     leaves_.push_back(std::move(sets.elementwise));
     arrays_.push_back(std::move(sets.arrays));
+    for (const std::uint32_t leaf : arrays_.back()) {
+      is_array_.resize(std::max<std::size_t>(is_array_.size(), leaf + 1));
+      is_array_[leaf] = true;
+    }
   }
   for (const Node& n : graph().nodes())
     if (n.op == Op::scalar && category(n.dtype) == Category::Int && scalar_use(n).arrives_as == Category::Int &&

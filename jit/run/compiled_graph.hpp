@@ -48,6 +48,8 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   std::span<const std::uint32_t> leaves(std::size_t output) const noexcept { return leaves_[output]; }
   /// Numbers of the leaves that it gathers from.
   std::span<const std::uint32_t> arrays(std::size_t output) const noexcept { return arrays_[output]; }
+  /// Whether some output gathers from a leaf.
+  bool is_array(std::size_t leaf) const noexcept { return leaf < is_array_.size() && is_array_[leaf]; }
 
   /// A C++ integer that is converted to a dtype narrower than int64, which it must fit.
   struct NarrowScalar {
@@ -107,6 +109,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   SpecializedGraphs specialized_;
   bool eager_, reshapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
+  std::vector<bool> is_array_;
   std::vector<NarrowScalar> narrow_scalars_;
   std::vector<LimitedOperation> limited_;
   mutable std::mutex mutex_;

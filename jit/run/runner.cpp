@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <optional>
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
@@ -12,6 +13,7 @@
 #include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"
 #include "../stats/stats.hpp"
+#include "memory_index.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -176,21 +178,30 @@ bool overlaps_array(const TensorImpl& to, const CompiledGraph& compiled, std::si
                              [&](std::uint32_t leaf) { return overlap(to, *call.leaves[leaf]) != Overlap::None; });
 }
 
-/// How output i overlaps with what is read from then on; `together` is null if each output has its own plan, which run
-/// in order.
-Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Targets& targets, const ReadyPlan* together,
-                      const Call& call) {
+/// How the array of an output overlaps with the leaves of a plan that computes it and others.
+Overlap worst_overlap(const TensorImpl& to, std::size_t output, const CompiledGraph& compiled, const ReadyPlan& plan,
+                      const MemoryIndex& leaves, const Call& call) {
+  const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, static_cast<std::uint32_t>(output));
+  Overlap worst = Overlap::None;
+  const bool copies = leaves.any_near(to, [&](std::size_t leaf) {
+    const Overlap with = overlap(to, *call.leaves[leaf]);
+    worst = std::max(worst, with);
+    return with == Overlap::Some || (with == Overlap::Same && (!reads_first || compiled.is_array(leaf)));
+  });
+  return copies ? Overlap::Some : worst;
+}
+
+/// How output i overlaps with what is read from then on, where each output has its own plan, which run in order.
+Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Targets& targets, const Call& call) {
   const TensorImpl& to = *targets[i].given;
   Overlap worst = Overlap::None;
-  const ReadyPlan& plan = together ? *together : compiled.alone(i);
-  const auto output = static_cast<std::uint32_t>(together ? i : 0);
-  const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, output);
-  for (std::size_t o = together ? 0 : i; o < compiled.outputs(); ++o) {
+  const ReadyPlan& plan = compiled.alone(i);
+  const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, 0);
+  for (std::size_t o = i; o < compiled.outputs(); ++o) {
     if (overlaps_array(to, compiled, o, call)) return Overlap::Some;
     for (const std::uint32_t leaf : compiled.leaves(o)) {
       const Overlap with = overlap(to, *call.leaves[leaf]);
-      const bool in_place = reads_first && (together || o == i);
-      if (with == Overlap::Some || (with == Overlap::Same && !in_place)) return Overlap::Some;
+      if (with == Overlap::Some || (with == Overlap::Same && (!reads_first || o != i))) return Overlap::Some;
       worst = std::max(worst, with);
     }
   }
@@ -200,10 +211,13 @@ Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Target
 /// Sets the outputs' destinations; returns whether some kernel reads and writes the same memory.
 bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const ReadyPlan* together, const Call& call) {
   bool aliased = false;
+  std::optional<MemoryIndex> leaves;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     if (t.given) {
-      const Overlap with = worst_overlap(i, compiled, targets, together, call);
+      if (together && !leaves) leaves.emplace(call.leaves);
+      const Overlap with = together ? worst_overlap(*t.given, i, compiled, *together, *leaves, call)
+                                    : worst_overlap(i, compiled, targets, call);
       aliased |= with == Overlap::Same;
       if (with != Overlap::Some) {
         t.array = TensorRef::share(t.given);
@@ -307,11 +321,13 @@ bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const Ten
 /// Sets the destinations of given outputs. One of another shape receives a copy.
 bool choose_arrays(const CompiledGraph& compiled, const ReadyPlan& plan, Targets& targets, const Call& call) {
   bool aliased = false;
+  std::optional<MemoryIndex> leaves;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     Overlap with = Overlap::Some;
     if (t.given && t.given->shape == t.shape) {
-      with = worst_overlap(i, compiled, targets, &plan, call);
+      if (!leaves) leaves.emplace(call.leaves);
+      with = worst_overlap(*t.given, i, compiled, plan, *leaves, call);
       if (with == Overlap::Same && !last_writes_in_place(plan, static_cast<std::uint32_t>(i), *t.given, call))
         with = Overlap::Some;
     }
